@@ -52,8 +52,8 @@ func rewrite(t *rapid.T, text string, fresh func() string) string {
 }
 
 // TestCommentsLaw: in whatever order two agents write, when everything is rejected at once, nothing is left that
-// they wrote, comments included, and what people wrote stands as it stood; that is taken back to the byte; and when
-// everything is accepted, the note is what the agents saw, but for the remarks on suggestions.
+// they wrote, comments included, and what people wrote stands as it stood; that is undone to the byte; and when
+// everything is accepted, the note is what the agents saw, except for the remarks on suggestions.
 func TestCommentsLaw(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		before := rapid.SampledFrom([]string{

@@ -90,7 +90,7 @@ type machineSource struct {
 }
 
 func (s machineSource) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
-	r.Meanwhile = s.m.then(r.Meanwhile)
+	r.BeforeRename = s.m.then(r.BeforeRename)
 	if err := s.m.step(); err != nil {
 		return model.Stamp{}, err
 	}
@@ -100,7 +100,7 @@ func (s machineSource) Replace(ctx context.Context, rel string, r model.Replacem
 }
 
 func (s machineSource) Create(ctx context.Context, rel string, file model.NewFile) (model.Stamp, error) {
-	file.Meanwhile = s.m.then(file.Meanwhile)
+	file.BeforeRename = s.m.then(file.BeforeRename)
 	if err := s.m.step(); err != nil {
 		return model.Stamp{}, err
 	}
@@ -123,7 +123,7 @@ type survivor struct {
 }
 
 // Placed says whether the new file of a save got its name.
-func (s survivor) Placed(save model.Save) (placed, known bool) {
+func (s survivor) Renamed(save model.Save) (placed, known bool) {
 	return !slices.ContainsFunc(s.m.unplaced, save.Post.SameFile), true
 }
 
@@ -295,7 +295,7 @@ func TestEveryKill(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
-// A person who saves between the kill and the next start keeps every word. What the file
+// A user who saves between the kill and the next start keeps every word. What the file
 // had not got yet may come or not, what it had stays.
 func TestEveryKillAndAPersonsSave(t *testing.T) {
 	states := 0
@@ -326,7 +326,7 @@ func TestEveryKillAndAPersonsSave(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
-// A person who sets the file back to what it was before a write, by git or from a backup,
+// A user who sets the file back to what it was before a write, by git or from a backup,
 // has that: the write does not come again.
 func TestEveryReturn(t *testing.T) {
 	for _, sc := range scenarios {

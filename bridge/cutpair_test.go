@@ -27,7 +27,7 @@ func cutPair(t testing.TB, live *bridgetest.Live, rel string, pos int, s string)
 	err := live.Peer(rel, func(doc *ycrdt.Doc) {
 		text := doc.Text("contents")
 		id := idAt(text, pos)
-		doc.Transact("peer", func(tx *ycrdt.Txn) { text.InsertAt(tx, id, ycrdt.Behind, s) })
+		doc.Transact("peer", func(tx *ycrdt.Txn) { text.InsertAt(tx, id, ycrdt.After, s) })
 	})
 	if err == nil {
 		err = live.Settle(t.Context())
@@ -49,7 +49,7 @@ func idAt(text *ycrdt.Text, pos int) ycrdt.ID {
 }
 
 // A character that a client has cut in two since a writer read the note does not move
-// what the writer changes behind it.
+// what the writer changes after it.
 func TestLiveCutPair(t *testing.T) {
 	const cut = "\uFFFDX\uFFFD"
 	tests := []struct{ name, base, text, want string }{
@@ -83,8 +83,8 @@ func TestLiveCutPair(t *testing.T) {
 	}
 }
 
-// An undo brings back a character in one piece between whose halves a person has typed
-// while it was gone, and later decisions leave alone what the person typed.
+// An undo brings back a character in one piece between whose halves a user has typed
+// while it was gone, and later decisions leave alone what the user typed.
 func TestUndoOfACutPair(t *testing.T) {
 	tests := []struct{ name, base, text, undone, accepted, rejected string }{
 		{"deletion", "a 🦊🐸 end\n", "a 🐸 end\n", "a typed{--🦊--}🐸 end\n", "a typed🐸 end\n", "a typed🦊🐸 end\n"},
@@ -113,7 +113,7 @@ func TestUndoOfACutPair(t *testing.T) {
 				t.Fatal(err)
 			}
 			decideAll(model.Accepted)
-			peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.InsertAt(tx, fox, ycrdt.Behind, "typed") })
+			peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.InsertAt(tx, fox, ycrdt.After, "typed") })
 			undo(t, f.Workspace, "")
 			expect(tt.undone)
 			decideAll(model.Accepted)

@@ -148,7 +148,7 @@ func TestDecideManyNotes(t *testing.T) {
 	}
 }
 
-// A person may save what is not UTF-8. Nothing is written into such a note, and what was pending there comes back with the
+// A user may save what is not UTF-8. Nothing is written into such a note, and what was pending there comes back with the
 // person's next save in UTF-8.
 func TestNothingIsWrittenIntoOtherEncodings(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\n"})
@@ -160,7 +160,7 @@ func TestNothingIsWrittenIntoOtherEncodings(t *testing.T) {
 	if err != nil || !errors.Is(back.Failed[plan], model.ErrInvalidUTF8) {
 		t.Errorf("undo: %v, %v", err, back.Failed)
 	}
-	if _, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Quote: "ONE"}, "why?", person); err == nil {
+	if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Quote: "ONE"}, "why?", person); err == nil {
 		t.Error("a comment was written")
 	}
 	if _, err := f.Write(t.Context(), plan, bridge.Write{Text: "ONE\n", By: ann}); !errors.Is(err, model.ErrReadOnly) {

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// desk is a note on which agents, a person and a reviewer work: with a file, or live.
+// desk is a note on which agents, a user and a reviewer work: with a file, or live.
 type desk struct {
 	t       *testing.T
 	f       *bridgetest.Fixture
@@ -45,7 +45,7 @@ func agentWrites(name, text string) step {
 	}
 }
 
-// types has a person replace text of the raw note.
+// types has a user replace text of the raw note.
 func types(old, new string) step {
 	return func(d *desk) {
 		d.t.Helper()
@@ -58,7 +58,7 @@ func types(old, new string) step {
 			d.f.Person(string(d.note), strings.Replace(raw, old, new, 1))
 			return
 		}
-		same := 0 // a person's editor touches nothing else
+		same := 0 // a user's editor touches nothing else
 		for same < min(len(old), len(new)) && old[same] == new[same] {
 			same++
 		}
@@ -232,7 +232,7 @@ func TestDecisionCases(t *testing.T) {
 			agentWrites("A", "two four\n"), says("two {--{>--}{-->so<<}--}{-- three --}four\n"), rejects(0), types("{>>", "{>>shed<<}{>>"),
 			undoes(0), func(d *desk) {
 				want := "two {>>shed<<}{--{>--}{-->so<<}--}{-- three --}four\n"
-				if d.live != nil { // the person's program cut the comment
+				if d.live != nil { // the user's program cut the comment
 					want = "two {>>shed<<}{>>so<<}{-- three --}four\n"
 				}
 				says(want)(d)

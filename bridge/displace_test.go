@@ -29,12 +29,12 @@ func shownNotes(t *testing.T, w *bridge.Workspace) []model.Path {
 
 func moveTo(t *testing.T, w *bridge.Workspace, from, to model.Path) {
 	t.Helper()
-	if _, err := w.Rename(t.Context(), from, to, bridge.Restructure{By: agent}); err != nil {
+	if _, err := w.Rename(t.Context(), from, to, bridge.ChangeRequest{By: agent}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// A folder and one of its own folders have changed places; a person's new folder
+// A folder and one of its own folders have changed places; a user's new folder
 // sends both home, the one into the other.
 func TestFoldersThatChangedPlacesGoHome(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"Notes/d/D.md": "d\n", "Notes/d/e/E.md": "e\n"})
@@ -56,7 +56,7 @@ func TestFoldersThatChangedPlacesGoHome(t *testing.T) {
 	}
 }
 
-// A person moves a note out of a folder that is proposed to be elsewhere, to the
+// A user moves a note out of a folder that is proposed to be elsewhere, to the
 // very place where that is shown: the folder goes home, and events tell of the note
 // from there.
 func TestMovedToWhereItsFolderIsShown(t *testing.T) {

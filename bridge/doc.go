@@ -1,36 +1,51 @@
-// Package bridge turns sources of documents (a vault folder, the shared
-// folders of a server) into one tree of notes that programs read and write as
-// plain text, while what they write becomes suggestions in the documents. The glossary
-// of docs/architecture.md has its nouns, and the chapter on durability what survives a crash.
+// Package bridge is the workspace: it joins sources of documents (a vault folder, the
+// shared folders of a server) into one tree of notes. Programs read and write the notes as
+// plain text; what they write becomes suggestions in the documents.
 //
 //	           programs: mount, MCP
 //	               │ Write{Bases, Text}            ▲ Version
 //	               ▼                               │
-//	merge (what the writer changed, onto the view as it is now)
+//	merge (the writer's changes, carried onto the current view)
 //	               ▼
 //	diffwrap.Put (the view's change as marks in the raw text)
 //	               ▼
 //	ycrdt.Doc ──► Store.Append ──► Source.Replace ──► publish ──► Event
 //	               ▲
-//	reconcile (a person's save, diffed into the Doc as plain text)
+//	reconcile (a user's save, merged into the Doc as plain text)
 //	               │
 //	           Source.Run, Source.Read
 //
 // # Parts
 //
-// A Workspace is made of package namespace, which changes what is where, of review, which
-// decides on what waits, and of index, which follows both; their exported methods are
-// its own. The tree inside of namespace shows what is proposed for names as done, and
-// package note keeps each note, its document and its file in step. Their documentation tells
-// how, and which locks they take; docs/architecture.md has the order. All methods of a
-// Workspace may be called from several goroutines. Readers of a loaded note never wait for
-// a disk. Events are published after all locks are released.
+// A [Workspace] embeds the parts whose methods are its own:
 //
-// # Decisions
+//   - package namespace creates, renames and removes, and holds the proposals about names.
+//     Its tree shows pending proposals as done.
+//   - package review decides on suggestions and proposals, undoes decisions, and keeps
+//     the threads of comments.
+//   - package index follows both, and lists suggestions, links, properties and tags.
+//   - package history has the earlier texts of notes.
 //
-// Records name characters by their identities: those that a write adds and wraps
-// (Record.Marks), those that a decision was about (Decision.Runs). The ledger of a note
-// is what its records tell. Suggestions, the views and decisions follow it, so that what
-// a person types inside of an agent's mark is the person's; Undo makes the characters of
-// a decision pending again, in whatever order decisions are taken back.
+// Below them, package note keeps one note, its CRDT document and its file in step, and
+// package model has the words that all share, and the ports that bridge/vault,
+// bridge/remote and bridge/store fill. [Workspace.Restrict] returns a workspace of some
+// roots only; paths, events, indexes and the journal are filtered by it.
+//
+// # Guarantees
+//
+// A write returns when its record is in the log and the file has the text. If another
+// program saves first, the write is merged onto that save; no save is lost. A text that a
+// write cannot express as marks is refused, and nothing changes.
+//
+// Records name characters by their CRDT IDs: those that a write adds, deletes or wraps
+// (Record.Marks), and those that a decision was about (Decision.Runs). So text that a user
+// types inside an agent's mark stays the user's, and Undo makes the characters of a
+// decision pending again, in whatever order decisions are undone.
+//
+// # Concurrency
+//
+// All methods of a Workspace may be called from several goroutines. Readers of a loaded
+// note never wait for a disk. Events are published after all locks are released.
+// docs/architecture.md has the glossary and the order of locks, docs/durability.md what
+// survives a crash.
 package bridge

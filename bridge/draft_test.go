@@ -20,7 +20,7 @@ func (s *refusingSource) Replace(ctx context.Context, rel string, r model.Replac
 	if s.next = nil; err == nil {
 		return s.Source.Replace(ctx, rel, r)
 	}
-	if err := r.Meanwhile(model.Stamp{}); err != nil {
+	if err := r.BeforeRename(model.Stamp{}); err != nil {
 		return model.Stamp{}, err
 	}
 	return model.Stamp{}, err

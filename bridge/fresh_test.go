@@ -35,7 +35,7 @@ func TestFreshNote(t *testing.T) {
 		}, true},
 		{"renamed by its author", func(t *testing.T, f *bridgetest.Fixture) {
 			for _, names := range [][2]model.Path{{made, "F/Other.md"}, {"F/Other.md", made}} {
-				if _, err := f.Workspace.Rename(t.Context(), names[0], names[1], bridge.Restructure{By: ann}); err != nil {
+				if _, err := f.Workspace.Rename(t.Context(), names[0], names[1], bridge.ChangeRequest{By: ann}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -63,7 +63,7 @@ func TestFreshNote(t *testing.T) {
 			}
 		}, false},
 		{"proposed to be renamed", func(t *testing.T, f *bridgetest.Fixture) {
-			o := bridge.Restructure{By: model.Author{Name: "bob"}}
+			o := bridge.ChangeRequest{By: model.Author{Name: "bob"}}
 			if _, err := f.Workspace.Rename(t.Context(), made, "F/Other.md", o); err != nil {
 				t.Fatal(err)
 			}
@@ -155,10 +155,10 @@ func TestRetractFresh(t *testing.T) {
 
 func TestHasNote(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"F/Note.md": "a\n", "F/Gone.md": "b\n", "F/Old.md": "c\n", "F/x.txt": "d", "F/dir.md/e.md": "e\n"})
-	if _, err := f.Remove(t.Context(), "F/Gone.md", bridge.Restructure{By: ann}); err != nil {
+	if _, err := f.Remove(t.Context(), "F/Gone.md", bridge.ChangeRequest{By: ann}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Workspace.Rename(t.Context(), "F/Old.md", "F/New.md", bridge.Restructure{By: ann}); err != nil {
+	if _, err := f.Workspace.Rename(t.Context(), "F/Old.md", "F/New.md", bridge.ChangeRequest{By: ann}); err != nil {
 		t.Fatal(err)
 	}
 	for p, want := range map[model.Path]bool{

@@ -110,7 +110,7 @@ func (d *onDisk) noticed(p model.Path, there bool) {
 	}
 }
 
-// secret has an agent take a word out of the note, which a person accepts, and propose another change.
+// secret has an agent take a word out of the note, which a user accepts, and propose another change.
 func (d *onDisk) secret() {
 	d.t.Helper()
 	secret(d.t, d.ws)
@@ -157,7 +157,7 @@ func isAnother(t *testing.T, ws *bridge.Workspace, raw func() string, want strin
 }
 
 // is checks that the note at p is that of the document of secrets: its suggestion is its author's, and what was accepted
-// can be taken back.
+// can be undone.
 func is(t *testing.T, ws *bridge.Workspace, p model.Path) {
 	t.Helper()
 	list := pendingOf(t, ws)
@@ -178,7 +178,7 @@ func TestNoteAtADeletedNotesName(t *testing.T) {
 	deletions := map[string]func(*testing.T, *bridgetest.Fixture){
 		"by a person": func(_ *testing.T, f *bridgetest.Fixture) { f.Delete(plan) },
 		"proposed and accepted": func(t *testing.T, f *bridgetest.Fixture) {
-			res, err := f.Remove(t.Context(), plan, bridge.Restructure{By: ann})
+			res, err := f.Remove(t.Context(), plan, bridge.ChangeRequest{By: ann})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +234,7 @@ func TestNoteAtADeletedNotesNameOnADisk(t *testing.T) {
 	}
 }
 
-// A note is itself after whatever people's programs do to its file.
+// A note is itself after whatever users' programs do to its file.
 func TestNoteIsItself(t *testing.T) {
 	for name, what := range map[string]func(d *onDisk){
 		"saved in place":        func(d *onDisk) { d.save("Plan.md", "A line.\n"+d.read("Plan.md")) },

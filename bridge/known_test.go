@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// What an agent changes in code waits as marks there, in the running process and in the next one, also where a person has typed, and
+// What an agent changes in code waits as marks there, in the running process and in the next one, also where a user has typed, and
 // whatever reads as a mark and was not written by relayfs stays text through all of it.
 func TestMarksInCode(t *testing.T) {
 	const (

@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// deadly is a source on which a process stands still for ever before it takes a file away: it was killed there.
+// deadly is a source on which a process stands still forever before it takes a file away: it was killed there.
 type deadly struct {
 	*bridgetest.Source
 	reached chan struct{}
@@ -26,7 +26,7 @@ func (s *deadly) Retract(context.Context, string, model.Stamp) error {
 }
 
 // A process is killed after it has rejected a new note, and before the note is gone. The next one takes it away; a note
-// that a person has made or saved there stays.
+// that a user has made or saved there stays.
 func TestNewNoteThatWasRejectedIsGoneAfterAKill(t *testing.T) {
 	for name, what := range map[string]func(bridgetest.Person){
 		"nothing":   func(bridgetest.Person) {},
@@ -68,7 +68,7 @@ func TestUndoOfAnExchange(t *testing.T) {
 	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
 		for _, which := range []int{-1, 0, 1} {
 			f := bridgetest.New(t, map[string]string{"Notes/A.md": "a\n", "Notes/B.md": "b\n"})
-			if err := f.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.Restructure{By: ann}); err != nil {
+			if err := f.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{By: ann}); err != nil {
 				t.Fatal(err)
 			}
 			list, err := f.Proposals(t.Context(), "")
@@ -121,7 +121,7 @@ func TestNeighboursInCase(t *testing.T) {
 	}
 	rename := func(from, to model.Path, want bool) {
 		t.Helper()
-		res, err := f.Workspace.Rename(t.Context(), from, to, bridge.Restructure{By: ann})
+		res, err := f.Workspace.Rename(t.Context(), from, to, bridge.ChangeRequest{By: ann})
 		warned("rename to "+string(to), res.Warnings, err, want)
 	}
 	create("Notes/foo.md", true)
@@ -132,12 +132,12 @@ func TestNeighboursInCase(t *testing.T) {
 	rename("Notes/Bar.md", "Notes/BAR.md", false) // its own name
 }
 
-// A person takes the name that a note is proposed to have. The proposal is in the journal, and once the name is free again
+// A user takes the name that a note is proposed to have. The proposal is in the journal, and once the name is free again
 // it can be brought back and decided on.
 func TestNameOfAProposalIsTaken(t *testing.T) {
 	const taken = "Notes/Other.md"
 	f := bridgetest.New(t, map[string]string{plan: "one\n"})
-	res, err := f.Workspace.Rename(t.Context(), plan, taken, bridge.Restructure{By: ann})
+	res, err := f.Workspace.Rename(t.Context(), plan, taken, bridge.ChangeRequest{By: ann})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestNameOfAProposalIsTaken(t *testing.T) {
 	}
 }
 
-// A person takes the name that something is proposed to have, and relayfs has not seen it yet. An acceptance says so, changes
+// A user takes the name that something is proposed to have, and relayfs has not seen it yet. An acceptance says so, changes
 // nothing, and the proposal can be decided on: also rejected, or accepted when the name is free again.
 func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
 	const taken = "Notes/Other.md"
@@ -167,7 +167,7 @@ func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
 		src, store := new(bridgetest.Source), new(bridgetest.Store)
 		src.Person(t).Save("Plan.md", "one\n")
 		ws := process(t, src, store)
-		res, err := ws.Rename(t.Context(), plan, taken, bridge.Restructure{By: ann})
+		res, err := ws.Rename(t.Context(), plan, taken, bridge.ChangeRequest{By: ann})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 // ErrOffline, fs.ErrPermission.
 func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
 	v, err := w.tree.Open(ctx, p)
-	if err != nil || !Waits(ctx) {
+	if err != nil || !MayBlock(ctx) {
 		return v, err
 	}
 	if f, err := w.folderOf("open", p); err == nil && f != nil {
@@ -27,9 +27,9 @@ func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, err
 	return v, nil
 }
 
-// OpenHidden returns the current version of the note that people have at p and that is proposed to be deleted,
+// OpenPendingDelete returns the current version of the note that people have at p and that is proposed to be deleted,
 // so that somebody can read what would be lost; fs.ErrNotExist if there is none.
-func (w *Workspace) OpenHidden(ctx context.Context, p model.Path) (*model.Version, error) {
+func (w *Workspace) OpenPendingDelete(ctx context.Context, p model.Path) (*model.Version, error) {
 	n := w.tree.HiddenAt(p)
 	if n == nil || n.Kind != model.KindNote {
 		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
@@ -130,9 +130,9 @@ func (w *Workspace) resolve(s string, follow bool) (model.Path, error) {
 // Follow is where the link at p leads; fs.ErrNotExist.
 func (w *Workspace) Follow(p model.Path) (model.Path, error) { return w.tree.Follow(p) }
 
-// PeoplesPath is where people have what is shown at p: somewhere else while it, or a
+// SourcePath is where people have what is shown at p: somewhere else while it, or a
 // folder that it is in, is proposed to be renamed. fs.ErrNotExist.
-func (w *Workspace) PeoplesPath(p model.Path) (model.Path, error) {
+func (w *Workspace) SourcePath(p model.Path) (model.Path, error) {
 	n, err := w.tree.Find("stat", p)
 	if err != nil {
 		return "", err
@@ -141,7 +141,7 @@ func (w *Workspace) PeoplesPath(p model.Path) (model.Path, error) {
 }
 
 // HasNote says whether a note is at p: one that is shown there, or one that is
-// proposed to be deleted, and that whoever writes at p writes anew.
+// proposed to be deleted, and that whoever writes at p writes again.
 func (w *Workspace) HasNote(p model.Path) bool {
 	n, err := w.tree.Find("stat", p)
 	if err != nil {

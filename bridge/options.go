@@ -54,35 +54,35 @@ func parseName(s, what string, names []string) (int, error) {
 
 // What the layers above say of the workspace's parts.
 type (
-	Info         = namespace.Info
-	Write        = note.Write
-	Result       = note.Result
-	Restructure  = namespace.Restructure
-	Restructured = namespace.Restructured
-	Fresh        = namespace.Fresh
-	Outcome      = review.Outcome
-	Spot         = review.Spot
-	Resolved     = review.Resolved
-	Links        = index.Links
-	Documents    = model.Documents
-	Document     = model.Document
-	Syncer       = model.Syncer
-	SyncStatus   = model.SyncStatus
+	Info          = namespace.Info
+	Write         = note.Write
+	Result        = note.Result
+	ChangeRequest = namespace.Restructure
+	ChangeResult  = namespace.Restructured
+	UntouchedNote = namespace.Fresh
+	Outcome       = review.Outcome
+	CommentAnchor = review.Spot
+	Resolved      = review.Resolved
+	Links         = index.Links
+	Documents     = model.Documents
+	Document      = model.Document
+	Syncer        = model.Syncer
+	SyncStatus    = model.SyncStatus
 )
 
 // ErrNothingToUndo says that the journal has no such batch or item, or that it has been
-// taken back already.
+// undone already.
 var ErrNothingToUndo = review.ErrNothingToUndo
 
-// NewBatch names what is changed in one go, for model.Author.
+// NewBatch names what is changed in one batch, for model.Author.
 func NewBatch() string { return namespace.NewBatch() }
 
-// Waits says whether a Source is to wait; see model.Waits.
-func Waits(ctx context.Context) bool { return model.Waits(ctx) }
+// MayBlock says whether a Source is to wait; see model.MayBlock.
+func MayBlock(ctx context.Context) bool { return model.MayBlock(ctx) }
 
 // FolderSource is one Folder of a workspace: its name in the tree, where its
 // documents live, and what keeps their updates. A store belongs to one source,
-// whatever the Folder is called and whichever Folders are served beside it.
+// whatever the Folder is called and whichever Folders are served next to it.
 type FolderSource struct {
 	Name   string
 	Vault  string // the name by which Obsidian knows it, "" if that is not known

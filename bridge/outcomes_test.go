@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// What a person did by hand is read from the text.
+// What a user did by hand is read from the text.
 func TestOutcomesByHand(t *testing.T) {
 	const raw = "The {--quick--}{++slow++} fox{++ always++} jumps{-- over--}.\n"
 	for name, tt := range map[string]struct {

@@ -66,7 +66,7 @@ func noneWaits(t *testing.T, ws *bridge.Workspace, store *bridgetest.Store) {
 	}
 }
 
-// A process is killed while links in front matter follow a rename that a person has accepted. The next one goes on.
+// A process is killed while links in front matter follow a rename that a user has accepted. The next one goes on.
 func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
 	for _, note := range []string{"Index.md", "Last.md"} { // which of them is written when the process is killed
 		src, store := newStuck(note), new(bridgetest.Store)
@@ -75,7 +75,7 @@ func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
 			src.Person(t).Save(name, "---\nup: \"[[Plan]]\"\n---\nbody\n")
 		}
 		ws := process(t, src.Source, store)
-		res, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+		res, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
 }
 
 // A process is killed while it rewrites the links to what a program has renamed. The next one rewrites the others: as
-// suggestions that belong to the rename if that waits for a person, and at once if not.
+// suggestions that belong to the rename if that waits for a user, and at once if not.
 func TestLinksFollowAfterAKill(t *testing.T) {
 	for _, structure := range []bridge.StructurePolicy{bridge.StructurePropose, bridge.StructureDirect} {
 		src, store := newStuck("n2.md"), new(bridgetest.Store)
@@ -107,7 +107,7 @@ func TestLinksFollowAfterAKill(t *testing.T) {
 			src.Person(t).Save(fmt.Sprintf("n%d.md", i), "See [[Plan]].\n")
 		}
 		killedIn(t, src, store, structure, func(ws *bridge.Workspace) {
-			ws.Rename(context.Background(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+			ws.Rename(context.Background(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann})
 		})
 		ws := process(t, src.Source, store)
 		list, err := ws.Proposals(t.Context(), "")
@@ -135,7 +135,7 @@ func TestLinksFollowAfterAKill(t *testing.T) {
 	}
 }
 
-// A person decides on a rename while its links are rewritten: all of them follow the decision.
+// A user decides on a rename while its links are rewritten: all of them follow the decision.
 func TestDecisionWhileLinksAreRewritten(t *testing.T) {
 	for verdict, want := range map[model.Verdict]string{model.Accepted: "See [[Other]].\n", model.Rejected: "See [[Plan]].\n"} {
 		src, store := newStuck("n2.md"), new(bridgetest.Store)
@@ -146,7 +146,7 @@ func TestDecisionWhileLinksAreRewritten(t *testing.T) {
 		ws := process(t, src, store)
 		renamed, decided := make(chan error), make(chan error)
 		go func() {
-			_, err := ws.Rename(context.Background(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+			_, err := ws.Rename(context.Background(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann})
 			renamed <- err
 		}()
 		<-src.reached
@@ -187,7 +187,7 @@ func TestLinksInFrontMatterFollowTheLastName(t *testing.T) {
 		if list, err := ws.Proposals(t.Context(), ""); err == nil && len(list) > 0 {
 			from = list[0].NewPath
 		}
-		if _, err := ws.Rename(t.Context(), from, to, bridge.Restructure{By: ann}); err != nil {
+		if _, err := ws.Rename(t.Context(), from, to, bridge.ChangeRequest{By: ann}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestLinksInFrontMatterFollowAnExchange(t *testing.T) {
 		src.Person(t).Save(name, text)
 	}
 	ws := process(t, src, store)
-	if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.Restructure{By: ann}); err != nil {
+	if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{By: ann}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := ws.Proposals(t.Context(), "")
@@ -228,11 +228,11 @@ func TestLinkInANoteThatWasToBeDeleted(t *testing.T) {
 			src.Person(t).Save("Plan.md", "one\n")
 			src.Person(t).Save("Index.md", "See [[Plan]].\n")
 			ws := process(t, src, store)
-			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann})
 			if err != nil {
 				t.Fatal(err)
 			}
-			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.Restructure{By: bob})
+			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.ChangeRequest{By: bob})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -257,11 +257,11 @@ func TestLinkInANoteThatIsToBeDeletedAlready(t *testing.T) {
 			src.Person(t).Save("Plan.md", "one\n")
 			src.Person(t).Save("Index.md", linked)
 			ws := process(t, src, store)
-			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.Restructure{By: bob})
+			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.ChangeRequest{By: bob})
 			if err != nil {
 				t.Fatal(err)
 			}
-			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.Restructure{By: ann})
+			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ func TestWhoseSuggestionIsIt(t *testing.T) {
 	tests := []struct {
 		name   string
 		ann    string              // what ann writes first, "" for nothing
-		person func(string) string // what a person then makes of the raw text
+		person func(string) string // what a user then makes of the raw text
 		by     model.Author
 		old    string // what by then changes in the view
 		new    string
@@ -79,7 +79,7 @@ func TestInterruptedWriteStaysItsAuthors(t *testing.T) {
 	}
 }
 
-// What each session of an author wrote stays its own when a later one writes beside it or in it.
+// What each session of an author wrote stays its own when a later one writes next to it or in it.
 func TestSessionsKeepWhatTheyWrote(t *testing.T) {
 	const base = "one two three four\n"
 	for _, tt := range []struct {
@@ -134,12 +134,12 @@ func TestSessionsKeepWhatTheyWrote(t *testing.T) {
 	}
 }
 
-// Marks that a person's program puts in the place of an agent's are the person's, and wait as such: nothing of
+// Marks that a user's program puts instead of an agent's are the user's, and wait as such: nothing of
 // the agent's is left in them. What is typed between the delimiters of one mark is plain, even if it is all that stands there.
 func TestPersonsMarkInThePlaceOfAnAgents(t *testing.T) {
 	const base = "one two three\n"
 	for _, tt := range []struct {
-		name, text, save string // what ann writes, and what the person makes of the note
+		name, text, save string // what ann writes, and what the user makes of the note
 		want             string // what waits, by whom
 		accepted         string // what all of that makes of the note
 	}{

@@ -194,7 +194,7 @@ func (m *proposalMachine) aName(rt *rapid.T, dir bool) model.Path {
 func tolerated(err error) bool {
 	return slices.ContainsFunc([]error{
 		fs.ErrExist, fs.ErrNotExist, model.ErrNotEmpty, model.ErrIsDir, model.ErrNotDir, model.ErrNotNote,
-		model.ErrBadName, model.ErrInTheWay, model.ErrTooMany, bridge.ErrNothingToUndo,
+		model.ErrBadName, model.ErrNameTaken, model.ErrDeletionLimit, bridge.ErrNothingToUndo,
 	}, func(is error) bool { return errors.Is(err, is) })
 }
 
@@ -204,7 +204,7 @@ func (m *proposalMachine) agentMoves(rt *rapid.T) {
 	replace := rapid.Bool().Draw(rt, "replace")
 	before, _ := m.vault()
 	shown := m.words()
-	_, err := m.ws.Rename(m.t.Context(), from, to, bridge.Restructure{By: agent, Replace: replace})
+	_, err := m.ws.Rename(m.t.Context(), from, to, bridge.ChangeRequest{By: agent, Replace: replace})
 	if err != nil {
 		m.refused(rt, err, shown)
 		return
@@ -255,7 +255,7 @@ func (m *proposalMachine) agentDeletes(rt *rapid.T) {
 	p := m.aPath(rt)
 	before, _ := m.vault()
 	shown := m.words()
-	if _, err := m.ws.Remove(m.t.Context(), p, bridge.Restructure{By: agent, Confirm: true}); err != nil {
+	if _, err := m.ws.Remove(m.t.Context(), p, bridge.ChangeRequest{By: agent, Confirm: true}); err != nil {
 		m.refused(rt, err, shown)
 		return
 	}
@@ -280,7 +280,7 @@ func (m *proposalMachine) agentCreates(rt *rapid.T) {
 
 func (m *proposalMachine) agentMakesFolder(rt *rapid.T) {
 	shown := m.words()
-	if err := m.ws.Mkdir(m.t.Context(), m.aName(rt, true), bridge.Restructure{By: agent}); err != nil && !tolerated(err) {
+	if err := m.ws.Mkdir(m.t.Context(), m.aName(rt, true), bridge.ChangeRequest{By: agent}); err != nil && !tolerated(err) {
 		rt.Fatal(err)
 	}
 	m.want(rt, shown, "mkdir")

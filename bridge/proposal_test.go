@@ -23,7 +23,7 @@ func TestWriteFileKnowsItsBase(t *testing.T) {
 	for _, mode := range []bridge.Mode{bridge.Direct, bridge.Suggest} {
 		f := bridgetest.New(t, map[string]string{canvas: "1"}, func(o *bridge.Options) { o.Mode = mode })
 		write := func(base, data string) error {
-			_, err := f.WriteFile(t.Context(), canvas, []byte(data), bridge.Restructure{Base: sha256.Sum256([]byte(base))})
+			_, err := f.WriteFile(t.Context(), canvas, []byte(data), bridge.ChangeRequest{Base: sha256.Sum256([]byte(base))})
 			return err
 		}
 		if err := write("1", "2"); err != nil {
@@ -38,14 +38,14 @@ func TestWriteFileKnowsItsBase(t *testing.T) {
 		if err := write("2", "3"); err != nil {
 			t.Error(err)
 		}
-		_, err := f.WriteFile(t.Context(), "Notes/none.canvas", nil, bridge.Restructure{Base: sha256.Sum256([]byte("1"))})
+		_, err := f.WriteFile(t.Context(), "Notes/none.canvas", nil, bridge.ChangeRequest{Base: sha256.Sum256([]byte("1"))})
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("mode %v: writing what is gone: %v", mode, err)
 		}
 	}
 }
 
-// A writer who proposes once more does not see what a person did since the first
+// A writer who proposes once more does not see what a user did since the first
 // time, and the proposal stays stale.
 func TestProposedAgainOverAPersonsChange(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{canvas: "old"})
@@ -60,7 +60,7 @@ func TestProposedAgainOverAPersonsChange(t *testing.T) {
 	}
 	propose(t, f.Workspace, canvas, "second and a person's")
 	f.Person(canvas, "second and a person's")
-	if _, err := f.WriteFile(t.Context(), canvas, []byte("second and a person's"), bridge.Restructure{By: agent}); err != nil {
+	if _, err := f.WriteFile(t.Context(), canvas, []byte("second and a person's"), bridge.ChangeRequest{By: agent}); err != nil {
 		t.Error(err)
 	}
 	if list, err := f.Proposals(t.Context(), ""); err != nil || len(list) != 0 {
@@ -71,7 +71,7 @@ func TestProposedAgainOverAPersonsChange(t *testing.T) {
 func TestWriteFileInDirectMode(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "x\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
 	for _, data := range []string{"{}", `{"nodes":[]}`, ""} {
-		if _, err := f.WriteFile(t.Context(), canvas, []byte(data), bridge.Restructure{}); err != nil {
+		if _, err := f.WriteFile(t.Context(), canvas, []byte(data), bridge.ChangeRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.SourceText(canvas); got != data {
@@ -81,7 +81,7 @@ func TestWriteFileInDirectMode(t *testing.T) {
 			t.Errorf("stat: %+v, %v", info, err)
 		}
 	}
-	if _, err := f.WriteFile(t.Context(), plan, nil, bridge.Restructure{}); !errors.Is(err, model.ErrNotNote) {
+	if _, err := f.WriteFile(t.Context(), plan, nil, bridge.ChangeRequest{}); !errors.Is(err, model.ErrNotNote) {
 		t.Errorf("write of a note as a file: %v", err)
 	}
 }
@@ -124,7 +124,7 @@ func decideAll(t *testing.T, w *bridge.Workspace, verdict model.Verdict) bridge.
 
 func propose(t *testing.T, w *bridge.Workspace, p model.Path, data string) {
 	t.Helper()
-	res, err := w.WriteFile(t.Context(), p, []byte(data), bridge.Restructure{By: agent})
+	res, err := w.WriteFile(t.Context(), p, []byte(data), bridge.ChangeRequest{By: agent})
 	if err != nil || res.Proposal == "" {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -176,14 +176,14 @@ func TestWholeFileProposals(t *testing.T) {
 	}
 }
 
-// What a person changed meanwhile is not replaced without a second yes.
+// What a user changed meanwhile is not replaced without a second yes.
 func TestStaleProposals(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("old.base", "a: 1\n")
 	src.Person(t).Save("Plan.md", "plan\n")
 	ws := process(t, src, store)
 	propose(t, ws, "Notes/old.base", "a: 2\n")
-	if _, err := ws.Remove(t.Context(), plan, bridge.Restructure{By: agent}); err != nil {
+	if _, err := ws.Remove(t.Context(), plan, bridge.ChangeRequest{By: agent}); err != nil {
 		t.Fatal(err)
 	}
 	src.Person(t).Save("old.base", "a: person\n")
@@ -216,7 +216,7 @@ func TestLinksFollowTheirRename(t *testing.T) {
 	src.Person(t).Save("Plan.md", "plan\n")
 	src.Person(t).Save("Home.md", "see [[Plan]]\n")
 	ws := process(t, src, store)
-	if _, err := ws.Rename(t.Context(), plan, "Notes/Scheme.md", bridge.Restructure{By: agent}); err != nil {
+	if _, err := ws.Rename(t.Context(), plan, "Notes/Scheme.md", bridge.ChangeRequest{By: agent}); err != nil {
 		t.Fatal(err)
 	}
 	links, err := ws.Suggestions(t.Context(), "")
@@ -245,13 +245,13 @@ func TestLinksFollowTheirRename(t *testing.T) {
 	}
 }
 
-// A note that is proposed to be deleted and written anew is that note: where the new
+// A note that is proposed to be deleted and written again is that note: where the new
 // text would change another's pending suggestion, it is refused, and the proposal
 // stays; where it does not, the note is edited and the proposal is gone.
 func TestWrittenAnewOverAnothersSuggestion(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\n"})
 	write(t, f.Workspace, plan, bridge.Write{Text: "one\ntwo\nann's\n", By: ann})
-	if _, err := f.Remove(t.Context(), plan, bridge.Restructure{By: agent}); err != nil {
+	if _, err := f.Remove(t.Context(), plan, bridge.ChangeRequest{By: agent}); err != nil {
 		t.Fatal(err)
 	}
 	before, list := f.SourceText(plan), fmt.Sprint(f.Proposals(t.Context(), ""))
@@ -297,10 +297,10 @@ func TestInterruptedDecisions(t *testing.T) {
 		src.Person(t).Save("Plan.md", "plan\n")
 		src.Person(t).Save("Gone.md", "gone\n")
 		ws := process(t, src, store)
-		if _, err := ws.Rename(t.Context(), plan, "Notes/Goal.md", bridge.Restructure{By: agent}); err != nil {
+		if _, err := ws.Rename(t.Context(), plan, "Notes/Goal.md", bridge.ChangeRequest{By: agent}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ws.Remove(t.Context(), "Notes/Gone.md", bridge.Restructure{By: agent}); err != nil {
+		if _, err := ws.Remove(t.Context(), "Notes/Gone.md", bridge.ChangeRequest{By: agent}); err != nil {
 			t.Fatal(err)
 		}
 		decideAll(t, process(t, src, &cutStore{store, cut}), model.Accepted)
@@ -359,10 +359,10 @@ func TestLinksFollowARename(t *testing.T) {
 		"Notes/Other.md":   "[[b c/New]] {++and [[New]]++}\n",
 	}
 	f := bridgetest.New(t, files, func(o *bridge.Options) { o.Mode, o.Structure = bridge.Direct, bridge.StructureDirect })
-	if err := f.Mkdir(t.Context(), "Notes/b c", bridge.Restructure{}); err != nil {
+	if err := f.Mkdir(t.Context(), "Notes/b c", bridge.ChangeRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := f.Workspace.Rename(t.Context(), "Notes/a/Note.md", "Notes/b c/New.md", bridge.Restructure{By: agent})
+	res, err := f.Workspace.Rename(t.Context(), "Notes/a/Note.md", "Notes/b c/New.md", bridge.ChangeRequest{By: agent})
 	if err != nil || res.Links != 6 || res.Notes != 2 || res.Proposal != "" {
 		t.Errorf("%+v, %v", res, err)
 	}
@@ -380,33 +380,33 @@ func TestBrake(t *testing.T) {
 		files[fmt.Sprintf("Notes/%03d.md", i)] = "text\n"
 	}
 	f := bridgetest.New(t, files)
-	remove := func(i int, by bridge.Restructure) error {
+	remove := func(i int, by bridge.ChangeRequest) error {
 		_, err := f.Remove(t.Context(), model.Path(fmt.Sprintf("Notes/%03d.md", i)), by)
 		return err
 	}
 	for i := range 12 {
-		if err := remove(i, bridge.Restructure{By: agent}); err != nil {
+		if err := remove(i, bridge.ChangeRequest{By: agent}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := remove(12, bridge.Restructure{By: agent}); !errors.Is(err, model.ErrTooMany) || !strings.Contains(err.Error(), "wait a minute") {
+	if err := remove(12, bridge.ChangeRequest{By: agent}); !errors.Is(err, model.ErrDeletionLimit) || !strings.Contains(err.Error(), "wait a minute") {
 		t.Errorf("a thirteenth of 120 notes: %v", err)
 	}
-	if err := remove(12, bridge.Restructure{By: agent, Confirm: true}); err != nil {
+	if err := remove(12, bridge.ChangeRequest{By: agent, Confirm: true}); err != nil {
 		t.Errorf("confirmed: %v", err)
 	}
-	if err := remove(13, bridge.Restructure{By: model.Author{Name: "another"}}); err != nil {
+	if err := remove(13, bridge.ChangeRequest{By: model.Author{Name: "another"}}); err != nil {
 		t.Errorf("by another author: %v", err)
 	}
 	decideAll(t, f.Workspace, model.Rejected)
 	for i := range 10 {
-		if err := remove(20+i, bridge.Restructure{By: agent}); err != nil {
+		if err := remove(20+i, bridge.ChangeRequest{By: agent}); err != nil {
 			t.Errorf("after a rejection: %v", err)
 		}
 	}
 	decideAll(t, f.Workspace, model.Accepted)
 	for i := range 10 {
-		if err := remove(40+i, bridge.Restructure{By: agent}); err != nil {
+		if err := remove(40+i, bridge.ChangeRequest{By: agent}); err != nil {
 			t.Errorf("after an acceptance: %v", err)
 		}
 	}
@@ -417,7 +417,7 @@ func TestBrake(t *testing.T) {
 func TestNewNameIsTakenAtTheStart(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("Plan.md", "one\n")
-	if _, err := process(t, src, store).Rename(t.Context(), plan, "Notes/Other.md", bridge.Restructure{By: ann}); err != nil {
+	if _, err := process(t, src, store).Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann}); err != nil {
 		t.Fatal(err)
 	}
 	src.Person(t).Save("Other.md", "other\n")
@@ -434,10 +434,10 @@ func TestNewNameIsTakenAtTheStart(t *testing.T) {
 func TestRenamedProposedFileKeepsItsAuthor(t *testing.T) {
 	bob := model.Author{Name: "bob", Session: "s2"}
 	f := bridgetest.New(t, map[string]string{"Notes/Plan.md": "one\n"})
-	if _, err := f.WriteFile(t.Context(), "Notes/data.csv", []byte("a,b\n"), bridge.Restructure{By: ann}); err != nil {
+	if _, err := f.WriteFile(t.Context(), "Notes/data.csv", []byte("a,b\n"), bridge.ChangeRequest{By: ann}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Workspace.Rename(t.Context(), "Notes/data.csv", "Notes/numbers.csv", bridge.Restructure{By: bob}); err != nil {
+	if _, err := f.Workspace.Rename(t.Context(), "Notes/data.csv", "Notes/numbers.csv", bridge.ChangeRequest{By: bob}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.UndoSession(t.Context(), bob.Session, person); !errors.Is(err, bridge.ErrNothingToUndo) {
@@ -453,11 +453,11 @@ func TestRenamedProposedFileKeepsItsAuthor(t *testing.T) {
 func TestRenameDroppedByADeletionComesBack(t *testing.T) {
 	bob := model.Author{Name: "bob", Session: "s2"}
 	f := bridgetest.New(t, map[string]string{"Notes/Plan.md": "one\n"})
-	renamed, err := f.Workspace.Rename(t.Context(), "Notes/Plan.md", "Notes/Other.md", bridge.Restructure{By: ann})
+	renamed, err := f.Workspace.Rename(t.Context(), "Notes/Plan.md", "Notes/Other.md", bridge.ChangeRequest{By: ann})
 	if err != nil {
 		t.Fatal(err)
 	}
-	removed, err := f.Workspace.Remove(t.Context(), "Notes/Other.md", bridge.Restructure{By: bob})
+	removed, err := f.Workspace.Remove(t.Context(), "Notes/Other.md", bridge.ChangeRequest{By: bob})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,15 +21,15 @@ type deed func(a worker) error
 // while subscribers run.
 func TestEventsComeWithoutLocks(t *testing.T) {
 	const note, other = model.Path("Team/Note.md"), model.Path("Team/Other.md")
-	agent := bridge.Restructure{By: ann}
+	agent := bridge.ChangeRequest{By: ann}
 	create := func(p model.Path) deed { return func(a worker) error { a.create(p, "text\n"); return nil } }
-	remove := func(o bridge.Restructure) deed {
+	remove := func(o bridge.ChangeRequest) deed {
 		return func(a worker) error {
 			_, err := a.Remove(a.t.Context(), note, o)
 			return err
 		}
 	}
-	rename := func(o bridge.Restructure) deed {
+	rename := func(o bridge.ChangeRequest) deed {
 		return func(a worker) error {
 			_, err := a.Workspace.Rename(a.t.Context(), note, other, o)
 			return err
@@ -72,7 +72,7 @@ func TestEventsComeWithoutLocks(t *testing.T) {
 }
 
 // checkFree takes the steps while a subscriber waits, for each event, for a change of
-// names that somebody else makes.
+// names that another program makes.
 func checkFree(a worker, steps []deed) {
 	a.t.Helper()
 	var waiting atomic.Bool
@@ -88,7 +88,7 @@ func checkFree(a worker, steps []deed) {
 		p := model.Path(fmt.Sprintf("Team/made %d", made.Add(1)))
 		all.Go(func() {
 			defer close(done)
-			if err := a.Mkdir(a.t.Context(), p, bridge.Restructure{}); err != nil {
+			if err := a.Mkdir(a.t.Context(), p, bridge.ChangeRequest{}); err != nil {
 				a.t.Error(err)
 			}
 		})
@@ -143,9 +143,9 @@ func TestListWhileDeciding(t *testing.T) {
 	}
 	for range 3 {
 		for i := range 40 {
-			_, err := f.Remove(t.Context(), model.Path(fmt.Sprintf("Team/n%d.md", i)), bridge.Restructure{By: ann, Confirm: true})
+			_, err := f.Remove(t.Context(), model.Path(fmt.Sprintf("Team/n%d.md", i)), bridge.ChangeRequest{By: ann, Confirm: true})
 			a.must(err)
-			_, err = f.WriteFile(t.Context(), model.Path(fmt.Sprintf("Team/c%d.canvas", i)), []byte("{\n}\n"), bridge.Restructure{By: ann})
+			_, err = f.WriteFile(t.Context(), model.Path(fmt.Sprintf("Team/c%d.canvas", i)), []byte("{\n}\n"), bridge.ChangeRequest{By: ann})
 			a.must(err)
 		}
 		for _, v := range []model.Verdict{model.Accepted, model.Rejected} {

@@ -86,7 +86,7 @@ func (r *running) undo() {
 	}
 }
 
-// A comment that was accepted, or that a person has reworded, is nobody's suggestion any more, whoever writes
+// A comment that was accepted, or that a user has reworded, is nobody's suggestion any more, whoever writes
 // elsewhere in the note.
 func TestCommentStaysDecided(t *testing.T) {
 	const before = "one two three\n\nfour five\n"
@@ -145,7 +145,7 @@ func TestCommentIsNotAmended(t *testing.T) {
 	}
 }
 
-// A suggestion does not answer a rejection that was taken back, in the process that took it back as in the next.
+// A suggestion does not answer a rejection that was undone, in the process that took it back as in the next.
 func TestRejectionTakenBackIsNotAnswered(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("Plan.md", "one two three\n")
@@ -218,7 +218,7 @@ func TestUndoFollowsTheLog(t *testing.T) {
 	})
 }
 
-// In direct mode a text that is written behind a mark is plain, and no part of the mark.
+// In direct mode a text that is written after a mark is plain, and no part of the mark.
 func TestDirectTextBehindAMarkIsPlain(t *testing.T) {
 	for _, tt := range []struct{ raw, want string }{
 		{"one {++two++}", "one  three"},

@@ -57,7 +57,7 @@ func TestRestartKeepsAuthors(t *testing.T) {
 	first := process(t, src, store)
 	write(t, first, plan, bridge.Write{Text: "one TWO three\n", By: model.Author{Name: "ann", Session: "s"}})
 
-	// Nobody follows the source while a person edits it.
+	// Nobody follows the source while a user edits it.
 	raw := src.Person(t).Content("Plan.md")
 	src.Person(t).Save("Plan.md", "typed\n"+raw)
 
@@ -125,7 +125,7 @@ func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
 }
 
 // The first decision on a note is kept together with the note's beginning, also
-// when a person's save comes in between.
+// when a user's save comes in between.
 func TestFirstDecision(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("Plan.md", "one {--two--}{++TWO++}\n")
@@ -176,7 +176,7 @@ func TestInterruptedDecisionIsUndone(t *testing.T) {
 		if d.Batch == "" || d.Verdict != verdict || d.By != "pat" || d.Reason != "because" || len(d.Items) != 1 || len(d.Runs) != 2 {
 			t.Errorf("journalled decision %+v", d)
 		}
-		// The same text once more is a person's own, not that decision again.
+		// The same text once more is a user's own, not that decision again.
 		src.Person(t).Save("Plan.md", decided)
 		last := process(t, src, store)
 		pendingOf(t, last)
@@ -250,7 +250,7 @@ func TestCreateThatTheStoreCannotKeep(t *testing.T) {
 }
 
 // An undo that is interrupted between file and store has put each text where it was in
-// the document, too: what is taken back after it stands beside it in the order that it
+// the document, too: what is undone after it stands next to it in the order that it
 // had, and is whose it was.
 func TestInterruptedUndo(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)

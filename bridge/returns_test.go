@@ -50,7 +50,7 @@ func (r *returning) start() {
 
 func (r *returning) note() *model.Version { return open(r.t, r.ws, "Notes/N.md") }
 
-// saves has a person's program put text in the file.
+// saves has a user's program put text in the file.
 func (r *returning) saves(raw string) {
 	r.src.Person(r.t).Save("N.md", raw)
 	if err := r.src.Settle(r.t.Context()); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// A person who sorts, moves and types lines around pending marks loses none: each line that the person wrote is there once,
+// A user who sorts, moves and types lines around pending marks loses none: each line that the user wrote is there once,
 // whatever is decided, and at most once what an agent wrote. The texts are lists, paragraphs and table rows; a save moves
 // lines of the file as they are, halves of marks included, as "sort" does.
 func TestPersonMovesLines(t *testing.T) {
@@ -84,7 +84,7 @@ func TestPersonMovesLines(t *testing.T) {
 	})
 }
 
-// Half of a mark that a person leaves marks nothing: the text around it is as it was, in every view and after every decision,
+// Half of a mark that a user leaves marks nothing: the text around it is as it was, in every view and after every decision,
 // and the next write of relayfs takes it out of the file.
 func TestHalfOfAMarkMarksNothing(t *testing.T) {
 	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {

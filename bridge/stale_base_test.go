@@ -21,7 +21,7 @@ func newStaleNote(t *testing.T, text string) *staleNote {
 	return &staleNote{t, f, f.Source("V")}
 }
 
-// saves lets a person save the file.
+// saves lets a user save the file.
 func (s *staleNote) saves(text string) {
 	s.t.Helper()
 	s.src.Person(s.t).Save("N.md", text)
@@ -131,7 +131,7 @@ func TestStaleWriteOfWordsThatAreOthersNow(t *testing.T) {
 	s.has("a012", "a013", "a017", "a018", "a019", "a020")
 }
 
-// Who deletes what a person typed inside of the writer's own deletion has deleted that, although
+// Who deletes what a user typed inside of the writer's own deletion has deleted that, although
 // the raw text stays as it is.
 func TestDeleteWhatAPersonTypedInADeletion(t *testing.T) {
 	for verdict, want := range map[model.Verdict]string{model.Accepted: "one\n", model.Rejected: "one two person three\n"} {
@@ -151,7 +151,7 @@ func TestDeleteWhatAPersonTypedInADeletion(t *testing.T) {
 	}
 }
 
-// A person's save replaces words as a whole, as a stale write does: letters that the old
+// A user's save replaces words as a whole, as a stale write does: letters that the old
 // and the new word have in common are not text that was kept.
 func TestSaveReplacesWholeWords(t *testing.T) {
 	s := newStaleNote(t, "the p002 fox\n")

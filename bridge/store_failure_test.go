@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store"
 )
 
-// What a person saved while the store failed leaves no identities that the store does not
+// What a user saved while the store failed leaves no identities that the store does not
 // know: a writer who read the note before it is merged like any other.
 func TestPersonsSaveThatIsNotKeptLeavesNoIdentities(t *testing.T) {
 	store := &brokenAll{Store: new(bridgetest.Store)}
@@ -51,7 +51,7 @@ func (s *unreadable) Load(id model.DocID) (model.History, error) {
 	return s.Store.Load(id)
 }
 
-// What a person saves while the store does not work stays, whoever writes then.
+// What a user saves while the store does not work stays, whoever writes then.
 func TestPersonsSaveWhileTheStoreIsUnreadable(t *testing.T) {
 	store := &unreadable{brokenAll{Store: new(bridgetest.Store)}}
 	f := bridgetest.New(t, map[string]string{plan: "one\n"}, func(o *bridge.Options) { o.Folders[0].Store = store })
@@ -65,7 +65,7 @@ func TestPersonsSaveWhileTheStoreIsUnreadable(t *testing.T) {
 	}
 }
 
-// A copy that a person leaves where a note was before it was renamed is a person's.
+// A copy that a user leaves where a note was before it was renamed is a user's.
 func TestCopyAtAnOldName(t *testing.T) {
 	const moved = "Notes/Moved.md"
 	kept := realStore(t)

@@ -64,7 +64,7 @@ func TestEqualSuggestionsKeepTheirIDs(t *testing.T) {
 	}
 }
 
-// A mark of a person's that the person has emptied is text: the suggestion that deletes it stays the same one when the agent
+// A mark of a user's that the user has emptied is text: the suggestion that deletes it stays the same one when the agent
 // writes elsewhere.
 func TestSuggestionBesideAnEmptiedMarkKeepsItsID(t *testing.T) {
 	for _, live := range []bool{false, true} {

@@ -94,7 +94,7 @@ func (k *talk) check() {
 	}
 }
 
-// act does what a person can take back.
+// act does what a user can take back.
 func (k *talk) act(do func() (bridge.Outcome, error)) {
 	was := &before{raw: k.raw(), stays: maps.Clone(k.stays)}
 	out, err := do()
@@ -108,7 +108,7 @@ func (k *talk) act(do func() (bridge.Outcome, error)) {
 	k.last = was
 }
 
-func (k *talk) comment(at bridge.Spot) {
+func (k *talk) comment(at bridge.CommentAnchor) {
 	text := k.fresh("c")
 	at.Path = plan
 	raw := k.raw()
@@ -182,7 +182,7 @@ func (k *talk) restart() { k.ws = process(k.outer, k.src, k.store) }
 
 // TestThreadsLaw: a comment changes nothing but that it is there, at the end of its thread;
 // resolving takes exactly the thread; a decision takes along what was said about its
-// suggestion, and nothing else; each is taken back to the byte; and threads keep their
+// suggestion, and nothing else; each is undone to the byte; and threads keep their
 // names and authors over restarts and other people's edits.
 func TestThreadsLaw(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -193,16 +193,16 @@ func TestThreadsLaw(t *testing.T) {
 			"": func(*rapid.T) { k.check() },
 			"comment on the text": func(*rapid.T) {
 				words := k.words()
-				k.comment(bridge.Spot{Quote: words[k.any("word", len(words))]})
+				k.comment(bridge.CommentAnchor{Quote: words[k.any("word", len(words))]})
 			},
 			"comment on a suggestion": func(rt *rapid.T) {
 				if list := pendingOf(t, k.ws); len(list) > 0 {
-					k.comment(bridge.Spot{Suggestion: rapid.SampledFrom(list).Draw(rt, "suggestion").ID})
+					k.comment(bridge.CommentAnchor{Suggestion: rapid.SampledFrom(list).Draw(rt, "suggestion").ID})
 				}
 			},
 			"reply": func(rt *rapid.T) {
 				if list := k.threads(); len(list) > 0 {
-					k.comment(bridge.Spot{Thread: rapid.SampledFrom(list).Draw(rt, "thread").ID})
+					k.comment(bridge.CommentAnchor{Thread: rapid.SampledFrom(list).Draw(rt, "thread").ID})
 				}
 			},
 			"resolve": func(*rapid.T) {
@@ -233,7 +233,7 @@ func TestThreadsLaw(t *testing.T) {
 }
 
 // TestAnswers: what an agent proposes where something of it was rejected names that, until
-// the rejection is taken back; and a suggestion that was asked for anew and has changed is answered.
+// the rejection is undone; and a suggestion that was asked for again and has changed is answered.
 func TestAnswers(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "One two three.\n"})
 	edit := func(by model.Author, old, new string) {
@@ -260,7 +260,7 @@ func TestAnswers(t *testing.T) {
 	if a := second.Answers; a == nil || a.ID != first.ID || a.New != "many" || a.Reason != "a number, please" || a.By != "person" {
 		t.Errorf("%+v answers %+v, want %s", second, a, first.ID)
 	}
-	if _, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Suggestion: second.ID}, "less", person); err != nil {
+	if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Suggestion: second.ID}, "less", person); err != nil {
 		t.Fatal(err)
 	}
 	answered := func() bool {
@@ -292,7 +292,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// In a live document, too, a comment is written, resolved and taken back to the byte.
+// In a live document, too, a comment is written, resolved and undone to the byte.
 func TestThreadsOfLiveNotes(t *testing.T) {
 	const path, before = "Team/Note.md", "One 🦊 two.\n"
 	f, live := openLive(t, map[string]string{"Note.md": before})
@@ -302,7 +302,7 @@ func TestThreadsOfLiveNotes(t *testing.T) {
 			t.Errorf("the note is %q, want %q", got, want)
 		}
 	}
-	if _, err := f.Comment(t.Context(), bridge.Spot{Path: path, Quote: "🦊"}, "a fox?", person); err != nil {
+	if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: path, Quote: "🦊"}, "a fox?", person); err != nil {
 		t.Fatal(err)
 	}
 	raw("One 🦊{>>a fox?<<} two.\n")
@@ -323,10 +323,10 @@ func TestThreadsOfLiveNotes(t *testing.T) {
 	}
 }
 
-// A comment that somebody has changed since is not taken back, and nothing of it is lost.
+// A comment that somebody has changed since is not undone, and nothing of it is lost.
 func TestChangedCommentsAreNotTakenBack(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "One two.\n"})
-	out, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Quote: "two"}, "why two?", person)
+	out, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Quote: "two"}, "why two?", person)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestChangedCommentsAreNotTakenBack(t *testing.T) {
 	}
 }
 
-// What a person says about a suggestion is answered by what a later session of the agent writes in it or beside it.
+// What a user says about a suggestion is answered by what a later session of the agent writes in it or next to it.
 // If that takes some of it away, or stands in its middle, the suggestion is the later session's; else it stays as it is.
 func TestLaterSessionsAnswer(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -368,7 +368,7 @@ func TestLaterSessionsAnswer(t *testing.T) {
 			as("s", old, strings.Join(words, " ")+strings.Repeat(" ", strings.Count(old, " ")%2))
 		}
 		first := pendingOf(t, f.Workspace)[0]
-		if _, err := f.Comment(t.Context(), bridge.Spot{Path: plan, Suggestion: first.ID}, "why?", person); err != nil {
+		if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Suggestion: first.ID}, "why?", person); err != nil {
 			rt.Fatal(err)
 		}
 		if thread().Answered {

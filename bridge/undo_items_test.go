@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Whatever was decided at once can be taken back one by one: each suggestion waits, or was
+// Whatever was decided at once can be undone one by one: each suggestion waits, or was
 // decided on in one batch, and an undo of it, of that batch, or of the newest lets it wait
 // again as it was. So it is when the process is killed in between: what has not been taken
 // back still can be.
@@ -197,7 +197,7 @@ func (m *itemModel) restarts(rt *rapid.T, do func(*bridge.Workspace)) {
 func (m *itemModel) isKilled(rt *rapid.T) {
 	batch, left := m.aBatch(rt)
 	m.restarts(rt, func(ws *bridge.Workspace) { ws.Undo(m.t.Context(), batch, person) })
-	for _, d := range left { // what the text says was taken back
+	for _, d := range left { // what the text says was undone
 		if was := d.raw(); !slices.Contains(strings.Split(open(m.t, m.ws, d.Path).Raw(), "\n"), was) {
 			d.batch = ""
 		}
@@ -261,7 +261,7 @@ func TestUndoByItem(t *testing.T) {
 	})
 }
 
-// A later decision on what an item left is taken back as it was, whatever else of the batch
+// A later decision on what an item left is undone as it was, whatever else of the batch
 // of that item has been.
 func TestUndoOfAnItemLeavesTheOthers(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\n\ntwo\n"})
@@ -296,7 +296,7 @@ func TestUndoOfAnItemLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// A rename that is taken back has its links with it, in texts and in front matter; what else was decided
+// A rename that is undone has its links with it, in texts and in front matter; what else was decided
 // with it stays. One of two names that were exchanged does not come back without the other.
 func TestUndoOfOneRename(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)

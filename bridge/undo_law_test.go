@@ -17,7 +17,7 @@ import (
 // An undo brings back all that was there before its decision: what people have in the
 // vault, byte for byte, what is shown, and what waits. So do several, the newest first,
 // whatever was decided together, and whether or not relayfs starts again in between, and
-// whether some of it was taken back by itself before.
+// whether some of it was undone by itself before.
 
 // scene is all that a decision can change and an undo has to bring back.
 type scene struct {
@@ -117,7 +117,7 @@ func (m *proposalMachine) agentExchanges(rt *rapid.T) {
 	from := append(slices.Clone(circle), aside)
 	to := append([]model.Path{aside}, circle...)
 	for i := range from {
-		if _, err := m.ws.Rename(m.t.Context(), from[i], to[i], bridge.Restructure{By: agent}); err != nil {
+		if _, err := m.ws.Rename(m.t.Context(), from[i], to[i], bridge.ChangeRequest{By: agent}); err != nil {
 			if !tolerated(err) {
 				rt.Fatal(err)
 			}
@@ -251,9 +251,9 @@ func (m *proposalMachine) agentCreatesMore(rt *rapid.T) {
 func (m *proposalMachine) agentMovesAway(rt *rapid.T) {
 	from := m.aPath(rt)
 	dir := from.Dir().Join("made")
-	err := m.ws.Mkdir(m.t.Context(), dir, bridge.Restructure{By: agent})
+	err := m.ws.Mkdir(m.t.Context(), dir, bridge.ChangeRequest{By: agent})
 	if err == nil {
-		_, err = m.ws.Rename(m.t.Context(), from, dir.Join(from.Base()), bridge.Restructure{By: agent})
+		_, err = m.ws.Rename(m.t.Context(), from, dir.Join(from.Base()), bridge.ChangeRequest{By: agent})
 	}
 	if err != nil && !tolerated(err) {
 		rt.Fatal(err)

@@ -91,7 +91,7 @@ func keepsWhose(t *testing.T, ws *bridge.Workspace, folder model.Path, raw func(
 	}
 }
 
-// A proposal that gave way to a person's change was decided by nobody: it is not
+// A proposal that gave way to a user's change was decided by nobody: it is not
 // what an undo takes back unless it is named.
 func TestUndoSkipsWhatGaveWay(t *testing.T) {
 	for _, restart := range []bool{false, true} {
@@ -139,7 +139,7 @@ func TestUndoSkipsWhatAgentsTookBack(t *testing.T) {
 	moveTo(t, f.Workspace, "Notes/c.md", "Notes/c2.md")
 	moveTo(t, f.Workspace, "Notes/c2.md", "Notes/c.md")
 	propose(t, f.Workspace, canvas, "{}")
-	if _, err := f.Remove(t.Context(), canvas, bridge.Restructure{By: agent}); err != nil {
+	if _, err := f.Remove(t.Context(), canvas, bridge.ChangeRequest{By: agent}); err != nil {
 		t.Fatal(err)
 	}
 	undo(t, f.Workspace, "")
@@ -148,7 +148,7 @@ func TestUndoSkipsWhatAgentsTookBack(t *testing.T) {
 	}
 }
 
-// A decision that cannot be taken back any more is not the end of undo.
+// A decision that cannot be undone any more is not the end of undo.
 func TestUndoNamesTheWayOn(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"Notes/b.md": "b\n", plan: "one\n"})
 	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\n", By: ann})
@@ -174,7 +174,7 @@ func TestUndoNamesTheWayOn(t *testing.T) {
 }
 
 // Where the deletion of a note is proposed, people still have the note: what was decided
-// there is taken back, also if something else is shown at its path.
+// there is undone, also if something else is shown at its path.
 func TestUndoInANoteWhoseDeletionIsProposed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		folder  model.Path
@@ -189,7 +189,7 @@ func TestUndoInANoteWhoseDeletionIsProposed(t *testing.T) {
 			d := newDesk(t, "a b c\n", tt.live)
 			agentWrites("ann", "a X c\n")(d)
 			accepts(0)(d)
-			if _, err := d.f.Remove(t.Context(), d.note, bridge.Restructure{By: agent}); err != nil {
+			if _, err := d.f.Remove(t.Context(), d.note, bridge.ChangeRequest{By: agent}); err != nil {
 				t.Fatal(err)
 			}
 			if tt.instead {
@@ -227,7 +227,7 @@ func TestUndoInANoteThatIsGone(t *testing.T) {
 		d := newDesk(t, "a b c\n", false)
 		agentWrites("ann", "a X c\n")(d)
 		accepts(0)(d)
-		if _, err := d.f.Remove(t.Context(), plan, bridge.Restructure{By: agent}); err != nil {
+		if _, err := d.f.Remove(t.Context(), plan, bridge.ChangeRequest{By: agent}); err != nil {
 			t.Fatal(err)
 		}
 		deleted := decideAll(t, d.f.Workspace, model.Accepted)
@@ -271,7 +271,7 @@ func TestUndoOfADeletionUnderATakenName(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := pendingOf(t, ws)
-		if _, err := ws.Rename(t.Context(), "Notes/b.md", "Notes/A.md", bridge.Restructure{By: agent, Replace: true}); err != nil {
+		if _, err := ws.Rename(t.Context(), "Notes/b.md", "Notes/A.md", bridge.ChangeRequest{By: agent, Replace: true}); err != nil {
 			t.Fatal(err)
 		}
 		decideAll(t, ws, model.Accepted)
@@ -319,7 +319,7 @@ func TestUndoSession(t *testing.T) {
 	write(t, f.Workspace, b, bridge.Write{Text: "See [[a]]. Bob.\n", By: bob})
 	bobs := f.SourceText(b)
 	write(t, f.Workspace, a, bridge.Write{Text: "---\nk: 2\n---\nTwo.\n", By: ann})
-	if _, err := f.Workspace.Rename(t.Context(), a, "Notes/c.md", bridge.Restructure{By: ann}); err != nil {
+	if _, err := f.Workspace.Rename(t.Context(), a, "Notes/c.md", bridge.ChangeRequest{By: ann}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, f.Workspace, "Notes/c.md", bridge.Write{Text: "---\nk: 3\n---\nTwo.\n", By: ann})

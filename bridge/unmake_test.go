@@ -26,7 +26,7 @@ func rejectAll(t *testing.T, ws *bridge.Workspace, p model.Path) {
 	}
 }
 
-// A note that an agent made goes when a person rejects all of it, with the folders
+// A note that an agent made goes when a user rejects all of it, with the folders
 // that were made for it, and stays where anybody else had to do with it.
 func TestRejectedNoteGoes(t *testing.T) {
 	const made = model.Path("Notes/New/Deep/Made.md")
@@ -88,7 +88,7 @@ func (a worker) write(p model.Path, text, author string) error {
 	return err
 }
 
-// A person's empty note is not an agent's, whoever fills it.
+// A user's empty note is not an agent's, whoever fills it.
 func TestRejectedTextLeavesAPersonsNote(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"Notes/Empty.md": ""})
 	a := worker{f, t, ann}
@@ -99,7 +99,7 @@ func TestRejectedTextLeavesAPersonsNote(t *testing.T) {
 	}
 }
 
-// The rejection of a new note is taken back with everything, in the same process and
+// The rejection of a new note is undone with everything, in the same process and
 // in a later one; and then it can be rejected again.
 func TestRejectedNoteComesBack(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)

@@ -27,15 +27,15 @@ type Workspace struct {
 	*namespace.Files
 	*review.Review
 	*index.Indexes
-	Archive *history.Archive // what the notes were
+	Histories *history.Archive // what the notes were
 
-	*whole
+	*core
 	tree *namespace.Tree
 }
 
-type whole struct {
+type core struct {
 	o          Options
-	act        model.Activity
+	events     model.Bus
 	notes      *note.Set
 	config     namespace.Config
 	mountpoint atomic.Pointer[string]
@@ -47,35 +47,35 @@ func New(o Options) (*Workspace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &whole{o: o}
-	w.notes = note.NewSet(o.Options, &w.act)
+	w := &core{o: o}
+	w.notes = note.NewSet(o.Options, &w.events)
 	t := namespace.NewTree(w.notes)
 	folders := make(namespace.Folders)
 	for _, fs := range o.Folders {
 		f := t.AddFolder(fs.Name, fs.Source, fs.Store)
-		folders[f] = namespace.NewFolder(f, o.Logger, &w.act)
+		folders[f] = namespace.NewFolder(f, o.Logger, &w.events)
 	}
-	x := index.New(t, &w.act, o.Logger)
+	x := index.New(t, &w.events, o.Logger)
 	w.config = namespace.Config{
-		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.act, Folders: folders, Links: x,
+		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.events, Folders: folders, Links: x,
 	}
-	return w.part(t, x), nil
+	return w.restricted(t, x), nil
 }
 
-// part is the workspace for who reaches t.
-func (w *whole) part(t *namespace.Tree, x *index.Indexes) *Workspace {
+// restricted is the workspace for who reaches t.
+func (w *core) restricted(t *namespace.Tree, x *index.Indexes) *Workspace {
 	n, files, consequences := namespace.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
 	return &Workspace{n, files, r, x, history.NewArchive(t), w, t}
 }
 
-// Within is the part of the workspace that a client may reach: the Folders named,
+// Restrict is the part of the workspace that a client may reach: the Folders named,
 // of those in w. For who has it there is nothing else, neither by path nor by id,
 // in no list, no journal and no event. Paths lead through the tree, which is why no
 // operation has to ask; what is kept for all Folders together is filtered.
-func (w *Workspace) Within(folders ...string) *Workspace {
+func (w *Workspace) Restrict(folders ...string) *Workspace {
 	t := w.tree.Within(folders...)
-	return w.part(t, w.Indexes.Within(t))
+	return w.restricted(t, w.Indexes.Within(t))
 }
 
 // Options are the workspace's effective options.
@@ -121,21 +121,21 @@ func (w *Workspace) AwaitMount(ctx context.Context) {
 // Since returns the changes after the one with that number, and the number of the newest. whole is false if older
 // ones of them are forgotten, or the number is of an earlier process. Whoever knows a state asks for what came after it.
 func (w *Workspace) Since(number uint64) (list []model.Event, last uint64, whole bool) {
-	list, last, whole = w.act.Since(number)
+	list, last, whole = w.events.Since(number)
 	return slices.DeleteFunc(list, func(ev model.Event) bool { return !w.tree.Reaches(ev.Path) }), last, whole
 }
 
 // Last returns the number of the newest change.
-func (w *Workspace) Last() uint64 { return w.act.Last() }
+func (w *Workspace) Last() uint64 { return w.events.Last() }
 
 // Changed returns a channel that is closed when there is a change after the one with that number.
-func (w *Workspace) Changed(number uint64) <-chan struct{} { return w.act.Changed(number) }
+func (w *Workspace) Changed(number uint64) <-chan struct{} { return w.events.Changed(number) }
 
 // Subscribe calls fn after each change until cancel is called, for those who must act before the call that made the
 // change returns; others ask with Since. fn runs on the goroutine that made the change, holding no lock of the workspace; it must
 // return at once (put the event in a queue) and must not write to the workspace.
 func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
-	return w.act.Subscribe(func(ev model.Event) {
+	return w.events.Subscribe(func(ev model.Event) {
 		if w.tree.Reaches(ev.Path) {
 			fn(ev)
 		}
@@ -168,7 +168,7 @@ func (w *Workspace) Run(ctx context.Context) error {
 		})
 	}
 	err := g.Wait()
-	w.act.Close()
+	w.events.Close()
 	return err
 }
 
@@ -211,7 +211,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 			sync := s.SyncStatus()
 			fs.Sync = &sync
 		}
-		if locked, ok := errors.AsType[*model.ReadOnlyError](model.LockedBy(f.Source)); ok {
+		if locked, ok := errors.AsType[*model.ReadOnlyError](model.ReadOnlyErrOf(f.Source)); ok {
 			fs.ReadOnly = locked.Reason
 		}
 		fs.Problems = append(model.ProblemsOf(f.Store), model.ProblemsOf(f.Source)...)
@@ -252,7 +252,7 @@ func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
 	if err != nil || f == nil {
 		return err
 	}
-	s, ok := f.Source.(model.Synced)
+	s, ok := f.Source.(model.Durable)
 	if !ok {
 		return nil
 	}

@@ -92,7 +92,7 @@ func TestStaleWriterAfterManyChanges(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "a a a a\n"})
 	write(t, f.Workspace, plan, bridge.Write{Text: "a a a a b\n"}) // makes the document
 	base := open(t, f.Workspace, plan)
-	// By text alone it cannot be told which "a" a person removed.
+	// By text alone it cannot be told which "a" a user removed.
 	raw := f.SourceText(plan)
 	f.Person(plan, strings.Replace(raw, "a a ", "a typed a ", 1))
 	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{base}, Text: "a a a a B\n"})
@@ -203,18 +203,18 @@ func TestCreate(t *testing.T) {
 func TestStructurePolicy(t *testing.T) {
 	files := map[string]string{plan: "x\n", "Notes/b.md": "b\n"}
 	f := bridgetest.New(t, files, func(o *bridge.Options) { o.Structure = bridge.StructureDeny })
-	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/c.md", bridge.Restructure{}); !errors.Is(err, model.ErrNeedsReview) {
+	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/c.md", bridge.ChangeRequest{}); !errors.Is(err, model.ErrNeedsReview) {
 		t.Errorf("rename where it is denied: %v", err)
 	}
-	if _, err := f.Remove(t.Context(), plan, bridge.Restructure{}); !errors.Is(err, model.ErrNeedsReview) {
+	if _, err := f.Remove(t.Context(), plan, bridge.ChangeRequest{}); !errors.Is(err, model.ErrNeedsReview) {
 		t.Errorf("remove where it is denied: %v", err)
 	}
 	f = bridgetest.New(t, files, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
 	write(t, f.Workspace, plan, bridge.Write{Text: "y\n", By: model.Author{Name: "ann"}})
-	if err := f.Mkdir(t.Context(), "Notes/sub", bridge.Restructure{}); err != nil {
+	if err := f.Mkdir(t.Context(), "Notes/sub", bridge.ChangeRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/sub/c.md", bridge.Restructure{}); err != nil {
+	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/sub/c.md", bridge.ChangeRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Open(t.Context(), plan); !errors.Is(err, fs.ErrNotExist) {
@@ -224,7 +224,7 @@ func TestStructurePolicy(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Author != "ann" {
 		t.Errorf("suggestions did not move with the note: %+v, %v", list, err)
 	}
-	if _, err := f.Remove(t.Context(), "Notes/b.md", bridge.Restructure{}); err != nil {
+	if _, err := f.Remove(t.Context(), "Notes/b.md", bridge.ChangeRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Stat(t.Context(), "Notes/b.md"); !errors.Is(err, fs.ErrNotExist) {
@@ -340,7 +340,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestWritersAndAPerson lets agents edit and a person save the same note at the
+// TestWritersAndAPerson lets agents edit and a user save the same note at the
 // same time: every acknowledged word must be in the end result exactly once.
 func TestWritersAndAPerson(t *testing.T) {
 	const agents, rounds = 4, 25
@@ -398,7 +398,7 @@ func saveUnder(t *testing.T, src model.Source, rel, line string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = src.Replace(t.Context(), rel, model.Replacement{Expect: stamp, Data: append([]byte(line), data...), ModTime: time.Now()})
+		_, err = src.Replace(t.Context(), rel, model.Replacement{IfMatch: stamp, Data: append([]byte(line), data...), ModTime: time.Now()})
 		if err == nil {
 			return
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// A suggestion is the same one until its author changes it: whatever others write beside it, and other sessions of its author. A
+// A suggestion is the same one until its author changes it: whatever others write next to it, and other sessions of its author. A
 // process that has just started lists what the running one does.
 func TestSuggestionsStayTheSame(t *testing.T) {
 	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
@@ -78,7 +78,7 @@ func TestSuggestionsStayTheSame(t *testing.T) {
 					}
 				case s.Author != by.Name:
 					told("%s of another author is gone", s.ID)
-				case s.Session != by.Session && s.Parts == nil && !amended(s, v.Text(), res.Version.Text()) && fitsBeside(v.Marked(), text, before, by):
+				case s.Session != by.Session && s.Parts == nil && !amended(s, v.Text(), res.Version.Text()) && fitsBeside(v.Canonical(), text, before, by):
 					told("%s of another session is gone", s.ID)
 				}
 			}

@@ -22,7 +22,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	options := ws.Options()
 	t := &tree{
 		ws: workspace{ws}, author: o.Author, signAgents: o.SignAgents, sessionNote: o.SessionNote, log: o.Logger,
-		locked:     options.Locked(),
+		locked:     options.ReadOnlyErr(),
 		handleless: options.ReadOnly && keepCaches,
 		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		inval: newNotifications(keepCaches),

@@ -36,9 +36,9 @@ type parking struct {
 	image  content.Image // what it showed
 	target model.Path    // where it was renamed to, "" if unlinked or out of the workspace
 	why    string
-	gave   bool               // another note has its name
-	by     bridge.Restructure // who did it
-	proc   program.Program    // its process
+	gave   bool                 // another note has its name
+	by     bridge.ChangeRequest // who did it
+	proc   program.Program      // its process
 	since  time.Time
 	timer  *time.Timer
 }
@@ -94,7 +94,7 @@ type removal struct {
 	home  model.Path // where people have the note
 	doc   uint64
 	image content.Image // what it showed
-	by    bridge.Restructure
+	by    bridge.ChangeRequest
 	proc  program.Program
 	since time.Time
 }
@@ -118,7 +118,7 @@ func (n *names) unlinkedBy(proc program.Identity) (count int) {
 
 // removeAtOnce removes the note at p, or proposes to.
 func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
-	home, err := t.ws.PeoplesPath(p)
+	home, err := t.ws.SourcePath(p)
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (t *tree) vacate(ctx context.Context, p model.Path) {
 
 // isRenamed says whether people have what is shown at p somewhere else.
 func (t *tree) isRenamed(p model.Path) bool {
-	home, err := t.ws.PeoplesPath(p)
+	home, err := t.ws.SourcePath(p)
 	return err == nil && home != p
 }
 
@@ -293,7 +293,7 @@ func (t *tree) isRenamed(p model.Path) bool {
 func (t *tree) parkedFrom(p model.Path) (model.Path, *parking) {
 	elsewhere := t.parkedIf(func(at model.Path, pk *parking) bool { return at != p && pk.why == whyUnlinked })
 	for at, pk := range elsewhere {
-		if home, err := t.ws.PeoplesPath(at); err == nil && home == p {
+		if home, err := t.ws.SourcePath(at); err == nil && home == p {
 			return at, pk
 		}
 	}

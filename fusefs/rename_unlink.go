@@ -295,7 +295,7 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 		if err == nil {
 			err = t.removeAtOnce(ctx, p, f)
 		}
-		if !errors.Is(err, model.ErrTooMany) && !errors.Is(err, model.ErrNeedsReview) {
+		if !errors.Is(err, model.ErrDeletionLimit) && !errors.Is(err, model.ErrNeedsReview) {
 			return err
 		}
 		if !t.isRenamed(p) && t.unlinkedBy(t.programs.Of(ctx).Identity) > 0 {

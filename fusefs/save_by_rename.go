@@ -307,7 +307,7 @@ func (m *move) moveOver(ctx context.Context, f *File) (errno syscall.Errno, done
 
 // freshAt says whether f, the note at the old name, may become another note's new content,
 // and what the workspace has of it, nil if nothing.
-func (m *move) freshAt(ctx context.Context, f *File) (fresh *bridge.Fresh, ok bool) {
+func (m *move) freshAt(ctx context.Context, f *File) (fresh *bridge.UntouchedNote, ok bool) {
 	var from content.Image
 	var unborn, spoiled bool
 	f.update(func(s *fileState) {
@@ -323,7 +323,7 @@ func (m *move) freshAt(ctx context.Context, f *File) (fresh *bridge.Fresh, ok bo
 }
 
 // retract removes what the workspace has of the file that was moved.
-func (m *move) retract(ctx context.Context, fresh *bridge.Fresh) {
+func (m *move) retract(ctx context.Context, fresh *bridge.UntouchedNote) {
 	err := m.ws.Sync(ctx, m.newPath) // its content is nowhere else from now on
 	if err == nil {
 		err = fresh.Retract(ctx, m.tree)

@@ -121,8 +121,8 @@ func (t *tree) isMounts(a model.Author) bool {
 }
 
 // restructuring is how the process that makes a request changes names.
-func (t *tree) restructuring(ctx context.Context) bridge.Restructure {
-	return bridge.Restructure{By: t.authorOf(t.programs.Of(ctx)), Origin: t}
+func (t *tree) restructuring(ctx context.Context) bridge.ChangeRequest {
+	return bridge.ChangeRequest{By: t.authorOf(t.programs.Of(ctx)), Origin: t}
 }
 
 // isPoke says that the request comes from the process that wakes watchers, which means to

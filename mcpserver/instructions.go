@@ -41,8 +41,8 @@ func instructions(o bridge.Options, offer toolset) string {
 	}
 	parts = append(parts, "Notes may change while you work. A change is matched against the note as it is then: it lands in the right place or fails, and then you read the note again.")
 	switch {
-	case o.Locked() != nil:
-		parts = append(parts, "The text of the notes cannot be changed here: "+o.Locked().Error()+".")
+	case o.ReadOnlyErr() != nil:
+		parts = append(parts, "The text of the notes cannot be changed here: "+o.ReadOnlyErr().Error()+".")
 	case o.View == diffwrap.RawView:
 		parts = append(parts, "You see and write the stored text, CriticMarkup included.")
 	case o.Mode == bridge.Direct:
@@ -70,7 +70,7 @@ func agentNotes(ctx context.Context, ws *bridge.Workspace, names []string) strin
 	for _, f := range ws.Options().Folders {
 		for _, name := range names {
 			p := model.Path(f.Name).Join(name)
-			text, err := approvedText(model.NoWait(ctx), ws, p)
+			text, err := approvedText(model.WithoutBlocking(ctx), ws, p)
 			if err != nil || text == "" {
 				continue // it is missing or offline
 			}
@@ -99,15 +99,15 @@ func approvedText(ctx context.Context, ws *bridge.Workspace, p model.Path) (stri
 		}
 	}
 	var v *model.Version
-	if approved, err := ws.PeoplesPath(shown); err == nil && approved == p {
+	if approved, err := ws.SourcePath(shown); err == nil && approved == p {
 		v, err = ws.Open(ctx, shown)
 		if err != nil {
 			return "", err
 		}
-	} else if v, err = ws.OpenHidden(ctx, p); err != nil {
+	} else if v, err = ws.OpenPendingDelete(ctx, p); err != nil {
 		return "", err
 	}
-	text := v.Known().Render(v.Marked(), diffwrap.OriginalView)
+	text := v.Known().Render(v.Canonical(), diffwrap.OriginalView)
 	_, body, _ := frontmatter.Split(text)
 	return strings.TrimSpace(text[body:]), nil
 }

@@ -192,7 +192,7 @@ var failures = map[string]error{
 	"no-space": model.ErrNoSpace, "permission": fs.ErrPermission, "conflict": model.ErrConflict, "closed": model.ErrClosed,
 	"read-only-because": &model.ReadOnlyError{Reason: "ys://notes.example takes no changes: the token is for reading only; set RELAYFS_TOKEN to one that may write and start again, if that is wanted"},
 	"not-fetched":       model.ErrNotFetched, "not-fetched-because": &model.NotFetchedError{Reason: "ys://notes.example: server refuses access; set RELAYFS_TOKEN to a token that is good for the folder"},
-	"exists": fs.ErrExist, "not-a-folder": model.ErrNotDir, "in-the-way": model.ErrInTheWay, "none": nil,
+	"exists": fs.ErrExist, "not-a-folder": model.ErrNotDir, "in-the-way": model.ErrNameTaken, "none": nil,
 }
 
 // failingSource is a source whose changes fail once fault is set.

@@ -1,5 +1,5 @@
 // Package bridgetest serves a bridge.Workspace from memory, for tests of the packages
-// above it, with a person who edits the same notes.
+// above it, with a user who edits the same notes.
 //
 //	f := bridgetest.New(t, map[string]string{"Notes/Plan.md": "The quick fox.\n"})
 //	v, err := f.Open(ctx, "Notes/Plan.md")
@@ -9,5 +9,5 @@
 //
 // Source and Store pass the same suites as the vault and the store of a real process
 // (sourcetest, storetest). Methods are safe for concurrent use, but must not be called
-// from a workspace's event callback: those of a person wait for it.
+// from a workspace's event callback: those of a user wait for it.
 package bridgetest

@@ -95,7 +95,7 @@ func (f *Fixture) settle(s *Source) {
 	}
 }
 
-// Person saves text to a file, new or old, as a person's editor does, and returns
+// Person saves text to a file, new or old, as a user's editor does, and returns
 // when the workspace has published it.
 func (f *Fixture) Person(path, text string) {
 	f.t.Helper()
@@ -104,7 +104,7 @@ func (f *Fixture) Person(path, text string) {
 	f.settle(s)
 }
 
-// Delete removes a file or a folder, as a person does, and returns when the
+// Delete removes a file or a folder, as a user does, and returns when the
 // workspace has published it.
 func (f *Fixture) Delete(path string) {
 	f.t.Helper()
@@ -113,7 +113,7 @@ func (f *Fixture) Delete(path string) {
 	f.settle(s)
 }
 
-// Rename moves a file or a folder within its Folder, as a person does, and
+// Rename moves a file or a folder within its Folder, as a user does, and
 // returns when the workspace has published it. For a program's rename call
 // f.Workspace.Rename.
 func (f *Fixture) Rename(oldPath, newPath string) {

@@ -9,14 +9,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Person changes a Source as people's programs do: Run reports it. Its methods
+// Person changes a Source as users' programs do: Run reports it. Its methods
 // fail the test on an error.
 type Person struct {
 	t testing.TB
 	s *Source
 }
 
-// Person returns a person who works on the source.
+// Person returns a user who works on the source.
 func (s *Source) Person(t testing.TB) Person { return Person{t, s} }
 
 // do runs fn and fails the test on an error.

@@ -90,7 +90,7 @@ func (s *Source) Replace(_ context.Context, rel string, r model.Replacement) (mo
 	}
 	err = s.do("write", rel, func(t *tree) error {
 		e, err := t.find(rel)
-		if err != nil || e.stamp != r.Expect {
+		if err != nil || e.stamp != r.IfMatch {
 			return model.ErrConflict
 		}
 		e.data, e.stamp = bytes.Clone(r.Data), post.stamp

@@ -63,7 +63,7 @@ func (t *tree) stamp(e *entry, modTime time.Time) {
 
 func (t *tree) touch(e *entry, modTime time.Time) {
 	t.changes++
-	e.stamp.Size, e.stamp.ModTime, e.stamp.ChgTime = int64(len(e.data)), modTime.UnixNano(), int64(t.changes)
+	e.stamp.Size, e.stamp.ModTime, e.stamp.CTime = int64(len(e.data)), modTime.UnixNano(), int64(t.changes)
 }
 
 func (t *tree) wantFolder(rel string) error {

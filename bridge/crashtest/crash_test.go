@@ -307,7 +307,7 @@ func (p *process) look() (s sight, err error) {
 		if err != nil {
 			return err
 		}
-		at, err := p.ws.PeoplesPath(e.Path)
+		at, err := p.ws.SourcePath(e.Path)
 		if err != nil {
 			return err
 		}
@@ -344,7 +344,7 @@ func (p *process) look() (s sight, err error) {
 
 // remembers checks that the history of a note, if it has one, ends with its text.
 func (p *process) remembers(path model.Path, raw string) error {
-	h, err := p.ws.Archive.History(p.t.Context(), path)
+	h, err := p.ws.Histories.History(p.t.Context(), path)
 	var unknown *history.UnknownError
 	if errors.As(err, &unknown) {
 		return nil

@@ -109,7 +109,7 @@ func decide(verdict model.Verdict, n int) step {
 // comment writes a person's comment behind a text.
 func comment(behind string) step {
 	return step{certain: true, do: func(p *process) error {
-		_, err := p.ws.Comment(p.t.Context(), bridge.Spot{Path: plan, Quote: behind}, "why?", person)
+		_, err := p.ws.Comment(p.t.Context(), bridge.CommentAnchor{Path: plan, Quote: behind}, "why?", person)
 		return err
 	}}
 }
@@ -165,14 +165,14 @@ func (p *process) undo(ids ...string) error {
 
 func rename(from, to model.Path) step {
 	return step{certain: true, do: func(p *process) error {
-		_, err := p.ws.Rename(p.t.Context(), from, to, bridge.Restructure{By: ann})
+		_, err := p.ws.Rename(p.t.Context(), from, to, bridge.ChangeRequest{By: ann})
 		return err
 	}}
 }
 
 func remove(path model.Path) step {
 	return step{certain: true, do: func(p *process) error {
-		_, err := p.ws.Remove(p.t.Context(), path, bridge.Restructure{By: ann})
+		_, err := p.ws.Remove(p.t.Context(), path, bridge.ChangeRequest{By: ann})
 		return err
 	}}
 }
@@ -216,7 +216,7 @@ var exchanged = []step{
 // writeFile proposes the content of a file that is not a note.
 func writeFile(path model.Path, data string) step {
 	return step{certain: true, do: func(p *process) error {
-		_, err := p.ws.WriteFile(p.t.Context(), path, []byte(data), bridge.Restructure{By: ann})
+		_, err := p.ws.WriteFile(p.t.Context(), path, []byte(data), bridge.ChangeRequest{By: ann})
 		return err
 	}}
 }

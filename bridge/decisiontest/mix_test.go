@@ -154,7 +154,7 @@ func (m *mix) version(ws *bridge.Workspace) *model.Version {
 
 func (m *mix) scene(ws *bridge.Workspace) scene {
 	v := m.version(ws)
-	s := scene{raw: v.Raw(), marked: v.Marked(), inRaw: v.RawKnown(), inMarked: v.Known()}
+	s := scene{raw: v.Raw(), marked: v.Canonical(), inRaw: v.RawKnown(), inMarked: v.Known()}
 	s.o, s.a = s.inMarked.Texts(s.marked)
 	s.o = wholeComment.ReplaceAllStringFunc(s.o, func(c string) string {
 		if c == "{>><<}" {
@@ -795,7 +795,7 @@ func (m *mix) remarks() (step, error) {
 		return step{what: "nothing to comment on", keepsO: true, keepsA: true}, nil
 	}
 	on := randomtest.Pick(m.r, list...).ID
-	_, err = m.ws.Comment(context.Background(), bridge.Spot{Path: m.path(), Suggestion: on}, m.word("P"), person)
+	_, err = m.ws.Comment(context.Background(), bridge.CommentAnchor{Path: m.path(), Suggestion: on}, m.word("P"), person)
 	return step{what: fmt.Sprintf("comments on %s: %v", on, err), keepsO: true, keepsA: true}, nil
 }
 

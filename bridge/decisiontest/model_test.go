@@ -409,15 +409,15 @@ func (w *world) visible() (list []*modelChar) {
 
 // isAllMarks reports whether all that reads as a mark is one.
 func isAllMarks(v *model.Version) bool {
-	o, a := v.Known().Texts(v.Marked())
-	everyO, everyA := diffwrap.Everything.Texts(v.Marked())
+	o, a := v.Known().Texts(v.Canonical())
+	everyO, everyA := diffwrap.Everything.Texts(v.Canonical())
 	return o == everyO && a == everyA
 }
 
 // check compares the workspace with the model.
 func (w *world) check(what string) error {
 	v := w.version()
-	matter, marked := body(v.Marked())
+	matter, marked := body(v.Canonical())
 	if !isAllMarks(v) {
 		return errSkip // an edit has made code of a person's mark: that is text now, which the model does not know
 	}
@@ -469,7 +469,7 @@ func (w *world) check(what string) error {
 	if original != o.String() || accepted != a.String() {
 		return fmt.Errorf("%s: views of %q are %q and %q, want %q and %q", what, marked, original, accepted, o.String(), a.String())
 	}
-	if got := v.Known().Accepted(v.Marked()); v.Text() != got {
+	if got := v.Known().Accepted(v.Canonical()); v.Text() != got {
 		return fmt.Errorf("%s: readers are shown %q, want %q", what, v.Text(), got)
 	}
 	if strings.ContainsAny(o.String()+a.String(), "{}") {
@@ -710,7 +710,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	if w.live != nil {
 		w.base(before)
 	}
-	_, markedBefore := body(v.Marked())
+	_, markedBefore := body(v.Canonical())
 	matter, text := body(v.Text())
 	comments := false // the model has none
 	switch k := r.IntN(18); {
@@ -797,7 +797,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	if got := w.version().Text(); got != matter+text && strings.ReplaceAll(got, "\r\n", "\n") != strings.ReplaceAll(matter+text, "\r\n", "\n") {
 		return fmt.Errorf("%s wrote %q and reads %q", by.Name, matter+text, got)
 	}
-	_, marked := body(w.version().Marked())
+	_, marked := body(w.version().Canonical())
 	after := w.pending(marked)
 	for key, text := range pendingBefore {
 		if after[key] != text {
@@ -963,7 +963,7 @@ func (p proposed) oneIsLeft(before, after string) bool {
 
 // isListed says whether all that is left of it is listed as that session's.
 func (w *world) isListed(p proposed, by model.Author) bool {
-	_, marked := body(w.version().Marked())
+	_, marked := body(w.version().Canonical())
 	return !slices.ContainsFunc(w.list(), func(s model.Suggestion) bool {
 		return s.Author == by.Name && s.Session != by.Session && slices.ContainsFunc(w.of(&s, marked), func(c *modelChar) bool { return slices.Contains(p.chars, c) })
 	})
@@ -1410,7 +1410,7 @@ func (w *world) decides(r *rand.Rand) error {
 		s = several[0]
 	}
 	before := w.version()
-	_, marked := body(before.Marked())
+	_, marked := body(before.Canonical())
 	if w.live != nil {
 		w.base(before.Raw())
 	}
@@ -1478,7 +1478,7 @@ func (w *world) decides(r *rand.Rand) error {
 	}
 	w.records = append(w.records, recs...)
 	w.stat["decisions"]++
-	if r.IntN(3) > 0 || before.Raw() != before.Marked() || slices.ContainsFunc(recs, func(rec *modelRecord) bool { return rec.empty }) {
+	if r.IntN(3) > 0 || before.Raw() != before.Canonical() || slices.ContainsFunc(recs, func(rec *modelRecord) bool { return rec.empty }) {
 		return nil
 	}
 	if err := w.check("decided"); err != nil {

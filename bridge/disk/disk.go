@@ -7,7 +7,7 @@
 //	info, err := f.Info()
 //
 // Names are looked up in open folders, so that a folder that is renamed or replaced
-// meanwhile does not lead a path astray. Nothing follows a symlink, but for OpenRoot in what
+// meanwhile does not lead a path astray. Nothing follows a symlink, except for OpenRoot in what
 // leads to the root. Methods may be called from several goroutines. Errors are those of the
 // system calls; one that the disk or the system does not have is errors.ErrUnsupported.
 //
@@ -28,13 +28,13 @@ var ErrWriters = errors.New("open for writing")
 
 // Info describes a file.
 type Info struct {
-	Device, Inode    uint64
-	Mode             fs.FileMode // type and permission bits
-	Size             int64
-	ModTime, ChgTime int64 // Unix nanoseconds
-	Birth            int64 // when it was made, likewise; 0 where the disk does not say
-	Links            int   // names of the file
-	UID, GID         int   // -1 where files have none
+	Device, Inode  uint64
+	Mode           fs.FileMode // type and permission bits
+	Size           int64
+	ModTime, CTime int64 // Unix nanoseconds
+	Birth          int64 // when it was made, likewise; 0 where the disk does not say
+	Links          int   // names of the file
+	UID, GID       int   // -1 where files have none
 }
 
 // FileInfo is i in the standard library's terms, for a file of that name.

@@ -32,7 +32,7 @@ func fstat(fd int) (Info, error) {
 func infoOf(st *unix.Stat_t) Info {
 	return Info{
 		Device: uint64(st.Dev), Inode: st.Ino, Mode: modeOf(uint32(st.Mode)), Size: st.Size,
-		ModTime: st.Mtim.Nano(), ChgTime: st.Ctim.Nano(), Birth: st.Btim.Nano(), Links: int(st.Nlink), UID: int(st.Uid), GID: int(st.Gid),
+		ModTime: st.Mtim.Nano(), CTime: st.Ctim.Nano(), Birth: st.Btim.Nano(), Links: int(st.Nlink), UID: int(st.Uid), GID: int(st.Gid),
 	}
 }
 

@@ -46,7 +46,7 @@ func statx(fd int, name string, flags int) (Info, error) {
 	at := func(t unix.StatxTimestamp) int64 { return t.Sec*1e9 + int64(t.Nsec) }
 	info := Info{
 		Device: unix.Mkdev(st.Dev_major, st.Dev_minor), Inode: st.Ino, Mode: modeOf(uint32(st.Mode)), Size: int64(st.Size),
-		ModTime: at(st.Mtime), ChgTime: at(st.Ctime), Links: int(st.Nlink), UID: int(st.Uid), GID: int(st.Gid),
+		ModTime: at(st.Mtime), CTime: at(st.Ctime), Links: int(st.Nlink), UID: int(st.Uid), GID: int(st.Gid),
 	}
 	if st.Mask&unix.STATX_BTIME != 0 {
 		info.Birth = at(st.Btime)

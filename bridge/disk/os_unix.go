@@ -112,8 +112,8 @@ func (f *file) Close() error {
 // maxIO is the most that one system call reads or writes: macOS takes less than 2 GiB.
 const maxIO = 1 << 30
 
-// whole calls op, which reads or writes at an offset, until all of p is done, or the file ends.
-func whole(fd int, p []byte, off int64, op func(fd int, p []byte, off int64) (int, error)) (done int, err error) {
+// ioFull calls op, which reads or writes at an offset, until all of p is done, or the file ends.
+func ioFull(fd int, p []byte, off int64, op func(fd int, p []byte, off int64) (int, error)) (done int, err error) {
 	for done < len(p) {
 		n, err := op(fd, p[done:min(len(p), done+maxIO)], off+int64(done))
 		switch {
@@ -131,7 +131,7 @@ func whole(fd int, p []byte, off int64, op func(fd int, p []byte, off int64) (in
 
 func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
 	err = f.with(func(fd int) (err error) {
-		n, err = whole(fd, p, off, unix.Pread)
+		n, err = ioFull(fd, p, off, unix.Pread)
 		return err
 	})
 	return n, err
@@ -139,7 +139,7 @@ func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
 
 func (f *file) WriteAt(p []byte, off int64) (n int, err error) {
 	err = f.with(func(fd int) (err error) {
-		n, err = whole(fd, p, off, unix.Pwrite)
+		n, err = ioFull(fd, p, off, unix.Pwrite)
 		return err
 	})
 	return n, err
@@ -201,7 +201,7 @@ func readFile(fd int) (data []byte, before, after Info, err error) {
 		return nil, before, before, nil
 	}
 	data = make([]byte, before.Size)
-	n, err := whole(fd, data, 0, unix.Pread)
+	n, err := ioFull(fd, data, 0, unix.Pread)
 	if err != nil && err != io.EOF {
 		return nil, before, after, err
 	}

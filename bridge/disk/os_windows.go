@@ -125,7 +125,7 @@ func infoOf(info fs.FileInfo) Info {
 		return Info{}
 	}
 	modTime := info.ModTime().UnixNano()
-	return Info{Mode: info.Mode(), Size: info.Size(), ModTime: modTime, ChgTime: modTime, UID: -1, GID: -1}
+	return Info{Mode: info.Mode(), Size: info.Size(), ModTime: modTime, CTime: modTime, UID: -1, GID: -1}
 }
 
 func (d dir) Mkdir(name string) error { return os.Mkdir(d.at(name), 0o777) }

@@ -27,7 +27,7 @@
 // exactly the wanted properties (say, because other entries refer to a removed anchor), it
 // returns [ErrEntangled].
 //
-// Shared documents may mirror the properties beside the text; Mirror returns what a change
+// Shared documents may mirror the properties next to the text; Mirror returns what a change
 // of the text changes there.
 //
 // # Errors and concurrency

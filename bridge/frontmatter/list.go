@@ -175,7 +175,7 @@ func (e *editor) flow(items []span, keep []bool, news map[int][]string) {
 	e.put(items[last].to, items[len(items)-1].to, "")
 }
 
-// append puts texts behind a flow item.
+// append puts texts after a flow item.
 func (e *editor) append(item span, texts []string) {
 	for _, text := range texts {
 		e.put(item.to, item.to, ", "+text)
@@ -217,7 +217,7 @@ func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 }
 
 // flowEntry returns the span of the value of an entry in braces. An empty value is the
-// empty span behind the colon.
+// empty span after the colon.
 func (e *editor) flowEntry(key, value *yaml.Node, limit int) (span, bool) {
 	if !isEmpty(value) {
 		to, ok := e.end(value, limit, 0, true)

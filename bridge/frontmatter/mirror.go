@@ -10,7 +10,7 @@ import (
 
 // Mirror returns what brings a mirror of a note's properties in step when the note's text
 // changes from before to after. A mirror maps each property to its value as JSON. Shared
-// documents have one beside the text, and once a client changes it, others write all of it
+// documents have one next to the text, and once a client changes it, others write all of it
 // over the front matter. So a change of front matter is mirrored whole, with what earlier
 // changes left behind, and no other change is mirrored.
 //

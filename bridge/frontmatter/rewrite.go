@@ -127,7 +127,7 @@ type entry struct {
 }
 
 // mapping edits the mapping n, which ends before limit, so that it holds want. If it
-// reports false, its edits are useless and the mapping must be written anew.
+// reports false, its edits are useless and the mapping must be written again.
 func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 	if n.Style&yaml.FlowStyle != 0 {
 		return e.flowMapping(n, limit, want)
@@ -236,7 +236,7 @@ func (e *editor) replace(x entry, column int, v any) bool {
 	return true
 }
 
-// replaceByBlock replaces src[from:to] by lines, behind the comment that may follow on
+// replaceByBlock replaces src[from:to] by lines, after the comment that may follow on
 // the line.
 func (e *editor) replaceByBlock(colon, from, to int, lines string) {
 	eol := e.contentLineEnd(colon)

@@ -7,7 +7,7 @@ import (
 )
 
 // Split returns the YAML between the fences of a note's front matter and the offset in
-// bytes of the body. Without front matter, has is false and the body begins behind the
+// bytes of the body. Without front matter, has is false and the body begins after the
 // byte order mark, if there is one.
 func Split(text string) (yaml string, body int, has bool) {
 	body, has = diffwrap.FrontMatter(text)

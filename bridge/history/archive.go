@@ -51,7 +51,7 @@ func nothing(p model.Path) error {
 func (a *Archive) document(ctx context.Context, f *namespace.TreeFolder, p model.Path) (model.DocID, error) {
 	rel := a.tree.SourcePath(p)
 	if docs, ok := f.Source.(model.Documents); ok {
-		d, err := docs.Document(model.NoWait(ctx), rel)
+		d, err := docs.Document(model.WithoutBlocking(ctx), rel)
 		if err != nil {
 			return "", model.WrapError("open", p, err)
 		}

@@ -1,12 +1,12 @@
-// Package index keeps what is computed from the text of every note: the links
-// ([LinkIndex]), what notes hold ([NoteIndex]) and the suggestions that wait
+// Package index answers questions about all notes: their links ([LinkIndex]), their
+// properties and structure ([NoteIndex]), and their pending suggestions and threads
 // ([SuggestionIndex]).
 //
-// [Indexes] are the three of a tree of notes; each is built when it is first asked for. A
-// [Follower] keeps one of them current. The first question reads every note; from then
-// on events mark the notes that changed, and the next question reads those. Each type has
-// a private lock, and none is held while a note is read.
+// [Indexes] are the three of a tree of notes. A [Follower] keeps one of them current: the
+// first question reads every note; later ones read the notes that the event log names as
+// changed. Each type has a private lock, and none is held while a note is read. A note that
+// cannot be read is left out and tried again with the next question.
 //
-// Below it, links has Obsidian's rules of links, outline tells what a note holds, and semantic, which
-// is above package bridge, finds notes by words and by meaning.
+// Below it, package links has Obsidian's rules of links, outline the structure of a note,
+// and semantic the search by words and meaning.
 package index

@@ -21,13 +21,13 @@ type derived interface {
 	rename(oldPath, newPath model.Path)
 }
 
-// followed is the workspace whose notes an index follows.
-type followed interface {
+// indexSource is the workspace whose notes an index follows.
+type indexSource interface {
 	// Since returns the changes after the one with that number, and the number of the newest. whole is false if
 	// older ones of them are forgotten.
 	Since(number uint64) (list []model.Event, last uint64, whole bool)
 	// EachName calls fn for every name of the tree.
-	EachName(ctx context.Context, fn func(model.Path, model.Kind)) error
+	EachName(ctx context.Context, fn func(model.Path, model.NodeKind)) error
 	// Read opens a note, and does not wait for one that has yet to be fetched: an event
 	// tells when it is there.
 	Read(ctx context.Context, p model.Path) (*model.Version, error)
@@ -39,7 +39,7 @@ type followed interface {
 // for, which reads every note; when it is asked for again, the log says which
 // notes changed, and only those are read.
 type Follower struct {
-	from followed
+	from indexSource
 	log  *slog.Logger
 	d    derived
 
@@ -49,7 +49,7 @@ type Follower struct {
 }
 
 // NewFollower keeps d current with the notes of from.
-func NewFollower(from followed, log *slog.Logger, d derived) *Follower {
+func NewFollower(from indexSource, log *slog.Logger, d derived) *Follower {
 	return &Follower{from: from, log: log, d: d, reading: make(chan struct{}, 1), stale: make(map[model.Path]bool)}
 }
 
@@ -81,7 +81,7 @@ func (f *Follower) Current(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// follow takes in what changed, or begins anew if that is not known.
+// follow takes in what changed, or begins again if that is not known.
 func (f *Follower) follow(ctx context.Context) error {
 	list, last, whole := f.from.Since(f.seen)
 	if !whole {
@@ -111,7 +111,7 @@ func (f *Follower) read(ctx context.Context, p model.Path) error {
 	return f.d.set(ctx, p, v)
 }
 
-func (f *Follower) announce(p model.Path, kind model.Kind) {
+func (f *Follower) announce(p model.Path, kind model.NodeKind) {
 	if kind == model.KindNote || kind == model.KindFile || kind == model.KindLink && !f.from.LeadsToFolder(p) {
 		f.d.add(p)
 	}

@@ -26,7 +26,7 @@ func (x *names) remove(p model.Path) {
 func (x *names) rename(oldPath, newPath model.Path)                       { x.remove(oldPath); x.add(newPath) }
 func (x *names) Read(context.Context, model.Path) (*model.Version, error) { return nil, nil }
 func (x *names) LeadsToFolder(model.Path) bool                            { return false }
-func (x *names) EachName(_ context.Context, fn func(model.Path, model.Kind)) error {
+func (x *names) EachName(_ context.Context, fn func(model.Path, model.NodeKind)) error {
 	for _, p := range x.is {
 		fn(p, model.KindNote)
 	}

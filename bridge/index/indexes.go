@@ -15,11 +15,11 @@ import (
 
 // Indexes are those of a tree, or as much of them as a part of it reaches.
 type Indexes struct {
-	*whole
+	*shared
 	tree *namespace.Tree
 }
 
-type whole struct {
+type shared struct {
 	links         *LinkIndex
 	followLinks   *Follower
 	pending       *SuggestionIndex
@@ -29,11 +29,11 @@ type whole struct {
 }
 
 // New makes the indexes of t, which follow what act publishes.
-func New(t *namespace.Tree, act *model.Activity, log *slog.Logger) *Indexes {
-	x := &Indexes{&whole{notes: NewNoteIndex()}, t}
+func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
+	x := &Indexes{&shared{notes: NewNoteIndex()}, t}
 	x.links = NewLinkIndex(x.withLinksRewritten)
 	x.pending = NewSuggestionIndex(x.markedIn)
-	from := followedTree{t, act}
+	from := treeSource{t, act}
 	x.followLinks = NewFollower(from, log, x.links)
 	x.followPending = NewFollower(from, log, x.pending)
 	x.followNotes = NewFollower(from, log, x.notes)
@@ -41,17 +41,17 @@ func New(t *namespace.Tree, act *model.Activity, log *slog.Logger) *Indexes {
 }
 
 // Within are the indexes as far as a part of the tree reaches.
-func (x *Indexes) Within(part *namespace.Tree) *Indexes { return &Indexes{x.whole, part} }
+func (x *Indexes) Within(part *namespace.Tree) *Indexes { return &Indexes{x.shared, part} }
 
-// followedTree is a tree as its indexes follow it.
-type followedTree struct {
+// treeSource is a tree as its indexes follow it.
+type treeSource struct {
 	*namespace.Tree
-	act *model.Activity
+	act *model.Bus
 }
 
-func (f followedTree) Since(number uint64) ([]model.Event, uint64, bool) { return f.act.Since(number) }
+func (f treeSource) Since(number uint64) ([]model.Event, uint64, bool) { return f.act.Since(number) }
 
-func (f followedTree) EachName(ctx context.Context, fn func(model.Path, model.Kind)) error {
+func (f treeSource) EachName(ctx context.Context, fn func(model.Path, model.NodeKind)) error {
 	list, err := f.Below("")
 	for _, e := range list {
 		fn(e.Path, e.Kind)
@@ -59,11 +59,11 @@ func (f followedTree) EachName(ctx context.Context, fn func(model.Path, model.Ki
 	return err
 }
 
-func (f followedTree) Read(ctx context.Context, p model.Path) (*model.Version, error) {
-	return f.Open(model.NoWait(ctx), p)
+func (f treeSource) Read(ctx context.Context, p model.Path) (*model.Version, error) {
+	return f.Open(model.WithoutBlocking(ctx), p)
 }
 
-// Suggestions lists what waits for a person at or below under, sorted by path
+// Suggestions lists what waits for a user at or below under, sorted by path
 // and place; fs.ErrNotExist.
 func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Suggestion, error) {
 	marked, err := x.markedBelow(ctx, under)
@@ -189,7 +189,7 @@ func (x *Indexes) reached(list []string) []model.Path {
 func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, diffwrap.Known, error) {
 	known := v.Known()
 	if !x.tree.HasProposals() {
-		return v.Marked(), known, nil
+		return v.Canonical(), known, nil
 	}
 	marked, err := x.markedIn(ctx, p, v)
 	if err != nil {
@@ -201,6 +201,6 @@ func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model
 			rewritten = append(rewritten, s.Suggestion)
 		}
 	}
-	edits := known.Accept(v.Marked(), rewritten...)
-	return diffwrap.Apply(v.Marked(), edits), known.Through(v.Marked(), edits), nil
+	edits := known.Accept(v.Canonical(), rewritten...)
+	return diffwrap.Apply(v.Canonical(), edits), known.Through(v.Canonical(), edits), nil
 }

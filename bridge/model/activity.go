@@ -10,9 +10,9 @@ import (
 // kept is how many changes the log remembers at least.
 const kept = 10_000
 
-// Activity admits operations until it is closed, and numbers and logs the changes that they
+// Bus admits operations until it is closed, and numbers and logs the changes that they
 // publish. The zero Activity is ready.
-type Activity struct {
+type Bus struct {
 	closing  sync.RWMutex // held for writing while closed is set
 	closed   bool
 	inflight sync.WaitGroup
@@ -25,9 +25,9 @@ type Activity struct {
 	next  chan struct{} // closed by the next change; nil if nobody waits
 }
 
-// Begin announces an operation that changes something; Done ends it. The error is
+// BeginOp announces an operation that changes something; Done ends it. The error is
 // model.ErrClosed.
-func (a *Activity) Begin() error {
+func (a *Bus) BeginOp() error {
 	a.closing.RLock()
 	defer a.closing.RUnlock()
 	if a.closed {
@@ -37,11 +37,11 @@ func (a *Activity) Begin() error {
 	return nil
 }
 
-// Done ends an operation that Begin admitted.
-func (a *Activity) Done() { a.inflight.Done() }
+// EndOp ends an operation that Begin admitted.
+func (a *Bus) EndOp() { a.inflight.Done() }
 
 // Close admits no more operations and waits for those that have begun.
-func (a *Activity) Close() {
+func (a *Bus) Close() {
 	a.closing.Lock()
 	a.closed = true
 	a.closing.Unlock()
@@ -50,7 +50,7 @@ func (a *Activity) Close() {
 
 // Publish logs each change, and then calls the subscribers. The caller holds no lock of the
 // workspace. The log keeps neither versions nor origins.
-func (a *Activity) Publish(events ...Event) {
+func (a *Bus) Publish(events ...Event) {
 	for _, ev := range events {
 		a.mu.Lock()
 		a.append(ev)
@@ -63,7 +63,7 @@ func (a *Activity) Publish(events ...Event) {
 }
 
 // append logs ev. Call it with a.mu locked.
-func (a *Activity) append(ev Event) {
+func (a *Bus) append(ev Event) {
 	a.last() // there is a number from here on
 	ev.Version, ev.Origin = nil, nil
 	if len(a.list) == 2*kept {
@@ -79,7 +79,7 @@ func (a *Activity) append(ev Event) {
 
 // last is the number of the newest change. Call it with a.mu locked. The first number is the time, which
 // the log of an earlier process has not reached: so a number of that one is known to be another log's.
-func (a *Activity) last() uint64 {
+func (a *Bus) last() uint64 {
 	if a.first == 0 {
 		a.first = uint64(time.Now().UnixMicro())
 	}
@@ -87,7 +87,7 @@ func (a *Activity) last() uint64 {
 }
 
 // Last returns the number of the newest change.
-func (a *Activity) Last() uint64 {
+func (a *Bus) Last() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.last()
@@ -95,7 +95,7 @@ func (a *Activity) Last() uint64 {
 
 // Since returns the changes after the one with that number, and the number of the newest. whole is false if
 // the log does not have all of them: it forgot some, or the number is not one of its own.
-func (a *Activity) Since(number uint64) (list []Event, last uint64, whole bool) {
+func (a *Bus) Since(number uint64) (list []Event, last uint64, whole bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last = a.last()
@@ -106,7 +106,7 @@ func (a *Activity) Since(number uint64) (list []Event, last uint64, whole bool) 
 }
 
 // Changed returns a channel that is closed when there is a change after the one with that number.
-func (a *Activity) Changed(number uint64) <-chan struct{} {
+func (a *Bus) Changed(number uint64) <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.last() != number {
@@ -122,7 +122,7 @@ func (a *Activity) Changed(number uint64) <-chan struct{} {
 
 // Subscribe calls fn with each change, after it was logged, until cancel is called. fn runs on the goroutine
 // that publishes.
-func (a *Activity) Subscribe(fn func(Event)) (cancel func()) {
+func (a *Bus) Subscribe(fn func(Event)) (cancel func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.subs == nil {

@@ -7,7 +7,7 @@ import (
 
 // A reader that asks for what came after the number that it was told gets each change once, in order.
 func TestSince(t *testing.T) {
-	var a Activity
+	var a Bus
 	_, seen, whole := a.Since(0)
 	if whole || seen == 0 {
 		t.Fatalf("number 0 is whole: %v, the log's is %d", whole, seen)

@@ -29,14 +29,14 @@ var (
 	ErrRefused     = errors.New("change cannot be made a suggestion")
 	ErrContent     = errors.New("cannot hold this")
 	ErrNeedsReview = errors.New("is not allowed by the structure policy")
-	// ErrFixedMode says that permissions cannot be changed here.
-	ErrFixedMode    = errors.New("permissions are changed in the vault itself, or with --mode direct")
-	ErrInTheWay     = errors.New("is in the way")
-	ErrStale        = errors.New("changed since the proposal was made")
-	ErrTooMany      = errors.New("too many would go at once")
-	ErrConflict     = errors.New("content changed meanwhile")
-	ErrClosed       = errors.New("workspace is closed")
-	ErrUnknownStore = errors.New("was written by another version of relayfs")
+	// ErrModeNotSupported says that permissions cannot be changed here.
+	ErrModeNotSupported = errors.New("permissions are changed in the vault itself, or with --mode direct")
+	ErrNameTaken        = errors.New("is in the way")
+	ErrStale            = errors.New("changed since the proposal was made")
+	ErrDeletionLimit    = errors.New("too many would go at once")
+	ErrConflict         = errors.New("content changed meanwhile")
+	ErrClosed           = errors.New("workspace is closed")
+	ErrUnknownStore     = errors.New("was written by another version of relayfs")
 )
 
 // BadNameError is an ErrBadName of something new, with what is wrong with the name.

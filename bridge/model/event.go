@@ -15,7 +15,7 @@ const (
 	// EventOffline and EventOnline: a Folder's source went away or came back.
 	EventOffline
 	EventOnline
-	// EventPending: what waits for a person there changed, and nothing of what
+	// EventPending: what waits for a user there changed, and nothing of what
 	// readers are shown.
 	EventPending
 )
@@ -38,9 +38,9 @@ type Event struct {
 	// ViewChanged says whether the bytes a reader is shown differ from before.
 	ViewChanged bool
 	// Origin is who made the change: the Origin of the Write or structure
-	// operation, nil for a change that came from the source (a person).
+	// operation, nil for a change that came from the source (a user).
 	Origin any
-	// By is the author whose change it is; nobody for a person's, also for a decision.
+	// By is the author whose change it is; nobody for a user's, also for a decision.
 	By Author
 	// Asked is set for a change of a note's text that somebody asked the workspace for: a
 	// write or a decision. A change that came from the source, or from a client that has

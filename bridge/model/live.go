@@ -54,7 +54,7 @@ type SyncStatus struct {
 	Queued   int  `json:"queued"`
 	ReadOnly bool `json:"readOnly,omitempty"` // the server takes no changes
 	// Hidden are the paths of what is not shown because its name holds control
-	// characters: a person has to give it another one on the server.
+	// characters: a user has to give it another one on the server.
 	Hidden []string `json:"hidden,omitempty"`
 	// LastError says why there is no connection, or what the server refused, and
 	// what to do about it.
@@ -89,12 +89,14 @@ type Syncer interface {
 // noWaitKey marks a context whose holder takes what is there.
 type noWaitKey struct{}
 
-// NoWait is ctx for a caller that takes what is there.
-func NoWait(ctx context.Context) context.Context { return context.WithValue(ctx, noWaitKey{}, true) }
+// WithoutBlocking is ctx for a caller that takes what is there.
+func WithoutBlocking(ctx context.Context) context.Context {
+	return context.WithValue(ctx, noWaitKey{}, true)
+}
 
-// Waits says whether a Source is to wait, within its bound, for what it has yet
+// MayBlock says whether a Source is to wait, within its bound, for what it has yet
 // to fetch. Indexes do not wait: they hear of it when it is there.
-func Waits(ctx context.Context) bool { return ctx.Value(noWaitKey{}) == nil }
+func MayBlock(ctx context.Context) bool { return ctx.Value(noWaitKey{}) == nil }
 
 type progressKey struct{}
 

@@ -35,62 +35,62 @@ type Source interface {
 	Run(ctx context.Context, changed func(SourceEvent)) error
 }
 
-// Replacement is what a Source is to put in the place of what a note, or another
+// Replacement is what a Source is to put instead of what a note, or another
 // file, holds.
 type Replacement struct {
-	Expect Stamp // of what it holds
-	// Held is the text that it holds, "" if the caller does not have that: then it is read.
-	Held    string
-	Data    []byte
-	ModTime time.Time // is given to the file, to the nanosecond where the disk can
+	IfMatch Stamp // of what it holds
+	// KnownText is the text that it holds, "" if the caller does not have that: then it is read.
+	KnownText string
+	Data      []byte
+	ModTime   time.Time // is given to the file, to the nanosecond where the disk can
 	// Sync is set if Data has to be on the disk before it has the name: the writer has
 	// synced its own copy.
 	Sync bool
-	// Meanwhile, unless nil, is called once, when it is certain which stamp Data will
-	// have (but for the time of change, which a rename sets), before Data has the name.
+	// BeforeRename, unless nil, is called once, when it is certain which stamp Data will
+	// have (except for the time of change, which a rename sets), before Data has the name.
 	// After an error of it, which Replace returns as it is, nothing has changed.
-	Meanwhile func(post Stamp) error
-	// Aborted, unless nil, is called before Replace returns an error, if Meanwhile has not failed. The next
+	BeforeRename func(post Stamp) error
+	// OnAbort, unless nil, is called before Replace returns an error, if BeforeRename has not failed. The next
 	// process is told that Data did not get the name (Placer) until then.
-	Aborted func()
-	// Settled, unless nil, is called once, from any goroutine, when Replace has succeeded and a power
+	OnAbort func()
+	// OnDurable, unless nil, is called once, from any goroutine, when Replace has succeeded and a power
 	// cut cannot bring back what the note held before. It is not called if that fails.
-	Settled func()
+	OnDurable func()
 }
 
-// Prepare calls Meanwhile, if it is set.
+// Prepare calls BeforeRename, if it is set.
 func (r *Replacement) Prepare(post Stamp) error {
-	if r.Meanwhile == nil {
+	if r.BeforeRename == nil {
 		return nil
 	}
-	return r.Meanwhile(post)
+	return r.BeforeRename(post)
 }
 
 // Abort calls Aborted, if it is set.
 func (r *Replacement) Abort() {
-	if r.Aborted != nil {
-		r.Aborted()
+	if r.OnAbort != nil {
+		r.OnAbort()
 	}
 }
 
 // Settle calls Settled, if it is set.
 func (r *Replacement) Settle() {
-	if r.Settled != nil {
-		r.Settled()
+	if r.OnDurable != nil {
+		r.OnDurable()
 	}
 }
 
-// Placer is a Source that can tell which of the last process's files got their names.
-type Placer interface {
-	// Placed says whether the new file of a save, of which Meanwhile was told, got the name that it was
+// RenameChecker is a Source that can tell which of the last process's files got their names.
+type RenameChecker interface {
+	// Renamed says whether the new file of a save, of which BeforeRename was told, got the name that it was
 	// for. It is known if either file of the Replace was found where the other one belongs: until that has
-	// settled or was aborted, both are there, but for what a power cut takes.
-	Placed(save Save) (placed, known bool)
+	// settled or was aborted, both are there, except for what a power cut takes.
+	Renamed(save Save) (placed, known bool)
 }
 
-// Synced is a Source that can tell when what it did is certain to outlive a power
+// Durable is a Source that can tell when what it did is certain to outlive a power
 // cut.
-type Synced interface {
+type Durable interface {
 	// Sync returns when everything that was done at rel, or right below it if that is
 	// a folder ("" for the root), outlives a power cut.
 	Sync(ctx context.Context, rel string) error
@@ -121,21 +121,21 @@ type NewFile struct {
 	Data    []byte
 	Mode    fs.FileMode
 	ModTime time.Time
-	// Meanwhile is that of a Replacement.
-	Meanwhile func(post Stamp) error
+	// BeforeRename is that of a Replacement.
+	BeforeRename func(post Stamp) error
 }
 
-// Prepare calls Meanwhile, if it is set.
+// Prepare calls BeforeRename, if it is set.
 func (f *NewFile) Prepare(post Stamp) error {
-	r := Replacement{Meanwhile: f.Meanwhile}
+	r := Replacement{BeforeRename: f.BeforeRename}
 	return r.Prepare(post)
 }
 
-// Looker is a Source that can be asked about one name. What Run reports may have been
+// Stater is a Source that can be asked about one name. What Run reports may have been
 // seen before the last change of names that was made here.
-type Looker interface {
-	// Look describes what is at rel now; fs.ErrNotExist.
-	Look(rel string) (SourceEntry, error)
+type Stater interface {
+	// Stat describes what is at rel now; fs.ErrNotExist.
+	Stat(rel string) (SourceEntry, error)
 }
 
 // Retractor is a Structure that can take back what Create made.
@@ -149,7 +149,7 @@ type Retractor interface {
 // Restorer is a Structure that keeps what Remove takes away.
 type Restorer interface {
 	// Restore gives a file that Remove has taken away the name rel. stamp names it as it was
-	// then, but for what a rename changes. fs.ErrNotExist if it is not kept with that content
+	// then, except for what a rename changes. fs.ErrNotExist if it is not kept with that content
 	// any more, fs.ErrExist if the name is taken.
 	Restore(ctx context.Context, rel string, stamp Stamp, data []byte) (SourceEntry, error)
 }
@@ -164,38 +164,38 @@ type Linker interface {
 type Files interface {
 	// OpenFile opens a file with the flags of os.OpenFile.
 	OpenFile(rel string, flag int, perm fs.FileMode) (File, error)
-	// PutFile puts a new file in the place of the one at rel, atomically, and has it on
+	// PutFile puts a new file instead of the one at rel, atomically, and has it on
 	// the disk when it returns. Whoever has the old file open keeps that.
 	PutFile(rel string, data []byte, perm fs.FileMode) (Stamp, error)
 }
 
-// Configured is a Source that has the configuration of Obsidian, beside what it serves.
-type Configured interface {
-	// Setting returns a file of it, such as "daily-notes.json"; fs.ErrNotExist.
-	Setting(name string) ([]byte, error)
+// ConfigReader is a Source that has the configuration of Obsidian, beside what it serves.
+type ConfigReader interface {
+	// ReadConfig returns a file of it, such as "daily-notes.json"; fs.ErrNotExist.
+	ReadConfig(name string) ([]byte, error)
 }
 
-// Namer is a Source that does not take every name.
-type Namer interface {
+// NameChecker is a Source that does not take every name.
+type NameChecker interface {
 	// CheckName says why nothing new can have the name, one element of a path, with an
 	// ErrBadName; nil if it can. What has it already is served as anything else.
 	CheckName(name string) error
 }
 
-// Merger is a Source with files that are no notes and that several people may change at a time.
-type Merger interface {
-	// Merges says whether what is at rel, or would be, is such a file.
-	Merges(rel string) bool
-	// Form returns the bytes that such a file holds once data was written to it. Errors: ErrContent.
-	Form(data []byte) ([]byte, error)
+// FileMerger is a Source with files that are no notes and that several people may change at a time.
+type FileMerger interface {
+	// CanMerge says whether what is at rel, or would be, is such a file.
+	CanMerge(rel string) bool
+	// Normalize returns the bytes that such a file holds once data was written to it. Errors: ErrContent.
+	Normalize(data []byte) ([]byte, error)
 	// Merge makes of the file at rel what somebody who had read base made of that: data. What
 	// others have changed there since stays.
 	Merge(ctx context.Context, rel string, base, data []byte) (Stamp, error)
 }
 
 // MergerOf returns s if it merges what is written to the file at rel, else nil.
-func MergerOf(s Source, rel string) Merger {
-	if m, ok := s.(Merger); ok && m.Merges(rel) {
+func MergerOf(s Source, rel string) FileMerger {
+	if m, ok := s.(FileMerger); ok && m.CanMerge(rel) {
 		return m
 	}
 	return nil
@@ -207,24 +207,24 @@ type Permissions interface {
 	Chmod(ctx context.Context, rel string, mode fs.FileMode) (Stamp, error)
 }
 
-// Locker is a Source that may turn read-only while it is served: its disk is
+// ReadOnlyReporter is a Source that may turn read-only while it is served: its disk is
 // remounted, its permission revoked.
-type Locker interface {
-	// Locked says why nothing can be written now, with an ErrReadOnly; nil if it can.
+type ReadOnlyReporter interface {
+	// ReadOnlyErr says why nothing can be written now, with an ErrReadOnly; nil if it can.
 	// It is asked often.
-	Locked() error
+	ReadOnlyErr() error
 }
 
-// LockedBy says why s takes no changes, nil if it does.
-func LockedBy(s Source) error {
-	if lock, ok := s.(Locker); ok {
-		return lock.Locked()
+// ReadOnlyErrOf says why s takes no changes, nil if it does.
+func ReadOnlyErrOf(s Source) error {
+	if lock, ok := s.(ReadOnlyReporter); ok {
+		return lock.ReadOnlyErr()
 	}
 	return nil
 }
 
-// Troubled is a Source or a Store that knows what does not work now.
-type Troubled interface {
+// ProblemReporter is a Source or a Store that knows what does not work now.
+type ProblemReporter interface {
 	// Problems returns what does not work now, the oldest first. What failed last is tried
 	// again, where that changes nothing.
 	Problems() []Problem
@@ -252,7 +252,7 @@ const (
 
 // ProblemsOf returns what does not work now of a Source or a Store.
 func ProblemsOf(part any) []Problem {
-	if t, ok := part.(Troubled); ok {
+	if t, ok := part.(ProblemReporter); ok {
 		return t.Problems()
 	}
 	return nil
@@ -271,10 +271,10 @@ type File interface {
 // Stamp names one state of a file's content: if the stamp is the same, so are
 // the bytes. It is comparable; the zero Stamp names nothing.
 type Stamp struct {
-	Device, Inode    uint64
-	Size             int64
-	ModTime, ChgTime int64 // Unix nanoseconds
-	Birth            int64 // when the file was made, likewise; 0 where the disk does not say
+	Device, Inode  uint64
+	Size           int64
+	ModTime, CTime int64 // Unix nanoseconds
+	Birth          int64 // when the file was made, likewise; 0 where the disk does not say
 }
 
 // IsFile says whether two stamps are of one file, whatever it held and was called. The number of a file that was deleted
@@ -286,7 +286,7 @@ func (s Stamp) IsFile(other Stamp) bool {
 // SameFile says whether two stamps are of one state of a file, which may have been renamed
 // between: that changes its time of change and nothing else.
 func (s Stamp) SameFile(other Stamp) bool {
-	s.ChgTime, other.ChgTime = 0, 0
+	s.CTime, other.CTime = 0, 0
 	return s == other
 }
 
@@ -317,7 +317,7 @@ type SourceEvent struct {
 }
 
 // Store keeps the Yjs updates of one source's documents and what relayfs knows
-// beside the text. Its paths are relative to the source. Methods may be called from several goroutines. After an error nothing
+// next to the text. Its paths are relative to the source. Methods may be called from several goroutines. After an error nothing
 // of that call has been kept.
 type Store interface {
 	// DocID returns the document kept under p, or fs.ErrNotExist.
@@ -376,25 +376,25 @@ type KeptDoc struct {
 	Path Path
 }
 
-// Kind says what a path names.
-type Kind uint8
+// NodeKind says what a path names.
+type NodeKind uint8
 
 const (
-	KindDir  Kind = iota // a Folder or a folder in it
-	KindNote             // a Markdown document
-	KindFile             // anything else, served byte for byte
-	KindLink             // a symbolic link, whatever its name, see bridge/namespace/internal/tree
+	KindDir  NodeKind = iota // a Folder or a folder in it
+	KindNote                 // a Markdown document
+	KindFile                 // anything else, served byte for byte
+	KindLink                 // a symbolic link, whatever its name, see bridge/namespace/internal/tree
 )
 
-// Kind is what the entry is a node of.
-func (e *SourceEntry) Kind() Kind {
+// NodeKind is what the entry is a node of.
+func (e *SourceEntry) Kind() NodeKind {
 	if e.Link != "" {
 		return KindLink
 	}
 	return KindOf(path.Base(e.Rel), e.Dir)
 }
 
-func KindOf(name string, dir bool) Kind {
+func KindOf(name string, dir bool) NodeKind {
 	switch {
 	case dir:
 		return KindDir

@@ -31,15 +31,15 @@ import (
 //
 // # Concurrency
 //
-// Everything is safe for concurrent use. The lock is a leaf, but for the log, which is
+// Everything is safe for concurrent use. The lock is a leaf, except for the log, which is
 // written under it to have its lines in order.
 type Problems struct {
 	log     *slog.Logger
 	explain func(error) string
 
-	mu   sync.Mutex // protects the following
-	open map[string]problem
-	held bool // see Hold
+	mu    sync.Mutex // protects the following
+	open  map[string]problem
+	muted bool // see Hold
 }
 
 type problem struct {
@@ -60,22 +60,22 @@ func NewProblems(log *slog.Logger, explain func(error) string) *Problems {
 	return &Problems{log: log, explain: explain, open: make(map[string]problem)}
 }
 
-// Hold keeps the log from being told, until Release. It is for a start of which every problem
+// MuteLog keeps the log from being told, until Release. It is for a start of which every problem
 // is the end, with an error that says the same.
-func (l *Problems) Hold() {
+func (l *Problems) MuteLog() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.held = true
+	l.muted = true
 }
 
-// Release ends Hold, and tells the log of the problems that there are.
-func (l *Problems) Release() {
+// UnmuteLog ends Hold, and tells the log of the problems that there are.
+func (l *Problems) UnmuteLog() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.held {
+	if !l.muted {
 		return
 	}
-	l.held = false
+	l.muted = false
 	for about, p := range l.open {
 		l.tell(slog.LevelWarn, begins, logAbout, about, LogErr, p.text)
 	}
@@ -86,14 +86,14 @@ const begins = "problem"
 
 // tell writes to the log, for who reads everything only while it is held.
 func (l *Problems) tell(level slog.Level, message string, attrs ...any) {
-	if l.held {
+	if l.muted {
 		level = slog.LevelDebug
 	}
 	l.log.Log(context.Background(), level, message, attrs...)
 }
 
-// Tried records the outcome of an attempt at a thing: nil if it succeeded.
-func (l *Problems) Tried(about string, err error) {
+// Record records the outcome of an attempt at a thing: nil if it succeeded.
+func (l *Problems) Record(about string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was, open := l.open[about]

@@ -61,7 +61,7 @@ func TestLaw(t *testing.T) {
 				err = errors.New(x.err)
 			}
 			x.before = time.Now()
-			list.Tried(x.about, err)
+			list.Record(x.about, err)
 			x.after = time.Now()
 			attempts = append(attempts, x)
 
@@ -115,10 +115,10 @@ func TestLasted(t *testing.T) {
 		var log bytes.Buffer
 		list := model.NewProblems(slog.New(slog.NewTextHandler(&log, nil)), error.Error)
 		for range 3 {
-			list.Tried("store", errors.New("full"))
+			list.Record("store", errors.New("full"))
 			time.Sleep(time.Minute)
 		}
-		list.Tried("store", nil)
+		list.Record("store", nil)
 		if got := log.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, "about=store lasted=3m0s") {
 			t.Errorf("log is %s", got)
 		}
@@ -129,22 +129,22 @@ func TestLasted(t *testing.T) {
 func TestHold(t *testing.T) {
 	var log bytes.Buffer
 	list := model.NewProblems(slog.New(slog.NewTextHandler(&log, nil)), error.Error)
-	list.Hold()
-	list.Tried("a", errors.New("full"))
-	list.Tried("a", nil)
-	list.Tried("b", errors.New("away"))
+	list.MuteLog()
+	list.Record("a", errors.New("full"))
+	list.Record("a", nil)
+	list.Record("b", errors.New("away"))
 	if log.Len() > 0 {
 		t.Errorf("a list that is held says %s", log.String())
 	}
 	if all := list.All(); len(all) != 1 || all[0].About != "b" {
 		t.Errorf("problems are %v", all)
 	}
-	list.Release()
-	list.Release()
+	list.UnmuteLog()
+	list.UnmuteLog()
 	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "level=WARN msg=problem about=b err=away") {
 		t.Errorf("after Release the log is %s", got)
 	}
-	list.Tried("b", nil)
+	list.Record("b", nil)
 	if !strings.Contains(log.String(), "problem is over") {
 		t.Errorf("the log is %s", log.String())
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // Proposal is one pending change that marks in a text cannot carry. The
-// workspace shows it as done; the people's files have none of it until a person
+// workspace shows it as done; the people's files have none of it until a user
 // accepts it.
 type Proposal struct {
 	ID      string
@@ -32,7 +32,7 @@ type Proposal struct {
 	Author  string
 	Session string
 	Time    time.Time
-	// Stale says that a person changed what it is about since it was made.
+	// Stale says that a user changed what it is about since it was made.
 	Stale bool
 	// Old and New are the contents of a ProposedFile; Old is nil for a new file.
 	Old, New []byte

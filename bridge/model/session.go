@@ -38,7 +38,7 @@ func IsLine(s string, most int) bool {
 		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
-// Answer is what a person answered who was asked before a change.
+// Answer is what a user answered who was asked before a change.
 type Answer string
 
 const (
@@ -48,7 +48,7 @@ const (
 	AnswerCancelled      Answer = "cancelled" // the person closed the question without an answer
 )
 
-// Approval is the journal's account of a question to a person before a change, and of the answer.
+// Approval is the journal's account of a question to a user before a change, and of the answer.
 type Approval struct {
 	Operation string `json:"operation"` // create, update or delete
 	Question  string `json:"question"`

@@ -17,8 +17,8 @@ func (s Signal) Set() {
 	}
 }
 
-// Until yields whenever the signal is set, until ctx ends.
-func (s Signal) Until(ctx context.Context) func(yield func() bool) {
+// Each yields whenever the signal is set, until ctx ends.
+func (s Signal) Each(ctx context.Context) func(yield func() bool) {
 	return func(yield func() bool) {
 		for {
 			select {

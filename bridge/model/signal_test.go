@@ -16,7 +16,7 @@ func TestSignal(t *testing.T) {
 		s.Set()
 		s.Set()
 		go func() {
-			for range s.Until(ctx) {
+			for range s.Each(ctx) {
 				woken++
 			}
 			woken = -woken
@@ -30,7 +30,7 @@ func TestSignal(t *testing.T) {
 			t.Errorf("woken %d times, want twice, and then the end", woken)
 		}
 		s.Set()
-		for range s.Until(t.Context()) {
+		for range s.Each(t.Context()) {
 			break
 		}
 	})

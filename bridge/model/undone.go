@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// This file accounts for what has been taken back: item by item.
+// This file accounts for what has been undone: item by item.
 
 // Undos are the undos that a journal tells of, by what they took back.
 type Undos map[undoneIn][]undo
@@ -32,7 +32,7 @@ func UndosOf(journal []JournalEntry) Undos {
 	return undos
 }
 
-// Left says whether something of an entry can be taken back, and which of its items, if it
+// Left says whether something of an entry can be undone, and which of its items, if it
 // has any. An undo itself cannot, nor what is told of a session.
 func (u Undos) Left(e JournalEntry) (items []Decided, ok bool) {
 	d := e.Decision

@@ -23,10 +23,10 @@ type Version struct {
 	modTime  time.Time
 	readOnly bool
 
-	// marked is raw with what people typed inside of agents' marks outside of them, and
+	// canonical is raw with what people typed inside of agents' marks outside of them, and
 	// separated the edits that lead there.
-	marked    string
-	separated []diffwrap.Edit
+	canonical      string
+	canonicalEdits []diffwrap.Edit
 
 	known diffwrap.Known // the marks of raw that the store's records know
 
@@ -43,9 +43,9 @@ func (v *Version) Text() string { return v.text }
 // Raw is what is stored, marks included.
 func (v *Version) Raw() string { return v.raw }
 
-// Marked is the raw text as its suggestions are read: what people typed inside of
-// agents' marks stands plain beside them. The next write leaves the note like that.
-func (v *Version) Marked() string { return v.marked }
+// Canonical is the raw text as its suggestions are read: what people typed inside of
+// agents' marks stands plain next to them. The next write leaves the note like that.
+func (v *Version) Canonical() string { return v.canonical }
 
 // Seq grows with every change of the note while the process lives.
 func (v *Version) Seq() uint64 { return v.seq }
@@ -57,18 +57,18 @@ func (v *Version) ModTime() time.Time { return v.modTime }
 // or there are too many of them.
 func (v *Version) ReadOnly() bool { return v.readOnly }
 
-// Separated are the edits that lead from Raw to Marked.
-func (v *Version) Separated() []diffwrap.Edit { return v.separated }
+// CanonicalEdits are the edits that lead from Raw to Marked.
+func (v *Version) CanonicalEdits() []diffwrap.Edit { return v.canonicalEdits }
 
 // RawKnown are the marks of Raw that relayfs has recorded, Known those of Marked. They count wherever they stand.
 func (v *Version) RawKnown() diffwrap.Known { return v.known }
 
 func (v *Version) Known() diffwrap.Known {
-	return v.known.With(v.raw, v.separated, v.marked)
+	return v.known.With(v.raw, v.canonicalEdits, v.canonical)
 }
 
 // Suggestions lists the pending suggestions of Marked, as the text alone tells of them.
-func (v *Version) Suggestions() []diffwrap.Suggestion { return v.Known().Suggestions(v.marked) }
+func (v *Version) Suggestions() []diffwrap.Suggestion { return v.Known().Suggestions(v.canonical) }
 
 // Runs are the identities of the characters of Raw, nil if they are not known. They are
 // read under the note's write lock.
@@ -76,16 +76,16 @@ func (v *Version) Runs() []ycrdt.Run { return v.runs }
 
 // Side is the version as one side of a merge.
 func (v *Version) Side() textmerge.Side {
-	return textmerge.Side{Raw: v.raw, Marked: v.marked, Known: v.Known(), Text: v.text, Separated: v.separated, Runs: v.runs}
+	return textmerge.Side{Raw: v.raw, Marked: v.canonical, Known: v.Known(), Text: v.text, Separated: v.canonicalEdits, Runs: v.runs}
 }
 
 // SetRuns tells the identities of its characters. The note's write lock is held.
 func (v *Version) SetRuns(runs []ycrdt.Run) { v.runs = runs }
 
-// Number, Date and LockWrites complete a version before it is published.
-func (v *Version) Number(seq uint64)      { v.seq = seq }
-func (v *Version) Date(modTime time.Time) { v.modTime = modTime }
-func (v *Version) LockWrites()            { v.readOnly = true }
+// SetSeq, Date and LockWrites complete a version before it is published.
+func (v *Version) SetSeq(seq uint64)            { v.seq = seq }
+func (v *Version) SetModTime(modTime time.Time) { v.modTime = modTime }
+func (v *Version) SetReadOnly()                 { v.readOnly = true }
 
 // Writable says whether a note with that raw text can be written: it is UTF-8, and not too large.
 func Writable(raw string) bool { return len(raw) <= MaxNote && utf8.ValidString(raw) }
@@ -93,7 +93,7 @@ func Writable(raw string) bool { return len(raw) <= MaxNote && utf8.ValidString(
 // NewVersion makes the state of a note whose raw text is raw. What is not UTF-8
 // or too large is shown byte for byte and cannot be written.
 func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
-	v := &Version{raw: raw, text: raw, marked: raw, modTime: modTime}
+	v := &Version{raw: raw, text: raw, canonical: raw, modTime: modTime}
 	if !Writable(raw) {
 		v.readOnly = true
 		return v
@@ -108,8 +108,8 @@ func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit, view di
 	if v.readOnly || len(edits) == 0 && known.Same(v.known) {
 		return
 	}
-	v.known, v.separated, v.marked = known, edits, diffwrap.Apply(v.raw, edits)
-	v.text = v.Known().Render(v.marked, view)
+	v.known, v.canonicalEdits, v.canonical = known, edits, diffwrap.Apply(v.raw, edits)
+	v.text = v.Known().Render(v.canonical, view)
 	if view == diffwrap.RawView {
 		v.text = v.raw
 	}
@@ -117,12 +117,12 @@ func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit, view di
 
 // ReadsAs reports whether two versions of one raw text have the same marks.
 func (v *Version) ReadsAs(other *Version) bool {
-	return v.known.Same(other.known) && slices.Equal(v.separated, other.separated)
+	return v.known.Same(other.known) && slices.Equal(v.canonicalEdits, other.canonicalEdits)
 }
 
 // RawVersion is a state of a note as a reader of its raw text sees it.
 func RawVersion(raw string, runs []ycrdt.Run) *Version {
-	return &Version{raw: raw, text: raw, marked: raw, runs: runs}
+	return &Version{raw: raw, text: raw, canonical: raw, runs: runs}
 }
 
 // NextModTime is the modification time of a change that arrives now: later than

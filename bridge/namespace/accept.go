@@ -34,7 +34,7 @@ func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Pro
 		var waiting []*tree.Proposal
 		for _, p := range left {
 			err := a.accept(ctx, p)
-			if errors.Is(err, model.ErrInTheWay) {
+			if errors.Is(err, model.ErrNameTaken) {
 				waiting = append(waiting, p)
 			}
 			if failed[p] = err; err == nil {
@@ -123,7 +123,7 @@ func accepted(rec model.ProposalRecord, owes []model.OwedLinks, d model.Decision
 }
 
 func (l *Locked) inTheWay(rel string) error {
-	return fmt.Errorf("%q %w: decide on what is proposed for it first, or together", l.Name+"/"+rel, model.ErrInTheWay)
+	return fmt.Errorf("%q %w: decide on what is proposed for it first, or together", l.Name+"/"+rel, model.ErrNameTaken)
 }
 
 func (a accepting) move(ctx context.Context, p *tree.Proposal) error {
@@ -297,12 +297,12 @@ func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.Proposa
 
 // replaceDurably makes the file n hold data, for a decision that goes into the journal then. have is what the file holds.
 func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, expect model.Stamp, have, data []byte) (stamp model.Stamp, err error) {
-	stamp, err = l.Source.Replace(ctx, rel, model.Replacement{Expect: expect, Data: data, ModTime: expect.Next(time.Now())})
+	stamp, err = l.Source.Replace(ctx, rel, model.Replacement{IfMatch: expect, Data: data, ModTime: expect.Next(time.Now())})
 	if err != nil {
 		return stamp, err
 	}
 	if err = (*Folder)(l).sync(ctx, rel); err != nil {
-		back, failed := l.Source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: have, ModTime: stamp.Next(time.Now())})
+		back, failed := l.Source.Replace(ctx, rel, model.Replacement{IfMatch: stamp, Data: have, ModTime: stamp.Next(time.Now())})
 		if failed == nil {
 			stamp = back
 			failed = (*Folder)(l).sync(ctx, rel) // or a power cut could take the way back
@@ -315,14 +315,14 @@ func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, e
 
 // sync makes what was done at rel outlive a power cut, if the source can.
 func (f *Folder) sync(ctx context.Context, rel string) error {
-	if s, ok := f.Source.(model.Synced); ok {
+	if s, ok := f.Source.(model.Durable); ok {
 		return s.Sync(ctx, rel)
 	}
 	return nil
 }
 
 // merge makes of the file n what somebody made of base.
-func (l *Locked) merge(ctx context.Context, m model.Merger, n *tree.Node, base, data []byte) error {
+func (l *Locked) merge(ctx context.Context, m model.FileMerger, n *tree.Node, base, data []byte) error {
 	stamp, err := m.Merge(ctx, n.Place().Rel, base, data)
 	if err == nil {
 		l.SetStamp(n, stamp)

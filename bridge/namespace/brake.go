@@ -42,7 +42,7 @@ func (b *brake) note(p *tree.Proposal, rec *model.ProposalRecord) {
 	b.list = append(b.list, braked{p, model.Author{Name: rec.Author, Session: rec.Session}, rec.Time})
 }
 
-// Brake says, as model.ErrTooMany, whether the removal of a note by the author
+// Brake says, as model.ErrDeletionLimit, whether the removal of a note by the author
 // would be one too many: more than brakeLimit go atOnce, and no person has decided on any of them.
 func (f *Folder) Brake(by model.Author) error {
 	pending := f.Pending()
@@ -63,5 +63,5 @@ func (f *Folder) Brake(by model.Author) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %d of %d notes of %q within a minute; have a person decide on them (relayfs suggestions list), "+
-		"or wait a minute and go on, or confirm where that can be said", model.ErrTooMany, n, notes, f.Name)
+		"or wait a minute and go on, or confirm where that can be said", model.ErrDeletionLimit, n, notes, f.Name)
 }

@@ -11,7 +11,7 @@ import (
 // Chmod sets the permission bits of what p names, in its source. A person cannot decide
 // on that as on a suggestion: in suggest mode it is refused, but for a note that is fresh
 // (see Fresh). What changes nothing succeeds. Errors: fs.ErrNotExist, ErrReadOnly,
-// ErrOffline, ErrFixedMode, fs.ErrPermission.
+// ErrOffline, ErrModeNotSupported, fs.ErrPermission.
 func (n *Names) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, theirs func(model.Author) bool) error {
 	x, info, err := n.tree.Info("chmod", p)
 	if err != nil {
@@ -29,12 +29,12 @@ func (n *Names) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, their
 		_, ok = n.FreshNote(ctx, p, theirs)
 	}
 	if !ok {
-		return &model.Error{Op: "chmod", Path: p, Err: model.ErrFixedMode}
+		return &model.Error{Op: "chmod", Path: p, Err: model.ErrModeNotSupported}
 	}
-	if err := n.c.Activity.Begin(); err != nil {
+	if err := n.c.Activity.BeginOp(); err != nil {
 		return model.WrapError("chmod", p, err)
 	}
-	defer n.c.Activity.Done()
+	defer n.c.Activity.EndOp()
 	if x.Note != nil {
 		err = x.Note.Chmod(ctx, source, mode.Perm())
 	} else {

@@ -78,7 +78,7 @@ func (n *Names) createAt(ctx context.Context, l *Locked, p model.Path, c *note.C
 		l.Tell(ev)
 		return res, l.ShowAt(x, at, wr.By)
 	}
-	file := model.NewFile{Data: []byte(c.Raw()), ModTime: wr.ModTime, Meanwhile: func(post model.Stamp) error { return c.Keep(at.Rel, post) }}
+	file := model.NewFile{Data: []byte(c.Raw()), ModTime: wr.ModTime, BeforeRename: func(post model.Stamp) error { return c.Keep(at.Rel, post) }}
 	if file.ModTime.IsZero() {
 		file.ModTime = time.Now()
 	}

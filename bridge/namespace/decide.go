@@ -18,7 +18,7 @@ type Decided struct {
 
 // Decide decides on proposals of the Folder: a stale one is accepted only if that is
 // forced (model.ErrStale), and one that another one stands in the way of is not
-// (model.ErrInTheWay).
+// (model.ErrNameTaken).
 func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Decision, force bool) Decided {
 	l := f.Lock()
 	defer l.Unlock()

@@ -76,7 +76,7 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 		case !ok:
 			return model.ErrReadOnly
 		case st.Content != nil:
-			return model.ErrInTheWay // it was proposed, and that is to be decided on first
+			return model.ErrNameTaken // it was proposed, and that is to be decided on first
 		}
 		stamp, err := files.PutFile(st.Rel, data, perm)
 		if err != nil {
@@ -217,7 +217,7 @@ func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Rest
 	}
 	err = n.change("write", p, func(l *Locked) (err error) {
 		if m := model.MergerOf(l.Source, n.tree.SourcePath(p)); m != nil {
-			data, err = m.Form(data)
+			data, err = m.Normalize(data)
 		}
 		if err == nil {
 			res.Proposal, err = n.writeFile(ctx, l, p, data, o)
@@ -243,7 +243,7 @@ func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []b
 	}
 	st := x.State()
 	if st.Content != nil {
-		return "", model.ErrInTheWay // it was proposed, and that is to be decided on first
+		return "", model.ErrNameTaken // it was proposed, and that is to be decided on first
 	}
 	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
 	if err == nil {

@@ -23,7 +23,7 @@ type Folder struct {
 	*tree.Folder
 	Structure model.Structure // its Source as one; nil if its names cannot be changed
 	log       *slog.Logger
-	act       *model.Activity
+	act       *model.Bus
 	brake     brake
 
 	mu   sync.Mutex             // one change of names at a time, also across disk; protects the following
@@ -41,7 +41,7 @@ type Locked Folder
 type Folders map[*tree.Folder]*Folder
 
 // NewFolder is the Folder of f, whose changes act publishes.
-func NewFolder(f *tree.Folder, log *slog.Logger, act *model.Activity) *Folder {
+func NewFolder(f *tree.Folder, log *slog.Logger, act *model.Bus) *Folder {
 	s, _ := f.Source.(model.Structure)
 	return &Folder{Folder: f, Structure: s, log: log, act: act}
 }
@@ -157,7 +157,7 @@ func (l *Locked) Rewrite(ctx context.Context, n *tree.Node, modTime time.Time, f
 			return before, after, err
 		}
 		if after = before; !bytes.Equal(have, data) {
-			after, err = l.Source.Replace(ctx, rel, model.Replacement{Expect: before, Data: data, ModTime: before.Next(modTime)})
+			after, err = l.Source.Replace(ctx, rel, model.Replacement{IfMatch: before, Data: data, ModTime: before.Next(modTime)})
 		}
 		if err == nil {
 			l.SetStamp(n, after)

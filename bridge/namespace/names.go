@@ -48,7 +48,7 @@ type Config struct {
 	note.Options
 	Structure Policy
 	Notes     *note.Set
-	Activity  *model.Activity
+	Activity  *model.Bus
 	Folders   Folders
 	Links     LinkIndex // of the whole workspace
 }
@@ -101,7 +101,7 @@ func (n *base) at(op string, p model.Path) (*Folder, error) {
 	case f.Offline():
 		return fail(model.ErrOffline)
 	}
-	if err := f.Locked(); err != nil {
+	if err := f.ReadOnlyErr(); err != nil {
 		return fail(err)
 	}
 	return n.c.Folders[f], nil
@@ -120,7 +120,7 @@ func (n *base) structureAt(op string, p model.Path) (*Folder, error) {
 // error that a Write or Create would have: so nobody is asked about what is refused
 // then. nil promises nothing.
 func (n *Names) MayWrite(p model.Path) error {
-	if err := n.c.Locked(); err != nil {
+	if err := n.c.ReadOnlyErr(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
 	}
 	if _, err := n.at("write", p); err != nil {
@@ -152,19 +152,19 @@ func (n *base) begin(op string, p model.Path, o Restructure) error {
 	if err := n.policy(op, p, o); err != nil {
 		return err
 	}
-	return model.WrapError(op, p, n.c.Activity.Begin())
+	return model.WrapError(op, p, n.c.Activity.BeginOp())
 }
 
 // change runs fn as one change of the names of p's Folder.
 func (n *base) change(op string, p model.Path, fn func(*Locked) error) error {
 	f, err := n.structureAt(op, p)
 	if err == nil {
-		err = n.c.Activity.Begin()
+		err = n.c.Activity.BeginOp()
 	}
 	if err != nil {
 		return model.WrapError(op, p, err)
 	}
-	defer n.c.Activity.Done()
+	defer n.c.Activity.EndOp()
 	l := f.Lock()
 	defer l.Unlock()
 	return model.WrapError(op, p, fn(l))

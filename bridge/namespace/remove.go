@@ -9,13 +9,13 @@ import (
 
 // Remove takes a note, a file or an empty folder away, recoverably where the
 // source has a place for that. Unless the structure policy is direct it is a
-// proposal, and ErrTooMany stops a burst of them: at most 20 notes, or a
+// proposal, and ErrDeletionLimit stops a burst of them: at most 20 notes, or a
 // tenth of the Folder if that is less, but five in any case, may go within a minute before a person has decided on any of them.
 func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restructured, error) {
 	if err := n.begin("remove", p, o); err != nil {
 		return Restructured{}, err
 	}
-	defer n.c.Activity.Done()
+	defer n.c.Activity.EndOp()
 	f, err := n.structureAt("remove", p)
 	if err != nil {
 		return Restructured{}, err

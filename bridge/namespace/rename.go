@@ -15,12 +15,12 @@ import (
 // are rewritten. Unless the structure policy is direct it is a proposal. Errors:
 // fs.ErrNotExist, fs.ErrExist, ErrIsDir, ErrNotNote if it would make a note of
 // something else or the reverse, errors.ErrUnsupported to another Folder,
-// ErrNeedsReview where the policy denies it, ErrInTheWay.
+// ErrNeedsReview where the policy denies it, ErrNameTaken.
 func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restructure) (Restructured, error) {
 	if err := n.begin("rename", oldPath, o); err != nil {
 		return Restructured{}, err
 	}
-	defer n.c.Activity.Done()
+	defer n.c.Activity.EndOp()
 	f, err := n.structureAt("rename", oldPath)
 	if err != nil {
 		return Restructured{}, err
@@ -175,7 +175,7 @@ func (n *Names) moveNow(ctx context.Context, l *Locked, m *moving) error {
 	defer unlock()
 	oldRel, newRel, inSource := m.n.Place().Rel, to.Rel(), to.InSource()
 	if inSource != nil && inSource != to.There && inSource != m.n {
-		return &model.Error{Op: "rename", Path: to.Path(), Err: model.ErrInTheWay}
+		return &model.Error{Op: "rename", Path: to.Path(), Err: model.ErrNameTaken}
 	}
 	if to.There != nil {
 		if st := to.There.State(); st.Elsewhere && !st.Virtual {

@@ -204,7 +204,7 @@ func (l *Locked) BringFileBack(ctx context.Context, rel string, stamp model.Stam
 		e, err = from.Restore(ctx, rel, stamp, data)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		file := model.NewFile{Data: data, Mode: 0o644, ModTime: time.Unix(0, stamp.ModTime), Meanwhile: meanwhile}
+		file := model.NewFile{Data: data, Mode: 0o644, ModTime: time.Unix(0, stamp.ModTime), BeforeRename: meanwhile}
 		e = model.SourceEntry{Rel: rel, Mode: file.Mode}
 		e.Stamp, err = l.Structure.Create(ctx, rel, file)
 	}

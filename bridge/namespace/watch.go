@@ -58,12 +58,12 @@ func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
 
 // outdated says that news of what is at rel, or is no more, are older than what was
 // done here since: another operation has removed it, or made it anew.
-func outdated(source model.Source, rel string, kind model.Kind, there bool) bool {
-	s, ok := source.(model.Looker)
+func outdated(source model.Source, rel string, kind model.NodeKind, there bool) bool {
+	s, ok := source.(model.Stater)
 	if !ok {
 		return false
 	}
-	now, err := s.Look(rel)
+	now, err := s.Stat(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return there

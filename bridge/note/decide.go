@@ -24,7 +24,7 @@ func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestio
 
 // HasMarks says whether v may have suggestions or comments.
 func HasMarks(v *model.Version) bool {
-	return !v.ReadOnly() && attribution.MarksIn(v.Marked())
+	return !v.ReadOnly() && attribution.MarksIn(v.Canonical())
 }
 
 // Threads lists the suggestions and the threads of comments of the note, which is shown or was at p, and the version

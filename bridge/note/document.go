@@ -300,7 +300,7 @@ func (d *document) layout(cur *model.Version) (*attribution.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.LayOut(cur.Marked(), cur.Known(), attribution.UnitsOf(runs).Through(cur.Raw(), cur.Separated())), nil
+	return l.LayOut(cur.Canonical(), cur.Known(), attribution.UnitsOf(runs).Through(cur.Raw(), cur.CanonicalEdits())), nil
 }
 
 // place has the store know durably which file the text as of seq is about to be in. Of what a

@@ -30,10 +30,10 @@ type draft struct {
 // save makes the file, which is as expect says, hold the text.
 func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
 	err := d.note.replace(ctx, d.at, d.raw, modTime, model.Replacement{
-		Expect: expect, Held: d.held, Sync: d.sync,
-		Meanwhile: func(post model.Stamp) error { return d.keep(expect, post) },
-		Aborted:   d.takeBack,
-		Settled:   func() { d.note.store.Materialized(d.id, d.seq, d.sum) },
+		IfMatch: expect, KnownText: d.held, Sync: d.sync,
+		BeforeRename: func(post model.Stamp) error { return d.keep(expect, post) },
+		OnAbort:      d.takeBack,
+		OnDurable:    func() { d.note.store.Materialized(d.id, d.seq, d.sum) },
 	})
 	if err != nil {
 		d.abort()
@@ -89,7 +89,7 @@ func (d *draft) abort() {
 
 // replace makes the file hold raw, which is the note's current version then.
 func (n *Locked) replace(ctx context.Context, at Place, raw string, modTime time.Time, r model.Replacement) error {
-	r.Data, r.ModTime = []byte(raw), r.Expect.Next(modTime)
+	r.Data, r.ModTime = []byte(raw), r.IfMatch.Next(modTime)
 	stamp, err := n.source.Replace(ctx, at.Rel, r)
 	if err != nil {
 		return model.WrapError("write", at.Path, err)

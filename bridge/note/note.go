@@ -185,7 +185,7 @@ func (n *Locked) versionOf(s liveState, modTime time.Time) *model.Version {
 	v.SetRuns(s.runs)
 	defer n.separate(v)
 	if s.foreign {
-		v.LockWrites()
+		v.SetReadOnly()
 	}
 	return v
 }
@@ -203,7 +203,7 @@ func (n *Locked) newVersion(raw string, modTime time.Time) *model.Version {
 
 func (n *Locked) publish(v *model.Version) *model.Version {
 	n.seq++
-	v.Number(n.seq)
+	v.SetSeq(n.seq)
 	n.cur.Store(v)
 	n.changed.Store(v.ModTime().UnixNano())
 	n.set.cache.add((*Note)(n), loadedBytes+len(v.Raw())+n.document.size())
@@ -213,10 +213,10 @@ func (n *Locked) publish(v *model.Version) *model.Version {
 // Refresh brings the note up to its source's file, which somebody else changed, and
 // publishes what changed if the note is shown.
 func (n *Note) Refresh(ctx context.Context, shown bool) {
-	if n.set.act.Begin() != nil {
+	if n.set.act.BeginOp() != nil {
 		return
 	}
-	defer n.set.act.Done()
+	defer n.set.act.EndOp()
 	l := n.Lock()
 	ev, err := l.refresh(context.WithoutCancel(ctx))
 	l.Unlock()
@@ -276,7 +276,7 @@ func modTimeOf(cur *model.Version, stamp model.Stamp) time.Time {
 func (n *Locked) succeed(cur, v *model.Version) *model.Event {
 	viewChanged := v.Text() != cur.Text()
 	if !viewChanged {
-		v.Date(cur.ModTime())
+		v.SetModTime(cur.ModTime())
 	}
 	n.publish(v)
 	return &model.Event{Kind: model.EventChanged, Path: n.node.Place().Path, Version: v, ViewChanged: viewChanged}
@@ -341,7 +341,7 @@ func (n *Note) Chmod(ctx context.Context, source model.Permissions, mode fs.File
 		return err
 	}
 	was := l.stamp
-	if was.ChgTime = stamp.ChgTime; was == stamp {
+	if was.CTime = stamp.CTime; was == stamp {
 		l.stamp = stamp
 	}
 	return nil

@@ -84,16 +84,16 @@ func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behin
 func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, modTime time.Time, former model.Save) error {
 	id, seq, sum := n.id, n.kept, model.SumOf(cur.Raw())
 	return n.replace(ctx, at, cur.Raw(), modTime, model.Replacement{
-		Expect: n.stamp,
-		Meanwhile: func(post model.Stamp) error {
+		IfMatch: n.stamp,
+		BeforeRename: func(post model.Stamp) error {
 			return n.place(seq, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
 		},
-		Aborted: func() {
+		OnAbort: func() {
 			if err := n.place(seq, former); err != nil {
 				n.set.o.Logger.Error("a person's save may take back changes after a restart", model.LogPath, string(at.Path), model.LogErr, err)
 			}
 		},
-		Settled: func() { n.store.Materialized(id, seq, sum) },
+		OnDurable: func() { n.store.Materialized(id, seq, sum) },
 	})
 }
 
@@ -123,7 +123,7 @@ func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string
 // settle makes the file durable, which holds what the store has, and notes that. The process
 // that wrote it may have been killed before it did.
 func (n *Locked) settle(ctx context.Context, at Place, file *model.Version) {
-	if s, ok := n.source.(model.Synced); ok {
+	if s, ok := n.source.(model.Durable); ok {
 		if err := s.Sync(ctx, at.Rel); err != nil {
 			n.set.o.Logger.Warn("note is not synced: a power cut may bring back what it held", model.LogPath, string(at.Path), model.LogErr, err)
 			return
@@ -180,8 +180,8 @@ func lastHeld(states []state, source model.Source, now string) *model.Version {
 
 // wasPlaced says whether the new file of a save got its name, as far as the source can tell.
 func wasPlaced(source model.Source, save model.Save) (placed, known bool) {
-	if p, ok := source.(model.Placer); ok {
-		return p.Placed(save)
+	if p, ok := source.(model.RenameChecker); ok {
+		return p.Renamed(save)
 	}
 	return true, true
 }

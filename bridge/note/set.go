@@ -47,7 +47,7 @@ func (o *Options) Observe(start time.Time, err error) {
 
 // Locked says why no note can be written, with an ErrReadOnly; nil if they can. A raw
 // view would be stored as it is written: past every review.
-func (o *Options) Locked() error {
+func (o *Options) ReadOnlyErr() error {
 	switch {
 	case o.ReadOnly:
 		return model.ErrReadOnly
@@ -62,14 +62,14 @@ func (o *Options) Locked() error {
 // Set is what the notes of a workspace share.
 type Set struct {
 	o     Options
-	act   *model.Activity
+	act   *model.Bus
 	cache cache
 
 	claiming sync.Mutex // held while a document is given to another note; taken after a note's lock
 }
 
 // NewSet makes a set without notes. Their changes are operations and events of act.
-func NewSet(o Options, act *model.Activity) *Set {
+func NewSet(o Options, act *model.Bus) *Set {
 	return &Set{o: o, act: act, cache: cache{budget: o.CacheBytes}}
 }
 

@@ -127,10 +127,10 @@ type Change struct {
 func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
 	start := time.Now()
 	defer func() { n.set.o.Observe(start, err) }()
-	if err := n.set.act.Begin(); err != nil {
+	if err := n.set.act.BeginOp(); err != nil {
 		return Result{}, model.WrapError("write", c.Path, err)
 	}
-	defer n.set.act.Done()
+	defer n.set.act.EndOp()
 	var events []model.Event
 	defer func() {
 		if n.node.Place().Shown {
@@ -225,7 +225,7 @@ func (n *Locked) Plan(cur *model.Version, text string, by model.Author) (planner
 
 // plan is Plan; d is nil for a note that does not exist yet.
 func (s *Set) plan(d *document, cur *model.Version, text string, by model.Author) (planner.Plan, error) {
-	locked := s.o.Locked()
+	locked := s.o.ReadOnlyErr()
 	switch {
 	case text == cur.Text():
 		return planner.Plan{}, nil
@@ -244,7 +244,7 @@ func (s *Set) plan(d *document, cur *model.Version, text string, by model.Author
 	}
 	lens := diffwrap.Options{FrontMatter: s.o.FrontMatter, Dialect: s.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
 	var x *attribution.Layout
-	if d != nil && by.Name != "" && attribution.MarksIn(cur.Marked()) {
+	if d != nil && by.Name != "" && attribution.MarksIn(cur.Canonical()) {
 		var err error
 		if x, err = d.layout(cur); err != nil {
 			return planner.Plan{}, err

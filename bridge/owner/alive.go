@@ -29,8 +29,8 @@ const (
 	lookEvery = 2 * time.Second
 	// stoppedAfter is how long a process may be stopped before the client gives up.
 	stoppedAfter = time.Second
-	// silence is how long a running owner may take to answer on a busy machine.
-	silence = 20 * time.Second
+	// answerTimeout is how long a running owner may take to answer on a busy machine.
+	answerTimeout = 20 * time.Second
 )
 
 // StoppedError is the error for an owner whose process is suspended.
@@ -51,7 +51,7 @@ func (i Info) Stopped() bool {
 
 // Alive returns nil if the owner runs.
 func (c *Client) Alive(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errSilent)
 	defer cancel()
 	answered := make(chan error, 1)
 	go func() { answered <- c.ask(ctx) }()

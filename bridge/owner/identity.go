@@ -77,8 +77,8 @@ func readIdentity(state string) (id identity, known bool) {
 	return id, err == nil && json.Unmarshal(data, &id) == nil && id.Vault != ""
 }
 
-// remember records the vault of c.State.
-func remember(c Claim) error {
+// saveIdentity records the vault of c.State.
+func saveIdentity(c LockRequest) error {
 	now, err := identify(c.Vault)
 	if err != nil {
 		return nil // opening the vault reports it
@@ -121,15 +121,15 @@ func StateOf(own, dir string) string {
 		if !id.isSame(now) {
 			continue
 		}
-		if there, err := identify(id.Vault); err == nil && there.isSame(now) || held(state) {
+		if there, err := identify(id.Vault); err == nil && there.isSame(now) || isOwned(state) {
 			return state
 		}
 	}
 	return own
 }
 
-// held reports whether a running process owns a state folder.
-func held(state string) bool {
+// isOwned reports whether a running process owns a state folder.
+func isOwned(state string) bool {
 	f, err := os.OpenFile(filepath.Join(state, lockName), os.O_RDWR, 0)
 	if err != nil {
 		return false
@@ -139,17 +139,17 @@ func held(state string) bool {
 }
 
 // settle ensures that c.State is the state of this vault.
-func (o *Owner) settle(c Claim) error {
+func (o *Owner) settle(c LockRequest) error {
 	now, err := identify(c.Vault)
 	if err != nil || isEmpty(c.Vault) {
 		return nil // opening the vault reports it
 	}
-	if was, known := readIdentity(c.State); known && was.isOther(now) && !held(c.State) {
+	if was, known := readIdentity(c.State); known && was.isOther(now) && !isOwned(c.State) {
 		aside, err := setAside(c.State)
 		if err != nil {
 			return err
 		}
-		o.tell("another folder was at %s: its authors, log and proposals are kept, and come back with it; if this is the same vault, end what serves it and run: "+
+		o.notice("another folder was at %s: its authors, log and proposals are kept, and come back with it; if this is the same vault, end what serves it and run: "+
 			"relayfs adopt %s %s", quoted(c.Vault), quoted(aside), quoted(c.Vault))
 		return o.followMoved(c, now, aside)
 	}
@@ -163,21 +163,21 @@ func (o *Owner) settle(c Claim) error {
 const mostGone = 3
 
 // followMoved moves the state of the vault from its old place. Without one, it names the
-// states whose vaults are gone, but for the one that was just set aside.
-func (o *Owner) followMoved(c Claim, now identity, aside string) error {
+// states whose vaults are gone, except for the one that was just set aside.
+func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 	var gone []string
 	all := states(filepath.Dir(c.State))
 	newestFirst := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return lastUse(b).Compare(lastUse(a)) })
 	for _, state := range newestFirst {
 		id := all[state]
-		if !id.isGone() || held(state) {
+		if !id.isGone() || isOwned(state) {
 			continue
 		}
 		if id.isSame(now) {
 			if err := os.Rename(state, c.State); err != nil {
 				return fmt.Errorf("state folder: %w", err)
 			}
-			o.tell("vault %s was %s before: its authors, log and proposals are taken over", quoted(c.Vault), quoted(id.Vault))
+			o.notice("vault %s was %s before: its authors, log and proposals are taken over", quoted(c.Vault), quoted(id.Vault))
 			return nil
 		}
 		if _, err := os.Stat(id.Vault); errors.Is(err, fs.ErrNotExist) && state != aside {
@@ -185,7 +185,7 @@ func (o *Owner) followMoved(c Claim, now identity, aside string) error {
 		}
 	}
 	for _, state := range gone[:min(mostGone, len(gone))] {
-		o.tell("%[1]s has no authors, log and proposals, and the vault %[2]s that had some is gone: if it is the same vault, end what serves it and run: "+
+		o.notice("%[1]s has no authors, log and proposals, and the vault %[2]s that had some is gone: if it is the same vault, end what serves it and run: "+
 			"relayfs adopt %[3]s %[1]s", quoted(c.Vault), quoted(all[state].Vault), quoted(state))
 	}
 	return nil
@@ -225,16 +225,16 @@ func (e *NestedError) Error() string {
 	return fmt.Sprintf("vaults %q and %q lie inside each other: their notes would be served twice", e.Vault, e.Other)
 }
 
-// Within reports whether path is dir or lies in it.
-func Within(dir, path string) bool {
+// IsWithin reports whether path is dir or lies in it.
+func IsWithin(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // nested returns a NestedError if this vault and a served one lie inside each other.
-func nested(c Claim) error {
+func nested(c LockRequest) error {
 	for state, id := range states(filepath.Dir(c.State)) {
-		inside := id.Vault != c.Vault && (Within(id.Vault, c.Vault) || Within(c.Vault, id.Vault))
-		if inside && state != c.State && held(state) {
+		inside := id.Vault != c.Vault && (IsWithin(id.Vault, c.Vault) || IsWithin(c.Vault, id.Vault))
+		if inside && state != c.State && isOwned(state) {
 			return &NestedError{c.Vault, id.Vault}
 		}
 	}
@@ -244,12 +244,12 @@ func nested(c Claim) error {
 // Adopt makes the state folder from the state of the vault in c, which nobody serves.
 // It sets a previous state of that vault aside and returns its new name, "" if there
 // was none.
-func Adopt(from string, c Claim) (aside string, err error) {
-	defer admit(filepath.Dir(c.State))()
+func Adopt(from string, c LockRequest) (aside string, err error) {
+	defer lockStateDirs(filepath.Dir(c.State))()
 	for _, state := range []string{from, c.State} {
-		if held(state) {
+		if isOwned(state) {
 			info, _ := Read(state)
-			return "", &OwnedError{Vault: c.Vault, Name: c.name(), Owner: info}
+			return "", &AlreadyServedError{Vault: c.Vault, Name: c.name(), Owner: info}
 		}
 	}
 	if id, known := readIdentity(from); known && !id.isGone() && id.Vault != c.Vault {
@@ -266,11 +266,11 @@ func Adopt(from string, c Claim) (aside string, err error) {
 	if err := os.Rename(from, c.State); err != nil {
 		return aside, fmt.Errorf("state folder: %w", err)
 	}
-	return aside, remember(c)
+	return aside, saveIdentity(c)
 }
 
-// admit lets one process at a time inspect and move the state folders in base.
-func admit(base string) (done func()) {
+// lockStateDirs lets one process at a time inspect and move the state folders in base.
+func lockStateDirs(base string) (done func()) {
 	if os.MkdirAll(base, 0o700) != nil {
 		return func() {} // creating the state folder reports it
 	}
@@ -278,7 +278,7 @@ func admit(base string) (done func()) {
 	if err != nil {
 		return func() {}
 	}
-	for end := time.Now().Add(heir); errors.Is(tryLock(f), errHeld) && time.Now().Before(end); {
+	for end := time.Now().Add(lockRetryWait); errors.Is(tryLock(f), errHeld) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	return func() { f.Close() }

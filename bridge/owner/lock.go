@@ -24,9 +24,9 @@ type Info struct {
 	Version    string    `json:"version"`
 	Log        string    `json:"log,omitempty"`  // the file that it logs to, "" if that is its stderr
 	HTTP       *HTTP     `json:"http,omitempty"` // nil if it has no port
-	// HandedOver is when the owner began to make way for another one at its request;
+	// HandoverStarted is when the owner began to make way for another one at its request;
 	// zero if it did not. Clients wait for the other one.
-	HandedOver time.Time `json:"handedOver,omitzero"`
+	HandoverStarted time.Time `json:"handedOver,omitzero"`
 }
 
 // HTTP is where an owner serves MCP over HTTP.
@@ -43,25 +43,25 @@ func (i Info) String() string {
 	return s
 }
 
-// OwnedError is the error for a vault that another process serves.
-type OwnedError struct {
+// AlreadyServedError is the error for a vault that another process serves.
+type AlreadyServedError struct {
 	Vault string // its directory, "" if it has none
 	Name  string // of the claim
 	Owner *Info  // nil if unknown
 }
 
-func (e *OwnedError) Error() string {
+func (e *AlreadyServedError) Error() string {
 	if e.Owner == nil {
 		return e.Name + " is served by another relayfs process that has another state folder"
 	}
 	return fmt.Sprintf("%s is already served by %v", e.Name, *e.Owner)
 }
 
-// Claim is what to lock: a state folder, and the directory of a local vault. Name is
+// LockRequest is what to lock: a state folder, and the directory of a local vault. Name is
 // for messages, by default after the directory.
-type Claim struct{ Vault, State, Name string }
+type LockRequest struct{ Vault, State, Name string }
 
-func (c Claim) name() string {
+func (c LockRequest) name() string {
 	if c.Name != "" {
 		return c.Name
 	}
@@ -70,11 +70,11 @@ func (c Claim) name() string {
 
 // Owner holds claims until Release.
 type Owner struct {
-	Told []string // sentences for a person about moved states
+	Notices []string // sentences for a user about moved states
 
-	claims []Claim
+	claims []LockRequest
 	locks  []*os.File
-	made   []Claim // those whose state folder was missing
+	made   []LockRequest // those whose state folder was missing
 
 	mu   sync.Mutex // protects the following
 	info Info       // the last announcement
@@ -85,8 +85,8 @@ const (
 	infoName = "owner.json"
 )
 
-// Acquire takes every claim, or none: an *OwnedError. It creates missing state folders.
-func Acquire(claims []Claim) (*Owner, error) {
+// Acquire takes every claim, or none: an *AlreadyServedError. It creates missing state folders.
+func Acquire(claims []LockRequest) (*Owner, error) {
 	o := &Owner{claims: claims}
 	for _, c := range claims {
 		if err := o.lock(c); err != nil {
@@ -97,13 +97,13 @@ func Acquire(claims []Claim) (*Owner, error) {
 	return o, nil
 }
 
-func (o *Owner) tell(format string, args ...any) {
-	o.Told = append(o.Told, fmt.Sprintf(format, args...))
+func (o *Owner) notice(format string, args ...any) {
+	o.Notices = append(o.Notices, fmt.Sprintf(format, args...))
 }
 
 // lock takes a claim. One process at a time does, so that each sees the others' claims.
-func (o *Owner) lock(c Claim) error {
-	defer admit(filepath.Dir(c.State))()
+func (o *Owner) lock(c LockRequest) error {
+	defer lockStateDirs(filepath.Dir(c.State))()
 	if c.Vault != "" {
 		if err := nested(c); err != nil {
 			return err
@@ -138,23 +138,23 @@ func (o *Owner) lock(c Claim) error {
 	if err := flock(dir, c.State); err != nil {
 		return ownedBy(c, err)
 	}
-	if err := remember(c); err != nil {
-		o.tell("where vault %s is could not be noted: %v; mend that before you move the vault, or relayfs does not find what is kept for it by itself", quoted(c.Vault), err)
+	if err := saveIdentity(c); err != nil {
+		o.notice("where vault %s is could not be noted: %v; mend that before you move the vault, or relayfs does not find what is kept for it by itself", quoted(c.Vault), err)
 	}
 	return nil
 }
 
 var errHeld = errors.New("locked by another process")
 
-// heir is how long to wait for a lock whose owner is dead. A process that was killed
+// lockRetryWait is how long to wait for a lock whose owner is dead. A process that was killed
 // while it started another one leaves that with copies of its files, until it executes
 // its program a moment later.
-const heir = 10 * time.Second
+const lockRetryWait = 10 * time.Second
 
 // flock locks a file or a folder that goes with a state folder.
 func flock(f *os.File, state string) error {
 	err := tryLock(f)
-	for end := time.Now().Add(heir); errors.Is(err, errHeld) && ownerIsDead(state) && time.Now().Before(end); err = tryLock(f) {
+	for end := time.Now().Add(lockRetryWait); errors.Is(err, errHeld) && ownerIsDead(state) && time.Now().Before(end); err = tryLock(f) {
 		time.Sleep(time.Millisecond)
 	}
 	if err != nil {
@@ -166,15 +166,15 @@ func flock(f *os.File, state string) error {
 // ownerIsDead reports whether the announced owner ended without releasing its locks.
 func ownerIsDead(state string) bool {
 	info, err := Read(state)
-	return err == nil && info.HandedOver.IsZero() && ended(info.PID)
+	return err == nil && info.HandoverStarted.IsZero() && ended(info.PID)
 }
 
-func ownedBy(c Claim, err error) error {
+func ownedBy(c LockRequest, err error) error {
 	if !errors.Is(err, errHeld) {
 		return err
 	}
 	info, _ := Read(c.State)
-	return &OwnedError{Vault: c.Vault, Name: c.name(), Owner: info}
+	return &AlreadyServedError{Vault: c.Vault, Name: c.name(), Owner: info}
 }
 
 // Announce publishes info in all state folders. Without it the claims hold all the same, but
@@ -189,7 +189,7 @@ func (o *Owner) AnnounceAgain() error { return o.announce(func(*Info) {}) }
 // HandOver announces that the owner makes way for another one. The announcement stays
 // after Release, until the other one replaces it.
 func (o *Owner) HandOver() error {
-	return o.announce(func(i *Info) { i.HandedOver = time.Now().UTC() })
+	return o.announce(func(i *Info) { i.HandoverStarted = time.Now().UTC() })
 }
 
 func (o *Owner) announce(change func(*Info)) error {
@@ -228,7 +228,7 @@ func overwriteFile(name string, data []byte) error {
 // Release releases every claim.
 func (o *Owner) Release() {
 	for _, c := range o.claims {
-		if info, err := Read(c.State); err == nil && info.PID == os.Getpid() && info.HandedOver.IsZero() {
+		if info, err := Read(c.State); err == nil && info.PID == os.Getpid() && info.HandoverStarted.IsZero() {
 			os.Remove(filepath.Join(c.State, infoName))
 		}
 	}
@@ -244,7 +244,7 @@ func (o *Owner) Forget() {
 	for _, c := range o.made {
 		if base := filepath.Dir(c.State); !slices.Contains(bases, base) {
 			bases = append(bases, base)
-			defer admit(base)() // nobody locks a folder that is about to go
+			defer lockStateDirs(base)() // nobody locks a folder that is about to go
 		}
 	}
 	o.Release()
@@ -266,8 +266,8 @@ func Read(state string) (*Info, error) {
 	return &info, nil
 }
 
-// Live returns the running owners below base, a folder of state folders.
-func Live(base string) ([]Info, error) {
+// Running returns the running owners below base, a folder of state folders.
+func Running(base string) ([]Info, error) {
 	entries, err := os.ReadDir(base)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -279,7 +279,7 @@ func Live(base string) ([]Info, error) {
 	seen := make(map[string]bool)
 	for _, e := range entries {
 		info, err := Read(filepath.Join(base, e.Name()))
-		if err != nil || seen[info.Socket] || !strings.HasPrefix(info.Socket, "/") || !Answers(*info) {
+		if err != nil || seen[info.Socket] || !strings.HasPrefix(info.Socket, "/") || !IsReachable(*info) {
 			continue
 		}
 		seen[info.Socket] = true

@@ -18,8 +18,8 @@ import (
 )
 
 func TestSecondOwnerIsRefusedWithTheFirstOnesName(t *testing.T) {
-	claim := owner.Claim{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
-	first, err := owner.Acquire([]owner.Claim{claim})
+	claim := owner.LockRequest{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
+	first, err := owner.Acquire([]owner.LockRequest{claim})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,13 +27,13 @@ func TestSecondOwnerIsRefusedWithTheFirstOnesName(t *testing.T) {
 	if err := first.Announce(info); err != nil {
 		t.Fatal(err)
 	}
-	_, err = owner.Acquire([]owner.Claim{claim})
-	var owned *owner.OwnedError
+	_, err = owner.Acquire([]owner.LockRequest{claim})
+	var owned *owner.AlreadyServedError
 	if !errors.As(err, &owned) || owned.Owner == nil || owned.Owner.Mountpoint != "/mnt/notes" {
 		t.Fatalf("second Acquire: %v, want an OwnedError naming the mount", err)
 	}
 	first.Release()
-	second, err := owner.Acquire([]owner.Claim{claim})
+	second, err := owner.Acquire([]owner.LockRequest{claim})
 	if err != nil {
 		t.Fatalf("after Release: %v", err)
 	}
@@ -49,13 +49,13 @@ func TestTheLocksOfADeadOwner(t *testing.T) {
 		t.Skip(err)
 	}
 	base := t.TempDir()
-	claim := owner.Claim{Vault: filepath.Join(base, "before"), State: filepath.Join(base, "state", "before")}
+	claim := owner.LockRequest{Vault: filepath.Join(base, "before"), State: filepath.Join(base, "state", "before")}
 	if err := os.Mkdir(claim.Vault, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	killed := func() (released <-chan struct{}) {
 		t.Helper()
-		first, err := owner.Acquire([]owner.Claim{claim})
+		first, err := owner.Acquire([]owner.LockRequest{claim})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestTheLocksOfADeadOwner(t *testing.T) {
 		return done
 	}
 	released := killed()
-	second, err := owner.Acquire([]owner.Claim{claim})
+	second, err := owner.Acquire([]owner.LockRequest{claim})
 	if err != nil {
 		t.Fatalf("the locks of a dead owner: %v", err)
 	}
@@ -91,29 +91,29 @@ func TestTheLocksOfADeadOwner(t *testing.T) {
 
 func TestAVaultIsOwnedWhateverTheStateFolder(t *testing.T) {
 	vault := t.TempDir()
-	first, err := owner.Acquire([]owner.Claim{{Vault: vault, State: t.TempDir()}})
+	first, err := owner.Acquire([]owner.LockRequest{{Vault: vault, State: t.TempDir()}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Release()
-	_, err = owner.Acquire([]owner.Claim{{Vault: vault, State: t.TempDir()}})
-	var owned *owner.OwnedError
+	_, err = owner.Acquire([]owner.LockRequest{{Vault: vault, State: t.TempDir()}})
+	var owned *owner.AlreadyServedError
 	if !errors.As(err, &owned) || owned.Owner != nil {
 		t.Fatalf("got %v, want an OwnedError without an owner", err)
 	}
 }
 
 func TestARefusedClaimKeepsNothing(t *testing.T) {
-	a, b := owner.Claim{Vault: t.TempDir(), State: t.TempDir()}, owner.Claim{Vault: t.TempDir(), State: t.TempDir()}
-	holder, err := owner.Acquire([]owner.Claim{b})
+	a, b := owner.LockRequest{Vault: t.TempDir(), State: t.TempDir()}, owner.LockRequest{Vault: t.TempDir(), State: t.TempDir()}
+	holder, err := owner.Acquire([]owner.LockRequest{b})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer holder.Release()
-	if _, err := owner.Acquire([]owner.Claim{a, b}); err == nil {
+	if _, err := owner.Acquire([]owner.LockRequest{a, b}); err == nil {
 		t.Fatal("both claims taken, though one was held")
 	}
-	again, err := owner.Acquire([]owner.Claim{a})
+	again, err := owner.Acquire([]owner.LockRequest{a})
 	if err != nil {
 		t.Fatalf("the free claim stayed locked: %v", err)
 	}
@@ -122,8 +122,8 @@ func TestARefusedClaimKeepsNothing(t *testing.T) {
 
 // Who makes way leaves word of it until the next owner comes.
 func TestHandOver(t *testing.T) {
-	claim := owner.Claim{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
-	first, err := owner.Acquire([]owner.Claim{claim})
+	claim := owner.LockRequest{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
+	first, err := owner.Acquire([]owner.LockRequest{claim})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,17 +135,17 @@ func TestHandOver(t *testing.T) {
 	}
 	first.Release()
 	info, err := owner.Read(claim.State)
-	if err != nil || info.Command != "mcp" || info.HandedOver.IsZero() {
+	if err != nil || info.Command != "mcp" || info.HandoverStarted.IsZero() {
 		t.Fatalf("after the handover: %+v, %v", info, err)
 	}
-	second, err := owner.Acquire([]owner.Claim{claim})
+	second, err := owner.Acquire([]owner.LockRequest{claim})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := second.Announce(owner.Info{PID: os.Getpid(), Command: "mount"}); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := owner.Read(claim.State); err != nil || info.Command != "mount" || !info.HandedOver.IsZero() {
+	if info, err := owner.Read(claim.State); err != nil || info.Command != "mount" || !info.HandoverStarted.IsZero() {
 		t.Errorf("the next owner: %+v, %v", info, err)
 	}
 	second.Release()
@@ -180,7 +180,7 @@ func TestSocket(t *testing.T) {
 	t.Cleanup(func() { srv.Close() })
 
 	info := owner.Info{PID: os.Getpid(), Command: "mount", Socket: path}
-	if !owner.Answers(info) {
+	if !owner.IsReachable(info) {
 		t.Fatal("socket does not answer")
 	}
 	c := owner.NewClient(info)
@@ -210,7 +210,7 @@ func TestSocket(t *testing.T) {
 		t.Errorf("the stream has %q, %v", line, err)
 	}
 	srv.Close()
-	if owner.Answers(info) {
+	if owner.IsReachable(info) {
 		t.Error("a closed socket answers")
 	}
 }

@@ -51,7 +51,7 @@ func All(ctx context.Context) []Info {
 	var all []Info
 	for path, pid := range sockets(dir) {
 		info := Info{PID: pid, Socket: path}
-		var gone *GoneError
+		var gone *EndedError
 		if err := NewClient(info).Get(ctx, InfoPath, nil, &info); !errors.As(err, &gone) {
 			all = append(all, info)
 		}
@@ -77,7 +77,7 @@ func sockets(dir string) map[string]int {
 func sweepSockets(dir string) {
 	for path, pid := range sockets(dir) {
 		// A process of another container, with which the folder is shared, has ended by its number only.
-		if ended(pid) && !Answers(Info{Socket: path}) {
+		if ended(pid) && !IsReachable(Info{Socket: path}) {
 			os.Remove(path)
 		}
 	}
@@ -177,8 +177,8 @@ func dial(ctx context.Context, info Info) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", info.Socket)
 }
 
-// Answers reports whether something accepts connections at info's socket.
-func Answers(info Info) bool {
+// IsReachable reports whether something accepts connections at info's socket.
+func IsReachable(info Info) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	conn, err := dial(ctx, info)
@@ -203,13 +203,13 @@ func (c *Client) Post(ctx context.Context, path string, body, v any) error {
 	return c.do(ctx, http.MethodPost, path, nil, data, v)
 }
 
-// GoneError is the error for an owner whose process has ended.
-type GoneError struct {
+// EndedError is the error for an owner whose process has ended.
+type EndedError struct {
 	Owner Info
 	Sent  bool // the request may have reached it
 }
 
-func (e *GoneError) Error() string { return fmt.Sprintf("%v has ended; start it again", e.Owner) }
+func (e *EndedError) Error() string { return fmt.Sprintf("%v has ended; start it again", e.Owner) }
 
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
 	header := make(http.Header)
@@ -241,22 +241,22 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	})
 }
 
-// endingTime is how long a process that was killed may take to close its socket.
-const endingTime = time.Second
+// exitTimeout is how long a process that was killed may take to close its socket.
+const exitTimeout = time.Second
 
 func (c *Client) unanswered(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist) {
-		return &GoneError{Owner: c.Info()}
+		return &EndedError{Owner: c.Info()}
 	}
 	gone := false
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
 		// An ending process closes its connections, some before the socket.
-		for start := time.Now(); !gone && time.Since(start) < endingTime; time.Sleep(endingTime / 20) {
-			gone = !Answers(c.Info())
+		for start := time.Now(); !gone && time.Since(start) < exitTimeout; time.Sleep(exitTimeout / 20) {
+			gone = !IsReachable(c.Info())
 		}
 	}
 	if gone {
-		return &GoneError{Owner: c.Info(), Sent: true}
+		return &EndedError{Owner: c.Info(), Sent: true}
 	}
 	if c.Info().PID == 0 {
 		return err

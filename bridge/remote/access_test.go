@@ -138,7 +138,7 @@ func TestReadOnlyHocuspocus(t *testing.T) {
 	p.do("create", args{"path": "Note.md", "text": "note\n"})
 	c := mustOpen(t, s, withToken("reader"))
 	c.awaitText("Team/Note.md", "note\n")
-	if c.source.Locked() == nil {
+	if c.source.ReadOnlyErr() == nil {
 		t.Fatal("folder can be written")
 	}
 	_, err := c.Write(t.Context(), "Team/Note.md", bridge.Write{Text: "other\n"})

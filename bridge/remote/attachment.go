@@ -99,7 +99,7 @@ func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) 
 
 // putAttachment stores data at the server, if that takes any, and then enters it.
 func (s *Source) putAttachment(ctx context.Context, op string, e folderdoc.Entry, data []byte, enter func(*folderdoc.Folder, folderdoc.Entry) error) (model.Stamp, error) {
-	err := s.Locked()
+	err := s.ReadOnlyErr()
 	if err == nil && !s.schedule.Online() {
 		err = model.ErrOffline
 	}

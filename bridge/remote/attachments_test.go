@@ -37,15 +37,15 @@ func TestAttachments(t *testing.T) {
 			withKey := func(o *remote.Options, b *bridge.Options) { o.Key, b.Mode = s.keys[0], bridge.Direct }
 			a, b := mustOpen(t, s, withKey), mustOpen(t, s, withKey)
 			first, second := []byte("\x89PNG\x00one"), bytes.Repeat([]byte("two\xff"), 1000)
-			_, err := a.WriteFile(t.Context(), "Team/pics/A.png", first, bridge.Restructure{})
+			_, err := a.WriteFile(t.Context(), "Team/pics/A.png", first, bridge.ChangeRequest{})
 			noError(t, err)
 			a.awaitBytes("Team/pics/A.png", first)
 			b.awaitBytes("Team/pics/A.png", first)
 
-			_, err = b.WriteFile(t.Context(), "Team/pics/A.png", second, bridge.Restructure{})
+			_, err = b.WriteFile(t.Context(), "Team/pics/A.png", second, bridge.ChangeRequest{})
 			noError(t, err)
 			a.awaitBytes("Team/pics/A.png", second)
-			_, err = b.WriteFile(t.Context(), "Team/B.pdf", first, bridge.Restructure{})
+			_, err = b.WriteFile(t.Context(), "Team/B.pdf", first, bridge.ChangeRequest{})
 			noError(t, err)
 			a.awaitBytes("Team/B.pdf", first)
 
@@ -64,7 +64,7 @@ func TestAttachmentsOffline(t *testing.T) {
 	dir := t.TempDir()
 	c, err := open(t, s.address(), s.folder, dir, withKey)
 	noError(t, err)
-	_, err = c.WriteFile(t.Context(), "Team/A.png", []byte("one"), bridge.Restructure{})
+	_, err = c.WriteFile(t.Context(), "Team/A.png", []byte("one"), bridge.ChangeRequest{})
 	noError(t, err)
 	s.person(s.mint(token.Scope{Kind: token.Server})).clean()
 	c.stop()
@@ -74,7 +74,7 @@ func TestAttachmentsOffline(t *testing.T) {
 	noError(t, err)
 	c.awaitBytes("Team/A.png", []byte("one"))
 	for _, p := range []model.Path{"Team/A.png", "Team/B.png"} {
-		if _, err := c.WriteFile(t.Context(), p, []byte("two"), bridge.Restructure{}); !errors.Is(err, model.ErrOffline) {
+		if _, err := c.WriteFile(t.Context(), p, []byte("two"), bridge.ChangeRequest{}); !errors.Is(err, model.ErrOffline) {
 			t.Errorf("WriteFile(%s) = %v, want ErrOffline", p, err)
 		}
 	}

@@ -49,31 +49,38 @@ func watch(t *testing.T, s *relaytest.Server, id string) *witness {
 	return w
 }
 
-// take applies an update. Every list that it changes is read again, as one whose last entry is
-// new: it can only have got entries.
+// take applies an update, without its deletions first: a list to which it adds is read again, as
+// one whose last entry is new, also if the update deletes as many entries of it.
 func (w *witness) take(update []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	changed := make(map[string]bool)
 	users := w.doc.Map("users")
-	known := users.Keys()
-	for _, name := range known {
+	known := make(map[string]int)
+	for _, name := range users.Keys() {
 		if ids := idsOf(w.doc, name); ids != nil {
-			before := ids.Len()
-			cancel := ids.Observe(func(*ycrdt.ArrayEvent) { changed[name] = ids.Len() >= before })
-			defer cancel()
+			known[name] = ids.Len()
 		}
 	}
-	if err := w.doc.ApplyUpdate(update, nil); err != nil {
+	added, err := ycrdt.WithDeletesOf(update, ycrdt.JoinSnapshots())
+	if err == nil {
+		err = w.doc.ApplyUpdate(added, nil)
+	}
+	grown := make(map[string]bool)
+	for _, name := range users.Keys() {
+		ids := idsOf(w.doc, name)
+		grown[name] = ids != nil && ids.Len() > known[name]
+	}
+	if err == nil {
+		err = w.doc.ApplyUpdate(update, nil)
+	}
+	if err != nil {
 		w.failed = err
 		return
 	}
 	for _, name := range users.Keys() {
-		if changed[name] || !slices.Contains(known, name) {
-			if ids := idsOf(w.doc, name); ids != nil && ids.Len() > 0 {
-				last, _ := ids.Get(ids.Len() - 1)
-				w.whose[clientOf(last)] = name
-			}
+		if ids := idsOf(w.doc, name); grown[name] && ids != nil && ids.Len() > 0 {
+			last, _ := ids.Get(ids.Len() - 1)
+			w.whose[clientOf(last)] = name
 		}
 	}
 }

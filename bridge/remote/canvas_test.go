@@ -60,7 +60,7 @@ func (c *client) patch(p model.Path, fn func(string) string) {
 	for {
 		have, err := c.bytes(p)
 		noError(c.t, err)
-		_, err = c.WriteFile(c.t.Context(), p, []byte(fn(have)), bridge.Restructure{Base: model.SumOf(have)})
+		_, err = c.WriteFile(c.t.Context(), p, []byte(fn(have)), bridge.ChangeRequest{Base: model.SumOf(have)})
 		if !errors.Is(err, model.ErrConflict) {
 			noError(c.t, err)
 			return
@@ -91,12 +91,12 @@ func TestCanvas(t *testing.T) {
 			t.Error("the write is not acknowledged")
 		}
 		for _, stale := range []string{canvasOf(), "{}"} {
-			_, err := c.WriteFile(t.Context(), "Team/Board.canvas", []byte(stale), bridge.Restructure{Base: model.SumOf(now)})
+			_, err := c.WriteFile(t.Context(), "Team/Board.canvas", []byte(stale), bridge.ChangeRequest{Base: model.SumOf(now)})
 			if !errors.Is(err, model.ErrConflict) {
 				t.Errorf("a write on an old reading: %v, want ErrConflict", err)
 			}
 		}
-		_, err := c.WriteFile(t.Context(), "Team/Board.canvas", []byte(`{"nodes":[],"metadata":{}}`), bridge.Restructure{})
+		_, err := c.WriteFile(t.Context(), "Team/Board.canvas", []byte(`{"nodes":[],"metadata":{}}`), bridge.ChangeRequest{})
 		if !errors.Is(err, model.ErrContent) || !strings.Contains(err.Error(), `"metadata"`) {
 			t.Errorf("a write of something else: %v", err)
 		}
@@ -119,7 +119,7 @@ func TestCanvas(t *testing.T) {
 func TestNewCanvas(t *testing.T) {
 	p, c := pair(t)
 	file := canvasOf(textNode("a", "new", 1))
-	_, err := c.WriteFile(t.Context(), "Team/New.canvas", []byte(file), bridge.Restructure{})
+	_, err := c.WriteFile(t.Context(), "Team/New.canvas", []byte(file), bridge.ChangeRequest{})
 	noError(t, err)
 	c.awaitBytes("Team/New.canvas", []byte(file))
 	p.do("awaitCanvas", args{"path": "New.canvas", "file": file})
@@ -142,7 +142,7 @@ func TestCanvasWithoutContent(t *testing.T) {
 	if _, err := c.Stat(t.Context(), "Team/Board.canvas"); err == nil {
 		t.Error("it is shown")
 	}
-	if _, err := c.WriteFile(t.Context(), "Team/Board.canvas", []byte("{}"), bridge.Restructure{}); err == nil {
+	if _, err := c.WriteFile(t.Context(), "Team/Board.canvas", []byte("{}"), bridge.ChangeRequest{}); err == nil {
 		t.Error("its name was taken")
 	}
 	p.do("setNode", args{"path": "Board.canvas", "node": textNode("a", "one", 0)})
@@ -166,7 +166,7 @@ func TestCanvasOffline(t *testing.T) {
 		noError(t, err)
 		c.awaitBytes("Team/Board.canvas", []byte(canvasOf(textNode("a", "one", 0))))
 		c.patch("Team/Board.canvas", func(s string) string { return strings.Replace(s, "one", "one two", 1) })
-		_, err = c.WriteFile(t.Context(), "Team/New.canvas", []byte(canvasOf(textNode("mine", "by the agent", 0))), bridge.Restructure{})
+		_, err = c.WriteFile(t.Context(), "Team/New.canvas", []byte(canvasOf(textNode("mine", "by the agent", 0))), bridge.ChangeRequest{})
 		noError(t, err)
 		c.stop()
 
@@ -260,9 +260,9 @@ func TestProposedCanvas(t *testing.T) {
 	c.awaitBytes("Team/Board.canvas", []byte(canvasOf(textNode("a", "one two", 0), textNode("b", "gone", 0))))
 	c.patch("Team/Board.canvas", func(string) string { return canvasOf(textNode("a", "one three", 5), textNode("d", "agent's", 0)) })
 	// Written as programs write JSON; the file has its own layout.
-	_, err := c.WriteFile(t.Context(), "Team/New.canvas", []byte(`{ "edges": [], "nodes": [ {"id": "n"} ] }`), bridge.Restructure{})
+	_, err := c.WriteFile(t.Context(), "Team/New.canvas", []byte(`{ "edges": [], "nodes": [ {"id": "n"} ] }`), bridge.ChangeRequest{})
 	noError(t, err)
-	_, err = c.WriteFile(t.Context(), "Team/Not.canvas", []byte(`{"x":1}`), bridge.Restructure{})
+	_, err = c.WriteFile(t.Context(), "Team/Not.canvas", []byte(`{"x":1}`), bridge.ChangeRequest{})
 	if !errors.Is(err, model.ErrContent) {
 		t.Errorf("a proposal of what no canvas can hold: %v", err)
 	}

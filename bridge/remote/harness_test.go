@@ -318,12 +318,12 @@ func (c *client) create(p model.Path, text string) {
 
 func (c *client) rename(from, to model.Path) {
 	c.t.Helper()
-	_, err := c.Rename(c.t.Context(), from, to, bridge.Restructure{})
+	_, err := c.Rename(c.t.Context(), from, to, bridge.ChangeRequest{})
 	noError(c.t, err)
 }
 
 func (c *client) remove(p model.Path) {
 	c.t.Helper()
-	_, err := c.Remove(c.t.Context(), p, bridge.Restructure{})
+	_, err := c.Remove(c.t.Context(), p, bridge.ChangeRequest{})
 	noError(c.t, err)
 }

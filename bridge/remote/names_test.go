@@ -24,11 +24,11 @@ func TestNamesForWindows(t *testing.T) {
 
 			_, create := c.Create(t.Context(), "Team/a:b.md", bridge.Write{Text: "x\n", By: model.Author{Name: "ai"}})
 			_, inFolder := c.Create(t.Context(), "Team/nul/x.md", bridge.Write{Text: "x\n", By: model.Author{Name: "ai"}})
-			_, rename := c.Rename(t.Context(), "Team/Good.md", "Team/Good?.md", bridge.Restructure{})
-			_, file := c.WriteFile(t.Context(), "Team/pic*.png", []byte("x"), bridge.Restructure{})
+			_, rename := c.Rename(t.Context(), "Team/Good.md", "Team/Good?.md", bridge.ChangeRequest{})
+			_, file := c.WriteFile(t.Context(), "Team/pic*.png", []byte("x"), bridge.ChangeRequest{})
 			for what, err := range map[string]error{
 				"create": create, "a folder of a new note": inFolder, "rename": rename, "file": file,
-				"mkdir": c.Mkdir(t.Context(), "Team/etc.", bridge.Restructure{}), "may write": c.MayWrite("Team/a|b.md"),
+				"mkdir": c.Mkdir(t.Context(), "Team/etc.", bridge.ChangeRequest{}), "may write": c.MayWrite("Team/a|b.md"),
 			} {
 				if _, bad := errors.AsType[*model.BadNameError](err); !bad || !errors.Is(err, model.ErrBadName) {
 					t.Errorf("%s: %v", what, err)
@@ -36,7 +36,7 @@ func TestNamesForWindows(t *testing.T) {
 			}
 			c.write("Team/Why?.md", func(s string) string { return s + "of that\n" })
 			p.do("awaitText", args{"path": "Why?.md", "text": "because\nof that\n"})
-			noError(t, c.Mkdir(t.Context(), "Team/Old", bridge.Restructure{}))
+			noError(t, c.Mkdir(t.Context(), "Team/Old", bridge.ChangeRequest{}))
 			c.rename("Team/Why?.md", "Team/Old/Why?.md")
 			c.rename("Team/Old/Why?.md", "Team/Old/Why.md")
 		})

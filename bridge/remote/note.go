@@ -66,16 +66,16 @@ func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (
 	d, format, err := s.document(ctx, "write", rel)
 	switch {
 	case errors.Is(err, model.ErrNotNote):
-		return s.replaceAttachment(ctx, rel, r.Expect, r.Data)
+		return s.replaceAttachment(ctx, rel, r.IfMatch, r.Data)
 	case err != nil:
 		return model.Stamp{}, err
 	}
-	stamp, err := d.Replace(ctx, format, &model.Record{Time: r.ModTime.UTC()}, r.Expect, r.Data)
+	stamp, err := d.Replace(ctx, format, &model.Record{Time: r.ModTime.UTC()}, r.IfMatch, r.Data)
 	return stamp, listing.Failed("write", rel, err)
 }
 
 // Merges reports whether a file is a canvas: what is written to one merges.
-func (s *Source) Merges(rel string) bool {
+func (s *Source) CanMerge(rel string) bool {
 	if e, err := s.listing.Find("merge", rel); err == nil {
 		return e.Type == folderdoc.TypeCanvas
 	}
@@ -84,7 +84,7 @@ func (s *Source) Merges(rel string) bool {
 }
 
 // Form returns the bytes of a canvas to which data was written.
-func (s *Source) Form(data []byte) ([]byte, error) {
+func (s *Source) Normalize(data []byte) ([]byte, error) {
 	data, err := canvasdoc.Form(data)
 	return data, listing.Failed("write", "", err)
 }
@@ -153,7 +153,7 @@ func (s *Source) newDocument(rel, typ string, rec *model.Record, fn func(*ycrdt.
 }
 
 func (s *Source) mayCreate(rel string) error {
-	if err := s.Locked(); err != nil {
+	if err := s.ReadOnlyErr(); err != nil {
 		return err
 	}
 	if err := folderdoc.CheckPath(rel); err != nil {

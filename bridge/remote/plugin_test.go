@@ -63,14 +63,14 @@ func TestPluginRules(t *testing.T) {
 // yet what a person has just done: they may find nothing.
 
 func (c *client) tryRename(notes []string, at int, to string) {
-	_, err := c.Rename(c.t.Context(), model.Path("Team/"+notes[at]), model.Path("Team/"+to), bridge.Restructure{})
+	_, err := c.Rename(c.t.Context(), model.Path("Team/"+notes[at]), model.Path("Team/"+to), bridge.ChangeRequest{})
 	if err == nil {
 		notes[at] = to
 	}
 }
 
 func (c *client) tryRemove(path string) {
-	_, _ = c.Remove(c.t.Context(), model.Path("Team/"+path), bridge.Restructure{})
+	_, _ = c.Remove(c.t.Context(), model.Path("Team/"+path), bridge.ChangeRequest{})
 }
 
 func (c *client) tryWrite(path string) {

@@ -311,7 +311,7 @@ func TestAttachmentsWithoutKey(t *testing.T) {
 	s, key := withServerTokens(t)
 	a := openRelay(t, s, withKey(key))
 	for _, name := range []string{"B.png", "A.png", "C.png"} {
-		_, err := a.WriteFile(t.Context(), model.Path("Team/"+name), []byte(name), bridge.Restructure{})
+		_, err := a.WriteFile(t.Context(), model.Path("Team/"+name), []byte(name), bridge.ChangeRequest{})
 		noError(t, err)
 	}
 	other := openRelay(t, s, withKey(key))

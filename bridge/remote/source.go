@@ -89,7 +89,7 @@ func Open(o Options) (*Source, error) {
 func (s *Source) build() (err error) {
 	o, p := s.o, &parts{}
 	s.problems = model.NewProblems(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
-	s.problems.Hold() // Scan's error says why there is nothing to serve
+	s.problems.MuteLog() // Scan's error says why there is nothing to serve
 	if s.attachments, err = listing.OpenAttachments(o.Attachments, s.server, o.Folder, s.problems); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error 
 	if err := s.firstContact(ctx); err != nil {
 		return err
 	}
-	s.problems.Release()
+	s.problems.UnmuteLog()
 	s.listing.Scan(found)
 	return ctx.Err()
 }
@@ -202,11 +202,11 @@ func (s *Source) Hidden(_ context.Context, rel string) ([]string, error) {
 var _ interface {
 	model.Source
 	model.Structure
-	model.Namer
-	model.Merger
+	model.NameChecker
+	model.FileMerger
 	bridge.Documents
-	model.Locker
+	model.ReadOnlyReporter
 	bridge.Syncer
-	model.Troubled
+	model.ProblemReporter
 	io.Closer
 } = (*Source)(nil)

@@ -12,7 +12,7 @@ import (
 )
 
 // Locked returns why the server takes no changes and what to do; nil if it does.
-func (s *Source) Locked() error {
+func (s *Source) ReadOnlyErr() error {
 	if locked := s.set.Access.Locked(); locked != nil {
 		return locked
 	}
@@ -39,7 +39,7 @@ func (s *Source) Opened(rel string) {
 	}
 }
 
-// Problems implements model.Troubled: those with the server.
+// Problems implements model.ProblemReporter: those with the server.
 func (s *Source) Problems() []model.Problem { return s.problems.All() }
 
 // SyncStatus returns the progress of the synchronisation with the server.

@@ -49,7 +49,7 @@ func newOutcome() Outcome {
 // Decide accepts or rejects the suggestions and proposals with the given ids, one
 // transaction for each note and proposal. A note that changed meanwhile is decided
 // as it is now; a proposal that is stale is not accepted (ErrStale), and neither is
-// one that another one stands in the way of (ErrInTheWay). The link rewrites that
+// one that another one stands in the way of (ErrNameTaken). The link rewrites that
 // belong to a rename follow it; they can be rejected, but not accepted without it.
 func (r *Review) Decide(ctx context.Context, ids []string, verdict model.Verdict, by model.Author) (Outcome, error) {
 	return r.decide(ctx, ids, verdict, by, false)
@@ -68,7 +68,7 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	if err := r.begin("decide"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.c.Activity.Done()
+	defer r.c.Activity.EndOp()
 	out := newOutcome()
 	d := model.Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}
 	waiting := r.waiting()
@@ -275,7 +275,7 @@ func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Fold
 	for f, list := range chosen {
 		if f.ReadOnly() {
 			for _, p := range list {
-				out.Failed[p.Public().Path] = cmp.Or(f.Locked(), model.ErrOffline)
+				out.Failed[p.Public().Path] = cmp.Or(f.ReadOnlyErr(), model.ErrOffline)
 			}
 			continue
 		}

@@ -38,7 +38,7 @@ func (r *Review) Outcomes(p model.Path, since, cur *model.Version, marks []diffw
 	if err != nil {
 		return nil, err
 	}
-	edits := diffwrap.Diff(since.Marked(), cur.Marked())
+	edits := diffwrap.Diff(since.Canonical(), cur.Canonical())
 	res := make([]Resolved, len(gone))
 	for i, s := range gone {
 		if d, item := decisionOn(journal, p, since, s); d != nil {
@@ -46,7 +46,7 @@ func (r *Review) Outcomes(p model.Path, since, cur *model.Version, marks []diffw
 			res[i] = Resolved{Suggestion: s, Verdict: d.Verdict, Reason: d.Reason}
 			continue
 		}
-		res[i] = resolvedByHand(since.Marked(), cur, edits, s)
+		res[i] = resolvedByHand(since.Canonical(), cur, edits, s)
 	}
 	return res, nil
 }
@@ -109,7 +109,7 @@ func resolvedByHand(before string, cur *model.Version, edits []diffwrap.Edit, s 
 	}
 	at := diffwrap.Span{Start: from + shiftFrom, End: to + shiftTo}
 	known := cur.Known().Before(at.End).From(at.Start)
-	now, comments := cutComments(known, at.Of(cur.Marked()))
+	now, comments := cutComments(known, at.Of(cur.Canonical()))
 	head, tail := before[from:s.Start], before[s.End:to]
 	res := Resolved{Suggestion: s}
 	res.Comments = append(comments, commentsAt(cur, at.End)...)
@@ -139,7 +139,7 @@ func cutComments(known diffwrap.Known, raw string) (rest string, comments []stri
 // commentsAt are the comments that stand in the marked text of v at off, one after the other.
 func commentsAt(v *model.Version, off int) []string {
 	var texts []string
-	for _, a := range v.Known().Annotations(v.Marked()) {
+	for _, a := range v.Known().Annotations(v.Canonical()) {
 		if a.Kind == diffwrap.Comment && a.Start == off {
 			texts = append(texts, a.New)
 			off = a.End

@@ -29,7 +29,7 @@ func (r *Review) begin(op string) error {
 	if r.c.ReadOnly {
 		return &model.Error{Op: op, Err: model.ErrReadOnly}
 	}
-	return model.WrapError(op, "", r.c.Activity.Begin())
+	return model.WrapError(op, "", r.c.Activity.BeginOp())
 }
 
 // Journal lists the newest decisions and front matter changes, newest first, at most limit.

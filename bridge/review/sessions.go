@@ -15,7 +15,7 @@ func (r *Review) SetSessionNote(by model.Author, n model.SessionNote) error {
 	if err := r.begin(op); err != nil {
 		return err
 	}
-	defer r.c.Activity.Done()
+	defer r.c.Activity.EndOp()
 	rec := model.Record{Author: by.Name, Session: by.Session, Batch: namespace.NewBatch(), Time: time.Now().UTC(), SessionNote: &n}
 	for _, f := range r.tree.Folders() {
 		if err := f.Store.Propose(model.ProposalChange{Journal: []model.Record{rec}}); err != nil {
@@ -41,7 +41,7 @@ func (r *Review) RecordApproval(p model.Path, by model.Author, a model.Approval)
 	if err := r.begin(op); err != nil {
 		return err
 	}
-	defer r.c.Activity.Done()
+	defer r.c.Activity.EndOp()
 	name, _ := p.Split()
 	f := r.tree.Folder(name)
 	if f == nil {

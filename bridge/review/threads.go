@@ -45,7 +45,7 @@ func (r *Review) Comment(ctx context.Context, at Spot, text string, by model.Aut
 	if err := r.begin("comment"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.c.Activity.Done()
+	defer r.c.Activity.EndOp()
 	out := newOutcome()
 	d := model.Decision{Batch: out.Batch, Verdict: model.Commented, By: by.Name, Items: []model.Decided{{Kind: diffwrap.Comment.String(), New: text, Author: by.Name}}}
 	n, err := r.tree.FindNote("comment", at.Path)
@@ -68,7 +68,7 @@ func (r *Review) Comment(ctx context.Context, at Spot, text string, by model.Aut
 
 // find returns the offset in the marked text of cur where the comment goes, and its line in the accepted view.
 func (s Spot) find(l *note.Locked, cur *model.Version) (off, line int, err error) {
-	if s.Seen != nil && *s.Seen != cur.Marked() {
+	if s.Seen != nil && *s.Seen != cur.Canonical() {
 		return 0, 0, model.ErrConflict
 	}
 	list, x, err := l.Suggestions(s.Path, cur)
@@ -90,7 +90,7 @@ func (s Spot) find(l *note.Locked, cur *model.Version) (off, line int, err error
 		}
 		off = list[i].End
 	default:
-		if off, err = s.place(cur.Known(), cur.Marked()); err != nil {
+		if off, err = s.place(cur.Known(), cur.Canonical()); err != nil {
 			return 0, 0, err
 		}
 		off = outOfMarks(x.Marks, off)
@@ -100,7 +100,7 @@ func (s Spot) find(l *note.Locked, cur *model.Version) (off, line int, err error
 			off = threads[i].End
 		}
 	}
-	view := cur.Known().Before(off).Accepted(cur.Marked()[:off])
+	view := cur.Known().Before(off).Accepted(cur.Canonical()[:off])
 	return off, 1 + strings.Count(view, "\n"), nil
 }
 
@@ -161,7 +161,7 @@ func (r *Review) ResolveThreads(ctx context.Context, ids []string, by model.Auth
 	if err := r.begin("resolve"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.c.Activity.Done()
+	defer r.c.Activity.EndOp()
 	threads, err := r.indexes.Threads(ctx, "")
 	if err != nil {
 		return Outcome{}, err

@@ -34,7 +34,7 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ..
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.c.Activity.Done()
+	defer r.c.Activity.EndOp()
 	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // what a crash interrupted comes into the journal
 		return Outcome{}, err
 	}
@@ -60,7 +60,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.c.Activity.Done()
+	defer r.c.Activity.EndOp()
 	pending, err := r.indexes.Suggestions(ctx, "")
 	if err != nil {
 		return Outcome{}, err

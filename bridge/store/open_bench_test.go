@@ -28,7 +28,7 @@ func fillMany(b *testing.B, path string) {
 	text, word := record(strings.Repeat("some words ", 90)), record("some words that an agent wrote")
 	for i := range manyDocuments {
 		at, sum := time.Unix(int64(i), 0), make([]byte, 32)
-		save := &model.Save{Pre: model.Stamp{Device: 1, Inode: uint64(i), Size: 1000, ModTime: at.UnixNano(), ChgTime: at.UnixNano()}, Sum: sum}
+		save := &model.Save{Pre: model.Stamp{Device: 1, Inode: uint64(i), Size: 1000, ModTime: at.UnixNano(), CTime: at.UnixNano()}, Sum: sum}
 		save.Post = save.Pre
 		agent := word
 		agent.Author, agent.Session, agent.Time, agent.Save = "claude", "0123456789abcdef", at, save

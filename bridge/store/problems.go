@@ -38,10 +38,10 @@ func (s *Store) tried(about, format string, err error) {
 		}
 		err = fmt.Errorf(format, s.path, reason, mend)
 	}
-	s.problems.Tried(about, err)
+	s.problems.Record(about, err)
 }
 
-// Problems implements model.Troubled: whether changes are stored, and whether the checkpoint
+// Problems implements model.ProblemReporter: whether changes are stored, and whether the checkpoint
 // keeps up with the log.
 func (s *Store) Problems() []model.Problem {
 	if s.problems.Err(model.AboutStore) != nil {

@@ -352,7 +352,7 @@ func (s *Store) fail(op string, err error) error {
 		return err
 	}
 	if errors.Is(err, ErrDamaged) {
-		s.problems.Tried(model.AboutDamage, fmt.Errorf("%q: %w", s.path, err)) // and stays
+		s.problems.Record(model.AboutDamage, fmt.Errorf("%q: %w", s.path, err)) // and stays
 	}
 	return fmt.Errorf("store %q: %s: %w", s.path, op, translate(err))
 }

@@ -265,7 +265,7 @@ func churn(rng *rand.Rand, doc *ycrdt.Doc, text *ycrdt.Text, times int) {
 			}
 			word := []string{"a", "Bc ", "🦊", "é\n", "宮", "👩‍🚀", "e\u0301"}[rng.IntN(7)]
 			if ok {
-				text.InsertAt(txn, at, ycrdt.Behind, word)
+				text.InsertAt(txn, at, ycrdt.After, word)
 			}
 		})
 	}

@@ -16,7 +16,7 @@
 //
 // # Who writes when
 //
-// People's programs write to the vault at any moment and take no locks. Two of their habits
+// Users' programs write to the vault at any moment and take no locks. Two of their habits
 // shape this package. An editor truncates a file and then writes it, so Read waits until a
 // file that was just changed stays the same. And an editor may save while Replace is at
 // work; internal/filereplace tells how no person's save is lost to that.

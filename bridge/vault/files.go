@@ -39,7 +39,7 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 		if err != nil {
 			return nil, err
 		}
-		p = vaultdir.Place{Dir: dir, Name: path.Base(rel), Rel: rel}
+		p = vaultdir.Entry{Dir: dir, Name: path.Base(rel), Rel: rel}
 	}
 	defer p.Close()
 	f, err := p.Dir.Open(p.Name, flag, perm)
@@ -57,7 +57,7 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 	return f, nil
 }
 
-// PutFile puts a new file in the place of the one at rel, which nobody sees
+// PutFile puts a new file instead of the one at rel, which nobody sees
 // half-written. Whoever has the old file open keeps that.
 func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.Stamp, err error) {
 	err = v.change("write", func() error {
@@ -72,7 +72,7 @@ func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.
 }
 
 func (v *Vault) putFile(rel string, c filereplace.Content) (model.Stamp, error) {
-	p, err := v.folder.LookAt(rel)
+	p, err := v.folder.Resolve(rel)
 	if err != nil {
 		return model.Stamp{}, err
 	}
@@ -88,7 +88,7 @@ func (v *Vault) putFile(rel string, c filereplace.Content) (model.Stamp, error) 
 	if err := p.Dir.Rename(t.Name, p.Dir, p.Name); err != nil {
 		return model.Stamp{}, err
 	}
-	v.syncs.Try(p.Dir)
+	v.syncs.SyncBestEffort(p.Dir)
 	return t.Placed(), nil
 }
 
@@ -130,7 +130,7 @@ func (v *Vault) Chmod(_ context.Context, rel string, mode fs.FileMode) (stamp mo
 	err = v.change("chmod", func() error {
 		e, err := v.chmod(rel, mode)
 		if err == nil {
-			v.tree.learn(e)
+			v.tree.record(e)
 			stamp = e.Stamp
 		}
 		return err

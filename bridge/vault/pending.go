@@ -26,7 +26,7 @@ const (
 type change struct {
 	first time.Time // when it was marked
 	due   time.Time // of the next look
-	seen  vaultdir.Sighting
+	seen  vaultdir.StatSample
 	entry model.SourceEntry // what was seen, if it was there
 	busy  bool              // a method of this Vault was at work on it
 }
@@ -86,19 +86,19 @@ func (w *watch) look(now time.Time) {
 		if len(ready) == 0 {
 			return
 		}
-		arrivals := w.arrivals()
+		arrivals := w.unknown()
 		for _, rel := range ready {
 			switch c := w.pending[rel]; {
 			case c == nil:
 			case c.there():
-				w.giveWay(rel, c, arrivals)
+				w.reportReplaced(rel, c, arrivals)
 			default:
 				w.gone(rel, arrivals)
 			}
 		}
 		for _, rel := range ready {
 			if c := w.pending[rel]; c != nil && c.there() {
-				w.appeared(rel, c)
+				w.reportAppeared(rel, c)
 			}
 		}
 		now = time.Now()
@@ -118,7 +118,7 @@ func (w *watch) observe(now time.Time) (ready []string) {
 		}
 		w.observeOne(rel, c, now)
 	}
-	leaving := w.leaving()
+	leaving := w.missing()
 	for _, rel := range slices.Sorted(maps.Keys(w.pending)) {
 		c := w.pending[rel]
 		if c.due.After(now) {
@@ -139,7 +139,7 @@ func (w *watch) observe(now time.Time) (ready []string) {
 // observeOne looks at one path. A folder that is not there any more loses its
 // watches at once, before its new path can get one.
 func (w *watch) observeOne(rel string, c *change, now time.Time) {
-	e, err := w.v.folder.Look(rel)
+	e, err := w.v.folder.Stat(rel)
 	c.entry = e
 	c.seen.Look(e.Stamp, err, now)
 	c.busy = w.v.tree.isBusy(rel)
@@ -181,7 +181,7 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 	case now.Sub(c.first) >= lookLimit:
 		return 0
 	case c.entry.Stamp.Size == 0 && old != nil && old.Stamp.Size > 0:
-		return max(0, vaultdir.SettleLimit-unchanged)
+		return max(0, vaultdir.MaxQuietWait-unchanged)
 	}
 	return max(0, saveQuiet-unchanged)
 }
@@ -203,7 +203,7 @@ func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
 func (w *watch) sameFolder(rel string, old *model.SourceEntry, c *change) time.Duration {
 	if vaultdir.IDOfStamp(old.Stamp) != vaultdir.IDOfStamp(c.entry.Stamp) {
 		w.notifier.forget(rel)
-		w.v.tree.learn(c.entry)
+		w.v.tree.record(c.entry)
 	}
 	w.enter(rel)
 	return -1

@@ -34,7 +34,7 @@ func (d *diskProblem) tried(size int, err error) {
 	if err != nil {
 		d.size.Store(int64(size))
 	}
-	d.problems.Tried(model.AboutFiles, err)
+	d.problems.Record(model.AboutFiles, err)
 }
 
 func isFull(err error) bool {
@@ -53,7 +53,7 @@ func (d *diskProblem) explain(err error) string {
 	return fmt.Sprintf("notes cannot be written in %q: %v; %s; a save that fails changes nothing", d.v.folder.Path, reason, mend)
 }
 
-// Problems implements model.Troubled: whether the disk takes what is written.
+// Problems implements model.ProblemReporter: whether the disk takes what is written.
 func (v *Vault) Problems() []model.Problem {
 	if v.disk.problems.Err(model.AboutFiles) != nil {
 		size := int(v.disk.size.Load())
@@ -62,4 +62,4 @@ func (v *Vault) Problems() []model.Problem {
 	return v.disk.problems.All()
 }
 
-var _ model.Troubled = (*Vault)(nil)
+var _ model.ProblemReporter = (*Vault)(nil)

@@ -22,18 +22,18 @@ const (
 )
 
 // Read returns the bytes of a file and their stamp. It waits, at most
-// vaultdir.SettleLimit, while a save seems to be going on, so that a reader never gets
+// vaultdir.MaxQuietWait, while a save seems to be going on, so that a reader never gets
 // the empty or half-written file between two steps of an editor's save. It
 // looks again and again, because the stamp that Replace must be given is not in
 // any event.
 func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, error) {
 	start := time.Now()
-	var seen vaultdir.Sighting
+	var seen vaultdir.StatSample
 	for {
 		data, stamp, err := v.folder.Read(rel)
 		now := time.Now()
 		seen.Look(stamp, err, now)
-		if now.Sub(start) >= vaultdir.SettleLimit || v.settled(rel, &seen, now) {
+		if now.Sub(start) >= vaultdir.MaxQuietWait || v.settled(rel, &seen, now) {
 			if errors.Is(err, vaultdir.ErrTorn) {
 				err = nil // written all the time: the stamp will never match
 			}
@@ -46,9 +46,9 @@ func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, erro
 }
 
 // settled says whether what was seen can be taken as somebody's finished work.
-func (v *Vault) settled(rel string, seen *vaultdir.Sighting, now time.Time) bool {
+func (v *Vault) settled(rel string, seen *vaultdir.StatSample, now time.Time) bool {
 	last, own, had := v.tree.stamp(rel)
-	age := now.Sub(time.Unix(0, seen.Stamp.ChgTime))
+	age := now.Sub(time.Unix(0, seen.Stamp.CTime))
 	unchanged := now.Sub(seen.Since)
 	switch {
 	case errors.Is(seen.Err, vaultdir.ErrTorn):
@@ -58,9 +58,9 @@ func (v *Vault) settled(rel string, seen *vaultdir.Sighting, now time.Time) bool
 	case seen.Err != nil, own && last == seen.Stamp:
 		return true
 	case seen.Stamp.Size == 0 && last.Size > 0:
-		return age >= vaultdir.SettleLimit
+		return age >= vaultdir.MaxQuietWait
 	}
-	return age >= vaultdir.SettledAge || unchanged >= quiet
+	return age >= vaultdir.QuietAge || unchanged >= quiet
 }
 
 // sleep waits for d or until ctx ends.

@@ -193,7 +193,7 @@ func checkHidden(t *testing.T, v *vault.Vault, rel string) {
 		f.Close()
 		t.Errorf("%s was opened", rel)
 	}
-	if _, err := v.Replace(t.Context(), rel, model.Replacement{Expect: model.Stamp{}, Data: nil, ModTime: time.Now()}); err == nil {
+	if _, err := v.Replace(t.Context(), rel, model.Replacement{IfMatch: model.Stamp{}, Data: nil, ModTime: time.Now()}); err == nil {
 		t.Errorf("%s was replaced", rel)
 	}
 }
@@ -275,7 +275,7 @@ func TestRestore(t *testing.T) {
 	}
 	p.Save("dir/N.md", "text")
 	p.check(os.Chtimes(p.path("dir/N.md"), time.Time{}, time.Unix(2000, 0)))
-	was, err := v.Look("dir/N.md")
+	was, err := v.Stat("dir/N.md")
 	p.check(err)
 	p.check(v.Remove(t.Context(), "dir/N.md"))
 	wantError(t, "another content", second(v.Restore(t.Context(), "dir/N.md", was.Stamp, []byte("other"))), fs.ErrNotExist)

@@ -49,7 +49,7 @@ func (n notes) Read(rel string) ([]byte, model.Stamp, error) {
 	return n.v.Read(context.Background(), rel)
 }
 
-// Replace replaces a note as if a person had: Run reports it.
+// Replace replaces a note as if a user had: Run reports it.
 func (n notes) Replace(rel string, r model.Replacement) error {
 	s, err := n.v.swaps.Stage(rel, r)
 	if err != nil {
@@ -102,6 +102,6 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 }
 
 var (
-	_ model.Synced = (*Vault)(nil)
-	_ model.Placer = (*Vault)(nil)
+	_ model.Durable       = (*Vault)(nil)
+	_ model.RenameChecker = (*Vault)(nil)
 )

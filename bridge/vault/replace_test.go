@@ -44,7 +44,7 @@ func TestReplaceKeepsModeAndOwner(t *testing.T) {
 	}
 	_, stamp, err := v.Read(t.Context(), "N.md")
 	p.check(err)
-	_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
+	_, err = v.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: []byte("two"), ModTime: time.Now()})
 	p.check(err)
 	p.check(v.Close()) // the displaced file is removed
 	var st unix.Stat_t
@@ -63,7 +63,7 @@ func TestReplaceErrorsLeaveTheFile(t *testing.T) {
 		p.Save("N.md", "one")
 		_, stamp, err := v.Read(t.Context(), "N.md")
 		p.check(err)
-		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
+		_, err = v.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: []byte("two"), ModTime: time.Now()})
 		checkFailed(t, p, err, model.ErrReadOnly)
 		_, err = v.OpenFile("N.md", os.O_RDWR, 0)
 		checkFailed(t, p, err, model.ErrReadOnly)
@@ -79,7 +79,7 @@ func TestReplaceErrorsLeaveTheFile(t *testing.T) {
 		p.check(err)
 		p.check(os.Chmod(p.dir, 0o555))
 		defer os.Chmod(p.dir, 0o755)
-		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
+		_, err = v.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: []byte("two"), ModTime: time.Now()})
 		checkFailed(t, p, err, fs.ErrPermission)
 	})
 }
@@ -127,9 +127,9 @@ func saveByAppend(path, _, line string) error {
 	return err
 }
 
-// TestReplaceAgainstAPerson lets a person add lines at the end of a note while a
+// TestReplaceAgainstAPerson lets a user add lines at the end of a note while a
 // program adds lines at its top. Whatever falls together, at the end every line
-// of the person is there. So is every line of the program, unless the person
+// of the user is there. So is every line of the program, unless the user
 // saved, between reading and saving, over it: appending never does.
 func TestReplaceAgainstAPerson(t *testing.T) {
 	t.Parallel()
@@ -154,7 +154,7 @@ func TestReplaceAgainstAPerson(t *testing.T) {
 	}
 }
 
-// rounds is how many lines the person writes.
+// rounds is how many lines the user writes.
 const rounds = 60
 
 func personWrites(t *testing.T, p person, save save) int {
@@ -187,7 +187,7 @@ func programWrites(t *testing.T, v *vault.Vault, done <-chan int) (lines, confli
 			t.Error(err)
 		}
 		data = append([]byte(fmt.Sprintf("program %d.\n", lines)), data...)
-		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
+		_, err = v.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: data, ModTime: time.Now()})
 		switch {
 		case err == nil:
 			lines++

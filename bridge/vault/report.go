@@ -15,10 +15,10 @@ func otherKind(a, b *model.SourceEntry) bool {
 	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
 }
 
-// leaving has the files and folders of the tree that are missing at the moment, or have
+// missing has the files and folders of the tree that are missing at the moment, or have
 // something of another kind in their place: a symlink to where they are now. If one of them
 // appears under another name, that is a rename.
-func (w *watch) leaving() map[vaultdir.ID]string {
+func (w *watch) missing() map[vaultdir.ID]string {
 	ids := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
 		if c.seen.Since.IsZero() {
@@ -31,8 +31,8 @@ func (w *watch) leaving() map[vaultdir.ID]string {
 	return ids
 }
 
-// arrivals has the files and folders that the tree does not have under their names.
-func (w *watch) arrivals() map[vaultdir.ID]string {
+// unknown has the files and folders that the tree does not have under their names.
+func (w *watch) unknown() map[vaultdir.ID]string {
 	at := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
 		if c.seen.Since.IsZero() || !c.there() {
@@ -55,7 +55,7 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	}
 	newRel, ok := arrivals[vaultdir.IDOfStamp(old.Stamp)]
 	c := w.pending[newRel]
-	if ok && c != nil && sameThing(*old, c.entry) && w.v.tree.entry(vaultdir.Parent(newRel)) != nil {
+	if ok && c != nil && isSameInode(*old, c.entry) && w.v.tree.entry(vaultdir.Parent(newRel)) != nil {
 		w.renamed(rel, newRel, c)
 		return
 	}
@@ -65,15 +65,15 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	}
 }
 
-// sameThing says whether b, which has the identity of a, is a: the inodes of deleted files
+// isSameInode says whether b, which has the identity of a, is a: the inodes of deleted files
 // are used again.
-func sameThing(a, b model.SourceEntry) bool {
+func isSameInode(a, b model.SourceEntry) bool {
 	return !otherKind(&a, &b) && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
 }
 
 func (w *watch) renamed(oldRel, newRel string, c *change) {
 	w.v.tree.move(oldRel, newRel)
-	w.v.tree.learn(c.entry)
+	w.v.tree.record(c.entry)
 	delete(w.pending, newRel)
 	for rel := range w.pending {
 		if vaultdir.Below(oldRel, rel) {
@@ -86,9 +86,9 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 	}
 }
 
-// giveWay reports that what was at a path is gone or was renamed, if something of another
+// reportReplaced reports that what was at a path is gone or was renamed, if something of another
 // kind is there now, which is looked at next.
-func (w *watch) giveWay(rel string, c *change, arrivals map[vaultdir.ID]string) {
+func (w *watch) reportReplaced(rel string, c *change, arrivals map[vaultdir.ID]string) {
 	old := w.v.tree.entry(rel)
 	if old == nil || !otherKind(old, &c.entry) {
 		return
@@ -98,11 +98,11 @@ func (w *watch) giveWay(rel string, c *change, arrivals map[vaultdir.ID]string) 
 	w.pending[rel] = c
 }
 
-// appeared reports a path that is new or changed.
-func (w *watch) appeared(rel string, c *change) {
+// reportAppeared reports a path that is new or changed.
+func (w *watch) reportAppeared(rel string, c *change) {
 	old := w.v.tree.entry(rel)
 	delete(w.pending, rel)
-	w.v.tree.learn(c.entry)
+	w.v.tree.record(c.entry)
 	kind := model.EventChanged
 	if old == nil {
 		kind = model.EventCreated
@@ -110,12 +110,12 @@ func (w *watch) appeared(rel string, c *change) {
 	w.report(model.SourceEvent{Kind: kind, Rel: rel, Entry: c.entry})
 	if c.entry.Dir {
 		w.enter(rel)
-		w.hurry(rel)
+		w.dueNow(rel)
 	}
 }
 
-// hurry makes what a new folder holds due at once.
-func (w *watch) hurry(dir string) {
+// dueNow makes what a new folder holds due at once.
+func (w *watch) dueNow(dir string) {
 	for rel, c := range w.pending {
 		if strings.HasPrefix(rel, dir+"/") {
 			c.due = c.first

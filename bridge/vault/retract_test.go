@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault"
 )
 
-// What Create made can be taken back, for good, until somebody has changed it.
+// What Create made can be undone, for good, until somebody has changed it.
 func TestRetract(t *testing.T) {
 	for name, meanwhile := range map[string]func(person){
 		"nothing":         nil,

@@ -100,4 +100,4 @@ func list(dir disk.Dir, rel string, sweep *filereplace.Sweep) ([]model.SourceEnt
 }
 
 // Placed says whether the new file of a save got its name, if Scan has found that out.
-func (v *Vault) Placed(save model.Save) (placed, known bool) { return v.swaps.Placed(save) }
+func (v *Vault) Renamed(save model.Save) (placed, known bool) { return v.swaps.Renamed(save) }

@@ -7,7 +7,7 @@ import (
 )
 
 // Setting returns a file of Obsidian's configuration of the vault, which is not served.
-func (v *Vault) Setting(name string) ([]byte, error) {
+func (v *Vault) ReadConfig(name string) ([]byte, error) {
 	rel := path.Join(".obsidian", name)
 	dir, err := v.folder.OpenDir(vaultdir.Parent(rel))
 	if err != nil {

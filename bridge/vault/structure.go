@@ -64,7 +64,7 @@ func (v *Vault) syncOr(dir disk.Dir, takeBack func() error) error {
 	err := v.syncs.Sync(dir)
 	if err != nil {
 		err = errors.Join(err, takeBack())
-		v.syncs.Try(dir) // or a power cut could take the way back
+		v.syncs.SyncBestEffort(dir) // or a power cut could take the way back
 	}
 	return err
 }
@@ -77,7 +77,7 @@ func (v *Vault) Retract(_ context.Context, rel string, stamp model.Stamp) error 
 }
 
 func (v *Vault) retract(rel string, stamp model.Stamp) error {
-	p, err := v.folder.LookAt(rel)
+	p, err := v.folder.Resolve(rel)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 	if err := p.Dir.Remove(temp); err != nil {
 		v.log.Warn("temp file stays", model.LogPath, rel, model.LogErr, err) // the next start sweeps it
 	}
-	v.syncs.Try(p.Dir)
+	v.syncs.SyncBestEffort(p.Dir)
 	v.tree.forget(rel)
 	return nil
 }
@@ -194,7 +194,7 @@ func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
 	if err := v.syncOr(dir, func() error { return dir.Remove(path.Base(rel)) }); err != nil {
 		return model.SourceEntry{}, err
 	}
-	return v.folder.Look(rel)
+	return v.folder.Stat(rel)
 }
 
 var _ model.Linker = (*Vault)(nil)
@@ -206,7 +206,7 @@ func (v *Vault) Rename(_ context.Context, oldRel, newRel string, replace bool) e
 }
 
 func (v *Vault) rename(oldRel, newRel string, replace bool) error {
-	from, err := v.folder.LookAt(oldRel)
+	from, err := v.folder.Resolve(oldRel)
 	if err != nil {
 		return err
 	}
@@ -248,24 +248,24 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if err != nil && !replace {
 		return err
 	}
-	e, err := v.folder.Look(newRel)
+	e, err := v.folder.Stat(newRel)
 	if oldRel != newRel {
 		v.tree.forget(newRel)
 		v.tree.move(oldRel, newRel)
 	}
 	if err == nil {
-		v.tree.learn(e)
+		v.tree.record(e)
 	}
 	return err
 }
 
 // Look describes what is at rel now.
-func (v *Vault) Look(rel string) (model.SourceEntry, error) {
-	e, err := v.folder.Look(rel)
+func (v *Vault) Stat(rel string) (model.SourceEntry, error) {
+	e, err := v.folder.Stat(rel)
 	return e, wrap("look", rel, err)
 }
 
-var _ model.Looker = (*Vault)(nil)
+var _ model.Stater = (*Vault)(nil)
 
 // Remove moves a file to the vault's .trash, as Obsidian does, and deletes an
 // empty folder; a folder that holds anything, hidden or not, is
@@ -275,7 +275,7 @@ func (v *Vault) Remove(_ context.Context, rel string) error {
 }
 
 func (v *Vault) remove(rel string) error {
-	p, err := v.folder.LookAt(rel)
+	p, err := v.folder.Resolve(rel)
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (v *Vault) remove(rel string) error {
 			return fs.ErrNotExist
 		}
 		if err = v.removeFolder(&p); err == nil {
-			v.syncs.Try(p.Dir)
+			v.syncs.SyncBestEffort(p.Dir)
 		}
 	} else if err = v.swaps.Settle(rel); err == nil {
 		err = v.toTrash(&p)
@@ -297,7 +297,7 @@ func (v *Vault) remove(rel string) error {
 	return nil
 }
 
-func (v *Vault) toTrash(p *vaultdir.Place) error {
+func (v *Vault) toTrash(p *vaultdir.Entry) error {
 	trash, err := v.folder.OpenTrash()
 	if err != nil {
 		return err
@@ -308,7 +308,7 @@ func (v *Vault) toTrash(p *vaultdir.Place) error {
 		return err
 	}
 	if err = v.syncOr(p.Dir, func() error { return filereplace.RenameNew(trash, name, p.Dir, p.Name) }); err == nil {
-		v.syncs.Try(trash)
+		v.syncs.SyncBestEffort(trash)
 	}
 	return err
 }
@@ -349,8 +349,8 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 		if err := v.syncOr(dir, func() error { return filereplace.RenameNew(dir, path.Base(rel), trash, name) }); err != nil {
 			return model.SourceEntry{}, err
 		}
-		v.syncs.Try(trash)
-		return v.folder.Look(rel)
+		v.syncs.SyncBestEffort(trash)
+		return v.folder.Stat(rel)
 	}
 	return model.SourceEntry{}, fs.ErrNotExist
 }
@@ -370,7 +370,7 @@ var _ model.Restorer = (*Vault)(nil)
 
 // removeFolder removes an empty folder. What a save there has displaced is in it for
 // a moment after the save has returned (swap.settle), and is waited for.
-func (v *Vault) removeFolder(p *vaultdir.Place) error {
+func (v *Vault) removeFolder(p *vaultdir.Entry) error {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := p.Dir.Rmdir(p.Name)
 		if !errors.Is(err, syscall.ENOTEMPTY) {
@@ -380,7 +380,7 @@ func (v *Vault) removeFolder(p *vaultdir.Place) error {
 		if listed == nil && len(holds) > 0 {
 			return &model.NotEmptyError{Holds: holds}
 		}
-		if listed != nil || time.Since(start) > vaultdir.SettleLimit {
+		if listed != nil || time.Since(start) > vaultdir.MaxQuietWait {
 			return err
 		}
 	}
@@ -396,7 +396,7 @@ func (v *Vault) Hidden(_ context.Context, rel string) ([]string, error) {
 }
 
 func (v *Vault) hidden(rel string) ([]string, error) {
-	p, err := v.folder.LookAt(rel)
+	p, err := v.folder.Resolve(rel)
 	if err != nil {
 		return nil, err
 	}
@@ -422,8 +422,8 @@ func (v *Vault) hidden(rel string) ([]string, error) {
 	}), nil
 }
 
-// namesIn lists what a folder holds but for temp files of this process.
-func (v *Vault) namesIn(p *vaultdir.Place) ([]string, error) {
+// namesIn lists what a folder holds except for temp files of this process.
+func (v *Vault) namesIn(p *vaultdir.Entry) ([]string, error) {
 	dir, err := p.Dir.OpenDir(p.Name)
 	if err != nil {
 		return nil, err

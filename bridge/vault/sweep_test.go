@@ -18,7 +18,7 @@ import (
 )
 
 // Scan reports no temp file. It removes what a killed process has left, or moves it to the
-// trash if a person may need it, and leaves alone what is in use.
+// trash if a user may need it, and leaves alone what is in use.
 func TestSweep(t *testing.T) {
 	v, p := open(t, vault.Options{ID: "feed"})
 	p.Save("N.md", "text\n")
@@ -66,7 +66,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What a save displaced beside the note does not keep the note's folder from being
+// What a save displaced next to the note does not keep the note's folder from being
 // removed at once.
 func TestRemoveFolderAfterSave(t *testing.T) {
 	v, p := open(t, vault.Options{ID: "feed"})
@@ -78,7 +78,7 @@ func TestRemoveFolderAfterSave(t *testing.T) {
 	}
 }
 
-// What goes wrong in Meanwhile ends the save and leaves nothing behind; a panic
+// What goes wrong in BeforeRename ends the save and leaves nothing behind; a panic
 // reaches who saves.
 func TestMeanwhileFails(t *testing.T) {
 	for temp, o := range map[string]vault.Options{"beside": {}, "swap folder": {Swap: t.TempDir()}} {
@@ -106,7 +106,7 @@ func TestMeanwhileFails(t *testing.T) {
 						t.Errorf("the note has %q", text)
 					}
 				}()
-				_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("new\n"), ModTime: time.Now(), Meanwhile: fail})
+				_, err = v.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: []byte("new\n"), ModTime: time.Now(), BeforeRename: fail})
 				if !errors.Is(err, fs.ErrInvalid) {
 					t.Errorf("error %v, want what Meanwhile says", err)
 				}
@@ -124,7 +124,7 @@ func TestPreImageStays(t *testing.T) {
 		p.check(err)
 		for _, text := range []string{"new\n", "newer\n"} {
 			synctest.Wait() // the first save settles at once, the next one after a pause
-			stamp, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte(text), ModTime: time.Now()})
+			stamp, err = v.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: []byte(text), ModTime: time.Now()})
 			p.check(err)
 		}
 		for _, want := range []int{2, 1} { // with the pre-image, and without

@@ -48,7 +48,7 @@ func testPowerCut(t *testing.T, before bool) {
 	const old, replacement = "old text", "the replacement"
 	for _, text := range []string{old, replacement} {
 		synctest.Wait() // the first save settles at once, the next one after a pause
-		stamp, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte(text), ModTime: time.Now()})
+		stamp, err = v.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: []byte(text), ModTime: time.Now()})
 		check(err)
 	}
 	torn, states := 0, 0

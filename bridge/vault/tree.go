@@ -12,9 +12,9 @@ import (
 // tree is what Scan and Run have reported and what was written here, by name. It is never
 // locked across a system call.
 type tree struct {
-	mu   sync.Mutex // protects the following
-	root node
-	busy map[string]int // paths that a method of the Vault is changing right now
+	mu       sync.Mutex // protects the following
+	root     node
+	changing map[string]int // paths that a method of the Vault is changing right now
 }
 
 // node is one name. Its path is not kept, so that moving a folder is one step.
@@ -158,8 +158,8 @@ func (t *tree) stamp(rel string) (st model.Stamp, own, ok bool) {
 	return n.entry.Stamp, n.own, true
 }
 
-// learn adds or updates an entry.
-func (t *tree) learn(e model.SourceEntry) {
+// record adds or updates an entry.
+func (t *tree) record(e model.SourceEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.root.put(e)
@@ -218,19 +218,19 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 }
 
 // begin marks paths as being changed by this process, so that Run does not take the change
-// for a person's before wrote or learn has told of it. end removes the marks.
+// for a user's before wrote or learn has told of it. end removes the marks.
 func (t *tree) begin(rels ...string) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, rel := range rels {
-		t.busy[rel]++
+		t.changing[rel]++
 	}
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		for _, rel := range rels {
-			if t.busy[rel]--; t.busy[rel] == 0 {
-				delete(t.busy, rel)
+			if t.changing[rel]--; t.changing[rel] == 0 {
+				delete(t.changing, rel)
 			}
 		}
 	}
@@ -239,5 +239,5 @@ func (t *tree) begin(rels ...string) (end func()) {
 func (t *tree) isBusy(rel string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.busy[rel] > 0
+	return t.changing[rel] > 0
 }

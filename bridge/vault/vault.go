@@ -30,7 +30,7 @@ type Options struct {
 	MaxWatches int
 	// Swap is a folder of this vault's own, made if it is missing, in which new files are
 	// made before they are exchanged with notes, if it is on the vault's disk. "" is none:
-	// then they are made beside the notes, under hidden names.
+	// then they are made next to the notes, under hidden names.
 	Swap string
 	// SyncBefore has each save wait until the new file is on the disk before it gets the name
 	// of the note, as on a disk that does not keep changes of names in order.
@@ -44,14 +44,14 @@ type Options struct {
 
 // Vault is a folder of notes on a local disk.
 type Vault struct {
-	o      Options
-	log    *slog.Logger
-	folder *vaultdir.Folder
-	syncs  *vaultdir.Syncs
-	swaps  *filereplace.Swapper
-	disk   *diskProblem
-	late   *filereplace.Watcher
-	tree   tree
+	o          Options
+	log        *slog.Logger
+	folder     *vaultdir.Folder
+	syncs      *vaultdir.Syncs
+	swaps      *filereplace.Swapper
+	disk       *diskProblem
+	lateWrites *filereplace.Watcher
+	tree       tree
 
 	// What the disk said when Locked asked it last, and when (Unix nanoseconds).
 	diskReadOnly atomic.Bool
@@ -70,16 +70,16 @@ func New(dir string, o Options) (*Vault, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	v := &Vault{o: o, log: o.Logger.With(logVault, abs), tree: tree{busy: make(map[string]int)}}
+	v := &Vault{o: o, log: o.Logger.With(logVault, abs), tree: tree{changing: make(map[string]int)}}
 	if v.folder, err = vaultdir.Open(o.Disk, abs); err != nil {
 		return nil, wrap("open", abs, err)
 	}
 	v.syncs = &vaultdir.Syncs{Log: v.log}
-	v.late = filereplace.NewWatcher(notes{v}, v.log)
+	v.lateWrites = filereplace.NewWatcher(notes{v}, v.log)
 	v.disk = newDiskProblem(v)
 	v.swaps = filereplace.New(filereplace.Options{
 		Vault: v.folder, Folder: o.Swap, ReadOnly: o.ReadOnly, SyncBefore: o.SyncBefore, ID: o.ID,
-		Syncs: v.syncs, Late: v.late.Add, Log: v.log,
+		Syncs: v.syncs, Late: v.lateWrites.Add, Log: v.log,
 	})
 	return v, nil
 }
@@ -88,7 +88,7 @@ func New(dir string, o Options) (*Vault, error) {
 // was replaced, at most half a second after their last change. What such a program writes
 // later is lost, and the log says so.
 func (v *Vault) Close() error {
-	v.late.End()
+	v.lateWrites.End()
 	v.swaps.Close()
 	return nil
 }
@@ -99,7 +99,7 @@ const readOnlyFor = time.Second
 
 // Locked is a model.ErrReadOnly if nothing can be written now: by option, or
 // because the disk is mounted read-only.
-func (v *Vault) Locked() error {
+func (v *Vault) ReadOnlyErr() error {
 	if v.o.ReadOnly {
 		return model.ErrReadOnly
 	}

@@ -45,7 +45,7 @@ func (p person) Content(rel string) string {
 	return string(data)
 }
 
-// open makes a vault in a new directory, and a person who works in it.
+// open makes a vault in a new directory, and a user who works in it.
 func open(t testing.TB, o vault.Options) (*vault.Vault, person) {
 	t.Helper()
 	o.Swap = t.TempDir()

@@ -158,7 +158,7 @@ func (w *watch) list(rel string) ([]model.SourceEntry, error) {
 // checkRoot notices that the vault went away, or is back.
 func (w *watch) checkRoot() {
 	if w.offline {
-		w.comeBack()
+		w.goOnline()
 		return
 	}
 	if w.v.folder.Present(w.v.tree.hadEntries) {
@@ -172,9 +172,9 @@ func (w *watch) checkRoot() {
 	w.report(model.SourceEvent{Kind: model.EventOffline})
 }
 
-// comeBack serves the vault again if it is back: every folder is compared, and what differs
+// goOnline serves the vault again if it is back: every folder is compared, and what differs
 // is reported after EventOnline.
-func (w *watch) comeBack() {
+func (w *watch) goOnline() {
 	root, err := w.v.folder.Find(w.v.tree.hadEntries)
 	if err != nil {
 		return

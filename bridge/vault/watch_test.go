@@ -323,7 +323,7 @@ func TestLinkInThePlace(t *testing.T) {
 	await(t, events, "a save there", is(model.EventChanged, "dir/sub/N.md"))
 }
 
-// TestOtherKindInThePlace puts things of other kinds in the place of each other, which
+// TestOtherKindInThePlace puts things of other kinds instead of each other, which
 // many disks give the number of what was there.
 func TestOtherKindInThePlace(t *testing.T) {
 	t.Parallel()
@@ -450,7 +450,7 @@ func BenchmarkReplace(b *testing.B) {
 	data, stamp, err := v.Read(b.Context(), "dir/sub/N.md")
 	p.check(err)
 	for b.Loop() {
-		stamp, err = v.Replace(b.Context(), "dir/sub/N.md", model.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
+		stamp, err = v.Replace(b.Context(), "dir/sub/N.md", model.Replacement{IfMatch: stamp, Data: data, ModTime: time.Now()})
 		p.check(err)
 	}
 }

@@ -18,9 +18,9 @@ import (
 )
 
 // TestWorkspaceAgainstAPerson runs a whole workspace on a vault and a store: a
-// program suggests lines at the top of a note while a person adds lines at its
+// program suggests lines at the top of a note while a user adds lines at its
 // end. Every suggestion whose write was acknowledged and every line of the
-// person is in the file at the end, the person's unmarked.
+// person is in the file at the end, the user's unmarked.
 func TestWorkspaceAgainstAPerson(t *testing.T) {
 	t.Parallel()
 	v, p := open(t, vault.Options{})
@@ -84,7 +84,7 @@ func startWorkspace(t testing.TB, v *vault.Vault) *bridge.Workspace {
 	return w
 }
 
-// personLines is how many lines the person adds.
+// personLines is how many lines the user adds.
 const personLines = 40
 
 // personAppends adds lines as `echo line >> N.md` does.
@@ -104,7 +104,7 @@ func personAppends(t *testing.T, p person) int {
 }
 
 // A new note that is rejected goes to the vault's trash with its front matter, and comes back
-// from there when that is taken back.
+// from there when that is undone.
 func TestRejectedNoteGoesToTheTrash(t *testing.T) {
 	t.Parallel()
 	v, p := open(t, vault.Options{})

@@ -10,8 +10,8 @@ import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 // When an error is returned, which wraps [ErrMalformed] or is [ErrUpdateV2],
 // [ErrPendingLimit] or [ErrTooLarge], nothing has changed.
 //
-// The document keeps no reference to update. origin is handed on to observers
-// and update listeners.
+// The document keeps no reference to update. origin is handed on to update
+// listeners.
 func (d *Doc) ApplyUpdate(update []byte, origin any) error {
 	if done, err := d.applyFirst(update, origin); done {
 		return err

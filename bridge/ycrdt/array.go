@@ -183,20 +183,3 @@ func (a *Array) elements(s *ytypes.Store, b *ytypes.Branch) []any {
 	}
 	return values
 }
-
-// ToJSON returns the committed elements as an []any that package encoding/json
-// accepts.
-func (a *Array) ToJSON() (v any) {
-	a.read(func(*ytypes.Store, *ytypes.Branch) { v = a.json(0) })
-	return v
-}
-
-func (a *Array) json(depth int) any {
-	s := a.doc.store
-	values := a.elements(s, a.find(s))
-	out := make([]any, len(values))
-	for i, v := range values {
-		out[i] = toJSON(v, depth)
-	}
-	return out
-}

@@ -34,7 +34,7 @@ type comparison struct {
 	rows []row
 }
 
-// BenchmarkYjs runs Yjs in Node beside the engine, on the same data, and
+// BenchmarkYjs runs Yjs in Node next to the engine, on the same data, and
 // prints a table of the ratios. It runs once, whatever the benchmark time.
 func BenchmarkYjs(b *testing.B) {
 	startPeer(b) // skips without Node

@@ -10,7 +10,7 @@ import (
 
 // copySnapshot returns the snapshot of a document that is made from the state
 // of d, if nothing waits in d. Yjs's copies have the same. It is that of d
-// itself, but for what no API makes and an update may hold:
+// itself, except for what no API makes and an update may hold:
 //
 //   - A torn value (see package ytypes, checker.torn) is overwritten, but not deleted. The copy
 //     gets its parts as items of their own, so that each deletes the one before.

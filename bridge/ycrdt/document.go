@@ -43,7 +43,6 @@ type root struct {
 	text  *Text
 	mapp  *Map
 	array *Array
-	last  sharedType // the kind asked for last
 }
 
 // NewDoc returns an empty document.
@@ -69,7 +68,7 @@ func (d *Doc) Size() int {
 }
 
 // ClientID returns the id under which the document writes. It changes when an
-// update arrives that somebody else made with the same id.
+// update arrives that another writer made with the same id.
 func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
 
 // freshClientID returns a random id that has no history in the document.
@@ -82,7 +81,7 @@ func (d *Doc) freshClientID() ClientID {
 	}
 }
 
-// renewClientID picks a new client id when somebody else writes with ours.
+// renewClientID picks a new client id when another writer uses ours.
 func (d *Doc) renewClientID() {
 	for _, home := range d.txn.edit.Touched {
 		if d.store.Clients[home].ID == d.ClientID() {
@@ -92,13 +91,13 @@ func (d *Doc) renewClientID() {
 	}
 }
 
-// Transact runs fn as one transaction: other goroutines, observers and peers
-// see all of its changes or none. origin says who made the change; it is handed
-// on to observers and update listeners.
+// Transact runs fn as one transaction: other goroutines and peers
+// see all of its changes or none. origin says who made the change; it is
+// passed to update listeners.
 //
-// fn must use the Txn for everything that it does with the document, also for
+// fn must use the Txn foreverything that it does with the document, also for
 // reading (the methods ending in "In"); a method that takes no Txn may wait
-// for the transaction to end, for ever. Transactions do not nest.
+// for the transaction to end, forever. Transactions do not nest.
 //
 // After the commit the callbacks of the document run, with no lock held; see
 // [Doc.OnUpdate].
@@ -116,7 +115,6 @@ func (d *Doc) finish() {
 	tx := &d.txn
 	defer tx.end()
 	tx.edit.Deletes.Normalize()
-	events := tx.edit.Events()
 	tx.edit.Commit() // also when nothing changed: an update that is known splits items
 	if tx.edit.Empty() {
 		return
@@ -124,11 +122,9 @@ func (d *Doc) finish() {
 	if !tx.local {
 		d.renewClientID()
 	}
-	if d.events.hasUpdateListeners() {
-		update := exchange.EncodeTransaction(&tx.edit)
-		events = append(events, d.events.updateCalls(update, tx.origin)...)
+	if d.events.hasListeners() {
+		d.events.queue(exchange.EncodeTransaction(&tx.edit), tx.origin)
 	}
-	d.events.queue(events)
 }
 
 // Text returns the text called name at the root of the document. The name
@@ -140,7 +136,6 @@ func (d *Doc) Text(name string) *Text {
 	if r.text == nil {
 		r.text = &Text{handle: handle{doc: d, name: name}}
 	}
-	r.last = r.text
 	return r.text
 }
 
@@ -152,7 +147,6 @@ func (d *Doc) Map(name string) *Map {
 	if r.mapp == nil {
 		r.mapp = &Map{handle: handle{doc: d, name: name}}
 	}
-	r.last = r.mapp
 	return r.mapp
 }
 
@@ -164,7 +158,6 @@ func (d *Doc) Array(name string) *Array {
 	if r.array == nil {
 		r.array = &Array{handle: handle{doc: d, name: name}}
 	}
-	r.last = r.array
 	return r.array
 }
 
@@ -175,25 +168,6 @@ func (d *Doc) root(name string) *root {
 		d.roots[name] = r
 	}
 	return r
-}
-
-// ToJSON returns the committed content of every root that was asked for by
-// [Doc.Text], [Doc.Map] or [Doc.Array], by name. What type a root has is not
-// part of a document, so roots never asked for are left out, as in Yjs.
-func (d *Doc) ToJSON() map[string]any {
-	d.rootsMu.Lock()
-	handles := make(map[string]sharedType, len(d.roots))
-	for name, r := range d.roots {
-		handles[name] = r.last
-	}
-	d.rootsMu.Unlock()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	out := make(map[string]any, len(handles))
-	for name, h := range handles {
-		out[name] = h.json(0)
-	}
-	return out
 }
 
 // StateVector returns for each client the clock that the document expects next.

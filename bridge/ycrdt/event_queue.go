@@ -8,9 +8,9 @@ import (
 // An eventQueue delivers calls in the order of commits, one at a time.
 type eventQueue struct {
 	mu         sync.Mutex
-	calls      []func() // protected by mu
-	delivering bool     // protected by mu
-	listeners  []*updateListener
+	calls      []func()          // protected by mu
+	delivering bool              // protected by mu
+	listeners  []*updateListener // protected by mu
 }
 
 type updateListener struct {
@@ -21,12 +21,11 @@ type updateListener struct {
 // change as an update of format V1, until cancel is called. fn must not change
 // the update.
 //
-// All callbacks of a document (update listeners and observers) run after the
-// commit with no lock held, one at a time and in the order of the commits, and
-// may use the document freely. They run on the goroutine whose Transact or
-// ApplyUpdate caused them, before it returns, with one exception: if callbacks
-// are running at that moment, on another goroutine or because this call was
-// made by one, then those that run now are followed by the new ones.
+// Listeners run after the commit with no lock held, one at a time and in the
+// order of the commits, and may use the document freely. They run on the
+// goroutine of the Transact or ApplyUpdate that caused them, before it returns,
+// except when listeners are running already: then that goroutine runs the new
+// calls after the present ones.
 func (d *Doc) OnUpdate(fn func(update []byte, origin any)) (cancel func()) {
 	l := &updateListener{fn}
 	q := &d.events
@@ -40,31 +39,22 @@ func (d *Doc) OnUpdate(fn func(update []byte, origin any)) (cancel func()) {
 	}
 }
 
-func (q *eventQueue) hasUpdateListeners() bool {
+func (q *eventQueue) hasListeners() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.listeners) > 0
 }
 
-func (q *eventQueue) updateCalls(update []byte, origin any) (calls []func()) {
+// queue adds a call of every listener.
+func (q *eventQueue) queue(update []byte, origin any) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, l := range q.listeners {
-		calls = append(calls, func() { l.fn(update, origin) })
+		q.calls = append(q.calls, func() { l.fn(update, origin) })
 	}
-	return calls
 }
 
-func (q *eventQueue) queue(calls []func()) {
-	if len(calls) == 0 {
-		return
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.calls = append(q.calls, calls...)
-}
-
-// deliver runs what is queued, unless somebody does already.
+// deliver runs what is queued, unless another goroutine does.
 func (q *eventQueue) deliver() {
 	q.mu.Lock()
 	if q.delivering {

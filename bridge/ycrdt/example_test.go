@@ -69,49 +69,6 @@ func Example_provider() {
 	// Output: "# Title\ntext"
 }
 
-func ExampleText_Observe() {
-	doc := ycrdt.NewDoc(ycrdt.Options{})
-	text := doc.Text("contents")
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "one two") })
-	cancel := text.Observe(func(e *ycrdt.TextEvent) {
-		for _, op := range e.Delta {
-			fmt.Printf("retain %d, delete %d, insert %q\n", op.Retain, op.Delete, op.Insert)
-		}
-	})
-	defer cancel()
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		text.Delete(tx, 0, 3)
-		text.Insert(tx, text.LenIn(tx), " three")
-	})
-	// Output:
-	// retain 0, delete 3, insert ""
-	// retain 4, delete 0, insert ""
-	// retain 0, delete 0, insert " three"
-}
-
-// A relative position stays with the text around it.
-func ExampleText_RelativePosition() {
-	doc := ycrdt.NewDoc(ycrdt.Options{})
-	text := doc.Text("contents")
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "hello world") })
-	cursor := text.RelativePosition(6, 0) // before "world"
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "> ") })
-	pos, ok := doc.AbsolutePosition(cursor)
-	fmt.Println(pos.Index, ok)
-
-	// To edit there, ask inside of the transaction: between the two, others
-	// could insert.
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		if index, ok := text.IndexIn(tx, cursor); ok {
-			text.Insert(tx, index, "wide ")
-		}
-	})
-	fmt.Println(text)
-	// Output:
-	// 8 true
-	// > hello wide world
-}
-
 func ExampleMap() {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	meta := doc.Map("meta")

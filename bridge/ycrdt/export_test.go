@@ -1,8 +1,34 @@
 package ycrdt
 
+import "maps"
+
 // Check verifies all invariants of the document.
 func Check(d *Doc) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.store.Check()
+}
+
+// Holds reports whether the unit was there, and not deleted.
+func Holds(s *Snapshot, id ID) bool {
+	return id.Clock < s.state[id.Client] && !s.deletes.Contains(id.Client, id.Clock)
+}
+
+// Content returns the content of every root that was asked for, in the form of packValue.
+func Content(d *Doc) any {
+	d.rootsMu.Lock()
+	roots := maps.Clone(d.roots)
+	d.rootsMu.Unlock()
+	out := make(map[string]any)
+	for name, r := range roots {
+		switch {
+		case r.array != nil:
+			out[name] = packValue(r.array)
+		case r.mapp != nil:
+			out[name] = packValue(r.mapp)
+		default:
+			out[name] = packValue(r.text)
+		}
+	}
+	return out
 }

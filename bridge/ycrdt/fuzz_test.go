@@ -21,7 +21,7 @@ func seedUpdates(f *testing.F) {
 func checkFirst(t *testing.T, update []byte) {
 	t.Helper()
 	empty, touched := NewDoc(Options{ClientID: 9}), NewDoc(Options{ClientID: 9})
-	touched.Text("t").Observe(func(*TextEvent) {})
+	touched.Transact(nil, func(tx *Txn) { touched.Text("t").in(tx) })
 	gotErr, wantErr := empty.ApplyUpdate(update, nil), touched.ApplyUpdate(update, nil)
 	if (gotErr == nil) != (wantErr == nil) {
 		t.Errorf("%x: empty document: %v, other: %v", update, gotErr, wantErr)
@@ -51,7 +51,7 @@ func FuzzApplyUpdate(f *testing.F) {
 			}
 			return
 		}
-		d.ToJSON()
+		Content(d)
 		// Applying it again changes nothing.
 		apply(t, d, update)
 		if !bytes.Equal(d.EncodeStateAsUpdate(nil), state) {
@@ -93,7 +93,6 @@ func FuzzMergeUpdates(f *testing.F) {
 					t.Errorf("diff %x: %v", diff, err)
 				}
 			}
-			EncodeStateVectorFromUpdate(a)
 		})
 	})
 }
@@ -110,26 +109,6 @@ func FuzzDecodeStateVector(f *testing.F) {
 				t.Errorf("decoded again: %v, %v", again, err)
 			}
 			some(t).EncodeStateAsUpdate(data)
-		})
-	})
-}
-
-func FuzzDecodeRelativePosition(f *testing.F) {
-	f.Add([]byte{0, 1, 3, 0})
-	f.Add([]byte{1, 1, 't', 0x41})
-	f.Add([]byte{2, 1, 12, 0})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		d := some(t)
-		need.Call(t, data, func() {
-			p, err := DecodeRelativePosition(data)
-			if err != nil {
-				return
-			}
-			d.AbsolutePosition(p)
-			again, err := DecodeRelativePosition(p.Encode())
-			if err != nil || !bytes.Equal(again.Encode(), p.Encode()) {
-				t.Errorf("decoded again: %v, %v", again, err)
-			}
 		})
 	})
 }

@@ -11,7 +11,6 @@ import (
 // A sharedType is a *Text, *Map or *Array.
 type sharedType interface {
 	base() *handle
-	json(depth int) any // the caller holds the lock of the document
 	wireType() uint8
 	fill(tx *Txn) error // inserts the content that it was made with
 	check() error       // reports content that could not be inserted

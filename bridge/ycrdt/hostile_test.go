@@ -143,7 +143,7 @@ func TestHostileUpdatesAreTaken(t *testing.T) {
 			if got, want := other.EncodeStateAsUpdate(nil), d.EncodeStateAsUpdate(nil); !bytes.Equal(got, want) {
 				t.Errorf("state:\n got %x\nwant %x", got, want)
 			}
-			d.ToJSON()
+			Content(d)
 		})
 	}
 }
@@ -182,7 +182,6 @@ func TestDeepNesting(t *testing.T) {
 	if err := d.ApplyUpdate(append(update, 0), nil); err != nil {
 		t.Fatal(err)
 	}
-	a.ToJSON()
 	d.Transact(nil, func(tx *Txn) { a.Delete(tx, 0, 1) })
 	verify(t, d)
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil)[:10], hex.EncodeToString(uints(1, 2, 50, 0, 1, 1, "a", 1, []byte{0})))

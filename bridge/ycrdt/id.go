@@ -6,7 +6,7 @@ import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 // draws 32 random bits; ids of up to 53 bits are legal.
 type ClientID = wire.ClientID
 
-// An ID names one unit of content for ever, by its Client and its Clock: the
+// An ID names one unit of content forever, by its Client and its Clock: the
 // clock of a client counts the units (UTF-16 units of text, elements of an
 // array) that this client created.
 type ID = wire.ID

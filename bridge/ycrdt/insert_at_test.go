@@ -19,7 +19,7 @@ func TestInsertAtWhatWasDeleted(t *testing.T) {
 		for _, i := range order {
 			id := ycrdt.ID{Client: 7, Clock: uint64(1 + i)}
 			d.Transact(nil, func(tx *ycrdt.Txn) {
-				if !text.InsertAt(tx, id, ycrdt.Behind, "xy"[i:i+1]) {
+				if !text.InsertAt(tx, id, ycrdt.After, "xy"[i:i+1]) {
 					t.Errorf("unit %v has no place", id)
 				}
 			})
@@ -32,7 +32,7 @@ func TestInsertAtWhatWasDeleted(t *testing.T) {
 			t.Errorf("a peer has %q, %v", peer.Text("t").String(), err)
 		}
 		d.Transact(nil, func(tx *ycrdt.Txn) {
-			if text.InsertAt(tx, ycrdt.ID{Client: 7, Clock: 999}, ycrdt.Behind, "z") || text.InsertAt(tx, ycrdt.ID{Client: 8}, ycrdt.Before, "z") {
+			if text.InsertAt(tx, ycrdt.ID{Client: 7, Clock: 999}, ycrdt.After, "z") || text.InsertAt(tx, ycrdt.ID{Client: 8}, ycrdt.Before, "z") {
 				t.Error("a unit that is not there has a place")
 			}
 		})

@@ -140,33 +140,3 @@ func (m *Map) ObjectIn(tx *Txn) Object {
 	}
 	return obj
 }
-
-// ToJSON returns the committed content as a map[string]any that package
-// encoding/json accepts; undefined values are left out.
-func (m *Map) ToJSON() (v any) {
-	m.read(func(*ytypes.Store, *ytypes.Branch) { v = m.json(0) })
-	return v
-}
-
-func (m *Map) json(depth int) any {
-	s := m.doc.store
-	out := make(map[string]any)
-	b := m.find(s)
-	if b == nil {
-		return out
-	}
-	for _, e := range b.KeyOrder {
-		h := s.Entries[e].Head
-		if h == 0 || s.Items[h].Deleted() {
-			continue
-		}
-		v := m.doc.lastValue(&s.Items[h])
-		if v != (any)(nil) {
-			if _, ok := v.(Undefined); ok {
-				continue
-			}
-		}
-		out[s.Entries[e].Key] = toJSON(v, depth)
-	}
-	return out
-}

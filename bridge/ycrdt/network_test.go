@@ -125,12 +125,12 @@ func (n *network) exchange() error {
 
 func (n *network) compare() error {
 	first := n.peers[0].doc
-	want, err := json.Marshal(first.ToJSON())
+	want, err := json.Marshal(ycrdt.Content(first))
 	if err != nil {
 		return err
 	}
 	for i, p := range n.peers[1:] {
-		got, err := json.Marshal(p.doc.ToJSON())
+		got, err := json.Marshal(ycrdt.Content(p.doc))
 		if err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func TestPastBySnapshots(t *testing.T) {
 			for _, r := range doc.Text("contents").Runs() {
 				for k := range r.Len {
 					id := ycrdt.ID{Client: r.ID.Client, Clock: r.ID.Clock + uint64(k)}
-					if m.seen.Seen(id) && !m.seen.Deleted(id) {
+					if ycrdt.Holds(m.seen, id) {
 						got = append(got, text[at])
 					}
 					at++

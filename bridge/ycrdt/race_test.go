@@ -33,7 +33,7 @@ func TestSharedDoc(t *testing.T) {
 	})
 	inParallel(func(worker int) {
 		own := ycrdt.NewDoc(ycrdt.Options{})
-		cancel := text.Observe(func(e *ycrdt.TextEvent) { _ = len(e.Delta) })
+		cancel := doc.OnUpdate(func([]byte, any) {})
 		defer cancel()
 		for i := range rounds {
 			doc.Transact(worker, func(tx *ycrdt.Txn) {
@@ -43,7 +43,7 @@ func TestSharedDoc(t *testing.T) {
 			if text.Len() == 0 || text.String() == "" {
 				t.Error("the text is empty after an insertion")
 			}
-			doc.ToJSON()
+			ycrdt.Content(doc)
 			if err := own.ApplyUpdate(doc.EncodeStateAsUpdate(own.EncodeStateVector()), nil); err != nil {
 				t.Error(err)
 			}
@@ -103,11 +103,12 @@ func TestCallbackOrder(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text("t")
 	var seen []int
-	cancel := text.Observe(func(e *ycrdt.TextEvent) {
-		seen = append(seen, e.Origin.(int))
-		if n := e.Origin.(int); n < 3 {
+	cancel := doc.OnUpdate(func(_ []byte, origin any) {
+		n := origin.(int)
+		seen = append(seen, n)
+		if n < 3 {
 			doc.Transact(n+1, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "x") })
-			seen = append(seen, -n) // the nested commit is told later
+			seen = append(seen, -n) // the callback of the nested commit runs later
 		}
 	})
 	doc.Transact(1, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "x") })

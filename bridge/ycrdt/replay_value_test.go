@@ -92,52 +92,6 @@ func packList(values []any) []any {
 	return out
 }
 
-func packOld(c KeyChange) any {
-	switch c.Old.(type) {
-	case *Text, *Map, *Array, Foreign:
-		return map[string]any{"$old": 1}
-	}
-	if c.Action == "add" {
-		return map[string]any{"$u": 1}
-	}
-	return packValue(c.Old)
-}
-
-func packTextDelta(delta []TextOp) (out []any) {
-	for _, op := range delta {
-		o := map[string]any{}
-		switch {
-		case op.Retain > 0:
-			o["retain"] = op.Retain
-		case op.Delete > 0:
-			o["delete"] = op.Delete
-		case op.Embed != nil:
-			o["insert"] = map[string]any{"$e": packValue(op.Embed)}
-		default:
-			o["insert"] = op.Insert
-		}
-		if op.Attributes != nil {
-			o["attributes"] = packValue(op.Attributes)
-		}
-		out = append(out, o)
-	}
-	return out
-}
-
-func packArrayDelta(delta []ArrayOp) (out []any) {
-	for _, op := range delta {
-		switch {
-		case op.Retain > 0:
-			out = append(out, map[string]any{"retain": op.Retain})
-		case op.Delete > 0:
-			out = append(out, map[string]any{"delete": op.Delete})
-		default:
-			out = append(out, map[string]any{"insert": packList(op.Insert)})
-		}
-	}
-	return out
-}
-
 // normalize returns v as encoding/json would read it back.
 func normalize(v any) (out any) {
 	data, err := json.Marshal(v)

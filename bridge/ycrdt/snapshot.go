@@ -65,8 +65,8 @@ func (s *Snapshot) Contains(other *Snapshot) bool {
 	return slices.Equal(merged, s.deletes)
 }
 
-// SnapshotOf returns what an update tells of its document: the clocks behind the structs
-// that it has, and the units that it deletes. The errors are those of [MergeUpdates].
+// SnapshotOf returns the state that an update describes: for each client the end of its last struct, and the
+// units that it deletes. The errors are those of [MergeUpdates].
 func SnapshotOf(update []byte) (*Snapshot, error) {
 	ends, deletes, err := wire.EndsOf(update)
 	return &Snapshot{ends, deletes}, err
@@ -84,10 +84,6 @@ func JoinSnapshots(snapshots ...*Snapshot) *Snapshot {
 	joined.deletes.Normalize()
 	return joined
 }
-
-// Seen reports whether the unit was there, and Deleted whether it was deleted.
-func (s *Snapshot) Seen(id ID) bool    { return id.Clock < s.state[id.Client] }
-func (s *Snapshot) Deleted(id ID) bool { return s.deletes.Contains(id.Client, id.Clock) }
 
 // DeletedRuns are the units that were deleted.
 func (s *Snapshot) DeletedRuns() []Run {

@@ -53,8 +53,8 @@ func (t *Text) Insert(tx *Txn, pos int, s string) {
 	edit.InsertText(&tx.edit, b, left, right, s)
 }
 
-// InsertAfter puts s right behind the unit before pos. Where deleted units follow
-// that one, s stands before them; Insert goes past them, as Yjs does.
+// InsertAfter puts s directly after the unit before pos, ahead of deleted units that
+// follow it. Insert goes past those, as Yjs does.
 func (t *Text) InsertAfter(tx *Txn, pos int, s string) {
 	b := t.in(tx)
 	if s == "" || b.Dead {
@@ -69,7 +69,7 @@ type Side int
 
 const (
 	Before Side = iota
-	Behind
+	After
 )
 
 // InsertAt puts s on the given side of the unit id, which may be deleted: nothing
@@ -87,7 +87,7 @@ func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 	}
 	home, clock := store.HomeOf(&store.Items[r]), id.Clock
 	left, right := structs.Ref(0), structs.Ref(0)
-	if side == Behind {
+	if side == After {
 		left = tx.edit.ItemEnding(home, clock)
 		right = store.Items[left].Right
 	} else {
@@ -120,9 +120,6 @@ func (t *Text) String() string { return t.view().Text }
 // Len returns the committed length in UTF-16 units; embedded objects count one.
 func (t *Text) Len() int { return t.view().Length }
 
-// ToJSON returns the same as [Text.String].
-func (t *Text) ToJSON() any { return t.String() }
-
 // StringIn returns the text as tx sees it.
 func (t *Text) StringIn(tx *Txn) string { return tx.edit.Store.Text(t.in(tx)) }
 
@@ -146,14 +143,6 @@ func (t *Text) view() *ytypes.View {
 		b.Committed.Store(v)
 	})
 	return v
-}
-
-func (t *Text) json(int) any {
-	s := t.doc.store
-	if b := t.find(s); b != nil {
-		return s.Text(b)
-	}
-	return ""
 }
 
 // A Run is a stretch of visible text whose units have consecutive IDs: the
@@ -224,7 +213,7 @@ type Piece struct {
 }
 
 // Pieces returns the identity of every unit of the committed text that has a place in
-// it, deleted ones included, in order. What was deleted keeps its place for ever.
+// it, deleted ones included, in order. What was deleted keeps its place forever.
 func (t *Text) Pieces() (pieces []Piece) {
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {

@@ -191,27 +191,6 @@ func TestObjectOfMap(t *testing.T) {
 	}
 }
 
-func TestMapAndArrayEvents(t *testing.T) {
-	doc := ycrdt.NewDoc(ycrdt.Options{})
-	m, a := doc.Map("m"), doc.Array("a")
-	var got []string
-	m.Observe(func(e *ycrdt.MapEvent) { got = append(got, fmt.Sprintln(e.Keys, e.Origin, e.Local)) })
-	a.Observe(func(e *ycrdt.ArrayEvent) { got = append(got, fmt.Sprintln(e.Delta, e.Origin, e.Local)) })
-	doc.Transact("me", func(tx *ycrdt.Txn) { m.Set(tx, "k", 1) })
-	doc.Transact("me", func(tx *ycrdt.Txn) { m.Set(tx, "k", 2) })
-	doc.Transact("me", func(tx *ycrdt.Txn) { m.Delete(tx, "k") })
-	doc.Transact("me", func(tx *ycrdt.Txn) { m.Set(tx, "x", 1); m.Delete(tx, "x") })
-	doc.Transact("me", func(tx *ycrdt.Txn) { a.Push(tx, 1, 2, 3) })
-	doc.Transact("me", func(tx *ycrdt.Txn) { a.Delete(tx, 1, 1); a.Insert(tx, 2, "n") })
-	want := []string{
-		"map[k:{add <nil> 1}] me true\n", "map[k:{update 1 2}] me true\n", "map[k:{delete 2 <nil>}] me true\n",
-		"[{0 0 [1 2 3]}] me true\n", "[{1 0 []} {0 1 []} {1 0 []} {0 0 [n]}] me true\n",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("events are %q, want %q", got, want)
-	}
-}
-
 func TestSnapshot(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
 	text := doc.Text("t")
@@ -239,35 +218,5 @@ func TestSnapshot(t *testing.T) {
 		if _, err := ycrdt.DecodeSnapshot(data); !errors.Is(err, ycrdt.ErrMalformed) {
 			t.Errorf("DecodeSnapshot(%x) = %v, want ErrMalformed", data, err)
 		}
-	}
-}
-
-func TestRelativePositionInTransaction(t *testing.T) {
-	doc := ycrdt.NewDoc(ycrdt.Options{})
-	text, other := doc.Text("t"), doc.Text("other")
-	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "0123456789") })
-	p, end := text.RelativePosition(5, 0), text.RelativePosition(10, 0)
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		text.Delete(tx, 2, 2)
-		text.Insert(tx, 0, "ab")
-		if i, ok := text.IndexIn(tx, p); i != 5 || !ok {
-			t.Errorf("position is at %d, %v", i, ok)
-		}
-		text.Delete(tx, 4, 3) // takes the unit at the position away
-		if i, ok := text.IndexIn(tx, p); i != 4 || !ok {
-			t.Errorf("position in deleted text is at %d, %v", i, ok)
-		}
-		if i, ok := text.IndexIn(tx, end); i != text.LenIn(tx) || !ok {
-			t.Errorf("position of the end is at %d, %v", i, ok)
-		}
-		for _, q := range []ycrdt.RelativePosition{p, end} {
-			if i, ok := other.IndexIn(tx, q); ok {
-				t.Errorf("position is at %d of another text", i)
-			}
-		}
-	})
-	missing := ycrdt.RelativePosition{Item: &ycrdt.ID{Client: 99, Clock: 1}}
-	if _, ok := doc.AbsolutePosition(missing); ok {
-		t.Error("a unit that never arrived has a position")
 	}
 }

@@ -16,8 +16,3 @@ func MergeUpdates(updates ...[]byte) ([]byte, error) { return wire.Merge(updates
 // state vector lacks, without a document. Deletions are always included. The
 // errors are those of [MergeUpdates].
 func DiffUpdate(update, stateVector []byte) ([]byte, error) { return wire.Diff(update, stateVector) }
-
-// EncodeStateVectorFromUpdate returns the encoded state vector of a document
-// that has applied only this update. Clients whose history does not start in
-// it, and structs behind a hole, do not count. The errors are those of [MergeUpdates].
-func EncodeStateVectorFromUpdate(update []byte) ([]byte, error) { return wire.StateVectorOf(update) }

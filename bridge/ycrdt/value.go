@@ -3,7 +3,6 @@ package ycrdt
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"unicode/utf16"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// Undefined is JavaScript's undefined, which Yjs tells from null.
+// Undefined is JavaScript's undefined, which Yjs distinguishes from null.
 type Undefined = lib0.Undefined
 
 // BigInt is a JavaScript BigInt.
@@ -24,13 +23,12 @@ type Object = lib0.Object
 // Member is a key of an [Object] with its value.
 type Member = lib0.Member
 
-// A Subdoc is what a document knows of a document nested in it: its name. Its
-// content travels separately.
+// A Subdoc names a document nested in this one. Its content travels separately.
 type Subdoc struct {
 	GUID string
 }
 
-// A Foreign value stands for content that is kept and relayed but for which
+// A Foreign value stands for content that is kept and relayed except for which
 // this package has no API, such as an XML element.
 type Foreign struct {
 	Kind string // the name of the type in Yjs, such as "XmlElement"
@@ -86,7 +84,7 @@ func (d *Doc) lastValue(it *structs.Item) any {
 	return values[len(values)-1]
 }
 
-// lastOrdered is lastValue with an [Object] in the place of each map[string]any.
+// lastOrdered is lastValue with an [Object] instead of each map[string]any.
 func (d *Doc) lastOrdered(it *structs.Item) (v any) {
 	if it.Kind != wire.KindAny {
 		return d.lastValue(it)
@@ -106,27 +104,6 @@ func jsonValue(text []byte) any {
 	var v any
 	if json.Unmarshal(text, &v) != nil {
 		return nil // a number beyond float64, as only a hostile peer writes it
-	}
-	return v
-}
-
-// maxJSONDepth bounds how deep nested types are followed by ToJSON.
-const maxJSONDepth = 1000
-
-// toJSON returns v in a form that package encoding/json accepts.
-func toJSON(v any, depth int) any {
-	switch v := v.(type) {
-	case sharedType:
-		if depth > maxJSONDepth {
-			return nil
-		}
-		return v.json(depth + 1)
-	case Foreign:
-		return nil
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil
-		}
 	}
 	return v
 }

@@ -148,7 +148,7 @@ func TestVectorArray(t *testing.T) {
 		verify(t, d)
 	}
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil), "01040100080103617272017d0181010002880102027c3f0000007601016b75017e83010401070101010102")
-	got, _ := json.Marshal(a.ToJSON())
+	got, _ := json.Marshal(a.Values())
 	if want := `[1,0.5,{"k":[null]},"Bw=="]`; string(got) != want {
 		t.Errorf("array is %s, want %s", got, want)
 	}
@@ -160,8 +160,8 @@ func TestVectorNested(t *testing.T) {
 	d.Transact(nil, func(tx *Txn) { m.Set(tx, "f", NewMap(map[string]any{"t": NewText("hi")})) })
 	verify(t, d)
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil), "0103010027010b66696c656d6574615f7630016601270001000174020400010102686900")
-	got, _ := json.Marshal(d.ToJSON())
-	if want := `{"filemeta_v0":{"f":{"t":"hi"}}}`; string(got) != want {
+	got, _ := json.Marshal(Content(d))
+	if want := `{"filemeta_v0":{"$m":{"f":{"$m":{"t":{"$t":"hi"}}}}}}`; string(got) != want {
 		t.Errorf("document is %s, want %s", got, want)
 	}
 	d.Transact(nil, func(tx *Txn) { m.Delete(tx, "f") })

@@ -39,7 +39,7 @@ not be a vault any more.`,
 			if err != nil {
 				return err
 			}
-			aside, err := owner.Adopt(from, owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.OwnState(base)})
+			aside, err := owner.Adopt(from, owner.LockRequest{Vault: src.Dir, Name: src.Place(), State: src.OwnState(base)})
 			if err != nil {
 				return err
 			}

@@ -163,7 +163,7 @@ func checkDisjoint(sources []source.Source, mountpoint string) error {
 		real = r
 	}
 	for _, s := range sources {
-		if s.Server == nil && (owner.Within(s.Dir, real) || owner.Within(real, s.Dir)) {
+		if s.Server == nil && (owner.IsWithin(s.Dir, real) || owner.IsWithin(real, s.Dir)) {
 			return cli.WithHint(
 				fmt.Errorf("mountpoint %q and vault %q are inside each other", mountpoint, s.Dir),
 				"choose a mountpoint outside of the vault, for example "+filepath.Join(os.TempDir(), "notes"))
@@ -189,7 +189,7 @@ vaults. It also removes the mount of a process that was killed.`,
 			served := serving.OwnerOfMount(dir, state)
 			if served != nil && !fusefs.Killed(served.PID) {
 				err := owner.NewClient(*served).Alive(cmd.Context())
-				if gone := (*owner.GoneError)(nil); err != nil && !errors.As(err, &gone) { // a killed process may still hold its locks
+				if gone := (*owner.EndedError)(nil); err != nil && !errors.As(err, &gone) { // a killed process may still hold its locks
 					return err
 				}
 			}

@@ -91,7 +91,7 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 		}
 		r := reviewqueue.DecideRequest{IDs: reviewqueue.IDsOf(list), Unseen: true, Verdict: f.verdict, Reason: f.reason, Force: f.force}
 		out, err := q.Decide(ctx, r)
-		if _, ended := errors.AsType[*owner.GoneError](err); ended {
+		if _, ended := errors.AsType[*owner.EndedError](err); ended {
 			return f.interrupted(ctx, e, sources, r, len(ids) > 0, err)
 		}
 		if err != nil {

@@ -23,7 +23,7 @@ type importRule struct {
 	why string
 }
 
-// importRules holds every package of the module; docs/architecture.md tells
+// importRules holds every package of the module; docs/dependencies.md tells
 // the same in prose. A new package fails TestImports until it has a line here.
 var importRules = map[string]importRule{
 	"diffwrap/internal/span":         {nil, "ranges, edits and lines of a text; it compares nothing"},
@@ -92,7 +92,7 @@ var importRules = map[string]importRule{
 	"fusefs/program":                         {[]string{"github.com/hanwen/go-fuse/v2/fuse", "golang.org/x/sys/unix"}, "who makes a call; it knows no file"},
 	"mcpserver/internal/grep":                {[]string{"github.com/bmatcuk/doublestar/v4"}, "a search over texts and paths, as ripgrep has it"},
 	"mcpserver/internal/result":              {[]string{"bridge", "bridge/model", "diffwrap"}, "what a call gives back, in which words, how much of it fits, and where it goes on; it knows no tool and no protocol"},
-	"mcpserver/internal/textrange":             {[]string{"diffwrap", "diffwrap/block", "mcpserver/internal/result", "github.com/rivo/uniseg", "golang.org/x/text/unicode/norm"}, "parts of a text, and what a model quotes of it, are a function of it"},
+	"mcpserver/internal/textrange":           {[]string{"diffwrap", "diffwrap/block", "mcpserver/internal/result", "github.com/rivo/uniseg", "golang.org/x/text/unicode/norm"}, "parts of a text, and what a model quotes of it, are a function of it"},
 	"mcpserver/internal/search":              {[]string{"bridge", "bridge/model", "mcpserver/internal/result", "mcpserver/internal/document", "mcpserver/internal/grep", "mcpserver/internal/textrange", "mcpserver/internal/session"}, "lines in notes, whoever wants them"},
 	"mcpserver/internal/session":             {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/textrange", "mcpserver/internal/document"}, "what one client was shown; it opens no document"},
 	"mcpserver/internal/toolset/vault":       {[]string{"bridge", "bridge/model", "mcpserver/internal/result", "mcpserver/internal/change", "mcpserver/internal/textrange", "mcpserver/internal/tool"}, "a toolset knows neither the protocol nor the other toolsets"},

@@ -3,7 +3,7 @@
 // anything may take on a machine that is busy with something else ([Scaled]).
 //
 // RELAYFS_TESTS=all, as make test sets it, runs all tests; plain go test runs those that need only Go.
-// With CI=true beside it, a test fails that would have to skip.
+// With CI=true next to it, a test fails that would have to skip.
 package need
 
 import (

@@ -2,9 +2,6 @@
 // and answers each with one line:
 //   {"cmd":"scenario","seed":n}               the log of a random scenario
 //   {"cmd":"load","updates":[hex, ...]}       the content of a new document
-//   {"cmd":"positions","state":hex,"later":hex}
-//        a relative position for every index of the text, both ways, encoded,
-//        and the index that each has once the update later has been applied
 import { createInterface } from 'node:readline'
 import * as Y from 'yjs'
 import { run } from './scenario.mjs'
@@ -25,29 +22,10 @@ function load (updates) {
   }
 }
 
-function positions (state, later) {
-  const doc = new Y.Doc()
-  const text = doc.getText('t')
-  Y.applyUpdate(doc, bytes(state))
-  const out = []
-  for (let i = 0; i <= text.length; i++) {
-    for (const assoc of [0, -1]) out.push({ i, assoc, p: Y.createRelativePositionFromTypeIndex(text, i, assoc) })
-  }
-  Y.applyUpdate(doc, bytes(later))
-  return {
-    positions: out.map(({ i, assoc, p }) => {
-      const encoded = Y.encodeRelativePosition(p)
-      const at = Y.createAbsolutePositionFromRelativePosition(Y.decodeRelativePosition(encoded), doc)
-      return { i, assoc, hex: hex(encoded), index: at === null ? -1 : at.index }
-    })
-  }
-}
-
 function answer (request) {
   switch (request.cmd) {
     case 'scenario': return run(request.seed, request)
     case 'load': return load(request.updates)
-    case 'positions': return positions(request.state, request.later)
     default: throw new Error(`unknown command ${request.cmd}`)
   }
 }

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import * as Y from 'yjs'
 import { Random } from './random.mjs'
-import { pack, packType, randomForeign, randomText, randomValue, unpack } from './values.mjs'
+import { packType, randomForeign, randomText, randomValue, unpack } from './values.mjs'
 
 const hex = bytes => Buffer.from(bytes).toString('hex')
 
@@ -17,7 +17,6 @@ class Client {
     this.foreign = foreign // makes changes that only Yjs can make
     this.sent = []
     this.updates = []
-    this.events = []
     this.text = this.doc.getText('t')
     this.map = this.doc.getMap('m')
     this.array = this.doc.getArray('a')
@@ -26,13 +25,6 @@ class Client {
       this.updates.push(hex(u))
       if (tr.local) this.sent.push(u)
     })
-    this.text.observe(e => this.event('t', e.delta.map(packOp)))
-    this.array.observe(e => this.event('a', e.changes.delta.map(packOp)))
-    this.map.observe(e => this.event('m', Object.fromEntries([...e.changes.keys].map(([k, c]) => [k, [c.action, packOld(c.oldValue)]]))))
-  }
-
-  event (name, data) {
-    if (Object.keys(data).length > 0) this.events.push([name, data])
   }
 
   // step returns what the last step did, as part of the log.
@@ -40,27 +32,12 @@ class Client {
     const state = Y.encodeStateAsUpdate(this.doc)
     const done = {
       u: this.updates,
-      e: this.events,
       h: createHash('sha1').update(state).digest('hex')
     }
     if (this.full || this.foreign) done.s = hex(state)
     this.updates = []
-    this.events = []
     return done
   }
-}
-
-// packOld packs a replaced value. A shared type among them is collected, so
-// only its kind is told.
-const packOld = v => (v instanceof Y.AbstractType ? { $old: 1 } : pack(v))
-
-function packOp (op) {
-  const out = { ...op }
-  if (op.attributes) out.attributes = pack(op.attributes)
-  if (op.insert !== undefined && typeof op.insert !== 'string') {
-    out.insert = Array.isArray(op.insert) ? op.insert.map(pack) : { $e: pack(op.insert) }
-  }
-  return out
 }
 
 // types lists the shared types of a client that can be edited, with their paths.
@@ -224,7 +201,7 @@ function deliveryStep (rnd, clients, c, reachable) {
     delete step.from
   }
   Y.applyUpdate(client.doc, update)
-  return { ...step, update: hex(update), svu: hex(Y.encodeStateVectorFromUpdate(update)), ...client.step() }
+  return { ...step, update: hex(update), ...client.step() }
 }
 
 // exchange gives everybody everything, one full state after the other.
@@ -235,7 +212,7 @@ function exchange (clients, log) {
       const sv = Y.encodeStateVector(to.doc)
       const update = Y.encodeStateAsUpdate(from.doc, sv)
       Y.applyUpdate(to.doc, update)
-      log.push({ k: 'apply', c, from: f, sv: hex(sv), update: hex(update), svu: hex(Y.encodeStateVectorFromUpdate(update)), ...to.step() })
+      log.push({ k: 'apply', c, from: f, sv: hex(sv), update: hex(update), ...to.step() })
     }))
   }
 }
@@ -251,7 +228,7 @@ const ids = rnd => {
 
 // run plays the scenario of a seed and returns its log:
 //   clients  [{id, foreign}]
-//   steps    [{k, c, ...what to do, u: updates emitted, e: events, h: hash of the state}],
+//   steps    [{k, c, ...what to do, u: updates emitted, h: hash of the state}],
 //            of foreign clients, and with full set of all, also s: the state
 //   final    [{json, sv, state, snapshot}] of each client
 export function run (seed, { steps = 40, full = false } = {}) {

@@ -162,7 +162,7 @@ func TestPanicsAndSkips(t *testing.T) {
 	if got.failed() || !got.Skipped() {
 		t.Errorf("got failed %t and skipped %t, want false and true", got.failed(), got.Skipped())
 	}
-	// A script that is over gives least values, and not for ever.
+	// A script that is over gives least values, and not forever.
 	got = run(t, &source{}, func(t testing.TB, r *rand.Rand) {
 		for r.IntN(7) != 3 {
 		}

@@ -18,7 +18,7 @@ type event struct {
 	FailedBuild string
 }
 
-// read adds the events of one go test command until the end of r, with suffix behind the names of packages. A line that
+// read adds the events of one go test command until the end of r, with suffix after the names of packages. A line that
 // is not JSON (a tool's message) is printed as it is.
 func (a *all) read(r io.Reader, suffix string) error {
 	lines := bufio.NewReader(r)

@@ -82,7 +82,7 @@ type all struct {
 	summary *summary
 }
 
-// crowd is how many times as long a test may take beside the others.
+// crowd is how many times as long a test may take next to the others.
 const crowd = 3
 
 // withRace follows a package's name in the results of its tests with the race detector, which are results of their own.

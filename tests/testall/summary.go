@@ -51,7 +51,7 @@ func (s *summary) add(ev event) {
 	}
 }
 
-// end records a result and prints what a person needs to know about it now.
+// end records a result and prints what a user needs to know about it now.
 func (s *summary) end(id testID, ev event) {
 	lines := s.output[id]
 	delete(s.output, id)

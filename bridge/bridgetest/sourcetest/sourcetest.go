@@ -26,7 +26,7 @@ type Source interface {
 	model.Files
 }
 
-// Person changes the contents of a source from outside, as a person's programs do.
+// Person changes the contents of a source from outside, as a user's programs do.
 // Its methods fail the test on an error.
 type Person interface {
 	Save(rel, text string) // creates missing folders
@@ -36,7 +36,7 @@ type Person interface {
 	Content(rel string) string
 }
 
-// Subject is an empty source and a person who works on it.
+// Subject is an empty source and a user who works on it.
 type Subject struct {
 	Source Source
 	Person Person
@@ -146,7 +146,7 @@ func testReadReplace(t *testing.T, sub Subject) {
 	sub.Person.Save("N.md", "one")
 	_, stamp := read(t, sub.Source, "N.md")
 	when := time.Date(2025, 1, 2, 3, 4, 5, 678901234, time.UTC)
-	next := must(sub.Source.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("two"), ModTime: when}))(t)
+	next := must(sub.Source.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: []byte("two"), ModTime: when}))(t)
 	text, stamp := read(t, sub.Source, "N.md")
 	if text != "two" || stamp != next {
 		t.Errorf("read %q with %+v, want %q with %+v", text, stamp, "two", next)
@@ -163,16 +163,16 @@ func testReplaceConflict(t *testing.T, sub Subject) {
 	sub.Person.Save("N.md", "one")
 	_, stamp := read(t, sub.Source, "N.md")
 	sub.Person.Save("N.md", "hers")
-	_, err := sub.Source.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("ours"), ModTime: time.Now()})
+	_, err := sub.Source.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: []byte("ours"), ModTime: time.Now()})
 	wantError(t, "replace over a save", err, model.ErrConflict)
 	if got := sub.Person.Content("N.md"); got != "hers" {
 		t.Errorf("after a conflict the file holds %q, want %q", got, "hers")
 	}
 	_, stamp = read(t, sub.Source, "N.md")
 	sub.Person.Remove("N.md")
-	_, err = sub.Source.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("ours"), ModTime: time.Now()})
+	_, err = sub.Source.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: []byte("ours"), ModTime: time.Now()})
 	wantError(t, "replace of what is gone", err, model.ErrConflict)
-	_, err = sub.Source.Replace(t.Context(), "N.md", model.Replacement{Expect: model.Stamp{}, Data: []byte("ours"), ModTime: time.Now()})
+	_, err = sub.Source.Replace(t.Context(), "N.md", model.Replacement{IfMatch: model.Stamp{}, Data: []byte("ours"), ModTime: time.Now()})
 	wantError(t, "replace with the zero stamp", err, model.ErrConflict)
 }
 
@@ -180,7 +180,7 @@ func testReplaceKeepsBytes(t *testing.T, sub Subject) {
 	sub.Person.Save("N.md", "")
 	for _, text := range []string{"\ufeffBOM\r\nCRLF\r\n", "no final newline", "\xff\xfe not UTF-8 \x00", ""} {
 		_, stamp := read(t, sub.Source, "N.md")
-		must(sub.Source.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte(text), ModTime: time.Now()}))(t)
+		must(sub.Source.Replace(t.Context(), "N.md", model.Replacement{IfMatch: stamp, Data: []byte(text), ModTime: time.Now()}))(t)
 		if got := sub.Person.Content("N.md"); got != text {
 			t.Errorf("file holds %q, want %q", got, text)
 		}
@@ -239,7 +239,7 @@ func testRename(t *testing.T, sub Subject) {
 	}
 	wantError(t, "rename of nothing", s.Rename(ctx, "no.md", "x.md", false), fs.ErrNotExist)
 	_, stamp := read(t, s, "a/c/Three.md")
-	must(s.Replace(ctx, "a/c/Three.md", model.Replacement{Expect: stamp, Data: []byte("drei"), ModTime: time.Now()}))(t)
+	must(s.Replace(ctx, "a/c/Three.md", model.Replacement{IfMatch: stamp, Data: []byte("drei"), ModTime: time.Now()}))(t)
 }
 
 func testRemove(t *testing.T, sub Subject) {
@@ -351,8 +351,8 @@ func testRunReports(t *testing.T, sub Subject) {
 	}
 }
 
-// testRunKeepsQuiet changes the source itself, then as a person: the first event must be
-// the person's.
+// testRunKeepsQuiet changes the source itself, then as a user: the first event must be
+// the user's.
 func testRunKeepsQuiet(t *testing.T, sub Subject) {
 	sub.Person.Save("N.md", "one")
 	sub.Person.Save("mark.md", "1")
@@ -360,7 +360,7 @@ func testRunKeepsQuiet(t *testing.T, sub Subject) {
 	ctx, s := t.Context(), sub.Source
 	_, stamp := read(t, s, "N.md")
 	for range 5 {
-		stamp = must(s.Replace(ctx, "N.md", model.Replacement{Expect: stamp, Data: []byte(time.Now().String()), ModTime: time.Now()}))(t)
+		stamp = must(s.Replace(ctx, "N.md", model.Replacement{IfMatch: stamp, Data: []byte(time.Now().String()), ModTime: time.Now()}))(t)
 	}
 	must(s.Create(ctx, "d/e/New.md", model.NewFile{Data: []byte("x"), Mode: 0o644, ModTime: time.Now()}))(t)
 	noError(t, s.Mkdir(ctx, "f"))

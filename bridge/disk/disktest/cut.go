@@ -421,7 +421,7 @@ func (n *inode) survivor(to *volume, left map[*inode]remainder, done map[*inode]
 
 var seed = maphash.MakeSeed()
 
-// Sum is the same for two states of a machine on which every program finds the same, but for times of
+// Sum is the same for two states of a machine on which every program finds the same, except for times of
 // change. It differs from one test process to another.
 func (d *Disk) Sum() uint64 {
 	d.mu.Lock()

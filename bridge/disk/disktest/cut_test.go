@@ -173,7 +173,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// A person who saves a file that has a lease on it waits, and saves to what is not the note any more.
+// A user who saves a file that has a lease on it waits, and saves to what is not the note any more.
 func TestSaveDuringALease(t *testing.T) {
 	d, root := machine(t, disktest.Volume{OrdersNames: true})
 	f, err := root.Open("note", os.O_RDONLY, 0)

@@ -125,7 +125,7 @@ func (f *dir) Open(name string, flag int, perm fs.FileMode) (disk.File, error) {
 			return nil, err
 		}
 	}
-	n, unlock, err = f.name(name) // a person may have been there
+	n, unlock, err = f.name(name) // a user may have been there
 	defer unlock()
 	switch {
 	case errors.Is(err, syscall.ENOENT) && flag&os.O_CREATE != 0:

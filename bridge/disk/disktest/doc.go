@@ -18,7 +18,7 @@
 //
 // Bytes: every write and truncation of a file since it was synced may be missing. A cut
 // leaves a prefix of them, or all but the first one, as the kernel writes pages in no order; the last one may
-// be half there; and a file that has become longer may have zeros in the place of its bytes.
+// be half there; and a file that has become longer may have zeros instead of its bytes.
 //
 // Names on a volume that orders them (Volume.OrdersNames): changes of names, modes, owners and times
 // that are set come to the disk in the order of the calls, each whole, as from the

@@ -95,7 +95,7 @@ func (n *inode) info() disk.Info {
 	}
 	return disk.Info{
 		Device: n.vol.device, Inode: n.number, Mode: n.attr.mode, Size: size,
-		ModTime: n.attr.modTime, ChgTime: n.chgTime, Birth: n.birth, Links: n.links, UID: n.attr.uid, GID: n.attr.gid,
+		ModTime: n.attr.modTime, CTime: n.chgTime, Birth: n.birth, Links: n.links, UID: n.attr.uid, GID: n.attr.gid,
 	}
 }
 

@@ -59,7 +59,7 @@ type volume struct {
 }
 
 // New makes a machine with empty disks. clock is the time of changes, which are a nanosecond apart at
-// least; nil is a clock of its own, which stands still but for that.
+// least; nil is a clock of its own, which stands still except for that.
 func New(clock func() time.Time, volumes ...Volume) *Disk {
 	if clock == nil {
 		clock = func() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -77,7 +77,7 @@ func New(clock func() time.Time, volumes ...Volume) *Disk {
 }
 
 // Before has fn called before each call that changes something. If fn returns an error, the
-// call returns that and does nothing. fn may use the machine: as a person, or to keep states of
+// call returns that and does nothing. fn may use the machine: as a user, or to keep states of
 // it.
 func (d *Disk) Before(fn func(Call) error) {
 	d.mu.Lock()

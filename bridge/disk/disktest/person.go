@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// Person is a person's programs. Before is not told of what they do, so that they may do it
+// Person is a user's programs. Before is not told of what they do, so that they may do it
 // there.
 type Person struct{ d *Disk }
 

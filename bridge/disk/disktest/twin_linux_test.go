@@ -157,7 +157,7 @@ func (tw *twins) infos(what string, real, sim disk.Info) {
 	same(tw, what, see(real), see(sim))
 	id := [2]uint64{real.Inode, sim.Inode}
 	if last, ok := tw.seen[id]; ok {
-		if real.ChgTime != last[0].ChgTime && sim.ChgTime == last[1].ChgTime {
+		if real.CTime != last[0].CTime && sim.CTime == last[1].CTime {
 			tw.Fatalf("%s: the time of change is another one on the disk, and the same on the double", what)
 		}
 		if real.ModTime != last[0].ModTime && sim.ModTime == last[1].ModTime {

@@ -121,7 +121,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// retarget writes every linkpath anew, as a rename does.
+// retarget writes every linkpath again, as a rename does.
 func retarget(text string, fn func(links.Link) string) string {
 	var b strings.Builder
 	done := 0

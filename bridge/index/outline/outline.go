@@ -60,7 +60,7 @@ type Task struct {
 	Line int
 	Done bool   // there is something in the box
 	Box  string // what is in it: " ", "x", "-", ...
-	Text string // behind the box, to the end of the line
+	Text string // after the box, to the end of the line
 	Tags []string
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Section is a part of a note: a heading with all that stands below it, up to the next heading of its level or
-// above, or a block that has an id. From and To are offsets in bytes, To behind the break of the last line; Line
+// above, or a block that has an id. From and To are offsets in bytes, To after the break of the last line; Line
 // and Last are its first and last line, from 1.
 type Section struct {
 	From, To   int
@@ -37,7 +37,7 @@ func (e *SectionError) Error() string {
 	return fmt.Sprintf("there is no section %q", e.Name)
 }
 
-// onLine is what is put behind a heading to tell it from others that read alike.
+// onLine is what is put after a heading to tell it from others that read alike.
 var onLine = regexp.MustCompile(`^(.*\S) \(line ([1-9]\d*)\)$`)
 
 // Address returns the heading as SectionOf takes it, whatever other headings there are.
@@ -210,7 +210,7 @@ func rangeOf(n ast.Node, from, to int) (int, int) {
 	return from, to
 }
 
-// lineEnd returns the offset behind the break of the line that holds off.
+// lineEnd returns the offset after the break of the line that holds off.
 func lineEnd(note string, off int) int {
 	if i := strings.IndexByte(note[off:], '\n'); i >= 0 {
 		return off + i + 1
@@ -220,7 +220,7 @@ func lineEnd(note string, off int) int {
 
 // Append returns where content goes, and what is to be inserted there, to stand at the end of a section, or of the
 // note if at is nil. A list goes on without a blank line and with its own bullets, unless its items have blank
-// lines between them; a heading has a blank line behind it if most of the note's have. What continues a list, a table or
+// lines between them; a heading has a blank line after it if most of the note's have. What continues a list, a table or
 // a quote stands before an id of that block. Text goes before the comments of several lines at the end, and before the
 // data of a drawing. In a lane of a Kanban board it becomes a card.
 func Append(note string, at *Section, content string) (off int, insert string) {
@@ -427,7 +427,7 @@ func useBullet(lines []string, mark string) {
 	}
 }
 
-// tight reports whether most headings of the note have text right behind them.
+// tight reports whether most headings of the note have text right after them.
 func tight(note string) bool {
 	lines := strings.Split(strings.ReplaceAll(note, "\r\n", "\n"), "\n")
 	sum := 0

@@ -182,7 +182,7 @@ func TestCommentedHeadings(t *testing.T) {
 	}
 }
 
-// Every heading has an address that finds it, whatever headings there are beside it.
+// Every heading has an address that finds it, whatever headings there are next to it.
 func TestAddresses(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
 		lines := randomtest.Some(r, 1, 12, "# A", "## A", "# B (line 3)", "B", "===", "", "## A (line 1)", "> # A", "- x", "###")

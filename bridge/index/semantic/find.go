@@ -43,7 +43,7 @@ func (f Found) Title() string {
 	return f.Headings[0].Text
 }
 
-// Place is one in a ranking: behind the note Path, or if that is not in it any more, behind so many notes. The
+// Place is one in a ranking: after the note Path, or if that is not in it any more, behind so many notes. The
 // zero value is the beginning.
 type Place struct {
 	Path   model.Path `json:"p"`
@@ -53,7 +53,7 @@ type Place struct {
 // Answer is what Find found.
 type Answer struct {
 	Notes   []Found
-	More    bool     // there are more behind them
+	More    bool     // there are more after them
 	Among   int      // how many notes were chosen by the filters
 	Tried   []string // the words of the query without stop words
 	Unknown []string // those of them that no note has

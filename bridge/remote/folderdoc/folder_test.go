@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -401,12 +402,12 @@ func TestMirror(t *testing.T) {
 	}
 	write("---\nstatus: draft\n---\n")
 	if mirror.Len() != 0 {
-		t.Errorf("a mirror has been made: %v", mirror.ToJSON())
+		t.Errorf("a mirror has been made: %v", maps.Collect(mirror.All()))
 	}
 	set(t, doc, "frontmatter", "status", `"draft"`)
 	write("---\ntags: [a]\n---\n")
 	if v, _ := mirror.Get("tags"); v != `["a"]` || mirror.Len() != 1 {
-		t.Errorf("mirror is %v", mirror.ToJSON())
+		t.Errorf("mirror is %v", maps.Collect(mirror.All()))
 	}
 	n := transactions(doc)
 	write("---\ntags: [a]\n---\nBody\n")

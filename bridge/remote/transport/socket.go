@@ -106,7 +106,7 @@ func (h hearing) Read(b []byte) (int, error) {
 
 func (s *socket) write() {
 	defer s.conn.CloseNow()
-	for range s.wake.Until(s.ctx) {
+	for range s.wake.Each(s.ctx) {
 		for frame := s.next(); frame != nil; frame = s.next() {
 			ctx, cancel := context.WithTimeout(s.ctx, writeTimeout)
 			err := s.conn.Write(ctx, websocket.MessageBinary, frame)

@@ -258,8 +258,8 @@ func ReadCall(tool, document, line string, from textrange.Position) string {
 	return "the " + tool + " tool with " + document
 }
 
-func (c Changes) restructure() bridge.Restructure {
-	return bridge.Restructure{By: c.author(), Origin: c.Session}
+func (c Changes) restructure() bridge.ChangeRequest {
+	return bridge.ChangeRequest{By: c.author(), Origin: c.Session}
 }
 
 // CheckMove reports why from cannot be moved to to. It checks the policy and that both are in one root; it does not
@@ -278,15 +278,15 @@ func (c Changes) CheckMove(from, to model.Path) error {
 }
 
 // Move also creates the parent folders of to.
-func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restructured, error) {
+func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeResult, error) {
 	if err := c.CheckMove(from, to); err != nil {
-		return bridge.Restructured{}, err
+		return bridge.ChangeResult{}, err
 	}
 	if err := c.approve(ctx, from, Request{Operation: Update, Action: fmt.Sprintf("move %s to %s", from, to)}); err != nil {
-		return bridge.Restructured{}, err
+		return bridge.ChangeResult{}, err
 	}
 	if err := c.makeParents(ctx, to); err != nil {
-		return bridge.Restructured{}, err
+		return bridge.ChangeResult{}, err
 	}
 	res, err := c.Workspace.Rename(ctx, from, to, c.restructure())
 	if err == nil {
@@ -297,7 +297,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 
 // Removed is the result of a deletion.
 type Removed struct {
-	bridge.Restructured
+	bridge.ChangeResult
 	Linking []model.Path // other documents that link to what was deleted
 }
 
@@ -306,7 +306,7 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	if err != nil {
 		return Removed{}, err
 	}
-	kind := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
+	kind := map[model.NodeKind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
 	what, linking := fmt.Sprintf("delete the %s %s", kind, p), c.Linking(ctx, p)
 	if len(linking) > 0 {
 		what += " (" + LinkTo(len(linking)) + " to it)"

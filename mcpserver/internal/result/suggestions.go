@@ -124,7 +124,7 @@ func DecisionsBlock(news []bridge.Resolved) (block string, untold []bridge.Resol
 
 // CommentsIn returns the open comments of a note, one on each line.
 func CommentsIn(p model.Path, v *model.Version) []string {
-	known, raw := v.Known(), v.Marked()
+	known, raw := v.Known(), v.Canonical()
 	if !strings.Contains(raw, "{>>") {
 		return nil
 	}

@@ -161,7 +161,7 @@ func renameOver(name string, text []byte) error {
 	return os.Rename(name+".tmp", name)
 }
 
-// editingAll has sed edit every note in one go.
+// editingAll has sed edit every note in one batch.
 func (b *bench) editingAll() error {
 	return b.withSaved("Sed", 4<<10, func(dirs [3]string, cpu func() ([3]time.Duration, error)) error {
 		for _, edit := range []struct{ name, script string }{

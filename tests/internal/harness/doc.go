@@ -16,7 +16,7 @@
 //
 // They are in the folders of tests, one for each subject: they build the
 // relayfs binary, mount vaults with it, and drive the mount, MCP and the command
-// line as people's programs do. They know the product from outside only; of
+// line as users' programs do. They know the product from outside only; of
 // its packages they use diffwrap, to read what a vault's file says.
 //
 // Tests run beside each other, those of a package and packages too: each has a sandbox of its own, and none changes the

@@ -22,7 +22,7 @@ type MCPClient struct {
 	Log    *Log
 	closed bool
 	LastID int
-	// answer is what the person at the client answers to questions; nil if the client
+	// answer is what the user at the client answers to questions; nil if the client
 	// cannot ask.
 	answer    map[string]any
 	Questions []string

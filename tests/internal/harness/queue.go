@@ -23,7 +23,7 @@ func (sg Suggestion) String() string {
 	return fmt.Sprintf("%s:%d %s %q -> %q", sg.Path, sg.Line, sg.Kind, sg.Old, sg.New)
 }
 
-// Suggestions lists what waits for a person.
+// Suggestions lists what waits for a user.
 func (s *Sandbox) Suggestions(t *testing.T, args ...string) []Suggestion {
 	t.Helper()
 	out := s.Run(t, append([]string{"suggestions", "list", "--json"}, args...)...)

@@ -14,7 +14,7 @@ import (
 // StartTimeout is generous: it bounds a hang, it measures nothing.
 var StartTimeout = need.Scaled(30 * time.Second)
 
-// Soon is how quickly a person's edit has to be visible.
+// Soon is how quickly a user's edit has to be visible.
 var Soon = need.Scaled(time.Second)
 
 // QueueTimeout bounds a hang of a command that decides on many suggestions.

@@ -20,7 +20,7 @@ func (f *Folder) lose(p *Proposal) {
 // makeRoom lets what is shown in dir under name without being there in the source
 // give way to what the source has there now. A proposed file becomes that file:
 // it is returned.
-func (f *Folder) makeRoom(dir *Node, name string, kind model.Kind) *Node {
+func (f *Folder) makeRoom(dir *Node, name string, kind model.NodeKind) *Node {
 	f.reveal(dir)
 	guest := dir.children[name]
 	switch {

@@ -16,7 +16,7 @@ import (
 // Node is one name in the tree. The exported fields never change.
 type Node struct {
 	ID     uint64 // the same while the process lives, also over renames; over 1
-	Kind   model.Kind
+	Kind   model.NodeKind
 	Folder *Folder    // nil for the root
 	Note   *note.Note // KindNote
 
@@ -66,7 +66,7 @@ func (n *Node) child(name string) *Node {
 }
 
 // newNode makes a node that is to be shown in dir.
-func newNode(dir *Node, name string, kind model.Kind) *Node {
+func newNode(dir *Node, name string, kind model.NodeKind) *Node {
 	f := dir.Folder
 	f.nextID++
 	n := &Node{ID: f.nextID, name: name, Kind: kind, parent: dir, Folder: f}
@@ -227,7 +227,7 @@ func (n *Node) Holds() []*Node {
 }
 
 // KindAs is what n is under another name. Only files are notes by their names.
-func (n *Node) KindAs(name string) model.Kind {
+func (n *Node) KindAs(name string) model.NodeKind {
 	if n.Kind == model.KindDir || n.Kind == model.KindLink {
 		return n.Kind
 	}
@@ -266,7 +266,7 @@ func (n *Node) InSource(name string) *Node {
 // of files that are no notes the time.
 type Info struct {
 	Path     model.Path
-	Kind     model.Kind
+	Kind     model.NodeKind
 	ID       uint64 // the same while the process lives, also over renames; over 1
 	Size     int64  // bytes of the view for a note
 	ModTime  time.Time

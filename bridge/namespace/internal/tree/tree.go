@@ -126,10 +126,10 @@ func (f *Backing) Offline() bool { return f.offline.Load() }
 func (f *Backing) SetOffline(away bool) { f.offline.Store(away) }
 
 // Locked says why the Folder's source takes no changes, nil if it does.
-func (f *Backing) Locked() error { return model.LockedBy(f.Source) }
+func (f *Backing) ReadOnlyErr() error { return model.ReadOnlyErrOf(f.Source) }
 
 // ReadOnly says that nothing in the Folder can be written now.
-func (f *Backing) ReadOnly() bool { return f.Offline() || f.Locked() != nil }
+func (f *Backing) ReadOnly() bool { return f.Offline() || f.ReadOnlyErr() != nil }
 
 // lookup finds a path, nil if nothing is there.
 func (t *Tree) lookup(p model.Path) *Node {
@@ -205,10 +205,10 @@ func (t *Tree) HiddenAt(p model.Path) *Node {
 func (t *Tree) CheckNew(op string, p model.Path) error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	var namer model.Namer
+	var namer model.NameChecker
 	name, _ := p.Split()
 	if f := t.Folder(name); f != nil {
-		namer, _ = f.Source.(model.Namer)
+		namer, _ = f.Source.(model.NameChecker)
 	}
 	for q := p; q != "" && t.lookup(q) == nil; q = q.Dir() {
 		var err error

@@ -61,7 +61,7 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 	}
 	parts, edits = p.matterBreak(parts, edits)
 	d.Runs = p.runs(parts)
-	edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits)
+	edits = diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits)
 	raw := diffwrap.Apply(cur.Raw(), edits)
 	d.Emptied = !diffwrap.HasBody(raw)
 	return Plan{Edits: edits, Decision: &d}
@@ -376,9 +376,9 @@ func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit
 	if s.Kind == diffwrap.Comment {
 		return nil, model.Refuse(errComment)
 	}
-	accepting := cur.Known().Accept(cur.Marked(), s.Suggestion)
-	accepted := diffwrap.Apply(cur.Marked(), accepting)
-	known := cur.Known().Through(cur.Marked(), accepting)
+	accepting := cur.Known().Accept(cur.Canonical(), s.Suggestion)
+	accepted := diffwrap.Apply(cur.Canonical(), accepting)
+	known := cur.Known().Through(cur.Canonical(), accepting)
 	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
 		return nil, model.Refuse(errors.New("what it proposes does not stand in one piece"))
 	}

@@ -81,7 +81,7 @@ func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.
 				piece, placed = placed[0], placed[1:]
 			}
 			s := new[:min(piece.Len, len(new))]
-			if piece.Behind.Len == 0 || !text.InsertAt(txn, piece.Behind.Last(), ycrdt.Behind, s) {
+			if piece.Behind.Len == 0 || !text.InsertAt(txn, piece.Behind.Last(), ycrdt.After, s) {
 				text.InsertAfter(txn, pos, s)
 			}
 			pos, new = pos+textmerge.UTF16Len(s), new[len(s):]

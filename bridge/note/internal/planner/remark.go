@@ -19,7 +19,7 @@ var errNoComment = errors.New("a comment cannot stand there: comment on the text
 
 // Remark plans a person's comment at an offset of the marked text.
 func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
-	raw := cur.Marked()
+	raw := cur.Canonical()
 	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())
 	if end, _ := diffwrap.FrontMatter(raw); at < end || !cur.Known().CommentFits(raw, at, comment) {
 		return Plan{}, model.Refuse(errNoComment)
@@ -27,7 +27,7 @@ func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d
 	from := textmerge.UTF16Len(raw[:at])
 	d.Runs = []model.DecidedRun{{At: model.PlaceRun(from, from+textmerge.UTF16Len(comment)), Role: model.Remarked, Text: comment}}
 	edits := []diffwrap.Edit{{Off: at, New: comment}}
-	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits), Decision: &d}, nil
+	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits), Decision: &d}, nil
 }
 
 // Resolve plans that a thread goes. Of its comments pending are those that wait for a person.
@@ -49,5 +49,5 @@ func Resolve(cur *model.Version, x *attribution.Layout, t model.Thread, pending 
 	slices.SortStableFunc(parts, func(a, b part) int { return a.off - b.off })
 	d.Runs = p.runs(parts)
 	edits := []diffwrap.Edit{{Off: t.Start, Len: t.End - t.Start}}
-	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits), Decision: &d}
+	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits), Decision: &d}
 }

@@ -153,7 +153,7 @@ func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (
 			text.Delete(txn, pos, size)
 		case x.stays:
 			now := model.IDRun{Client: rec.Client, Clock: rec.Clock + added, Len: x.id.Len}
-			if text.InsertAt(txn, x.id.Last(), ycrdt.Behind, x.text) {
+			if text.InsertAt(txn, x.id.Last(), ycrdt.After, x.text) {
 				rec.Returned = append(rec.Returned, model.Revival{Old: x.id, New: now})
 			} else {
 				text.InsertAfter(txn, pos, x.text)

@@ -341,8 +341,8 @@ func (p *printer) check() error {
 		}
 		return nil
 	}
-	body, _ := diffwrap.FrontMatter(p.cur.Marked())
-	bodyO, bodyA := p.cur.Known().MarksOf(p.cur.Marked()).From(body).Texts(p.cur.Marked()[body:])
+	body, _ := diffwrap.FrontMatter(p.cur.Canonical())
+	bodyO, bodyA := p.cur.Known().MarksOf(p.cur.Canonical()).From(body).Texts(p.cur.Canonical()[body:])
 	if o, a := known.From(is).Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
 		return model.Refuse(errMatterChanged)
 	}

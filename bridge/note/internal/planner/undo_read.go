@@ -47,7 +47,7 @@ type segment struct {
 // segments are the raw text by what it is to the layout.
 func (t *takeback) segments() (list []segment) {
 	marked := t.markedSegments()
-	spans := textmerge.Kept(len(t.cur.Raw()), t.cur.Separated())
+	spans := textmerge.Kept(len(t.cur.Raw()), t.cur.CanonicalEdits())
 	at := 0
 	add := func(off, end int, s segment) {
 		if off < end {
@@ -109,7 +109,7 @@ func (t *takeback) markedSegments() (list []segment) {
 		list = append(list, segment{off: c.Start, end: c.End, mark: c.Mark, o: !c.Added, a: !c.Deleted})
 		at = c.End
 	}
-	fill(len(t.cur.Marked()))
+	fill(len(t.cur.Canonical()))
 	return list
 }
 
@@ -121,7 +121,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			runs = append(runs, ycrdt.Run{ID: p.ID, Len: p.Len})
 		}
 	}
-	t.x = t.known.LayOut(t.cur.Marked(), t.cur.Known(), attribution.UnitsOf(runs).Through(t.cur.Raw(), t.cur.Separated()))
+	t.x = t.known.LayOut(t.cur.Canonical(), t.cur.Known(), attribution.UnitsOf(runs).Through(t.cur.Raw(), t.cur.CanonicalEdits()))
 	segments := t.segments()
 	pos := 0
 	cursor := textmerge.NewCursor(t.cur.Raw())

@@ -16,7 +16,7 @@ import (
 func markedAnew(v *model.Version) []diffwrap.Edit {
 	marks, _, _ := v.RawKnown().Layout(v.Raw())
 	for _, m := range marks {
-		if len(v.Separated()) > 0 && v.Separated()[0].Off < m.End {
+		if len(v.CanonicalEdits()) > 0 && v.CanonicalEdits()[0].Off < m.End {
 			return []diffwrap.Edit{{Off: m.Start, Len: attribution.MarkEdge, New: v.Raw()[m.Start : m.Start+attribution.MarkEdge]}}
 		}
 	}
@@ -94,18 +94,18 @@ func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Au
 	if x != nil {
 		lens.Owners = x.OwnersFor(by)
 	}
-	res, err := lens.Put(cur.Marked(), text)
+	res, err := lens.Put(cur.Canonical(), text)
 	if err != nil {
 		return Plan{}, model.Refuse(err)
 	}
 	plan := Plan{Warnings: res.Warnings}
 	if len(res.Edits) > 0 {
-		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), res.Edits)
+		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), res.Edits)
 		if len(plan.Edits) == 0 {
 			plan.Edits = markedAnew(cur)
 		}
 		if by.Name != "" {
-			plan.Marks, plan.Moved = attribution.Written(x, cur.Marked(), res)
+			plan.Marks, plan.Moved = attribution.Written(x, cur.Canonical(), res)
 		}
 	}
 	if fm := res.FrontMatter; fm != nil {

@@ -93,7 +93,7 @@ func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 
 // Run downloads missing attachments until ctx ends, while online, and reports each arrival.
 func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func()) {
-	for range a.wanted.Until(ctx) {
+	for range a.wanted.Each(ctx) {
 		// After a reconnection the listing calls Fetch again.
 		for online() {
 			e, ok := a.next()
@@ -145,7 +145,7 @@ func (a *Attachments) report() {
 	defer a.mu.Unlock()
 	failed := slices.SortedFunc(maps.Values(a.failed), func(x, y failure) int { return strings.Compare(x.path, y.path) })
 	if len(failed) == 0 {
-		a.problems.Tried(model.AboutAttachments, nil)
+		a.problems.Record(model.AboutAttachments, nil)
 		return
 	}
 	var named []string
@@ -156,7 +156,7 @@ func (a *Attachments) report() {
 	if len(failed) > 1 {
 		what = fmt.Sprintf("%d attachments are", len(failed))
 	}
-	a.problems.Tried(model.AboutAttachments, fmt.Errorf("%s not shown (%s first): %w", what, strings.Join(named, ", "), failed[0].err))
+	a.problems.Record(model.AboutAttachments, fmt.Errorf("%s not shown (%s first): %w", what, strings.Join(named, ", "), failed[0].err))
 }
 
 func (a *Attachments) name(e folderdoc.Entry) string { return transport.DocumentName(a.folder, e.ID) }

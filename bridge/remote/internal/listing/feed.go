@@ -21,7 +21,7 @@ func (l *Listing) Scan(found func(model.SourceEntry)) {
 
 // Report reports changes of peers until ctx ends.
 func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
-	for range l.news.Until(ctx) {
+	for range l.news.Each(ctx) {
 		l.mu.Lock()
 		events, dirty := l.events, l.dirty
 		l.events, l.dirty = nil, make(map[model.DocID]bool)

@@ -107,7 +107,7 @@ func (l *Listing) served(e folderdoc.Entry) bool {
 
 // Run updates the listing until the context of New ends.
 func (l *Listing) Run() {
-	for range l.relist.Until(l.ctx) {
+	for range l.relist.Each(l.ctx) {
 		l.set.Logged("list the folder", l.List(true))
 	}
 }

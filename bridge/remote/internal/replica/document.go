@@ -99,7 +99,7 @@ func (d *Document) SetLast(seq uint64) {
 // View or Change calls may use it.
 func (d *Document) Stamp(size int) model.Stamp {
 	return model.Stamp{
-		Device: uint64(d.set.Client), Size: int64(size), ModTime: d.state.modTime.UnixNano(), ChgTime: d.state.version,
+		Device: uint64(d.set.Client), Size: int64(size), ModTime: d.state.modTime.UnixNano(), CTime: d.state.version,
 	}
 }
 

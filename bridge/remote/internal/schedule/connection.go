@@ -97,7 +97,7 @@ func (y *Scheduler) followFolder(ctx context.Context) error {
 		}
 		y.connected()
 		r.start()
-		for range p.Moved.Until(ctx) {
+		for range p.Moved.Each(ctx) {
 			r.start()
 		}
 	})
@@ -151,7 +151,7 @@ func (y *Scheduler) lookUp(ctx context.Context) (unseen bool, err error) {
 
 // connected records that the folder's document is in step.
 func (y *Scheduler) connected() {
-	y.set.Problems.Tried(model.AboutConnection, nil)
+	y.set.Problems.Record(model.AboutConnection, nil)
 	y.mu.Lock()
 	y.kept[replica.FolderID] = true
 	y.online, y.synced = true, time.Now()
@@ -186,7 +186,7 @@ func (y *Scheduler) disconnected(err error, renew bool) {
 		return
 	}
 	if !renew {
-		y.set.Problems.Tried(model.AboutConnection, err)
+		y.set.Problems.Record(model.AboutConnection, err)
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()

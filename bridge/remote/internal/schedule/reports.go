@@ -103,7 +103,7 @@ func (x *reports) take(f ysync.Frame) {
 	if err != nil {
 		err = fmt.Errorf("%w: invalid report: %v", transport.ErrProtocol, err)
 	}
-	x.y.set.Problems.Tried(model.AboutReports, err)
+	x.y.set.Problems.Record(model.AboutReports, err)
 }
 
 func (x *reports) takeEvent(payload []byte) error {

@@ -211,7 +211,7 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 // storeSent stores acknowledgements until the context of New ends. What a crash loses is
 // sent again, which changes nothing.
 func (y *Scheduler) storeSent() {
-	for range y.acked.Until(y.ctx) {
+	for range y.acked.Each(y.ctx) {
 		y.mu.Lock()
 		sent := y.sent
 		y.sent = make(map[model.DocID]uint64)

@@ -21,7 +21,7 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	if y.isKept(d.ID()) {
 		return nil
 	}
-	if !bridge.Waits(ctx) {
+	if !bridge.MayBlock(ctx) {
 		return model.ErrNotFetched
 	}
 	y.Attempted(ctx, AttemptPatience)

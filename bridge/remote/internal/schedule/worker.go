@@ -62,7 +62,7 @@ func (y *Scheduler) turned(d *replica.Document, prio priority, err error) {
 		}
 		err = fmt.Errorf("%s: %w", d.Title(), err)
 	}
-	y.set.Problems.Tried(d.Name, err)
+	y.set.Problems.Record(d.Name, err)
 }
 
 // isWanted reports whether a document is a note of the folder, or the server lacks something

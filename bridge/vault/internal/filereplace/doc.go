@@ -4,12 +4,12 @@
 //	s, err := swapper.Stage("Plan.md", replacement)
 //	...
 //	defer s.Close()
-//	stamp, err := s.Commit() // model.ErrConflict: somebody else saved first
+//	stamp, err := s.Commit() // model.ErrConflict: another program saved first
 //
 // No system call replaces a file only if it is unchanged. So a swap acts first and looks
 // then:
 //
-//  1. Stage: a temp file gets the new content, in the swap folder or beside the note
+//  1. Stage: a temp file gets the new content, in the swap folder or next to the note
 //     (temp.go).
 //  2. Hold: a lease on the old file lets programs that open it for writing wait, some
 //     microseconds. It is granted once no program has the file open for writing, so no save

@@ -23,7 +23,7 @@ import (
 //
 // What it writes, the difference between what the file held and what it holds now, is
 // merged into the note. Where that overlaps with what the note has got meanwhile, neither
-// wins: the late save becomes a conflicted copy beside the note.
+// wins: the late save becomes a conflicted copy next to the note.
 //
 // A lease tells whether somebody has a file open for writing (disk.File). As long as
 // somebody has, the file is watched, however long that takes; without a writer, for two
@@ -50,7 +50,7 @@ const (
 	shareFiles  = 16
 	maxAncestor = 1 << 20
 	// mergeAttempts bounds how often a merge starts again because the note was saved
-	// meanwhile. Then the late save is kept beside the note.
+	// meanwhile. Then the late save is kept next to the note.
 	mergeAttempts = 8
 )
 
@@ -58,10 +58,10 @@ const (
 type Notes interface {
 	// Read returns what the note at rel holds, once a save that is going on is over.
 	Read(rel string) ([]byte, model.Stamp, error)
-	// Replace replaces what the note at rel holds, and reports that as a person's change;
+	// Replace replaces what the note at rel holds, and reports that as a user's change;
 	// model.ErrConflict if it is not what r.Expect says.
 	Replace(rel string, r model.Replacement) error
-	// KeepCopy makes a new file beside the note at rel and returns its name.
+	// KeepCopy makes a new file next to the note at rel and returns its name.
 	KeepCopy(rel string, data []byte) (name string, err error)
 }
 
@@ -85,17 +85,17 @@ type file struct {
 	last  model.Stamp // of the state that the note has
 	data  []byte      // its bytes; nil if there were too many
 	since time.Time   // of that state
-	seen  vaultdir.Sighting
+	seen  vaultdir.StatSample
 	next  time.Time // when to look, unless somebody waits for the end
 }
 
-// patience is how long files are watched at the moment.
-type patience int
+// watchMode is how long files are watched at the moment.
+type watchMode int
 
 const (
-	asNeeded patience = iota
-	ending            // End waits
-	crowded           // there are too many files: this look is the last
+	asNeeded watchMode = iota
+	ending             // End waits
+	crowded            // there are too many files: this look is the last
 )
 
 // NewWatcher is a Watcher.
@@ -209,7 +209,7 @@ func (f *file) writers() (open, certain bool) {
 }
 
 // look merges what was saved to f, once the save is over, and says whether to look again.
-func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
+func (w *Watcher) look(f *file, now time.Time, has watchMode) (again bool) {
 	// Before the look: what a writer that is gone has written shows in it.
 	open, certain := f.writers()
 	st, err := f.open.Info()
@@ -221,7 +221,7 @@ func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
 		}
 		return err == nil && w.mayChange(f, now.Sub(f.since), open, certain, has)
 	}
-	wait := vaultdir.SettledAge
+	wait := vaultdir.QuietAge
 	switch {
 	case has == crowded && stamp.Size > 0:
 		wait = 0
@@ -229,7 +229,7 @@ func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
 		w.log.Warn("a program was in the middle of a save when the note was replaced: what it writes from now on is lost", model.LogPath, f.rel)
 		return false
 	case stamp.Size == 0:
-		wait = vaultdir.SettleLimit // truncated, about to be written
+		wait = vaultdir.MaxQuietWait // truncated, about to be written
 	case certain && !open:
 		wait = 0
 	}
@@ -240,13 +240,13 @@ func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
 	if err != nil {
 		return errors.Is(err, vaultdir.ErrTorn)
 	}
-	w.mergeBack(f.rel, f.data, theirs)
+	w.mergeLate(f.rel, f.data, theirs)
 	f.last, f.data, f.since = stamp, theirs, now
 	return true
 }
 
 // mayChange says whether f, which has not changed for quiet, needs another look.
-func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, has patience) bool {
+func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, has watchMode) bool {
 	switch {
 	case has == asNeeded:
 		return open || quiet < grace
@@ -260,8 +260,8 @@ func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, ha
 	return false
 }
 
-// mergeBack merges a late save into the note: theirs was computed from ancestor.
-func (w *Watcher) mergeBack(rel string, ancestor, theirs []byte) {
+// mergeLate merges a late save into the note: theirs was computed from ancestor.
+func (w *Watcher) mergeLate(rel string, ancestor, theirs []byte) {
 	for range mergeAttempts {
 		merged, err := w.mergeOnce(rel, ancestor, theirs)
 		if merged {
@@ -294,7 +294,7 @@ func (w *Watcher) mergeOnce(rel string, ancestor, theirs []byte) (bool, error) {
 	if bytes.Equal(text, ours) {
 		return true, nil
 	}
-	err = w.notes.Replace(rel, model.Replacement{Expect: stamp, Data: text, ModTime: stamp.Next(time.Now())})
+	err = w.notes.Replace(rel, model.Replacement{IfMatch: stamp, Data: text, ModTime: stamp.Next(time.Now())})
 	if errors.Is(err, model.ErrConflict) {
 		return false, nil
 	}

@@ -68,10 +68,10 @@ func TestSwapWaitsForASave(t *testing.T) {
 			inBubble(t, "old\n", func(t *testing.T, w *world) {
 				f := w.open("N.md")
 				go func() {
-					time.Sleep(vaultdir.SettledAge / 4)
+					time.Sleep(vaultdir.QuietAge / 4)
 					w.ok(f.Truncate(0))
 					for _, text := range steps {
-						time.Sleep(vaultdir.SettledAge / 4)
+						time.Sleep(vaultdir.QuietAge / 4)
 						_, err := f.WriteString(text)
 						w.ok(err)
 					}
@@ -117,7 +117,7 @@ func TestOpenAfterReplace(t *testing.T) {
 	})
 }
 
-// Whoever has a replaced note open for ever keeps nobody from closing the vault.
+// Whoever has a replaced note open forever keeps nobody from closing the vault.
 func TestCloseWithAWriter(t *testing.T) {
 	inBubble(t, "old\n", func(t *testing.T, w *world) {
 		w.open("N.md")

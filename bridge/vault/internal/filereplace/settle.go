@@ -23,24 +23,24 @@ const (
 // one after the other, each round has many, and the disk's journal some peace.
 const settlePause = 50 * time.Millisecond
 
-// settler makes swaps durable in the background: it syncs the new file, then the folder,
+// syncer makes swaps durable in the background: it syncs the new file, then the folder,
 // and only then removes the pre-image. Until then a power cut leaves one of the two, whole
 // (sweep.go). Swaps that come during a round share the next one.
-type settler struct {
+type syncer struct {
 	syncs *vaultdir.Syncs
 	log   *slog.Logger
 	room  chan struct{}  // holds a token for each swap that has not settled
 	all   sync.WaitGroup // of these swaps
 
 	mu      sync.Mutex // protects the following
-	waiting []*settlement
-	round   []*settlement // that is under way
+	waiting []*pendingSync
+	round   []*pendingSync // that is under way
 	running bool
 	last    time.Time // when the last round began
 }
 
-// settlement is a swap that is not durable yet.
-type settlement struct {
+// pendingSync is a swap that is not durable yet.
+type pendingSync struct {
 	rel      string
 	dir      disk.Dir  // that the new file was put in
 	file     disk.File // the new file, wherever somebody has moved it
@@ -52,12 +52,12 @@ type settlement struct {
 	unwatched chan struct{}
 }
 
-func newSettler(syncs *vaultdir.Syncs, log *slog.Logger) *settler {
-	return &settler{syncs: syncs, log: log, room: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
+func newSettler(syncs *vaultdir.Syncs, log *slog.Logger) *syncer {
+	return &syncer{syncs: syncs, log: log, room: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
 }
 
 // add takes over a swap. It waits while there are too many.
-func (t *settler) add(s *settlement) {
+func (t *syncer) add(s *pendingSync) {
 	t.room <- struct{}{}
 	t.all.Add(1)
 	s.done = make(chan struct{})
@@ -71,7 +71,7 @@ func (t *settler) add(s *settlement) {
 }
 
 // run settles rounds until no swap is waiting.
-func (t *settler) run() {
+func (t *syncer) run() {
 	for {
 		t.mu.Lock()
 		t.running = len(t.waiting) > 0
@@ -91,8 +91,8 @@ func (t *settler) run() {
 
 // settleAt returns when no swap at rel or below it is waiting or under way, with the error of a file
 // that could not be synced.
-func (t *settler) settleAt(rel string) (err error) {
-	var now, others []*settlement
+func (t *syncer) settleAt(rel string) (err error) {
+	var now, others []*pendingSync
 	t.mu.Lock()
 	for _, s := range t.waiting {
 		if s.rel == rel || vaultdir.Below(rel, s.rel) {
@@ -115,7 +115,7 @@ func (t *settler) settleAt(rel string) (err error) {
 }
 
 // settle syncs the files of a round and then each of their folders once.
-func (t *settler) settle(round []*settlement) {
+func (t *syncer) settle(round []*pendingSync) {
 	for _, s := range round {
 		s.file.StartSync() // together, and not one after the other
 	}
@@ -139,7 +139,7 @@ func (t *settler) settle(round []*settlement) {
 		close(s.done)
 		switch {
 		case fileErrs[i] != nil:
-			s.preImage.leave()
+			s.preImage.closeForRecovery()
 			t.forget(s)
 		case s.preImage.isChanged(): // what somebody has saved there is yet to be merged into the note
 			go func() {
@@ -155,7 +155,7 @@ func (t *settler) settle(round []*settlement) {
 }
 
 // forget releases what a swap that has settled holds.
-func (t *settler) forget(s *settlement) {
+func (t *syncer) forget(s *pendingSync) {
 	s.file.Close()
 	s.dir.Close()
 	<-t.room
@@ -163,7 +163,7 @@ func (t *settler) forget(s *settlement) {
 }
 
 // syncOnce syncs a folder that this round has not synced yet.
-func (t *settler) syncOnce(dir disk.Dir, synced map[vaultdir.ID]error) error {
+func (t *syncer) syncOnce(dir disk.Dir, synced map[vaultdir.ID]error) error {
 	id, err := vaultdir.IDOfDir(dir)
 	if err != nil {
 		return err

@@ -17,14 +17,14 @@ import (
 // Swap is one replacement under way.
 type Swap struct {
 	s       *Swapper
-	at      vaultdir.Place
+	at      vaultdir.Entry
 	r       model.Replacement
 	temp    *Temp
 	old     disk.File // the file that is to be displaced
 	oldData []byte    // the common ancestor, should a merge become necessary
 }
 
-// Stage prepares the replacement r of the note at rel; r.Meanwhile is the caller's to call.
+// Stage prepares the replacement r of the note at rel; r.BeforeRename is the caller's to call.
 // model.ErrConflict if the note is not the expected file. The caller closes the swap.
 func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
 	at, err := s.o.Vault.Within(rel)
@@ -50,7 +50,7 @@ func (sw *Swap) stage() (err error) {
 	if sw.at.Info, err = sw.old.Info(); err != nil {
 		return err
 	}
-	if int64(len(sw.oldData)) != sw.r.Expect.Size || vaultdir.StampOf(&sw.at.Info) != sw.r.Expect {
+	if int64(len(sw.oldData)) != sw.r.IfMatch.Size || vaultdir.StampOf(&sw.at.Info) != sw.r.IfMatch {
 		return model.ErrConflict
 	}
 	if dir, ok := sw.s.dir.on(sw.at.Info.Device); ok {
@@ -64,10 +64,10 @@ func (sw *Swap) stage() (err error) {
 }
 
 func (sw *Swap) readOld() error {
-	if sw.oldData = []byte(sw.r.Held); sw.r.Held != "" {
+	if sw.oldData = []byte(sw.r.KnownText); sw.r.KnownText != "" {
 		return nil
 	}
-	sw.oldData = make([]byte, sw.r.Expect.Size)
+	sw.oldData = make([]byte, sw.r.IfMatch.Size)
 	n, err := sw.old.ReadAt(sw.oldData, 0)
 	if sw.oldData = sw.oldData[:n]; errors.Is(err, io.EOF) {
 		return nil
@@ -89,7 +89,7 @@ func (sw *Swap) content() Content {
 	return Content{Data: sw.r.Data, ModTime: sw.r.ModTime, old: sw.old, oldInfo: &sw.at.Info}
 }
 
-// Stamp is what the new file's stamp will be, but for the time of change.
+// Stamp is what the new file's stamp will be, except for the time of change.
 func (sw *Swap) Stamp() model.Stamp { return sw.temp.Stamp }
 
 // Mode is the permission bits of the old file and of the new one.
@@ -139,10 +139,10 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 		sw.s.o.Log.Warn("the note's other names (hard links) keep what it held before", model.LogPath, sw.at.Rel)
 	}
 	old := watched{sw.old, make(chan struct{})}
-	sw.s.o.Late(sw.at.Rel, old, sw.r.Expect, sw.oldData)
+	sw.s.o.Late(sw.at.Rel, old, sw.r.IfMatch, sw.oldData)
 	dir, preImage := sw.at.Dir, sw.temp
 	sw.old, sw.at.Dir, sw.temp = nil, nil, nil
-	sw.s.settler.add(&settlement{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Settle, unwatched: old.closed})
+	sw.s.settler.add(&pendingSync{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Settle, unwatched: old.closed})
 	return stamp, nil
 }
 
@@ -160,7 +160,7 @@ func (w watched) Close() error {
 
 // replace is the steps 2 to 5.
 func (sw *Swap) replace() error {
-	release := sw.hold()
+	release := sw.leaseOld()
 	defer release()
 	if err := sw.check(); err != nil {
 		return err
@@ -175,17 +175,17 @@ func (sw *Swap) replace() error {
 	return nil
 }
 
-// hold lets programs that open the old file for writing wait until release is called. A
+// leaseOld lets programs that open the old file for writing wait until release is called. A
 // program that has it open already gets the time of a save to finish; one that has it open
 // for longer is left to step 7.
-func (sw *Swap) hold() (release func()) {
+func (sw *Swap) leaseOld() (release func()) {
 	const step = time.Millisecond
 	for start := time.Now(); ; time.Sleep(step) {
 		release, err := sw.old.Lease()
 		if err == nil {
 			return release
 		}
-		if !errors.Is(err, disk.ErrWriters) || time.Since(start) >= vaultdir.SettledAge {
+		if !errors.Is(err, disk.ErrWriters) || time.Since(start) >= vaultdir.QuietAge {
 			return func() {}
 		}
 	}
@@ -194,7 +194,7 @@ func (sw *Swap) hold() (release func()) {
 // check is step 3.
 func (sw *Swap) check() error {
 	info, err := sw.at.Dir.Stat(sw.at.Name)
-	if err == nil && vaultdir.StampOf(&info) != sw.r.Expect {
+	if err == nil && vaultdir.StampOf(&info) != sw.r.IfMatch {
 		err = model.ErrConflict
 	}
 	return conflictIfGone(err)
@@ -239,7 +239,7 @@ func (sw *Swap) renameOnce() (exchanged bool, err error) {
 func (sw *Swap) displaced() bool {
 	info, err := sw.temp.dir.Stat(sw.temp.Name)
 	now := vaultdir.StampOf(&info)
-	return err == nil && now.SameFile(sw.r.Expect)
+	return err == nil && now.SameFile(sw.r.IfMatch)
 }
 
 // undo gives the name back to the save that came between. It always returns an error.
@@ -253,7 +253,7 @@ func (sw *Swap) undo() error {
 	if err != nil {
 		return sw.keepTemp(err)
 	}
-	sw.s.o.Syncs.Try(sw.at.Dir) // or a power cut could take this and not what it takes back
+	sw.s.o.Syncs.SyncBestEffort(sw.at.Dir) // or a power cut could take this and not what it takes back
 	// Our file was under the name for a moment: whoever opened it then, or replaced it, has
 	// a save there.
 	theirs, err := dir.Open(sw.temp.Name, os.O_RDONLY, 0)
@@ -264,8 +264,8 @@ func (sw *Swap) undo() error {
 	return model.ErrConflict
 }
 
-// keepTemp keeps a person's save, which is under the temp name and cannot be put back,
-// beside the note. It returns nil if err, which says why, is nil.
+// keepTemp keeps a user's save, which is under the temp name and cannot be put back,
+// next to the note. It returns nil if err, which says why, is nil.
 func (sw *Swap) keepTemp(err error) error {
 	if err == nil {
 		return nil

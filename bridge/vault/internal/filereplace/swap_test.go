@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// These tests go through a swap step by step and let a person save in between.
+// These tests go through a swap step by step and let a user save in between.
 
 type world struct {
 	t      *testing.T
@@ -33,7 +33,7 @@ type world struct {
 	late   *Watcher
 }
 
-// worlds are where a swap has its temp file: beside the note, and in the swap folder.
+// worlds are where a swap has its temp file: next to the note, and in the swap folder.
 var worlds = map[string]func(*testing.T, string) *world{
 	"beside":      newWorld,
 	"swap folder": func(t *testing.T, text string) *world { return newWorldWith(t, text, t.TempDir(), slog.DiscardHandler) },
@@ -126,7 +126,7 @@ func (w *world) stageAt(text string, modTime time.Time) *Swap {
 	at, err := w.folder.Locate("N.md")
 	w.ok(err)
 	at.Close()
-	s, err := w.s.Stage("N.md", model.Replacement{Expect: vaultdir.StampOf(&at.Info), Data: []byte(text), ModTime: modTime})
+	s, err := w.s.Stage("N.md", model.Replacement{IfMatch: vaultdir.StampOf(&at.Info), Data: []byte(text), ModTime: modTime})
 	w.ok(err)
 	return s
 }
@@ -207,7 +207,7 @@ func TestRemovedBetweenCheckAndCommit(t *testing.T) {
 }
 
 // TestSaveDuringUndo has two saves: one slips in before the exchange, the other
-// reaches our file before it is taken back.
+// reaches our file before it is undone.
 func TestSaveDuringUndo(t *testing.T) {
 	t.Parallel()
 	for temp, newWorld := range worlds {

@@ -41,12 +41,12 @@ type Swapper struct {
 	temps   atomic.Uint64
 	dir     swapDir
 	swaps   sync.WaitGroup // that were staged and not closed
-	settler *settler
+	settler *syncer
 	// noExchange is set once the disk has turned out not to know exchange.
 	noExchange atomic.Bool
 	ordered    sync.Map // by device: what OrdersNames says of it
 	placed     sync.Map // newFiles of which a sweep has found the pre-image, by the inode of that
-	unplaced   sync.Map // newFiles that a sweep has found without their names
+	unrenamed  sync.Map // newFiles that a sweep has found without their names
 }
 
 // New is a Swapper. Without the swap folder it does without.
@@ -139,6 +139,6 @@ func (s *Swapper) KeepCopy(dir disk.Dir, name string, data []byte) (string, erro
 		return "", err
 	}
 	defer t.Discard()
-	defer s.o.Syncs.Try(dir)
+	defer s.o.Syncs.SyncBestEffort(dir)
 	return MoveAside(dir, t.Name, dir, conflictName(name))
 }

@@ -20,11 +20,11 @@ import (
 // synced before its pre-images are removed.
 type Sweep struct {
 	s    *Swapper
-	left []leftover
+	left []tempFile
 }
 
-// leftover is a temp file with a tag.
-type leftover struct {
+// tempFile is a temp file with a tag.
+type tempFile struct {
 	rel  string // of its folder
 	swap bool   // it is in the swap folder
 	name string
@@ -37,10 +37,10 @@ func (s *Swapper) Sweep() *Sweep { return &Sweep{s: s} }
 // Found deals with a temp file in the folder at rel. One that belongs to a note is left to
 // Finish.
 func (w *Sweep) Found(dir disk.Dir, rel, name string) {
-	w.found(dir, leftover{rel: rel, name: name})
+	w.found(dir, tempFile{rel: rel, name: name})
 }
 
-func (w *Sweep) found(dir disk.Dir, l leftover) {
+func (w *Sweep) found(dir disk.Dir, l tempFile) {
 	if w.s.o.ReadOnly || w.s.IsOwn(l.name) {
 		return
 	}
@@ -54,7 +54,7 @@ func (w *Sweep) found(dir disk.Dir, l leftover) {
 	}
 }
 
-// toTrash moves a temp file to the trash if nobody can tell what is in it: a person may
+// toTrash moves a temp file to the trash if nobody can tell what is in it: a user may
 // need it.
 func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 	trash, err := w.s.o.Vault.OpenTrash()
@@ -64,7 +64,7 @@ func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 	defer trash.Close()
 	kept, err := MoveAside(dir, name, trash, "relayfs recovered.md")
 	if err == nil {
-		w.s.o.Syncs.Try(trash)
+		w.s.o.Syncs.SyncBestEffort(trash)
 		w.s.o.Log.Info("left-over temp file moved to the trash", model.LogPath, vaultdir.Trash+"/"+kept)
 	}
 	return err
@@ -80,7 +80,7 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 	notes := make(map[uint64]string)  // by the hashes of their paths
 	saved := make(map[uint64]bool)    // those that have the time of a new file
 	moved := make(map[int64][]string) // other files, by their times
-	left := make(map[uint64][]leftover)
+	left := make(map[uint64][]tempFile)
 	for _, l := range w.left {
 		left[l.tag.path] = append(left[l.tag.path], l)
 	}
@@ -90,7 +90,7 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 		}
 		path, time := hashOf(e.Rel), e.Stamp.ModTime
 		notes[path] = e.Rel
-		if saved[path] = slices.ContainsFunc(left[path], func(l leftover) bool { return l.tag.modTime == time }); !saved[path] {
+		if saved[path] = slices.ContainsFunc(left[path], func(l tempFile) bool { return l.tag.modTime == time }); !saved[path] {
 			moved[time] = append(moved[time], e.Rel)
 		}
 	}
@@ -116,7 +116,7 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 // find is where a note is now whose new file is not at rel, or rel: moved are files by their times. The note
 // is lost if none of them is the new file and nobody has just saved at rel, where nothing is if that is "":
 // a power cut may have torn it. A file that has the time alone may be another's, since notes that are saved together have one.
-func (w *Sweep) find(rel string, left []leftover, moved map[int64][]string) (now string, lost bool) {
+func (w *Sweep) find(rel string, left []tempFile, moved map[int64][]string) (now string, lost bool) {
 	lost = rel == ""
 	for _, l := range left {
 		for _, other := range moved[l.tag.modTime] {
@@ -151,28 +151,28 @@ func (w *Sweep) swapDir() {
 	}
 	for _, name := range names {
 		if vaultdir.IsTemp(name) {
-			w.found(dir, leftover{swap: true, name: name})
+			w.found(dir, tempFile{swap: true, name: name})
 		}
 	}
 }
 
 // note deals with the temp files of the note at rel, or, if that is "", of one that is not there any
 // more; lost is what find says. It says whether it has put one back.
-func (w *Sweep) note(rel string, left []leftover, lost bool) (put bool, err error) {
+func (w *Sweep) note(rel string, left []tempFile, lost bool) (put bool, err error) {
 	// The newest goes first. While a later save is known not to have got its name, an earlier one of which nothing is
 	// known is taken for one that did (package note), and so a kill must not leave a later file alone.
-	slices.SortFunc(left, func(a, b leftover) int { return cmp.Compare(b.tag.modTime, a.tag.modTime) })
+	slices.SortFunc(left, func(a, b tempFile) int { return cmp.Compare(b.tag.modTime, a.tag.modTime) })
 	if n := len(left); rel != "" {
-		left, err = w.mend(rel, left)
+		left, err = w.repair(rel, left)
 		if put = len(left) < n; err != nil {
 			return put, err
 		}
 	}
-	return put, errors.Join(err, w.disposeAll(left, lost))
+	return put, errors.Join(err, w.discardAll(left, lost))
 }
 
 // in calls fn with the folder that a temp file is in.
-func (w *Sweep) in(l leftover, fn func(disk.Dir) error) error {
+func (w *Sweep) in(l tempFile, fn func(disk.Dir) error) error {
 	if l.swap {
 		return fn(w.s.dir.dir)
 	}
@@ -184,24 +184,24 @@ func (w *Sweep) in(l leftover, fn func(disk.Dir) error) error {
 	return fn(dir)
 }
 
-// mend makes a note whole and durable, and returns the temp files that it has not dealt with: left is sorted, the newest first.
+// repair makes a note whole and durable, and returns the temp files that it has not dealt with: left is sorted, the newest first.
 // Of saves that came one after the other each may be torn, and so the pre-image, too.
-func (w *Sweep) mend(rel string, left []leftover) ([]leftover, error) {
+func (w *Sweep) repair(rel string, left []tempFile) ([]tempFile, error) {
 	at, err := w.s.o.Vault.Locate(rel)
 	if err != nil {
 		return left, err
 	}
 	defer at.Close()
 	for {
-		torn := slices.IndexFunc(left, func(l leftover) bool { return w.isTorn(&at, l) })
+		torn := slices.IndexFunc(left, func(l tempFile) bool { return w.isTorn(&at, l) })
 		if torn < 0 {
 			break
 		}
-		if err := w.disposeAll(left[:torn], false); err != nil {
+		if err := w.discardAll(left[:torn], false); err != nil {
 			return left, err
 		}
 		left = left[torn:]
-		if err := w.in(left[0], func(dir disk.Dir) error { return w.putBack(dir, left[0].name, &at) }); err != nil {
+		if err := w.in(left[0], func(dir disk.Dir) error { return w.restorePreImage(dir, left[0].name, &at) }); err != nil {
 			return left, err
 		}
 		left = left[1:]
@@ -214,7 +214,7 @@ func (w *Sweep) mend(rel string, left []leftover) ([]leftover, error) {
 
 // isTorn says whether a note lacks bytes of the new file that it was exchanged for the temp
 // file with.
-func (w *Sweep) isTorn(at *vaultdir.Place, l leftover) bool {
+func (w *Sweep) isTorn(at *vaultdir.Entry, l tempFile) bool {
 	if at.Info.Inode == l.tag.pre.inode { // it has not been exchanged, whatever its time is
 		return false
 	}
@@ -230,12 +230,12 @@ func (w *Sweep) isTorn(at *vaultdir.Place, l leftover) bool {
 	return exchanged
 }
 
-// putBack gives the name of a torn note to its pre-image.
-func (w *Sweep) putBack(dir disk.Dir, name string, at *vaultdir.Place) error {
+// restorePreImage gives the name of a torn note to its pre-image.
+func (w *Sweep) restorePreImage(dir disk.Dir, name string, at *vaultdir.Entry) error {
 	if err := dir.Exchange(name, at.Dir, at.Name); err != nil {
 		return err
 	}
-	w.s.unplaced.Store(newFile{at.Info.Inode, at.Info.ModTime}, true)
+	w.s.unrenamed.Store(newFile{at.Info.Inode, at.Info.ModTime}, true)
 	w.s.o.Log.Warn("a power cut has torn a save; the note is what it was before", model.LogPath, at.Rel)
 	if err := w.s.o.Syncs.Sync(at.Dir); err != nil {
 		return err
@@ -243,16 +243,16 @@ func (w *Sweep) putBack(dir disk.Dir, name string, at *vaultdir.Place) error {
 	return dir.Remove(name)
 }
 
-// disposeAll disposes of temp files, in their order.
-func (w *Sweep) disposeAll(left []leftover, lost bool) (err error) {
+// discardAll discards of temp files, in their order.
+func (w *Sweep) discardAll(left []tempFile, lost bool) (err error) {
 	for _, l := range left {
-		err = errors.Join(err, w.in(l, func(dir disk.Dir) error { return w.dispose(dir, l, lost) }))
+		err = errors.Join(err, w.in(l, func(dir disk.Dir) error { return w.discard(dir, l, lost) }))
 	}
 	return err
 }
 
-// dispose deals with a temp file whose note is whole, and durable, or lost.
-func (w *Sweep) dispose(dir disk.Dir, l leftover, lost bool) error {
+// discard deals with a temp file whose note is whole, and durable, or lost.
+func (w *Sweep) discard(dir disk.Dir, l tempFile, lost bool) error {
 	info, err := dir.Stat(l.name)
 	if err != nil {
 		return err
@@ -267,7 +267,7 @@ func (w *Sweep) dispose(dir disk.Dir, l leftover, lost bool) error {
 			w.s.o.Log.Warn("a note that was saved right before a crash is not where it was; what it held before that is kept in the trash")
 		}
 	case l.tag.made(dir, l.name, &info): // the log has it, or nobody was told that it is saved
-		w.s.unplaced.Store(newFile{info.Inode, l.tag.modTime}, true)
+		w.s.unrenamed.Store(newFile{info.Inode, l.tag.modTime}, true)
 		return dir.Remove(l.name)
 	}
 	return w.toTrash(dir, l.name)
@@ -281,8 +281,8 @@ type newFile struct {
 }
 
 // Placed says whether the new file of a save got its name, if a sweep has found that out.
-func (s *Swapper) Placed(save model.Save) (placed, known bool) {
-	if _, found := s.unplaced.Load(newFile{save.Post.Inode, save.Post.ModTime}); found {
+func (s *Swapper) Renamed(save model.Save) (placed, known bool) {
+	if _, found := s.unrenamed.Load(newFile{save.Post.Inode, save.Post.ModTime}); found {
 		return false, true
 	}
 	_, placed = s.placed.Load(newFile{save.Pre.Inode, save.Post.ModTime})

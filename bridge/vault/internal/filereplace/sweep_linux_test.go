@@ -55,7 +55,7 @@ func TestTornSaves(t *testing.T) {
 					if left := w.temp(); left != "" {
 						t.Errorf("%s is left", left)
 					}
-					if got, known := w.s.Placed(save); got != (want == new) || !known {
+					if got, known := w.s.Renamed(save); got != (want == new) || !known {
 						t.Errorf("placed: %v, known: %v", got, known)
 					}
 				})
@@ -78,7 +78,7 @@ func (w *world) killed(stage, text string) model.Save {
 	return s.save()
 }
 
-func (sw *Swap) save() model.Save { return model.Save{Pre: sw.r.Expect, Post: sw.Stamp()} }
+func (sw *Swap) save() model.Save { return model.Save{Pre: sw.r.IfMatch, Post: sw.Stamp()} }
 
 // sweep is what a scan of the vault does. The vault has no folders but hidden ones.
 func (w *world) sweep() {
@@ -171,7 +171,7 @@ func TestRenamedAfterSave(t *testing.T) {
 				}
 				w.start(w.dir)
 				w.sweep()
-				if placed, known := w.s.Placed(save); !placed || !known {
+				if placed, known := w.s.Renamed(save); !placed || !known {
 					t.Errorf("placed: %v, known: %v", placed, known)
 				}
 				w.holds("Same.md", "same\n")
@@ -186,7 +186,7 @@ func TestRenamedAfterSave(t *testing.T) {
 	}
 }
 
-// What a person moves to the place of a note that a power cut has torn elsewhere does not cost the note.
+// What a user moves to the place of a note that a power cut has torn elsewhere does not cost the note.
 func TestReplacedAfterSave(t *testing.T) {
 	w := newWorld(t, "old\n")
 	w.killed("exchanged", "new\n")
@@ -206,11 +206,11 @@ func TestPlacedAtOneTime(t *testing.T) {
 	w.start(w.dir)
 	w.sweep()
 	w.swept("N.md", "new\n")
-	if placed, known := w.s.Placed(save); !placed || !known {
+	if placed, known := w.s.Renamed(save); !placed || !known {
 		t.Errorf("placed: %v, known: %v", placed, known)
 	}
 	save.Pre.Inode, save.Post.Inode = save.Pre.Inode+100, save.Post.Inode+100
-	if _, known := w.s.Placed(save); known {
+	if _, known := w.s.Renamed(save); known {
 		t.Error("it is known where the file of another note is")
 	}
 }
@@ -273,8 +273,8 @@ func TestSweepOfTwoSavesIsKilled(t *testing.T) {
 			w.sweepOn(killed)
 			over = len(killed.Calls()) < n
 			w.sweepOn(killed.Killed())
-			placed, known := w.s.Placed(save)
-			if later, knownLater := w.s.Placed(second); placed || !known && knownLater && !later {
+			placed, known := w.s.Renamed(save)
+			if later, knownLater := w.s.Renamed(second); placed || !known && knownLater && !later {
 				t.Errorf("killed before %v: placed %v, known %v", killed.Calls()[len(killed.Calls())-1], placed, known)
 			}
 		}
@@ -306,7 +306,7 @@ func (w *world) sweepOn(d *disktest.Disk) {
 			sweep.Found(root, "", name)
 		}
 	}
-	e, err := w.folder.Look("N.md")
+	e, err := w.folder.Stat("N.md")
 	w.ok(err)
 	sweep.Finish([]model.SourceEntry{e})
 }
@@ -322,7 +322,7 @@ func TestHalfMadeTemp(t *testing.T) {
 				w.start(w.dir)
 				w.sweep()
 				w.swept("N.md", "old\n")
-				if placed, known := w.s.Placed(s.save()); placed || !known {
+				if placed, known := w.s.Renamed(s.save()); placed || !known {
 					t.Errorf("placed: %v, known: %v", placed, known)
 				}
 			})

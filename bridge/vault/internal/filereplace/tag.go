@@ -76,7 +76,7 @@ func (t tag) isWhole(dir disk.Dir, name string) bool {
 }
 
 // made says whether a temp file is the new one, as it was made or as a crash has left it. It gets
-// its modification time last; until then it is empty or has all its bytes, but for a power cut, or a kill in
+// its modification time last; until then it is empty or has all its bytes, except for a power cut, or a kill in
 // the middle of a long write.
 func (t tag) made(dir disk.Dir, name string, info *disk.Info) bool {
 	return info.ModTime == t.modTime || info.Size == 0 || t.isWhole(dir, name)

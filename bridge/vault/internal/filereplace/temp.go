@@ -105,7 +105,7 @@ func (s *Swapper) sync(t *Temp) error {
 		return err
 	}
 	if !s.ordersNames(t.Stamp.Device, t.dir) {
-		s.o.Syncs.Try(t.dir) // a save does not fail for want of a name
+		s.o.Syncs.SyncBestEffort(t.dir) // a save does not fail for want of a name
 	}
 	t.synced = true
 	return nil
@@ -146,8 +146,8 @@ func (t *Temp) isChanged() bool {
 	return tagged && err == nil && info.Inode == name.pre.inode && !name.isPreImage(&info)
 }
 
-// leave closes the temp file. The next process deals with it.
-func (t *Temp) leave() { t.file.Close() }
+// closeForRecovery closes the temp file. The next process deals with it.
+func (t *Temp) closeForRecovery() { t.file.Close() }
 
 // Discard closes the temp file and removes it, if it has its temp name still.
 func (t *Temp) Discard() {

@@ -64,9 +64,9 @@ func (s *Syncs) SyncAll(dir disk.Dir) error {
 	return err
 }
 
-// Try is Sync after a change that is not taken back, or that nobody waits for: the next
+// SyncBestEffort is Sync after a change that is not undone, or that nobody waits for: the next
 // SyncAll returns its error.
-func (s *Syncs) Try(dir disk.Dir) {
+func (s *Syncs) SyncBestEffort(dir disk.Dir) {
 	if err := s.Sync(dir); err != nil {
 		s.Log.Warn("folder is not synced: a power cut may bring back what it held", model.LogErr, err)
 	}

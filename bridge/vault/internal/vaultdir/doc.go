@@ -12,6 +12,6 @@
 // names that are not UTF-8, symlinks that lead out of the directory or to something hidden,
 // and what is neither a folder nor a regular file.
 //
-// The directory is opened anew for each operation: a descriptor that stays open would keep
+// The directory is opened again for each operation: a descriptor that stays open would keep
 // a removable disk busy, and hide that it went away.
 package vaultdir

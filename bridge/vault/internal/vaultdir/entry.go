@@ -27,7 +27,7 @@ func IDOfDir(dir disk.Dir) (ID, error) {
 
 // StampOf is the stamp of what info describes.
 func StampOf(info *disk.Info) model.Stamp {
-	return model.Stamp{Device: info.Device, Inode: info.Inode, Size: info.Size, ModTime: info.ModTime, ChgTime: info.ChgTime, Birth: info.Birth}
+	return model.Stamp{Device: info.Device, Inode: info.Inode, Size: info.Size, ModTime: info.ModTime, CTime: info.CTime, Birth: info.Birth}
 }
 
 // IsKind says whether info is of a type; regular files have 0.

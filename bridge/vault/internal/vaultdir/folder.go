@@ -20,9 +20,9 @@ type Folder struct {
 	Disk disk.Disk
 	Path string // absolute
 
-	mu   sync.Mutex // protects the following
-	root ID         // the directory that Find found last
-	away bool       // it is missing, or empty after it was not
+	mu      sync.Mutex // protects the following
+	root    ID         // the directory that Find found last
+	offline bool       // it is missing, or empty after it was not
 }
 
 // Open is the directory path, which must exist.
@@ -52,7 +52,7 @@ func (f *Folder) OpenRoot() (disk.Dir, error) {
 func (f *Folder) isRoot(id ID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return id == f.root && !f.away
+	return id == f.root && !f.offline
 }
 
 // openAny opens whatever directory is there.
@@ -92,7 +92,7 @@ func (f *Folder) adopt(root disk.Dir, id ID, had func() bool) error {
 	away := empty && had()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.away = away; away {
+	if f.offline = away; away {
 		return fmt.Errorf("%w: the directory is empty", model.ErrOffline)
 	}
 	f.root = id
@@ -112,8 +112,8 @@ func (f *Folder) Present(had func() bool) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.away = err != nil
-	return !f.away
+	f.offline = err != nil
+	return !f.offline
 }
 
 func isEmpty(dir disk.Dir) (bool, error) {
@@ -164,8 +164,8 @@ func (f *Folder) OpenTrash() (disk.Dir, error) {
 	return root.OpenDir(Trash)
 }
 
-// Place is where a path leads: an open folder and a name in it.
-type Place struct {
+// Entry is where a path leads: an open folder and a name in it.
+type Entry struct {
 	Dir  disk.Dir
 	Name string
 	Rel  string
@@ -173,14 +173,14 @@ type Place struct {
 }
 
 // Close closes the folder, unless somebody else has taken it over and Dir is nil.
-func (p *Place) Close() {
+func (p *Entry) Close() {
 	if p.Dir != nil {
 		p.Dir.Close()
 	}
 }
 
 // SyncFile makes the file durable.
-func (p *Place) SyncFile() error {
+func (p *Entry) SyncFile() error {
 	f, err := p.Dir.Open(p.Name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
@@ -191,48 +191,48 @@ func (p *Place) SyncFile() error {
 
 // Locate finds the file or folder at rel; fs.ErrNotExist if it is hidden or a symlink,
 // which leads to a file that has a path itself. The caller closes the place.
-func (f *Folder) Locate(rel string) (Place, error) {
+func (f *Folder) Locate(rel string) (Entry, error) {
 	if Reserved(rel) {
-		return Place{}, fs.ErrNotExist
+		return Entry{}, fs.ErrNotExist
 	}
-	p, err := f.LookAt(rel)
+	p, err := f.Resolve(rel)
 	if err == nil && !served(&p.Info, p.Name) {
 		p.Close()
-		return Place{}, fs.ErrNotExist
+		return Entry{}, fs.ErrNotExist
 	}
 	return p, err
 }
 
 // Within is the place rel, at which it does not look; fs.ErrNotExist if nothing is served
 // there, whatever it is.
-func (f *Folder) Within(rel string) (Place, error) {
+func (f *Folder) Within(rel string) (Entry, error) {
 	if Reserved(rel) || !utf8.ValidString(rel) {
-		return Place{}, fs.ErrNotExist
+		return Entry{}, fs.ErrNotExist
 	}
 	dir, err := f.OpenDir(Parent(rel))
-	return Place{Dir: dir, Name: path.Base(rel), Rel: rel}, err
+	return Entry{Dir: dir, Name: path.Base(rel), Rel: rel}, err
 }
 
-// LookAt is the place rel, symlink or not, hidden or not.
-func (f *Folder) LookAt(rel string) (Place, error) {
+// Resolve is the place rel, symlink or not, hidden or not.
+func (f *Folder) Resolve(rel string) (Entry, error) {
 	dir, err := f.OpenDir(Parent(rel))
 	if err != nil {
-		return Place{}, err
+		return Entry{}, err
 	}
-	p := Place{Dir: dir, Name: path.Base(rel), Rel: rel}
+	p := Entry{Dir: dir, Name: path.Base(rel), Rel: rel}
 	if p.Info, err = dir.Stat(p.Name); err != nil {
 		dir.Close()
-		return Place{}, err
+		return Entry{}, err
 	}
 	return p, nil
 }
 
-// Look describes the file, folder or symlink at rel as it is now.
-func (f *Folder) Look(rel string) (model.SourceEntry, error) {
+// Stat describes the file, folder or symlink at rel as it is now.
+func (f *Folder) Stat(rel string) (model.SourceEntry, error) {
 	if Reserved(rel) {
 		return model.SourceEntry{}, fs.ErrNotExist
 	}
-	p, err := f.LookAt(rel)
+	p, err := f.Resolve(rel)
 	if err != nil {
 		return model.SourceEntry{}, err
 	}

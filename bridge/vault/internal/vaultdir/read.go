@@ -13,26 +13,26 @@ import (
 
 // How to tell that a program's save is over.
 const (
-	// SettledAge is when a file counts as left alone: editors write what they hold in
-	// memory, in one go, within a few milliseconds.
-	SettledAge = 100 * time.Millisecond
+	// QuietAge is when a file counts as left alone: editors write what they hold in
+	// memory, in one batch, within a few milliseconds.
+	QuietAge = 100 * time.Millisecond
 	// LookEvery is the step of waiting; a stat costs a few microseconds.
 	LookEvery = 10 * time.Millisecond
-	// SettleLimit bounds the wait. Beyond it a truncated file counts as emptied on
+	// MaxQuietWait bounds the wait. Beyond it a truncated file counts as emptied on
 	// purpose, a missing one as removed, and one that is written all the time is shown as
 	// it is.
-	SettleLimit = time.Second
+	MaxQuietWait = time.Second
 )
 
-// Sighting is what a path looked like, and since when it has looked like that.
-type Sighting struct {
+// StatSample is what a path looked like, and since when it has looked like that.
+type StatSample struct {
 	Stamp model.Stamp
 	Err   error
 	Since time.Time
 }
 
 // Look notes what was seen now.
-func (s *Sighting) Look(stamp model.Stamp, err error, now time.Time) {
+func (s *StatSample) Look(stamp model.Stamp, err error, now time.Time) {
 	if s.Since.IsZero() || s.Stamp != stamp || (s.Err == nil) != (err == nil) {
 		s.Since = now
 	}

@@ -10,7 +10,7 @@ import (
 // A ConflictScan remembers the items that a conflict scan has passed. Scans
 // are short unless many clients type at one place. Then a scan walks what all
 // of them have typed, once for each of them, so what it does at each step must
-// be cheap: it numbers the items in a table beside the slab. Scans go on
+// be cheap: it numbers the items in a table next to the slab. Scans go on
 // counting where the last one ended, so that the table need not be cleared.
 type ConflictScan struct {
 	n     int                   // items passed

@@ -8,34 +8,34 @@ import (
 )
 
 // Yjs formats text by Format items: markers that set a key to a JSON value for
-// everything behind them; null ends a format. This package does not format,
+// everything after them; null ends a format. This package does not format,
 // but it edits formatted text as Yjs does, so that both make the same items.
 
-// Attributes maps the keys of formats to the JSON text of their values.
-type Attributes map[string]string
+// attributes maps the keys of formats to the JSON text of their values.
+type attributes map[string]string
 
-// JSONNull is the value that ends a format.
-const JSONNull = "null"
+// jsonNull is the value that ends a format.
+const jsonNull = "null"
 
-// Get returns the value of key, null if it is not set.
-func (a Attributes) Get(key string) string {
+// get returns the value of key, null if it is not set.
+func (a attributes) get(key string) string {
 	if v, ok := a[key]; ok {
 		return v
 	}
-	return JSONNull
+	return jsonNull
 }
 
-// Set sets the value of key; null takes it away.
-func (a Attributes) Set(key, value string) {
-	if value == JSONNull {
+// set sets the value of key; null takes it away.
+func (a attributes) set(key, value string) {
+	if value == jsonNull {
 		delete(a, key)
 	} else {
 		a[key] = value
 	}
 }
 
-// FormatOf returns key and value of a Format item.
-func FormatOf(s *ytypes.Store, it *structs.Item) (key, value string) {
+// formatOf returns key and value of a Format item.
+func formatOf(s *ytypes.Store, it *structs.Item) (key, value string) {
 	r := lib0.NewReader(s.Arena.Of(it))
 	key = string(r.Bytes())
 	return key, string(r.Bytes())
@@ -44,13 +44,13 @@ func FormatOf(s *ytypes.Store, it *structs.Item) (key, value string) {
 // seekFormatted walks to position pos. It returns the item that ends there (0
 // at the start), splitting one if need be, and the formats that hold there. A
 // position inside a surrogate pair is moved before it; back is 1 then.
-func seekFormatted(tx *Txn, b *ytypes.Branch, pos int) (left structs.Ref, attrs Attributes, back int) {
+func seekFormatted(tx *Txn, b *ytypes.Branch, pos int) (left structs.Ref, attrs attributes, back int) {
 	s := tx.Store
-	attrs = make(Attributes)
+	attrs = make(attributes)
 	for r := b.Start; r != 0 && pos > 0; r = s.Items[r].Right {
 		it := &s.Items[r]
 		if !it.Deleted() && it.Kind == wire.KindFormat {
-			attrs.Set(FormatOf(s, it))
+			attrs.set(formatOf(s, it))
 		} else if n := int(it.VisibleUnits()); n > 0 {
 			if pos < n {
 				if s.Arena.InsidePair(it, pos) {
@@ -81,7 +81,7 @@ func InsertFormatted(tx *Txn, b *ytypes.Branch, pos int, text string) {
 			if it.Kind != wire.KindFormat {
 				break
 			}
-			if key, value := FormatOf(s, it); attrs.Get(key) != value {
+			if key, value := formatOf(s, it); attrs.get(key) != value {
 				break
 			}
 		}
@@ -103,13 +103,13 @@ func DeleteFormatted(tx *Txn, b *ytypes.Branch, pos, n int) {
 // cleanFormats deletes the formats between start and the next visible content
 // that are overridden before that content or that repeat what held at start
 // already (Yjs's cleanupFormattingGap).
-func cleanFormats(tx *Txn, start structs.Ref, attrs Attributes) {
+func cleanFormats(tx *Txn, start structs.Ref, attrs attributes) {
 	s := tx.Store
 	last := make(map[string]structs.Ref) // the format of each key that takes effect
 	end := start
 	for ; end != 0 && s.Items[end].VisibleUnits() == 0; end = s.Items[end].Right {
 		if it := &s.Items[end]; it.Kind == wire.KindFormat && !it.Deleted() {
-			key, _ := FormatOf(s, it)
+			key, _ := formatOf(s, it)
 			last[key] = end
 		}
 	}
@@ -118,7 +118,7 @@ func cleanFormats(tx *Txn, start structs.Ref, attrs Attributes) {
 		if it.Kind != wire.KindFormat || it.Deleted() {
 			continue
 		}
-		if key, value := FormatOf(s, it); last[key] != r || sameScalar(attrs.Get(key), value) {
+		if key, value := formatOf(s, it); last[key] != r || sameScalar(attrs.get(key), value) {
 			tx.DeleteItem(r)
 		}
 	}

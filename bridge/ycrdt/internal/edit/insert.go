@@ -80,6 +80,6 @@ func extend(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string) boo
 	if b.Positions != nil {
 		b.Positions.Grow(&s.Slab, left, n)
 	}
-	tx.MarkChanged(b, it.Parent)
+	tx.MarkChanged(b)
 	return true
 }

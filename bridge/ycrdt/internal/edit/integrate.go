@@ -29,7 +29,7 @@ func (tx *Txn) Integrate(r structs.Ref) {
 	}
 	tx.Append(r)
 	tx.integrateContent(r, b)
-	tx.MarkChanged(b, it.Parent)
+	tx.MarkChanged(b)
 	if (b.Item != 0 && s.Items[b.Item].Deleted()) || (it.Parent < 0 && it.Right != 0) {
 		tx.DeleteItem(r) // the parent is deleted, or a newer value of the key exists
 	}
@@ -50,7 +50,7 @@ func (tx *Txn) contested(it *structs.Item) bool {
 // The scan walks the items between the left neighbour and the right origin.
 // Yjs keeps two sets: those passed since the origin (itemsBeforeOrigin) and of
 // these the ones passed since left last moved (conflictingItems). Here both
-// are told from the ordinal of an item in the scan.
+// follow from the ordinal of an item in the scan.
 func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 	s := tx.Store
 	left := it.Left
@@ -222,7 +222,7 @@ func (tx *Txn) markDeleted(r structs.Ref) {
 		b.Positions.Refresh(&s.Slab, r)
 	}
 	tx.Deletes.Add(s.Clients[it.Client].ID, s.ClockOf(it), it.Units())
-	tx.MarkChanged(b, it.Parent)
+	tx.MarkChanged(b)
 	if it.Kind == wire.KindType {
 		inner := s.Branches[it.Off]
 		tx.descents = append(tx.descents, descent{branch: inner, next: inner.Start})

@@ -69,7 +69,7 @@ func (tx *Txn) SplitItem(r structs.Ref, diff uint64) structs.Ref {
 }
 
 // SplitWhole splits the item that holds clock before the unit at, which is in
-// it or behind it, unless that would cut a surrogate pair.
+// it or after it, unless that would cut a surrogate pair.
 func (tx *Txn) SplitWhole(home uint32, clock, at uint64) {
 	s := tx.Store
 	x := &s.Clients[home].Index

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
@@ -77,61 +76,13 @@ func (tx *Txn) clockBefore(home uint32) uint64 {
 	return c.Next
 }
 
-// MarkChanged notes that a list (parent > 0) or a key (parent < 0) of b has changed.
-func (tx *Txn) MarkChanged(b *ytypes.Branch, parent int32) {
+// MarkChanged notes that b has changed.
+func (tx *Txn) MarkChanged(b *ytypes.Branch) {
 	if b.Changed != tx.epoch {
 		b.Changed = tx.epoch
-		b.Change = nil
 		tx.changed = append(tx.changed, b)
 	}
-	if len(b.Observers) > 0 && tx.existedBefore(b) {
-		b.NoteChange(parent)
-	}
-}
-
-// existedBefore reports whether b is older than the transaction and alive; a
-// type that is added or deleted as a whole has no events of its own.
-func (tx *Txn) existedBefore(b *ytypes.Branch) bool {
-	if b.Item == 0 {
-		return true
-	}
-	it := &tx.Store.Items[b.Item]
-	return !it.Deleted() && tx.Store.ClockOf(it) < tx.clockBefore(tx.Store.HomeOf(it))
 }
 
 // Empty reports whether nothing has changed.
 func (tx *Txn) Empty() bool { return len(tx.Touched) == 0 && len(tx.Deletes) == 0 }
-
-// Events prepares the calls of all observers. It runs before commit,
-// when deleted content is still there, and needs tx.deletes to be normal.
-func (tx *Txn) Events() (calls []func()) {
-	for _, b := range tx.changed {
-		if b.Change == nil || !tx.existedBefore(b) {
-			continue
-		}
-		for _, o := range b.Observers {
-			if call := o.Event(b); call != nil {
-				calls = append(calls, call)
-			}
-		}
-		b.Change = nil
-	}
-	return calls
-}
-
-// Adds reports whether it, or its part from the returned unit on, is new in tx.
-func (tx *Txn) Adds(it *structs.Item) (from uint64, adds bool) {
-	s := tx.Store
-	before := tx.clockBefore(s.HomeOf(it))
-	clock := s.ClockOf(it)
-	if s.EndOf(it) <= before {
-		return 0, false
-	}
-	return max(before, clock) - clock, true
-}
-
-// Removes reports whether tx deleted it.
-func (tx *Txn) Removes(it *structs.Item) bool {
-	id := tx.Store.IDOf(it)
-	return tx.Deletes.Contains(id.Client, id.Clock)
-}

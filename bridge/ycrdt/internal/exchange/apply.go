@@ -24,7 +24,7 @@ func New(store *ytypes.Store, tx *edit.Txn) Updates { return Updates{store: stor
 // Waiting returns about how many bytes wait for updates that are missing.
 func (a *Updates) Waiting() int { return a.pending.size() }
 
-// Accepts reports whether there is room for everything in u.
+// Accepts reports whether there is room foreverything in u.
 func (a *Updates) Accepts(u *wire.Update) error {
 	s := a.store
 	if s.Arena.Len()+len(u.Data) > structs.MaxArena {

@@ -29,7 +29,7 @@ const (
 // nan is the form of NaN that JavaScript engines write.
 const nan = 0x7ff8000000000000
 
-// Undefined is JavaScript's undefined, which lib0 tells from null.
+// Undefined is JavaScript's undefined, which lib0 distinguishes from null.
 type Undefined struct{}
 
 // MarshalJSON makes an undefined inside of an array null, as JSON.stringify does.
@@ -129,7 +129,7 @@ func (r *Reader) skipText(check bool) {
 // string, []byte, []any or map[string]any.
 func (r *Reader) Any() any { return r.any(0, false) }
 
-// Ordered is Any with an [Object] in the place of each map[string]any.
+// Ordered is Any with an [Object] instead of each map[string]any.
 func (r *Reader) Ordered() any { return r.any(0, true) }
 
 func (r *Reader) any(depth int, ordered bool) any {

@@ -141,7 +141,7 @@ func (r *Reader) longUint() uint64 {
 	return 0
 }
 
-// Int reads a signed variable-length integer. negative tells -0 from 0.
+// Int reads a signed variable-length integer. negative distinguishes -0 from 0.
 func (r *Reader) Int() (v int64, negative bool) {
 	b := r.Byte()
 	negative = b&0x40 != 0
@@ -194,7 +194,7 @@ func (r *Reader) Window() (buf []byte, off int) {
 }
 
 // ReadUint reads an unsigned variable-length integer at buf[off:] and returns
-// the offset behind it. If there is none it returns an offset beyond the end of
+// the offset after it. If there is none it returns an offset beyond the end of
 // buf, from which further reads go on to fail. It is what [Reader.Uint] does,
 // for inner loops.
 func ReadUint(buf []byte, off int) (uint64, int) {

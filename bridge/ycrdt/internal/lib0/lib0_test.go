@@ -119,7 +119,7 @@ func TestAny(t *testing.T) {
 }
 
 // Ordered keeps the order of keys, also in objects inside of others; of a key that a peer wrote
-// twice the last value counts, in the place of the first, as in JavaScript.
+// twice the last value counts, instead of the first, as in JavaScript.
 func TestOrdered(t *testing.T) {
 	want := Object{{"b", true}, {"a", []any{Object{{"z", nil}, {"y", int64(1)}}}}}
 	data, err := AppendAny(nil, want)

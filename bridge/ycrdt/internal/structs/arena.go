@@ -7,7 +7,7 @@ import (
 
 // Content lives in one append-only byte arena per document. Text is UTF-8;
 // everything else stays in its wire form, so that it is re-encoded byte for
-// byte and costs nothing until somebody reads it:
+// byte and costs nothing until it is read:
 //
 //	String   the text
 //	Any      the any values one after the other, length of them

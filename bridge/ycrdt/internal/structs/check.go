@@ -26,7 +26,7 @@ type structChecker struct {
 }
 
 // Check verifies every invariant of s and returns the first that does not hold.
-// It tells which items are in a history.
+// seen marks the items that are in a history.
 func (s *Set) Check() (seen []bool, err error) {
 	c := structChecker{set: s, seen: make([]bool, len(s.Items))}
 	for i := 1; i < len(s.Clients) && c.Err == nil; i++ {

@@ -28,7 +28,7 @@ type Client struct {
 // documents have fewer, and then need no map.
 const linearClients = 8
 
-// A ClientTable holds the clients that a document knows.
+// A ClientTable holds the clients of a document.
 type ClientTable struct {
 	Clients []Client // entry 0 is not used
 	index   map[wire.ClientID]uint32

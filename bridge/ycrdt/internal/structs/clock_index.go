@@ -70,7 +70,7 @@ func (s *Set) Find(x *ClockIndex, clock uint64) Pos {
 	return p
 }
 
-// gallop is how far behind a hint a search goes in growing steps before it
+// gallop is how far past a hint a search goes in growing steps before it
 // takes the whole chunk.
 const gallop = 8
 

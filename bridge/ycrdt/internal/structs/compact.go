@@ -2,7 +2,7 @@ package structs
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// What merging and deleting leave behind is reused, and given back once it is
+// What merging and deleting free is reused, and given back once it is
 // the larger part: a document that was put together from many small updates
 // costs no more than one that was loaded whole.
 

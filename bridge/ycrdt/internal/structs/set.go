@@ -19,7 +19,7 @@ func NewSet() Set {
 }
 
 // Reserve makes room for structs more items and bytes more content, exactly:
-// a loaded document that nobody edits should cost close to its bytes.
+// a loaded document that is not edited should cost close to its bytes.
 func (s *Set) Reserve(structs, bytes int) {
 	s.Slab.reserve(structs)
 	s.Arena.reserve(bytes)

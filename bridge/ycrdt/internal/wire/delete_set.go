@@ -14,7 +14,7 @@ type Range struct {
 	Length uint64
 }
 
-// End returns the clock behind the last unit of r.
+// End returns the clock after the last unit of r.
 func (r Range) End() uint64 { return r.Clock + r.Length }
 
 // A DeleteSet is a set of deleted units. It is normal if it is sorted, highest

@@ -15,7 +15,7 @@ const MaxInt = lib0.MaxInt
 // draws 32 random bits; ids of up to 53 bits are legal.
 type ClientID uint64
 
-// An ID names one unit of content for ever: the clock of a client counts the
+// An ID names one unit of content forever: the clock of a client counts the
 // units (UTF-16 units of text, elements of an array) that this client created.
 type ID struct {
 	Client ClientID

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"sort"
-
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
 // Merge merges updates into one that has the same effect. Where structs between
@@ -40,30 +38,6 @@ func Diff(update, stateVector []byte) ([]byte, error) {
 		return nil, err
 	}
 	return DiffScanned(update, have), nil
-}
-
-// StateVectorOf returns the encoded state vector of a document that has applied
-// only this update. The errors are those of [Merge].
-func StateVectorOf(update []byte) ([]byte, error) {
-	if _, err := Scan(update); err != nil {
-		return nil, err
-	}
-	r := newUpdateReader(update, false)
-	sv := make(StateVector)
-	order := []byte(nil)
-	for r.next(); !r.done; r.next() {
-		w := &r.curr
-		known := sv[w.ID.Client]
-		if w.Kind() != KindSkip && w.ID.Clock == known {
-			sv[w.ID.Client] = w.End()
-		}
-	}
-	for _, client := range r.clients {
-		if clock := sv[client]; clock > 0 {
-			order = lib0.AppendUint(lib0.AppendUint(order, uint64(client)), clock)
-		}
-	}
-	return append(lib0.AppendUint(nil, uint64(len(sv))), order...), nil
 }
 
 // DiffScanned is [Diff] for a checked update.
@@ -226,7 +200,7 @@ func (m *merger) take(r *updateReader) {
 	r.next()
 }
 
-// EndsOf returns for each client of an update the clock behind its last struct, and the
+// EndsOf returns for each client of an update the clock after its last struct, and the
 // units that the update deletes. The errors are those of [Merge].
 func EndsOf(update []byte) (StateVector, DeleteSet, error) {
 	u, err := Scan(update)

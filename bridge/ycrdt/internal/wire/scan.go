@@ -40,7 +40,7 @@ func (s Span) len() int              { return s.to - s.from }
 // Kind returns the kind of the content of w.
 func (w *Struct) Kind() uint8 { return w.Info & infoKind }
 
-// End returns the clock behind the last unit of w.
+// End returns the clock after the last unit of w.
 func (w *Struct) End() uint64 { return w.ID.Clock + w.Length }
 
 // InheritsParent reports whether the parent is that of the left or right origin.
@@ -246,7 +246,7 @@ type Section struct {
 	Clock  uint64
 	Count  uint64
 	Off    int // of the first struct
-	end    int // offset behind the last struct
+	end    int // offset after the last struct
 }
 
 // An Update is an update that has been checked as a whole. Nothing in it
@@ -259,7 +259,7 @@ type Update struct {
 	Content  int // bytes of content
 }
 
-// Scan reads a whole update without changing anything. Bytes behind the
+// Scan reads a whole update without changing anything. Bytes after the
 // delete set are ignored, as Yjs does.
 func Scan(update []byte) (*Update, error) {
 	u := &Update{Data: update}

@@ -13,7 +13,6 @@ type updateReader struct {
 	dropSkips bool
 	curr      Struct
 	done      bool
-	clients   []ClientID // in wire order
 }
 
 func newUpdateReader(update []byte, dropSkips bool) *updateReader {
@@ -32,7 +31,6 @@ func (r *updateReader) next() {
 			}
 			r.sections--
 			r.Section()
-			r.clients = append(r.clients, r.Client)
 		}
 		r.StructReader.Next(&r.curr)
 		if r.curr.Length > 0 && !(r.dropSkips && r.curr.Kind() == KindSkip) {

@@ -28,9 +28,7 @@ type Branch struct {
 	Dead      bool // garbage collected
 	Handle    any  // what the application holds of a nested type, once it asked for it
 
-	Changed   uint64 // epoch of the last transaction that changed it
-	Change    *Change
-	Observers []*Observer
+	Changed   uint64               // epoch of the last transaction that changed it
 	Committed atomic.Pointer[View] // nil if changed since it was last read
 }
 

@@ -41,7 +41,7 @@ func (s *Store) absorb(l, r structs.Ref) {
 	s.FreeItem(r)
 }
 
-// MergeLeft merges the struct at p into those before it as far as that goes.
+// MergeLeft merges the struct at p into those before it as far as possible.
 // It returns the place of the merged struct and how many it took in.
 func (s *Store) MergeLeft(x *structs.ClockIndex, p structs.Pos) (structs.Pos, int) {
 	merged := 0

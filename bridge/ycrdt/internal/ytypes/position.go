@@ -8,12 +8,12 @@ import (
 
 // An Index finds the item at a visible position of a list, and the
 // position of an item, in time that grows with the logarithm of the list. It is
-// built when somebody first edits far from the start of a list: loading,
+// built on the first edit far from the start of a list: loading,
 // relaying and encoding a document do without it.
 //
 // Items stand in list order in leaves, leaves in blocks, and blocks in one
 // array; every level keeps the visible units of what is below it.
-// Slab.LeafOf tells the leaf of an item, leaf.block the block of a leaf and
+// Slab.LeafOf is the leaf of an item, leaf.block the block of a leaf and
 // block.pos the place of a block.
 type Index struct {
 	leaves []leaf
@@ -319,22 +319,4 @@ func (x *Index) moveCursor(pos int) {
 		start += b.sums[j]
 	}
 	x.cursor, x.cursorStart, x.cursorValid = b.leaves[j], start, true
-}
-
-// Position returns how many visible units come before r.
-func (x *Index) Position(s *structs.Slab, r structs.Ref) int {
-	l := s.LeafOf[r]
-	lf := &x.leaves[l]
-	b := &x.blocks[lf.block]
-	pos := 0
-	for _, n := range x.sums[:b.pos] {
-		pos += n
-	}
-	for _, n := range b.sums[:b.slot(l)] {
-		pos += n
-	}
-	for _, n := range lf.units[:x.slot(l, r)] {
-		pos += int(n)
-	}
-	return pos
 }

@@ -41,32 +41,7 @@ func (s *Store) Locate(b *Branch, pos int) (r structs.Ref, off int) {
 	return b.Positions.Locate(pos)
 }
 
-// PositionOf returns how many visible units of its list come before r.
-func (s *Store) PositionOf(b *Branch, r structs.Ref) int {
-	it := &s.Items[r]
-	if it.Parent > 0 && b.Positions == nil && s.farFromStart(r) {
-		b.Positions = NewIndex(&s.Slab, b.Start)
-	}
-	if it.Parent > 0 && b.Positions != nil {
-		return b.Positions.Position(&s.Slab, r)
-	}
-	n := 0
-	for l := it.Left; l != 0; l = s.Items[l].Left {
-		n += int(s.Items[l].VisibleUnits())
-	}
-	return n
-}
-
-func (s *Store) farFromStart(r structs.Ref) bool {
-	for range scanLimit {
-		if r = s.Items[r].Left; r == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// After returns the item behind left in the list of b, the first if left is 0.
+// After returns the item after left in the list of b, the first if left is 0.
 func (s *Store) After(b *Branch, left structs.Ref) structs.Ref {
 	if left == 0 {
 		return b.Start

@@ -105,8 +105,8 @@ func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Ent
 	return list, err
 }
 
-func newEntry(p model.Path, kind model.Kind) Entry {
-	kinds := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}
+func newEntry(p model.Path, kind model.NodeKind) Entry {
+	kinds := map[model.NodeKind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}
 	return Entry{string(p), kinds[kind]}
 }
 

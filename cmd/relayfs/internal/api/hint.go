@@ -16,7 +16,7 @@ import (
 func Hint(err error) string {
 	var hint *cli.HintError
 	var usage *cli.UsageError
-	var owned *owner.OwnedError
+	var owned *owner.AlreadyServedError
 	var refused *owner.RefusedError
 	var nested *owner.NestedError
 	var noNote *model.Error

@@ -51,6 +51,6 @@ func (h *handler) openHistory(ctx context.Context, path string) (model.Path, *hi
 	if err != nil {
 		return "", nil, err
 	}
-	past, err := h.Workspace.Archive.History(ctx, p)
+	past, err := h.Workspace.Histories.History(ctx, p)
 	return p, past, err
 }

@@ -57,7 +57,7 @@ func WriteError(w http.ResponseWriter, err error) {
 
 func statusOf(err error) int {
 	var refused *owner.RefusedError
-	var gone *owner.GoneError
+	var gone *owner.EndedError
 	var stopped *owner.StoppedError
 	var usage *cli.UsageError
 	var conflict reviewqueue.Conflict

@@ -88,9 +88,9 @@ type Restored struct {
 // Restore restores the Folders with the names of sources, below the state folder base. It replaces existing data only if
 // replace is set. It fails if a process serves one of the sources.
 func (b *Backup) Restore(sources []source.Source, base string, replace bool) (list []*Restored, err error) {
-	var claims []owner.Claim
+	var claims []owner.LockRequest
 	for _, src := range sources {
-		claims = append(claims, owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(base)})
+		claims = append(claims, owner.LockRequest{Vault: src.Dir, Name: src.Place(), State: src.State(base)})
 	}
 	held, err := owner.Acquire(claims)
 	if err != nil {

@@ -62,7 +62,7 @@ func Examine(ctx context.Context, o Options) *Report {
 			r.Findings = append(r.Findings, finding("Relay in "+src.Name, fusefs.Warn, source.PluginWarning(shared), source.PluginHint))
 		}
 	}
-	running, err := owner.Live(source.VaultsDir(base))
+	running, err := owner.Running(source.VaultsDir(base))
 	switch {
 	case err != nil: // examineState reports it
 	case o.Only:
@@ -73,7 +73,7 @@ func Examine(ctx context.Context, o Options) *Report {
 	}
 	r.Running = slices.DeleteFunc(r.Running, func(info owner.Info) bool {
 		err := owner.NewClient(info).Alive(ctx)
-		_, gone := errors.AsType[*owner.GoneError](err)
+		_, gone := errors.AsType[*owner.EndedError](err)
 		if err != nil && !gone {
 			r.Findings = append(r.Findings, finding("running", fusefs.Fail, cli.Text(err), ""))
 		}

@@ -294,7 +294,7 @@ type noteContext struct {
 }
 
 func contextOf(v *model.Version) noteContext {
-	known, text := v.Known(), v.Marked()
+	known, text := v.Known(), v.Canonical()
 	return noteContext{known.Accepted(text), known.Segments(text, diffwrap.AcceptedView)}
 }
 

@@ -46,23 +46,23 @@ func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	if err != nil {
 		return Note{}, err
 	}
-	n := q.newNote(p, v.Marked(), list, threads)
+	n := q.newNote(p, v.Canonical(), list, threads)
 	n.Known = v.Known().Offsets()
 	return n, nil
 }
 
 // deletedNote returns a note whose deletion is pending, without marks.
 func (q *Queue) deletedNote(ctx context.Context, p model.Path) (Note, error) {
-	v, err := q.ws.OpenHidden(ctx, p)
+	v, err := q.ws.OpenPendingDelete(ctx, p)
 	if err != nil {
 		return Note{}, err
 	}
-	return q.newNote(p, v.Known().Original(v.Marked()), nil, nil), nil
+	return q.newNote(p, v.Known().Original(v.Canonical()), nil, nil), nil
 }
 
 // obsidianURL returns the obsidian:// URL of a note, "" if the vault's name is unknown.
 func (q *Queue) obsidianURL(p model.Path) string {
-	inSource, err := q.ws.PeoplesPath(p)
+	inSource, err := q.ws.SourcePath(p)
 	if err != nil {
 		inSource = p // its deletion is pending
 	}

@@ -107,13 +107,13 @@ func (q *Queue) Comment(ctx context.Context, r CommentRequest) (Outcome, error) 
 	if err != nil {
 		return Outcome{}, err
 	}
-	at := bridge.Spot{Path: path, Thread: r.Thread, Suggestion: r.Suggestion, Quote: r.Quote, Start: r.Start, End: r.End}
+	at := bridge.CommentAnchor{Path: path, Thread: r.Thread, Suggestion: r.Suggestion, Quote: r.Quote, Start: r.Start, End: r.End}
 	if r.End != 0 {
 		v, err := q.ws.Open(ctx, path)
 		if err != nil {
 			return Outcome{}, err
 		}
-		seen := v.Marked()
+		seen := v.Canonical()
 		if at.Seen = &seen; revisionOf(seen) != r.Revision {
 			return Outcome{}, fmt.Errorf("%w: the note has changed; read it again", errNotCommented)
 		}

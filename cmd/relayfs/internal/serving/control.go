@@ -143,12 +143,12 @@ func (c *Control) handOver(_ context.Context, req HandoverRequest) (struct{}, er
 func OpenOrTakeOver(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
 	for start := time.Now(); ; {
 		s, err := Open(ctx, sources, o)
-		owned, ok := errors.AsType[*owner.OwnedError](err)
+		owned, ok := errors.AsType[*owner.AlreadyServedError](err)
 		if !ok || owned.Owner == nil || time.Since(start) > handoverTimeout {
 			return s, err
 		}
-		if info := *owned.Owner; info.HandedOver.IsZero() {
-			if info.Command != MCPCommand || info.HTTP != nil || !owner.Answers(info) {
+		if info := *owned.Owner; info.HandoverStarted.IsZero() {
+			if info.Command != MCPCommand || info.HTTP != nil || !owner.IsReachable(info) {
 				return nil, err
 			}
 			if refused := askForVaults(ctx, info, sources); refused != nil {
@@ -209,7 +209,7 @@ func (h *perFolderHandlers) handlerOf(folders []string) http.Handler {
 func (h *perFolderHandlers) open(folders []string) http.Handler {
 	c, ws, srv := h.c, h.c.Workspace, h.c.MCP
 	if len(folders) < len(c.sources) {
-		ws = ws.Within(folders...)
+		ws = ws.Restrict(folders...)
 		srv = mcpserver.New(ws, c.options)
 		h.closers = append(h.closers, srv.Close)
 	}

@@ -45,7 +45,7 @@ func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) 
 // started can hold the socket of a killed owner for a moment.
 func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 	err := c.Alive(ctx)
-	if _, gone := errors.AsType[*owner.GoneError](err); gone {
+	if _, gone := errors.AsType[*owner.EndedError](err); gone {
 		return nil, nil
 	}
 	return c, err
@@ -111,7 +111,7 @@ func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 	var first *owner.Info
 	for i, src := range sources {
 		info, err := owner.Read(src.State(base))
-		if err != nil || !owner.Answers(*info) {
+		if err != nil || !owner.IsReachable(*info) {
 			info = nil
 		}
 		if i == 0 {
@@ -137,7 +137,7 @@ func servedBy(info *owner.Info) string {
 }
 
 func onlyOwner(base string) (*owner.Info, error) {
-	live, err := owner.Live(source.VaultsDir(base))
+	live, err := owner.Running(source.VaultsDir(base))
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	owners, err := owner.Live(source.VaultsDir(base))
+	owners, err := owner.Running(source.VaultsDir(base))
 	if err != nil {
 		return nil, err
 	}
@@ -199,11 +199,11 @@ func serves(info owner.Info, path string) bool {
 
 // pathIn maps an absolute path on an owner's mount or in one of its vaults to a path in its workspace.
 func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
-	if info.Mountpoint != "" && owner.Within(info.Mountpoint, path) {
+	if info.Mountpoint != "" && owner.IsWithin(info.Mountpoint, path) {
 		return within(info.Mountpoint, path), true
 	}
 	for _, src := range info.Sources {
-		if name, dir := source.Split(src); dir != "" && owner.Within(dir, path) {
+		if name, dir := source.Split(src); dir != "" && owner.IsWithin(dir, path) {
 			return model.Path(name).Join(string(within(dir, path))), true
 		}
 	}
@@ -251,9 +251,9 @@ func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path,
 	return c, model.Path(strings.Trim(path, "/.")), err
 }
 
-// OwnerInError returns the owner in an owner.OwnedError, nil if it does not answer.
+// OwnerInError returns the owner in an owner.AlreadyServedError, nil if it does not answer.
 func OwnerInError(err error) *owner.Info {
-	if owned, ok := errors.AsType[*owner.OwnedError](err); ok && owned.Owner != nil && owner.Answers(*owned.Owner) {
+	if owned, ok := errors.AsType[*owner.AlreadyServedError](err); ok && owned.Owner != nil && owner.IsReachable(*owned.Owner) {
 		return owned.Owner
 	}
 	return nil
@@ -268,7 +268,7 @@ func OwnerOfMount(dir, state string) *owner.Info {
 	if err != nil {
 		return nil
 	}
-	live, _ := owner.Live(source.VaultsDir(base))
+	live, _ := owner.Running(source.VaultsDir(base))
 	if i := slices.IndexFunc(live, func(info owner.Info) bool { return info.Mountpoint == dir }); i >= 0 {
 		return &live[i]
 	}

@@ -70,15 +70,15 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 			s.Close()
 		}
 	}()
-	claims := make([]owner.Claim, len(sources))
+	claims := make([]owner.LockRequest, len(sources))
 	for i, src := range sources {
-		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
+		claims[i] = owner.LockRequest{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
 		s.stores = append(s.stores, backup.Folder{Name: src.Name, Location: src.Place(), Source: src.String(), State: owner.Folder(claims[i].State)})
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
 	}
-	for _, sentence := range s.owner.Told {
+	for _, sentence := range s.owner.Notices {
 		s.Log.Warn(sentence)
 	}
 	if _, why := s.guarded(allSources); why != "" && !o.DropEmptyState {
@@ -273,7 +273,7 @@ func (c *Control) announce(front *taskGroup) {
 		return fmt.Sprintf("other relayfs commands cannot find this process: %v; free space on that disk or fix the error, and relayfs tries again", err)
 	})
 	err := c.owner.Announce(c.announced)
-	problems.Tried("announcement", err)
+	problems.Record("announcement", err)
 	if err == nil {
 		return
 	}
@@ -284,7 +284,7 @@ func (c *Control) announce(front *taskGroup) {
 				return nil
 			case <-time.After(announceRetry):
 			}
-			problems.Tried("announcement", c.owner.AnnounceAgain())
+			problems.Record("announcement", c.owner.AnnounceAgain())
 		}
 		return nil
 	})

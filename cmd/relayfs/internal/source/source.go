@@ -86,7 +86,7 @@ func Parse(args []string, state string) ([]Source, error) {
 				return nil, cli.WithHint(cli.Usagef("%s and %s would both be the folder %q", t.Place(), s.Place(), s.Name),
 					"give one of them another name: NAME="+strings.TrimPrefix(s.String(), s.Name+"="))
 			}
-			if s.Server == nil && t.Server == nil && (owner.Within(s.Dir, t.Dir) || owner.Within(t.Dir, s.Dir)) {
+			if s.Server == nil && t.Server == nil && (owner.IsWithin(s.Dir, t.Dir) || owner.IsWithin(t.Dir, s.Dir)) {
 				return nil, &owner.NestedError{Vault: s.Dir, Other: t.Dir}
 			}
 		}

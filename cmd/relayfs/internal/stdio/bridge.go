@@ -189,7 +189,7 @@ func (b *bridge) deliver(ctx context.Context, line []byte, started func()) ([]by
 
 // notDelivered reports whether a message certainly did not reach its session.
 func notDelivered(err error) bool {
-	if gone, ok := errors.AsType[*owner.GoneError](err); ok {
+	if gone, ok := errors.AsType[*owner.EndedError](err); ok {
 		return !gone.Sent
 	}
 	refused, ok := errors.AsType[*owner.RefusedError](err)

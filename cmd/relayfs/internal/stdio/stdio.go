@@ -76,13 +76,13 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 func (s *Stdio) connect(ctx context.Context, missing time.Duration) (*owner.Client, error) {
 	for start := time.Now(); ; {
 		last, err := owner.Read(s.Sources[0].State(s.Options.Base))
-		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // an owner that hands over may still answer
+		if err == nil && last.HandoverStarted.IsZero() && owner.IsReachable(*last) { // an owner that hands over may still answer
 			return s.clientOf(*last), nil
 		}
 		if missing+time.Since(start) >= takeoverDelay {
 			return s.takeOver(ctx)
 		}
-		if err != nil || last.HandedOver.IsZero() {
+		if err != nil || last.HandoverStarted.IsZero() {
 			return nil, errNoOwner
 		}
 		select {

@@ -74,7 +74,7 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 }
 
 // target returns the destination of from.
-func (a oneMove) target(c *tool.Client, from model.Path, kind model.Kind) (model.Path, error) {
+func (a oneMove) target(c *tool.Client, from model.Path, kind model.NodeKind) (model.Path, error) {
 	to, err := c.Resolver.NewPath(a.NewPath, kind == model.KindNote)
 	switch {
 	case err != nil:
@@ -119,7 +119,7 @@ func (t plannedMoves) now(p model.Path) (now model.Path, folder bool) {
 }
 
 // kind returns the kind of p after the moves, and whether it exists.
-func (t plannedMoves) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.Kind, there bool) {
+func (t plannedMoves) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.NodeKind, there bool) {
 	now, folder := t.now(p)
 	if folder || now == "" {
 		return model.KindDir, folder
@@ -129,7 +129,7 @@ func (t plannedMoves) kind(ctx context.Context, c *tool.Client, p model.Path) (k
 }
 
 // source resolves the source of m after the earlier moves.
-func (t plannedMoves) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.Kind, error) {
+func (t plannedMoves) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.NodeKind, error) {
 	for _, note := range []bool{false, true} { // the extension may be omitted
 		p, err := c.Resolver.NewPath(m.FilePath, note)
 		if err != nil {
@@ -179,7 +179,7 @@ func (t *plannedMoves) move(ctx context.Context, c *tool.Client, m oneMove) (str
 	return out, nil
 }
 
-func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) string {
+func movedText(c *tool.Client, from, to model.Path, res bridge.ChangeResult) string {
 	out := "Moved " + result.Escape(from) + " to " + result.Escape(to) + "."
 	if res.Proposal != "" {
 		out = "Proposed to move " + result.Escape(from) + " to " + result.Escape(to) + "; you see it there; users see it at the old path until one of them accepts [" + res.Proposal + "]."

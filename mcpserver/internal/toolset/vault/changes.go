@@ -97,7 +97,7 @@ func getURL(ctx context.Context, c *tool.Client, a getURLArgs) (result.Result, e
 	if err != nil {
 		return result.Result{}, err
 	}
-	people, err := c.Workspace.PeoplesPath(p)
+	people, err := c.Workspace.SourcePath(p)
 	if err != nil {
 		return result.Result{}, err
 	}

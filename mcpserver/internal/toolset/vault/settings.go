@@ -70,11 +70,11 @@ func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 		if f.Name != folder {
 			continue
 		}
-		vault, ok := f.Source.(model.Configured)
+		vault, ok := f.Source.(model.ConfigReader)
 		if !ok {
 			continue // a server has the notes of a vault, and not its configuration
 		}
-		data, err := vault.Setting(name)
+		data, err := vault.ReadConfig(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}

@@ -16,7 +16,7 @@ type Document struct {
 }
 
 // Parameters of BM25F: how soon more occurrences say no more, how much a long body counts against a
-// document, and the weights of the fields beside it, whose length does not matter.
+// document, and the weights of the fields next to it, whose length does not matter.
 const (
 	k1 = 1.2
 	b  = 0.75
@@ -113,7 +113,7 @@ func (x *Index) compact(segments []*segment) {
 			x.where[d.key] = place{s, uint32(i)}
 		}
 		x.mu.Unlock()
-		i = len(segments) // what is before may be short now, beside the new one
+		i = len(segments) // what is before may be short now, next to the new one
 	}
 }
 

@@ -16,7 +16,7 @@ type segment struct {
 	docs []doc
 	gone int // how many of them; as for doc.gone
 
-	// data has the entries of the terms, one behind the other: the length of the term, the term, and its postings.
+	// data has the entries of the terms, one after the other: the length of the term, the term, and its postings.
 	data []byte
 	ends []uint32 // of the entries in data
 
