@@ -66,7 +66,7 @@ func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.Journ
 	if n.id != e.ID {
 		return planner.Plan{}, model.Refuse(planner.ErrHistoryLost)
 	}
-	h, err := n.store.Load(n.id)
+	table, err := n.tableNow()
 	if err != nil {
 		return planner.Plan{}, err
 	}
@@ -74,5 +74,5 @@ func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.Journ
 	if err != nil {
 		return planner.Plan{}, err
 	}
-	return planner.Undo(cur, e, h.Records, pieces, d)
+	return planner.Undo(cur, e, table, pieces, d)
 }

@@ -210,7 +210,7 @@ func (n *Locked) prepare(at Place, raw string) error {
 }
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
-func (n *Locked) closeDoc() { n.doc, n.text, n.ledger = nil, nil, nil }
+func (n *Locked) closeDoc() { n.doc, n.text, n.table = nil, nil, nil }
 
 // keep has the store keep records of what the file holds, whose text has that sum. If it
 // cannot, the document is forgotten: the next one is made of what the store has and of the
@@ -275,7 +275,7 @@ func (n *Locked) separate(v *model.Version) {
 	if n.live == nil && (n.doc == nil || n.text.String() != v.Raw()) {
 		return // a program's write that waits, which leaves nothing of that kind
 	}
-	l, err := n.ledgerNow()
+	l, err := n.tableNow()
 	if err != nil {
 		n.set.o.Logger.Warn("whose the marks are is not known", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
 		return
@@ -284,7 +284,7 @@ func (n *Locked) separate(v *model.Version) {
 }
 
 // attribute says of a version what the ledger tells of its marks.
-func attribute(v *model.Version, l *attribution.Ledger, runs []ycrdt.Run, view diffwrap.View) {
+func attribute(v *model.Version, l *attribution.Table, runs []ycrdt.Run, view diffwrap.View) {
 	u := attribution.UnitsOf(runs)
 	known := l.Known(v.Raw(), u)
 	v.Attribute(known, l.Separated(v.Raw(), known, u), view)
@@ -317,6 +317,6 @@ func (n *Locked) separateStored(at Place, v *model.Version, h *model.History) er
 	if err != nil {
 		return nil // who needs the document gets the error
 	}
-	attribute(v, attribution.NewLedger(h.Records), runsAs(doc, v.Raw()), n.set.o.View)
+	attribute(v, attribution.NewTable(h.Records), runsAs(doc, v.Raw()), n.set.o.View)
 	return nil
 }

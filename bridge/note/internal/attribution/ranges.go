@@ -60,23 +60,6 @@ func (x Ranges[T]) Set(r model.IDRun, v T) {
 	x[r.Client] = slices.Replace(x[r.Client], i, j, idRange[T]{from, to, v})
 }
 
-// clear says nothing of the units of r.
-func (x Ranges[T]) clear(r model.IDRun) {
-	if i, j := x.cut(r.Client, r.Clock, r.Clock+r.Len); i < j {
-		x[r.Client] = slices.Delete(x[r.Client], i, j)
-	}
-}
-
-// copy says of the new identities of a run what is said of the old ones, where that is
-// wanted; all of it without which.
-func (x Ranges[T]) copy(r model.Revival, which func(T) bool) {
-	x.Each(r.Old, func(part model.IDRun, v T, ok bool) {
-		if ok && (which == nil || which(v)) {
-			x.Set(r.New.Part(part.Clock-r.Old.Clock, part.Len), v)
-		}
-	})
-}
-
 // Told is one thing that is said of identities.
 type Told[T any] struct {
 	Of    model.IDRun
@@ -102,14 +85,6 @@ func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
 		}
 	}
 	return x
-}
-
-// Update changes what is said of the units of r, as far as something is.
-func (x Ranges[T]) Update(r model.IDRun, f func(T) T) {
-	i, j := x.cut(r.Client, r.Clock, r.Clock+r.Len)
-	for k := i; k < j; k++ {
-		x[r.Client][k].value = f(x[r.Client][k].value)
-	}
 }
 
 // At returns what is said of the first unit of r, whether anything is, and for how many

@@ -46,7 +46,7 @@ func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw st
 		}
 	}
 	s.back = p.stretches
-	was := attribution.NewLedger(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > p.seqs[state] }))
+	was := attribution.NewTable(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > p.seqs[state] }))
 	u := attribution.UnitsOf(runs)
 	s.wait = was.LayOut(textmerge.Without(raw, was.Torn(raw, runs)), was.Known(raw, u), u).Waiting()
 }
@@ -69,7 +69,7 @@ func returned(records []model.Record, older []model.Moment, had, raw string) (p 
 }
 
 // CarryOut makes the changes in a document whose text is had, and completes the record of that.
-func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Ledger, origin any, rec *model.Record) {
+func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Table, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
 	if len(s.Moved)+len(s.Torn) > 0 {
@@ -98,7 +98,7 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 }
 
 // name names what moved by its identities before and after the save, and what is torn of agents' marks.
-func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, known *attribution.Ledger, rec *model.Record) {
+func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, known *attribution.Table, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
 	var was, is []diffwrap.Span
 	for _, m := range append(slices.Clip(s.Moved), s.Torn...) {

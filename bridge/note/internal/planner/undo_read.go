@@ -24,7 +24,7 @@ type item struct {
 	kind  itemKind
 	mark  int // of the layout; -1 for none
 	o, a  bool
-	state charState
+	is    *attribution.Fact
 }
 
 type itemKind uint8
@@ -121,7 +121,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			runs = append(runs, ycrdt.Run{ID: p.ID, Len: p.Len})
 		}
 	}
-	t.x = t.known.LayOut(t.cur.Marked(), t.cur.Known(), attribution.UnitsOf(runs).Through(t.cur.Raw(), t.cur.Separated()))
+	t.x = t.table.LayOut(t.cur.Marked(), t.cur.Known(), attribution.UnitsOf(runs).Through(t.cur.Raw(), t.cur.Separated()))
 	segments := t.segments()
 	pos := 0
 	cursor := textmerge.NewCursor(t.cur.Raw())
@@ -187,21 +187,33 @@ func (t *takeback) wasToGo(comment []item) {
 // part adds one stretch, cut where what is known of it changes. Of what is gone only
 // what the undo is about is of interest.
 func (t *takeback) part(r model.IDRun, like item, live *[]attribution.Told[bool]) {
-	t.known.EachFirst(r, func(now, is model.IDRun, since uint64) {
-		t.target.Each(is, func(aimed model.IDRun, run int, ok bool) {
-			if !ok {
-				run = -1
+	add := func(id, first model.IDRun, since uint64, run int, is *attribution.Fact) {
+		x := like
+		x.id, x.first, x.since, x.run, x.is = id, first, since, run, is
+		t.items = append(t.items, x)
+	}
+	t.table.EachFirst(r, func(now, is model.IDRun, since uint64) {
+		t.asked.Each(is, func(of model.IDRun, _, asked bool) {
+			at := now.Part(of.Clock-is.Clock, of.Len)
+			switch {
+			case asked && !like.gone:
+				*live = append(*live, attribution.Told[bool]{Of: of, Value: true})
+			case !asked && like.gone:
+				return
+			case !asked:
+				add(at, of, since, -1, nil)
+				return
 			}
-			t.states.Each(aimed, func(one model.IDRun, s charState, known bool) {
-				if known && !like.gone {
-					*live = append(*live, attribution.Told[bool]{Of: one, Value: true})
+			t.target.Each(of, func(aimed model.IDRun, run int, ok bool) {
+				if !ok {
+					run = -1
 				}
 				if like.gone && run < 0 {
 					return
 				}
-				x := like
-				x.id, x.first, x.since, x.run, x.state = now.Part(one.Clock-is.Clock, one.Len), one, since, run, s
-				t.items = append(t.items, x)
+				t.table.Each(at.Part(aimed.Clock-of.Clock, aimed.Len), func(one model.IDRun, f *attribution.Fact) {
+					add(one, of.Part(one.Clock-at.Clock, one.Len), since, run, f)
+				})
 			})
 		})
 	})
