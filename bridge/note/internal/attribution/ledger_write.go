@@ -54,7 +54,7 @@ func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
 func (x *Layout) wroteAll(from, to int, author string) bool {
 	all := true
 	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
-		all = all && is.By != nil && is.By.agent && is.By.author == author
+		all = all && is.By != nil && is.By.agent && is.By.author == author && is.Ins.Status == Pending
 	})
 	return all && len(x.Runs) > 0
 }

@@ -84,8 +84,10 @@ func (f *Fact) Pending(deleted bool) *Suggestion {
 	if !deleted && f.Ins.Status == Pending {
 		return f.Ins.Of
 	}
-	if i := slices.IndexFunc(f.Dels, isPending); deleted && i >= 0 {
-		return f.Dels[i].Of
+	for _, d := range slices.Backward(f.Dels) {
+		if deleted && d.Status == Pending {
+			return d.Of
+		}
 	}
 	return nil
 }
@@ -146,12 +148,15 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 	case model.AcceptedAddition, model.RejectedAddition, model.AcceptedComment, model.RejectedComment:
 		f.Ins.Status = Pending
 	case model.AcceptedDeletion, model.RejectedDeletion:
-		f.Dels = slices.Clone(f.Dels)
-		for i := range f.Dels {
-			if f.Dels[i].by == seq {
-				f.Dels[i].Status = Pending
+		var again, rest []Atom
+		for _, d := range f.Dels {
+			if d.by == seq {
+				again = append(again, Atom{Of: d.Of})
+			} else {
+				rest = append(rest, d)
 			}
 		}
+		f.Dels = append(again, rest...) // the mark is of what waited already
 	}
 	return f
 }
