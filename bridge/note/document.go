@@ -26,6 +26,7 @@ type document struct {
 	kept  uint64             // store sequence number of the last record of doc
 	table *attribution.Table // what the store's records up to kept tell, of doc or live; nil if that was not asked for
 	live  model.Document     // instead of doc and the rest, where the document is the truth; see live.go
+	laid  laid
 }
 
 // sourceOrigin is the transaction origin of text that came from the source.
@@ -294,8 +295,17 @@ func (d *document) identities(cur *model.Version) (*attribution.Table, []ycrdt.R
 	return attribution.NewTable(h.Records), runsAs(doc, cur.Raw()), nil
 }
 
+// laid is the layout of a version.
+type laid struct {
+	version *model.Version
+	layout  *attribution.Layout
+}
+
 // layout reads the suggestions of cur, the current version.
 func (d *document) layout(cur *model.Version) (*attribution.Layout, error) {
+	if d.laid.version == cur {
+		return d.laid.layout, nil
+	}
 	l, runs, err := d.identities(cur)
 	if err != nil {
 		return nil, err

@@ -107,7 +107,7 @@ func (n *Note) Preview(ctx context.Context, p model.Path, text string, by model.
 	}
 	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
 	v := model.NewVersion(raw, n.set.o.View, time.Now())
-	v.Attribute(plan.KnownAfter(cur.RawKnown(), cur.Raw(), raw), nil, n.set.o.View)
+	v.Attribute(plan.KnownAfter(cur.RawKnown(), cur.Raw(), raw), nil)
 	return v, nil
 }
 

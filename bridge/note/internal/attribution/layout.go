@@ -261,21 +261,25 @@ func MarksIn(raw string) bool {
 	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
 }
 
-// Separated are the edits that take out of agents' marks what people typed there, and delimiters of agents that mark nothing.
-func (t *Table) Separated(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
+// Separated are the edits that take out of agents' marks what people typed there, and delimiters of agents that mark nothing, and the
+// layout of the text that they lead to.
+func (t *Table) Separated(raw string, known diffwrap.Known, u Units) ([]diffwrap.Edit, *Layout) {
 	if t.silent() || !MarksIn(raw) {
-		return nil
+		return nil, t.LayOut(raw, known, u)
 	}
 	var torn []diffwrap.Edit
 	for _, s := range t.Torn(raw, u.Runs) {
 		torn = append(torn, diffwrap.Edit{Off: s.Start, Len: s.Len()})
 	}
-	whole, known := diffwrap.Apply(raw, torn), known.Through(raw, torn)
-	typed, empty := t.LayOut(whole, known, u.Through(raw, torn)).typed()
+	whole, inWhole := diffwrap.Apply(raw, torn), known.Through(raw, torn)
+	x := t.LayOut(whole, inWhole, u.Through(raw, torn))
+	typed, empty := x.typed()
 	if len(typed) == 0 && len(empty) == 0 {
-		return torn
+		return torn, x
 	}
-	return diffwrap.Compose(len(raw), torn, known.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
+	edits := diffwrap.Compose(len(raw), torn, inWhole.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
+	marked := diffwrap.Apply(raw, edits)
+	return edits, t.LayOut(marked, known.With(raw, edits, marked), u.Through(raw, edits))
 }
 
 // Delimits says whether all of a delimiter was written by agents, or is torn.

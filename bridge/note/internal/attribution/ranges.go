@@ -3,6 +3,7 @@ package attribution
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -24,8 +25,8 @@ func (x Ranges[T]) size() (n int) {
 
 // find is the index of the range with a unit of a client, or of the next one.
 func (x Ranges[T]) find(client, clock uint64) int {
-	i, _ := slices.BinarySearchFunc(x[client], clock, func(r idRange[T], clock uint64) int { return cmp.Compare(r.to, clock+1) })
-	return i
+	list := x[client]
+	return sort.Search(len(list), func(i int) bool { return list[i].to > clock })
 }
 
 // cut makes from and to borders of ranges and returns the index of the first one at or
@@ -87,24 +88,27 @@ func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
 	return x
 }
 
-// At returns what is said of the first unit of r, whether anything is, and for how many
-// units of r that holds.
-func (x Ranges[T]) At(r model.IDRun) (v T, n uint64, ok bool) {
-	list, i := x[r.Client], x.find(r.Client, r.Clock)
-	switch {
-	case i == len(list):
-		return v, r.Len, false
-	case list[i].from > r.Clock:
-		return v, min(r.Len, list[i].from-r.Clock), false
-	}
-	return list[i].value, min(r.Len, list[i].to-r.Clock), true
-}
-
 // Each calls f for the parts of r, with what is said of each.
 func (x Ranges[T]) Each(r model.IDRun, f func(part model.IDRun, v T, ok bool)) {
+	var none T
+	list, i := x[r.Client], x.find(r.Client, r.Clock)
 	for r.Len > 0 {
-		v, n, ok := x.At(r)
-		f(r.Part(0, n), v, ok)
-		r = r.Part(n, r.Len-n)
+		if i == len(list) || list[i].from >= r.Clock+r.Len {
+			f(r, none, false)
+			return
+		}
+		if n := list[i].from; n > r.Clock {
+			f(r.Part(0, n-r.Clock), none, false)
+			r = r.Part(n-r.Clock, r.Len-(n-r.Clock))
+		}
+		n := min(r.Len, list[i].to-r.Clock)
+		f(r.Part(0, n), list[i].value, true)
+		r, i = r.Part(n, r.Len-n), i+1
 	}
+}
+
+// Has says whether something is said of the first unit of r.
+func (x Ranges[T]) Has(r model.IDRun) (has bool) {
+	x.Each(r.Part(0, 1), func(_ model.IDRun, _ T, ok bool) { has = ok })
+	return has
 }

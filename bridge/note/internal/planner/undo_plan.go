@@ -279,8 +279,7 @@ func (t *takeback) removed(r model.IDRun) bool {
 	if r.Len == 0 {
 		return false // the start or the end of the note
 	}
-	first := t.table.Firsts(r)[0]
-	if _, _, live := t.live.At(first); live {
+	if t.live.Has(t.table.Firsts(r)[0]) {
 		return false
 	}
 	is := t.table.At(r)
