@@ -49,9 +49,15 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 	if err != nil {
 		return nil, nil, model.WrapError("open", p, err)
 	}
+	if n.laid.layout == x && n.laid.path == p {
+		return slices.Clone(n.laid.list), x, nil
+	}
 	list := x.List(p)
 	if n.set.o.Mode == Direct { // comments that are written there wait for nobody
 		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
+	}
+	if n.laid.layout == x {
+		n.laid.list, n.laid.path = slices.Clone(list), p
 	}
 	return list, x, nil
 }
@@ -66,7 +72,7 @@ func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.Journ
 	if n.id != e.ID {
 		return planner.Plan{}, model.Refuse(planner.ErrHistoryLost)
 	}
-	table, err := n.tableNow()
+	x, err := n.layout(cur)
 	if err != nil {
 		return planner.Plan{}, err
 	}
@@ -74,5 +80,5 @@ func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.Journ
 	if err != nil {
 		return planner.Plan{}, err
 	}
-	return planner.Undo(cur, e, table, pieces, d)
+	return planner.Undo(cur, e, x, pieces, d)
 }

@@ -295,10 +295,12 @@ func (d *document) identities(cur *model.Version) (*attribution.Table, []ycrdt.R
 	return attribution.NewTable(h.Records), runsAs(doc, cur.Raw()), nil
 }
 
-// laid is the layout of a version.
+// laid is the layout of a version, and its suggestions at a path if they were asked for.
 type laid struct {
 	version *model.Version
 	layout  *attribution.Layout
+	list    []model.Suggestion
+	path    model.Path // "" for none
 }
 
 // layout reads the suggestions of cur, the current version.

@@ -48,8 +48,8 @@ type takeback struct {
 }
 
 // newTakeback finds the characters that the undo is about.
-func newTakeback(e model.JournalEntry, table *attribution.Table, cur *model.Version, d *model.Decision) *takeback {
-	t := &takeback{entry: e, d: d, cur: cur, table: table}
+func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version, d *model.Decision) *takeback {
+	t := &takeback{entry: e, d: d, cur: cur, table: x.Table, x: x}
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
 	}
@@ -65,16 +65,16 @@ func newTakeback(e model.JournalEntry, table *attribution.Table, cur *model.Vers
 		d.Again = append(d.Again, model.DecidedRun{At: r.At, Role: r.Role})
 	}
 	if e.Decision != nil {
-		t.runs = append(t.runs, table.Breaks...) // they have to come back with any text
+		t.runs = append(t.runs, x.Breaks...) // they have to come back with any text
 	}
 	var targets []attribution.Told[int]
 	var asked []attribution.Told[bool]
 	for i, run := range t.runs {
-		for _, r := range table.Firsts(run.At) {
+		for _, r := range x.Firsts(run.At) {
 			targets = append(targets, attribution.Told[int]{Of: r, Value: i})
 		}
 		for _, of := range []model.IDRun{run.At, run.Left, run.Right} {
-			for _, r := range table.Firsts(of) {
+			for _, r := range x.Firsts(of) {
 				asked = append(asked, attribution.Told[bool]{Of: r, Value: true})
 			}
 		}
@@ -83,10 +83,10 @@ func newTakeback(e model.JournalEntry, table *attribution.Table, cur *model.Vers
 	return t
 }
 
-// Undo plans the undo of the items of d in a journal entry, in a document with this table
-// and pieces, and tells of it in d.
-func Undo(cur *model.Version, e model.JournalEntry, table *attribution.Table, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
-	t := newTakeback(e, table, cur, d)
+// Undo plans the undo of the items of d in a journal entry, in a document with these pieces whose marked text is laid out as x, and
+// tells of it in d.
+func Undo(cur *model.Version, e model.JournalEntry, x *attribution.Layout, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
+	t := newTakeback(e, x, cur, d)
 	t.read(pieces)
 	return t.plan()
 }

@@ -115,13 +115,6 @@ func (t *takeback) markedSegments() (list []segment) {
 
 // read goes through the document from its start.
 func (t *takeback) read(pieces []ycrdt.Piece) {
-	runs := make([]ycrdt.Run, 0, len(pieces))
-	for _, p := range pieces {
-		if !p.Deleted {
-			runs = append(runs, ycrdt.Run{ID: p.ID, Len: p.Len})
-		}
-	}
-	t.x = t.table.LayOut(t.cur.Marked(), t.cur.Known(), attribution.UnitsOf(runs).Through(t.cur.Raw(), t.cur.Separated()))
 	segments := t.segments()
 	pos := 0
 	cursor := textmerge.NewCursor(t.cur.Raw())
