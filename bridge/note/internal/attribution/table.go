@@ -18,11 +18,13 @@ type Table struct {
 	Breaks []model.DecidedRun // line breaks behind front matter that decisions took away
 
 	first    *model.Record
-	facts    Ranges[*Fact]
+	facts    model.Ranges[*Fact]
 	byID     map[string]*Suggestion
-	alias    Ranges[origin]
-	torn     bool // a delimiter is
-	rejected Ranges[*rejection]
+	alias    model.Ranges[origin]
+	torn     bool                     // a delimiter is
+	rejected model.Ranges[*rejection] // what stayed where something was rejected, or stands beside that
+
+	rejections []*rejection
 }
 
 // Fact is what is known of a character. It never changes: a record that tells something else makes another one.
@@ -172,7 +174,7 @@ func (f Fact) settled() Fact {
 
 // NewTable is the table after records.
 func NewTable(records []model.Record) *Table {
-	t := &Table{facts: make(Ranges[*Fact]), byID: make(map[string]*Suggestion), alias: make(Ranges[origin]), rejected: make(Ranges[*rejection])}
+	t := &Table{facts: make(model.Ranges[*Fact]), byID: make(map[string]*Suggestion), alias: make(model.Ranges[origin]), rejected: make(model.Ranges[*rejection])}
 	for i := range records {
 		t.Add(&records[i])
 	}
@@ -285,7 +287,7 @@ func (t *Table) update(runs []model.IDRun, f func(Fact) Fact) {
 	var was, is *Fact // equal facts stay one
 	for _, r := range runs {
 		for _, first := range t.Firsts(r) {
-			var parts []Told[*Fact]
+			var parts []model.Told[*Fact]
 			t.facts.Each(first, func(part model.IDRun, old *Fact, ok bool) {
 				if !ok {
 					old = &noFact
@@ -294,7 +296,7 @@ func (t *Table) update(runs []model.IDRun, f func(Fact) Fact) {
 					changed := f(*old)
 					was, is = old, &changed
 				}
-				parts = append(parts, Told[*Fact]{part, is})
+				parts = append(parts, model.Told[*Fact]{part, is})
 			})
 			for _, p := range parts {
 				t.facts.Set(p.Of, p.Value)
@@ -390,5 +392,5 @@ func (t *Table) Bytes() int {
 		return 0
 	}
 	const ofRange, ofFact, ofSuggestion = 24, 72, 128
-	return ofRange*(t.facts.size()+t.alias.size()+t.rejected.size()) + ofFact*t.facts.size() + ofSuggestion*len(t.byID)
+	return ofRange*(t.facts.Size()+t.alias.Size()+t.rejected.Size()) + ofFact*t.facts.Size() + ofSuggestion*len(t.byID)
 }

@@ -197,10 +197,8 @@ func (t *Table) addRejected(rec *model.Record) {
 	d := rec.Decision
 	if d.Verdict == model.Undone {
 		takes := d.Takes()
-		for _, list := range t.rejected {
-			for _, r := range list {
-				r.value.undone = r.value.undone || r.value.seq == d.UndoesSeq && takes(r.value.ID)
-			}
+		for _, r := range t.rejections {
+			r.undone = r.undone || r.seq == d.UndoesSeq && takes(r.ID)
 		}
 	}
 	if d.Verdict != model.Rejected || d.Lapsed {
@@ -210,6 +208,7 @@ func (t *Table) addRejected(rec *model.Record) {
 	for i, item := range d.Items {
 		items[i] = &rejection{Rejection: model.Rejection{Decided: item, By: d.By, Reason: d.Reason, At: rec.Time}, seq: rec.Seq}
 	}
+	t.rejections = append(t.rejections, items...)
 	set := func(run model.IDRun, r *rejection) {
 		for _, first := range t.Firsts(run) {
 			t.rejected.Set(first, r)

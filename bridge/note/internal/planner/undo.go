@@ -40,10 +40,10 @@ type takeback struct {
 	table *attribution.Table
 	x     *attribution.Layout // of cur.marked
 
-	target attribution.Ranges[int]  // index of runs
-	asked  attribution.Ranges[bool] // targets, and what stood beside them
-	live   attribution.Ranges[bool]
-	home   attribution.Ranges[int] // index of items, of what is gone
+	target model.Ranges[int]  // index of runs
+	asked  model.Ranges[bool] // targets, and what stood beside them
+	live   model.Ranges[bool]
+	home   model.Ranges[int] // index of items, of what is gone
 	items  []item
 }
 
@@ -67,19 +67,19 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 	if e.Decision != nil {
 		t.runs = append(t.runs, x.Breaks...) // they have to come back with any text
 	}
-	var targets []attribution.Told[int]
-	var asked []attribution.Told[bool]
+	var targets []model.Told[int]
+	var asked []model.Told[bool]
 	for i, run := range t.runs {
 		for _, r := range x.Firsts(run.At) {
-			targets = append(targets, attribution.Told[int]{Of: r, Value: i})
+			targets = append(targets, model.Told[int]{Of: r, Value: i})
 		}
 		for _, of := range []model.IDRun{run.At, run.Left, run.Right} {
 			for _, r := range x.Firsts(of) {
-				asked = append(asked, attribution.Told[bool]{Of: r, Value: true})
+				asked = append(asked, model.Told[bool]{Of: r, Value: true})
 			}
 		}
 	}
-	t.target, t.asked = attribution.RangesOf(targets, nil), attribution.RangesOf(asked, nil)
+	t.target, t.asked = model.RangesOf(targets, nil), model.RangesOf(asked, nil)
 	return t
 }
 

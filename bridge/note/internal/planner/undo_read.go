@@ -118,7 +118,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	segments := t.segments()
 	pos := 0
 	cursor := textmerge.NewCursor(t.cur.Raw())
-	var live []attribution.Told[bool]
+	var live []model.Told[bool]
 	start := 0 // of the items of segments[0]
 	for _, p := range pieces {
 		r := model.RunOf(ycrdt.Run{ID: p.ID, Len: p.Len})
@@ -150,20 +150,20 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			}
 		}
 	}
-	t.live = attribution.RangesOf(live, nil)
+	t.live = model.RangesOf(live, nil)
 	pos = 0
-	var home []attribution.Told[int]
+	var home []model.Told[int]
 	for i := range t.items {
 		x := &t.items[i]
 		if x.gone {
-			home = append(home, attribution.Told[int]{Of: x.first, Value: i})
+			home = append(home, model.Told[int]{Of: x.first, Value: i})
 			continue
 		}
 		x.off = cursor.OffAt(pos)
 		pos += int(x.id.Len)
 		x.text = t.cur.Raw()[x.off:cursor.OffAt(pos)]
 	}
-	t.home = attribution.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
+	t.home = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
 // wasToGo makes content of a comment that was rejected to go, unless somebody has written in it since: that is another
@@ -179,7 +179,7 @@ func (t *takeback) wasToGo(comment []item) {
 
 // part adds one stretch, cut where what is known of it changes. Of what is gone only
 // what the undo is about is of interest.
-func (t *takeback) part(r model.IDRun, like item, live *[]attribution.Told[bool]) {
+func (t *takeback) part(r model.IDRun, like item, live *[]model.Told[bool]) {
 	add := func(id, first model.IDRun, since uint64, run int, is *attribution.Fact) {
 		x := like
 		x.id, x.first, x.since, x.run, x.is = id, first, since, run, is
@@ -190,7 +190,7 @@ func (t *takeback) part(r model.IDRun, like item, live *[]attribution.Told[bool]
 			at := now.Part(of.Clock-is.Clock, of.Len)
 			switch {
 			case asked && !like.gone:
-				*live = append(*live, attribution.Told[bool]{Of: of, Value: true})
+				*live = append(*live, model.Told[bool]{Of: of, Value: true})
 			case !asked && like.gone:
 				return
 			case !asked:

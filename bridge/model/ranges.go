@@ -1,11 +1,9 @@
-package attribution
+package model
 
 import (
 	"cmp"
 	"slices"
 	"sort"
-
-	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Ranges says something of stretches of identities. What is said last counts.
@@ -16,7 +14,8 @@ type idRange[T any] struct {
 	value    T
 }
 
-func (x Ranges[T]) size() (n int) {
+// Size is how many ranges there are.
+func (x Ranges[T]) Size() (n int) {
 	for _, list := range x {
 		n += len(list)
 	}
@@ -48,7 +47,7 @@ func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
 }
 
 // Set says v of the units of r.
-func (x Ranges[T]) Set(r model.IDRun, v T) {
+func (x Ranges[T]) Set(r IDRun, v T) {
 	if r.Len == 0 {
 		return
 	}
@@ -63,7 +62,7 @@ func (x Ranges[T]) Set(r model.IDRun, v T) {
 
 // Told is one thing that is said of identities.
 type Told[T any] struct {
-	Of    model.IDRun
+	Of    IDRun
 	Value T
 }
 
@@ -75,8 +74,8 @@ func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
 	})
 	x := make(Ranges[T])
 	for _, t := range list {
-		var parts []model.IDRun
-		x.Each(t.Of, func(part model.IDRun, v T, ok bool) {
+		var parts []IDRun
+		x.Each(t.Of, func(part IDRun, v T, ok bool) {
 			if !ok || later != nil && later(t.Value, v) {
 				parts = append(parts, part)
 			}
@@ -89,7 +88,7 @@ func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
 }
 
 // Each calls f for the parts of r, with what is said of each.
-func (x Ranges[T]) Each(r model.IDRun, f func(part model.IDRun, v T, ok bool)) {
+func (x Ranges[T]) Each(r IDRun, f func(part IDRun, v T, ok bool)) {
 	var none T
 	list, i := x[r.Client], x.find(r.Client, r.Clock)
 	for r.Len > 0 {
@@ -108,7 +107,7 @@ func (x Ranges[T]) Each(r model.IDRun, f func(part model.IDRun, v T, ok bool)) {
 }
 
 // Has says whether something is said of the first unit of r.
-func (x Ranges[T]) Has(r model.IDRun) (has bool) {
-	x.Each(r.Part(0, 1), func(_ model.IDRun, _ T, ok bool) { has = ok })
+func (x Ranges[T]) Has(r IDRun) (has bool) {
+	x.Each(r.Part(0, 1), func(_ IDRun, _ T, ok bool) { has = ok })
 	return has
 }
