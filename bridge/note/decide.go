@@ -62,6 +62,25 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 	return list, x, nil
 }
 
+// Outcomes returns the last decision on each of the suggestions that an earlier version had, nil for none.
+func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
+	l := n.Lock()
+	defer l.Unlock()
+	t, err := l.tableNow()
+	if err != nil {
+		return nil, err
+	}
+	if since.Runs() == nil && l.id != "" {
+		since.SetRuns(l.runsOf(since))
+	}
+	x := t.LayOut(since.Marked(), since.Known(), attribution.UnitsOf(since.Runs()).Through(since.Raw(), since.Separated()))
+	out := make([]*Outcome, len(marks))
+	for i := range marks {
+		out[i] = x.OutcomeOf(marks[i])
+	}
+	return out, nil
+}
+
 // TakeBack plans the undo of the items of d in a journal entry, and tells of it in d.
 func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
 	if n.live == nil {

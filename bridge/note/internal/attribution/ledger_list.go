@@ -114,3 +114,17 @@ func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 	}
 	return m
 }
+
+// OutcomeOf is the last decision on a suggestion of the text, nil if there is none that counts.
+func (x *Layout) OutcomeOf(s diffwrap.Suggestion) (out *Outcome) {
+	if k, ok := x.MarkAt(s.Start); ok {
+		x.Facts(x.edges[k].From, x.edges[k].To, func(_ int, _ model.IDRun, is *Fact) {
+			for _, a := range append(slices.Clip(is.Dels), is.Ins) {
+				if a.Of != nil && a.Status != Pending {
+					out = a.Of.Outcome
+				}
+			}
+		})
+	}
+	return out
+}

@@ -60,6 +60,14 @@ type Suggestion struct {
 	*Writer
 	Comment bool
 	Older   []model.IDRun // of comments behind it, what was there before it
+	Outcome *Outcome      // of the last decision on it, nil if that was taken back
+}
+
+// Outcome is what a person made of a suggestion.
+type Outcome struct {
+	Verdict  model.Verdict
+	Reason   string
+	Comments []string
 }
 
 // made is the suggestion for a record, without its text.
@@ -248,6 +256,11 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 		for _, run := range d.Again {
 			t.update([]model.IDRun{run.At}, func(f Fact) Fact { return f.Again(run.Role, d.UndoesSeq) })
 		}
+		for _, item := range d.Items {
+			if s := t.byID[item.ID]; s != nil {
+				s.Outcome = nil
+			}
+		}
 		return
 	}
 	for _, run := range d.Runs {
@@ -261,6 +274,11 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 			if s := t.decided(d, run, rec); s != nil {
 				t.update(at, func(f Fact) Fact { return f.Decided(run.Role, s, rec.Seq) })
 			}
+		}
+	}
+	for _, item := range d.Items {
+		if s := t.byID[item.ID]; s != nil {
+			s.Outcome = &Outcome{d.Verdict, d.Reason, item.Comments}
 		}
 	}
 }
