@@ -314,7 +314,7 @@ func (t *Table) update(runs []model.IDRun, f func(Fact) Fact) {
 					changed := f(*old)
 					was, is = old, &changed
 				}
-				parts = append(parts, model.Told[*Fact]{part, is})
+				parts = append(parts, model.Told[*Fact]{Of: part, Value: is})
 			})
 			for _, p := range parts {
 				t.facts.Set(p.Of, p.Value)
