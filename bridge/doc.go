@@ -29,8 +29,8 @@
 // # Decisions
 //
 // Records name characters by their identities: those that a write adds and wraps
-// (Record.Marks), those that a decision was about (Decision.Runs). The ledger of a note
-// is what its records tell. Suggestions, the views and decisions follow it, so that what
+// (Record.Marks), those that a decision was about (Decision.Runs). The table of facts of a
+// note is the fold of its records. Suggestions, the views and decisions follow it, so that what
 // a person types inside of an agent's mark is the person's; Undo makes the characters of
 // a decision pending again, in whatever order decisions are taken back.
 package bridge
