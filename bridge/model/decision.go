@@ -49,8 +49,10 @@ type Decision struct {
 	// and Away what an undo could not bring back.
 	Revived []Revival `json:"revived,omitempty"`
 	Away    []Away    `json:"away,omitempty"`
-	// Again are the characters that an undo made pending again, as the decision had them.
+	// Again are the characters that an undo made pending again, as the decision had them, and Plain those that stood in no mark before:
+	// nothing else waits there.
 	Again []DecidedRun `json:"again,omitempty"`
+	Plain []IDRun      `json:"plain,omitempty"`
 	// ByHand are the delimiters of people's marks that an undo wrote anew.
 	ByHand []IDRun `json:"byHand,omitempty"`
 	// Proposal is set instead when it is a proposal that was decided on.

@@ -253,6 +253,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 		for _, run := range d.Runs {
 			t.update([]model.IDRun{run.At}, func(f Fact) Fact { f.Undone = true; return f })
 		}
+		t.update(d.Plain, Fact.settled)
 		for _, run := range d.Again {
 			t.update([]model.IDRun{run.At}, func(f Fact) Fact { return f.Again(run.Role, d.UndoesSeq) })
 		}

@@ -25,6 +25,11 @@ func (t *takeback) plan() (Plan, error) {
 	if !changed && !t.commentWaits() {
 		return Plan{}, t.nothing()
 	}
+	for _, w := range wants {
+		if !w.gone && w.key.decided {
+			t.d.Plain = append(t.d.Plain, w.id)
+		}
+	}
 	plan := Plan{Edits: p.edits, Placed: p.placed, Decision: t.d}
 	t.d.Revived = p.revived
 	return plan, p.check()
