@@ -90,7 +90,7 @@ func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list
 	cursor := textmerge.NewCursor(x.Raw)
 	for _, c := range comments {
 		from := cursor.PosAt(c.Start)
-		if m := x.commentAt(from, cursor.PosAt(c.End)); m != nil && along[c.Start] == nil {
+		if m := x.commentAt(from, cursor.PosAt(c.End)); m != nil && !along[c.Start] {
 			s := model.Suggestion{Suggestion: c, Path: p, ID: m.ID}
 			s.Author = ""
 			m.tell(&s)

@@ -253,7 +253,12 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 		for _, run := range d.Runs {
 			t.update([]model.IDRun{run.At}, func(f Fact) Fact { f.Undone = true; return f })
 		}
-		t.update(d.Plain, Fact.settled)
+		t.update(d.Plain, func(f Fact) Fact {
+			if f.Ins.Of != nil && f.Ins.Of.Comment { // it may wait where it stands
+				return f
+			}
+			return f.settled()
+		})
 		for _, run := range d.Again {
 			t.update([]model.IDRun{run.At}, func(f Fact) Fact { return f.Again(run.Role, d.UndoesSeq) })
 		}

@@ -122,19 +122,43 @@ func (x *Layout) remark(c diffwrap.Suggestion, from, to int, waiting map[string]
 	return r
 }
 
-// alongWith has the suggestions that take comments along when they are decided on, by the places of the comments.
-func (x *Layout) alongWith(suggestions []diffwrap.Suggestion) map[int]*Suggestion {
-	places := make(map[int]*Suggestion)
+// standing is a comment that was there before a write.
+type standing struct {
+	mark   int  // that it hangs on, -1 for none
+	remark bool // it is about that
+}
+
+// commentsBefore are the comments, deleted ones too, by the places at which they begin.
+func (x *Layout) commentsBefore() map[int]standing {
+	places := make(map[int]standing)
+	for _, c := range x.Text {
+		if c.Mark >= 0 && x.Marks[c.Mark].Comment {
+			places[c.Start] = standing{mark: -1}
+		}
+	}
+	cursor := textmerge.NewCursor(x.Raw)
+	for _, t := range x.Known.Threads(x.Raw) {
+		k, ok := slices.BinarySearchFunc(x.Marks, t.Start, func(m diffwrap.Mark, at int) int { return m.End - at })
+		if !ok {
+			k = -1
+		}
+		for _, c := range t.Comments {
+			from := cursor.PosAt(c.Start)
+			about := ok && x.Owners[k].Is != nil && !x.isOlder(k, from, cursor.PosAt(c.End))
+			places[c.Start] = standing{mark: k, remark: about}
+		}
+	}
+	return places
+}
+
+// alongWith are the places of the comments that a decision on their suggestion takes along.
+func (x *Layout) alongWith(suggestions []diffwrap.Suggestion) map[int]bool {
+	places := make(map[int]bool)
 	cursor := textmerge.NewCursor(x.Raw)
 	x.Known.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
 		k, ok := x.MarkAt(c.Mark.Start)
 		from := cursor.PosAt(c.Start)
-		if ok && x.isOlder(k, from, cursor.PosAt(c.End)) {
-			return diffwrap.Stays
-		}
-		if places[c.Start] = new(Suggestion); ok && x.Owners[k].Is != nil {
-			places[c.Start] = x.Owners[k].Is
-		}
+		places[c.Start] = !ok || !x.isOlder(k, from, cursor.PosAt(c.End))
 		return diffwrap.Stays
 	}, suggestions...)
 	return places

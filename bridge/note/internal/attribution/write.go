@@ -95,8 +95,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 			to += int(id.Len)
 		}
 	}
-	x.older(after, res, made)
-	return made, moved
+	return append(made, x.older(after, res, made, moved)...), moved
 }
 
 // placesOf names stretches of a text by their places in UTF-16 units.
@@ -117,12 +116,13 @@ func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRun 
 	return places
 }
 
-// older notes which comments behind the suggestions that a write made were there before it, but for remarks on what a suggestion was.
-func (x *Layout) older(after string, res diffwrap.Result, made []model.MadeMark) {
+// older notes which comments behind the suggestions of a text after a write were there before it, but for remarks on what a suggestion
+// was. It returns the suggestions that the write has only brought beside such a comment.
+func (x *Layout) older(after string, res diffwrap.Result, made []model.MadeMark, moved []model.Revival) (joined []model.MadeMark) {
 	if !strings.Contains(after, ">>") {
-		return
+		return nil
 	}
-	about, kept := x.alongWith(x.Known.Suggestions(x.Raw)), textmerge.Kept(len(x.Raw), res.Edits)
+	comments, kept := x.commentsBefore(), textmerge.Kept(len(x.Raw), res.Edits)
 	type stretch struct {
 		diffwrap.Span
 		made int
@@ -138,18 +138,36 @@ func (x *Layout) older(after string, res diffwrap.Result, made []model.MadeMark)
 	slices.SortFunc(stretches, func(a, b stretch) int { return a.Start - b.Start })
 	cursor := textmerge.NewCursor(after)
 	res.Known.Decide(after, false, func(c diffwrap.Attached) diffwrap.Fate {
-		was := wasAt(kept, res.Moved, c.Start)
-		i, _ := slices.BinarySearchFunc(stretches, c.Mark.Start, func(s stretch, at int) int { return s.Start - at })
-		if was < 0 || i == len(stretches) || stretches[i].Start >= c.Mark.End {
+		is, began := comments[wasAt(kept, res.Moved, c.Start)]
+		if !began {
 			return diffwrap.Stays
 		}
-		k := stretches[i].made
-		if s := about[was]; s == nil || !slices.Contains(res.Made[k].Was, s.ID) {
-			from := cursor.PosAt(c.Start)
-			made[k].Older = append(made[k].Older, model.PlaceRun(from, cursor.PosAt(c.End)))
+		from := cursor.PosAt(c.Start)
+		comment := model.PlaceRun(from, cursor.PosAt(c.End))
+		i, _ := slices.BinarySearchFunc(stretches, c.Mark.Start, func(s stretch, at int) int { return s.Start - at })
+		if i < len(stretches) && stretches[i].Start < c.Mark.End {
+			k := stretches[i].made
+			if !is.remark || !slices.Contains(res.Made[k].Was, x.Owners[is.mark].Is.ID) {
+				made[k].Older = append(made[k].Older, comment)
+			}
+			return diffwrap.Stays
 		}
+		k, ok := x.MarkAt(wasAt(kept, nil, c.Mark.Start))
+		if !ok {
+			k, ok = x.markAround(wasAt(kept, res.Moved, c.Mark.Start+MarkEdge)) // it is drawn anew
+		}
+		if !ok || k == is.mark || x.Owners[k].Is == nil || is.remark && x.Owners[is.mark].Is == x.Owners[k].Is {
+			return diffwrap.Stays
+		}
+		m := x.again(x.Owners[k].Is, moved)
+		i = slices.IndexFunc(joined, func(j model.MadeMark) bool { return j.ID == m.ID })
+		if i < 0 {
+			i, joined = len(joined), append(joined, m)
+		}
+		joined[i].Older = append(joined[i].Older, comment)
 		return diffwrap.Stays
 	}, res.Known.Suggestions(after)...)
+	return joined
 }
 
 // wasAt is where a character was before a write, -1 if it was not there.
@@ -163,4 +181,30 @@ func wasAt(kept []textmerge.Span, moved []diffwrap.Move, at int) int {
 		}
 	}
 	return -1
+}
+
+// markAround is the mark that has an offset.
+func (x *Layout) markAround(at int) (k int, ok bool) {
+	k, _ = slices.BinarySearchFunc(x.Marks, at+1, func(m diffwrap.Mark, at int) int { return m.Start - at })
+	return k - 1, at >= 0 && k > 0 && at < x.Marks[k-1].End
+}
+
+// again is a suggestion as it is after a write, by the identities of its text and the places of what moved.
+func (x *Layout) again(s *Suggestion, moved []model.Revival) model.MadeMark {
+	same := s.made()
+	for i, c := range x.Text {
+		if c.Mark >= 0 && x.Owners[c.Mark].Is == s {
+			x.Units.Each(x.Places[i].From, x.Places[i].To, func(_ int, r model.IDRun) { same.Put(r, c.Added) })
+		}
+	}
+	for _, v := range moved {
+		x.Table.Each(v.Old, func(part model.IDRun, is *Fact) {
+			for _, deleted := range []bool{false, true} {
+				if is.Pending(deleted) == s {
+					same.Put(v.New.Part(part.Clock-v.Old.Clock, part.Len), !deleted)
+				}
+			}
+		})
+	}
+	return same
 }
