@@ -239,7 +239,7 @@ func TestDecisionCases(t *testing.T) {
 			}, rejects(0), says("two {>>shed<<}{>>so<<} three four\n")}},
 		"24: beside a comment that was accepted with it": {"a b c\n", []step{
 			agentWrites("A", "a b{>>w<<} c\n"), agentWrites("B", "a{>>w<<} c\n"), says("a{-- b--}{>>w<<} c\n"), accepts(0, 1),
-			types("a{>>w<<}", ""), undoes(0), says("{-- b--} c\n"), staysAway("{>>w<<", "deleted by people since")}},
+			types("a{>>w<<}", ""), undoes(0), says("{-- b--} c\n"), staysAway("{>>w<<}", "deleted by people since")}},
 		"a person's mark beside an agent's that is deleted": {"a c {--d--}e\n", []step{
 			agentWrites("A", "a c X e\n"), says("a c {++X ++}{--d--}e\n"), types("{++X ++}{--", "{--"), agentWrites("A", "a c e f\n"),
 			says("a c {--d--}e{++ f++}\n"), func(d *desk) {

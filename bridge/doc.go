@@ -38,8 +38,9 @@
 // write cannot express as marks is refused, and nothing changes.
 //
 // Records name characters by their CRDT IDs: those that a write adds, deletes or wraps
-// (Record.Marks), and those that a decision was about (Decision.Runs). So text that a user
-// types inside an agent's mark stays the user's, and Undo makes the characters of a
+// (Record.Marks), and those that a decision was about (Decision.Runs). The table of facts of
+// a note is the fold of its records; suggestions, views and decisions follow it. So text that
+// a user types inside an agent's mark stays the user's, and Undo makes the characters of a
 // decision pending again, in whatever order decisions are undone.
 //
 // # Concurrency

@@ -112,3 +112,39 @@ func BenchmarkEachNotesSuggestions(b *testing.B) {
 		b.ReportMetric(float64(list(8_000))/float64(list(1_000)), "x-for-8x")
 	}
 }
+
+// BenchmarkTenThousandSuggestions prints how long it takes to list the suggestions of a note that has ten thousand, to decide on one of
+// them, and to take that back.
+func BenchmarkTenThousandSuggestions(b *testing.B) {
+	const n = 10_000
+	f := bridgetest.New(b, map[string]string{plan: strings.Repeat("some words here\n", n)})
+	_, err := f.Update(b.Context(), plan, agent, nil, func(v *model.Version) (string, error) {
+		return strings.ReplaceAll(v.Text(), "some", "any"), nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var list, decide, undo time.Duration
+	for i := 0; b.Loop(); i++ {
+		start := time.Now()
+		_, got, _, err := f.OpenMarked(b.Context(), plan)
+		if err != nil || len(got) != n {
+			b.Fatalf("%d suggestions, %v", len(got), err)
+		}
+		list += time.Since(start)
+		start = time.Now()
+		out, err := f.Decide(b.Context(), []string{got[i*7919%n].ID}, model.Accepted, person)
+		if err != nil || len(out.Decided) != 1 {
+			b.Fatal(out, err)
+		}
+		decide += time.Since(start)
+		start = time.Now()
+		if out, err := f.Undo(b.Context(), out.Batch, person); err != nil || len(out.Decided) != 1 {
+			b.Fatal(out, err)
+		}
+		undo += time.Since(start)
+	}
+	for what, took := range map[string]time.Duration{"list": list, "decide": decide, "undo": undo} {
+		b.ReportMetric(float64(took.Microseconds())/1000/float64(b.N), "ms-to-"+what)
+	}
+}

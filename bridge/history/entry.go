@@ -3,7 +3,6 @@ package history
 import (
 	"slices"
 	"time"
-	"unicode/utf16"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -84,34 +83,34 @@ type change struct{ added, deleted []string }
 
 // pieces are what each change added and deleted.
 func (h *History) pieces() (added, deleted map[int][]string) {
-	return h.piecesBy(func(u unit) int { return u.added }), h.piecesBy(func(u unit) int { return u.deleted })
+	return h.piecesBy(func(s *model.Stretch) int { return s.Born }), h.piecesBy(func(s *model.Stretch) int { return s.Died })
 }
 
-func (h *History) piecesBy(change func(unit) int) map[int][]string {
+func (h *History) piecesBy(change func(*model.Stretch) int) map[int][]string {
 	type piece struct {
-		codes []uint16
-		last  int // the place of the last one
+		text string
+		last int // the stretch that it ends with
 	}
 	open, pieces := make(map[int]*piece), make(map[int][]string)
-	end := func(n int, p *piece) { pieces[n] = append(pieces[n], string(utf16.Decode(p.codes))) }
-	for i, u := range h.units {
-		n := change(u)
-		if n == never || u.added == u.deleted {
+	for i := range h.texts.Stretches {
+		s := &h.texts.Stretches[i]
+		n := change(s)
+		if n == model.Never || s.Born == s.Died {
 			continue
 		}
 		p := open[n]
-		if p != nil && h.isApart(n, p.last, i) {
-			end(n, p)
+		if p != nil && h.isApart(n, p.last+1, i) {
+			pieces[n] = append(pieces[n], p.text)
 			p = nil
 		}
 		if p == nil {
 			p = new(piece)
 			open[n] = p
 		}
-		p.codes, p.last = append(p.codes, u.code), i
+		p.text, p.last = p.text+s.Text, i
 	}
 	for n, p := range open {
-		end(n, p)
+		pieces[n] = append(pieces[n], p.text)
 	}
 	return pieces
 }
@@ -119,9 +118,16 @@ func (h *History) piecesBy(change func(unit) int) map[int][]string {
 // farApart is how many characters may lie between two that a change made of one piece.
 const farApart = 1000
 
-// isApart says whether text that change n left alone is between two units.
+// isApart says whether text that change n left alone is between two stretches.
 func (h *History) isApart(n, from, to int) bool {
-	return to-from > farApart || slices.ContainsFunc(h.units[from+1:to], func(u unit) bool { return u.added < n && u.deleted > n })
+	size := uint64(0)
+	for i := from; i < to && size <= farApart; i++ {
+		s := &h.texts.Stretches[i]
+		if size += s.At.Len; s.Born < n && s.Died > n {
+			return true
+		}
+	}
+	return size > farApart
 }
 
 // beginning is the entry of what came before the oldest state that is known.

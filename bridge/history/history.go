@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf16"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -13,100 +12,18 @@ import (
 // History is what is known of one note.
 type History struct {
 	past model.Past
-	// units are the characters that the note ever had and that are kept, in their places.
-	units []unit
+	// texts has state 0, with which the history begins, and n, to which moment n-1 led.
+	texts *model.Texts
 }
-
-// unit is one UTF-16 unit of a text.
-type unit struct {
-	code uint16
-	// added and deleted number the changes that did it: 0 is what the history begins with, n
-	// is moment n-1. A unit that was not deleted has never, and one whose beginning is not
-	// known any more was never added.
-	added, deleted int
-}
-
-const never = int(^uint(0) >> 1)
 
 // New reads what a Store knows.
 func New(past model.Past) (*History, error) {
-	h := &History{past: past}
-	held, err := ycrdt.WithDeletesOf(past.Update, ycrdt.JoinSnapshots())
-	if err != nil {
-		return nil, err
+	did := []*ycrdt.Snapshot{past.Begin.Did}
+	for _, m := range past.Moments {
+		did = append(did, m.Did)
 	}
-	doc := ycrdt.NewDoc(ycrdt.Options{})
-	if err := doc.ApplyUpdate(held, nil); err != nil {
-		return nil, err
-	}
-	text := doc.Text(model.ContentsName)
-	codes, objects := utf16.Encode([]rune(text.String())), text.Objects()
-	place := 0 // in the text, objects included
-	places := make(map[ycrdt.ClientID][]stretch)
-	for _, run := range text.Runs() {
-		for k := range run.Len {
-			if len(objects) > 0 && objects[0] == place {
-				objects = objects[1:]
-			} else {
-				id := ycrdt.ID{Client: run.ID.Client, Clock: run.ID.Clock + uint64(k)}
-				places[id.Client] = append(places[id.Client], stretch{id.Clock, len(h.units)})
-				h.units = append(h.units, unit{code: codes[len(h.units)], added: never, deleted: never})
-			}
-			place++
-		}
-	}
-	h.date(places)
-	return h, nil
-}
-
-// stretch says where the unit of that clock is.
-type stretch struct {
-	clock uint64
-	at    int
-}
-
-// date finds out which change added and which deleted each unit.
-func (h *History) date(places map[ycrdt.ClientID][]stretch) {
-	for _, list := range places {
-		slices.SortFunc(list, func(a, b stretch) int { return int(a.clock) - int(b.clock) })
-	}
-	known := make(map[ycrdt.ClientID]int) // units of the client that have been added
-	did := func(n int, s *ycrdt.Snapshot) {
-		if s == nil {
-			return
-		}
-		for client, end := range s.StateVector() {
-			list := places[client]
-			i := known[client]
-			for ; i < len(list) && list[i].clock < end; i++ {
-				h.units[list[i].at].added = n
-			}
-			known[client] = i
-		}
-		for _, run := range s.DeletedRuns() {
-			list := places[run.ID.Client]
-			i, _ := slices.BinarySearchFunc(list, run.ID.Clock, func(s stretch, clock uint64) int { return int(s.clock) - int(clock) })
-			for ; i < len(list) && list[i].clock < run.ID.Clock+uint64(run.Len); i++ {
-				u := &h.units[list[i].at]
-				u.deleted = min(u.deleted, n)
-			}
-		}
-	}
-	did(0, h.past.Begin.Did)
-	for i, m := range h.past.Moments {
-		did(i+1, m.Did)
-	}
-}
-
-// textAt is the text after change n.
-func (h *History) textAt(n int) string {
-	var codes []uint16
-	for _, u := range h.units {
-		if u.added <= n && u.deleted > n {
-			codes = append(codes, u.code)
-		}
-	}
-	return string(utf16.Decode(codes))
+	texts, err := model.TextsOf(past.Update, did)
+	return &History{past, texts}, err
 }
 
 // When names a state of a note: by the number of an entry, or by a time.
@@ -128,9 +45,9 @@ func (h *History) At(w When) (string, Entry, error) {
 	case err != nil:
 		return "", Entry{}, err
 	case n == 0:
-		return h.textAt(0), h.beginning(), nil
+		return h.texts.At(0), h.beginning(), nil
 	}
-	return h.textAt(n), h.entry(n-1, nil), nil
+	return h.texts.At(n), h.entry(n-1, nil), nil
 }
 
 // find is the number of the last change by a time, or of the one that an entry tells of.

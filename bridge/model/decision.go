@@ -49,6 +49,10 @@ type Decision struct {
 	// and Away what an undo could not bring back.
 	Revived []Revival `json:"revived,omitempty"`
 	Away    []Away    `json:"away,omitempty"`
+	// Again are the characters that an undo made pending again, as the decision had them, and Plain those that stood in no mark before:
+	// nothing else waits there.
+	Again []DecidedRun `json:"again,omitempty"`
+	Plain []IDRun      `json:"plain,omitempty"`
 	// ByHand are the delimiters of people's marks that an undo wrote anew.
 	ByHand []IDRun `json:"byHand,omitempty"`
 	// Proposal is set instead when it is a proposal that was decided on.
@@ -68,7 +72,7 @@ const (
 	TypedInstead    // a person's text in the place of what was proposed
 	RemovedPlain    // text of front matter: gone
 	Absorbed        // what an undo let wait and another suggestion deletes: gone until both are decided
-	AcceptedComment // an agent's: all but its last character, which is typed anew
+	AcceptedComment // an agent's
 	RejectedComment // gone
 	Covered         // what an undo could not bring back, as the text around it has been deleted: gone
 	Remarked        // a comment that a person wrote; Text is all of it

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -18,6 +19,8 @@ const MaxNote = 16 << 20
 // its memory and nothing else.
 type Version struct {
 	raw      string
+	view     diffwrap.View // of text
+	read     sync.Once     // protects text
 	text     string
 	seq      uint64
 	modTime  time.Time
@@ -38,7 +41,15 @@ type Version struct {
 }
 
 // Text is what a reader is shown: the workspace's view of the raw text.
-func (v *Version) Text() string { return v.text }
+func (v *Version) Text() string {
+	v.read.Do(func() {
+		v.text = v.raw
+		if v.view != diffwrap.RawView {
+			v.text = v.Known().Render(v.canonical, v.view)
+		}
+	})
+	return v.text
+}
 
 // Raw is what is stored, marks included.
 func (v *Version) Raw() string { return v.raw }
@@ -76,7 +87,7 @@ func (v *Version) Runs() []ycrdt.Run { return v.runs }
 
 // Side is the version as one side of a merge.
 func (v *Version) Side() textmerge.Side {
-	return textmerge.Side{Raw: v.raw, Marked: v.canonical, Known: v.Known(), Text: v.text, Separated: v.canonicalEdits, Runs: v.runs}
+	return textmerge.Side{Raw: v.raw, Marked: v.canonical, Known: v.Known(), Text: v.Text(), Separated: v.canonicalEdits, Runs: v.runs}
 }
 
 // SetRuns tells the identities of its characters. The note's write lock is held.
@@ -93,26 +104,17 @@ func Writable(raw string) bool { return len(raw) <= MaxNote && utf8.ValidString(
 // NewVersion makes the state of a note whose raw text is raw. What is not UTF-8
 // or too large is shown byte for byte and cannot be written.
 func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
-	v := &Version{raw: raw, text: raw, canonical: raw, modTime: modTime}
+	v := &Version{raw: raw, view: view, canonical: raw, modTime: modTime}
 	if !Writable(raw) {
-		v.readOnly = true
-		return v
+		v.readOnly, v.view = true, diffwrap.RawView
 	}
-	v.text = diffwrap.Render(raw, view)
 	return v
 }
 
 // Attribute says which marks of the raw text are known, and takes what people typed inside of agents' marks out of
-// them by edits.
-func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit, view diffwrap.View) {
-	if v.readOnly || len(edits) == 0 && known.Same(v.known) {
-		return
-	}
+// them by edits, before anybody reads the version.
+func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit) {
 	v.known, v.canonicalEdits, v.canonical = known, edits, diffwrap.Apply(v.raw, edits)
-	v.text = v.Known().Render(v.canonical, view)
-	if view == diffwrap.RawView {
-		v.text = v.raw
-	}
 }
 
 // ReadsAs reports whether two versions of one raw text have the same marks.
@@ -122,7 +124,7 @@ func (v *Version) ReadsAs(other *Version) bool {
 
 // RawVersion is a state of a note as a reader of its raw text sees it.
 func RawVersion(raw string, runs []ycrdt.Run) *Version {
-	return &Version{raw: raw, text: raw, canonical: raw, runs: runs}
+	return &Version{raw: raw, view: diffwrap.RawView, canonical: raw, runs: runs}
 }
 
 // NextModTime is the modification time of a change that arrives now: later than

@@ -49,11 +49,36 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 	if err != nil {
 		return nil, nil, model.WrapError("open", p, err)
 	}
+	if n.laid.layout == x && n.laid.path == p {
+		return slices.Clone(n.laid.list), x, nil
+	}
 	list := x.List(p)
 	if n.set.o.Mode == Direct { // comments that are written there wait for nobody
 		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
 	}
+	if n.laid.layout == x {
+		n.laid.list, n.laid.path = slices.Clone(list), p
+	}
 	return list, x, nil
+}
+
+// Outcomes returns the last decision on each of the suggestions that an earlier version had, nil for none.
+func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
+	l := n.Lock()
+	defer l.Unlock()
+	t, err := l.tableNow()
+	if err != nil {
+		return nil, err
+	}
+	if since.Runs() == nil && l.id != "" {
+		since.SetRuns(l.runsOf(since))
+	}
+	x := t.LayOut(since.Canonical(), since.Known(), attribution.UnitsOf(since.Runs()).Through(since.Raw(), since.CanonicalEdits()))
+	out := make([]*Outcome, len(marks))
+	for i := range marks {
+		out[i] = x.OutcomeOf(marks[i])
+	}
+	return out, nil
 }
 
 // TakeBack plans the undo of the items of d in a journal entry, and tells of it in d.
@@ -66,7 +91,7 @@ func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.Journ
 	if n.id != e.ID {
 		return planner.Plan{}, model.Refuse(planner.ErrHistoryLost)
 	}
-	h, err := n.store.Load(n.id)
+	x, err := n.layout(cur)
 	if err != nil {
 		return planner.Plan{}, err
 	}
@@ -74,5 +99,5 @@ func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.Journ
 	if err != nil {
 		return planner.Plan{}, err
 	}
-	return planner.Undo(cur, e, h.Records, pieces, d)
+	return planner.Undo(cur, e, x, pieces, d)
 }

@@ -19,13 +19,14 @@ import (
 // document is a note's document, in memory and in the store, and what the store's
 // records tell of it.
 type document struct {
-	store  model.Store
-	id     model.DocID // "" while the note has no document
-	doc    *ycrdt.Doc
-	text   *ycrdt.Text
-	kept   uint64              // store sequence number of the last record of doc
-	ledger *attribution.Ledger // what the store's records up to kept tell, of doc or live; nil if that was not asked for
-	live   model.Document      // instead of doc and the rest, where the document is the truth; see live.go
+	store model.Store
+	id    model.DocID // "" while the note has no document
+	doc   *ycrdt.Doc
+	text  *ycrdt.Text
+	kept  uint64             // store sequence number of the last record of doc
+	table *attribution.Table // what the store's records up to kept tell, of doc or live; nil if that was not asked for
+	live  model.Document     // instead of doc and the rest, where the document is the truth; see live.go
+	laid  laid
 }
 
 // sourceOrigin is the transaction origin of text that came from the source.
@@ -42,9 +43,9 @@ func NewDocID() model.DocID {
 // returns the record of it.
 func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
 	text := doc.Text(model.ContentsName)
-	known := attribution.NewLedger(nil) // whose the marks are, if there are any
+	known := attribution.NewTable(nil) // whose the marks are, if there are any
 	if attribution.MarksIn(had) {
-		if l, err := d.ledgerNow(); err == nil {
+		if l, err := d.tableNow(); err == nil {
 			known = l
 		}
 	}
@@ -68,7 +69,7 @@ func (d *document) moments() []model.Moment {
 
 func record(doc *ycrdt.Doc, fn func(*model.Record)) model.Record {
 	clock := func() uint64 { return doc.StateVector()[doc.ClientID()] }
-	rec := model.Record{Time: time.Now().UTC(), Client: uint64(doc.ClientID()), Clock: clock()}
+	rec := model.Record{Time: time.Now().UTC(), Client: uint64(doc.ClientID()), Clock: clock(), Update: model.EmptyUpdate()}
 	cancel := doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
 	defer cancel()
 	fn(&rec)
@@ -234,68 +235,79 @@ func (d *document) mergeInto(base, cur *model.Version, text string) string {
 	is.Runs = runs
 	if was.Runs == nil || base.ReadOnly() { // read-only is what shows something else than the text of its document
 		is.Runs = nil
-	} else if l, err := d.ledgerNow(); err == nil && l.HasRevived() {
+	} else if l, err := d.tableNow(); err == nil && l.HasRevived() {
 		was.Runs, is.Runs = l.FirstRuns(was.Runs), l.FirstRuns(runs)
 	}
 	return textmerge.Merge(was, is, text)
 }
 
-// ledgerNow is what the store tells of the document.
-func (d *document) ledgerNow() (*attribution.Ledger, error) {
+// tableNow is what the store tells of the document.
+func (d *document) tableNow() (*attribution.Table, error) {
 	if d.id == "" || d.doc != nil && d.kept == 0 {
-		return attribution.NewLedger(nil), nil // the store has nothing of it
+		return attribution.NewTable(nil), nil // the store has nothing of it
 	}
-	if d.ledger != nil && (d.live != nil || d.ledger.UpTo == d.kept) {
-		return d.ledger, nil
+	if d.table != nil && (d.live != nil || d.table.UpTo == d.kept) {
+		return d.table, nil
 	}
 	h, err := d.store.Load(d.id)
 	if err != nil {
 		return nil, err
 	}
-	l := attribution.NewLedger(h.Records)
+	l := attribution.NewTable(h.Records)
 	if d.live != nil || d.doc != nil {
-		d.ledger = l
+		d.table = l
 	}
 	return l, nil
 }
 
 // hasKept notes that the store has kept records in one call, the last of them as seq.
 func (d *document) hasKept(seq uint64, records []model.Record) {
-	current := d.ledger != nil && d.ledger.UpTo == d.kept
+	current := d.table != nil && d.table.UpTo == d.kept
 	d.kept = seq
 	if !current {
-		d.ledger = nil
+		d.table = nil
 		return
 	}
 	for i := range records {
 		records[i].Seq = seq - uint64(len(records)-1-i)
-		d.ledger.Add(&records[i])
+		d.table.Add(&records[i])
 	}
 }
 
 // identities are who wrote what of cur, the current version, and the identities of its raw
 // text: nothing if the note was never written through relayfs.
-func (d *document) identities(cur *model.Version) (*attribution.Ledger, []ycrdt.Run, error) {
+func (d *document) identities(cur *model.Version) (*attribution.Table, []ycrdt.Run, error) {
 	switch {
 	case d.id == "":
-		return attribution.NewLedger(nil), nil, nil
+		return attribution.NewTable(nil), nil, nil
 	case d.live != nil || d.doc != nil:
-		l, err := d.ledgerNow()
+		l, err := d.tableNow()
 		return l, d.runs(cur), err
 	}
 	h, err := d.store.Load(d.id)
 	if err != nil || len(h.Records) == 0 {
-		return attribution.NewLedger(nil), nil, err
+		return attribution.NewTable(nil), nil, err
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
 		return nil, nil, err
 	}
-	return attribution.NewLedger(h.Records), runsAs(doc, cur.Raw()), nil
+	return attribution.NewTable(h.Records), runsAs(doc, cur.Raw()), nil
+}
+
+// laid is the layout of a version, and its suggestions at a path if they were asked for.
+type laid struct {
+	version *model.Version
+	layout  *attribution.Layout
+	list    []model.Suggestion
+	path    model.Path // "" for none
 }
 
 // layout reads the suggestions of cur, the current version.
 func (d *document) layout(cur *model.Version) (*attribution.Layout, error) {
+	if d.laid.version == cur {
+		return d.laid.layout, nil
+	}
 	l, runs, err := d.identities(cur)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,10 @@ func isAt(text *ycrdt.Text, cur *model.Version) bool {
 // its state then. ErrConflict, and no change, if the text is not cur's any more.
 func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *planner.Plan, by model.Author) (s liveState, err error) {
 	rec := model.Record{Time: time.Now().UTC()}
-	known, err := d.ledgerNow()
+	if len(plan.Edits) == 0 {
+		rec.Update = model.EmptyUpdate()
+	}
+	known, err := d.tableNow()
 	if err != nil {
 		return s, err
 	}

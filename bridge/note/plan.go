@@ -10,6 +10,9 @@ import (
 // Plan is how the raw text of a note changes, and what the record of that tells. A Change computes one.
 type Plan = planner.Plan
 
+// Outcome is what a person made of a suggestion.
+type Outcome = attribution.Outcome
+
 // Layout has the marks of a version and who made them.
 type Layout = attribution.Layout
 

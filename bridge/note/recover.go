@@ -210,7 +210,7 @@ func (n *Locked) prepare(at Place, raw string) error {
 }
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
-func (n *Locked) closeDoc() { n.doc, n.text, n.ledger = nil, nil, nil }
+func (n *Locked) closeDoc() { n.doc, n.text, n.table, n.laid = nil, nil, nil, laid{} }
 
 // keep has the store keep records of what the file holds, whose text has that sum. If it
 // cannot, the document is forgotten: the next one is made of what the store has and of the
@@ -275,19 +275,21 @@ func (n *Locked) separate(v *model.Version) {
 	if n.live == nil && (n.doc == nil || n.text.String() != v.Raw()) {
 		return // a program's write that waits, which leaves nothing of that kind
 	}
-	l, err := n.ledgerNow()
+	l, err := n.tableNow()
 	if err != nil {
 		n.set.o.Logger.Warn("whose the marks are is not known", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
 		return
 	}
-	attribute(v, l, n.runs(v), n.set.o.View)
+	n.laid = attribute(v, l, n.runs(v))
 }
 
-// attribute says of a version what the ledger tells of its marks.
-func attribute(v *model.Version, l *attribution.Ledger, runs []ycrdt.Run, view diffwrap.View) {
+// attribute says of a version what the table tells of its marks, which it lays out.
+func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run) laid {
 	u := attribution.UnitsOf(runs)
-	known := l.Known(v.Raw(), u)
-	v.Attribute(known, l.Separated(v.Raw(), known, u), view)
+	known := t.Known(v.Raw(), u)
+	edits, x := t.Separated(v.Raw(), known, u)
+	v.Attribute(known, edits)
+	return laid{version: v, layout: x}
 }
 
 // separateStored is separate for a note that was just read, whose document is in the
@@ -317,6 +319,6 @@ func (n *Locked) separateStored(at Place, v *model.Version, h *model.History) er
 	if err != nil {
 		return nil // who needs the document gets the error
 	}
-	attribute(v, attribution.NewLedger(h.Records), runsAs(doc, v.Raw()), n.set.o.View)
+	attribute(v, attribution.NewTable(h.Records), runsAs(doc, v.Raw()))
 	return nil
 }

@@ -177,12 +177,9 @@ func (n *Note) evict() bool {
 	return true
 }
 
-// recordSize is about what a record takes in memory without its update.
-const recordSize = 256
-
 // size is about how many bytes of memory the document takes.
 func (d *document) size() int {
-	size := d.ledger.Size() * recordSize
+	size := d.table.Bytes()
 	if d.doc != nil {
 		size += d.doc.Size()
 	}

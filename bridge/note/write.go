@@ -107,7 +107,7 @@ func (n *Note) Preview(ctx context.Context, p model.Path, text string, by model.
 	}
 	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
 	v := model.NewVersion(raw, n.set.o.View, time.Now())
-	v.Attribute(plan.KnownAfter(cur.RawKnown(), cur.Raw(), raw), nil, n.set.o.View)
+	v.Attribute(plan.KnownAfter(cur.RawKnown(), cur.Raw(), raw), nil)
 	return v, nil
 }
 
@@ -165,7 +165,7 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 	if err != nil {
 		return Result{}, nil, model.WrapError("write", c.Path, err)
 	}
-	if len(plan.Edits) == 0 {
+	if len(plan.Edits) == 0 && plan.Decision == nil && len(plan.Marks) == 0 {
 		return Result{Version: cur, Warnings: plan.Warnings}, nil, nil
 	}
 	ev, err := n.commit(ctx, cur, plan, c)
@@ -198,6 +198,16 @@ func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Pl
 			return nil, model.WrapError("write", at.Path, err)
 		}
 		return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), orTime(c.ModTime, s.modTime)))), nil
+	}
+	if len(plan.Edits) == 0 {
+		records, err := n.open(at, raw)
+		if err == nil {
+			err = n.keep(at, model.SumOf(raw), append(records, n.carryOut(n.doc, raw, &plan, c.By)))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return n.succeed(cur, n.newVersion(raw, cur.ModTime())), nil
 	}
 	modTime := model.NextModTime(cur.ModTime(), orTime(c.ModTime, time.Now()))
 	d := draft{note: n, at: at, cur: cur, held: cur.Raw(), raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {

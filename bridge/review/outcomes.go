@@ -2,7 +2,6 @@ package review
 
 import (
 	"slices"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -16,33 +15,28 @@ type Resolved struct {
 	Reason  string        // the person's, if they gave one
 }
 
-const (
-	// journalReach is how many of the newest decisions are looked through.
-	journalReach = 256
-	// clockSlack is by how much a version's modification time, which never stands
-	// still, may be ahead of the clock by which decisions are dated.
-	clockSlack = time.Second
-)
-
 // Outcomes says what became of marks, suggestions that the note at p had in the
-// version since, of which cur has some no more. What was decided through
-// relayfs is known from the journal; what was decided by hand, in an editor, is
-// told by the text: if the new text stands there plain, it was accepted, if the
-// old, rejected.
+// version since, of which cur has some no more. The note's table has what was decided through
+// relayfs; what was decided by hand, in an editor, is told by the text: if the new text stands
+// there plain, it was accepted, if the old, rejected.
 func (r *Review) Outcomes(p model.Path, since, cur *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
 	gone := vanished(marks, cur.Suggestions())
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	journal, err := r.Journal(journalReach)
+	n, err := r.tree.FindNote("read", p)
+	if err != nil {
+		return nil, err
+	}
+	decided, err := n.Outcomes(since, gone)
 	if err != nil {
 		return nil, err
 	}
 	edits := diffwrap.Diff(since.Canonical(), cur.Canonical())
 	res := make([]Resolved, len(gone))
 	for i, s := range gone {
-		if d, item := decisionOn(journal, p, since, s); d != nil {
-			s.Comments = item.Comments
+		if d := decided[i]; d != nil {
+			s.Comments = d.Comments
 			res[i] = Resolved{Suggestion: s, Verdict: d.Verdict, Reason: d.Reason}
 			continue
 		}
@@ -71,22 +65,6 @@ func vanished(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 		}
 	}
 	return gone
-}
-
-// decisionOn finds the newest decision on s that was made after since.
-func decisionOn(journal []model.JournalEntry, p model.Path, since *model.Version, s diffwrap.Suggestion) (*model.Decision, *model.Decided) {
-	for _, e := range journal {
-		if e.Path != p || e.Decision == nil || e.Decision.Verdict == model.Undone || e.Decision.Verdict == model.Commented || e.Time.Before(since.ModTime().Add(-clockSlack)) {
-			continue
-		}
-		i := slices.IndexFunc(e.Decision.Items, func(d model.Decided) bool {
-			return d.Kind == s.Kind.String() && d.Old == s.Old && d.New == s.New
-		})
-		if i >= 0 {
-			return e.Decision, &e.Decision.Items[i]
-		}
-	}
-	return nil, nil
 }
 
 // resolvedByHand compares what stands in the place of s with its two sides.

@@ -359,12 +359,8 @@ func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 // undoNote takes back items of one entry in its note, which is shown or was at p, and returns the
 // suggestions that are pending again, and what of it could not come back.
 func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoable, batch string, by model.Author) ([]model.Suggestion, []model.Away, error) {
-	var had []model.Suggestion
 	var away []model.Away
 	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan note.Plan, err error) {
-		if had, _, err = l.Suggestions(p, cur); err != nil {
-			return note.Plan{}, err
-		}
 		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
 		plan, err = l.TakeBack(ctx, cur, e.JournalEntry, d)
 		away = slices.Clone(d.Away)
@@ -379,13 +375,7 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoable, batch
 	if e.Decision == nil {
 		return nil, away, nil
 	}
+	takes := (&model.Decision{Items: e.items}).Takes()
 	pending, err := n.Suggestions(ctx, p)
-	before := make(map[string]*model.Suggestion, len(had))
-	for i := range had {
-		before[had[i].ID] = &had[i]
-	}
-	return slices.DeleteFunc(pending, func(s model.Suggestion) bool {
-		h := before[s.ID]
-		return h != nil && h.Old == s.Old && h.New == s.New
-	}), away, err
+	return slices.DeleteFunc(pending, func(s model.Suggestion) bool { return !takes(s.ID) }), away, err
 }

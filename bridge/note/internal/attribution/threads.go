@@ -105,16 +105,12 @@ func (x *Layout) remark(c diffwrap.Suggestion, from, to int, waiting map[string]
 	if m := x.commentAt(from, to); m != nil && waiting[m.ID] {
 		r.Pending = m.ID
 	}
-	var by *stroke
+	var by *Writer
 	whole := true
-	x.Each(from, to, func(_ int, now model.IDRun) {
-		for _, first := range x.Firsts(now) {
-			x.wrote.Each(first, func(_ model.IDRun, s *stroke, ok bool) {
-				whole = whole && ok && (by == nil || by.author == s.author && by.session == s.session)
-				if ok && by == nil {
-					by = s
-				}
-			})
+	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
+		whole = whole && is.By != nil && (by == nil || by.author == is.By.author && by.session == is.By.session)
+		if by == nil {
+			by = is.By
 		}
 	})
 	if whole && by != nil && (r.Author == "" || r.Author == by.author) {
@@ -148,7 +144,7 @@ func (x *Layout) commentsBefore() map[int]standing {
 		}
 		for _, c := range t.Comments {
 			from := cursor.PosAt(c.Start)
-			about := ok && x.Owners[k].Mark != nil && !x.isOlder(k, from, cursor.PosAt(c.End))
+			about := ok && x.Owners[k].Is != nil && !x.isOlder(k, from, cursor.PosAt(c.End))
 			places[c.Start] = standing{mark: k, remark: about}
 		}
 	}
@@ -170,20 +166,20 @@ func (x *Layout) alongWith(suggestions []diffwrap.Suggestion) map[int]bool {
 
 // isOlder says whether something of a comment behind mark k was there before the suggestion.
 func (x *Layout) isOlder(k, from, to int) (older bool) {
-	if m := x.Owners[k].Mark; m != nil && len(m.Older) > 0 {
-		x.Each(from, to, func(_ int, r model.IDRun) { older = older || x.IsOlder(m, r) })
+	if m := x.Owners[k].Is; m != nil && len(m.Older) > 0 {
+		x.Units.Each(from, to, func(_ int, r model.IDRun) { older = older || x.IsOlder(m, r) })
 	}
 	return older
 }
 
 // IsOlder says whether characters of a comment were there before the suggestion that it stands behind.
-func (l *Ledger) IsOlder(m *model.MadeMark, r model.IDRun) bool {
+func (t *Table) IsOlder(m *Suggestion, r model.IDRun) bool {
 	overlap := func(a, b model.IDRun) bool {
 		return a.Client == b.Client && a.Clock < b.Clock+b.Len && b.Clock < a.Clock+a.Len
 	}
-	now := l.Firsts(r) // an undo may have brought the comment back
+	now := t.Firsts(r) // an undo may have brought the comment back
 	return slices.ContainsFunc(m.Older, func(o model.IDRun) bool {
-		return slices.ContainsFunc(l.Firsts(o), func(o model.IDRun) bool {
+		return slices.ContainsFunc(t.Firsts(o), func(o model.IDRun) bool {
 			return slices.ContainsFunc(now, func(r model.IDRun) bool { return overlap(o, r) })
 		})
 	})
@@ -197,14 +193,12 @@ type rejection struct {
 }
 
 // addRejected notes where a decision has rejected something, or that a rejection was taken back.
-func (l *Ledger) addRejected(rec *model.Record) {
+func (t *Table) addRejected(rec *model.Record) {
 	d := rec.Decision
 	if d.Verdict == model.Undone {
 		takes := d.Takes()
-		for _, list := range l.rejected {
-			for _, r := range list {
-				r.value.undone = r.value.undone || r.value.seq == d.UndoesSeq && takes(r.value.ID)
-			}
+		for _, r := range t.rejections {
+			r.undone = r.undone || r.seq == d.UndoesSeq && takes(r.ID)
 		}
 	}
 	if d.Verdict != model.Rejected || d.Lapsed {
@@ -214,43 +208,51 @@ func (l *Ledger) addRejected(rec *model.Record) {
 	for i, item := range d.Items {
 		items[i] = &rejection{Rejection: model.Rejection{Decided: item, By: d.By, Reason: d.Reason, At: rec.Time}, seq: rec.Seq}
 	}
+	t.rejections = append(t.rejections, items...)
+	set := func(run model.IDRun, r *rejection) {
+		for _, first := range t.Firsts(run) {
+			t.rejected.Set(first, r)
+		}
+	}
 	for _, run := range d.Runs {
 		if run.Mark >= len(d.Marks) {
 			continue
 		}
 		switch r := items[d.Marks[run.Mark].Item]; run.Role {
 		case model.RejectedDeletion:
-			l.rejected.Set(run.At, r)
+			set(run.At, r)
 		case model.RejectedAddition:
-			l.rejected.Set(run.Left, r)
-			l.rejected.Set(run.Right, r)
+			set(run.Left, r)
+			set(run.Right, r)
 		}
 	}
 }
 
-// answered is the newest rejection of what the author of s had proposed where s stands, nil if there is none.
-func (x *Layout) answered(s *model.Suggestion) *model.Rejection {
+// answered is the newest rejection, before s was proposed, of what its author had proposed where it stands, nil if there is none.
+func (x *Layout) answered(at *model.Suggestion, s *Suggestion) *model.Rejection {
 	if len(x.rejected) == 0 {
 		return nil
 	}
 	var newest *rejection
-	for _, at := range s.Stretches() {
+	for _, at := range at.Stretches() {
 		k, _ := x.MarkAt(at.Start)
 		from, to := x.edges[k].From, x.edges[k].To
 		for ; k < len(x.Marks) && x.Marks[k].Start < at.End; k++ {
 			to = x.edges[k].To
 		}
-		x.Each(max(0, from-1), to+1, func(_ int, now model.IDRun) {
-			x.rejected.Each(now, func(_ model.IDRun, r *rejection, ok bool) {
-				if ok && !r.undone && r.Author == s.Author && r.At.Before(s.Time) && (newest == nil || newest.At.Before(r.At)) {
-					newest = r
-				}
-			})
+		x.Units.Each(max(0, from-1), to+1, func(_ int, now model.IDRun) {
+			for _, first := range x.Firsts(now) {
+				x.rejected.Each(first, func(_ model.IDRun, r *rejection, ok bool) {
+					if ok && !r.undone && r.Author == s.author && r.seq < s.seq && (newest == nil || newest.seq < r.seq) {
+						newest = r
+					}
+				})
+			}
 		})
 	}
 	if newest == nil {
 		return nil
 	}
-	answer := newest.Rejection // the ledger's own may be taken back while this is read
+	answer := newest.Rejection // the table's own may be taken back while this is read
 	return &answer
 }

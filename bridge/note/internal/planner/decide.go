@@ -115,7 +115,7 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 // belongs to the text: it goes only if what is deleted ran across it.
 func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
 	k, ok := p.MarkAt(c.Mark.Start)
-	if !ok || !p.isOlder(p.Owners[k].Mark, c.Span) {
+	if !ok || !p.isOlder(p.Owners[k].Is, c.Span) {
 		return diffwrap.Goes
 	}
 	across := !c.Resolved.Empty() && p.byAgent(c.Resolved)
@@ -130,7 +130,7 @@ func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
 	return diffwrap.Stays
 }
 
-func (p *decider) isOlder(m *model.MadeMark, c diffwrap.Span) (older bool) {
+func (p *decider) isOlder(m *attribution.Suggestion, c diffwrap.Span) (older bool) {
 	if m == nil || len(m.Older) == 0 {
 		return false
 	}
@@ -140,8 +140,7 @@ func (p *decider) isOlder(m *model.MadeMark, c diffwrap.Span) (older bool) {
 
 func (p *decider) byAgent(s diffwrap.Span) (by bool) {
 	p.eachUnit(s, func(r model.IDRun) {
-		t := p.StrokeAt(r)
-		by = by || t != nil && t.MakesMarks()
+		by = by || p.Table.At(r).By.MakesMarks()
 	})
 	return by
 }

@@ -2,9 +2,7 @@ package planner
 
 import (
 	"bytes"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
@@ -20,8 +18,9 @@ import (
 // Saved is what a save changes.
 type Saved struct {
 	textmerge.Adopted
-	back []stretch        // all that was ever in the document, if the save brings an earlier state back
-	wait []model.MadeMark // what waited in that
+	texts *model.Texts     // set if the save brings an earlier state back
+	state int              // that one
+	wait  []model.MadeMark // what waited in it
 }
 
 // MayReturn says whether edits by which a save made raw of had may bring something back: they put text there, or whole words are
@@ -31,74 +30,65 @@ func (s *Saved) MayReturn(had, raw string) bool {
 	return slices.ContainsFunc(s.Edits, puts) || slices.ContainsFunc(textmerge.WordEdits(had, raw), puts)
 }
 
-// Return has the save bring an earlier state back whose text is raw, if there is one. had is the text that the records of
-// the document lead to. older are the states from before the records were merged, as far as they are known.
+// Return has the save bring an earlier state back whose text is raw, if there is one: the newest. had is the text that the records of
+// the document lead to. older are the states from before the records were merged, as far as they are known. Records that were merged have
+// changed nothing since the first of them, and tell more.
 func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw string) {
-	p, state := returned(records, older, had, raw)
-	if p == nil {
+	texts, seqs, err := statesOf(records, older)
+	if err != nil || texts == nil || !texts.Holds(texts.Last, had) {
 		return
 	}
-	var runs []ycrdt.Run
-	for i := range p.stretches {
-		x := &p.stretches[i]
-		if x.stays = x.in(state); x.stays {
-			runs = append(runs, x.id.Run())
+	last := texts.Last // with the text of the state
+	for _, state := range slices.Backward(changing(texts)) {
+		if !texts.Holds(state, raw) {
+			last = state - 1
+			continue
 		}
-	}
-	s.back = p.stretches
-	was := attribution.NewLedger(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > p.seqs[state] }))
-	u := attribution.UnitsOf(runs)
-	s.wait = was.LayOut(textmerge.Without(raw, was.Torn(raw, runs)), was.Known(raw, u), u).Waiting()
-}
-
-// returned finds the newest state with a text. Records that were merged have changed nothing since the first of them, and
-// tell more.
-func returned(records []model.Record, older []model.Moment, had, raw string) (p *past, state int) {
-	p, err := pastOf(records, older)
-	if err != nil || p == nil || !p.holds(p.last, had) {
-		return nil, 0
-	}
-	last := p.last // with the text of the state
-	for _, state := range slices.Backward(p.states()) {
-		if p.holds(state, raw) {
-			return p, last
+		s.texts, s.state = texts, last
+		var runs []ycrdt.Run
+		for i := range texts.Stretches {
+			if x := &texts.Stretches[i]; x.In(last) {
+				runs = append(runs, x.At.Run())
+			}
 		}
-		last = state - 1
+		was := attribution.NewTable(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > seqs[last] }))
+		u := attribution.UnitsOf(runs)
+		s.wait = was.LayOut(textmerge.Without(raw, was.Torn(raw, runs)), was.Known(raw, u), u).Waiting()
+		return
 	}
-	return nil, 0
 }
 
 // CarryOut makes the changes in a document whose text is had, and completes the record of that.
-func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Ledger, origin any, rec *model.Record) {
+func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Table, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
 	if len(s.Moved)+len(s.Torn) > 0 {
 		before = attribution.UnitsOf(text.Runs())
 	}
 	doc.Transact(origin, func(txn *ycrdt.Txn) {
-		if s.back != nil {
+		if s.texts != nil {
 			added = s.bringBack(txn, text, rec)
 			return
 		}
 		textmerge.ApplyEdits(txn, text, had, s.Edits)
 	})
-	if s.back != nil {
+	if s.texts != nil {
 		after := attribution.UnitsOf(text.Runs())
 		for _, r := range after.Runs {
 			rec.Restored = append(rec.Restored, model.RunOf(r))
 		}
 		rec.Marks = resolvedMarks(s.wait, after)
 	}
-	if s.back == nil && len(s.Moved)+len(s.Torn) > 0 {
+	if s.texts == nil && len(s.Moved)+len(s.Torn) > 0 {
 		s.name(had, before, text, known, rec)
 	}
-	if clock := doc.StateVector()[doc.ClientID()]; s.back != nil && clock != rec.Clock+added {
+	if clock := doc.StateVector()[doc.ClientID()]; s.texts != nil && clock != rec.Clock+added {
 		rec.Returned = nil // formats take names, too
 	}
 }
 
 // name names what moved by its identities before and after the save, and what is torn of agents' marks.
-func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, known *attribution.Ledger, rec *model.Record) {
+func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, known *attribution.Table, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
 	var was, is []diffwrap.Span
 	for _, m := range append(slices.Clip(s.Moved), s.Torn...) {
@@ -144,74 +134,41 @@ func unitsAt(text string, spans []diffwrap.Span) map[int]int {
 // bringBack makes the text what it is to be, and returns how many characters that added.
 func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (added uint64) {
 	pos := 0
-	for _, x := range s.back {
-		size := int(x.id.Len)
+	for i := range s.texts.Stretches {
+		x := &s.texts.Stretches[i]
+		size, live, stays := int(x.At.Len), x.Died == model.Never, x.In(s.state)
 		switch {
-		case x.stays && x.live:
-			pos += size
-		case x.live:
+		case live && !stays:
 			text.Delete(txn, pos, size)
-		case x.stays:
-			now := model.IDRun{Client: rec.Client, Clock: rec.Clock + added, Len: x.id.Len}
-			if text.InsertAt(txn, x.id.Last(), ycrdt.After, x.text) {
-				rec.Returned = append(rec.Returned, model.Revival{Old: x.id, New: now})
+			continue
+		case !stays:
+			continue
+		case !live:
+			now := model.IDRun{Client: rec.Client, Clock: rec.Clock + added, Len: x.At.Len}
+			if text.InsertAt(txn, x.At.Last(), ycrdt.After, x.Text) {
+				rec.Returned = append(rec.Returned, model.Revival{Old: x.At, New: now})
 			} else {
-				text.InsertAfter(txn, pos, x.text)
+				text.InsertAfter(txn, pos, x.Text)
 			}
-			added += x.id.Len
-			pos += size
+			added += x.At.Len
 		}
+		pos += size
 	}
 	return added
 }
 
-// past is every text that was ever in a document, in its place.
-type past struct {
-	stretches []stretch
-	last      int      // the newest state
-	seqs      []uint64 // of each state, the number of the record that led to it
-}
-
-// stretch is text that came and went as one.
-type stretch struct {
-	id    model.IDRun
-	text  string
-	born  int // the first state with it
-	died  int // the first one without it
-	live  bool
-	stays bool // it is to be there after the save
-}
-
-func (x *stretch) in(state int) bool { return x.born <= state && state < x.died }
-
-// never is when text dies that is still there.
-const never = math.MaxInt
-
-// pastOf numbers the states to which moments and records led; nil if no agent wrote there.
-func pastOf(records []model.Record, older []model.Moment) (*past, error) {
+// statesOf are the states to which moments and records led, and the number of the last record of each; nil if no agent wrote there.
+func statesOf(records []model.Record, older []model.Moment) (*model.Texts, []uint64, error) {
 	if !slices.ContainsFunc(records, func(r model.Record) bool { return r.Author != "" }) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	updates := make([][]byte, len(records))
-	known := make(map[ycrdt.ClientID]uint64)
-	born := make(attribution.Ranges[int])
-	var dead []attribution.Told[int]
-	p := new(past)
-	add := func(did *ycrdt.Snapshot, seq uint64) {
-		for client, end := range did.StateVector() {
-			if from := known[client]; from < end {
-				born.Set(model.IDRun{Client: uint64(client), Clock: from, Len: end - from}, len(p.seqs))
-				known[client] = end
-			}
-		}
-		for _, r := range did.DeletedRuns() {
-			dead = append(dead, attribution.Told[int]{Of: model.RunOf(r), Value: len(p.seqs)})
-		}
-		p.seqs = append(p.seqs, seq)
-	}
+	var updates [][]byte
+	var did []*ycrdt.Snapshot
+	var seqs []uint64
+	add := func(s *ycrdt.Snapshot, seq uint64) { did, seqs = append(did, s), append(seqs, seq) }
 	merged := uint64(0) // the last record whose update the first one has
 	for i, rec := range records {
-		if updates[i] = rec.Update; i == 0 || bytes.Equal(rec.Update, model.EmptyUpdate()) {
+		if updates = append(updates, rec.Update); i == 0 || bytes.Equal(rec.Update, model.EmptyUpdate()) {
 			merged = rec.Seq
 		}
 	}
@@ -221,74 +178,28 @@ func pastOf(records []model.Record, older []model.Moment) (*past, error) {
 		}
 	}
 	for i, update := range updates {
-		did, err := ycrdt.SnapshotOf(update)
+		s, err := ycrdt.SnapshotOf(update)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		add(did, records[i].Seq)
+		add(s, records[i].Seq)
 	}
-	died := attribution.RangesOf(dead, func(a, b int) bool { return a < b })
 	held, err := ycrdt.MergeUpdates(updates...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if held, err = ycrdt.WithDeletesOf(held, ycrdt.JoinSnapshots()); err != nil {
-		return nil, err
-	}
-	doc, err := everything(held)
-	if err != nil {
-		return nil, err
-	}
-	p.last = len(p.seqs) - 1
-	text := doc.String()
-	if doc.Len() != textmerge.UTF16Len(text) {
-		return nil, nil // it holds more than characters
-	}
-	cursor := textmerge.NewCursor(text)
-	pos, off := 0, 0
-	for _, run := range doc.Runs() {
-		born.Each(model.RunOf(run), func(r model.IDRun, from int, _ bool) {
-			died.Each(r, func(r model.IDRun, to int, ok bool) {
-				if !ok {
-					to = never
-				}
-				pos += int(r.Len)
-				end := cursor.OffAt(pos)
-				p.stretches = append(p.stretches, stretch{id: r, text: text[off:end], born: from, died: to, live: !ok})
-				off = end
-			})
-		})
-	}
-	return p, nil
-}
-
-func everything(update []byte) (*ycrdt.Text, error) {
-	doc := ycrdt.NewDoc(ycrdt.Options{})
-	err := doc.ApplyUpdate(update, nil)
-	return doc.Text(model.ContentsName), err
-}
-
-// holds says whether a text is that of a state.
-func (p *past) holds(state int, text string) bool {
-	for i := range p.stretches {
-		if x := &p.stretches[i]; x.in(state) {
-			var ok bool
-			if text, ok = strings.CutPrefix(text, x.text); !ok {
-				return false
-			}
-		}
-	}
-	return text == ""
+	texts, err := model.TextsOf(held, did)
+	return texts, seqs, err
 }
 
 // maxStates bounds how many states are compared with a save.
 const maxStates = 1024
 
-// states are those in which something came or went, oldest first.
-func (p *past) states() (states []int) {
-	for _, x := range p.stretches {
-		if states = append(states, x.born); x.died <= p.last {
-			states = append(states, x.died)
+// changing are the states in which something came or went, oldest first.
+func changing(t *model.Texts) (states []int) {
+	for _, x := range t.Stretches {
+		if states = append(states, x.Born); x.Died <= t.Last {
+			states = append(states, x.Died)
 		}
 	}
 	slices.Sort(states)

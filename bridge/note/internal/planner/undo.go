@@ -2,7 +2,6 @@ package planner
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
@@ -38,32 +37,21 @@ type takeback struct {
 	marks []model.DecidedMark
 	runs  []model.DecidedRun
 	cur   *model.Version
-	known *attribution.Ledger
+	table *attribution.Table
 	x     *attribution.Layout // of cur.marked
 
-	target attribution.Ranges[int]       // index of runs
-	states attribution.Ranges[charState] // of targets, and of what stood beside them; before the undo
-	live   attribution.Ranges[bool]
-	home   attribution.Ranges[int] // index of items, of what is gone
+	target model.Ranges[int]  // index of runs
+	asked  model.Ranges[bool] // targets, and what stood beside them
+	live   model.Ranges[bool]
+	home   model.Ranges[int] // index of items, of what is gone
 	items  []item
 }
 
-// newTakeback reads from the records what there is to know.
-func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Version, d *model.Decision) *takeback {
-	t := &takeback{entry: e, d: d, cur: cur, known: attribution.NewLedger(records)}
+// newTakeback finds the characters that the undo is about.
+func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version, d *model.Decision) *takeback {
+	t := &takeback{entry: e, d: d, cur: cur, table: x.Table, x: x}
 	if e.Decision != nil {
-		t.runs, t.marks = slices.Clone(e.Decision.RunsOf(d)), e.Decision.Marks
-		for i := range records {
-			other := records[i].Decision
-			if other == nil || records[i].Seq == e.Seq {
-				continue
-			}
-			for _, r := range other.Runs {
-				if r.Role == model.TakenBreak { // it has to come back with any text
-					t.runs = append(t.runs, r)
-				}
-			}
-		}
+		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
 	}
 	if fm := e.FrontMatter; fm != nil {
 		for _, g := range fm.Removed {
@@ -73,49 +61,32 @@ func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Versio
 			t.runs = append(t.runs, model.DecidedRun{At: r, Role: model.TypedInstead})
 		}
 	}
-	var targets []attribution.Told[int]
-	var states []attribution.Told[charState]
+	for _, r := range t.runs {
+		d.Again = append(d.Again, model.DecidedRun{At: r.At, Role: r.Role})
+	}
+	if e.Decision != nil {
+		t.runs = append(t.runs, x.Breaks...) // they have to come back with any text
+	}
+	var targets []model.Told[int]
+	var asked []model.Told[bool]
 	for i, run := range t.runs {
-		for _, r := range t.known.Firsts(run.At) {
-			targets = append(targets, attribution.Told[int]{Of: r, Value: i})
+		for _, r := range x.Firsts(run.At) {
+			targets = append(targets, model.Told[int]{Of: r, Value: i})
 		}
 		for _, of := range []model.IDRun{run.At, run.Left, run.Right} {
-			for _, r := range t.known.Firsts(of) {
-				states = append(states, attribution.Told[charState]{Of: r})
+			for _, r := range x.Firsts(of) {
+				asked = append(asked, model.Told[bool]{Of: r, Value: true})
 			}
 		}
 	}
-	t.target, t.states = attribution.RangesOf(targets, nil), attribution.RangesOf(states, nil)
-	bySeq := make(map[uint64]*model.Decision)
-	for i := range records {
-		d := records[i].Decision
-		switch {
-		case d == nil:
-		case d.Verdict == model.Undone:
-			t.each(d.Runs, func(s charState, _ model.Role) charState { s.undo = true; return s })
-			if undone := bySeq[d.UndoesSeq]; undone != nil {
-				t.each(undone.RunsOf(d), func(s charState, role model.Role) charState { return s.undone(role, d.UndoesSeq) })
-			}
-		default:
-			bySeq[records[i].Seq] = d
-			t.each(d.Runs, func(s charState, role model.Role) charState { return s.decided(role, records[i].Seq) })
-		}
-	}
+	t.target, t.asked = model.RangesOf(targets, nil), model.RangesOf(asked, nil)
 	return t
 }
 
-func (t *takeback) each(runs []model.DecidedRun, f func(charState, model.Role) charState) {
-	for _, run := range runs {
-		for _, r := range t.known.Firsts(run.At) {
-			t.states.Update(r, func(s charState) charState { return f(s, run.Role) })
-		}
-	}
-}
-
-// Undo plans the undo of the items of d in a journal entry, in a document with these records
-// and pieces, and tells of it in d.
-func Undo(cur *model.Version, e model.JournalEntry, records []model.Record, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
-	t := newTakeback(e, records, cur, d)
+// Undo plans the undo of the items of d in a journal entry, in a document with these pieces whose marked text is laid out as x, and
+// tells of it in d.
+func Undo(cur *model.Version, e model.JournalEntry, x *attribution.Layout, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
+	t := newTakeback(e, x, cur, d)
 	t.read(pieces)
 	return t.plan()
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
@@ -21,12 +20,17 @@ func (t *takeback) plan() (Plan, error) {
 		return Plan{}, model.Refuse(errRemarkChanged)
 	}
 	wants, changed := t.wants()
-	p := printer{takeback: t, wants: wants, made: make(map[int]*model.MadeMark)}
+	p := printer{takeback: t, wants: wants}
 	p.print()
-	if !changed && len(p.made) == 0 {
+	if !changed && !t.commentWaits() {
 		return Plan{}, t.nothing()
 	}
-	plan := Plan{Edits: p.edits, Placed: p.placed, Decision: t.d, Marks: p.marksMade()}
+	for _, w := range wants {
+		if !w.gone && w.key.decided {
+			t.d.Plain = append(t.d.Plain, w.id)
+		}
+	}
+	plan := Plan{Edits: p.edits, Placed: p.placed, Decision: t.d}
 	t.d.Revived = p.revived
 	return plan, p.check()
 }
@@ -46,7 +50,7 @@ func (t *takeback) mattersAreThere() bool {
 	}
 	there := true
 	for _, r := range t.entry.FrontMatter.Typed {
-		for _, first := range t.known.Firsts(r) {
+		for _, first := range t.table.Firsts(r) {
 			t.live.Each(first, func(_ model.IDRun, _ bool, ok bool) { there = there && ok })
 		}
 	}
@@ -74,6 +78,23 @@ func (t *takeback) remarksAreThere() bool {
 		}
 	}
 	return wrote == "" || comments[wrote]
+}
+
+// commentWaits says whether one that was accepted stands there as it was, and so waits again.
+func (t *takeback) commentWaits() (waits bool) {
+	cursor := textmerge.NewCursor(t.x.Raw)
+	for _, c := range t.x.Known.Comments(t.x.Raw) {
+		from, whole := cursor.PosAt(c.Start), true
+		t.x.Units.Each(from, cursor.PosAt(c.End), func(_ int, r model.IDRun) {
+			for _, first := range t.table.Firsts(r) {
+				t.target.Each(first, func(_ model.IDRun, run int, ok bool) {
+					whole = whole && ok && t.runs[run].Role == model.AcceptedComment
+				})
+			}
+		})
+		waits = waits || whole
+	}
+	return waits
 }
 
 // want is what is to become of an item.
@@ -196,7 +217,7 @@ func (t *takeback) wantGone(x item) want {
 		t.away(w.text, deletedByPeople)
 		return w
 	}
-	o, a := x.state.shown()
+	o, a := x.is.Shown()
 	switch run.Role {
 	case model.TypedInstead, model.Remarked:
 	case model.AcceptedComment:
@@ -223,7 +244,8 @@ func (t *takeback) wantGone(x item) want {
 			w.shown, w.revived, w.o, w.a = true, true, true, true
 			return w
 		}
-		w.o, w.a = x.state.undone(run.Role, t.entry.Seq).shown()
+		again := x.is.Again(run.Role, t.entry.Seq)
+		w.o, w.a = again.Shown()
 		if w.shown = w.o || w.a; !w.shown {
 			t.away(w.text, laterDecision)
 		}
@@ -242,7 +264,7 @@ func (t *takeback) whole(x item) item {
 	}
 	cursor := textmerge.NewCursor(run.Text)
 	done := uint64(0)
-	for _, first := range t.known.Firsts(run.At) {
+	for _, first := range t.table.Firsts(run.At) {
 		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {
 			from := int(done + x.first.Clock - first.Clock)
 			off, start := cursor.WholeAt(from)
@@ -262,13 +284,12 @@ func (t *takeback) removed(r model.IDRun) bool {
 	if r.Len == 0 {
 		return false // the start or the end of the note
 	}
-	first := t.known.Firsts(r)[0]
-	if _, _, live := t.live.At(first); live {
+	if t.live.Has(t.table.Firsts(r)[0]) {
 		return false
 	}
-	s, _, _ := t.states.At(first)
-	o, a := s.shown()
-	return !s.undo && (o || a) || s.dead
+	is := t.table.At(r)
+	o, a := is.Shown()
+	return !is.Undone && (o || a) || is.Dead
 }
 
 func (t *takeback) away(text, why string) {
@@ -277,85 +298,4 @@ func (t *takeback) away(text, why string) {
 		return
 	}
 	t.d.Away = append(t.d.Away, model.Away{Text: text, Why: why})
-}
-
-// This file tells what became of a character by what the journal says of it.
-
-// charState is what the journal tells of a character.
-type charState struct {
-	added   atomState // nothing if it was there from the start
-	deleted []deletion
-	dead    bool // a person typed it in the place of a suggestion that waits again
-	undo    bool // an undo took it away or left it there, not people
-}
-
-type deletion struct {
-	by    uint64 // number of the record that decided on it
-	state atomState
-}
-
-type atomState uint8
-
-const (
-	none atomState = iota
-	isPending
-	isAccepted
-	isRejected
-)
-
-// shown says whether the original and the accepted view have the character.
-func (s charState) shown() (o, a bool) {
-	o, a = s.added == none || s.added == isAccepted, s.added != isRejected
-	for _, d := range s.deleted {
-		o, a = o && d.state != isAccepted, a && d.state == isRejected
-	}
-	return o && !s.dead, a && !s.dead
-}
-
-// decided is the state after a decision, of which seq is the number. That the character
-// was seen then outweighs what was known: people take marks off by hand, and restore files.
-func (s charState) decided(role model.Role, seq uint64) charState {
-	kept := slices.DeleteFunc(slices.Clone(s.deleted), func(d deletion) bool { return d.state == isAccepted && role <= model.RejectedDeletion })
-	switch role {
-	case model.AcceptedAddition, model.RejectedAddition:
-		kept = slices.DeleteFunc(kept, func(d deletion) bool { return d.state == isPending })
-		s.added = isAccepted
-		if role == model.RejectedAddition {
-			s.added = isRejected
-		}
-	case model.AcceptedDeletion, model.RejectedDeletion:
-		if s.added != isAccepted {
-			s.added = none
-		}
-		now := isAccepted
-		if role == model.RejectedDeletion {
-			now = isRejected
-		}
-		for i := range kept {
-			if kept[i].state == isPending {
-				kept[i] = deletion{seq, now}
-			}
-		}
-		kept = append(kept, deletion{seq, now})
-	}
-	s.deleted = kept
-	return s
-}
-
-// undone is the state after the decision with that number is taken back.
-func (s charState) undone(role model.Role, seq uint64) charState {
-	s.deleted = slices.Clone(s.deleted)
-	switch role {
-	case model.TypedInstead:
-		s.dead = true
-	case model.AcceptedAddition, model.RejectedAddition:
-		s.added = isPending
-	case model.AcceptedDeletion, model.RejectedDeletion:
-		for i := range s.deleted {
-			if s.deleted[i].by == seq {
-				s.deleted[i].state = isPending
-			}
-		}
-	}
-	return s
 }

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -16,19 +14,17 @@ import (
 // keep their bytes.
 type printer struct {
 	*takeback
-	wants   []want
-	intact  []bool      // by mark of the layout
-	comment map[int]int // where those begin and end that belong to no mark
+	wants  []want
+	intact []bool // by mark of the layout
 
 	edits   []diffwrap.Edit
 	placed  []model.Placement
 	revived []model.Revival
-	made    map[int]*model.MadeMark // by item
-	sizes   map[inMark]uint64       // of marks; nil until one is asked for
-	at      int                     // in the raw text
-	pos     int                     // in the new one, UTF-16 units
-	open    *want                   // what the open mark is like, nil for none
-	o, a    strings.Builder         // what the views have to show
+	sizes   map[inMark]uint64 // of marks; nil until one is asked for
+	at      int               // in the raw text
+	pos     int               // in the new one, UTF-16 units
+	open    *want             // what the open mark is like, nil for none
+	o, a    strings.Builder   // what the views have to show
 	raw     strings.Builder
 	were    []int // the marks of the raw text that is there, from the place reached on
 	marked  []int // the marks of raw that are known
@@ -80,10 +76,6 @@ func (p *printer) dropped(w *want) bool {
 func (p *printer) print() {
 	p.findIntact()
 	p.were = p.cur.RawKnown().MarksOf(p.cur.Raw()).Offsets() // what is a mark stays one for the check, also in what becomes code
-	p.comment = make(map[int]int)
-	for _, c := range p.cur.RawKnown().Comments(p.cur.Raw()) {
-		p.comment[c.Start] = c.End
-	}
 	for i := 0; i < len(p.wants); i++ {
 		w := &p.wants[i]
 		switch {
@@ -92,13 +84,6 @@ func (p *printer) print() {
 			p.close()
 			p.keep(w)
 		case !w.shown:
-		case w.kind == furnitureItem && w.run >= 0 && !w.revived:
-			if n := p.reopen(i); n > 0 {
-				i += n - 1
-				continue
-			}
-			p.close()
-			p.keep(w)
 		case w.kind == furnitureItem, w.o && w.a, !w.key.decided && p.intact[w.key.n]:
 			p.close()
 			p.keep(w)
@@ -227,7 +212,7 @@ func (p *printer) opens() { p.marked = append(p.marked, p.raw.Len()) }
 
 // wasKnown reports whether what comes back begins with the opener of a comment that a record tells of.
 func (p *printer) wasKnown(w *want) bool {
-	return strings.HasPrefix(w.text, "{") && p.known.IsMark(w.id)
+	return strings.HasPrefix(w.text, "{") && p.table.IsMark(w.id)
 }
 
 // arrow stands between the halves of a substitution.
@@ -266,34 +251,6 @@ func (p *printer) keep(w *want) {
 			p.a.WriteString(w.text)
 		}
 	}
-	if w.key.decided {
-		p.mark(p.marks[w.key.n].Item).Put(at, w.a)
-	} else if w.revived && w.kind == furnitureItem && p.runs[w.run].Role == model.RejectedComment {
-		p.mark(p.marks[p.runs[w.run].Mark].Item).Put(at, true)
-	} else if w.revived && w.kind == furnitureItem && p.runs[w.run].Role == model.TakenAlongOlder {
-		m := p.mark(p.marks[p.runs[w.run].Mark].Item)
-		m.Older = append(m.Older, at)
-	}
-}
-
-// mark is what comes back of an item of the decision.
-func (p *printer) mark(item int) *model.MadeMark {
-	if p.made[item] == nil {
-		was := &p.entry.Decision.Items[item]
-		m := was.Made(p.entry.Time)
-		if before := p.known.ByID[was.ID]; before != nil {
-			m.Older = slices.Clone(before.Older)
-		}
-		p.made[item] = &m
-	}
-	return p.made[item]
-}
-
-func (p *printer) marksMade() (list []model.MadeMark) {
-	for _, item := range slices.Sorted(maps.Keys(p.made)) {
-		list = append(list, *p.made[item])
-	}
-	return list
 }
 
 // write inserts text behind what was written last, insert behind a character that is

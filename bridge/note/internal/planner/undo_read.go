@@ -24,7 +24,7 @@ type item struct {
 	kind  itemKind
 	mark  int // of the layout; -1 for none
 	o, a  bool
-	state charState
+	is    *attribution.Fact
 }
 
 type itemKind uint8
@@ -115,17 +115,10 @@ func (t *takeback) markedSegments() (list []segment) {
 
 // read goes through the document from its start.
 func (t *takeback) read(pieces []ycrdt.Piece) {
-	runs := make([]ycrdt.Run, 0, len(pieces))
-	for _, p := range pieces {
-		if !p.Deleted {
-			runs = append(runs, ycrdt.Run{ID: p.ID, Len: p.Len})
-		}
-	}
-	t.x = t.known.LayOut(t.cur.Canonical(), t.cur.Known(), attribution.UnitsOf(runs).Through(t.cur.Raw(), t.cur.CanonicalEdits()))
 	segments := t.segments()
 	pos := 0
 	cursor := textmerge.NewCursor(t.cur.Raw())
-	var live []attribution.Told[bool]
+	var live []model.Told[bool]
 	start := 0 // of the items of segments[0]
 	for _, p := range pieces {
 		r := model.RunOf(ycrdt.Run{ID: p.ID, Len: p.Len})
@@ -157,20 +150,20 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			}
 		}
 	}
-	t.live = attribution.RangesOf(live, nil)
+	t.live = model.RangesOf(live, nil)
 	pos = 0
-	var home []attribution.Told[int]
+	var home []model.Told[int]
 	for i := range t.items {
 		x := &t.items[i]
 		if x.gone {
-			home = append(home, attribution.Told[int]{Of: x.first, Value: i})
+			home = append(home, model.Told[int]{Of: x.first, Value: i})
 			continue
 		}
 		x.off = cursor.OffAt(pos)
 		pos += int(x.id.Len)
 		x.text = t.cur.Raw()[x.off:cursor.OffAt(pos)]
 	}
-	t.home = attribution.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
+	t.home = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
 // wasToGo makes content of a comment that was rejected to go, unless somebody has written in it since: that is another
@@ -186,22 +179,34 @@ func (t *takeback) wasToGo(comment []item) {
 
 // part adds one stretch, cut where what is known of it changes. Of what is gone only
 // what the undo is about is of interest.
-func (t *takeback) part(r model.IDRun, like item, live *[]attribution.Told[bool]) {
-	t.known.EachFirst(r, func(now, is model.IDRun, since uint64) {
-		t.target.Each(is, func(aimed model.IDRun, run int, ok bool) {
-			if !ok {
-				run = -1
+func (t *takeback) part(r model.IDRun, like item, live *[]model.Told[bool]) {
+	add := func(id, first model.IDRun, since uint64, run int, is *attribution.Fact) {
+		x := like
+		x.id, x.first, x.since, x.run, x.is = id, first, since, run, is
+		t.items = append(t.items, x)
+	}
+	t.table.EachFirst(r, func(now, is model.IDRun, since uint64) {
+		t.asked.Each(is, func(of model.IDRun, _, asked bool) {
+			at := now.Part(of.Clock-is.Clock, of.Len)
+			switch {
+			case asked && !like.gone:
+				*live = append(*live, model.Told[bool]{Of: of, Value: true})
+			case !asked && like.gone:
+				return
+			case !asked:
+				add(at, of, since, -1, nil)
+				return
 			}
-			t.states.Each(aimed, func(one model.IDRun, s charState, known bool) {
-				if known && !like.gone {
-					*live = append(*live, attribution.Told[bool]{Of: one, Value: true})
+			t.target.Each(of, func(aimed model.IDRun, run int, ok bool) {
+				if !ok {
+					run = -1
 				}
 				if like.gone && run < 0 {
 					return
 				}
-				x := like
-				x.id, x.first, x.since, x.run, x.state = now.Part(one.Clock-is.Clock, one.Len), one, since, run, s
-				t.items = append(t.items, x)
+				t.table.Each(at.Part(aimed.Clock-of.Clock, aimed.Len), func(one model.IDRun, f *attribution.Fact) {
+					add(one, of.Part(one.Clock-at.Clock, one.Len), since, run, f)
+				})
 			})
 		})
 	})

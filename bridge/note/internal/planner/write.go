@@ -10,19 +10,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// markedAnew writes a delimiter as it is, for a writer that deletes what a person typed
-// inside of the writer's own deletion: the raw text has been that of the result, and what
-// changes is whose its text is, for which there has to be a record.
-func markedAnew(v *model.Version) []diffwrap.Edit {
-	marks, _, _ := v.RawKnown().Layout(v.Raw())
-	for _, m := range marks {
-		if len(v.CanonicalEdits()) > 0 && v.CanonicalEdits()[0].Off < m.End {
-			return []diffwrap.Edit{{Off: m.Start, Len: attribution.MarkEdge, New: v.Raw()[m.Start : m.Start+attribution.MarkEdge]}}
-		}
-	}
-	return nil
-}
-
 // FrontMatterChange names by place what turns one front matter block into another. The line break behind one
 // that had none belongs to the text that follows it.
 func FrontMatterChange(before, after string) *model.FrontMatterChange {
@@ -101,9 +88,6 @@ func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Au
 	plan := Plan{Warnings: res.Warnings}
 	if len(res.Edits) > 0 {
 		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), res.Edits)
-		if len(plan.Edits) == 0 {
-			plan.Edits = markedAnew(cur)
-		}
 		if by.Name != "" {
 			plan.Marks, plan.Moved = attribution.Written(x, cur.Canonical(), res)
 		}

@@ -194,7 +194,10 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 		}
 		rec.Len = s.doc.StateVector()[client] - rec.Clock
 		if len(s.made) == 0 {
-			return nil
+			if rec.Update == nil {
+				return nil
+			}
+			return d.keep(s, rec) // it tells something of the text that there is
 		}
 		mirrored()
 		d.set.presence.moved(d.id, rec.Clock+rec.Len)

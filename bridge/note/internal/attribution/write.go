@@ -13,8 +13,8 @@ import (
 
 // asOwner is what the lens and the list know of a mark's owner.
 func (o *owner) asOwner() diffwrap.Owner {
-	if o.Mark != nil {
-		return diffwrap.Owner{Suggestion: o.Mark.ID, Author: o.Mark.Author}
+	if o.Is != nil {
+		return diffwrap.Owner{Suggestion: o.Is.ID, Author: o.Is.author}
 	}
 	return diffwrap.Owner{Author: o.Author()}
 }
@@ -29,7 +29,7 @@ func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
 		switch {
 		case is.whole != by.Name:
 			o.Access = diffwrap.Foreign
-		case is.Mark != nil && is.Mark.Author == by.Name && is.Mark.Session != by.Session:
+		case is.Is != nil && is.Is.author == by.Name && is.Is.session != by.Session:
 			o.Access = diffwrap.Earlier
 		}
 		owners[m.Start] = o
@@ -41,8 +41,8 @@ func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
 		}
 		from := cursor.PosAt(c.Start)
 		to := cursor.PosAt(c.End)
-		if m := x.commentAt(from, to); m != nil && m.Author != by.Name {
-			owners[c.Start] = diffwrap.Owner{Suggestion: m.ID, Author: m.Author, Access: diffwrap.Waiting}
+		if m := x.commentAt(from, to); m != nil && m.author != by.Name {
+			owners[c.Start] = diffwrap.Owner{Suggestion: m.ID, Author: m.author, Access: diffwrap.Waiting}
 		} else if m != nil || x.wroteAll(from, to, by.Name) {
 			owners[c.Start] = diffwrap.Owner{Author: by.Name}
 		}
@@ -53,8 +53,8 @@ func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
 // wroteAll says whether all characters of a text are the author's.
 func (x *Layout) wroteAll(from, to int, author string) bool {
 	all := true
-	x.Each(from, to, func(_ int, r model.IDRun) {
-		x.wrote.Each(r, func(_ model.IDRun, s *stroke, ok bool) { all = all && ok && s.agent && s.author == author })
+	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
+		all = all && is.By != nil && is.By.agent && is.By.author == author && is.Ins.Status == Pending
 	})
 	return all && len(x.Runs) > 0
 }
@@ -74,7 +74,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 	for _, m := range res.Made {
 		is := model.MadeMark{Comment: m.Comment}
 		if m.Same {
-			is = *x.ByID[m.Was[0]]
+			is = x.byID[m.Was[0]].made()
 		}
 		for _, s := range m.Add {
 			is.Put(places[s], true)
@@ -147,7 +147,7 @@ func (x *Layout) older(after string, res diffwrap.Result, made []model.MadeMark,
 		i, _ := slices.BinarySearchFunc(stretches, c.Mark.Start, func(s stretch, at int) int { return s.Start - at })
 		if i < len(stretches) && stretches[i].Start < c.Mark.End {
 			k := stretches[i].made
-			if !is.remark || !slices.Contains(res.Made[k].Was, x.Owners[is.mark].Mark.ID) {
+			if !is.remark || !slices.Contains(res.Made[k].Was, x.Owners[is.mark].Is.ID) {
 				made[k].Older = append(made[k].Older, comment)
 			}
 			return diffwrap.Stays
@@ -156,10 +156,10 @@ func (x *Layout) older(after string, res diffwrap.Result, made []model.MadeMark,
 		if !ok {
 			k, ok = x.markAround(wasAt(kept, res.Moved, c.Mark.Start+MarkEdge)) // it is drawn anew
 		}
-		if !ok || k == is.mark || x.Owners[k].Mark == nil || is.remark && x.Owners[is.mark].Mark == x.Owners[k].Mark {
+		if !ok || k == is.mark || x.Owners[k].Is == nil || is.remark && x.Owners[is.mark].Is == x.Owners[k].Is {
 			return diffwrap.Stays
 		}
-		m := x.again(x.Owners[k].Mark, moved)
+		m := x.again(x.Owners[k].Is, moved)
 		i = slices.IndexFunc(joined, func(j model.MadeMark) bool { return j.ID == m.ID })
 		if i < 0 {
 			i, joined = len(joined), append(joined, m)
@@ -190,25 +190,21 @@ func (x *Layout) markAround(at int) (k int, ok bool) {
 }
 
 // again is a suggestion as it is after a write, by the identities of its text and the places of what moved.
-func (x *Layout) again(m *model.MadeMark, moved []model.Revival) model.MadeMark {
-	same := *m
+func (x *Layout) again(s *Suggestion, moved []model.Revival) model.MadeMark {
+	same := s.made()
 	for i, c := range x.Text {
-		if c.Mark >= 0 && x.Owners[c.Mark].Mark == m {
-			x.Each(x.Places[i].From, x.Places[i].To, func(_ int, r model.IDRun) { same.Put(r, c.Added) })
+		if c.Mark >= 0 && x.Owners[c.Mark].Is == s {
+			x.Units.Each(x.Places[i].From, x.Places[i].To, func(_ int, r model.IDRun) { same.Put(r, c.Added) })
 		}
 	}
 	for _, v := range moved {
-		for _, added := range []bool{true, false} {
-			of := x.dels
-			if added {
-				of = x.adds
-			}
-			of.Each(v.Old, func(part model.IDRun, is *model.MadeMark, ok bool) {
-				if ok && is == m {
-					same.Put(v.New.Part(part.Clock-v.Old.Clock, part.Len), added)
+		x.Table.Each(v.Old, func(part model.IDRun, is *Fact) {
+			for _, deleted := range []bool{false, true} {
+				if is.Pending(deleted) == s {
+					same.Put(v.New.Part(part.Clock-v.Old.Clock, part.Len), !deleted)
 				}
-			})
-		}
+			}
+		})
 	}
 	return same
 }

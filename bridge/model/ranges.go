@@ -1,10 +1,9 @@
-package attribution
+package model
 
 import (
 	"cmp"
 	"slices"
-
-	"github.com/relayfs/relayfs/bridge/model"
+	"sort"
 )
 
 // Ranges says something of stretches of identities. What is said last counts.
@@ -15,7 +14,8 @@ type idRange[T any] struct {
 	value    T
 }
 
-func (x Ranges[T]) size() (n int) {
+// Size is how many ranges there are.
+func (x Ranges[T]) Size() (n int) {
 	for _, list := range x {
 		n += len(list)
 	}
@@ -24,8 +24,8 @@ func (x Ranges[T]) size() (n int) {
 
 // find is the index of the range with a unit of a client, or of the next one.
 func (x Ranges[T]) find(client, clock uint64) int {
-	i, _ := slices.BinarySearchFunc(x[client], clock, func(r idRange[T], clock uint64) int { return cmp.Compare(r.to, clock+1) })
-	return i
+	list := x[client]
+	return sort.Search(len(list), func(i int) bool { return list[i].to > clock })
 }
 
 // cut makes from and to borders of ranges and returns the index of the first one at or
@@ -47,7 +47,7 @@ func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
 }
 
 // Set says v of the units of r.
-func (x Ranges[T]) Set(r model.IDRun, v T) {
+func (x Ranges[T]) Set(r IDRun, v T) {
 	if r.Len == 0 {
 		return
 	}
@@ -60,26 +60,9 @@ func (x Ranges[T]) Set(r model.IDRun, v T) {
 	x[r.Client] = slices.Replace(x[r.Client], i, j, idRange[T]{from, to, v})
 }
 
-// clear says nothing of the units of r.
-func (x Ranges[T]) clear(r model.IDRun) {
-	if i, j := x.cut(r.Client, r.Clock, r.Clock+r.Len); i < j {
-		x[r.Client] = slices.Delete(x[r.Client], i, j)
-	}
-}
-
-// copy says of the new identities of a run what is said of the old ones, where that is
-// wanted; all of it without which.
-func (x Ranges[T]) copy(r model.Revival, which func(T) bool) {
-	x.Each(r.Old, func(part model.IDRun, v T, ok bool) {
-		if ok && (which == nil || which(v)) {
-			x.Set(r.New.Part(part.Clock-r.Old.Clock, part.Len), v)
-		}
-	})
-}
-
 // Told is one thing that is said of identities.
 type Told[T any] struct {
-	Of    model.IDRun
+	Of    IDRun
 	Value T
 }
 
@@ -91,8 +74,8 @@ func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
 	})
 	x := make(Ranges[T])
 	for _, t := range list {
-		var parts []model.IDRun
-		x.Each(t.Of, func(part model.IDRun, v T, ok bool) {
+		var parts []IDRun
+		x.Each(t.Of, func(part IDRun, v T, ok bool) {
 			if !ok || later != nil && later(t.Value, v) {
 				parts = append(parts, part)
 			}
@@ -104,32 +87,27 @@ func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
 	return x
 }
 
-// Update changes what is said of the units of r, as far as something is.
-func (x Ranges[T]) Update(r model.IDRun, f func(T) T) {
-	i, j := x.cut(r.Client, r.Clock, r.Clock+r.Len)
-	for k := i; k < j; k++ {
-		x[r.Client][k].value = f(x[r.Client][k].value)
-	}
-}
-
-// At returns what is said of the first unit of r, whether anything is, and for how many
-// units of r that holds.
-func (x Ranges[T]) At(r model.IDRun) (v T, n uint64, ok bool) {
-	list, i := x[r.Client], x.find(r.Client, r.Clock)
-	switch {
-	case i == len(list):
-		return v, r.Len, false
-	case list[i].from > r.Clock:
-		return v, min(r.Len, list[i].from-r.Clock), false
-	}
-	return list[i].value, min(r.Len, list[i].to-r.Clock), true
-}
-
 // Each calls f for the parts of r, with what is said of each.
-func (x Ranges[T]) Each(r model.IDRun, f func(part model.IDRun, v T, ok bool)) {
+func (x Ranges[T]) Each(r IDRun, f func(part IDRun, v T, ok bool)) {
+	var none T
+	list, i := x[r.Client], x.find(r.Client, r.Clock)
 	for r.Len > 0 {
-		v, n, ok := x.At(r)
-		f(r.Part(0, n), v, ok)
-		r = r.Part(n, r.Len-n)
+		if i == len(list) || list[i].from >= r.Clock+r.Len {
+			f(r, none, false)
+			return
+		}
+		if n := list[i].from; n > r.Clock {
+			f(r.Part(0, n-r.Clock), none, false)
+			r = r.Part(n-r.Clock, r.Len-(n-r.Clock))
+		}
+		n := min(r.Len, list[i].to-r.Clock)
+		f(r.Part(0, n), list[i].value, true)
+		r, i = r.Part(n, r.Len-n), i+1
 	}
+}
+
+// Has says whether something is said of the first unit of r.
+func (x Ranges[T]) Has(r IDRun) (has bool) {
+	x.Each(r.Part(0, 1), func(_ IDRun, _ T, ok bool) { has = ok })
+	return has
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
@@ -23,17 +22,14 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 	for i, s := range marks {
 		k, _ := x.MarkAt(s.Start)
 		list[i] = model.Suggestion{Suggestion: s, Path: p}
-		switch o := &x.Owners[k]; {
-		case o.Mark != nil:
-			list[i].ID = o.Mark.ID
-			tell(&list[i], o.Mark.Author, o.Mark.Session, o.Mark.Proposal, o.Mark.Time)
-			list[i].Answers = x.answered(&list[i])
-		default:
+		if o := &x.Owners[k]; o.Is != nil {
+			list[i].ID = o.Is.ID
+			o.Is.tell(&list[i])
+			list[i].Answers = x.answered(&list[i], o.Is)
+		} else {
 			list[i].Anchor = x.anchor(x.edges[k].From)
 			list[i].ID = suggestionID(&list[i])
-			if o.stroke != nil {
-				tell(&list[i], o.stroke.author, o.stroke.session, o.stroke.proposal, o.stroke.time)
-			}
+			o.by.tell(&list[i])
 		}
 	}
 	list = append(list, x.comments(p, marks)...)
@@ -42,9 +38,9 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 }
 
 // tell says whose the suggestion is, unless its mark does.
-func tell(s *model.Suggestion, author, session, proposal string, t time.Time) {
-	if s.Author == "" {
-		s.Author, s.Session, s.Time, s.Proposal = author, session, t, proposal
+func (w *Writer) tell(s *model.Suggestion) {
+	if s.Author == "" && w != nil {
+		s.Author, s.Session, s.Time, s.Proposal = w.author, w.session, w.time, w.proposal
 	}
 }
 
@@ -97,7 +93,7 @@ func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list
 		if m := x.commentAt(from, cursor.PosAt(c.End)); m != nil && !along[c.Start] {
 			s := model.Suggestion{Suggestion: c, Path: p, ID: m.ID}
 			s.Author = ""
-			tell(&s, m.Author, m.Session, m.Proposal, m.Time)
+			m.tell(&s)
 			list = append(list, s)
 		}
 	}
@@ -106,16 +102,29 @@ func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list
 
 // commentAt is the agent's comment that all characters from one position to another are
 // of, nil if there is none.
-func (x *Layout) commentAt(from, to int) (m *model.MadeMark) {
+func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 	whole := true
-	x.Each(from, to, func(_ int, r model.IDRun) {
-		x.adds.Each(r, func(_ model.IDRun, is *model.MadeMark, ok bool) {
-			whole = whole && ok && is.Comment && (m == nil || m == is)
-			m = is
-		})
+	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
+		s := is.Pending(false)
+		whole = whole && s != nil && s.Comment && (m == nil || m == s)
+		m = s
 	})
 	if !whole {
 		return nil
 	}
 	return m
+}
+
+// OutcomeOf is the last decision on a suggestion of the text, nil if there is none that counts.
+func (x *Layout) OutcomeOf(s diffwrap.Suggestion) (out *Outcome) {
+	if k, ok := x.MarkAt(s.Start); ok {
+		x.Facts(x.edges[k].From, x.edges[k].To, func(_ int, _ model.IDRun, is *Fact) {
+			for _, a := range append(slices.Clip(is.Dels), is.Ins) {
+				if a.Of != nil && a.Status != Pending {
+					out = a.Of.Outcome
+				}
+			}
+		})
+	}
+	return out
 }

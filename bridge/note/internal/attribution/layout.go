@@ -1,0 +1,314 @@
+package attribution
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// IsMark reports whether the first character of a run was written as that of a mark.
+func (t *Table) IsMark(r model.IDRun) bool { return t.At(r).Syntax }
+
+// Known finds the marks of raw, whose identities are u, that records tell of: all of the opener is of one.
+func (t *Table) Known(raw string, u Units) diffwrap.Known {
+	if t.silent() {
+		return diffwrap.Known{}
+	}
+	var known []int
+	cursor := textmerge.NewCursor(raw)
+	for _, at := range diffwrap.MayBeMarks(raw) {
+		from, units := cursor.PosAt(at), 0
+		u.Each(from, from+MarkEdge, func(_ int, r model.IDRun) {
+			t.Each(r, func(part model.IDRun, is *Fact) {
+				if is.Syntax {
+					units += int(part.Len)
+				}
+			})
+		})
+		if units == MarkEdge {
+			known = append(known, at)
+		}
+	}
+	return diffwrap.KnownAt(known)
+}
+
+// AddedBehind says whether an agent put the text from one position to another behind the text before it.
+func (x *Layout) AddedBehind(from, to int) bool {
+	writerAt := func(pos int) (w *Writer) {
+		x.Facts(pos, pos+1, func(_ int, _ model.IDRun, is *Fact) { w = is.By })
+		return w
+	}
+	before := writerAt(from - 1)
+	for pos := from; pos < to; pos++ {
+		if w := writerAt(pos); w == nil || !w.agent || w == before {
+			return false
+		}
+	}
+	return true
+}
+
+// Facts calls f for the parts of the text from one position to another, and what is known of each.
+func (x *Layout) Facts(from, to int, f func(pos int, r model.IDRun, is *Fact)) {
+	x.Units.Each(from, to, func(pos int, r model.IDRun) {
+		x.Table.Each(r, func(part model.IDRun, is *Fact) { f(pos+int(part.Clock-r.Clock), part, is) })
+	})
+}
+
+// writerIn is who made the newest change, of an agent or not, that wrote something of the text from one position to another, nil if
+// none is known.
+func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
+	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
+		if w := is.By; w != nil && w.MakesMarks() == agents && (newest == nil || w.seq > newest.seq) {
+			newest = w
+		}
+	})
+	return newest
+}
+
+// owner is what is known of one mark of a text.
+type owner struct {
+	Is     *Suggestion // nil if no record tells of it
+	by     *Writer     // who wrote in it last, if there is no suggestion
+	whole  string      // the author of all of it that can be proposed; "" for several, or nobody known
+	agents bool        // an agent made it
+}
+
+// IsAgents says whether an agent made the mark.
+func (o *owner) IsAgents() bool { return o.agents }
+
+// Author is whose the mark is.
+func (o *owner) Author() string {
+	switch {
+	case o.Is != nil:
+		return o.Is.author
+	case o.by != nil:
+		return o.by.author
+	}
+	return ""
+}
+
+// Layout is a raw text by its marks and what the table knows of them.
+type Layout struct {
+	*Table
+	Units
+	Raw       string
+	Known     diffwrap.Known // marks of Raw
+	Marks     []diffwrap.Mark
+	Text      []diffwrap.Content
+	Furniture []diffwrap.Span // what is neither
+	Owners    []owner         // of marks
+	Places    []PlacedText    // of text, in UTF-16 units
+	edges     []PlacedText    // of marks, in UTF-16 units
+}
+
+type PlacedText struct{ From, To int }
+
+// LayOut reads raw, whose identities are u, and whose known marks are known.
+func (t *Table) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
+	x := &Layout{Table: t, Units: u, Raw: raw, Known: known}
+	x.Marks, x.Text, x.Furniture = known.Layout(raw)
+	x.Places = make([]PlacedText, len(x.Text))
+	x.edges = make([]PlacedText, len(x.Marks))
+	x.Owners = make([]owner, len(x.Marks))
+	cursor := textmerge.NewCursor(raw)
+	next := 0
+	for k, m := range x.Marks {
+		next = x.place(&cursor, next, m.Start)
+		x.edges[k].From = cursor.PosAt(m.Start)
+		first := next
+		next = x.place(&cursor, next, m.End)
+		x.edges[k].To = cursor.PosAt(m.End)
+		if !t.silent() {
+			x.Owners[k] = x.ownerOf(k, first, next)
+		}
+	}
+	x.place(&cursor, next, len(raw))
+	return x
+}
+
+// place finds the places of the texts from the one at next on that end before an offset,
+// and returns the first one that does not.
+func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
+	for ; next < len(x.Text) && x.Text[next].End <= end; next++ {
+		x.Places[next].From = cursor.PosAt(x.Text[next].Start)
+		x.Places[next].To = cursor.PosAt(x.Text[next].End)
+	}
+	return next
+}
+
+// MarkEdge is the length of a mark's delimiters.
+const MarkEdge = len("{++")
+
+// ownerOf finds whose mark k is, whose contents are those from first to last.
+func (x *Layout) ownerOf(k, first, last int) (o owner) {
+	turns, author := 0, "" // how often another one follows, and the last of them
+	by := func(name string) {
+		if turns == 0 || name != author {
+			turns++
+			author = name
+		}
+	}
+	for i := first; i < last; i++ {
+		x.Facts(x.Places[i].From, x.Places[i].To, func(_ int, _ model.IDRun, is *Fact) {
+			if s := is.Pending(x.Text[i].Deleted); s != nil {
+				if o.Is == nil {
+					o.Is = s
+				}
+				by(s.author)
+			} else if x.Text[i].Added && is.By != nil && is.By.agent {
+				by(is.By.author)
+			} else if x.Text[i].Added {
+				by("")
+			}
+		})
+	}
+	theirs := 0 // of delimiters: a saved file may keep one, or a brace, of another mark
+	edge := func(from, to int) {
+		x.Facts(from, to, func(_ int, r model.IDRun, is *Fact) {
+			if is.By.MakesMarks() {
+				theirs += int(r.Len)
+			}
+			if o.Is == nil && is.By != nil {
+				by(is.By.author)
+			} else if o.Is == nil {
+				by("")
+			}
+		})
+	}
+	edge(x.edges[k].From, x.edges[k].From+MarkEdge)
+	edge(x.edges[k].To-MarkEdge, x.edges[k].To)
+	o.agents = theirs == 2*MarkEdge
+	if o.Is != nil {
+		o.agents = o.Is.author != ""
+	} else {
+		o.by = x.writerIn(x.edges[k].From, x.edges[k].To, o.agents)
+	}
+	if turns == 1 {
+		o.whole = author
+	}
+	return o
+}
+
+func (x *Layout) isEmpty(k int) bool { return x.Marks[k].Deleted.Empty() && x.Marks[k].Added.Empty() }
+
+// typed finds what people typed inside of agents' marks, and says of marks without
+// text whether agents made them.
+func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
+	cursor := textmerge.NewCursor(x.Raw)
+	empty = make(map[int]bool)
+	for k := range x.Marks {
+		if x.isEmpty(k) && x.Owners[k].agents {
+			empty[x.Marks[k].Start] = true
+		}
+	}
+	for i, c := range x.Text {
+		if c.Mark < 0 || !x.Owners[c.Mark].agents {
+			continue
+		}
+		x.Facts(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun, is *Fact) {
+			if is.Pending(c.Deleted) != nil || is.By != nil && is.By.agent && x.Owners[c.Mark].Is == nil {
+				return
+			}
+			at := diffwrap.Span{Start: cursor.OffAt(pos)}
+			at.End = cursor.OffAt(pos + int(r.Len))
+			if n := len(typed) - 1; n >= 0 && typed[n].End == at.Start {
+				typed[n].End = at.End
+			} else {
+				typed = append(typed, at)
+			}
+		})
+	}
+	return typed, empty
+}
+
+// Waiting are the suggestions as they stand, by place.
+func (x *Layout) Waiting() (list []model.MadeMark) {
+	made := make(map[*Suggestion]int)
+	put := func(s *Suggestion, at model.IDRun, added bool) {
+		if _, ok := made[s]; !ok {
+			made[s] = len(list)
+			list = append(list, s.made())
+		}
+		list[made[s]].Put(at, added)
+	}
+	for i, c := range x.Text {
+		if c.Mark < 0 {
+			continue
+		}
+		x.Facts(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun, is *Fact) {
+			if s := is.Pending(c.Deleted); s != nil {
+				put(s, model.PlaceRun(pos, pos+int(r.Len)), c.Added)
+			}
+		})
+	}
+	cursor := textmerge.NewCursor(x.Raw)
+	for _, c := range x.Known.Comments(x.Raw) {
+		from := cursor.PosAt(c.Start)
+		to := cursor.PosAt(c.End)
+		if s := x.commentAt(from, to); s != nil {
+			put(s, model.PlaceRun(from, to), true)
+		}
+	}
+	return list
+}
+
+// MarksIn says whether raw may have suggestions, comments, or what is left of them.
+func MarksIn(raw string) bool {
+	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
+}
+
+// Separated are the edits that take out of agents' marks what people typed there, and delimiters of agents that mark nothing, and the
+// layout of the text that they lead to.
+func (t *Table) Separated(raw string, known diffwrap.Known, u Units) ([]diffwrap.Edit, *Layout) {
+	if t.silent() || !MarksIn(raw) {
+		return nil, t.LayOut(raw, known, u)
+	}
+	var torn []diffwrap.Edit
+	for _, s := range t.Torn(raw, u.Runs) {
+		torn = append(torn, diffwrap.Edit{Off: s.Start, Len: s.Len()})
+	}
+	whole, inWhole := diffwrap.Apply(raw, torn), known.Through(raw, torn)
+	x := t.LayOut(whole, inWhole, u.Through(raw, torn))
+	typed, empty := x.typed()
+	if len(typed) == 0 && len(empty) == 0 {
+		return torn, x
+	}
+	edits := diffwrap.Compose(len(raw), torn, inWhole.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
+	marked := diffwrap.Apply(raw, edits)
+	return edits, t.LayOut(marked, known.With(raw, edits, marked), u.Through(raw, edits))
+}
+
+// Delimits says whether all of a delimiter was written by agents, or is torn.
+func (t *Table) Delimits(r model.IDRun) bool {
+	all := true
+	t.Each(r, func(_ model.IDRun, is *Fact) { all = all && (is.By.MakesMarks() || is.Torn) })
+	return all
+}
+
+// Torn are the delimiters of agents in a text that mark nothing.
+func (t *Table) Torn(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
+	if !t.torn {
+		return nil
+	}
+	cursor := textmerge.NewCursor(raw)
+	pos := 0
+	for _, run := range runs {
+		t.Each(model.RunOf(run), func(part model.IDRun, is *Fact) {
+			if is.Torn {
+				off := cursor.OffAt(pos)
+				list = append(list, diffwrap.Span{Start: off, End: cursor.OffAt(pos + int(part.Len))})
+			}
+			pos += int(part.Len)
+		})
+	}
+	return list
+}
+
+// MarkAt is the mark that starts at an offset, nil if none does.
+func (x *Layout) MarkAt(start int) (k int, ok bool) {
+	return slices.BinarySearchFunc(x.Marks, start, func(m diffwrap.Mark, at int) int { return m.Start - at })
+}

@@ -1,0 +1,420 @@
+package attribution
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Table is what the records of a document did to its characters. Each record is added once, in the order of the log, so a process that
+// has just started has the table of one that runs. Characters go by their first identities: what was brought back or moved is what it was.
+type Table struct {
+	UpTo   uint64             // the last record's number
+	Breaks []model.DecidedRun // line breaks behind front matter that decisions took away
+
+	first    *model.Record
+	facts    model.Ranges[*Fact]
+	byID     map[string]*Suggestion
+	alias    model.Ranges[origin]
+	torn     bool                     // a delimiter is
+	rejected model.Ranges[*rejection] // what stayed where something was rejected, or stands beside that
+
+	rejections []*rejection
+}
+
+// Fact is what is known of a character. It never changes: a record that tells something else makes another one.
+type Fact struct {
+	By     *Writer // nil for people, as far as is known
+	Ins    Atom    // of nothing if nobody proposed the character
+	Dels   []Atom
+	Syntax bool // a delimiter of a mark that relayfs wrote, or a comment
+	Torn   bool // a delimiter that marks nothing
+	Dead   bool // a person typed it in the place of a suggestion that waits again
+	Undone bool // an undo took it away or left it away, not people
+}
+
+// Atom is the part of a suggestion in one character.
+type Atom struct {
+	Of     *Suggestion
+	Status Status
+	by     uint64 // the number of the record that decided
+}
+
+// Status is what became of an Atom.
+type Status uint8
+
+const (
+	Pending Status = iota
+	Accepted
+	Rejected
+)
+
+// Suggestion is what one write proposes in one place.
+type Suggestion struct {
+	ID string
+	*Writer
+	Comment bool
+	Older   []model.IDRun // of comments behind it, what was there before it
+	Outcome *Outcome      // of the last decision on it, nil if that was taken back
+}
+
+// Outcome is what a person made of a suggestion.
+type Outcome struct {
+	Verdict  model.Verdict
+	Reason   string
+	Comments []string
+}
+
+// made is the suggestion for a record, without its text.
+func (s *Suggestion) made() model.MadeMark {
+	return model.MadeMark{
+		ID: s.ID, Author: s.author, Session: s.session, Time: s.time, Proposal: s.proposal, Comment: s.Comment, Older: s.Older,
+	}
+}
+
+// Writer is who made a change.
+type Writer struct {
+	author, session, proposal string
+	time                      time.Time
+	seq                       uint64
+	agent                     bool // a program's own text, not what a person typed or decided
+	printed                   bool // it wrote agents' marks anew
+}
+
+// MakesMarks says whether the marks that it wrote are agents'.
+func (w *Writer) MakesMarks() bool { return w != nil && (w.agent || w.printed) }
+
+// Pending is the suggestion that waits for a decision on the character, to add or to delete it; nil if none does.
+func (f *Fact) Pending(deleted bool) *Suggestion {
+	if !deleted && f.Ins.Status == Pending {
+		return f.Ins.Of
+	}
+	for _, d := range slices.Backward(f.Dels) {
+		if deleted && d.Status == Pending {
+			return d.Of
+		}
+	}
+	return nil
+}
+
+func isPending(a Atom) bool { return a.Status == Pending }
+
+// Shown says whether the original and the accepted view have the character, if it is not deleted.
+func (f *Fact) Shown() (o, a bool) {
+	o, a = true, true
+	if s := f.Ins.Of; s != nil && !s.Comment {
+		o, a = f.Ins.Status == Accepted, f.Ins.Status != Rejected
+	}
+	for _, d := range f.Dels {
+		o, a = o && d.Status != Accepted, a && d.Status == Rejected
+	}
+	return o && !f.Dead, a && !f.Dead
+}
+
+func statusOf(role model.Role) Status {
+	switch role {
+	case model.AcceptedAddition, model.AcceptedDeletion, model.AcceptedComment:
+		return Accepted
+	}
+	return Rejected
+}
+
+// Decided is the fact after a decision on s, by the record with that number. That the character was seen then outweighs what was known:
+// people take marks off by hand, and restore files.
+func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
+	now := Atom{s, statusOf(role), seq}
+	switch role {
+	case model.AcceptedAddition, model.RejectedAddition:
+		f.Ins, f.Dels = now, slices.DeleteFunc(slices.Clone(f.Dels), func(a Atom) bool { return a.Status != Rejected })
+	case model.AcceptedComment, model.RejectedComment:
+		f.Ins = now
+	case model.AcceptedDeletion, model.RejectedDeletion:
+		if f.Ins.Status != Accepted && f.Ins.Of != nil && !f.Ins.Of.Comment {
+			f.Ins = Atom{}
+		}
+		f.Dels = slices.DeleteFunc(slices.Clone(f.Dels), func(a Atom) bool { return a.Status == Accepted })
+		if !slices.ContainsFunc(f.Dels, isPending) {
+			f.Dels = append(f.Dels, now)
+		}
+		for i, a := range f.Dels {
+			if a.Status == Pending {
+				f.Dels[i] = Atom{a.Of, now.Status, seq}
+			}
+		}
+	}
+	return f
+}
+
+// Again is the fact after the decision by that record is taken back.
+func (f Fact) Again(role model.Role, seq uint64) Fact {
+	switch role {
+	case model.TypedInstead:
+		f.Dead = true
+	case model.AcceptedAddition, model.RejectedAddition, model.AcceptedComment, model.RejectedComment:
+		f.Ins.Status = Pending
+	case model.AcceptedDeletion, model.RejectedDeletion:
+		var again, rest []Atom
+		for _, d := range f.Dels {
+			if d.by == seq {
+				again = append(again, Atom{Of: d.Of})
+			} else {
+				rest = append(rest, d)
+			}
+		}
+		f.Dels = append(again, rest...) // the mark is of what waited already
+	}
+	return f
+}
+
+// settled is the fact if nothing waits.
+func (f Fact) settled() Fact {
+	if f.Ins.Status == Pending {
+		f.Ins = Atom{}
+	}
+	f.Dels = slices.DeleteFunc(slices.Clone(f.Dels), isPending)
+	return f
+}
+
+// NewTable is the table after records.
+func NewTable(records []model.Record) *Table {
+	t := &Table{facts: make(model.Ranges[*Fact]), byID: make(map[string]*Suggestion), alias: make(model.Ranges[origin]), rejected: make(model.Ranges[*rejection])}
+	for i := range records {
+		t.Add(&records[i])
+	}
+	return t
+}
+
+// Add takes in the next record.
+func (t *Table) Add(rec *model.Record) {
+	if t.first == nil {
+		t.first = &model.Record{Author: rec.Author, Proposal: rec.Proposal, Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
+	}
+	t.UpTo = max(t.UpTo, rec.Seq)
+	d := rec.Decision
+	w := &Writer{author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time, seq: rec.Seq, agent: d == nil}
+	own := model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
+	switch {
+	case rec.Author != "" || rec.Proposal != "":
+		t.facts.Set(own, &Fact{By: w, Syntax: !rec.Direct})
+	case d != nil: // it may cut marks at what people typed in them
+		t.facts.Set(own, &Fact{Syntax: true})
+	}
+	t.addMoved(rec.Returned, rec.Seq)
+	if d != nil {
+		t.addMoved(d.Revived, rec.Seq)
+		t.decide(rec, w)
+	}
+	if fm := rec.FrontMatter; fm != nil {
+		t.update(fm.Typed, func(f Fact) Fact { f.Syntax = false; return f })
+	}
+	t.torn = t.torn || len(rec.Torn) > 0
+	t.update(rec.Torn, func(f Fact) Fact { f.Torn = true; return f })
+	t.update(rec.Restored, Fact.settled)
+	for i, m := range rec.Marks {
+		s := t.made(rec, w, i)
+		t.update(m.Add, func(f Fact) Fact {
+			f.Ins, f.Syntax = Atom{Of: s}, f.Syntax && m.Comment
+			return f
+		})
+		t.update(m.Del, func(f Fact) Fact {
+			f.Dels, f.Syntax = append(slices.DeleteFunc(slices.Clone(f.Dels), isPending), Atom{Of: s}), false
+			return f
+		})
+	}
+}
+
+// made is the suggestion that the mark with that number of a record is of.
+func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
+	m := &rec.Marks[i]
+	s := t.byID[m.ID]
+	switch {
+	case m.ID == "":
+		s = &Suggestion{ID: shortSum("%d:%d:%d:%d", rec.Client, rec.Clock, rec.Time.UnixNano(), i), Writer: w, Comment: m.Comment}
+	case s == nil:
+		by := &Writer{author: m.Author, session: m.Session, proposal: m.Proposal, time: m.Time, seq: rec.Seq}
+		s = &Suggestion{ID: m.ID, Writer: by, Comment: m.Comment}
+	}
+	s.Older, t.byID[s.ID] = m.Older, s
+	return s
+}
+
+// decide takes in a decision, or that one is taken back.
+func (t *Table) decide(rec *model.Record, w *Writer) {
+	d := rec.Decision
+	w.printed = len(d.Items) == 0 || slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author != "" })
+	t.update(d.ByHand, func(f Fact) Fact { f.By = nil; return f })
+	t.addRejected(rec)
+	if d.Verdict == model.Undone {
+		for _, run := range d.Runs {
+			t.update([]model.IDRun{run.At}, func(f Fact) Fact { f.Undone = true; return f })
+		}
+		t.update(d.Plain, func(f Fact) Fact {
+			if f.Ins.Of != nil && f.Ins.Of.Comment { // it may wait where it stands
+				return f
+			}
+			return f.settled()
+		})
+		for _, run := range d.Again {
+			t.update([]model.IDRun{run.At}, func(f Fact) Fact { return f.Again(run.Role, d.UndoesSeq) })
+		}
+		for _, item := range d.Items {
+			if s := t.byID[item.ID]; s != nil {
+				s.Outcome = nil
+			}
+		}
+		return
+	}
+	for _, run := range d.Runs {
+		at := []model.IDRun{run.At}
+		switch run.Role {
+		case model.TypedInstead:
+			t.update(at, func(f Fact) Fact { f.Syntax = false; return f })
+		case model.TakenBreak:
+			t.Breaks = append(t.Breaks, run)
+		default:
+			if s := t.decided(d, run, rec); s != nil {
+				t.update(at, func(f Fact) Fact { return f.Decided(run.Role, s, rec.Seq) })
+			}
+		}
+	}
+	for _, item := range d.Items {
+		if s := t.byID[item.ID]; s != nil {
+			s.Outcome = &Outcome{d.Verdict, d.Reason, item.Comments}
+		}
+	}
+}
+
+// decided is the suggestion of a run of a decision. Nothing but the decision tells of a person's.
+func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Record) *Suggestion {
+	if run.Mark >= len(d.Marks) {
+		return nil
+	}
+	item := &d.Items[d.Marks[run.Mark].Item]
+	s := t.byID[item.ID]
+	if s == nil {
+		s = &Suggestion{ID: item.ID, Writer: &Writer{author: item.Author, session: item.Session, proposal: item.Proposal, time: item.Time, seq: rec.Seq}}
+		if s.time.IsZero() && s.author != "" {
+			s.time = rec.Time
+		}
+		t.byID[item.ID] = s
+	}
+	return s
+}
+
+// update changes the facts of characters, whatever they are called now.
+func (t *Table) update(runs []model.IDRun, f func(Fact) Fact) {
+	var was, is *Fact // equal facts stay one
+	for _, r := range runs {
+		for _, first := range t.Firsts(r) {
+			var parts []model.Told[*Fact]
+			t.facts.Each(first, func(part model.IDRun, old *Fact, ok bool) {
+				if !ok {
+					old = &noFact
+				}
+				if old != was || is == nil {
+					changed := f(*old)
+					was, is = old, &changed
+				}
+				parts = append(parts, model.Told[*Fact]{Of: part, Value: is})
+			})
+			for _, p := range parts {
+				t.facts.Set(p.Of, p.Value)
+			}
+		}
+	}
+}
+
+var noFact Fact // of a person's text
+
+// Each calls f for the parts of r and what is known of each.
+func (t *Table) Each(r model.IDRun, f func(part model.IDRun, is *Fact)) {
+	t.EachFirst(r, func(now, first model.IDRun, _ uint64) {
+		t.facts.Each(first, func(part model.IDRun, is *Fact, ok bool) {
+			if !ok {
+				is = &noFact
+			}
+			f(now.Part(part.Clock-first.Clock, part.Len), is)
+		})
+	})
+}
+
+// At is what is known of the first character of r.
+func (t *Table) At(r model.IDRun) (is *Fact) {
+	t.Each(r.Part(0, 1), func(_ model.IDRun, f *Fact) { is = f })
+	return is
+}
+
+func shortSum(format string, args ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, format, args...))
+	return hex.EncodeToString(sum[:5])
+}
+
+// silent says that nobody but people are known to have written in the document.
+func (t *Table) silent() bool { return t == nil || len(t.facts) == 0 }
+
+// origin tells of later identities which the first ones are, and since which record.
+type origin struct{ client, shift, since uint64 }
+
+// addMoved notes which identities a record has given to text that had others.
+func (t *Table) addMoved(moved []model.Revival, since uint64) {
+	for _, r := range moved {
+		done := uint64(0)
+		for _, first := range t.Firsts(r.Old) {
+			t.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), since})
+			done += first.Len
+		}
+	}
+}
+
+// HasRevived says whether text has other identities than at first.
+func (t *Table) HasRevived() bool { return len(t.alias) > 0 }
+
+// EachFirst calls f for the parts of r, with the first identities that the characters had
+// and the number of the record that gave them those of r, 0 for none.
+func (t *Table) EachFirst(r model.IDRun, f func(part, first model.IDRun, since uint64)) {
+	if len(t.alias) == 0 {
+		f(r, r, 0)
+		return
+	}
+	t.alias.Each(r, func(part model.IDRun, from origin, ok bool) {
+		first := part
+		if ok {
+			first.Client, first.Clock = from.client, part.Clock+from.shift
+		}
+		f(part, first, from.since)
+	})
+}
+
+// Firsts are the first identities that the characters had.
+func (t *Table) Firsts(r model.IDRun) (list []model.IDRun) {
+	t.EachFirst(r, func(_, first model.IDRun, _ uint64) { list = append(list, first) })
+	return list
+}
+
+// FirstRuns are the first identities of a text.
+func (t *Table) FirstRuns(runs []ycrdt.Run) []ycrdt.Run {
+	if len(t.alias) == 0 {
+		return runs
+	}
+	out := make([]ycrdt.Run, 0, len(runs))
+	for _, run := range runs {
+		for _, r := range t.Firsts(model.RunOf(run)) {
+			out = append(out, r.Run())
+		}
+	}
+	return out
+}
+
+// Bytes is about how much memory the table takes, if each range has a fact of its own.
+func (t *Table) Bytes() int {
+	if t == nil {
+		return 0
+	}
+	const ofRange, ofFact, ofSuggestion = 24, 72, 128
+	return ofRange*(t.facts.Size()+t.alias.Size()+t.rejected.Size()) + ofFact*t.facts.Size() + ofSuggestion*len(t.byID)
+}
