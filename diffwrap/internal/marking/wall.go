@@ -56,7 +56,13 @@ func (p *Patch) keepWalls(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 // noWordBetween reports whether no whole word stays between two hunks.
 func (p *Patch) noWordBetween(before, behind align.Hunk) bool {
 	between := p.Old[before.Old.End:behind.Old.Start]
-	return strings.TrimLeftFunc(between, markdown.InWord) == "" || !strings.ContainsFunc(between, markdown.InWord)
+	if joinsWord(p.Old[:before.Old.End], between) || joinsWord(p.New[:before.New.End], between) {
+		between = strings.TrimLeftFunc(between, markdown.InWord)
+	}
+	if joinsWord(between, p.Old[behind.Old.Start:]) || joinsWord(between, p.New[behind.New.Start:]) {
+		between = strings.TrimRightFunc(between, markdown.InWord)
+	}
+	return !strings.ContainsFunc(between, markdown.InWord)
 }
 
 func overlaps(old, x span.Span) bool {

@@ -315,6 +315,9 @@ func (s charState) shown() (o, a bool) {
 // decided is the state after a decision, of which seq is the number. That the character
 // was seen then outweighs what was known: people take marks off by hand, and restore files.
 func (s charState) decided(role model.Role, seq uint64) charState {
+	if role <= model.RejectedDeletion {
+		s.dead = false
+	}
 	kept := slices.DeleteFunc(slices.Clone(s.deleted), func(d deletion) bool { return d.state == isAccepted && role <= model.RejectedDeletion })
 	switch role {
 	case model.AcceptedAddition, model.RejectedAddition:
