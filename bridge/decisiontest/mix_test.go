@@ -158,12 +158,14 @@ func (m *mix) scene(ws *bridge.Workspace) scene {
 	v := m.version(ws)
 	s := scene{raw: v.Raw(), marked: v.Marked(), inRaw: v.RawKnown(), inMarked: v.Known()}
 	s.o, s.a = s.inMarked.Texts(s.marked)
-	s.o = wholeComment.ReplaceAllStringFunc(s.o, func(c string) string {
-		if c == "{>><<}" {
-			return c // a person emptied it: it is text
-		}
-		return "" // its deletion is pending
-	})
+	for _, view := range []*string{&s.o, &s.a} { // whose deletion, or addition as text, is pending
+		*view = wholeComment.ReplaceAllStringFunc(*view, func(c string) string {
+			if c == "{>><<}" {
+				return c // a person emptied it: it is text
+			}
+			return ""
+		})
+	}
 	return s
 }
 

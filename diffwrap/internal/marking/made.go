@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
@@ -55,7 +54,7 @@ type Move struct{ From, To span.Span }
 // Made lists what a drawing of changes, which makes raw what it is to be, made, and what moved. apart has suggestions of earlier sessions in which the
 // writer changed nothing, if the drawing has mixed them with what the writer did change.
 func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []Made, moved []Move, apart []string) {
-	t := tracer{Patch: p, Drawing: d, changes: p.finer(changes), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
+	t := tracer{Patch: p, Drawing: d, changes: align.KeepWords(p.Old, p.New, changes), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
 	for k := range d.deleted {
 		t.sets = append(t.sets, k)
 	}
@@ -73,42 +72,6 @@ func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []Made,
 	}
 	t.follow()
 	return append(t.made(raw), t.comments...), t.moved, t.apart()
-}
-
-// finer parts changes at the words that both sides share, which a comparison of lines may take for others.
-func (p *Patch) finer(changes []align.Hunk) (out []align.Hunk) {
-	for end := p.OldBody; len(changes) > 0; {
-		n := 1
-		for n < len(changes) && p.noWordBetween(changes[n-1], changes[n]) {
-			n++
-		}
-		c := changes[0].Through(changes[n-1])
-		head, tail := p.Old[end:c.Old.Start], p.Old[c.Old.End:]
-		if changes = changes[n:]; len(changes) > 0 {
-			tail = p.Old[c.Old.End:changes[0].Old.Start]
-		}
-		end = c.Old.End
-		c = c.Grow(len(markdown.LastWord(head)), len(tail)-len(strings.TrimLeftFunc(tail, markdown.InWord)))
-		add := func(old, new int) {
-			h := align.Hunk{Old: span.New(c.Old.Start, old), New: span.New(c.New.Start, new)}
-			for !h.Old.Empty() && !h.New.Empty() && p.Old[h.Old.Start] == p.New[h.New.Start] && p.Old[h.Old.Start] < utf8.RuneSelf {
-				h = h.Grow(-1, 0)
-			}
-			for !h.Old.Empty() && !h.New.Empty() && p.Old[h.Old.End-1] == p.New[h.New.End-1] && p.Old[h.Old.End-1] < utf8.RuneSelf {
-				h = h.Grow(0, -1)
-			}
-			if !h.Old.Empty() || !h.New.Empty() {
-				out = append(out, h)
-			}
-		}
-		at := c
-		for _, w := range align.KeptWords(align.Side{Text: c.Old.Of(p.Old)}, align.Side{Text: c.New.Of(p.New)}) {
-			add(at.Old.Start+w.Old.Start, at.New.Start+w.New.Start)
-			c.Old.Start, c.New.Start = at.Old.Start+w.Old.End, at.New.Start+w.New.End
-		}
-		add(c.Old.End, c.New.End)
-	}
-	return out
 }
 
 // tracer follows text from the raw text to the new one.
@@ -371,15 +334,9 @@ func (t *tracer) isCut(shown []span.Span) bool {
 		}
 		before, behind, ok := t.splitAround(t.changes[from], t.changes[to-1], s, room)
 		text := s.Of(t.Old)
-		return !ok || joinsWord(t.New[:before.New.End], text) && !joinsWord(t.Old[:s.Start], text) ||
-			joinsWord(text, t.New[behind.New.Start:]) && !joinsWord(text, t.Old[s.End:])
+		return !ok || markdown.JoinsWord(t.New[:before.New.End], text) && !markdown.JoinsWord(t.Old[:s.Start], text) ||
+			markdown.JoinsWord(text, t.New[behind.New.Start:]) && !markdown.JoinsWord(text, t.Old[s.End:])
 	})
-}
-
-// joinsWord reports whether a word goes on from one text to the next one.
-func joinsWord(before, behind string) bool {
-	r, _ := utf8.DecodeRuneInString(behind)
-	return markdown.LastWord(before) != "" && behind != "" && markdown.InWord(r)
 }
 
 // stays yields the stretches of the accepted view that the changes leave, and where each is in the new one.

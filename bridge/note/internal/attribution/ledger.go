@@ -78,7 +78,7 @@ func (l *Ledger) Add(rec *model.Record) {
 		l.addRejected(rec)
 		l.settle(rec.Decision)
 	}
-	for _, r := range rec.Restored {
+	for _, r := range slices.Concat(rec.Restored, rec.Plain) {
 		l.adds.clear(r)
 		l.dels.clear(r)
 	}
@@ -478,6 +478,18 @@ func (l *Ledger) Separated(raw string, known diffwrap.Known, u Units) []diffwrap
 		return torn
 	}
 	return diffwrap.Compose(len(raw), torn, known.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
+}
+
+// Pending are the parts of a run that suggestions are about.
+func (l *Ledger) Pending(r model.IDRun) (list []model.IDRun) {
+	for _, of := range []Ranges[*model.MadeMark]{l.adds, l.dels} {
+		of.Each(r, func(part model.IDRun, _ *model.MadeMark, ok bool) {
+			if ok {
+				list = append(list, part)
+			}
+		})
+	}
+	return list
 }
 
 // Delimits says whether all of a delimiter was written by agents, or is torn.

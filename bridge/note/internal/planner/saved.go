@@ -24,11 +24,9 @@ type Saved struct {
 	wait []model.MadeMark // what waited in that
 }
 
-// MayReturn says whether edits by which a save made raw of had may bring something back: they put text there, or whole words are
-// another's.
-func (s *Saved) MayReturn(had, raw string) bool {
-	puts := func(e diffwrap.Edit) bool { return e.New != "" }
-	return slices.ContainsFunc(s.Edits, puts) || slices.ContainsFunc(textmerge.WordEdits(had, raw), puts)
+// MayReturn says whether the edits of a text may bring something back: they put text there, or leave another word.
+func (s *Saved) MayReturn(had string) bool {
+	return slices.ContainsFunc(s.Edits, func(e diffwrap.Edit) bool { return e.New != "" || textmerge.CutsWord(had, e) })
 }
 
 // Return has the save bring an earlier state back whose text is raw, if there is one. had is the text that the records of
@@ -72,7 +70,7 @@ func returned(records []model.Record, older []model.Moment, had, raw string) (p 
 func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Ledger, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
-	if len(s.Moved)+len(s.Torn) > 0 {
+	if len(s.Moved)+len(s.Torn)+len(s.Plain) > 0 {
 		before = attribution.UnitsOf(text.Runs())
 	}
 	doc.Transact(origin, func(txn *ycrdt.Txn) {
@@ -89,7 +87,7 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 		}
 		rec.Marks = resolvedMarks(s.wait, after)
 	}
-	if s.back == nil && len(s.Moved)+len(s.Torn) > 0 {
+	if s.back == nil && len(s.Moved)+len(s.Torn)+len(s.Plain) > 0 {
 		s.name(had, before, text, known, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.back != nil && clock != rec.Clock+added {
@@ -104,7 +102,7 @@ func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, kno
 	for _, m := range append(slices.Clip(s.Moved), s.Torn...) {
 		was, is = append(was, m.From), append(is, m.To)
 	}
-	wasAt, isAt := unitsAt(had, was), unitsAt(text.String(), is)
+	wasAt, isAt := unitsAt(had, append(was, s.Plain...)), unitsAt(text.String(), is)
 	from := func(m textmerge.Moved) []model.IDRun {
 		return before.Resolve(model.PlaceRun(wasAt[m.From.Start], wasAt[m.From.End]))
 	}
@@ -117,6 +115,11 @@ func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, kno
 				done += new.Len
 			}
 			at.Clock += old.Len
+		}
+	}
+	for _, body := range s.Plain {
+		for _, r := range before.Resolve(model.PlaceRun(wasAt[body.Start], wasAt[body.End])) {
+			rec.Plain = append(rec.Plain, known.Pending(r)...)
 		}
 	}
 	for _, m := range s.Torn {
