@@ -26,6 +26,9 @@ func Compose(size int, first, second []Edit) []Edit { return span.Compose(size, 
 // Diff merges a change that a person made to a file into the document.
 func Diff(old, new string) []Edit { return align.Diff(old, new) }
 
+// DiffKeepingWords returns a script that turns old into new and leaves each word that they share, in order.
+func DiffKeepingWords(old, new string) []Edit { return align.DiffKeepingWords(old, new) }
+
 // DiffWords returns a script that turns old into new and is fit to be read: it changes whole words, and rather one long stretch than
 // many short ones.
 func DiffWords(old, new string) []Edit { return align.Words(old, new) }

@@ -7,8 +7,8 @@ import (
 
 // Known lists the marks of a raw text that its caller knows to be marks, because it has recorded that a program wrote them. They
 // count wherever they stand. Other well-formed marks count only where they cannot be ordinary text: not in front matter, code,
-// formulas, HTML tags and comments, %% comments and templates, not without a body, and, except for comments, not from the middle of
-// one block to the middle of another. All of that is literal text.
+// formulas, HTML tags and comments, %% comments and templates, not without a body, and, except for comments and highlights, not from
+// the middle of one block to the middle of another. All of that is literal text.
 //
 // Its methods read a raw text. Functions of the same names read one of which no mark is known.
 type Known struct{ marks critic.Known }

@@ -270,13 +270,19 @@ func furniture(x exchange) error {
 }
 
 // undecided lists the parts of a raw text without the writer's marks: comments, and the text between them. It leaves out the comments
-// at own. It parses raw as it is, since the text around a comment may read as a mark once the comment is gone.
+// at own, and highlights of which nothing but marks of the writer is left. It parses raw as it is, since the text around a comment may read as a mark once the comment is gone.
 func undecided(raw string, known Known, own ...Span) []string {
 	out := []string{""}
 	doc := known.parse(raw)
+	parts, size, opener := 0, -1, 0 // where the last highlight opens
 	for i := range doc.Cells {
 		switch c := &doc.Cells[i]; {
 		case slices.Contains(own, c.Span):
+		case c.Kind == critic.HighlightClose && parts == len(out) && size+c.Len() == len(out[parts-1]) && i > opener+1:
+			out[parts-1] = out[parts-1][:size]
+		case c.Kind == critic.HighlightOpen:
+			parts, size, opener = len(out), len(out[len(out)-1]), i
+			out[len(out)-1] += c.Of(raw)
 		case c.Kind == critic.Comment:
 			out = append(out, c.Of(raw), "")
 		case c.IsSuggestion() && (c.Author == "" || strings.HasPrefix(c.Author, "AI ")):
@@ -313,11 +319,22 @@ func minimal(x exchange) error {
 	raw := x.raw
 	protected := make([]bool, len(raw))
 	doc := x.known.parse(raw)
+	addition := func(c critic.Cell) bool { return c.Author == "" && c.IsSuggestion() && c.Deleted.Empty() }
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		s := c.Span
 		if c.Author == "" && c.IsSuggestion() {
 			s = c.Deleted
+		}
+		first, last := i, i // the highlight that begins or ends here
+		for c.Kind == critic.HighlightOpen && (last == i || addition(doc.Cells[last])) && last+1 < len(doc.Cells) {
+			last++
+		}
+		for c.Kind == critic.HighlightClose && (first == i || addition(doc.Cells[first])) && first > 0 {
+			first--
+		}
+		if last-first > 1 && doc.Cells[first].Kind == critic.HighlightOpen && doc.Cells[last].Kind == critic.HighlightClose {
+			continue // it may go with the additions that are all of it
 		}
 		for k := s.Start; k < s.End; k++ {
 			protected[k] = true

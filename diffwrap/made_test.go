@@ -262,6 +262,7 @@ func TestMadeIs(t *testing.T) {
 		{"one {--two --}three four\n", "2", "one four\n", "one {--two --}{--three --}four\n", ": -three "},
 		{"one {--two three --}four\n", "2", "one two four\n", "one two {--three --}four\n", "s2: -three "},
 		{"one {--two --}three\n", "2", "one X three\n", "one {++X ++}{--two --}three\n", ": +X "},
+		{"one {=={++X++}==} two\n", "1", "one  two\n", "one  two\n", ""},
 		{"one {--two--}{++2++} three {--four--}{++4++}\n", "2211", "one 2 three 5\n", "one {--two--}{++2++} three {--four--}{++5++}\n", "s1: -four +5"},
 	} {
 		b := openBook(tt.raw)

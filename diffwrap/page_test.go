@@ -74,7 +74,7 @@ func literalExamples() string {
 		{"in a comment of Obsidian", "%%{++later++}%%"},
 		{"in a template", "{{-- Blade --}} <%* if (a) {++b; c++} %>"},
 		{"without a body, or where opener and closer share their signs", "pages = {123{--}145}, {++++}"},
-		{"from inside of one block to inside of another, except for a comment", "Call f({--n, or\n\nthen g(n--}) again."},
+		{"from inside of one block to inside of another, except for a comment or a highlight", "Call f({--n, or\n\nthen g(n--}) again."},
 	} {
 		if stored := diffwrap.Accepted(x.example); stored != x.example {
 			panic(x.example + " has marks")

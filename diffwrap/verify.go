@@ -32,23 +32,30 @@ func (p *putter) readsBack(doc *critic.Document) bool {
 }
 
 // rejected returns what is left of a document when all suggestions, and the comments that the writer writes, are
-// rejected.
+// rejected, without highlights of which nothing is left.
 func (p *putter) rejected(doc *critic.Document) string {
 	if doc.Plain() {
 		return doc.Raw
 	}
-	var b strings.Builder
-	b.Grow(len(doc.Raw))
+	text := make([]byte, 0, len(doc.Raw))
+	opened, cell := -1, 0 // how much is before the last opener of a highlight
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
+		left := c.Span
 		switch {
 		case c.IsSuggestion():
-			b.WriteString(c.Deleted.Of(doc.Raw))
-		case c.Kind != critic.Comment || !p.Bare[c.Of(doc.Raw)]:
-			b.WriteString(c.Of(doc.Raw))
+			left = c.Deleted
+		case c.Kind == critic.Comment && p.Bare[c.Of(doc.Raw)]:
+			continue
+		case c.Kind == critic.HighlightOpen:
+			opened, cell = len(text), i
+		case c.Kind == critic.HighlightClose && len(text) == opened+critic.DelimiterLen && i > cell+1:
+			text = text[:opened]
+			continue
 		}
+		text = append(text, left.Of(doc.Raw)...)
 	}
-	return b.String()
+	return string(text)
 }
 
 // culprit returns the offset in the new text of the literal that most likely stands in the way, and the literal: an

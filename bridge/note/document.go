@@ -50,7 +50,7 @@ func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
 		}
 	}
 	saved := planner.Saved{Adopted: textmerge.Adopt(had, raw, known.Torn(had, text.Runs()))}
-	if d.kept > 0 && saved.MayReturn(had, raw) && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
+	if d.kept > 0 && saved.MayReturn(had) && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
 		if h, err := d.store.Load(d.id); err == nil { // else it is as if it had been typed
 			saved.Return(h.Records, d.moments(), had, raw)
 		}

@@ -13,8 +13,9 @@ import (
 // the comparison: it stays with both of its delimiters around most of its text, or it goes.
 type Adopted struct {
 	Edits []diffwrap.Edit
-	Moved []Moved // parts of marks that stand somewhere else now, in order of To
-	Torn  []Moved // delimiters whose other half the change took away: they mark nothing where they stand now, in order of To
+	Moved []Moved         // parts of marks that stand somewhere else now, in order of To
+	Torn  []Moved         // delimiters whose other half the change took away: they mark nothing where they stand now, in order of To
+	Plain []diffwrap.Span // of before: the texts of marks that are none any more
 }
 
 // Moved is text of a mark that stands somewhere else after a save.
@@ -562,6 +563,9 @@ func (a *adoption) conclude(r *reading) Adopted {
 	var done Adopted
 	var gone, new []diffwrap.Span // of before, of which nothing stays, and of after, of which nothing was there
 	for i, t := range a.was {
+		if r.same[i] < 0 && r.to[i] < 0 && !t.comment {
+			done.Plain = append(done.Plain, t.body)
+		}
 		m, stretched := r.moved[i]
 		switch k, s := r.same[i], a.stands[i]; {
 		case stretched:

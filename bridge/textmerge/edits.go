@@ -80,20 +80,10 @@ func runeAt(text string, off int) rune {
 	return r
 }
 
-// WordEdits are what a save changed, in whole words (WordsOf).
-func WordEdits(before, after string) []diffwrap.Edit {
-	return WordsOf(before, diffwrap.Diff(before, after))
-}
-
-// WordsOf are edits of a text, each with all of the words that it cuts, which may be those of another edit
-// as well. One that only puts text there cuts none unless that continues a word.
-func WordsOf(text string, edits []diffwrap.Edit) []diffwrap.Edit {
-	whole := make([]diffwrap.Edit, len(edits))
-	for i, e := range edits {
-		start, end := wordsCut(text, e)
-		whole[i] = diffwrap.Edit{Off: start, Len: end - start, New: text[start:e.Off] + e.New + text[e.Off+e.Len:end]}
-	}
-	return whole
+// CutsWord says whether an edit of a text takes a part of a word, or continues one.
+func CutsWord(text string, e diffwrap.Edit) bool {
+	start, end := wordsCut(text, e)
+	return start < e.Off || end > e.Off+e.Len
 }
 
 // replaces says whether edits both take text away and put some there.

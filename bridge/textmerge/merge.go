@@ -58,7 +58,9 @@ func Merge(base, cur Side, text string) string {
 	if added, ok := strings.CutPrefix(text, base.Text); ok {
 		return cur.Text + added // an append stays an append
 	}
-	return rebase(base.Text, cur.Text, sharedView(base, cur), SavedEdits(base.Text, text))
+	edits := wholeWords(base.Text, diffwrap.DiffKeepingWords(base.Text, text))
+	slide(base.Text, text, edits, nil)
+	return rebase(base.Text, cur.Text, sharedView(base, cur), edits)
 }
 
 // sharedView returns the spans of base's view that cur's view still shows.

@@ -31,6 +31,11 @@ func Words(old, new string) []span.Edit {
 	return edits(Readable(Side{Text: old}, Side{Text: new}, true, nil), new)
 }
 
+// DiffKeepingWords returns a script that turns old into new and leaves each word that they share, in order.
+func DiffKeepingWords(old, new string) []span.Edit {
+	return edits(KeepWords(old, new, Exact(Side{Text: old}, Side{Text: new})), new)
+}
+
 func edits(hunks []Hunk, new string) []span.Edit {
 	var out []span.Edit
 	for _, h := range hunks {

@@ -2,6 +2,8 @@ package align
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -22,23 +24,70 @@ func wordHunks(r *room, hunks []Hunk, o, n *page, piece Hunk, survival int) []Hu
 	return hunks
 }
 
-// KeptWords pairs the words that two texts share, in order.
-func KeptWords(old, new Side) (pairs []Hunk) {
-	wordsOf := func(s Side) (words []markdown.Token) {
-		for t := range markdown.Tokens(s.Text, span.New(0, len(s.Text)), s.Comments) {
-			if t.IsWord() {
-				words = append(words, t)
+// KeepWords parts hunks at the words that both of their sides share, which a comparison of lines may take for others.
+func KeepWords(old, new string, hunks []Hunk) (out []Hunk) {
+	r, end := &room{}, 0
+	for len(hunks) > 0 {
+		count := 1
+		for count < len(hunks) && NoWordBetween(old, new, hunks[count-1], hunks[count]) {
+			count++
+		}
+		h := hunks[0].Through(hunks[count-1])
+		hunks = hunks[count:]
+		head, tail := old[end:h.Old.Start], old[h.Old.End:]
+		if len(hunks) > 0 {
+			tail = old[h.Old.End:hunks[0].Old.Start]
+		}
+		end = h.Old.End
+		h = h.Grow(len(markdown.LastWord(head)), len(tail)-len(strings.TrimLeftFunc(tail, markdown.InWord)))
+		part := func(at Hunk) {
+			for at.shares(old, new, at.Old.Start, at.New.Start) {
+				at = at.Grow(-1, 0)
+			}
+			for at.shares(old, new, at.Old.End-1, at.New.End-1) {
+				at = at.Grow(0, -1)
+			}
+			if !at.Old.Empty() || !at.New.Empty() {
+				out = append(out, at)
 			}
 		}
-		return words
+		o, n := wordsIn(old, h.Old), wordsIn(new, h.New)
+		for i, j := range r.Match(intern(r, nil, old, o), intern(r, nil, new, n)) {
+			if j >= 0 {
+				part(Hunk{span.New(h.Old.Start, o[i].Start), span.New(h.New.Start, n[j].Start)})
+				h.Old.Start, h.New.Start = o[i].End, n[j].End
+			}
+		}
+		part(h)
 	}
-	r, o, n := &room{}, wordsOf(old), wordsOf(new)
-	for i, j := range r.Match(intern(r, nil, old.Text, o), intern(r, nil, new.Text, n)) {
-		if j >= 0 {
-			pairs = append(pairs, Hunk{o[i].Span, n[j].Span})
+	return out
+}
+
+// wordsIn lists the words in a stretch of a text.
+func wordsIn(text string, s span.Span) (words []markdown.Token) {
+	for t := range markdown.Tokens(text, s, nil) {
+		if t.IsWord() {
+			words = append(words, t)
 		}
 	}
-	return pairs
+	return words
+}
+
+// shares reports whether a hunk has the same ASCII character at two offsets.
+func (h Hunk) shares(old, new string, i, j int) bool {
+	return !h.Old.Empty() && !h.New.Empty() && old[i] == new[j] && old[i] < utf8.RuneSelf
+}
+
+// NoWordBetween reports whether no whole word stays between two hunks.
+func NoWordBetween(old, new string, before, behind Hunk) bool {
+	between := old[before.Old.End:behind.Old.Start]
+	if markdown.JoinsWord(old[:before.Old.End], between) || markdown.JoinsWord(new[:before.New.End], between) {
+		between = strings.TrimLeftFunc(between, markdown.InWord)
+	}
+	if markdown.JoinsWord(between, old[behind.Old.Start:]) || markdown.JoinsWord(between, new[behind.New.Start:]) {
+		between = strings.TrimRightFunc(between, markdown.InWord)
+	}
+	return !strings.ContainsFunc(between, markdown.InWord)
 }
 
 // wording is two pieces of text as tokens, and which of them stay.

@@ -83,7 +83,7 @@ func (k Known) move(raw string, edits []span.Edit, after string, isOwn func(at i
 	next := k.offsets
 	keep := func(to int, rest []span.Edit) {
 		for ; len(next) > 0 && next[0] < to; next = next[1:] {
-			if next[0] >= at && !deletes(rest, span.New(next[0], next[0]+delimiterLen)) {
+			if next[0] >= at && !deletes(rest, span.New(next[0], next[0]+DelimiterLen)) {
 				out = append(out, next[0]+by)
 			}
 		}
@@ -92,7 +92,7 @@ func (k Known) move(raw string, edits []span.Edit, after string, isOwn func(at i
 		keep(e.Off, edits[k:])
 		if from := e.Off + by; isOwn != nil {
 			starts = append(starts, from)
-			for i := max(at+by, from-delimiterLen+1); i < min(from+len(e.New), len(after)); i++ {
+			for i := max(at+by, from-DelimiterLen+1); i < min(from+len(e.New), len(after)); i++ {
 				if n := len(out); opensMark(after[i:]) && (n == 0 || out[n-1] < i) {
 					out = append(out, i)
 				}
@@ -111,13 +111,13 @@ func (k Known) move(raw string, edits []span.Edit, after string, isOwn func(at i
 // inOpener reports whether an offset is in the opener of a known mark.
 func (k Known) inOpener(at int) bool {
 	n, found := slices.BinarySearch(k.offsets, at)
-	return found || n > 0 && at < k.offsets[n-1]+delimiterLen
+	return found || n > 0 && at < k.offsets[n-1]+DelimiterLen
 }
 
 // writes reports whether the edits, which begin at starts in the text after them, wrote some of the opener at an offset of that, or left
 // it of delimiters.
 func writes(edits []span.Edit, starts []int, at int, isOwn func(int) bool) bool {
-	for i := at; i < at+delimiterLen; i++ {
+	for i := at; i < at+DelimiterLen; i++ {
 		was := i
 		if n, _ := slices.BinarySearch(starts, i+1); n > 0 {
 			e := edits[n-1]
@@ -193,7 +193,8 @@ func IsCertain(raw string) bool {
 	return true
 }
 
-const delimiterLen = len("{++")
+// DelimiterLen is the length of a delimiter.
+const DelimiterLen = len("{++")
 
 // opensMark reports whether s starts with an opener in one of the forms, or with a comment of Relay's.
 func opensMark(s string) bool {
@@ -212,7 +213,8 @@ func opensMark(s string) bool {
 //   - it has no body, or reads {++} and the like, in which opener and closer share their signs,
 //   - it stands in a literal stretch (markdown.Zones),
 //   - a known mark opens in it,
-//   - it is no comment, which may have paragraphs, and opens inside of one block and closes inside of another.
+//   - it is a suggestion that opens inside of one block and closes inside of another. Comments may have paragraphs; and whether a
+//     highlight is one does not depend on the lines that suggestions bring into it, or take out.
 //
 // What is literal is seen in the text as it is without the known marks: they may have cut a fence, or made one.
 func (p *parser) counts(c *Cell) bool {
@@ -235,7 +237,7 @@ func (p *parser) counts(c *Cell) bool {
 	if !inside && c.Kind != HighlightOpen && p.Known.within(c.Span) {
 		return false
 	}
-	if inside || c.Kind != Comment && z.Parted(at, end, span.New(z.offset(c.Body.Start), z.offset(c.Body.End))) {
+	if inside || c.IsSuggestion() && z.Parted(at, end, span.New(z.offset(c.Body.Start), z.offset(c.Body.End))) {
 		p.Literal = append(p.Literal, c.Start)
 		return false
 	}
@@ -260,9 +262,9 @@ func (p *parser) isEmpty(c *Cell) bool {
 	case Hidden:
 		return false
 	case Substitution:
-		return c.Added.Empty() && c.Deleted.Empty() || p.Raw[c.Start+delimiterLen] == '}'
+		return c.Added.Empty() && c.Deleted.Empty() || p.Raw[c.Start+DelimiterLen] == '}'
 	}
-	return c.Body.Empty() || p.Raw[c.Start+delimiterLen] == '}'
+	return c.Body.Empty() || p.Raw[c.Start+DelimiterLen] == '}'
 }
 
 // literals knows where a raw text is literal, by what it is without the known marks.

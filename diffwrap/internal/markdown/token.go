@@ -223,6 +223,12 @@ func LastWord(text string) string {
 	return strings.TrimLeftFunc(word, unicode.IsMark)
 }
 
+// JoinsWord reports whether a word goes on from one text to the next one.
+func JoinsWord(before, behind string) bool {
+	r, _ := utf8.DecodeRuneInString(behind)
+	return behind != "" && InWord(r) && LastWord(before) != ""
+}
+
 // clusterBorder returns the end of a token, moved over what combines with the ASCII character that the token ends in: a
 // combining mark or a joiner may follow the bracket that closes a link. Tokens that end otherwise were read by cluster.
 func clusterBorder(text string, t Token) int {

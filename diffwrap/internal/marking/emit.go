@@ -24,7 +24,7 @@ func (p *Patch) Write(hunks []align.Hunk, how How) *Drawing {
 	}
 	for _, r := range p.regions(hunks) {
 		m := p.mark(r, hunks, how)
-		e.anew = append(e.anew, anew{m, len(e.deleted)})
+		e.anew = append(e.anew, m)
 		e.write(m)
 	}
 	return &e.Drawing
@@ -62,6 +62,7 @@ type emitter struct {
 	pending strings.Builder // written since
 	run     critic.Kind     // the kind of run that ends here and still lacks its attribution; critic.Text for none
 	next    int             // the first part of the region that was not visited to its end
+	opened  span.Span       // the last opener of a highlight, in raw
 }
 
 func (e *emitter) write(m marked) {
@@ -91,10 +92,22 @@ func (e *emitter) write(m marked) {
 }
 
 func (e *emitter) keep(o *original, s span.Span) {
-	e.visit(o, s, func(x part) {
-		e.endRun()
-		e.copy(x.Span)
-	})
+	e.visit(o, s, e.copyPart)
+}
+
+// copyPart copies what is in no mark. A highlight that the writer's own additions were all of goes with them: empty, it would be text.
+func (e *emitter) copyPart(x part) {
+	e.endRun()
+	switch x.cell.Kind {
+	case critic.HighlightOpen:
+		e.opened = x.Span
+	case critic.HighlightClose:
+		if e.pos == e.opened.End && e.pos < x.Start && e.pending.Len() == 0 {
+			e.pos, e.out = e.opened.Start, e.out-e.opened.Len()
+			return
+		}
+	}
+	e.copy(x.Span)
 }
 
 // leave passes over the ends of highlights at an offset of the original: what is written after a highlight is not in it.
@@ -104,8 +117,7 @@ func (e *emitter) leave(o *original, at int) {
 		if x.at != at || x.cell.Kind != critic.HighlightClose {
 			return
 		}
-		e.endRun()
-		e.copy(x.Span)
+		e.copyPart(x)
 		e.next++
 	}
 }
@@ -123,8 +135,7 @@ func (e *emitter) visit(o *original, s span.Span, f func(part)) {
 			f(p)
 		case max(p.at, s.Start) < min(end, s.End):
 			first, last := max(p.at, s.Start), min(end, s.End)
-			p.Span = span.New(p.Start+first-p.at, p.Start+last-p.at)
-			f(p)
+			f(p.within(span.New(p.Start+first-p.at, p.Start+last-p.at)))
 		}
 		if end > s.End {
 			return
@@ -146,8 +157,7 @@ func (e *emitter) delete(o *original, s span.Span) {
 			return
 		}
 		end()
-		e.endRun()
-		e.copy(x.Span)
+		e.copyPart(x)
 	})
 	end()
 }
@@ -193,9 +203,8 @@ func (e *emitter) wrap(x part, s span.Span) {
 	if s.Empty() {
 		return
 	}
-	x.Span = s
 	h := len(e.deleted) - 1
-	e.deleted[h] = append(e.deleted[h], wrapped{x, span.New(e.at(), e.at()+s.Len())})
+	e.deleted[h] = append(e.deleted[h], wrapped{x.within(s), span.New(e.at(), e.at()+s.Len())})
 	e.copy(s)
 }
 

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
@@ -22,15 +21,9 @@ import (
 type Drawing struct {
 	Edits   []span.Edit
 	Live    span.Span // the first literal opener in new text, in p.New
-	anew    []anew
+	anew    []marked
 	deleted [][]wrapped // by hunk
 	written []written   // in order
-}
-
-// anew is a region as it is marked, and the number of its first hunk.
-type anew struct {
-	marked
-	first int
 }
 
 // wrapped is text of the raw text that a hunk deletes.
@@ -61,7 +54,7 @@ type Move struct{ From, To span.Span }
 // Made lists what a drawing of changes, which makes raw what it is to be, made, and what moved. apart has suggestions of earlier sessions in which the
 // writer changed nothing, if the drawing has mixed them with what the writer did change.
 func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []Made, moved []Move, apart []string) {
-	t := tracer{Patch: p, Drawing: d, changes: p.finer(changes), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
+	t := tracer{Patch: p, Drawing: d, changes: align.KeepWords(p.Old, p.New, changes), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
 	for k := range d.deleted {
 		t.sets = append(t.sets, k)
 	}
@@ -78,42 +71,7 @@ func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []Made,
 		}
 	}
 	t.follow()
-	t.followKept()
 	return append(t.made(raw), t.comments...), t.moved, t.apart()
-}
-
-// finer parts changes at the words that both sides share, which a comparison of lines may take for others.
-func (p *Patch) finer(changes []align.Hunk) (out []align.Hunk) {
-	if !slices.ContainsFunc(p.pieces, func(x Piece) bool { return x.role == own }) {
-		return changes
-	}
-	for len(changes) > 0 {
-		n := 1
-		for n < len(changes) && p.noWordBetween(changes[n-1], changes[n]) {
-			n++
-		}
-		c := changes[0].Through(changes[n-1])
-		changes = changes[n:]
-		add := func(old, new int) {
-			h := align.Hunk{Old: span.New(c.Old.Start, old), New: span.New(c.New.Start, new)}
-			for !h.Old.Empty() && !h.New.Empty() && p.Old[h.Old.Start] == p.New[h.New.Start] && p.Old[h.Old.Start] < utf8.RuneSelf {
-				h = h.Grow(-1, 0)
-			}
-			for !h.Old.Empty() && !h.New.Empty() && p.Old[h.Old.End-1] == p.New[h.New.End-1] && p.Old[h.Old.End-1] < utf8.RuneSelf {
-				h = h.Grow(0, -1)
-			}
-			if !h.Old.Empty() || !h.New.Empty() {
-				out = append(out, h)
-			}
-		}
-		at := c
-		for _, w := range align.KeptWords(align.Side{Text: c.Old.Of(p.Old)}, align.Side{Text: c.New.Of(p.New)}) {
-			add(at.Old.Start+w.Old.Start, at.New.Start+w.New.Start)
-			c.Old.Start, c.New.Start = at.Old.Start+w.Old.End, at.New.Start+w.New.End
-		}
-		add(c.Old.End, c.New.End)
-	}
-	return out
 }
 
 // tracer follows text from the raw text to the new one.
@@ -191,9 +149,11 @@ func (t *tracer) follow() {
 		}
 	}
 	for k, list := range t.deleted {
-		for _, w := range list {
+		for i := range list {
+			w := &list[i]
 			if w.role != dropped {
 				t.fresh[k] += w.Len()
+				t.followKept(k, w)
 			} else if f, node := t.former(w.cell); f != nil {
 				f.held = true
 				t.join(k, node)
@@ -321,17 +281,19 @@ func (t *tracer) followAdded(x *Piece, f *former, node int) {
 	for was, is := range t.stays(x.View) {
 		for y := range t.writtenIn(is) {
 			s := span.New(max(is.Start, y.view.Start), min(is.End, y.view.End))
-			if !t.move(x.Start+was.Start-x.View.Start+s.Start-is.Start, s.Shift(y.to.Start-y.view.Start)) {
-				continue
-			}
-			y.known = y.known || x.cell.Kind == critic.Comment && was == x.View && is == y.view
+			same := t.move(x.Start+was.Start-x.View.Start+s.Start-is.Start, s.Shift(y.to.Start-y.view.Start))
+			y.known = y.known || same && x.cell.Kind == critic.Comment && was == x.View && is == y.view
 			if f == nil || y.comment {
 				continue
 			}
-			held += s.Len()
-			t.fresh[y.hunk] -= s.Len()
-			f.held = true
-			t.join(y.hunk, node)
+			if same {
+				held += s.Len()
+				t.fresh[y.hunk] -= s.Len()
+			}
+			if same || hasWord(s.Of(t.New)) {
+				f.held = true
+				t.join(y.hunk, node)
+			}
 		}
 	}
 	if f != nil {
@@ -372,15 +334,9 @@ func (t *tracer) isCut(shown []span.Span) bool {
 		}
 		before, behind, ok := t.splitAround(t.changes[from], t.changes[to-1], s, room)
 		text := s.Of(t.Old)
-		return !ok || joinsWord(t.New[:before.New.End], text) && !joinsWord(t.Old[:s.Start], text) ||
-			joinsWord(text, t.New[behind.New.Start:]) && !joinsWord(text, t.Old[s.End:])
+		return !ok || markdown.JoinsWord(t.New[:before.New.End], text) && !markdown.JoinsWord(t.Old[:s.Start], text) ||
+			markdown.JoinsWord(text, t.New[behind.New.Start:]) && !markdown.JoinsWord(text, t.Old[s.End:])
 	})
-}
-
-// joinsWord reports whether a word goes on from one text to the next one.
-func joinsWord(before, behind string) bool {
-	r, _ := utf8.DecodeRuneInString(behind)
-	return markdown.LastWord(before) != "" && behind != "" && markdown.InWord(r)
 }
 
 // stays yields the stretches of the accepted view that the changes leave, and where each is in the new one.
@@ -450,70 +406,18 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	return k, true, min(limit, spans[k].End-at)
 }
 
-// followKept makes hunks one of which one deletes a word that the writer kept, and another one adds it again: decided apart they would
-// lose or double the word.
-func (t *tracer) followKept() {
-	for list := t.anew; len(list) > 0; {
-		n := 1
-		for n < len(list) && !strings.ContainsFunc(t.Old[list[n-1].to.view:list[n].from.view], markdown.InWord) {
-			n++
-		}
-		t.joinKept(list[:n])
-		list = list[n:]
-	}
-}
-
-// maxKept is up to how much text is compared once more for that: what rewrites more than a long chapter is read as a whole.
-const maxKept = 1 << 17
-
-// joinKept does so in regions between which no words stand.
-func (t *tracer) joinKept(list []anew) {
-	var old, new strings.Builder
-	var hunks []align.Hunk
-	for _, r := range list {
-		for _, h := range r.hunks {
-			hunks = append(hunks, align.Hunk{Old: h.Old.Shift(old.Len()), New: h.New.Shift(new.Len())})
-		}
-		old.WriteString(r.old.text)
-		new.WriteString(r.text)
-	}
-	if len(hunks) < 2 || old.Len()+new.Len() > maxKept || !sharesWord(old.String(), new.String(), hunks) {
-		return
-	}
-	all := hunks[0].Through(hunks[len(hunks)-1])
-	from, to := 0, 0
-	for _, w := range align.KeptWords(align.Side{Text: all.Old.Of(old.String())}, align.Side{Text: all.New.Of(new.String())}) {
-		w = align.Hunk{Old: w.Old.Shift(all.Old.Start), New: w.New.Shift(all.New.Start)}
-		for from < len(hunks) && hunks[from].Old.End <= w.Old.Start {
-			from++
-		}
-		for to < len(hunks) && hunks[to].New.End <= w.New.Start {
-			to++
-		}
-		if from < len(hunks) && to < len(hunks) && hunks[from].Old.Start < w.Old.End && hunks[to].New.Start < w.New.End {
-			t.join(list[0].first+from, list[0].first+to)
-		}
-	}
-}
-
-// sharesWord reports whether one hunk deletes a word that another one adds.
-func sharesWord(old, new string, hunks []align.Hunk) bool {
-	notInWord := func(r rune) bool { return !markdown.InWord(r) }
-	deleted := make(map[string]int)
-	for k, h := range hunks {
-		for word := range strings.FieldsFuncSeq(h.Old.Of(old), notInWord) {
-			deleted[word] += k + 1 // k + 1 if no other hunk deletes it
-		}
-	}
-	for k, h := range hunks {
-		for word := range strings.FieldsFuncSeq(h.New.Of(new), notInWord) {
-			if n := deleted[word]; n > 0 && n != k+1 {
-				return true
+// followKept makes two hunks one of which one deletes a word that the writer kept, and the other one types it again.
+func (t *tracer) followKept(k int, w *wrapped) {
+	for _, is := range t.stays(w.View) {
+		for y := range t.writtenIn(is) {
+			if s := span.New(max(is.Start, y.view.Start), min(is.End, y.view.End)); y.hunk != k && hasWord(s.Of(t.New)) {
+				t.join(k, y.hunk)
 			}
 		}
 	}
-	return false
 }
+
+func hasWord(s string) bool { return strings.ContainsFunc(s, markdown.InWord) }
 
 // made lists the sets in which something changed, and finds the comments.
 func (t *tracer) made(raw string) []Made {

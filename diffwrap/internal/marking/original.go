@@ -25,6 +25,15 @@ type part struct {
 	at, size int // in text; the size of a mark without text is 0
 }
 
+// within is a stretch of a part.
+func (p part) within(raw span.Span) part {
+	if p.role == kept {
+		p.View = raw.Shift(p.View.Start - p.Start)
+	}
+	p.Span = raw
+	return p
+}
+
 // original collects the original text of a region, with its comments.
 func (p *Patch) original(from, to place) *original {
 	o := &original{}
@@ -36,12 +45,8 @@ func (p *Patch) original(from, to place) *original {
 		case own:
 			continue
 		case note, kept, dropped:
-			y.Start, y.End = max(y.Start, from.off), min(y.End, to.off)
-			if y.Empty() {
+			if y = y.within(span.New(max(y.Start, from.off), min(y.End, to.off))); y.Empty() {
 				continue
-			}
-			if x.role == kept {
-				y.View = y.Span.Shift(x.View.Start - x.Start)
 			}
 			text.WriteString(y.Of(p.Doc.Raw))
 		}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
-	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -29,10 +28,10 @@ func (p *Patch) keepWalls(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 			end = x.View.End
 			continue
 		}
-		for n < len(hunks) && p.noWordBetween(hunks[n-1], hunks[n]) {
+		for n < len(hunks) && align.NoWordBetween(p.Old, p.New, hunks[n-1], hunks[n]) {
 			n++
 		}
-		for k := len(out) - 1; k >= 0 && out[k].Old.Start >= end && p.noWordBetween(out[k], hunks[0]); k-- {
+		for k := len(out) - 1; k >= 0 && out[k].Old.Start >= end && align.NoWordBetween(p.Old, p.New, out[k], hunks[0]); k-- {
 			hunks[0], out = out[k].Through(hunks[0]), out[:k]
 		}
 		room := span.New(end, len(p.Old))
@@ -51,12 +50,6 @@ func (p *Patch) keepWalls(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 		out = append(out, before)
 	}
 	return append(out, hunks...), nil
-}
-
-// noWordBetween reports whether no whole word stays between two hunks.
-func (p *Patch) noWordBetween(before, behind align.Hunk) bool {
-	between := p.Old[before.Old.End:behind.Old.Start]
-	return strings.TrimLeftFunc(between, markdown.InWord) == "" || !strings.ContainsFunc(between, markdown.InWord)
 }
 
 func overlaps(old, x span.Span) bool {

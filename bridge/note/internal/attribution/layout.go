@@ -282,6 +282,16 @@ func (t *Table) Separated(raw string, known diffwrap.Known, u Units) ([]diffwrap
 	return edits, t.LayOut(marked, known.With(raw, edits, marked), u.Through(raw, edits))
 }
 
+// Waiting are the parts of a run that suggestions are about.
+func (t *Table) Waiting(r model.IDRun) (list []model.IDRun) {
+	t.Each(r, func(part model.IDRun, is *Fact) {
+		if is.Pending(false) != nil || is.Pending(true) != nil {
+			list = append(list, part)
+		}
+	})
+	return list
+}
+
 // Delimits says whether all of a delimiter was written by agents, or is torn.
 func (t *Table) Delimits(r model.IDRun) bool {
 	all := true

@@ -130,10 +130,12 @@ func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 	now := Atom{s, statusOf(role), seq}
 	switch role {
 	case model.AcceptedAddition, model.RejectedAddition:
+		f.Dead = false
 		f.Ins, f.Dels = now, slices.DeleteFunc(slices.Clone(f.Dels), func(a Atom) bool { return a.Status != Rejected })
 	case model.AcceptedComment, model.RejectedComment:
 		f.Ins = now
 	case model.AcceptedDeletion, model.RejectedDeletion:
+		f.Dead = false
 		if f.Ins.Status != Accepted && f.Ins.Of != nil && !f.Ins.Of.Comment {
 			f.Ins = Atom{}
 		}
@@ -214,7 +216,7 @@ func (t *Table) Add(rec *model.Record) {
 	}
 	t.torn = t.torn || len(rec.Torn) > 0
 	t.update(rec.Torn, func(f Fact) Fact { f.Torn = true; return f })
-	t.update(rec.Restored, Fact.settled)
+	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.settled)
 	for i, m := range rec.Marks {
 		s := t.made(rec, w, i)
 		t.update(m.Add, func(f Fact) Fact {

@@ -23,11 +23,9 @@ type Saved struct {
 	wait  []model.MadeMark // what waited in it
 }
 
-// MayReturn says whether edits by which a save made raw of had may bring something back: they put text there, or whole words are
-// another's.
-func (s *Saved) MayReturn(had, raw string) bool {
-	puts := func(e diffwrap.Edit) bool { return e.New != "" }
-	return slices.ContainsFunc(s.Edits, puts) || slices.ContainsFunc(textmerge.WordEdits(had, raw), puts)
+// MayReturn says whether the edits of a text may bring something back: they put text there, or leave another word.
+func (s *Saved) MayReturn(had string) bool {
+	return slices.ContainsFunc(s.Edits, func(e diffwrap.Edit) bool { return e.New != "" || textmerge.CutsWord(had, e) })
 }
 
 // Return has the save bring an earlier state back whose text is raw, if there is one: the newest. had is the text that the records of
@@ -62,7 +60,7 @@ func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw st
 func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Table, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
-	if len(s.Moved)+len(s.Torn) > 0 {
+	if len(s.Moved)+len(s.Torn)+len(s.Plain) > 0 {
 		before = attribution.UnitsOf(text.Runs())
 	}
 	doc.Transact(origin, func(txn *ycrdt.Txn) {
@@ -79,7 +77,7 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 		}
 		rec.Marks = resolvedMarks(s.wait, after)
 	}
-	if s.texts == nil && len(s.Moved)+len(s.Torn) > 0 {
+	if s.texts == nil && len(s.Moved)+len(s.Torn)+len(s.Plain) > 0 {
 		s.name(had, before, text, known, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.texts != nil && clock != rec.Clock+added {
@@ -94,7 +92,7 @@ func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, kno
 	for _, m := range append(slices.Clip(s.Moved), s.Torn...) {
 		was, is = append(was, m.From), append(is, m.To)
 	}
-	wasAt, isAt := unitsAt(had, was), unitsAt(text.String(), is)
+	wasAt, isAt := unitsAt(had, append(was, s.Plain...)), unitsAt(text.String(), is)
 	from := func(m textmerge.Moved) []model.IDRun {
 		return before.Resolve(model.PlaceRun(wasAt[m.From.Start], wasAt[m.From.End]))
 	}
@@ -107,6 +105,11 @@ func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, kno
 				done += new.Len
 			}
 			at.Clock += old.Len
+		}
+	}
+	for _, body := range s.Plain {
+		for _, r := range before.Resolve(model.PlaceRun(wasAt[body.Start], wasAt[body.End])) {
+			rec.Plain = append(rec.Plain, known.Waiting(r)...)
 		}
 	}
 	for _, m := range s.Torn {
