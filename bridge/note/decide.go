@@ -74,5 +74,5 @@ func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.Journ
 	if err != nil {
 		return planner.Plan{}, err
 	}
-	return planner.Undo(cur, e, h.Records, pieces, d)
+	return planner.Undo(cur, e, n.shared.With(h.Records), pieces, d)
 }

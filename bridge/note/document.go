@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/facts"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/note/internal/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
@@ -25,6 +26,7 @@ type document struct {
 	text   *ycrdt.Text
 	kept   uint64              // store sequence number of the last record of doc
 	ledger *attribution.Ledger // what the store's records up to kept tell, of doc or live; nil if that was not asked for
+	shared facts.Facts         // what live tells of changes that were made elsewhere
 	live   model.Document      // instead of doc and the rest, where the document is the truth; see live.go
 }
 
@@ -252,7 +254,7 @@ func (d *document) ledgerNow() (*attribution.Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := attribution.NewLedger(h.Records)
+	l := attribution.NewLedger(d.shared.With(h.Records))
 	if d.live != nil || d.doc != nil {
 		d.ledger = l
 	}

@@ -21,6 +21,7 @@ type liveState struct {
 	raw     string
 	runs    []ycrdt.Run
 	modTime time.Time
+	news    bool // the document tells more of its suggestions than before
 	// foreign: the text holds more than characters, so that places in raw are not
 	// places in the text.
 	foreign bool
@@ -36,9 +37,24 @@ func stateOf(doc *ycrdt.Doc, modTime time.Time) liveState {
 func (d *document) readLive(ctx context.Context) (s liveState, err error) {
 	err = d.live.View(ctx, func(doc *ycrdt.Doc, modTime time.Time) error {
 		s = stateOf(doc, modTime)
+		s.news = d.readShared(doc)
 		return nil
 	})
 	return s, err
+}
+
+// readShared brings the ledger up to what others have told in the document. It reports whether that is news.
+func (d *document) readShared(doc *ycrdt.Doc) bool {
+	news, inOrder := d.shared.Read(doc)
+	if !inOrder {
+		d.ledger = nil
+	}
+	for i := range news {
+		if d.ledger != nil {
+			d.ledger.Add(&news[i])
+		}
+	}
+	return len(news) > 0
 }
 
 // isAt says whether cur is the state of a live document.
@@ -66,6 +82,7 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 	if err != nil {
 		return s, err
 	}
+	d.shared.Own(&rec)
 	known.Add(&rec)
 	return s, nil
 }

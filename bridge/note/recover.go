@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/facts"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -210,7 +211,7 @@ func (n *Locked) prepare(at Place, raw string) error {
 }
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
-func (n *Locked) closeDoc() { n.doc, n.text, n.ledger = nil, nil, nil }
+func (n *Locked) closeDoc() { n.doc, n.text, n.ledger, n.shared = nil, nil, nil, facts.Facts{} }
 
 // keep has the store keep records of what the file holds, whose text has that sum. If it
 // cannot, the document is forgotten: the next one is made of what the store has and of the

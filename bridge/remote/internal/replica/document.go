@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/facts"
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -45,6 +46,7 @@ type state struct {
 	last      uint64     // sequence number of the last local record
 	agent     string     // as whose the document records this process's changes, "" before it does
 	reclaimed int        // how often it had to say so again
+	pruned    bool       // facts that nobody needs were removed
 }
 
 // outgoing is a local update and the sequence number of its record.
@@ -159,7 +161,7 @@ func merge(updates [][]byte) ([]byte, error) {
 }
 
 // drop forgets the document, but for what is in the store or in arrived.
-func (s *state) drop() { s.doc, s.made, s.agent, s.reclaimed = nil, nil, "", 0 }
+func (s *state) drop() { s.doc, s.made, s.agent, s.reclaimed, s.pruned = nil, nil, "", 0, false }
 
 // View calls fn with the document, which does not change meanwhile.
 func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
@@ -197,6 +199,13 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			return nil
 		}
 		mirrored()
+		if d.Note {
+			if !s.pruned {
+				facts.Prune(s.doc, time.Now())
+				s.pruned = true
+			}
+			facts.Put(s.doc, rec)
+		}
 		d.set.presence.moved(d.id, rec.Clock+rec.Len)
 		if s.agent == "" && rec.Author != "" && d.Name != "" {
 			s.agent = "ai:" + rec.Author
