@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/note/internal/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // This file is for notes whose document is the truth: those of a Source that
@@ -85,4 +87,18 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 	d.shared.Own(&rec)
 	known.Add(&rec)
 	return s, nil
+}
+
+// attributeShared is attribute for a note that other mounts write to at the same moment.
+func attributeShared(v *model.Version, l *attribution.Ledger, runs []ycrdt.Run, view diffwrap.View) {
+	u := attribution.UnitsOf(runs)
+	known := l.Known(v.Raw(), u)
+	untangled := l.Untangled(v.Raw(), u)
+	if len(untangled) == 0 {
+		v.Attribute(known, l.Separated(v.Raw(), known, u), view)
+		return
+	}
+	whole := diffwrap.Apply(v.Raw(), untangled)
+	separated := l.Separated(whole, known.With(v.Raw(), untangled, whole), u.Through(v.Raw(), untangled))
+	v.Attribute(known, diffwrap.Compose(len(v.Raw()), untangled, separated), view)
 }

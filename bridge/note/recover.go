@@ -281,6 +281,10 @@ func (n *Locked) separate(v *model.Version) {
 		n.set.o.Logger.Warn("whose the marks are is not known", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
 		return
 	}
+	if n.live != nil {
+		attributeShared(v, l, n.runs(v), n.set.o.View)
+		return
+	}
 	attribute(v, l, n.runs(v), n.set.o.View)
 }
 

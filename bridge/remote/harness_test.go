@@ -28,7 +28,7 @@ import (
 const serversDir = "../../tests/servers"
 
 // patience bounds every wait of these tests; machines that run many tests are slow.
-var patience = need.Scaled(20 * time.Second)
+var patience = need.Scaled(90 * time.Second)
 
 // node starts a program of serversDir.
 func node(t testing.TB, args ...string) (io.WriteCloser, *bufio.Reader, *exec.Cmd) {

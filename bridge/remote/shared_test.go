@@ -17,6 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // typist is a person who types in notes of a server through Yjs.
@@ -115,7 +116,7 @@ func both(a, b *client, p model.Path) {
 		}
 		return v.Raw() + "\n---\n" + strings.Join(c.shown(p), "\n")
 	}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(a.patience)
 	for {
 		one, other := state(a), state(b)
 		if one == other {
@@ -227,7 +228,7 @@ func TestHostileFacts(t *testing.T) {
 		v, err := c.Open(t.Context(), "Team/n.md")
 		return err == nil && strings.HasPrefix(v.Raw(), "x ")
 	})
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > need.Scaled(5*time.Second) {
 		t.Errorf("reading took %v", took)
 	}
 	if got := c.shown("Team/n.md"); !slices.Equal(got, want) {
