@@ -191,8 +191,11 @@ func (d *day) typeWord() {
 	}
 	in := content[d.r.IntN(len(content))]
 	at := in.Start + d.r.IntN(in.End-in.Start)
-	for !utf8.RuneStart(raw[at]) {
+	for !utf8.RuneStart(raw[at]) || strings.ContainsRune("{+-}", rune(raw[at])) && at > in.Start {
 		at--
+	}
+	if strings.ContainsRune("{+-}", rune(raw[at])) && at > 0 && strings.ContainsRune("{+-}", rune(raw[at-1])) {
+		return // what is left of marks for a moment, until the next change
 	}
 	word := string(firstTyped + rune(len(d.typed)))
 	d.typed = append(d.typed, word)
