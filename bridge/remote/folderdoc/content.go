@@ -3,6 +3,7 @@ package folderdoc
 import (
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf16"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
@@ -56,6 +57,11 @@ func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 		added = ids.Push(tx, float64(client)) == nil
 	})
 	return added
+}
+
+// IsByAgent reports whether an agent is registered in the document: a relayfs has written to it.
+func IsByAgent(doc *ycrdt.Doc) bool {
+	return slices.ContainsFunc(doc.Map("users").Keys(), func(user string) bool { return strings.HasPrefix(user, "ai:") })
 }
 
 // Reclaim has the clients that are registered as user be nobody else's. relay-server enters a

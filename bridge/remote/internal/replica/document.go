@@ -473,6 +473,11 @@ func (d *Document) IsEmpty() (bool, error) {
 	return read(d, func(s *state) bool { return len(s.doc.StateVector()) == 0 })
 }
 
+// IsByAgent reports whether an agent has written to the document through relayfs.
+func (d *Document) IsByAgent() (bool, error) {
+	return read(d, func(s *state) bool { return folderdoc.IsByAgent(s.doc) })
+}
+
 // Reaches reports whether the document has everything that a state vector counts.
 func (d *Document) Reaches(vector ycrdt.StateVector) (bool, error) {
 	return read(d, func(s *state) bool {
