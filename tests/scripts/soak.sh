@@ -33,7 +33,6 @@ jobs() {
 		/[^a-z]rapid\.Check\(/ && name ~ /^Test/ { print "rapid ./" dir, name }
 		/^func Fuzz/ { print "fuzz ./" dir, name }' | grep -v ' ./tests/randomtest ' | sort -u
 	echo 'soak ./bridge/remote TestChaos'
-	echo 'soak ./bridge/remote TestDays'
 	echo 'soak ./tests/crash TestSoak'
 	echo 'soak ./tests/save TestRemovedStaysRemoved'
 	echo 'soak ./tests/servers Test(ReadsAreNotTorn|WritesBesideTyping|ServerManyNotes)'
