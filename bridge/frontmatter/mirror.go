@@ -2,6 +2,7 @@ package frontmatter
 
 import (
 	"bytes"
+	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -39,6 +40,34 @@ func Mirror(before, after string, mirror map[string]any) (set Properties, drop [
 		}
 	}
 	return set, drop
+}
+
+// Mirrored returns text with the values of a mirror for those of the given properties that both have and in which they differ, and
+// the values of these. What cannot be read or written stays as it is.
+func Mirrored(text string, mirror map[string]any, keys []string) (repaired string, differ Properties) {
+	properties, err := Parse(text)
+	if err != nil {
+		return text, nil
+	}
+	for _, key := range keys {
+		has, there := properties.Get(key)
+		value, _ := mirror[key].(string)
+		if !there || value == "" || stringify(has) == value {
+			continue
+		}
+		var want Properties
+		if err := json.Unmarshal(slices.Concat([]byte(`{"value":`), []byte(value), []byte("}")), &want); err == nil && len(want) == 1 {
+			properties = properties.With(key, want[0].Value)
+			differ = append(differ, Property{key, value})
+		}
+	}
+	if len(differ) == 0 {
+		return text, nil
+	}
+	if repaired, err = Rewrite(text, properties); err != nil {
+		return text, nil
+	}
+	return repaired, differ
 }
 
 // stringify returns v as JavaScript's JSON.stringify has it.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/facts"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/note/internal/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
@@ -27,6 +28,8 @@ type document struct {
 	table *attribution.Table // what the store's records up to kept tell, of doc or live; nil if that was not asked for
 	live  model.Document     // instead of doc and the rest, where the document is the truth; see live.go
 	laid  laid
+	// shared is what live tells of changes that were made elsewhere.
+	shared facts.Facts
 }
 
 // sourceOrigin is the transaction origin of text that came from the source.
@@ -253,7 +256,7 @@ func (d *document) tableNow() (*attribution.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := attribution.NewTable(h.Records)
+	l := attribution.NewTable(d.shared.With(h.Records))
 	if d.live != nil || d.doc != nil {
 		d.table = l
 	}

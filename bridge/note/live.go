@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/note/internal/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // This file is for notes whose document is the truth: those of a Source that
@@ -21,6 +23,7 @@ type liveState struct {
 	raw     string
 	runs    []ycrdt.Run
 	modTime time.Time
+	news    bool // the document tells more of its suggestions than before
 	// foreign: the text holds more than characters, so that places in raw are not
 	// places in the text.
 	foreign bool
@@ -36,9 +39,24 @@ func stateOf(doc *ycrdt.Doc, modTime time.Time) liveState {
 func (d *document) readLive(ctx context.Context) (s liveState, err error) {
 	err = d.live.View(ctx, func(doc *ycrdt.Doc, modTime time.Time) error {
 		s = stateOf(doc, modTime)
+		s.news = d.readShared(doc)
 		return nil
 	})
 	return s, err
+}
+
+// readShared brings the table up to what others have told in the document. It reports whether that is news.
+func (d *document) readShared(doc *ycrdt.Doc) bool {
+	news, inOrder := d.shared.Read(doc)
+	if !inOrder {
+		d.table = nil
+	}
+	for i := range news {
+		if d.table != nil {
+			d.table.Add(&news[i])
+		}
+	}
+	return len(news) > 0
 }
 
 // isAt says whether cur is the state of a live document.
@@ -69,6 +87,20 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 	if err != nil {
 		return s, err
 	}
+	d.shared.Own(&rec)
 	known.Add(&rec)
 	return s, nil
+}
+
+// attributeShared is attribute for a note that other mounts write to at the same moment.
+func attributeShared(v *model.Version, t *attribution.Table, runs []ycrdt.Run) laid {
+	u := attribution.UnitsOf(runs)
+	untangled := t.Untangled(v.Raw(), u)
+	if len(untangled) == 0 {
+		return attribute(v, t, runs)
+	}
+	known, whole := t.Known(v.Raw(), u), diffwrap.Apply(v.Raw(), untangled)
+	separated, x := t.Separated(whole, known.With(v.Raw(), untangled, whole), u.Through(v.Raw(), untangled))
+	v.Attribute(known, diffwrap.Compose(len(v.Raw()), untangled, separated))
+	return laid{version: v, layout: x}
 }

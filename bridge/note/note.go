@@ -241,7 +241,7 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 	}
 	if n.live != nil {
 		s, err := n.readLive(ctx)
-		if err != nil || s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
+		if err != nil || !s.news && s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
 			return nil, model.WrapError("read", at.Path, err)
 		}
 		return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), s.modTime))), nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/facts"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -210,7 +211,9 @@ func (n *Locked) prepare(at Place, raw string) error {
 }
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
-func (n *Locked) closeDoc() { n.doc, n.text, n.table, n.laid = nil, nil, nil, laid{} }
+func (n *Locked) closeDoc() {
+	n.doc, n.text, n.table, n.laid, n.shared = nil, nil, nil, laid{}, facts.Facts{}
+}
 
 // keep has the store keep records of what the file holds, whose text has that sum. If it
 // cannot, the document is forgotten: the next one is made of what the store has and of the
@@ -278,6 +281,10 @@ func (n *Locked) separate(v *model.Version) {
 	l, err := n.tableNow()
 	if err != nil {
 		n.set.o.Logger.Warn("whose the marks are is not known", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
+		return
+	}
+	if n.live != nil {
+		n.laid = attributeShared(v, l, n.runs(v))
 		return
 	}
 	n.laid = attribute(v, l, n.runs(v))

@@ -86,6 +86,27 @@ func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64) error {
 	})
 }
 
+// GiveWay has the name p lead to the document id in the place of another one of the same kind, which gets the name free, unless that
+// is "". fs.ErrExist if that is taken.
+func (f *Folder) GiveWay(p, id, free string) error {
+	return f.change("rename", p, func(tx *ycrdt.Txn) error {
+		e, ok := f.at(tx, p)
+		if !ok {
+			return fs.ErrNotExist
+		}
+		if free != "" {
+			if _, taken := f.at(tx, free); taken || f.foreign(tx, free) {
+				return fs.ErrExist
+			}
+			if err := f.enter(tx, free, e.Type == TypeMarkdown, e.ID, e.meta()); err != nil {
+				return err
+			}
+		}
+		e.ID = id
+		return f.enter(tx, p, e.Type == TypeMarkdown, id, e.meta())
+	})
+}
+
 // enter writes one entry, to docs first.
 func (f *Folder) enter(tx *ycrdt.Txn, p string, markdown bool, id string, meta any) error {
 	if markdown {

@@ -3,6 +3,8 @@ package folderdoc
 import (
 	"maps"
 	"slices"
+	"strings"
+	"unicode/utf16"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -55,6 +57,11 @@ func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 		added = ids.Push(tx, float64(client)) == nil
 	})
 	return added
+}
+
+// IsByAgent reports whether an agent is registered in the document: a relayfs has written to it.
+func IsByAgent(doc *ycrdt.Doc) bool {
+	return slices.ContainsFunc(doc.Map("users").Keys(), func(user string) bool { return strings.HasPrefix(user, "ai:") })
 }
 
 // Reclaim has the clients that are registered as user be nobody else's. relay-server enters a
@@ -110,24 +117,59 @@ func idsIn(tx *ycrdt.Txn, users *ycrdt.Map, user string) *ycrdt.Array {
 }
 
 // Mirror begins a local change of a content document. mirrored ends it: what has become of
-// the front matter is entered in the document's mirror of it, if there is one. The change has
-// to reach other clients as one update, or they write the old values back over the text.
-func Mirror(doc *ycrdt.Doc) (mirrored func()) {
+// the front matter is entered in the document's mirror of it, if there is one, and the properties of which that
+// changes the value are returned. The change has to reach other clients as one update, or they write the old values back over the text.
+func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
 	mirror := doc.Map(propertiesName)
 	if mirror.Len() == 0 {
-		return func() {}
+		return func() []string { return nil }
 	}
 	text := doc.Text(ContentsName)
 	before := text.String()
-	return func() {
+	return func() (keys []string) {
 		set, drop := frontmatter.Mirror(before, text.String(), maps.Collect(mirror.All()))
 		doc.Transact(nil, func(tx *ycrdt.Txn) {
 			for _, p := range set {
+				keys = append(keys, p.Key)
 				_ = mirror.Set(tx, p.Key, p.Value) // a string always has a Yjs form
 			}
 			for _, key := range drop {
 				mirror.Delete(tx, key)
 			}
 		})
+		return keys
 	}
+}
+
+// Repair writes the values that the mirror has of properties into the text, where that has others, and into the mirror once more:
+// clients write what comes there over their own text. It reports whether there were any. Two clients that set one property at the same
+// moment leave a mixture of both in the text, and either value in the mirror.
+func Repair(doc *ycrdt.Doc, keys []string) bool {
+	mirror, contents := doc.Map(propertiesName), doc.Text(ContentsName)
+	have := contents.String()
+	if contents.Len() != len(utf16.Encode([]rune(have))) {
+		return false // it holds more than text
+	}
+	want, differ := frontmatter.Mirrored(have, maps.Collect(mirror.All()), keys)
+	if len(differ) == 0 {
+		return false
+	}
+	old, new := []rune(have), []rune(want)
+	from, end := 0, 0
+	for from < min(len(old), len(new)) && old[from] == new[from] {
+		from++
+	}
+	for end < min(len(old), len(new))-from && old[len(old)-1-end] == new[len(new)-1-end] {
+		end++
+	}
+	units := func(r []rune) int { return len(utf16.Encode(r)) }
+	at := units(old[:from])
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		contents.Delete(tx, at, units(old[from:len(old)-end]))
+		contents.Insert(tx, at, string(new[from:len(new)-end]))
+		for _, p := range differ {
+			_ = mirror.Set(tx, p.Key, p.Value) // a string always has a Yjs form
+		}
+	})
+	return true
 }

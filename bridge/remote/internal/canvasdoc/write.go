@@ -91,7 +91,7 @@ func (w writer) writeText(id string, was, is, want ycrdt.Object) ycrdt.Object {
 	if is == nil {
 		before, present = own, own // of a node with this id that was deleted
 	}
-	now := textmerge.Merge(textmerge.RawSide(before, nil), textmerge.RawSide(present, nil), after)
+	now := mergeTexts(before, present, after)
 	textmerge.ApplyEdits(w.tx, text, own, textmerge.SavedEdits(own, now))
 	item := merged(id, was, is, with(slices.Clone(want), textKey, before))
 	if item == nil && now == "" { // the member text counts from now on

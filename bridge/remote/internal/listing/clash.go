@@ -21,6 +21,9 @@ import (
 // while a server has lost its data. Of the two entries Yjs keeps one, and the other document
 // would be in no folder. It becomes a draft under a free name, unless its text is in the
 // other one as well.
+//
+// Relay's plugin does not follow if the name that it has given to a new note leads to another one. So if a note that was made here has
+// won against one that no relayfs has made, the two change places, in one transaction.
 
 type clash struct {
 	rel, typ     string
@@ -102,7 +105,14 @@ func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 	draft := f.entryOf(d.ID())
 	rel := draft.Path
 	format, _ := replica.FormatOf(draft.Type)
-	same, err := f.saysNothingNew(d, f.set.Document(model.DocID(winner.ID)), format)
+	other := f.set.Document(model.DocID(winner.ID))
+	same, err := f.saysNothingNew(d, other, format)
+	if err == nil {
+		gave, err := f.giveWay(d, draft, other, winner, format)
+		if f.set.Logged("give a note's name back", err); gave {
+			return
+		}
+	}
 	if err == nil && same {
 		f.set.Logged("drop a note whose text another has", f.listing.Forget(d.ID(), func() error { return f.removeDraft(rel) }))
 		return
@@ -115,6 +125,37 @@ func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 	if !f.schedule.Lacks(d.ID()) {
 		f.Uploaded(d)
 	}
+}
+
+// giveWay gives the name of a note that was made here back to the one of somebody else who gave it at the same moment. Ours
+// gets the draft's free name, unless its text is in the other one. It reports whether that was so.
+func (f *Drafts) giveWay(d *replica.Document, draft folderdoc.Entry, other *replica.Document, winner folderdoc.Entry, format replica.Format) (gave bool, err error) {
+	if _, made := f.made.Load(other.ID()); !made {
+		return false, nil
+	}
+	if ours, err := d.IsByAgent(); ours || err != nil {
+		return false, err
+	}
+	free := draft.Path
+	if same, err := f.saysNothingNew(other, d, format); err != nil {
+		return false, err
+	} else if same {
+		free = ""
+	}
+	err = f.listing.Move(func() error {
+		return f.set.Folder.ChangeFolder(func(shared *folderdoc.Folder) error {
+			if now, ok := shared.Get(winner.Path); !ok || now.ID != winner.ID || shared.Holds(draft.ID) {
+				return nil
+			}
+			gave = true
+			f.listing.release(d.ID(), winner.Path)
+			return errors.Join(shared.GiveWay(winner.Path, draft.ID, free), f.removeDraft(draft.Path), f.listing.listed(shared, true))
+		})
+	})
+	if gave && err == nil {
+		f.set.Log.Warn(fmt.Sprintf("%q is a note that somebody else has made at the same moment; the one that was made here is %q now", winner.Path, free), model.LogPath, winner.Path)
+	}
+	return gave, err
 }
 
 // saysNothingNew reports whether the other document has everything of d. It waits for the

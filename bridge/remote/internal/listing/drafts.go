@@ -39,6 +39,7 @@ type Drafts struct {
 	schedule *schedule.Scheduler
 	ctx      context.Context
 	running  sync.WaitGroup
+	made     sync.Map // model.DocID of the notes that this process has entered
 }
 
 // NewDrafts returns Drafts, which do nothing by themselves after ctx has ended.
@@ -138,6 +139,7 @@ func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err e
 		err := f.listing.Restructure(func(shared *folderdoc.Folder) (err error) {
 			if !shared.Holds(entered.ID) { // else it was entered before a crash
 				entered, err = shared.Create(entered)
+				f.made.Store(d.ID(), true)
 			}
 			return err
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/facts"
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -45,6 +47,8 @@ type state struct {
 	last      uint64     // sequence number of the last local record
 	agent     string     // as whose the document records this process's changes, "" before it does
 	reclaimed int        // how often it had to say so again
+	mirrored  []string   // properties that were set a moment ago, see repair
+	pruned    bool       // facts that nobody needs were removed
 }
 
 // outgoing is a local update and the sequence number of its record.
@@ -159,7 +163,9 @@ func merge(updates [][]byte) ([]byte, error) {
 }
 
 // drop forgets the document, but for what is in the store or in arrived.
-func (s *state) drop() { s.doc, s.made, s.agent, s.reclaimed = nil, nil, "", 0 }
+func (s *state) drop() {
+	s.doc, s.made, s.agent, s.reclaimed, s.mirrored, s.pruned = nil, nil, "", 0, nil, false
+}
 
 // View calls fn with the document, which does not change meanwhile.
 func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
@@ -199,7 +205,14 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			}
 			return d.keep(s, rec) // it tells something of the text that there is
 		}
-		mirrored()
+		d.watch(s, mirrored())
+		if d.Note {
+			if !s.pruned {
+				facts.Prune(s.doc, time.Now())
+				s.pruned = true
+			}
+			facts.Put(s.doc, rec)
+		}
 		d.set.presence.moved(d.id, rec.Clock+rec.Len)
 		if s.agent == "" && rec.Author != "" && d.Name != "" {
 			s.agent = "ai:" + rec.Author
@@ -318,14 +331,60 @@ func (d *Document) reclaim(s *state) {
 		return
 	}
 	s.reclaimed++
-	rec.Len = s.doc.StateVector()[client] - rec.Clock
+	d.keepOwn(s, &rec)
+}
+
+// keepOwn is keep for a change that nobody waits for.
+func (d *Document) keepOwn(s *state, rec *model.Record) {
+	rec.Len = s.doc.StateVector()[d.set.Client] - rec.Clock
 	update, err := s.take()
 	if err == nil {
 		rec.Update = update
-		err = d.keep(s, &rec)
+		err = d.keep(s, rec)
 	}
 	if err != nil {
 		s.drop() // the store, which tells of the error, has the state before
+	}
+}
+
+// quiet is for how long nothing must have changed in a document before its properties are compared with their mirror.
+const quiet = time.Second
+
+// watch has the properties compared that a change has set, a moment later.
+func (d *Document) watch(s *state, keys []string) {
+	if len(keys) == 0 {
+		return
+	}
+	s.mirrored = append(s.mirrored, keys...)
+	if len(s.mirrored) == len(keys) {
+		d.repairLater(s.version + 1)
+	}
+}
+
+// repairLater compares once nothing has changed since a version, for some time that differs from that of other mounts.
+func (d *Document) repairLater(version int64) {
+	time.AfterFunc(quiet+rand.N(quiet/2), func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		s := &d.state
+		switch {
+		case s.doc == nil || len(s.mirrored) == 0:
+		case s.version != version:
+			d.repairLater(s.version)
+		default:
+			d.repair(s)
+		}
+	})
+}
+
+// repair writes properties again that this process has set, and somebody else at the same moment.
+func (d *Document) repair(s *state) {
+	keys := s.mirrored
+	s.mirrored = nil
+	rec := model.Record{Client: uint64(d.set.Client), Clock: s.doc.StateVector()[d.set.Client]}
+	if d.set.Access.Locked() == nil && folderdoc.Repair(s.doc, keys) {
+		d.keepOwn(s, &rec)
+		d.set.owner.Changed(d)
 	}
 }
 
@@ -415,6 +474,11 @@ func (d *Document) outgoing() []outgoing {
 // IsEmpty reports whether nobody has written to the document yet.
 func (d *Document) IsEmpty() (bool, error) {
 	return read(d, func(s *state) bool { return len(s.doc.StateVector()) == 0 })
+}
+
+// IsByAgent reports whether an agent has written to the document through relayfs.
+func (d *Document) IsByAgent() (bool, error) {
+	return read(d, func(s *state) bool { return folderdoc.IsByAgent(s.doc) })
 }
 
 // Reaches reports whether the document has everything that a state vector counts.

@@ -1,0 +1,189 @@
+package facts
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// maxText bounds what an entry quotes, and maxName its names.
+const (
+	maxText = 1 << 10
+	maxName = 256
+)
+
+// maxClock is more than a document ever has units of one client: the greatest integer of JavaScript.
+const maxClock = 1<<53 - 1
+
+// tells reports whether others have to know of a record: what was written as it is is nobody's suggestion.
+func tells(rec *model.Record) bool {
+	return rec.Outlives() && !(rec.Direct && len(rec.Marks) == 0 && rec.Decision == nil)
+}
+
+// reduced is a record without what only this machine needs.
+func reduced(rec *model.Record) model.Record {
+	out := model.Record{
+		Author: rec.Author, Session: rec.Session, Time: rec.Time, Client: rec.Client, Clock: rec.Clock, Len: rec.Len,
+		Direct: rec.Direct, Proposal: rec.Proposal, Marks: rec.Marks, Returned: rec.Returned, Restored: rec.Restored, Torn: rec.Torn, Plain: rec.Plain,
+	}
+	if rec.FrontMatter != nil {
+		out.FrontMatter = &model.FrontMatterChange{Typed: rec.FrontMatter.Typed}
+	}
+	if rec.Decision == nil {
+		return out
+	}
+	d := *rec.Decision
+	d.Away, d.Proposal, d.UndoesSeq, d.Reason = nil, nil, 0, short(d.Reason)
+	d.Items, d.Runs, d.Marks, d.Again = slices.Clone(d.Items), slices.Clone(d.Runs), slices.Clone(d.Marks), slices.Clone(d.Again)
+	for i := range d.Items {
+		item := &d.Items[i]
+		if d.Verdict != model.Rejected { // a rejection is shown with what was rejected
+			*item = model.Decided{ID: item.ID, Kind: item.Kind}
+		}
+		item.Old, item.New, item.Comments, item.Instead = short(item.Old), short(item.New), nil, nil
+	}
+	for _, runs := range [][]model.DecidedRun{d.Runs, d.Again} {
+		for i := range runs {
+			runs[i].Text = ""
+		}
+	}
+	for i := range d.Marks {
+		d.Marks[i] = model.DecidedMark{Item: d.Marks[i].Item}
+	}
+	out.Decision = &d
+	return out
+}
+
+func short(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "")
+}
+
+func keyOf(n, client uint64) string { return fmt.Sprintf("%d-%d", n, client) }
+
+// numbersOf returns the number and the client that a key names; n is 0 if it names none.
+func numbersOf(key string) (n, client uint64) {
+	first, second, _ := strings.Cut(key, "-")
+	n, err := strconv.ParseUint(first, 10, 53)
+	client, err2 := strconv.ParseUint(second, 10, 53)
+	if err != nil || err2 != nil || key != keyOf(n, client) {
+		return 0, 0
+	}
+	return n, client
+}
+
+// decode reads an entry, and counts the runs that it names. It returns nil for anything else.
+func decode(key, text string) (e *entry, runs int) {
+	n, client := numbersOf(key)
+	e = &entry{n: n}
+	if n == 0 || json.Unmarshal([]byte(text), &e.rec) != nil || e.rec.Client != client {
+		return nil, 0
+	}
+	e.rec = reduced(&e.rec)
+	for _, m := range e.rec.Marks { // a fold is fast in this order
+		for _, runs := range [][]model.IDRun{m.Add, m.Del} {
+			slices.SortFunc(runs, func(a, b model.IDRun) int {
+				return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Clock, b.Clock))
+			})
+		}
+	}
+	e.rec.Seq = seqOf(key)
+	c := check{ok: true}
+	c.record(&e.rec)
+	if !c.ok {
+		return nil, 0
+	}
+	return e, c.runs
+}
+
+// check finds what no relayfs writes.
+type check struct {
+	ok   bool
+	runs int
+}
+
+func (c *check) require(ok bool) { c.ok = c.ok && ok }
+
+func (c *check) name(list ...string) {
+	for _, s := range list {
+		c.require(len(s) <= maxName)
+		c.text(s)
+	}
+}
+
+func (c *check) text(s string) {
+	c.require(utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }))
+}
+
+func (c *check) run(list ...model.IDRun) {
+	for _, r := range list {
+		c.runs++
+		c.require(r.Client > 0 && r.Client <= maxClock && r.Clock <= maxClock && r.Len > 0 && r.Len <= maxClock-r.Clock)
+	}
+}
+
+// beside checks a run that may be missing.
+func (c *check) beside(r model.IDRun) {
+	if r != (model.IDRun{}) {
+		c.run(r)
+	}
+}
+
+func (c *check) revived(list []model.Revival) {
+	for _, r := range list {
+		c.run(r.Old, r.New)
+		c.require(r.Old.Len == r.New.Len)
+	}
+}
+
+func (c *check) record(rec *model.Record) {
+	c.name(rec.Author, rec.Session, rec.Proposal)
+	c.beside(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: max(1, rec.Len)})
+	for _, m := range rec.Marks {
+		c.name(m.ID, m.Author, m.Session, m.Proposal)
+		c.run(m.Add...)
+		c.run(m.Del...)
+		c.run(m.Older...)
+	}
+	c.revived(rec.Returned)
+	c.run(rec.Restored...)
+	c.run(rec.Torn...)
+	c.run(rec.Plain...)
+	if rec.FrontMatter != nil {
+		c.run(rec.FrontMatter.Typed...)
+	}
+	if rec.Decision != nil {
+		c.decision(rec.Decision)
+	}
+}
+
+func (c *check) decision(d *model.Decision) {
+	c.name(d.Batch, string(d.Verdict), d.By, d.Undoes, d.Follows)
+	c.text(d.Reason)
+	for _, item := range d.Items {
+		c.name(item.ID, item.Kind, item.Author, item.Session, item.Proposal)
+		c.text(item.Old)
+		c.text(item.New)
+	}
+	for _, m := range d.Marks {
+		c.require(m.Item >= 0 && m.Item < len(d.Items))
+	}
+	for _, r := range slices.Concat(d.Runs, d.Again) {
+		c.run(r.At)
+		c.beside(r.Left)
+		c.beside(r.Right)
+		c.require(r.Mark >= 0 && r.Role >= 0)
+	}
+	c.revived(d.Revived)
+	c.run(d.ByHand...)
+	c.run(d.Plain...)
+}

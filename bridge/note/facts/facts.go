@@ -1,0 +1,164 @@
+package facts
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Facts are the entries that were read from one document. The zero value has none.
+type Facts struct {
+	seen map[string]bool // keys, also of what is no entry
+	size int             // bytes of the values
+	runs int
+	all  []*entry // in order
+	// own are the records of this machine's store, by their first unit. They tell more than their entries.
+	own map[[2]uint64]bool
+	// decided has the numbers of the records of decisions, by batch and suggestion.
+	decided map[[2]string]uint64
+}
+
+// A pending suggestion takes some 300 bytes and two runs. What is beyond the bounds is not read.
+const (
+	maxSize    = 16 << 20
+	maxEntries = 1 << 14
+	maxRuns    = 1 << 16
+)
+
+// foreign is the least number of a record that is not this machine's.
+const foreign = 1 << 62
+
+// Read reads the entries that the document has got since the last call, and returns the records of other machines among
+// them. inOrder reports whether all of them follow those from before; otherwise all records have to be read again.
+func (f *Facts) Read(doc *ycrdt.Doc) (news []model.Record, inOrder bool) {
+	m, limit := doc.Map(Name), greatest(doc)
+	var fresh []*entry
+	for _, key := range m.Keys() {
+		if n, _ := numbersOf(key); n == 0 || n > limit || f.seen[key] {
+			continue
+		}
+		if f.seen == nil {
+			f.seen = make(map[string]bool)
+		}
+		f.seen[key] = true
+		value, _ := m.Get(key)
+		text, ok := value.(string)
+		if !ok || f.size+len(text) > maxSize {
+			continue
+		}
+		f.size += len(text)
+		if e, runs := decode(key, text); e != nil && f.runs+runs <= maxRuns && len(f.all)+len(fresh) < maxEntries {
+			f.runs += runs
+			fresh = append(fresh, e)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil, true
+	}
+	slices.SortFunc(fresh, compare)
+	inOrder = len(f.all) == 0 || f.all[len(f.all)-1].n < fresh[0].n
+	f.all = append(f.all, fresh...)
+	if !inOrder {
+		slices.SortFunc(f.all, compare)
+	}
+	f.number(fresh, inOrder)
+	for _, e := range fresh {
+		if !f.isOwn(&e.rec) {
+			news = append(news, e.rec)
+		} else if len(news) > 0 {
+			inOrder = false // it is known already
+		}
+	}
+	return news, inOrder
+}
+
+// greatest is more than any number that is in use: each entry is a unit of the document. So nobody can use up the numbers.
+func greatest(doc *ycrdt.Doc) (units uint64) {
+	for _, clock := range doc.StateVector() {
+		units += clock
+	}
+	return units
+}
+
+// number has undos name the records of what they undo. These are in the entries before them.
+func (f *Facts) number(fresh []*entry, inOrder bool) {
+	if !inOrder || f.decided == nil {
+		f.decided, fresh = make(map[[2]string]uint64), f.all
+	}
+	for _, e := range fresh {
+		d := e.rec.Decision
+		if d == nil {
+			continue
+		}
+		for _, item := range d.Items {
+			if d.Verdict == model.Undone {
+				d.UndoesSeq = f.decided[[2]string{d.Undoes, item.ID}]
+			} else {
+				f.decided[[2]string{d.Batch, item.ID}] = e.rec.Seq
+			}
+		}
+	}
+}
+
+// Own records that this machine's store has rec.
+func (f *Facts) Own(rec *model.Record) {
+	if f.own == nil {
+		f.own = make(map[[2]uint64]bool)
+	}
+	f.own[unitOf(rec)] = true
+}
+
+func unitOf(rec *model.Record) [2]uint64 { return [2]uint64{rec.Client, rec.Clock} }
+
+func (f *Facts) isOwn(rec *model.Record) bool { return f.own[unitOf(rec)] }
+
+// With returns the records of this machine's store and those of other machines, in order.
+func (f *Facts) With(records []model.Record) []model.Record {
+	for i := range records {
+		f.Own(&records[i])
+	}
+	if len(f.all) == 0 {
+		return records
+	}
+	numbers := make(map[[2]uint64]*entry, len(f.all))
+	for _, e := range f.all {
+		numbers[unitOf(&e.rec)] = e
+	}
+	all := make([]model.Record, 0, len(records)+len(f.all))
+	next := 0
+	others := func(before *entry) {
+		for ; next < len(f.all) && (before == nil || compare(f.all[next], before) < 0); next++ {
+			if !f.isOwn(&f.all[next].rec) {
+				all = append(all, f.all[next].rec)
+			}
+		}
+	}
+	for _, rec := range records {
+		if e := numbers[unitOf(&rec)]; e != nil {
+			others(e)
+		}
+		all = append(all, rec)
+	}
+	others(nil)
+	return all
+}
+
+// entry is a record as others read it.
+type entry struct {
+	n   uint64
+	rec model.Record
+}
+
+func compare(a, b *entry) int {
+	return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.rec.Client, b.rec.Client))
+}
+
+// seqOf is a number for the record of an entry that is not this machine's.
+func seqOf(key string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(key))
+	return foreign | h.Sum64()>>2
+}

@@ -1,0 +1,109 @@
+package facts
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Name is the root Map of a note's document that holds the facts: an entry as JSON by its number and client.
+const Name = "relayfs_v0"
+
+// keep is for how long a decision can be undone by default. Other machines have to know its characters until then.
+const keep = 90 * 24 * time.Hour
+
+// Put enters what a record tells in the document, which has the change of the record.
+func Put(doc *ycrdt.Doc, rec *model.Record) {
+	if !tells(rec) {
+		return
+	}
+	m, last, limit := doc.Map(Name), uint64(0), greatest(doc)
+	for _, key := range m.Keys() {
+		if n, _ := numbersOf(key); n <= limit {
+			last = max(last, n)
+		}
+	}
+	out := reduced(rec)
+	text, err := json.Marshal(&out)
+	if err != nil || len(text) > maxSize {
+		return // a record of more than a note's size tells of nothing that others could read
+	}
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		_ = m.Set(tx, keyOf(last+1, rec.Client), string(text)) // a string always has a Yjs form
+	})
+}
+
+// Prune removes the entries that nobody needs any more: past the limit of undo, of characters that are in no mark and in no comment.
+func Prune(doc *ycrdt.Doc, now time.Time) {
+	var f Facts
+	f.Read(doc)
+	if !slices.ContainsFunc(f.all, func(e *entry) bool { return isOld(e, now) }) {
+		return
+	}
+	needed := waiting(doc.Text(model.ContentsName))
+	var gone []string
+	for _, e := range slices.Backward(f.all) {
+		waits := !isOld(e, now)
+		for _, r := range runsOf(&e.rec) {
+			needed.Each(r, func(_ model.IDRun, _, ok bool) { waits = waits || ok })
+		}
+		if !waits {
+			gone = append(gone, keyOf(e.n, e.rec.Client))
+			continue
+		}
+		for _, r := range revivedBy(&e.rec) {
+			needed.Set(r.Old, true)
+		}
+	}
+	m := doc.Map(Name)
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		for _, key := range gone {
+			m.Delete(tx, key)
+		}
+	})
+}
+
+func isOld(e *entry, now time.Time) bool { return now.Sub(e.rec.Time) > keep }
+
+// runsOf are the characters that an entry tells something of.
+func runsOf(rec *model.Record) []model.IDRun {
+	runs := append([]model.IDRun{{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}}, rec.Torn...)
+	for _, m := range rec.Marks {
+		runs = append(append(runs, m.Add...), m.Del...)
+	}
+	for _, r := range revivedBy(rec) {
+		runs = append(runs, r.New)
+	}
+	return runs
+}
+
+// revivedBy returns which characters are others again: all that is told of those holds of them.
+func revivedBy(rec *model.Record) []model.Revival {
+	if rec.Decision == nil {
+		return rec.Returned
+	}
+	return slices.Concat(rec.Returned, rec.Decision.Revived)
+}
+
+// waiting are the characters of a text that may stand in a mark or a comment.
+func waiting(text *ycrdt.Text) model.Ranges[bool] {
+	raw := text.String()
+	marks, _, spans := diffwrap.Everything.Layout(raw)
+	for _, m := range marks {
+		spans = append(spans, diffwrap.Span{Start: m.Start, End: m.End})
+	}
+	slices.SortFunc(spans, func(a, b diffwrap.Span) int { return a.Start - b.Start })
+	set, units := make(model.Ranges[bool]), attribution.UnitsOf(text.Runs())
+	cursor := textmerge.NewCursor(raw)
+	for _, s := range spans {
+		from := cursor.PosAt(s.Start)
+		units.Each(from, from+textmerge.UTF16Len(s.Of(raw)), func(_ int, r model.IDRun) { set.Set(r, true) })
+	}
+	return set
+}

@@ -1,0 +1,157 @@
+package attribution
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Two mounts of one server that write or decide at the same moment may leave the marks of one around, inside of or
+// in part beside those of the other. What each character is in is known, so the marks are written again from that.
+
+// delimiter is a delimiter of a mark that a program wrote.
+type delimiter struct {
+	at    int // offset
+	opens bool
+	char  byte
+}
+
+// delimiters lists those of raw, whose identities are u.
+func (t *Table) delimiters(raw string, u Units) (list []delimiter) {
+	cursor := textmerge.NewCursor(raw)
+	for at := 0; at+MarkEdge <= len(raw); at++ {
+		d := delimiter{at: at}
+		switch raw[at : at+MarkEdge] {
+		case "{++", "{--", "{~~":
+			d.opens, d.char = true, raw[at+1]
+		case "++}", "--}", "~~}":
+			d.char = raw[at]
+		default:
+			continue
+		}
+		from, whole := cursor.PosAt(at), true
+		u.Each(from, from+MarkEdge, func(_ int, r model.IDRun) { whole = whole && t.isSyntax(r) })
+		if whole {
+			list = append(list, d)
+			at += MarkEdge - 1
+		}
+	}
+	return list
+}
+
+// isSyntax says whether a program wrote the character as that of a mark, and not as a comment's.
+func (f *Fact) isSyntax() bool { return f.Syntax && f.Ins.Of == nil }
+
+// isSyntax reports whether programs wrote all of a run as that of marks, and not as comments.
+func (t *Table) isSyntax(r model.IDRun) bool {
+	all := true
+	t.Each(r, func(_ model.IDRun, is *Fact) { all = all && is.isSyntax() && !is.Torn })
+	return all
+}
+
+// Untangled returns the edits of raw, whose identities are u, that write tangled marks again, and take out delimiters
+// that belong to none.
+func (t *Table) Untangled(raw string, u Units) []diffwrap.Edit {
+	if t.silent() {
+		return nil
+	}
+	list := t.delimiters(raw, u)
+	var open []int // indexes of list
+	var edits []diffwrap.Edit
+	lone := make(map[int]bool)
+	for i, d := range list {
+		if d.opens {
+			open = append(open, i)
+		} else if len(open) > 0 {
+			open = open[:len(open)-1]
+		} else {
+			lone[i] = true
+		}
+	}
+	for _, i := range open {
+		lone[i] = true
+	}
+	depth, start, tangled := 0, 0, false
+	var opener byte
+	for i, d := range list {
+		switch {
+		case lone[i]:
+			if depth > 0 {
+				tangled = true
+				break
+			}
+			edits = append(edits, diffwrap.Edit{Off: d.at, Len: MarkEdge})
+		case d.opens:
+			if depth == 0 {
+				start, opener, tangled = d.at, d.char, false
+			}
+			depth++
+			tangled = tangled || depth > 1
+		default:
+			depth--
+			tangled = tangled || d.char != opener
+			if depth == 0 && tangled {
+				edits = append(edits, t.rewritten(raw, u, start, d.at+MarkEdge)...)
+			}
+		}
+	}
+	return edits
+}
+
+// rewritten returns the edits that write the marks from one offset to another again.
+func (t *Table) rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
+	var in string // the character of the delimiters of the open mark, "" without one
+	var of *Suggestion
+	next := diffwrap.Edit{Off: from}
+	turn := func(char string, m *Suggestion) {
+		if in == char && of == m {
+			return
+		}
+		if in != "" {
+			next.New += in + in + "}"
+		}
+		if in, of = char, m; in != "" {
+			next.New += "{" + in + in
+		}
+	}
+	cursor, offs := textmerge.NewCursor(raw), textmerge.NewCursor(raw)
+	start := cursor.PosAt(from)
+	u.Each(start, cursor.PosAt(to), func(pos int, r model.IDRun) {
+		t.pieces(r, func(part model.IDRun, char string, m *Suggestion, syntax bool) {
+			end := offs.OffAt(pos + int(part.Clock+part.Len-r.Clock))
+			if syntax {
+				next.Len = end - next.Off
+				return
+			}
+			turn(char, m)
+			if next.Len > 0 || next.New != "" {
+				edits = append(edits, next)
+			}
+			next = diffwrap.Edit{Off: end}
+		})
+	})
+	turn("", nil)
+	if next.Len > 0 || next.New != "" {
+		edits = append(edits, next)
+	}
+	return slices.Clip(edits)
+}
+
+// pieces calls f for the parts of a run, with the character of the delimiters of the mark that each belongs into, if any.
+func (t *Table) pieces(r model.IDRun, f func(part model.IDRun, char string, m *Suggestion, syntax bool)) {
+	t.Each(r, func(part model.IDRun, is *Fact) {
+		added, deleted := is.Pending(false), is.Pending(true)
+		switch {
+		case is.isSyntax():
+			f(part, "", nil, true)
+		case added != nil && !added.Comment:
+			f(part, "+", added, false)
+		case deleted != nil:
+			f(part, "-", deleted, false)
+		default:
+			f(part, "", nil, false)
+		}
+	})
+}

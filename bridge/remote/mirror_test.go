@@ -1,0 +1,58 @@
+package remote_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// A person and an agent set one property at the same moment: what the text says in the end is what the mirror of the properties
+// says, whoever wins.
+func TestPropertySetTwice(t *testing.T) {
+	for name, client := range map[string]ycrdt.ClientID{"person wins": 1<<53 - 1, "agent wins": 1} {
+		t.Run(name, func(t *testing.T) {
+			s := startServer(t, "relay-server")
+			p := s.typist(t)
+			p.create("n.md", "---\nstatus: draft 😀\ndue: soon\n---\nBody.\n")
+			docName, doc := p.note("n.md")
+			mirror, contents := doc.Map("frontmatter"), doc.Text(model.ContentsName)
+			doc.Transact(nil, func(tx *ycrdt.Txn) {
+				noError(t, mirror.Set(tx, "status", `"draft 😀"`))
+				noError(t, mirror.Set(tx, "due", `"soon"`))
+			})
+			p.sync(docName)
+			other := ycrdt.NewDoc(ycrdt.Options{ClientID: client})
+			noError(t, other.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil))
+			p.docs[docName] = other
+			mirror, contents = other.Map("frontmatter"), other.Text(model.ContentsName)
+			c := mustOpen(t, s, direct)
+			c.awaitText("Team/n.md", contents.String())
+			c.write("Team/n.md", func(text string) string { return strings.Replace(text, "draft 😀", "done", 1) })
+			before, _, _ := strings.Cut(contents.String(), "draft")
+			other.Transact(nil, func(tx *ycrdt.Txn) {
+				contents.Delete(tx, len(before), len("draft 😀")-2)
+				contents.Insert(tx, len(before), "mine")
+				noError(t, mirror.Set(tx, "status", `"mine"`))
+			})
+			c.awaitSent()
+			p.sync(docName)
+			want := map[string]string{"person wins": "mine", "agent wins": "done"}[name]
+			c.awaitText("Team/n.md", "---\nstatus: "+want+"\ndue: soon\n---\nBody.\n")
+			c.awaitSent()
+			p.sync(docName)
+			if got, _ := mirror.Get("status"); got != `"`+want+`"` {
+				t.Errorf("the mirror has %v", got)
+			}
+			// What somebody sets later by the text alone stays: an older client has no mirror.
+			time.Sleep(2 * time.Second)
+			other.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, len("---\nstatus: "), "un") })
+			p.sync(docName)
+			c.awaitText("Team/n.md", "---\nstatus: un"+want+"\ndue: soon\n---\nBody.\n")
+			time.Sleep(2 * time.Second)
+			c.awaitText("Team/n.md", "---\nstatus: un"+want+"\ndue: soon\n---\nBody.\n")
+		})
+	}
+}

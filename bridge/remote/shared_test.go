@@ -1,0 +1,238 @@
+package remote_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/facts"
+	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/need"
+)
+
+// typist is a person who types in notes of a server through Yjs.
+type typist struct {
+	t    testing.TB
+	s    *server
+	docs map[string]*ycrdt.Doc
+}
+
+func (s *server) typist(t testing.TB) *typist {
+	return &typist{t: t, s: s, docs: make(map[string]*ycrdt.Doc)}
+}
+
+// sync sends what the server lacks of a document, before it receives anything, and returns the document.
+func (p *typist) sync(name string) *ycrdt.Doc {
+	p.t.Helper()
+	doc := p.docs[name]
+	if doc == nil {
+		doc = ycrdt.NewDoc(ycrdt.Options{})
+		p.docs[name] = doc
+	}
+	url := "http://127.0.0.1:" + p.s.port + "/d/" + name
+	res, err := http.Post(url+"/update", "application/octet-stream", bytes.NewReader(doc.EncodeStateAsUpdate(nil)))
+	noError(p.t, err)
+	res.Body.Close()
+	res, err = http.Get(url + "/as-update")
+	noError(p.t, err)
+	update, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	noError(p.t, err)
+	noError(p.t, doc.ApplyUpdate(update, nil))
+	return doc
+}
+
+// note returns the document of the note at path, nil if the server lists none.
+func (p *typist) note(path string) (name string, doc *ycrdt.Doc) {
+	p.t.Helper()
+	e, ok := folderdoc.Open(p.sync(p.s.folder)).Get(path)
+	if !ok {
+		return "", nil
+	}
+	name = transport.DocumentName(p.s.folder, e.ID)
+	return name, p.sync(name)
+}
+
+// create makes a note.
+func (p *typist) create(path, text string) {
+	p.t.Helper()
+	id := folderdoc.NewID()
+	name := transport.DocumentName(p.s.folder, id)
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	p.docs[name] = doc
+	contents := doc.Text(model.ContentsName)
+	doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, 0, text) })
+	p.sync(name)
+	_, err := folderdoc.Open(p.sync(p.s.folder)).Create(folderdoc.Entry{Path: path, ID: id, Type: folderdoc.TypeMarkdown})
+	noError(p.t, err)
+	p.sync(p.s.folder)
+}
+
+// typeBehind types text behind the first occurrence of another in a note.
+func (p *typist) typeBehind(path, behind, text string) {
+	p.t.Helper()
+	name, doc := p.note(path)
+	contents := doc.Text(model.ContentsName)
+	before, _, ok := strings.Cut(contents.String(), behind)
+	if !ok {
+		p.t.Fatalf("%q is not in %q", behind, contents.String())
+	}
+	doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, len(before)+len(behind), text) })
+	p.sync(name)
+}
+
+// shown is what a mount shows of the pending suggestions of a note.
+func (c *client) shown(p model.Path) (list []string) {
+	c.t.Helper()
+	found, err := c.Suggestions(c.t.Context(), p)
+	noError(c.t, err)
+	for _, s := range found {
+		list = append(list, fmt.Sprintf("%s %v %q %q by %s in %s, %v, on line %d", s.ID, s.Kind, s.Old, s.New, s.Author, s.Session, s.Time.UTC(), s.Line))
+	}
+	return list
+}
+
+// both waits until two mounts show the same text and suggestions.
+func both(a, b *client, p model.Path) {
+	a.t.Helper()
+	state := func(c *client) string {
+		v, err := c.Open(c.t.Context(), p)
+		if err != nil {
+			return err.Error()
+		}
+		return v.Raw() + "\n---\n" + strings.Join(c.shown(p), "\n")
+	}
+	deadline := time.Now().Add(a.patience)
+	for {
+		one, other := state(a), state(b)
+		if one == other {
+			return
+		}
+		if time.Now().After(deadline) {
+			a.t.Fatalf("one mount shows\n%s\nand the other one\n%s", one, other)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func structured(o *remote.Options, b *bridge.Options) { b.Mode = bridge.Suggest }
+
+// An agent deletes words on one mount, a person types inside of the deletion, and somebody decides on another mount: what the person typed
+// stays, and the other mount knows whose the suggestion was.
+func TestDecidedElsewhere(t *testing.T) {
+	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
+		t.Run(string(verdict), func(t *testing.T) {
+			s := startServer(t, "relay-server")
+			here, there := mustOpen(t, s, structured), mustOpen(t, s, structured)
+			person := s.typist(t)
+			person.create("n.md", "one two three four\n")
+			there.awaitText("Team/n.md", "one two three four\n")
+			here.awaitText("Team/n.md", "one two three four\n")
+			there.write("Team/n.md", func(text string) string { return strings.Replace(text, "two three ", "", 1) })
+			there.awaitSent()
+			both(here, there, "Team/n.md")
+			list, err := here.Suggestions(t.Context(), "Team/n.md")
+			noError(t, err)
+			if len(list) != 1 || list[0].Author != "ai" || list[0].Session != "s" {
+				t.Fatalf("the other mount shows %+v", list)
+			}
+			person.typeBehind("n.md", "two ", "mine ")
+			here.await("the person's word", func() bool {
+				v, err := here.Open(t.Context(), "Team/n.md")
+				return err == nil && strings.Contains(v.Raw(), "mine")
+			})
+			both(here, there, "Team/n.md")
+			out, err := here.Decide(t.Context(), []string{list[0].ID}, verdict, model.Author{Name: "person"})
+			noError(t, err)
+			if len(out.Decided) != 1 {
+				t.Fatalf("decided %+v", out)
+			}
+			want := map[model.Verdict]string{model.Accepted: "one mine four\n", model.Rejected: "one two mine three four\n"}[verdict]
+			here.awaitText("Team/n.md", want)
+			there.awaitText("Team/n.md", want)
+			both(here, there, "Team/n.md")
+			if _, err := here.Undo(t.Context(), "", model.Author{Name: "person"}); err != nil {
+				t.Fatal(err)
+			}
+			there.await("the undo", func() bool { return len(there.shown("Team/n.md")) == 1 })
+			both(here, there, "Team/n.md")
+			again, err := there.Suggestions(t.Context(), "Team/n.md")
+			noError(t, err)
+			if again[0].ID != list[0].ID || again[0].Author != "ai" || !again[0].Time.Equal(list[0].Time) {
+				t.Errorf("after an undo there is %+v, was %+v", again[0], list[0])
+			}
+		})
+	}
+}
+
+// A root of facts that relayfs has not written changes nothing, and costs little.
+func TestHostileFacts(t *testing.T) {
+	s := startServer(t, "relay-server")
+	c := mustOpen(t, s, structured)
+	person := s.typist(t)
+	person.create("n.md", "one two three four\n")
+	c.awaitText("Team/n.md", "one two three four\n")
+	c.write("Team/n.md", func(text string) string { return strings.Replace(text, "two ", "", 1) })
+	c.awaitSent()
+	want := c.shown("Team/n.md")
+	name, doc := person.note("n.md")
+	m := doc.Map(facts.Name)
+	run := `[%d,%d,1]`
+	var runs []string
+	for i := range 15_000 {
+		runs = append(runs, fmt.Sprintf(run, 77, 200_000-2*i))
+	}
+	descending := strings.Join(runs, ",")
+	values := []any{
+		nil, 7, "", "{", []any{1}, map[string]any{"author": "x"}, []byte{1}, ycrdt.NewMap(nil), strings.Repeat("[", 1<<20), "null",
+		`{"client":9,"marks":[{"add":[[0,0,9]]}]}`, `{"client":9,"marks":[{"add":[[5,9007199254740991,9007199254740991]]}]}`,
+		`{"client":9,"author":"a\u0000b"}`, `{"client":9,"author":"` + strings.Repeat("x", 1<<10) + `"}`,
+		`{"client":9,"decision":{"runs":[{"at":[5,5,5],"role":3,"mark":0}],"marks":[{"item":7}]}}`,
+		`{"client":9,"decision":{"runs":[{"at":[5,5,5],"role":3,"mark":-1}]}}`,
+		`{"client":9,"returned":[{"old":[5,5,5],"new":[6,6,1000000]}]}`,
+		`{"client":9,"author":"x","marks":[{"add":[` + descending + `]}]}`, `{"client":9,"author":"x","marks":[{"del":[` + descending + `]}]}`,
+		`{"client":9,"author":"x","returned":[{"old":[77,0,400000],"new":[78,0,400000]},{"old":[78,0,400000],"new":[77,0,400000]}]}`,
+	}
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		for i, v := range values {
+			noError(t, m.Set(tx, fmt.Sprintf("%d-9", i+1), v))
+			if text, ok := v.(string); ok {
+				noError(t, m.Set(tx, fmt.Sprintf("0%d-9", i+1), text))
+				noError(t, m.Set(tx, fmt.Sprintf("99999999999999999999%d-9", i+1), text))
+			}
+		}
+		for i := range 20_000 {
+			one := fmt.Sprintf(`{"client":9,"author":"x","clock":%d,"len":1,"marks":[{"add":[[77,%d,1]]}]}`, 2*i, 200_000-2*i)
+			noError(t, m.Set(tx, fmt.Sprintf("%d-9", i+100), one))
+		}
+		contents := doc.Text(model.ContentsName)
+		contents.Insert(tx, 0, "x ")
+	})
+	start := time.Now()
+	person.sync(name)
+	c.await("the change", func() bool {
+		v, err := c.Open(t.Context(), "Team/n.md")
+		return err == nil && strings.HasPrefix(v.Raw(), "x ")
+	})
+	if took := time.Since(start); took > need.Scaled(5*time.Second) {
+		t.Errorf("reading took %v", took)
+	}
+	if got := c.shown("Team/n.md"); !slices.Equal(got, want) {
+		t.Errorf("it shows %q, before %q", got, want)
+	}
+	c.write("Team/n.md", func(text string) string { return text + "more\n" })
+	c.awaitSent()
+	other := mustOpen(t, s, structured)
+	other.await("the note", func() bool { _, err := other.Open(t.Context(), "Team/n.md"); return err == nil })
+	both(c, other, "Team/n.md")
+}
