@@ -43,7 +43,7 @@ func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.Kep
 		case doc == nil:
 		case doc.IsOf(file):
 			list = slices.Insert(list, 0, model.KeptDoc{ID: id, Path: p})
-		case doc.Sum == sum:
+		case doc.Sum == sum && sum != (model.ContentSum{}):
 			list = append(list, model.KeptDoc{ID: id, Path: p})
 		}
 	}

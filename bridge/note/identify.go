@@ -82,13 +82,15 @@ func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) er
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if other || attribution.MarksIn(raw) { // else nothing of a document shows
-		more, err := n.store.DocsOf(file, model.SumOf(raw))
-		if err != nil {
-			return err
-		}
-		list = append(list, more...)
+	var sum model.ContentSum // a text without marks may be that of many notes
+	if other || attribution.MarksIn(raw) {
+		sum = model.SumOf(raw)
 	}
+	more, err := n.store.DocsOf(file, sum)
+	if err != nil {
+		return err
+	}
+	list = append(list, more...)
 	var from model.Path
 	for _, d := range list {
 		if mine, err := n.mayClaim(ctx, d, file, raw); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -123,7 +124,7 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 	var proposals []model.JournalEntry
 	for _, e := range entries {
 		if e.Decision != nil && e.Decision.Proposal != nil {
-			proposals = append(proposals, e.JournalEntry)
+			proposals = append(proposals, j.now(e.JournalEntry))
 			continue
 		}
 		if e.Path == "" {
@@ -203,6 +204,46 @@ func (r *Review) journal() (j journal, err error) {
 		}
 	}
 	return j, nil
+}
+
+// now is the entry of a proposal with the paths of folders that were renamed since. An accepted proposal names what was moved or
+// removed by where it was, which something else may have now: of that only the folder is followed.
+func (j journal) now(e model.JournalEntry) model.JournalEntry {
+	i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
+	d, rec := *e.Decision, *e.Decision.Proposal
+	for k, x := range slices.Backward(j.all[:max(i, 0)]) {
+		if x.Folder != e.Folder || x.Decision == nil || x.Decision.Proposal == nil {
+			continue
+		}
+		folder := x.Decision.Proposal
+		from, to := folder.From(), folder.To()
+		if x.Decision.Verdict == model.Undone {
+			from, to = to, from
+		}
+		if !folder.Dir || folder.Kind != model.ProposedRename || !j.moved(k) {
+			continue
+		}
+		if base := model.Path(rec.Rel).Base(); d.Verdict == model.Accepted && base != "" {
+			rec.Rel = path.Join(model.Rebased(path.Dir(rec.Rel), from, to), base)
+			rec.ToDir = model.Rebased(rec.ToDir, from, to)
+			rec.RebaseOthers(from, to)
+			continue
+		}
+		rec.Rebase(from, to)
+	}
+	d.Proposal, e.Decision = &rec, &d
+	return e
+}
+
+// moved reports whether an entry about a proposal to rename tells of a rename: it was accepted, or that was taken back.
+func (j journal) moved(k int) bool {
+	d := j.all[k].Decision
+	if d.Verdict != model.Undone {
+		return d.Verdict == model.Accepted
+	}
+	return slices.ContainsFunc(j.all[k:], func(x model.JournalEntry) bool {
+		return x.Decision != nil && x.BatchOf() == d.Undoes && x.Decision.Verdict == model.Accepted
+	})
 }
 
 // find finds what Undo is to take back.

@@ -29,11 +29,11 @@ func (f *Folder) Blocked(list []*Proposal) (blocked []*Proposal) {
 	return inSource.stranded(to, list)
 }
 
-// homes are where the source has what the proposals have shown elsewhere.
+// homes are where the source has what the proposals have shown elsewhere: a file that is only proposed nowhere.
 func homes(list []*Proposal) placing {
 	to := make(placing)
 	for _, p := range list {
-		if p.rec.Kind != model.ProposedFile {
+		if p.rec.Kind != model.ProposedFile || p.Node.virtual() {
 			to[p.Node] = *p.Node.home
 		}
 	}
@@ -51,7 +51,6 @@ func (f *Folder) GoHome(list []*Proposal) []model.Event {
 		switch n := p.Node; {
 		case p.rec.Kind != model.ProposedFile:
 		case n.virtual():
-			events = append(events, n.event(model.EventRemoved))
 			n.forget()
 		default: // the source's content is shown again
 			events = append(events, n.event(model.EventChanged))
@@ -96,7 +95,7 @@ func (f *Folder) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 	case d.Dir == nil && (rec.Kind == model.ProposedRename || rec.Rel == ""), d.Dir != nil && !d.Dir.shown():
 	case rec.Kind == model.ProposedRename && n.pending == nil && f.isFree(rec.Rel):
 		return d, nil
-	case rec.Kind == model.ProposedFile && n.content == nil:
+	case rec.Kind == model.ProposedFile && n.content == nil && (rec.Rel != "" || n.pending == nil):
 		return d, nil
 	}
 	return d, ErrElsewhere
