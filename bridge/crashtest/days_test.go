@@ -68,7 +68,7 @@ func TestDays(t *testing.T) {
 		for range 10 + r.IntN(30) {
 			d.act()
 		}
-		d.undoAll(); d.dump()
+		d.undoAll()
 		check(t, d.p.stop())
 		d.check()
 	})
@@ -421,15 +421,4 @@ func (d *day) check() {
 // withoutPersons is a text without the person's words, and with one blank between words.
 func withoutPersons(text string) string {
 	return strings.Join(strings.Fields(personsWord.ReplaceAllString(text, "")), " ")
-}
-
-func (d *day) dump() {
-	journal, _ := d.p.ws.Journal(10_000)
-	for _, e := range journal {
-		if e.Decision != nil && e.Decision.Proposal != nil {
-			p := e.Decision.Proposal
-			d.note("J %s %s undoes %s lapsed %v: %s %s rel %s to %s", e.BatchOf(), e.Decision.Verdict, e.Decision.Undoes, e.Decision.Lapsed, p.Kind, p.ID, p.Rel, p.To())
-		}
-	}
-	d.note("P %+v", func() any { l, _ := d.p.ws.Proposals(d.t.Context(), ""); return l }())
 }
