@@ -43,7 +43,7 @@ func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.Kep
 		case doc == nil:
 		case doc.IsOf(file):
 			list = slices.Insert(list, 0, model.KeptDoc{ID: id, Path: p})
-		case doc.Sum == sum && sum != (model.ContentSum{}):
+		case doc.Sum == sum:
 			list = append(list, model.KeptDoc{ID: id, Path: p})
 		}
 	}

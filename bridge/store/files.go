@@ -28,7 +28,7 @@ func (x *fileIndex) put(id model.DocID, save *model.Save) {
 }
 
 func (x *fileIndex) holds(id model.DocID, sum model.ContentSum) {
-	if sum != (model.ContentSum{}) && !slices.Contains(x.bySum[sum], id) {
+	if !slices.Contains(x.bySum[sum], id) {
 		x.bySum[sum] = append(x.bySum[sum], id)
 	}
 }
