@@ -34,6 +34,7 @@ type Suggestion struct {
 	Proposal    string             `json:"proposal,omitempty"` // id of the rename that it rewrites a link for
 	Dir         bool               `json:"dir,omitempty"`      // a proposal about a folder with everything in it
 	Stale       bool               `json:"stale,omitempty"`    // a person has changed what the proposal is about
+	Taken       bool               `json:"taken,omitempty"`    // of a rename: its new name is taken, or its folder is gone
 	// Revision identifies what a person decides on: all of the above but Line. If it changes, the
 	// suggestion is not the one that was shown.
 	Revision string `json:"revision"`
@@ -84,7 +85,7 @@ func (s *Suggestion) Answer() string {
 
 func (s Suggestion) revised() Suggestion {
 	h := sha256.New()
-	for _, field := range append([]string{s.Path, s.Kind, s.Old, s.New, s.Author, strconv.FormatBool(s.Dir), strconv.FormatBool(s.Stale)}, s.Comments...) {
+	for _, field := range append([]string{s.Path, s.Kind, s.Old, s.New, s.Author, strconv.FormatBool(s.Dir), strconv.FormatBool(s.Stale), strconv.FormatBool(s.Taken)}, s.Comments...) {
 		fmt.Fprintf(h, "%d:%s", len(field), field)
 	}
 	s.Revision = hex.EncodeToString(h.Sum(nil)[:8])
@@ -95,7 +96,7 @@ func (s Suggestion) revised() Suggestion {
 func newProposal(p model.Proposal) Suggestion {
 	s := Suggestion{
 		ID: p.ID, Path: string(p.Path), Kind: string(p.Kind), Old: string(p.Path), New: string(p.NewPath),
-		Author: p.Author, Session: p.Session, Time: p.Time, Comments: []string{}, Dir: p.Dir, Stale: p.Stale,
+		Author: p.Author, Session: p.Session, Time: p.Time, Comments: []string{}, Dir: p.Dir, Stale: p.Stale, Taken: p.Taken,
 	}
 	if p.Kind == model.ProposedFile {
 		s.Old, s.New = string(p.Old), string(p.New)
@@ -158,6 +159,9 @@ func (s *Suggestion) proposed(to string) string {
 	}
 	if s.Stale {
 		what += " (changed since)"
+	}
+	if s.Taken {
+		what += " (that name is taken)"
 	}
 	return what
 }
