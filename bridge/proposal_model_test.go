@@ -439,8 +439,7 @@ func (m *proposalMachine) check(rt *rapid.T) {
 		if p.Kind == model.ProposedDelete {
 			hidden[p.Path] = true
 		} else if p.Taken {
-			m.taken[p.ID] = true
-			renamed[p.Path] = p.Path
+			m.taken[p.ID] = true // what it is about is shown where it is, in folders that may be shown elsewhere
 		} else {
 			renamed[p.Path] = p.NewPath
 		}

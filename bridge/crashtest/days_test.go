@@ -42,7 +42,7 @@ var dayFiles = map[string]string{
 }
 
 func TestDays(t *testing.T) {
-	randomtest.Check(t, 40, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 10, func(t testing.TB, r *rand.Rand) {
 		d := &day{t: t, r: r, dir: scratch(t), notes: maps.Clone(dayFiles), typed: make(map[string]bool)}
 		defer func() {
 			if t.Failed() {
