@@ -51,8 +51,8 @@ func TestFoldersThatChangedPlacesGoHome(t *testing.T) {
 			t.Errorf("an event tells of %q: %v", ev.Path, err)
 		}
 	}
-	if list, err := f.Proposals(t.Context(), ""); err != nil || len(list) != 0 {
-		t.Errorf("proposals %+v, %v", list, err)
+	if list, err := f.Proposals(t.Context(), ""); err != nil || len(list) != 2 || !list[0].Taken || !list[1].Taken {
+		t.Errorf("proposals %+v, %v, want two whose names are taken", list, err)
 	}
 }
 

@@ -132,30 +132,55 @@ func TestNeighboursInCase(t *testing.T) {
 	rename("Notes/Bar.md", "Notes/BAR.md", false) // its own name
 }
 
-// A user takes the name that a note is proposed to have. The proposal is in the journal, and once the name is free again
-// it can be brought back and decided on.
+// A user takes the name that a note is proposed to have. The proposal says so and waits, also if it was rejected and that is
+// taken back. It is shown and can be accepted once the name is free, and can be rejected at any time.
 func TestNameOfAProposalIsTaken(t *testing.T) {
 	const taken = "Notes/Other.md"
-	f := bridgetest.New(t, map[string]string{plan: "one\n"})
+	f := bridgetest.New(t, map[string]string{plan: "one\n", "Notes/Home.md": "See [[Plan]].\n"})
 	res, err := f.Workspace.Rename(t.Context(), plan, taken, bridge.ChangeRequest{By: ann})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Person(taken, "a person's\n")
-	journal, err := f.Journal(10)
-	if err != nil || len(journal) != 1 || journal[0].Decision.Proposal == nil || !journal[0].Decision.Lapsed {
-		t.Fatalf("journal %+v, %v", journal, err)
+	waits := func(isTaken bool) {
+		t.Helper()
+		list, err := f.Proposals(t.Context(), "")
+		if err != nil || len(list) != 1 || list[0].ID != res.Proposal || list[0].Path != plan || list[0].NewPath != taken || list[0].Taken != isTaken {
+			t.Fatalf("proposals %+v, %v, want the rename, its name taken: %v", list, err, isTaken)
+		}
+		shown := model.Path(taken)
+		if isTaken {
+			shown = plan
+		}
+		if got := open(t, f.Workspace, shown).Text(); got != "one\n" {
+			t.Errorf("%s shows %q", shown, got)
+		}
 	}
-	if out, err := f.Undo(t.Context(), "", person, res.Proposal); err != nil || len(out.Failed) == 0 {
-		t.Errorf("undone while the name is taken: %+v, %v", out, err)
+	waits(false)
+	f.Person(taken, "a person's\n")
+	waits(true)
+	for range 2 { // the second time it was rejected before
+		out, err := f.Decide(t.Context(), []string{res.Proposal}, model.Accepted, person)
+		if err != nil || !errors.Is(out.Failed[plan], model.ErrNameTaken) {
+			t.Errorf("accepted while the name is taken: %+v, %v", out, err)
+		}
+		waits(true)
+		decide(t, f.Workspace, model.Rejected, res.Proposal)
+		if got := f.SourceText("Notes/Home.md"); got != "See [[Plan]].\n" {
+			t.Errorf("rejected: the link is %q", got)
+		}
+		if out, err := f.Undo(t.Context(), "", person); err != nil || len(out.Failed) > 0 {
+			t.Fatalf("undo while the name is taken: %+v, %v", out, err)
+		}
+		waits(true)
 	}
 	f.Delete(taken)
-	if out, err := f.Undo(t.Context(), "", person, res.Proposal); err != nil || len(out.Failed) > 0 {
-		t.Fatalf("undo: %+v, %v", out, err)
-	}
+	waits(false)
 	decide(t, f.Workspace, model.Accepted, res.Proposal)
 	if got := f.SourceText(taken); got != "one\n" {
 		t.Errorf("accepted: %q", got)
+	}
+	if got := f.SourceText("Notes/Home.md"); got != "See [[Other]].\n" {
+		t.Errorf("accepted: the link is %q", got)
 	}
 }
 

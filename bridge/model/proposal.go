@@ -34,6 +34,8 @@ type Proposal struct {
 	Time    time.Time
 	// Stale says that a user changed what it is about since it was made.
 	Stale bool
+	// Taken says that a ProposedRename cannot be shown, nor be accepted: something else has the new name, or its folder is gone.
+	Taken bool
 	// Old and New are the contents of a ProposedFile; Old is nil for a new file.
 	Old, New []byte
 }
@@ -51,6 +53,7 @@ type ProposalRecord struct {
 	Session string       `json:"session,omitempty"`
 	Time    time.Time    `json:"time"`
 	Stale   bool         `json:"stale,omitempty"`
+	Blocked bool         `json:"blocked,omitempty"` // see Proposal.Taken
 	// Stamp and Sum name the state that the proposal was made about.
 	Stamp Stamp      `json:"stamp,omitzero"`
 	Sum   ContentSum `json:"sum,omitzero"`
@@ -83,7 +86,7 @@ type ProposalRecord struct {
 // change after it was made; another one takes its place.
 func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
 	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
-		r.Stale == other.Stale && r.Aside == other.Aside && r.Linking == other.Linking &&
+		r.Stale == other.Stale && r.Blocked == other.Blocked && r.Aside == other.Aside && r.Linking == other.Linking &&
 		slices.EqualFunc(r.Owes, other.Owes, OwedLinks.isSame) && slices.Equal(r.Made, other.Made)
 }
 

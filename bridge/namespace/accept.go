@@ -31,6 +31,7 @@ func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Pro
 	left = slices.DeleteFunc(slices.Clone(left), func(p *tree.Proposal) bool { return failed[p] != nil })
 	asides := 0
 	for len(left) > 0 {
+		a.Settle(nil) // a rename may have its name now
 		var waiting []*tree.Proposal
 		for _, p := range left {
 			err := a.accept(ctx, p)
@@ -62,8 +63,7 @@ func (a accepting) hopeless(list []*tree.Proposal) map[*tree.Proposal]error {
 		return failed[p] != nil
 	})
 	for _, p := range a.Blocked(left) {
-		st := p.Node.State()
-		failed[p] = a.inTheWay(cmp.Or(st.ShownRel, st.Rel))
+		failed[p] = a.inTheWayOf(p)
 	}
 	return failed
 }
@@ -126,7 +126,23 @@ func (l *Locked) inTheWay(rel string) error {
 	return fmt.Errorf("%q %w: decide on what is proposed for it first, or together", l.Name+"/"+rel, model.ErrNameTaken)
 }
 
+// inTheWayOf is the error for a proposal that the source cannot follow.
+func (l *Locked) inTheWayOf(p *tree.Proposal) error {
+	if !p.IsBlocked() {
+		st := p.Node.State()
+		return l.inTheWay(cmp.Or(st.ShownRel, st.Rel))
+	}
+	rec := p.Record()
+	if l.Lookup(rec.ToDir) == nil {
+		return fmt.Errorf("%q %w: make the folder again, or reject the rename", l.Name+"/"+rec.ToDir, fs.ErrNotExist)
+	}
+	return fmt.Errorf("%q %w, and keeps its name: rename or delete that first, or reject this rename", l.Name+"/"+rec.To(), model.ErrNameTaken)
+}
+
 func (a accepting) move(ctx context.Context, p *tree.Proposal) error {
+	if p.IsBlocked() {
+		return a.inTheWayOf(p)
+	}
 	st := p.Node.State()
 	to := tree.Target{Dir: st.Dir, Name: st.Name}
 	if to.InSource() != nil || model.Rebased(st.ShownRel, st.Rel, "") != st.ShownRel {
@@ -177,7 +193,7 @@ func (l *Locked) EndDocs(rel string) {
 // the others can go on.
 func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool {
 	for _, p := range waiting {
-		if p.Record().Kind != model.ProposedRename {
+		if p.Record().Kind != model.ProposedRename || p.IsBlocked() {
 			continue
 		}
 		st := p.Node.State()

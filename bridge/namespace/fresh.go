@@ -106,6 +106,6 @@ func gone(names *Locked, x *tree.Node, l *note.Locked, origin any) {
 	at := x.Place().Path
 	l.Gone()
 	names.Vanish(x, false)
-	names.Settle(nil)
 	names.Tell(model.Event{Kind: model.EventRemoved, Path: at, ViewChanged: true, Origin: origin})
+	names.Settle(nil)
 }

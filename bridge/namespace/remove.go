@@ -86,7 +86,7 @@ func (n *base) removeNow(ctx context.Context, l *Locked, x *tree.Node, p model.P
 	}
 	err := l.Fulfil(x)
 	l.Vanish(x, false)
-	l.Settle(nil)
 	l.Tell(model.Event{Kind: model.EventRemoved, Path: p, Dir: x.Kind == model.KindDir, ViewChanged: true, Origin: o.Origin, By: o.By})
+	l.Settle(nil)
 	return err
 }

@@ -196,8 +196,8 @@ func (n *Names) moveNow(ctx context.Context, l *Locked, m *moving) error {
 	}
 	err = errors.Join(err, l.Store.Rename(model.Path(oldRel), model.Path(newRel)))
 	l.CanvasesFollow(ctx, oldRel, newRel)
+	l.Tell(m.event()) // before a rename that waited for the old name
 	l.Settle(nil)
-	l.Tell(m.event())
 	return err
 }
 

@@ -1,6 +1,7 @@
 package note
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -118,7 +119,7 @@ func isRejected(h model.History, left string) bool {
 	last := h.Records[len(h.Records)-1].Decision
 	return last != nil && last.Verdict == model.Rejected && h.All(func(r *model.Record) bool {
 		if r.Decision == nil {
-			return r.Author != ""
+			return r.Author != "" || bytes.Equal(r.Update, model.EmptyUpdate()) // the file was removed, and came back
 		}
 		_, stands := undos.Left(model.JournalEntry{Record: *r})
 		return left == "" || r.Decision.Verdict == model.Rejected || !stands

@@ -70,6 +70,9 @@ func isKnown(h model.History, file model.Stamp, raw string) bool {
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
+// maxAlike bounds the documents of one text that a note without marks is compared with: many notes may begin as one template.
+const maxAlike = 8
+
 // claim looks for the document of a note that has none at its path, or another's: one that ended there, or whose file was
 // moved here. other says that the document at the path is another's; it ends there.
 func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) error {
@@ -82,13 +85,14 @@ func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) er
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if other || attribution.MarksIn(raw) { // else nothing of a document shows
-		more, err := n.store.DocsOf(file, model.SumOf(raw))
-		if err != nil {
-			return err
-		}
-		list = append(list, more...)
+	more, err := n.store.DocsOf(file, model.SumOf(raw))
+	if err != nil {
+		return err
 	}
+	if !other && !attribution.MarksIn(raw) {
+		more = more[:min(len(more), maxAlike)]
+	}
+	list = append(list, more...)
 	var from model.Path
 	for _, d := range list {
 		if mine, err := n.mayClaim(ctx, d, file, raw); err != nil {

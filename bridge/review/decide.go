@@ -280,8 +280,12 @@ func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Fold
 			continue
 		}
 		for _, p := range list {
-			if st := p.Node.State(); d.Verdict == model.Rejected && st.Dir != nil {
-				out.notes, out.folders = append(out.notes, p.Node), append(out.folders, st.Dir)
+			if d.Verdict != model.Rejected {
+				continue
+			}
+			out.notes = append(out.notes, p.Node)
+			if st := p.Node.State(); st.Dir != nil {
+				out.folders = append(out.folders, st.Dir)
 			}
 		}
 		if d.Verdict == model.Accepted {

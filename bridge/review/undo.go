@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -43,6 +44,12 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ..
 		return Outcome{}, err
 	}
 	entries, err := j.find(batch, ids)
+	if err == nil && slices.ContainsFunc(entries, r.isMissing) {
+		r.readAll(ctx)
+		if j, err = r.journal(); err == nil {
+			entries, err = j.find(batch, ids)
+		}
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -52,6 +59,27 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ..
 		out.Older = j.olderBatch(entries[0].BatchOf())
 	}
 	return out, ctx.Err()
+}
+
+// isMissing reports whether the note of an entry is not where the store has it, other than one that the decision has emptied.
+func (r *Review) isMissing(e undoable) bool {
+	if e.Decision != nil && (e.Decision.Proposal != nil || e.Decision.Emptied) {
+		return false
+	}
+	f := r.tree.Folder(e.Folder)
+	return e.Path == "" || f != nil && f.Lookup(e.Rel) == nil
+}
+
+// readAll reads every note: one that was moved while relayfs was stopped finds its document when it is first read.
+func (r *Review) readAll(ctx context.Context) {
+	for _, f := range r.tree.Folders() {
+		list, _ := r.tree.Below(f.Path())
+		for _, e := range list {
+			if e.Kind == model.KindNote {
+				_, _ = r.tree.Open(ctx, e.Path) // if it cannot be read, the undo says that the note is gone
+			}
+		}
+	}
 }
 
 // UndoSession takes back all that a session of an author did and nobody has decided on: it rejects what waits,
@@ -123,7 +151,7 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 	var proposals []model.JournalEntry
 	for _, e := range entries {
 		if e.Decision != nil && e.Decision.Proposal != nil {
-			proposals = append(proposals, e.JournalEntry)
+			proposals = append(proposals, j.now(e.JournalEntry))
 			continue
 		}
 		if e.Path == "" {
@@ -203,6 +231,49 @@ func (r *Review) journal() (j journal, err error) {
 		}
 	}
 	return j, nil
+}
+
+// now is the entry of a proposal with the paths of folders that were renamed since, other than in its own batch: those go back
+// before it. An accepted proposal names what was moved or removed by where it was, which something else may have now: of that only
+// the folder is followed.
+func (j journal) now(e model.JournalEntry) model.JournalEntry {
+	i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
+	d, rec := *e.Decision, *e.Decision.Proposal
+	together := make(map[string]bool)
+	for k, x := range slices.Backward(j.all[:max(i, 0)]) {
+		if x.Folder != e.Folder || x.Decision == nil || x.Decision.Proposal == nil || !x.Decision.Proposal.Dir || x.Decision.Proposal.Kind != model.ProposedRename {
+			continue
+		}
+		folder := x.Decision.Proposal
+		together[folder.ID] = together[folder.ID] || x.BatchOf() == e.BatchOf()
+		if together[folder.ID] || !j.moved(k) {
+			continue
+		}
+		from, to := folder.From(), folder.To()
+		if x.Decision.Verdict == model.Undone {
+			from, to = to, from
+		}
+		if d.Verdict != model.Accepted || rec.Rel == "" {
+			rec.Rebase(from, to)
+			continue
+		}
+		rec.Rel = path.Join(model.Rebased(path.Dir(rec.Rel), from, to), path.Base(rec.Rel))
+		rec.ToDir = model.Rebased(rec.ToDir, from, to)
+		rec.RebaseOthers(from, to)
+	}
+	d.Proposal, e.Decision = &rec, &d
+	return e
+}
+
+// moved reports whether an entry about a proposal to rename tells of a rename: it was accepted, or that was taken back.
+func (j journal) moved(k int) bool {
+	d := j.all[k].Decision
+	if d.Verdict != model.Undone {
+		return d.Verdict == model.Accepted
+	}
+	return slices.ContainsFunc(j.all[k:], func(x model.JournalEntry) bool {
+		return x.Decision != nil && x.BatchOf() == d.Undoes && x.Decision.Verdict == model.Accepted
+	})
 }
 
 // find finds what Undo is to take back.

@@ -16,13 +16,18 @@ type status struct {
 	uid     int
 }
 
-// readStatus reads the status of a thread's process.
+// readStatus reads the status of a thread's process. Threads have names of their own: those with which Claude Code writes
+// are called "Bun Pool 1".
 func readStatus(thread int) (status, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread)) // not there on macOS
 	if err != nil {
 		return status{}, false
 	}
-	return parseStatus(text, thread), true
+	s := parseStatus(text, thread)
+	if s.pid != thread {
+		return readStatus(s.pid)
+	}
+	return s, true
 }
 
 // parseStatus parses a status. What is missing stays 0, but for the process.

@@ -9,9 +9,11 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -42,6 +44,27 @@ func TestProgramOfAThread(t *testing.T) {
 	if got := table.OfThread(0); got != (Program{}) {
 		t.Errorf("the kernel: got %+v, want none", got)
 	}
+}
+
+// A process has its own name, whatever those of its threads are.
+func TestNameOfAProcess(t *testing.T) {
+	var all sync.WaitGroup
+	for range 2 { // the first thread of the process runs one of them at most
+		all.Go(func() {
+			runtime.LockOSThread() // the thread ends with the goroutine
+			if syscall.Gettid() == os.Getpid() {
+				return
+			}
+			if err := unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&[]byte("pool\x00")[0])), 0, 0, 0); err != nil {
+				t.Error(err)
+			}
+			table := new(Table)
+			if got, want := table.OfThread(uint32(syscall.Gettid())).Name, table.Self().Name; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // started runs a shell script whose process has the given name, and returns the numbers of processes that it prints, one a

@@ -167,6 +167,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/tui/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
 	// The end-to-end tests by subject; what they import is in test files.
+	"tests/claude-code":      {nil, "Claude Code on a mount"},
 	"tests/cli":              {nil, "commands, configuration and machines on which something is missing"},
 	"tests/code":             {nil, "rules about the source; it runs nothing"},
 	"tests/crash":            {nil, "kills, failing disks and long runs"},

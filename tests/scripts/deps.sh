@@ -113,7 +113,7 @@ if [[ $what == test ]]; then
 	make_roots &
 	roots=$!
 	fetch_prometheus || { say "Prometheus cannot be fetched: apt-get update, and run this again"; exit 1; }
-	for dir in tests/peer tests/critic tests/mcp-client tests/docs tests/docs-sets tests/frontmatter tests/packages tests/render tests/review-page tests/review-api tests/servers; do
+	for dir in tests/claude-code tests/peer tests/critic tests/mcp-client tests/docs tests/docs-sets tests/frontmatter tests/packages tests/render tests/review-page tests/review-api tests/servers; do
 		[[ -f $dir/package-lock.json ]] || continue
 		# npm writes node_modules/.package-lock.json last: newer than the lock file means installed.
 		[[ $dir/node_modules/.package-lock.json -nt $dir/package-lock.json ]] && continue

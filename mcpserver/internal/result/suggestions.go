@@ -78,6 +78,9 @@ func DescribeProposal(p model.Proposal) string {
 	if p.Stale {
 		line += ", changed since"
 	}
+	if p.Taken {
+		line += ", but that name is taken"
+	}
 	return OneLine(line) + " [" + p.ID + "]"
 }
 

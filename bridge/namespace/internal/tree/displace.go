@@ -4,10 +4,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// This file lets proposals give way to what people do in the source meanwhile. A
-// proposal that cannot be shown any more, because its place was taken or what it
-// is about is gone, is dropped: what it was about is shown where people have it,
-// and the journal tells of it. TakeShift tells what has to be made known of it.
+// This file lets proposals give way to what the user does in the source. A rename whose place was taken waits, and what it
+// is about is shown where the source has it. A proposal about something that is gone, or that is in use again, is dropped, and
+// the journal tells of it. TakeShift tells what has to be made known of it.
 
 // lose is withdraw for a proposal that has become pointless. Its record tells
 // where everything was, so it comes before the tree is changed.
@@ -38,11 +37,10 @@ func (f *Folder) makeRoom(dir *Node, name string, kind model.NodeKind) *Node {
 	return nil
 }
 
-// reveal shows a folder that was proposed to be deleted: it is in use again. One
-// that has no proposal is on its way home.
+// reveal shows a folder that was proposed to be deleted: it is in use again.
 func (f *Folder) reveal(dir *Node) {
 	for d := dir; ; d = d.parent {
-		if d.hidden() && d.pending != nil {
+		if d.hidden() && d.pending != nil && d.pending.rec.Kind == model.ProposedDelete {
 			f.sendHome(d)
 		}
 		if d.parent == nil {
@@ -51,14 +49,17 @@ func (f *Folder) reveal(dir *Node) {
 	}
 }
 
-// sendHome drops the proposal to rename or delete n and shows n where the source
-// has it.
+// sendHome drops the proposal to delete n, or blocks that to rename it, and shows n where the source has it.
 func (f *Folder) sendHome(n *Node) {
 	at := *n.home
 	if n.shown() {
 		f.shift.Events = append(f.shift.Events, n.event(model.EventRemoved))
 	}
-	f.lose(n.pending)
+	if p := n.pending; p.rec.Kind == model.ProposedRename {
+		p.rec = p.record()
+	} else {
+		f.lose(p)
+	}
 	if n.parent != nil {
 		delete(n.parent.children, n.name)
 		n.parent = nil
@@ -150,11 +151,20 @@ type Shift struct {
 	Done    []string               // IDs of proposals that people did themselves
 }
 
-// TakeShift returns what became of the Folder's proposals, for the caller to keep and to
-// publish.
+// TakeShift returns what became of the Folder's proposals, for the caller to keep and to publish. Renames that were blocked and
+// can be shown are.
 func (f *Folder) TakeShift() Shift {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for _, p := range f.proposals {
+		if !p.blocked() {
+			continue
+		}
+		dir := f.lookup(p.rec.ToDir)
+		if dir != nil && dir.Kind == model.KindDir && dir.shown() && dir.children[p.rec.Name] == nil && !dir.isIn(p.Node) && p.Node.shown() {
+			f.shift.Events = append(f.shift.Events, p.Node.move(dir, p.rec.Name))
+		}
+	}
 	s := f.shift
 	f.shift = Shift{}
 	return s

@@ -12,6 +12,7 @@ import (
 func (f *Folder) Stranded(list []*Proposal) (stranded []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
+	list = slices.DeleteFunc(slices.Clone(list), (*Proposal).blocked)
 	return asShown.stranded(homes(list), list)
 }
 
@@ -22,18 +23,22 @@ func (f *Folder) Blocked(list []*Proposal) (blocked []*Proposal) {
 	defer f.mu.RUnlock()
 	to := make(placing)
 	for _, p := range list {
-		if p.rec.Kind != model.ProposedFile {
+		if p.blocked() {
+			if dir := f.lookup(p.rec.ToDir); dir != nil && dir.Kind == model.KindDir {
+				to[p.Node] = home{dir, p.rec.Name}
+			}
+		} else if p.rec.Kind != model.ProposedFile {
 			to[p.Node] = home{p.Node.parent, p.Node.name}
 		}
 	}
 	return inSource.stranded(to, list)
 }
 
-// homes are where the source has what the proposals have shown elsewhere.
+// homes are where the source has what the proposals have shown elsewhere: a file that is only proposed nowhere.
 func homes(list []*Proposal) placing {
 	to := make(placing)
 	for _, p := range list {
-		if p.rec.Kind != model.ProposedFile {
+		if p.rec.Kind != model.ProposedFile || p.Node.virtual() {
 			to[p.Node] = *p.Node.home
 		}
 	}
@@ -45,13 +50,12 @@ func homes(list []*Proposal) placing {
 func (f *Folder) GoHome(list []*Proposal) []model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	events := homes(list).show()
+	events := homes(slices.DeleteFunc(slices.Clone(list), (*Proposal).blocked)).show()
 	for _, p := range list {
 		f.withdraw(p)
 		switch n := p.Node; {
 		case p.rec.Kind != model.ProposedFile:
 		case n.virtual():
-			events = append(events, n.event(model.EventRemoved))
 			n.forget()
 		default: // the source's content is shown again
 			events = append(events, n.event(model.EventChanged))
@@ -77,6 +81,8 @@ type Decided struct {
 	Rec  model.ProposalRecord
 	Node *Node // nil if it is not there
 	Dir  *Node // where it is to be shown if the decision is taken back, nil if it is not
+	// Blocked says that a rename waits without being shown: its new name is taken, or its folder is gone.
+	Blocked bool
 }
 
 // FindAccepted finds what an accepted proposal was about, and that the acceptance can be taken
@@ -96,7 +102,7 @@ func (f *Folder) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 	case d.Dir == nil && (rec.Kind == model.ProposedRename || rec.Rel == ""), d.Dir != nil && !d.Dir.shown():
 	case rec.Kind == model.ProposedRename && n.pending == nil && f.isFree(rec.Rel):
 		return d, nil
-	case rec.Kind == model.ProposedFile && n.content == nil:
+	case rec.Kind == model.ProposedFile && n.content == nil && (rec.Rel != "" || n.pending == nil):
 		return d, nil
 	}
 	return d, ErrElsewhere
@@ -127,8 +133,12 @@ func (f *Folder) FindRejected(recs []model.ProposalRecord) (found []Decided, els
 		found = append(found, d)
 	}
 	asShown.drop(to)
+	for i := range found {
+		d := &found[i]
+		d.Blocked = d.Rec.Kind == model.ProposedRename && d.Node != nil && d.Node.pending == nil && d.Node.home == nil && !to.has(d.Node)
+	}
 	found = slices.DeleteFunc(found, func(d Decided) bool {
-		if to.takes(d) {
+		if to.takes(d) || d.Blocked {
 			return false
 		}
 		elsewhere = append(elsewhere, d.Rec)
@@ -169,12 +179,18 @@ func (f *Folder) AddRejected(found []Decided) (list []*Proposal, events []model.
 	for _, d := range found {
 		if d.Rec.Kind != model.ProposedFile {
 			list = append(list, d.Node.attach(d.Rec))
+		}
+		if d.Rec.Kind != model.ProposedFile && !d.Blocked {
 			to[d.Node] = d.place()
 		}
 	}
 	events = to.show()
 	for _, d := range found {
 		switch {
+		case d.Blocked:
+			ev := d.Node.event(model.EventPending)
+			ev.ViewChanged = false
+			events = append(events, ev)
 		case d.Rec.Kind != model.ProposedFile:
 		case d.Node != nil:
 			list = append(list, d.Node.attach(d.Rec))

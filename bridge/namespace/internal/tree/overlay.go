@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // home is where the source has a node that is shown elsewhere or not at all.
@@ -110,6 +112,9 @@ func (n *Node) rehome(d *Node, name string) {
 		defer func() {
 			for _, p := range n.Folder.proposals {
 				p.rec.RebaseOthers(was, n.rel())
+				if p.blocked() {
+					p.rec.ToDir = model.Rebased(p.rec.ToDir, was, n.rel())
+				}
 			}
 		}()
 	}

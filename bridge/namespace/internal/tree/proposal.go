@@ -21,11 +21,33 @@ type Proposal struct {
 func (p *Proposal) record() model.ProposalRecord {
 	rec := p.rec
 	rec.Rel = p.Node.rel()
-	if p.Node.parent != nil && (rec.Kind == model.ProposedRename || p.Node.virtual()) {
+	if p.Node.parent != nil && !p.blocked() && (rec.Kind == model.ProposedRename || p.Node.virtual()) {
 		rec.ToDir, rec.Name = p.Node.parent.rel(), p.Node.name
 	}
-	rec.Made = p.made()
+	rec.Made, rec.Blocked = p.made(), p.blocked()
 	return rec
+}
+
+// blocked reports whether a rename cannot be shown: its new name is taken, or its new folder is gone. It waits, and what it is
+// about is shown where the source has it.
+func (p *Proposal) blocked() bool { return p.rec.Kind == model.ProposedRename && p.Node.home == nil }
+
+// IsBlocked reports whether a rename cannot be shown, and so not be accepted either.
+func (p *Proposal) IsBlocked() bool {
+	p.Node.Folder.mu.RLock()
+	defer p.Node.Folder.mu.RUnlock()
+	return p.blocked()
+}
+
+// newPath is where a rename is to show what it is about.
+func (p *Proposal) newPath() model.Path {
+	if !p.blocked() {
+		return p.Node.path()
+	}
+	if dir := p.Node.Folder.lookup(p.rec.ToDir); dir != nil && dir.shown() {
+		return dir.path().Join(p.rec.Name)
+	}
+	return p.Node.Folder.Path().Join(p.rec.To())
 }
 
 // made are the folders that agents made, of those that the node is in or is to be in, and the
@@ -51,7 +73,7 @@ func (p *Proposal) public() model.Proposal {
 	}
 	pub.Path = p.Node.path()
 	if rec.Kind == model.ProposedRename {
-		pub.NewPath = pub.Path
+		pub.NewPath, pub.Taken = p.newPath(), p.blocked()
 	}
 	if rec.Rel != "" {
 		pub.Path = p.Node.Folder.Path().Join(rec.Rel)

@@ -164,6 +164,12 @@ func (f *Folder) PersonMoved(n *Node, newRel string) {
 	f.makeRoom(parent, name, n.Kind)
 	n.rehome(parent, name)
 	f.shift.Events = append(f.shift.Events, n.move(parent, name)) // not before, since its folder may have gone home
+	if p := n.pending; p != nil && p.rec.To() == newRel {
+		f.shift.Done = append(f.shift.Done, p.rec.ID)
+		f.withdraw(p)
+	} else if p != nil {
+		p.rec.Stale, p.rec.Aside = true, ""
+	}
 }
 
 // Files are the files that the source has, and those that are only proposed, whose names
@@ -213,7 +219,7 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 		return
 	}
 	n.attach(rec).kept = kept
-	if rec.Kind != model.ProposedFile {
+	if rec.Kind != model.ProposedFile && !rec.Blocked {
 		n.hide()
 	}
 }
@@ -223,7 +229,7 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 func (f *Folder) placeRestored() {
 	var homeless []*Node
 	for _, p := range f.proposals {
-		if p.rec.Kind != model.ProposedRename {
+		if p.rec.Kind != model.ProposedRename || p.blocked() {
 			continue
 		}
 		dir := f.lookup(p.rec.ToDir)

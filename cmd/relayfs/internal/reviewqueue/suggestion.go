@@ -33,6 +33,7 @@ type Suggestion struct {
 	Proposal    string             `json:"proposal,omitempty"` // ID of the rename for which it rewrites a link
 	Dir         bool               `json:"dir,omitempty"`      // the proposal is about a folder
 	Stale       bool               `json:"stale,omitempty"`    // the note of the proposal has changed since
+	Taken       bool               `json:"taken,omitempty"`    // the new name of a rename is taken, or its folder is gone
 	// Revision is a hash of the content that the user decides on. If it has changed, so has the suggestion.
 	Revision string `json:"revision"`
 	// Before and After are the accepted view around the suggestion: the rest of its lines and contextLines more.
@@ -81,7 +82,7 @@ func (s *Suggestion) Answer() string {
 
 func (s Suggestion) withRevision() Suggestion {
 	h := sha256.New()
-	for _, field := range append([]string{s.Path, s.Kind, s.Old, s.New, s.Author, strconv.FormatBool(s.Dir), strconv.FormatBool(s.Stale)}, s.Comments...) {
+	for _, field := range append([]string{s.Path, s.Kind, s.Old, s.New, s.Author, strconv.FormatBool(s.Dir), strconv.FormatBool(s.Stale), strconv.FormatBool(s.Taken)}, s.Comments...) {
 		fmt.Fprintf(h, "%d:%s", len(field), field)
 	}
 	s.Revision = hex.EncodeToString(h.Sum(nil)[:8])
@@ -92,7 +93,7 @@ func (s Suggestion) withRevision() Suggestion {
 func newProposal(p model.Proposal) Suggestion {
 	s := Suggestion{
 		ID: p.ID, Path: string(p.Path), Kind: string(p.Kind), Old: string(p.Path), New: string(p.NewPath),
-		Author: p.Author, Session: p.Session, Time: p.Time, Comments: []string{}, Dir: p.Dir, Stale: p.Stale,
+		Author: p.Author, Session: p.Session, Time: p.Time, Comments: []string{}, Dir: p.Dir, Stale: p.Stale, Taken: p.Taken,
 	}
 	if p.Kind == model.ProposedFile {
 		s.Old, s.New = string(p.Old), string(p.New)
@@ -155,6 +156,9 @@ func (s *Suggestion) proposed(to string) string {
 	}
 	if s.Stale {
 		what += " (changed since)"
+	}
+	if s.Taken {
+		what += " (that name is taken)"
 	}
 	return what
 }

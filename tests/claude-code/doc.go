@@ -1,0 +1,2 @@
+// Package claudecode runs Claude Code on a mount. A mock of the Messages API tells it which tools to call.
+package claudecode

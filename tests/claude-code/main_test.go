@@ -1,0 +1,9 @@
+package claudecode
+
+import (
+	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
+)
+
+func TestMain(m *testing.M) { harness.MainFull(m) }
