@@ -31,11 +31,27 @@ func (t *Table) delimiters(raw string, u Units) (list []delimiter) {
 		default:
 			continue
 		}
-		from, whole := cursor.PosAt(at), true
-		u.Each(from, from+MarkEdge, func(_ int, r model.IDRun) { whole = whole && t.isSyntax(r) })
-		if whole {
+		// A change may make one of a delimiter and of a character of the text that it replaces.
+		from, whole, some := cursor.PosAt(at), true, false
+		u.Each(from, from+MarkEdge, func(_ int, r model.IDRun) {
+			t.Each(r, func(_ model.IDRun, is *Fact) {
+				whole, some = whole && (is.isSyntax() || is.By.MakesMarks()) && !is.Torn, some || is.isSyntax()
+			})
+		})
+		if whole && some {
 			list = append(list, d)
 			at += MarkEdge - 1
+		}
+	}
+	// A mark of which a person has written one delimiter is a mark, too.
+	at := make(map[int]bool, len(list))
+	for _, d := range list {
+		at[d.at] = true
+	}
+	marks, _, _ := t.Known(raw, u).Layout(raw)
+	for _, m := range marks {
+		if first, last := m.Start, m.End-MarkEdge; at[first] != at[last] {
+			list = slices.DeleteFunc(list, func(d delimiter) bool { return d.at == first || d.at == last })
 		}
 	}
 	return list
@@ -43,13 +59,6 @@ func (t *Table) delimiters(raw string, u Units) (list []delimiter) {
 
 // isSyntax says whether a program wrote the character as that of a mark, and not as a comment's.
 func (f *Fact) isSyntax() bool { return f.Syntax && f.Ins.Of == nil }
-
-// isSyntax reports whether programs wrote all of a run as that of marks, and not as comments.
-func (t *Table) isSyntax(r model.IDRun) bool {
-	all := true
-	t.Each(r, func(_ model.IDRun, is *Fact) { all = all && is.isSyntax() && !is.Torn })
-	return all
-}
 
 // Untangled returns the edits of raw, whose identities are u, that write tangled marks again, and take out delimiters
 // that belong to none.
