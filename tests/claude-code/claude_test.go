@@ -188,7 +188,7 @@ func TestOneRunIsOneSession(t *testing.T) {
 		bash("rm Home.md; ls"),
 	)
 	for _, i := range []int{5, 6} {
-		if !strings.Contains(results[i], "is for people") || strings.Contains(results[i], "code 0") {
+		if !strings.Contains(results[i], "is reserved for the user") || strings.Contains(results[i], "code 0") {
 			t.Errorf("call %d is not refused: %s", i+1, results[i])
 		}
 	}

@@ -332,9 +332,9 @@ func TestMCPApprovalsAreJournalled(t *testing.T) {
 		log    string
 	}{
 		{saysNo, "declined to", "asked, and the user declined  "},
-		{map[string]any{"action": "cancel"}, "dismissed the request", "asked, and the person cancelled  "},
-		{saysYes, "", "asked, and the person allowed  "},
-		{always, "", "asked, and the person allowed for the session  "},
+		{map[string]any{"action": "cancel"}, "dismissed the request", "asked, and the user cancelled  "},
+		{saysYes, "", "asked, and the user allowed  "},
+		{always, "", "asked, and the user allowed for the session  "},
 	} {
 		t.Run(strings.TrimSpace(tt.log), func(t *testing.T) {
 			s := harness.NewSandbox(t)
@@ -348,7 +348,7 @@ func TestMCPApprovalsAreJournalled(t *testing.T) {
 			c.Close(t)
 			out := s.Run(t, "suggestions", "log", vault)
 			asked := 2
-			if tt.log == "asked, and the person allowed for the session  " {
+			if tt.log == "asked, and the user allowed for the session  " {
 				asked = 1
 			}
 			if n := strings.Count(out.Stdout, tt.log); n != asked || !strings.Contains(out.Stdout, `delete the note Vault/a.md. It deletes 2 words: "One line."`) {
