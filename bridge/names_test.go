@@ -184,6 +184,65 @@ func TestNameOfAProposalIsTaken(t *testing.T) {
 	}
 }
 
+// Where a rename waits for a name that another note gets meanwhile, both notes are shown, each at one path.
+func TestNameThatARenameWaitsForGoesToAnother(t *testing.T) {
+	rename := func(t *testing.T, f *bridgetest.Fixture, from, to model.Path) string {
+		res, err := f.Workspace.Rename(t.Context(), from, to, bridge.ChangeRequest{By: ann, Replace: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Proposal
+	}
+	shows := func(t *testing.T, f *bridgetest.Fixture, want map[model.Path]string) {
+		t.Helper()
+		for p, text := range want {
+			if got := open(t, f.Workspace, p).Text(); got != text {
+				t.Errorf("%s shows %q, want %q", p, got, text)
+			}
+		}
+	}
+	t.Run("both rejected, and taken back", func(t *testing.T) {
+		f := bridgetest.New(t, map[string]string{"Notes/A.md": "a\n", "Notes/B.md": "b\n"})
+		rename(t, f, "Notes/B.md", "Notes/X.md")
+		f.Person("Notes/X.md", "a person's\n")
+		rename(t, f, "Notes/A.md", "Notes/X.md")
+		want := map[model.Path]string{"Notes/B.md": "b\n", "Notes/X.md": "a\n"}
+		shows(t, f, want)
+		list, err := f.Proposals(t.Context(), "")
+		if err != nil || len(list) != 3 {
+			t.Fatalf("proposals %+v, %v", list, err)
+		}
+		decide(t, f.Workspace, model.Rejected, list[0].ID, list[1].ID, list[2].ID)
+		shows(t, f, map[model.Path]string{"Notes/A.md": "a\n", "Notes/B.md": "b\n", "Notes/X.md": "a person's\n"})
+		undo(t, f.Workspace, "")
+		shows(t, f, want)
+	})
+	t.Run("moved over an own note", func(t *testing.T) {
+		f := bridgetest.New(t, map[string]string{"Notes/A.md": "a\n", "Notes/B.md": "b\n", "Notes/d/C.md": "c\n"})
+		rename(t, f, "Notes/B.md", "Notes/d/X.md")
+		f.Source("Notes").Person(t).Remove("d")
+		if err := f.Source("Notes").Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Create(t.Context(), "Notes/d/X.md", bridge.Write{Text: "own\n", By: ann}); err != nil {
+			t.Fatal(err)
+		}
+		rename(t, f, "Notes/A.md", "Notes/d/X.md")
+		shows(t, f, map[model.Path]string{"Notes/B.md": "b\n", "Notes/d/X.md": "a\n"})
+	})
+	t.Run("deleted", func(t *testing.T) {
+		f := bridgetest.New(t, map[string]string{"Notes/A.md": "a\n", "Notes/B.md": "b\n", "Notes/C.md": "c\n"})
+		rename(t, f, "Notes/A.md", "Notes/Y.md")
+		rename(t, f, "Notes/B.md", "Notes/X.md")
+		f.Person("Notes/X.md", "a person's\n")
+		f.Person("Notes/Y.md", "a person's\n")
+		if _, err := f.Remove(t.Context(), "Notes/X.md", bridge.ChangeRequest{By: ann}); err != nil {
+			t.Fatal(err)
+		}
+		shows(t, f, map[model.Path]string{"Notes/A.md": "a\n", "Notes/X.md": "b\n"})
+	})
+}
+
 // A user takes the name that something is proposed to have, and relayfs has not seen it yet. An acceptance says so, changes
 // nothing, and the proposal can be decided on: also rejected, or accepted when the name is free again.
 func TestNameOfAProposalIsTakenUnseen(t *testing.T) {

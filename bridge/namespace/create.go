@@ -90,7 +90,6 @@ func (n *Names) createAt(ctx context.Context, l *Locked, p model.Path, c *note.C
 	if err := l.ShowAt(x, at, wr.By); err != nil {
 		if n.retract(ctx, l, p, at.Rel, stamp) {
 			l.Vanish(x, true)
-			l.Settle(nil)
 		} else {
 			ev.Path = l.Path().Join(at.Rel)
 			l.Tell(ev)

@@ -113,7 +113,6 @@ func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Re
 			return err
 		}
 		l.Vanish(x, false)
-		l.Settle(nil)
 		l.Tell(model.Event{Kind: model.EventRemoved, Path: p, ViewChanged: true, Origin: o.Origin, By: o.By})
 		return nil
 	})

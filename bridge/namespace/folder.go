@@ -55,8 +55,10 @@ func (f *Folder) Lock() *Locked {
 // Tell has events published once the lock is released: subscribers run under no lock.
 func (l *Locked) Tell(events ...model.Event) { l.told = append(l.told, events...) }
 
-// Unlock lets the next change go on and publishes what was told.
+// Unlock settles what the change did to proposals, lets the next change go on, and publishes what was told. A rename that waited
+// for a name gets it here rather than while the change has a place in mind for something else.
 func (l *Locked) Unlock() {
+	l.Settle(nil)
 	told := l.told
 	l.told = nil
 	l.mu.Unlock()

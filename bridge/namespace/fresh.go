@@ -107,5 +107,4 @@ func gone(names *Locked, x *tree.Node, l *note.Locked, origin any) {
 	l.Gone()
 	names.Vanish(x, false)
 	names.Tell(model.Event{Kind: model.EventRemoved, Path: at, ViewChanged: true, Origin: origin})
-	names.Settle(nil)
 }

@@ -165,7 +165,6 @@ func (n *base) finishProposed(ctx context.Context, f *Folder, p *tree.Proposal) 
 	defer l.Unlock()
 	if p.Node.State().Pending == p {
 		p.Update(func(rec *model.ProposalRecord) { rec.Owes, rec.Linking = left, false })
-		l.Settle(nil)
 	}
 	return res
 }

@@ -87,6 +87,5 @@ func (n *base) removeNow(ctx context.Context, l *Locked, x *tree.Node, p model.P
 	err := l.Fulfil(x)
 	l.Vanish(x, false)
 	l.Tell(model.Event{Kind: model.EventRemoved, Path: p, Dir: x.Kind == model.KindDir, ViewChanged: true, Origin: o.Origin, By: o.By})
-	l.Settle(nil)
 	return err
 }

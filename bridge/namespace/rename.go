@@ -154,7 +154,6 @@ func (n *Names) moveTo(ctx context.Context, l *Locked, m *moving) (err error) {
 	}
 	if m.id, m.gone, err = l.Move(ctx, m.n, m.to, m.o.By, m.owes); err == nil {
 		l.Tell(m.event())
-		l.Settle(nil) // with the folders that were made for it
 	}
 	return err
 }
@@ -196,8 +195,7 @@ func (n *Names) moveNow(ctx context.Context, l *Locked, m *moving) error {
 	}
 	err = errors.Join(err, l.Store.Rename(model.Path(oldRel), model.Path(newRel)))
 	l.CanvasesFollow(ctx, oldRel, newRel)
-	l.Tell(m.event()) // before a rename that waited for the old name
-	l.Settle(nil)
+	l.Tell(m.event())
 	return err
 }
 

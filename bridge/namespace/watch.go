@@ -86,7 +86,6 @@ func (f *Folder) removed(rel string) {
 			l.EndDocs(rel)
 		}
 	}
-	l.Settle(nil)
 }
 
 func (f *Folder) renamed(ctx context.Context, ev model.SourceEvent) {

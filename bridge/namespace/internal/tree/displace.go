@@ -156,13 +156,17 @@ type Shift struct {
 func (f *Folder) TakeShift() Shift {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, p := range f.proposals {
-		if !p.blocked() {
-			continue
-		}
-		dir := f.lookup(p.rec.ToDir)
-		if dir != nil && dir.Kind == model.KindDir && dir.shown() && dir.children[p.rec.Name] == nil && !dir.isIn(p.Node) && p.Node.shown() {
-			f.shift.Events = append(f.shift.Events, p.Node.move(dir, p.rec.Name))
+	for again := true; again; { // one may make room for another
+		again = false
+		for _, p := range f.proposals {
+			if !p.blocked() {
+				continue
+			}
+			dir := f.lookup(p.rec.ToDir)
+			if dir != nil && dir.Kind == model.KindDir && dir.shown() && dir.children[p.rec.Name] == nil && !dir.isIn(p.Node) && p.Node.shown() {
+				f.shift.Events = append(f.shift.Events, p.Node.move(dir, p.rec.Name))
+				again = true
+			}
 		}
 	}
 	s := f.shift

@@ -81,8 +81,6 @@ type Decided struct {
 	Rec  model.ProposalRecord
 	Node *Node // nil if it is not there
 	Dir  *Node // where it is to be shown if the decision is taken back, nil if it is not
-	// Blocked says that a rename waits without being shown: its new name is taken, or its folder is gone.
-	Blocked bool
 }
 
 // FindAccepted finds what an accepted proposal was about, and that the acceptance can be taken
@@ -120,14 +118,14 @@ func (f *Folder) findDecided(rec model.ProposalRecord, at string) Decided {
 }
 
 // FindRejected finds what rejected proposals were about, those that can be proposed together
-// again, and the others.
+// again, and the others. A rename that waited for its name waits again: what has the name may be among them.
 func (f *Folder) FindRejected(recs []model.ProposalRecord) (found []Decided, elsewhere []model.ProposalRecord) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	to := make(placing)
 	for _, rec := range recs {
 		d := f.findDecided(rec, rec.Rel)
-		if n := d.Node; rec.Kind != model.ProposedFile && n != nil && n.pending == nil && (d.Dir != nil || rec.Kind == model.ProposedDelete) {
+		if n := d.Node; rec.Kind != model.ProposedFile && !rec.Blocked && n != nil && n.pending == nil && (d.Dir != nil || rec.Kind == model.ProposedDelete) {
 			to[n] = d.place()
 		}
 		found = append(found, d)
@@ -135,10 +133,10 @@ func (f *Folder) FindRejected(recs []model.ProposalRecord) (found []Decided, els
 	asShown.drop(to)
 	for i := range found {
 		d := &found[i]
-		d.Blocked = d.Rec.Kind == model.ProposedRename && d.Node != nil && d.Node.pending == nil && d.Node.home == nil && !to.has(d.Node)
+		d.Rec.Blocked = d.Rec.Kind == model.ProposedRename && d.Node != nil && d.Node.pending == nil && d.Node.home == nil && !to.has(d.Node)
 	}
 	found = slices.DeleteFunc(found, func(d Decided) bool {
-		if to.takes(d) || d.Blocked {
+		if to.takes(d) || d.Rec.Blocked {
 			return false
 		}
 		elsewhere = append(elsewhere, d.Rec)
@@ -180,14 +178,14 @@ func (f *Folder) AddRejected(found []Decided) (list []*Proposal, events []model.
 		if d.Rec.Kind != model.ProposedFile {
 			list = append(list, d.Node.attach(d.Rec))
 		}
-		if d.Rec.Kind != model.ProposedFile && !d.Blocked {
+		if d.Rec.Kind != model.ProposedFile && !d.Rec.Blocked {
 			to[d.Node] = d.place()
 		}
 	}
 	events = to.show()
 	for _, d := range found {
 		switch {
-		case d.Blocked:
+		case d.Rec.Blocked:
 			ev := d.Node.event(model.EventPending)
 			ev.ViewChanged = false
 			events = append(events, ev)
