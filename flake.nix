@@ -15,7 +15,7 @@
           version = self.shortRev or "dirty";
           src = self;
           # What packaging/vendor-hash.py prints; a test compares.
-          vendorHash = "sha256-bg+LA8FnJ/OtS6gTN1d5+T8sYhVPCahsJMeIKVwbq8w=";
+          vendorHash = "sha256-XTH+pBCEQfnX7wV855dj6NdSsbt+KmAtijLDj1hEnqY=";
           subPackages = [ "cmd/relayfs" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" ];

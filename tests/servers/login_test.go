@@ -309,7 +309,7 @@ func TestLoginEndsOffline(t *testing.T) {
 	if err := harness.WriteAll(note, []byte("note\nwritten offline\n")); err != nil {
 		t.Fatal(err)
 	}
-	statusTells(t, s, "not connected", "1 document with changes")
+	statusTells(t, s, "not connected", "1 document with unacknowledged changes")
 	p.start(t)
 	p.tell(t, "login 3600")
 	p.login(t, s)
