@@ -57,7 +57,6 @@ func (v View) checkDocuments() error {
 	return err
 }
 
-// checkPaths checks that a document that is listed at a path says the same.
 func (v View) checkPaths() error {
 	return bucket(v.tx, pathsBucket).ForEach(func(p, id []byte) error {
 		if v.Document(model.DocID(id)).Path() != model.Path(p) {
