@@ -137,7 +137,7 @@ func (s *Store) open(o Options) error {
 	}
 	cut := func(name string) {
 		o.Logger.Warn("a part of the log cannot be read: a kill and a power cut leave that of what was being written; if there was neither, the disk damages files, "+
-			"and decisions may be missing: restore a backup with 'relayfs restore'", "file", filepath.Join(s.path, name))
+			"and decisions may be missing: restore a backup with 'relayfs restore --replace'", "file", filepath.Join(s.path, name))
 	}
 	s.wal, err = wal.Open(s.dir, wal.Options{SegmentSize: o.SegmentSize, Cut: cut}, applied, func(lsn wal.LSN, body []byte) error {
 		e, err := frame.Decode(lsn, body)
@@ -287,12 +287,10 @@ func (s *Store) apply(entries []*frame.Entry) error {
 	return s.wal.Release(last)
 }
 
-// errNothing is returned by what completes an entry that would change nothing.
-var errNothing = errors.New("nothing to add")
+var errNothing = errors.New("the entry would change nothing")
 
-// add appends an entry to the log and the state; synced says that it, and everything
-// before it, outlives a power cut when add returns. complete, unless nil, completes the
-// entry before.
+// add appends an entry to the log and the state, after complete, unless nil, has completed it or returned errNothing.
+// If synced is set, the entry and everything before it outlive a power cut when add returns.
 func (s *Store) add(e *frame.Entry, synced bool, complete func(*state) error) error {
 	lsn, err := s.addToLog(e, complete)
 	if err == nil && synced {
@@ -335,7 +333,6 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 	return e.LSN, nil
 }
 
-// fail names the store's file in an error.
 func (s *Store) fail(op string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err

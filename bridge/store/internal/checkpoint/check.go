@@ -34,7 +34,6 @@ func (f *File) Check() error {
 	})
 }
 
-// checkDocuments checks that a document that has records after its mark is listed as such, and no other one.
 func (v View) checkDocuments() error {
 	unsettled := bucket(v.tx, unsettledBucket)
 	listed := unsettled.Inspect().KeyN

@@ -24,7 +24,7 @@ var (
 )
 
 type Options struct {
-	SegmentSize int64             // 0 means 4 MiB
+	SegmentSize int64             // in bytes; 0 means 4 MiB
 	Cut         func(name string) // unless nil, is called with a file of which Open could not read all
 }
 
