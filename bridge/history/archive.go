@@ -10,13 +10,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace"
 )
 
-// Archive tells the histories of the notes of a tree.
 type Archive struct{ tree *namespace.Tree }
 
-// NewArchive returns the Archive of a tree.
 func NewArchive(t *namespace.Tree) *Archive { return &Archive{t} }
 
-// Time names the state at a time.
 func Time(t time.Time) When { return When{Time: t} }
 
 // History is what is known of the note that is shown at p, or that was there last. Errors:
@@ -36,18 +33,16 @@ func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
 		return nil, model.WrapError("open", p, err)
 	}
 	if len(past.Moments) == 0 && past.Begin.Seq == 0 {
-		return nil, nothing(p)
+		return nil, errNoHistory(p)
 	}
 	h, err := New(past)
 	return h, model.WrapError("open", p, err)
 }
 
-// nothing is the error for a note of which nothing was kept.
-func nothing(p model.Path) error {
+func errNoHistory(p model.Path) error {
 	return &UnknownError{string(p) + " has no history: it begins when an agent first changes the note, or a Yjs client opens it"}
 }
 
-// document is the one of the note at p.
 func (a *Archive) document(ctx context.Context, f *namespace.TreeFolder, p model.Path) (model.DocID, error) {
 	rel := a.tree.SourcePath(p)
 	if docs, ok := f.Source.(model.Documents); ok {
@@ -62,7 +57,7 @@ func (a *Archive) document(ctx context.Context, f *namespace.TreeFolder, p model
 		return id, model.WrapError("open", p, err)
 	}
 	if n, found := a.tree.Find("open", p); found == nil && n.Kind == model.KindNote {
-		return "", nothing(p)
+		return "", errNoHistory(p)
 	}
 	if id, err := f.Store.DocID(model.Path(rel).Ended()); err == nil {
 		return id, nil

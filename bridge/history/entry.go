@@ -7,7 +7,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Kind is what an Entry tells of.
 type Kind string
 
 const (
@@ -37,15 +36,12 @@ type Entry struct {
 	Added   []string `json:"added,omitempty"`
 	Deleted []string `json:"deleted,omitempty"`
 	// Lost is set if it is not kept any more what was added and deleted.
-	Lost bool `json:"lost,omitempty"`
-	// Decision is set for Decided.
-	Decision *Decision `json:"decision,omitempty"`
-	// From and To are set for Moved.
-	From model.Path `json:"from,omitempty"`
-	To   model.Path `json:"to,omitempty"`
+	Lost     bool       `json:"lost,omitempty"`
+	Decision *Decision  `json:"decision,omitempty"`
+	From     model.Path `json:"from,omitempty"`
+	To       model.Path `json:"to,omitempty"`
 }
 
-// Decision is what a person decided.
 type Decision struct {
 	Verdict model.Verdict   `json:"verdict"`
 	Batch   string          `json:"batch"`
@@ -55,7 +51,8 @@ type Decision struct {
 
 // Entries are the changes, oldest first.
 func (h *History) Entries() []Entry {
-	added, deleted := h.pieces()
+	added := h.pieces(func(s *model.Stretch) int { return s.Born })
+	deleted := h.pieces(func(s *model.Stretch) int { return s.Died })
 	var list []Entry
 	if h.past.Begin.Seq != 0 {
 		list = append(list, h.beginning())
@@ -67,10 +64,12 @@ func (h *History) Entries() []Entry {
 		}
 		if m.Did == nil { // of the time before the beginning, which is after it
 			at := max(0, len(list)-1)
-			list = slices.Insert(list, at, h.entry(i, nil))
+			list = slices.Insert(list, at, h.entry(i))
 			continue
 		}
-		list = append(list, h.entry(i, &change{added[i+1], deleted[i+1]}))
+		e := h.entry(i)
+		e.Added, e.Deleted = added[i+1], deleted[i+1]
+		list = append(list, e)
 	}
 	for _, m := range moves {
 		list = append(list, moved(m))
@@ -78,15 +77,8 @@ func (h *History) Entries() []Entry {
 	return list
 }
 
-// change is what an entry added and deleted.
-type change struct{ added, deleted []string }
-
-// pieces are what each change added and deleted.
-func (h *History) pieces() (added, deleted map[int][]string) {
-	return h.piecesBy(func(s *model.Stretch) int { return s.Born }), h.piecesBy(func(s *model.Stretch) int { return s.Died })
-}
-
-func (h *History) piecesBy(change func(*model.Stretch) int) map[int][]string {
+// pieces returns the pieces of text that change assigns to each change.
+func (h *History) pieces(change func(*model.Stretch) int) map[int][]string {
 	type piece struct {
 		text string
 		last int // the stretch that it ends with
@@ -130,22 +122,18 @@ func (h *History) isApart(n, from, to int) bool {
 	return size > farApart
 }
 
-// beginning is the entry of what came before the oldest state that is known.
 func (h *History) beginning() Entry {
 	return Entry{Number: h.past.Begin.Seq, Time: h.past.Begin.Time, Kind: Unknown, Lost: true}
 }
 
 func moved(m model.Moved) Entry { return Entry{Time: m.Time, Kind: Moved, From: m.From, To: m.To} }
 
-// entry tells of moment i.
-func (h *History) entry(i int, c *change) Entry {
+// entry is the Entry of moment i, without Added and Deleted.
+func (h *History) entry(i int) Entry {
 	m := &h.past.Moments[i]
 	e := Entry{
 		Number: m.Seq, Time: m.Time, Kind: Changed, Author: m.Author, Session: m.Session,
 		Found: m.Found, Lost: m.Did == nil,
-	}
-	if c != nil {
-		e.Added, e.Deleted = c.added, c.deleted
 	}
 	switch {
 	case m.Decision != nil:

@@ -9,14 +9,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// History is what is known of one note.
 type History struct {
 	past model.Past
 	// texts has state 0, with which the history begins, and n, to which moment n-1 led.
 	texts *model.Texts
 }
 
-// New reads what a Store knows.
 func New(past model.Past) (*History, error) {
 	did := []*ycrdt.Snapshot{past.Begin.Did}
 	for _, m := range past.Moments {
@@ -47,7 +45,7 @@ func (h *History) At(w When) (string, Entry, error) {
 	case n == 0:
 		return h.texts.At(0), h.beginning(), nil
 	}
-	return h.texts.At(n), h.entry(n-1, nil), nil
+	return h.texts.At(n), h.entry(n - 1), nil
 }
 
 // find is the number of the last change by a time, or of the one that an entry tells of.
@@ -56,7 +54,7 @@ func (h *History) find(w When) (int, error) {
 	if w.Entry != 0 {
 		i := slices.IndexFunc(h.past.Moments, func(m model.Moment) bool { return m.Did != nil && m.Seq >= w.Entry })
 		switch {
-		case begin.Seq >= w.Entry && begin.Seq != 0 && w.Entry < begin.Seq:
+		case w.Entry < begin.Seq:
 			return 0, &UnknownError{fmt.Sprintf("the text of entry %d is not kept any more; %s", w.Entry, h.firstKnown())}
 		case begin.Seq == w.Entry:
 			return 0, nil
@@ -76,7 +74,6 @@ func (h *History) find(w When) (int, error) {
 	return 0, nil
 }
 
-// firstKnown says what the oldest text is that can be shown.
 func (h *History) firstKnown() string {
 	if h.past.Begin.Seq != 0 {
 		return fmt.Sprintf("the oldest known text is that of entry %d (%s)", h.past.Begin.Seq, h.past.Begin.Time.Local().Format(time.DateTime))

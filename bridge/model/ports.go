@@ -338,13 +338,13 @@ type Store interface {
 	// fingerprint is sum, and that no power cut takes that from it. It is kept soon, not durably: the
 	// file itself is the proof. Records up to seq may from now on be compacted.
 	Materialized(id DocID, seq uint64, sum ContentSum)
-	// Rename moves every document at or below oldPath.
+	// Rename moves every document at or below oldPath, durably.
 	Rename(oldPath, newPath Path) error
 	// End moves every document at or below p to where ended ones are (Path.Ended). It outlives the process, and a power cut a
-	// moment later.
+	// moment later: if it is lost, the file at p decides.
 	End(p Path) error
 	// Forget takes the document id out for good, with its history and its entries in
-	// the journal. An unknown id is no error.
+	// the journal, durably. An unknown id is no error.
 	Forget(id DocID) error
 	// Abort takes back the records of a document from number seq on: what they say did
 	// not happen. A document of which no record remains is unknown. It is durable when

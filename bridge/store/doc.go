@@ -9,28 +9,21 @@
 //
 // # Log and checkpoint
 //
-// Everything that a Store is told is a frame (internal/frame) of its log (internal/wal): what is
-// appended, taken back, decided, renamed and forgotten, and what the source's files hold. A frame
-// outlives the process when the call returns; the log is synced within a second, and before the call
-// returns for what the source has no copy of. checkpoint.db, in the same folder, is a checkpoint of
-// the log, a bbolt file (internal/checkpoint). It is brought up to date when the log is ten seconds
-// old or 4 MiB long, and at the end. What the store answers is the checkpoint with the frames after
-// it (state.go).
-// So the log alone decides, and when a checkpoint is written changes no answer.
+// Each change is a frame (internal/frame) of the log (internal/wal). It outlives the process when the call returns. The
+// log is synced within a second, and before the call returns for a change that the source has no copy of.
+// checkpoint.db, a bbolt file in the same folder (internal/checkpoint), is a checkpoint of the log: Close updates it, and
+// the store itself when the log is ten seconds old or 4 MiB long. Every answer is the checkpoint with the frames after
+// it (state.go), so the time of a checkpoint changes no answer.
 //
 // # Problems
 //
-// A Store knows whether changes are kept, by the law of model.Problems. An attempt is an append to
-// the log with its sync. If the last one has failed, Problems is one, too: it appends as much as did
-// not fit, which says nothing. One that was too large for the disk has failed until something as
-// large fits. Whatever was told to a Store without an error is in the log, so a checkpoint that fails
-// is a problem of its own: it loses nothing. Damage is one from when it is met until the store is
-// opened anew.
+// A Store reports whether changes are kept, by the law of model.Problems. An attempt is an append to the log with its
+// sync. A frame that did not fit on the disk has failed until one as long fits: Problems tries that with a frame of
+// padding. A checkpoint that fails is a problem of its own, which loses nothing: the log has it all. Damage stays a
+// problem until the store is opened again.
 //
 // # Concurrency and errors
 //
-// All methods may be called from several goroutines. One process at a time has
-// the store open; another gets ErrLocked. A damaged file is ErrDamaged, with what
-// to do about it. A full disk is model.ErrNoSpace, and what was kept before
-// stays as it was.
+// All methods may be called from several goroutines. One process at a time has the store open; another gets
+// ErrLocked. A damaged file is ErrDamaged, a full disk model.ErrNoSpace: what was kept before stays as it was.
 package store

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 )
 
-// DocID returns the document kept under p, or fs.ErrNotExist.
 func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -22,9 +21,6 @@ func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	return id, s.fail("look up document", err)
 }
 
-// Load returns everything kept for id, oldest first. Where updates were merged,
-// the first record's Update holds them all, and the other records that they
-// came from, of which those of people are dropped, have one that changes nothing.
 func (s *Store) Load(id model.DocID) (model.History, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,9 +28,6 @@ func (s *Store) Load(id model.DocID) (model.History, error) {
 	return h, s.fail("load document", err)
 }
 
-// Append keeps recs, all or none, for the document id, which lives at p. They
-// outlive the process when Append returns, and a power cut soon; what has no copy in the
-// source, records that are journalled or unsent, outlives one at once.
 func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq uint64, err error) {
 	if id == "" || len(recs) == 0 {
 		return 0, s.fail("append", errors.New("nothing, or for a document without an id"))
@@ -55,9 +48,6 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq 
 	return e.Last(), s.fail("append", err)
 }
 
-// Abort takes back the records of a document from number seq on: what they say did not
-// happen. If that is all of them, it takes the document out for good, and its entries out of the journal. It is durable when Abort
-// returns.
 func (s *Store) Abort(id model.DocID, seq uint64) error {
 	e := &frame.Entry{Kind: frame.Abort, ID: id, Seq: max(seq, 1)}
 	return s.fail("abort", s.add(e, true, func(st *state) error {
@@ -69,11 +59,8 @@ func (s *Store) Abort(id model.DocID, seq uint64) error {
 	}))
 }
 
-// Forget takes the document id out for good, and its entries out of the journal. It is
-// durable when Forget returns.
 func (s *Store) Forget(id model.DocID) error { return s.Abort(id, 1) }
 
-// Rename moves every document at or below oldPath. It is durable when Rename returns.
 func (s *Store) Rename(oldPath, newPath model.Path) error {
 	if oldPath == newPath {
 		return nil
@@ -81,8 +68,6 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 	return s.fail("rename", s.move(oldPath, newPath, true))
 }
 
-// End moves every document at or below p to where ended ones are. It outlives the process, and a power cut a moment later: if
-// that is lost, the file at p decides.
 func (s *Store) End(p model.Path) error { return s.fail("end", s.move(p, p.Ended(), false)) }
 
 func (s *Store) move(oldPath, newPath model.Path, synced bool) error {
@@ -99,12 +84,10 @@ func (s *Store) move(oldPath, newPath model.Path, synced bool) error {
 	})
 }
 
-// Place notes that the source's file is about to hold the text as of seq.
 func (s *Store) Place(id model.DocID, seq uint64, save model.Save) error {
 	return s.fail("place", s.add(&frame.Entry{Kind: frame.Place, ID: id, Seq: seq, Save: save}, false, mustExist(id)))
 }
 
-// Materialized notes that the source's file holds the text as of seq.
 func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
 	if err := s.add(&frame.Entry{Kind: frame.Mark, ID: id, Seq: seq, Sum: sum}, false, mustExist(id)); err != nil {
 		// The file is compared with the document again, by who opens it next.

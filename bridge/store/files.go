@@ -33,7 +33,6 @@ func (x *fileIndex) holds(id model.DocID, sum model.ContentSum) {
 	}
 }
 
-// add takes over a frame of the log.
 func (x *fileIndex) add(e *frame.Entry) {
 	switch e.Kind {
 	case frame.Change:
@@ -47,8 +46,6 @@ func (x *fileIndex) add(e *frame.Entry) {
 	}
 }
 
-// DocsOf returns the documents that may be that of a file: those whose file was this one, then those whose file held a text
-// of that sum.
 func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.KeptDoc, err error) {
 	if err := s.indexFiles(); err != nil {
 		return nil, err
@@ -69,7 +66,6 @@ func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.Kep
 	return list, nil
 }
 
-// indexFiles makes the index, unless it is there.
 func (s *Store) indexFiles() error {
 	s.mu.Lock()
 	x := s.files

@@ -18,12 +18,10 @@ func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) 
 	return out, s.fail(op, err)
 }
 
-// Journal returns the newest journalled records, newest first, at most limit.
 func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
 	return fromAll(s, "read journal", func(v checkpoint.View) ([]model.JournalEntry, error) { return v.Journal(limit) })
 }
 
-// Proposals returns the pending proposals in the order in which they were made.
 func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	return fromAll(s, "read proposals", checkpoint.View.Proposals)
 }
@@ -34,29 +32,24 @@ func (s *Store) Unsent() (map[model.DocID]uint64, error) {
 	return fromAll(s, "list unsent documents", checkpoint.View.Unsent)
 }
 
-// Kept lists the documents that have a history.
 func (s *Store) Kept() ([]model.DocID, error) {
 	return fromAll(s, "list documents", checkpoint.View.Documents)
 }
 
-// Unsettled are the paths of documents whose newest text may not be in the source's file.
 func (s *Store) Unsettled() ([]model.Path, error) {
 	return fromAll(s, "list unsettled documents", checkpoint.View.Unsettled)
 }
 
-// Past returns what is known of the states of a document. It is one that never was if nothing is.
 func (s *Store) Past(id model.DocID) (model.Past, error) {
 	return fromAll(s, "read history", func(v checkpoint.View) (model.Past, error) { return v.Document(id).Past() })
 }
 
-// SessionNote returns the newest one of a session that was journalled, the zero one if there is none.
 func (s *Store) SessionNote(session string) model.SessionNote {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.sessions[session]
 }
 
-// Propose changes the pending proposals and the journal, all of it or nothing, durably.
 func (s *Store) Propose(c model.ProposalChange) error {
 	return s.fail("propose", s.add(&frame.Entry{Kind: frame.Proposals, Proposals: c}, true, nil))
 }

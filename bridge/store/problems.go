@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// triedLog records the outcome of writing to the log, and returns it.
 func (s *Store) triedLog(err error) error {
 	if errors.Is(err, wal.ErrTooLarge) || errors.Is(err, wal.ErrClosed) {
 		return err // nothing was written
@@ -19,14 +18,8 @@ func (s *Store) triedLog(err error) error {
 	return err
 }
 
-// triedCheckpoint records the outcome of writing a checkpoint, and returns it.
-func (s *Store) triedCheckpoint(err error) error {
-	s.tried(model.AboutCheckpoint, "the log of %q becomes long, since that file cannot be written: %w; %s; it is tried again by itself", err)
-	return err
-}
-
-// tried records the outcome of an attempt. format is that of a sentence with the path, the
-// reason and what to do. It leaves out the names of files in the log, which change.
+// tried records the outcome of an attempt. format takes the store's path, the reason and what to do. The reason leaves
+// out the names of the log's files: they change, and with them the problem would.
 func (s *Store) tried(about, format string, err error) {
 	if err != nil {
 		reason, mend := err, "see to its disk"
@@ -41,8 +34,7 @@ func (s *Store) tried(about, format string, err error) {
 	s.problems.Record(about, err)
 }
 
-// Problems implements model.ProblemReporter: whether changes are stored, and whether the checkpoint
-// keeps up with the log.
+// Problems tries the log first, if its last append failed: without saves nobody else would find that it works again.
 func (s *Store) Problems() []model.Problem {
 	if s.problems.Err(model.AboutStore) != nil {
 		s.mu.Lock()

@@ -39,7 +39,6 @@ type tailDoc struct {
 	frames []*frame.Entry
 }
 
-// add takes over the next frame of the log.
 func (s *state) add(e *frame.Entry) {
 	if s.docs == nil {
 		s.docs, s.paths = make(map[model.DocID]*tailDoc), make(map[model.Path]model.DocID)
@@ -105,7 +104,6 @@ func (s *state) leave(id model.DocID) {
 	}
 }
 
-// trim drops the frames up to lsn, which the checkpoint has.
 func (s *state) trim(lsn wal.LSN) {
 	n := 0
 	for n < len(s.entries) && s.entries[n].LSN <= lsn {
@@ -129,7 +127,6 @@ func (s *state) view(fn func(checkpoint.View) error) error {
 	})
 }
 
-// docAt is the document that lives at p, "" without one.
 func (s *state) docAt(p model.Path) (id model.DocID, err error) {
 	if id, ok := s.paths[p]; ok {
 		return id, nil
@@ -143,7 +140,6 @@ func (s *state) docAt(p model.Path) (id model.DocID, err error) {
 	return id, err
 }
 
-// pathOf is where a document lives, "" if nowhere.
 func (s *state) pathOf(id model.DocID) (p model.Path, err error) {
 	if d := s.docs[id]; d != nil && d.moved {
 		return d.path, nil
@@ -166,7 +162,6 @@ func (s *state) isAt(id model.DocID, p model.Path) bool {
 	return d == nil || !d.moved || d.path == p
 }
 
-// below lists the documents at p and below it, in the order of their paths.
 func (s *state) below(p model.Path) (list []frame.Moved, err error) {
 	err = s.view(func(v checkpoint.View) error {
 		v.Below(p, func(at model.Path, id model.DocID) {
@@ -197,7 +192,6 @@ func (s *state) last(id model.DocID) (last uint64, err error) {
 	return last, err
 }
 
-// load returns what is kept of a document.
 func (s *state) load(id model.DocID) (h model.History, err error) {
 	err = s.view(func(v checkpoint.View) error {
 		var d tailDoc
@@ -219,7 +213,6 @@ func (s *state) load(id model.DocID) (h model.History, err error) {
 	return h, err
 }
 
-// apply makes the change of a frame in the history of its document.
 func apply(h *model.History, e *frame.Entry) {
 	switch e.Kind {
 	case frame.Change:

@@ -19,9 +19,7 @@ import (
 )
 
 var (
-	// ErrLocked says that another process has the store open.
-	ErrLocked = checkpoint.ErrLocked
-	// ErrDamaged says that the store is not what this package wrote.
+	ErrLocked  = checkpoint.ErrLocked
 	ErrDamaged = checkpoint.ErrDamaged
 )
 
@@ -39,7 +37,6 @@ const (
 	expireEvery = 24 * time.Hour
 )
 
-// Options configure a Store.
 type Options struct {
 	Logger *slog.Logger // nil discards
 	Disk   disk.Disk    // has the log; nil is disk.OS{}
@@ -63,7 +60,6 @@ func (o *Options) checkpoint() checkpoint.Options {
 	return checkpoint.Options{Logger: o.Logger, OpenFile: o.OpenFile, Committed: o.Committed, History: o.History, FreeSpace: o.FreeSpace}
 }
 
-// Store is an open store.
 type Store struct {
 	path string
 	log  *slog.Logger
@@ -85,7 +81,6 @@ type Store struct {
 	closeErr error // set by closing
 }
 
-// checkpointName is the name of the checkpoint, beside which the log is.
 const checkpointName = "checkpoint.db"
 
 // Open opens the store in the folder at path, making it if there is none.
@@ -112,7 +107,6 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// open opens the files, and reads what the log has and the checkpoint does not.
 func (s *Store) open(o Options) error {
 	parent, err := o.Disk.OpenRoot(filepath.Dir(s.path))
 	if err != nil {
@@ -143,7 +137,7 @@ func (s *Store) open(o Options) error {
 	}
 	cut := func(name string) {
 		o.Logger.Warn("a part of the log cannot be read: a kill and a power cut leave that of what was being written; if there was neither, the disk damages files, "+
-			"and decisions may be missing: restore a backup with 'relayfs restore'", "file", filepath.Join(s.path, name))
+			"and decisions may be missing: restore a backup with 'relayfs restore --replace'", "file", filepath.Join(s.path, name))
 	}
 	s.wal, err = wal.Open(s.dir, wal.Options{SegmentSize: o.SegmentSize, Cut: cut}, applied, func(lsn wal.LSN, body []byte) error {
 		e, err := frame.Decode(lsn, body)
@@ -156,7 +150,6 @@ func (s *Store) open(o Options) error {
 	return err
 }
 
-// release closes what has been opened.
 func (s *Store) release() (err error) {
 	if s.wal != nil {
 		err = s.wal.Close()
@@ -182,8 +175,6 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// run syncs the log a moment after it was woken, and brings the checkpoint up to date some
-// time after that, until the store is closed. It takes out what is too old, and brings the checkpoint to size.
 func (s *Store) run() {
 	defer close(s.done)
 	var failed time.Time // when the checkpoint could not be brought to size
@@ -234,7 +225,6 @@ func (s *Store) run() {
 // Used reports whether anything was ever stored.
 func (s *Store) Used() bool { return s.wal.LastLSN() > 0 }
 
-// Sync returns when everything that was appended outlives a power cut.
 func (s *Store) Sync() error { return s.fail("sync", s.sync(s.wal.LastLSN())) }
 
 // sync syncs the log up to lsn. If it succeeds, that may be because there was nothing to do.
@@ -255,7 +245,9 @@ func (s *Store) Checkpoint() error {
 	if len(entries) == 0 {
 		return nil
 	}
-	return s.fail("write a checkpoint", s.triedCheckpoint(s.apply(entries)))
+	err := s.apply(entries)
+	s.tried(model.AboutCheckpoint, "the log of %q becomes long, since that file cannot be written: %w; %s; it is tried again by itself", err)
+	return s.fail("write a checkpoint", err)
 }
 
 // Expire takes out what is too old of the histories. It ends early if the store is closed.
@@ -274,21 +266,18 @@ func (s *Store) Expire() error {
 	}
 }
 
-// Check reads everything that the checkpoint has.
 func (s *Store) Check() error { return s.fail("check", s.checkpoint.Check()) }
 
 // Check reads everything that the checkpoint of the store at path has, and changes nothing. A process that has the
 // store open is ErrLocked.
 func Check(path string) error { return checkpoint.Check(filepath.Join(path, checkpointName)) }
 
-// Notes is how many documents have a path.
 func (s *Store) Notes() (int, error) {
 	return fromAll(s, "count notes", func(v checkpoint.View) (int, error) { return v.Paths(), nil })
 }
 
-// apply puts frames in the checkpoint and releases them.
 func (s *Store) apply(entries []*frame.Entry) error {
-	if err := s.checkpoint.Apply(entries); err != nil || len(entries) == 0 {
+	if err := s.checkpoint.Apply(entries); err != nil {
 		return err
 	}
 	last := entries[len(entries)-1].LSN
@@ -298,12 +287,10 @@ func (s *Store) apply(entries []*frame.Entry) error {
 	return s.wal.Release(last)
 }
 
-// errNothing is returned by what completes an entry that would change nothing.
-var errNothing = errors.New("nothing to add")
+var errNothing = errors.New("the entry would change nothing")
 
-// add appends an entry to the log and the state; synced says that it, and everything
-// before it, outlives a power cut when add returns. complete, unless nil, completes the
-// entry before.
+// add appends an entry to the log and the state, after complete, unless nil, has completed it or returned errNothing.
+// If synced is set, the entry and everything before it outlive a power cut when add returns.
 func (s *Store) add(e *frame.Entry, synced bool, complete func(*state) error) error {
 	lsn, err := s.addToLog(e, complete)
 	if err == nil && synced {
@@ -346,7 +333,6 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 	return e.LSN, nil
 }
 
-// fail names the store's file in an error.
 func (s *Store) fail(op string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -357,7 +343,6 @@ func (s *Store) fail(op string, err error) error {
 	return fmt.Errorf("store %q: %s: %w", s.path, op, translate(err))
 }
 
-// translate gives a full disk its sentinel.
 func translate(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fullError{err}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -85,6 +86,9 @@ since the backup when it starts.`,
 			}
 			defer b.Close()
 			sources, err := source.Parse(b.Sources(args[1:]), f.state)
+			if missing, ok := errors.AsType[*source.MissingError](err); ok {
+				err = cli.WithHint(missing, "if the vault is in another place here, name it: relayfs restore FILE NAME=DIR")
+			}
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 )
 
-// apply makes the change of one frame.
 func (f *File) apply(tx *bolt.Tx, e *frame.Entry) error {
 	doc := document(tx, e.ID)
 	switch e.Kind {
@@ -83,7 +82,6 @@ func settle(tx *bolt.Tx, id model.DocID, doc Document) error {
 	return bucket(tx, unsettledBucket).Delete([]byte(id))
 }
 
-// applyAbort takes records back.
 func applyAbort(tx *bolt.Tx, id model.DocID, doc Document, from uint64) error {
 	if from <= 1 {
 		return forget(tx, id, doc)
@@ -135,8 +133,7 @@ func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 	return nil
 }
 
-// place gives a document a path. One that lived there has none from now on; its
-// history is kept.
+// place gives a document a path. One that lived there has none from now on, but keeps its history.
 func place(tx *bolt.Tx, id model.DocID, p model.Path, now time.Time) error {
 	paths, doc := bucket(tx, pathsBucket), document(tx, id)
 	if doc.b == nil || doc.Path() == p {

@@ -34,7 +34,6 @@ func (f *File) Check() error {
 	})
 }
 
-// checkDocuments checks that a document that has records after its mark is listed as such, and no other one.
 func (v View) checkDocuments() error {
 	unsettled := bucket(v.tx, unsettledBucket)
 	listed := unsettled.Inspect().KeyN
@@ -57,7 +56,6 @@ func (v View) checkDocuments() error {
 	return err
 }
 
-// checkPaths checks that a document that is listed at a path says the same.
 func (v View) checkPaths() error {
 	return bucket(v.tx, pathsBucket).ForEach(func(p, id []byte) error {
 		if v.Document(model.DocID(id)).Path() != model.Path(p) {

@@ -10,14 +10,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// smallerSuffix names the file that takes the place of the checkpoint when that is shrunk.
-const smallerSuffix = ".smaller"
-
-// copyAtOnce is how many bytes are copied in one transaction.
-const copyAtOnce = 1 << 20
-
-// minFree is how many bytes a file has free before it is worth a copy of it.
-const minFree = 4 << 20
+const (
+	smallerSuffix = ".smaller" // of the file that replaces the checkpoint when that is shrunk
+	copyAtOnce    = 1 << 20    // bytes copied in one transaction
+	minFree       = 4 << 20    // bytes that a file has free before it is worth a copy of it
+)
 
 // Copy writes the file as it is now. Nothing is written to the file meanwhile; it can be read.
 func (f *File) Copy(w io.Writer) error {

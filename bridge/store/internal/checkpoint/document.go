@@ -40,7 +40,6 @@ func numberOf(kind byte, key []byte) uint64 {
 	return seqOf(key[1:])
 }
 
-// get returns nil if there is no document.
 func (d Document) get(key byte) []byte {
 	if d.b == nil {
 		return nil
@@ -95,10 +94,8 @@ func (d Document) before(seq uint64) uint64 {
 	return numberOf(recordKey, k)
 }
 
-// Last is the number of the newest record, 0 without any.
 func (d Document) Last() uint64 { return d.before(math.MaxUint64) }
 
-// Path is where the document lives, "" if it lives nowhere.
 func (d Document) Path() model.Path { return model.Path(d.get(pathKey)) }
 
 // Mark is up to which record the source's file holds the text, and the sum of that.

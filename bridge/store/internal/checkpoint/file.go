@@ -18,13 +18,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 )
 
-// ErrLocked says that another process has the file open.
 var ErrLocked = errors.New("store is in use by another process")
 
 // lockTimeout is how long Open waits for another process that is just ending.
 const lockTimeout = time.Second
 
-// Options configure a File.
 type Options struct {
 	Logger    *slog.Logger
 	OpenFile  func(name string, flag int, perm fs.FileMode) (*os.File, error) // nil is os.OpenFile
@@ -33,7 +31,6 @@ type Options struct {
 	FreeSpace func(dir string) (uint64, error)                                // unless nil, is how much the disk of a folder has free
 }
 
-// File is an open checkpoint.
 type File struct {
 	path string
 	dir  disk.Dir // that the file is in
@@ -90,7 +87,6 @@ func openDB(path *string, o Options, readOnly bool) (db *bolt.DB, err error) {
 	return nil, err
 }
 
-// whole returns an error if a file is shorter than it says.
 func whole(db *bolt.DB, file *os.File) error {
 	info, err := file.Stat()
 	if err == nil && info.Size() < sizeOf(db) {
@@ -102,7 +98,6 @@ func whole(db *bolt.DB, file *os.File) error {
 	return nil
 }
 
-// prepare checks the file's version, and lays it out if it is new.
 func (f *File) prepare() error {
 	fresh := false
 	err := f.View(func(v View) error {
@@ -121,7 +116,6 @@ func (f *File) prepare() error {
 	return f.dir.Sync() // the file's name outlives a power cut
 }
 
-// Close closes the file.
 func (f *File) Close() error { return guard(f.db.Close) }
 
 // update runs fn in a transaction, which is synced when update returns.

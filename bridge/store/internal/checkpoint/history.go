@@ -38,7 +38,6 @@ func momentOf(rec model.Record, base uint64) (m model.Moment, err error) {
 	return m, err
 }
 
-// putMoment stores a moment that has a snapshot, or had one.
 func (d Document) putMoment(kind byte, m model.Moment) error {
 	if m.Did != nil {
 		m.Update = m.Did.Encode()
@@ -212,7 +211,6 @@ func (d Document) begin() (m model.Moment, err error) {
 	return m, err
 }
 
-// noteMove keeps that a document got another path.
 func (d Document) noteMove(m model.Moved) error {
 	moves, err := d.moves()
 	if err != nil {

@@ -24,7 +24,6 @@ func note(tx *bolt.Tx, e journalled) error {
 	return put(journal, seqKey(n), e)
 }
 
-// Journal is the newest journalled records, newest first, at most limit.
 func (v View) Journal(limit int) (entries []model.JournalEntry, err error) {
 	seen := make(map[journalled]bool) // a record that was taken back leaves its number to another one
 	c := bucket(v.tx, journalBucket).Cursor()

@@ -15,8 +15,7 @@ import (
 // or of the frames of the log, raises it.
 const version = "9"
 
-// Names of buckets; doc.go has the layout.
-const (
+const ( // doc.go has the layout
 	metaBucket      = "meta"
 	pathsBucket     = "paths"
 	docsBucket      = "docs"
@@ -27,18 +26,13 @@ const (
 	proposalBucket  = "proposals"
 )
 
-func buckets() []string {
-	return []string{metaBucket, pathsBucket, docsBucket, unsettledBucket, unsentBucket, journalBucket, sessionsBucket, proposalBucket}
-}
-
 const (
 	versionKey = "version"
 	appliedKey = "applied"
 )
 
-// layOut makes the buckets of a new file.
 func layOut(tx *bolt.Tx) error {
-	for _, name := range buckets() {
+	for _, name := range []string{metaBucket, pathsBucket, docsBucket, unsettledBucket, unsentBucket, journalBucket, sessionsBucket, proposalBucket} {
 		if _, err := tx.CreateBucket([]byte(name)); err != nil {
 			return err
 		}
@@ -46,7 +40,6 @@ func layOut(tx *bolt.Tx) error {
 	return bucket(tx, metaBucket).Put([]byte(versionKey), []byte(version))
 }
 
-// checkVersion refuses a file of another version than this one.
 func checkVersion(tx *bolt.Tx) error {
 	meta := bucket(tx, metaBucket)
 	if meta == nil {
@@ -75,7 +68,6 @@ func seqOf(key []byte) uint64 {
 	return binary.BigEndian.Uint64(key)
 }
 
-// put stores a value as CBOR.
 func put(b *bolt.Bucket, key []byte, v any) error {
 	data, err := frame.Marshal(v)
 	if err != nil {

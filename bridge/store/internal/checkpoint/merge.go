@@ -70,7 +70,7 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 		if err != nil {
 			return err
 		}
-		if rec.Seq == last || doc.isKept(&rec) {
+		if rec.Seq == last || rec.Outlives() || doc.before(rec.Seq) == 0 {
 			former, err = nil, doc.putMoment(recordKey, m)
 		} else {
 			err = doc.demote(former, &m)
@@ -94,9 +94,4 @@ func (d Document) demote(former, m *model.Moment) error {
 		}
 	}
 	return d.putMoment(momentKey, *m)
-}
-
-// isKept says whether a record outlives that it is merged.
-func (d Document) isKept(rec *model.Record) bool {
-	return rec.Outlives() || d.before(rec.Seq) == 0
 }

@@ -14,12 +14,10 @@ import (
 // View is the file at one moment. It is valid during File.View.
 type View struct{ tx *bolt.Tx }
 
-// Applied is the LSN of the last frame that is in the file.
 func (v View) Applied() wal.LSN {
 	return wal.LSN(seqOf(bucket(v.tx, metaBucket).Get([]byte(appliedKey))))
 }
 
-// DocAt is the document that lives at p, "" without one.
 func (v View) DocAt(p model.Path) model.DocID {
 	return model.DocID(bucket(v.tx, pathsBucket).Get([]byte(p)))
 }
@@ -39,10 +37,8 @@ func (v View) Below(p model.Path, fn func(model.Path, model.DocID)) {
 // Paths is how many documents live somewhere.
 func (v View) Paths() int { return bucket(v.tx, pathsBucket).Inspect().KeyN }
 
-// Document is what the file has of the document id.
 func (v View) Document(id model.DocID) Document { return document(v.tx, id) }
 
-// Documents lists the documents.
 func (v View) Documents() (ids []model.DocID, err error) {
 	err = bucket(v.tx, docsBucket).ForEachBucket(func(id []byte) error {
 		ids = append(ids, model.DocID(id))
@@ -77,7 +73,6 @@ func (v View) Files(fn func(id model.DocID, save *model.Save, sum model.ContentS
 // newestRecords is how many records of a document Files looks at.
 const newestRecords = 8
 
-// Unsettled are the paths of documents with records after their marks.
 func (v View) Unsettled() (paths []model.Path, err error) {
 	err = bucket(v.tx, unsettledBucket).ForEach(func(id, _ []byte) error {
 		if p := v.Document(model.DocID(id)).Path(); p != "" {
@@ -88,7 +83,6 @@ func (v View) Unsettled() (paths []model.Path, err error) {
 	return paths, err
 }
 
-// Proposals are the pending proposals in the order in which they were made.
 func (v View) Proposals() (list []model.ProposalRecord, err error) {
 	err = bucket(v.tx, proposalBucket).ForEach(func(_, value []byte) error {
 		var rec model.ProposalRecord
@@ -102,8 +96,6 @@ func (v View) Proposals() (list []model.ProposalRecord, err error) {
 	return list, err
 }
 
-// Unsent are the documents with records that a server has not acknowledged, each with the
-// number of the last such record.
 func (v View) Unsent() (map[model.DocID]uint64, error) {
 	all := make(map[model.DocID]uint64)
 	return all, bucket(v.tx, unsentBucket).ForEach(func(id, seq []byte) error {
@@ -112,7 +104,6 @@ func (v View) Unsent() (map[model.DocID]uint64, error) {
 	})
 }
 
-// SessionNotes are the newest ones of all sessions that have some.
 func (v View) SessionNotes() (map[string]model.SessionNote, error) {
 	notes := make(map[string]model.SessionNote)
 	return notes, bucket(v.tx, sessionsBucket).ForEach(func(session, value []byte) error {

@@ -26,7 +26,6 @@ const (
 	kinds
 )
 
-// Entry is one frame.
 type Entry struct {
 	LSN  wal.LSN `cbor:"-"`
 	Size int     `cbor:"-"` // bytes of its body
@@ -62,21 +61,16 @@ func must[T any](mode T, err error) T {
 	return mode
 }
 
-// Marshal returns the bytes of a value.
 func Marshal(v any) ([]byte, error) { return encoder.Marshal(v) }
 
 // Unmarshal reads into v what Marshal made. They share no memory.
 func Unmarshal(data []byte, v any) error { return decoder.Unmarshal(data, v) }
 
-// Encode returns the body of the frame.
 func (e *Entry) Encode() (body []byte, err error) {
 	body, err = Marshal(e)
 	e.Size = len(body)
 	return body, err
 }
-
-// errBadFrame says that a body is not what Encode makes.
-var errBadFrame = errors.New("frame cannot be decoded")
 
 // Decode reads a frame, and numbers its records.
 func Decode(lsn wal.LSN, body []byte) (*Entry, error) {
@@ -85,7 +79,7 @@ func Decode(lsn wal.LSN, body []byte) (*Entry, error) {
 		return nil, err
 	}
 	if e.Kind == 0 || e.Kind >= kinds || e.Kind == Change && len(e.Records) == 0 {
-		return nil, errBadFrame
+		return nil, errors.New("frame cannot be decoded")
 	}
 	e.Number()
 	return e, nil
@@ -98,5 +92,4 @@ func (e *Entry) Number() {
 	}
 }
 
-// Last is the number of the last record of a Change.
 func (e *Entry) Last() uint64 { return e.Seq + uint64(len(e.Records)) - 1 }

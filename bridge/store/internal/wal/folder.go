@@ -15,8 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// lostSuffix ends the names of segments that do not continue the log.
-const lostSuffix = ".lost"
+const lostSuffix = ".lost" // of segments that do not continue the log
 
 // folder is the files of a log. It does not know what is synced.
 type folder struct {
@@ -131,7 +130,6 @@ func (f *folder) write(lsn LSN, body []byte) error {
 	return nil
 }
 
-// begin makes a new segment with room for a frame.
 func (f *folder) begin(first LSN, room int64) (*segment, error) {
 	number := f.number + 1
 	s := &segment{name: nameOf(number), number: number, first: first, last: first - 1, salt: rand.Uint64()}
@@ -148,7 +146,6 @@ func (f *folder) begin(first LSN, room int64) (*segment, error) {
 	return s, nil
 }
 
-// drop removes a segment whose frames are needed no more.
 func (f *folder) drop(s *segment) error {
 	f.segments = slices.DeleteFunc(f.segments, func(x *segment) bool { return x == s })
 	return errors.Join(s.close(), f.dir.Remove(s.name))

@@ -24,7 +24,6 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// segment is one file of the log.
 type segment struct {
 	name   string
 	number uint64
@@ -87,7 +86,6 @@ func (s *segment) frames(fn func(LSN, []byte) error) (whole bool, err error) {
 	return true, nil
 }
 
-// sum is the checksum of a frame.
 func (s *segment) sum(lsn LSN, body []byte) uint32 {
 	head := binary.LittleEndian.AppendUint64(nil, s.salt)
 	head = binary.LittleEndian.AppendUint64(head, uint64(lsn))
@@ -95,7 +93,6 @@ func (s *segment) sum(lsn LSN, body []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, body)
 }
 
-// room is how long a frame may be that is appended.
 func (s *segment) room() int64 { return s.limit - s.end }
 
 // append writes a frame. After an error the next one is written over what there is of it.

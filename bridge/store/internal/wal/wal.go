@@ -14,22 +14,17 @@ import (
 type LSN uint64
 
 const (
-	// defaultSegment is the size of a segment.
-	defaultSegment = 4 << 20
-	// MaxFrame is the length of the longest body.
-	MaxFrame = 1 << 30
+	defaultSegment = 4 << 20 // bytes
+	maxFrame       = 1 << 30 // bytes of a body
 )
 
 var (
-	// ErrTooLarge says that a body is longer than MaxFrame.
 	ErrTooLarge = errors.New("wal: frame is too large")
-	// ErrClosed says that the log has been closed.
-	ErrClosed = errors.New("wal: log is closed")
+	ErrClosed   = errors.New("wal: log is closed")
 )
 
-// Options configure a Log.
 type Options struct {
-	SegmentSize int64             // 0 means 4 MiB
+	SegmentSize int64             // in bytes; 0 means 4 MiB
 	Cut         func(name string) // unless nil, is called with a file of which Open could not read all
 }
 
@@ -75,7 +70,7 @@ func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*L
 // Append adds a frame. It outlives the process when Append returns, and a power cut
 // after Sync. After an error nothing was added.
 func (l *Log) Append(body []byte) (LSN, error) {
-	if len(body) == 0 || len(body) > MaxFrame {
+	if len(body) == 0 || len(body) > maxFrame {
 		return 0, ErrTooLarge
 	}
 	l.mu.Lock()
@@ -92,7 +87,6 @@ func (l *Log) Append(body []byte) (LSN, error) {
 	return l.last, nil
 }
 
-// LastLSN is the number of the newest frame.
 func (l *Log) LastLSN() LSN {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,7 +139,7 @@ func (l *Log) ready() error {
 	return nil
 }
 
-// Release says that the frames up to lsn are needed no more. Segments that have no others are removed.
+// Release removes the segments that have no frames after lsn.
 func (l *Log) Release(lsn LSN) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

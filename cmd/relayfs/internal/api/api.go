@@ -203,9 +203,14 @@ func (h *handler) store(w http.ResponseWriter, r *http.Request) {
 		WriteError(w, fmt.Errorf("unknown folder %q", r.FormValue("folder")))
 		return
 	}
-	if err := h.Stores[i].Store.Checkpoint(); err != nil { // after the first byte no error can be sent
+	s := h.Stores[i].Store
+	err := s.Checkpoint() // here, as after the first byte no error can be sent
+	if err == nil {
+		err = s.Check() // no restore would take a damaged copy
+	}
+	if err != nil {
 		WriteError(w, err)
-	} else if h.Stores[i].Store.Copy(w) != nil {
+	} else if s.Copy(w) != nil {
 		panic(http.ErrAbortHandler) // so that the client notices that bytes are missing
 	}
 }

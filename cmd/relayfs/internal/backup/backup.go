@@ -74,8 +74,14 @@ func Write(file, version string, folders []Folder, copyStore func(Folder, io.Wri
 	err = dir.Put(filepath.Base(file), func(out io.Writer) error {
 		w := &writer{zip.NewWriter(out)}
 		w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
-		return errors.Join(w.all(&m, copyStore), w.Close())
+		if err := w.all(&m, copyStore); err != nil {
+			return err
+		}
+		return w.Close()
 	})
+	if cause, ok := errors.AsType[*fs.PathError](err); ok && filepath.Dir(cause.Path) == string(dir) {
+		err = cli.WithHint(fmt.Errorf("%q cannot be written: %w", file, cause.Err), "free space on its disk, or name a file in another folder; no backup was made")
+	}
 	return m, err
 }
 

@@ -169,7 +169,6 @@ func (b *Backup) restore(r *Restored) error {
 	return damagedErr(entry, err)
 }
 
-// restoreAttachments copies the missing attachments. Their names are hashes of their contents.
 func (b *Backup) restoreAttachments(r *Restored) error {
 	dir := r.State.Sub(attachments)
 	for _, f := range b.zip.File {
