@@ -363,18 +363,24 @@ func (d *Document) watch(s *state, keys []string) {
 
 // repairLater compares once nothing has changed since a version, for some time that differs from that of other mounts.
 func (d *Document) repairLater(version int64) {
-	time.AfterFunc(quiet+rand.N(quiet/2), func() {
+	changed, wait := time.Now(), quiet+rand.N(quiet/2)
+	var look func()
+	look = func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		s := &d.state
 		switch {
 		case s.doc == nil || len(s.mirrored) == 0:
+			return
 		case s.version != version:
-			d.repairLater(s.version)
-		default:
+			version, changed = s.version, time.Now()
+		case time.Since(changed) >= wait:
 			d.repair(s)
+			return
 		}
-	})
+		time.AfterFunc(quiet/8, look)
+	}
+	time.AfterFunc(quiet/8, look)
 }
 
 // repair writes properties again that this process has set, and somebody else at the same moment.
