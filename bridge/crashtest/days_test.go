@@ -163,7 +163,7 @@ func (d *day) agentEdits() {
 	default:
 		words := strings.Split(lines[i], " ")
 		if k := d.r.IntN(len(words)); !strings.Contains(words[k], "P") {
-			words[k] = d.word("A") + strings.TrimLeft(words[k], "abcdefghijklmnopqrstuvwxyz[]HomePlanLogA0123456789")
+			words[k] = d.word("A") + strings.TrimLeft(words[k], "abcdefghijklmnopqrstuvwxyzAHLP[]0123456789")
 		}
 		lines[i] = strings.Join(words, " ")
 	}
