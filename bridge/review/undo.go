@@ -151,7 +151,7 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 	var proposals []model.JournalEntry
 	for _, e := range entries {
 		if e.Decision != nil && e.Decision.Proposal != nil {
-			proposals = append(proposals, j.now(e.JournalEntry))
+			proposals = append(proposals, e.JournalEntry)
 			continue
 		}
 		if e.Path == "" {
@@ -183,12 +183,12 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 		return again, nil
 	})
 	slices.SortStableFunc(out.Away, func(a, b model.Away) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	r.undoProposals(ctx, proposals, by, out)
+	r.undoProposals(ctx, j, proposals, by, out)
 }
 
 // undoProposals takes back decisions on proposals: those of one batch in one Folder together, the
-// newest first.
-func (r *Review) undoProposals(ctx context.Context, entries []model.JournalEntry, by model.Author, out *Outcome) {
+// newest first. What is not where a decision left it may be in a folder that was renamed since.
+func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.JournalEntry, by model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)
 	type together struct{ folder, batch string }
 	of := func(e model.JournalEntry) together { return together{e.Folder, e.BatchOf()} }
@@ -201,7 +201,17 @@ func (r *Review) undoProposals(ctx context.Context, entries []model.JournalEntry
 		if delete(lists, of(e)); len(list) == 0 {
 			continue
 		}
-		again, failed := r.names.Undo(ctx, list, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf()})
+		d := model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf()}
+		again, failed := r.names.Undo(ctx, list, d)
+		list = slices.DeleteFunc(list, func(e model.JournalEntry) bool { return failed[e.Path] == nil })
+		if len(list) > 0 {
+			for i := range list {
+				list[i] = j.now(list[i])
+			}
+			var more []model.Proposal
+			more, failed = r.names.Undo(ctx, list, d)
+			again = append(again, more...)
+		}
 		out.Proposals = append(out.Proposals, again...)
 		out.Notes += len(again)
 		maps.Copy(out.Failed, failed)
