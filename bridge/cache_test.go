@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // withCache is a workspace with a plan of text, another note, and room for size
@@ -36,6 +37,9 @@ func TestLargeNotesAreEvicted(t *testing.T) {
 
 // A note that was written a little at a time takes the room of that, not of its text.
 func TestLongHistoriesAreEvicted(t *testing.T) {
+	if need.Raced() {
+		t.Skip("one goroutine")
+	}
 	const room = 64 << 10
 	f := withCache(t, "one\n", room)
 	text := "one\n"

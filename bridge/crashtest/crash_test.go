@@ -91,7 +91,7 @@ func each(t *testing.T, fits func(machine, scenario) bool, kinds []string, test 
 // TestEveryCrash stops each scenario before each call, by a kill and by power cuts.
 func TestEveryCrash(t *testing.T) {
 	each(t, possible, []string{""}, func(v *visitor, _ int) {
-		v.share, v.cuts = 4, bound(16, 1<<20)
+		v.share, v.cuts = 6, bound(16, 1<<20)
 		if v.m.name == machines[0].name {
 			v.cuts = bound(80, 1<<20)
 		}
@@ -128,8 +128,8 @@ func TestEveryFailingSync(t *testing.T) {
 		return !m.twoNames // with two names a file in the trash may be in its place, too
 	}
 	each(t, fits, []string{""}, func(v *visitor, _ int) {
-		v.share, v.cuts, v.fails = 4, bound(4, 16), true
-		visited := v.sampled(4)
+		v.share, v.cuts, v.fails = 6, bound(4, 16), true
+		visited := v.sampled(6)
 		for n, over := 1, false; !over; n++ {
 			if !visited(n) {
 				continue
@@ -155,8 +155,8 @@ func TestEveryPersonsSave(t *testing.T) {
 	}
 	saves := []save{disktest.Person.Save, disktest.Person.SaveByRename}
 	each(t, fits, []string{"in place", "by rename"}, func(v *visitor, kind int) {
-		v.share, v.cuts, v.person = 4, bound(4, 16), true
-		visited := v.sampled(4)
+		v.share, v.cuts, v.person = 6, bound(4, 16), true
+		visited := v.sampled(6)
 		for n, over := 1, false; !over; n++ {
 			if visited(n) {
 				over = v.meddle(n, saves[kind].plan)
@@ -186,13 +186,13 @@ func TestTwoNotesAtOneTime(t *testing.T) {
 	}
 	does := []save{disktest.Person.Save, disktest.Person.SaveByRename, renamePlan}
 	each(t, fits, []string{"saves in place", "saves by rename", "renames"}, func(v *visitor, kind int) {
-		v.share, v.cuts, v.person, v.renames = 4, bound(12, 100), kind < 2, kind == 2
+		v.share, v.cuts, v.person, v.renames = 6, bound(12, 100), kind < 2, kind == 2
 		moments := v.run(nil)
 		if times := moments[len(moments)-1].w.modTimes(); times["Plan.md"] != times["Other.md"] {
 			v.t.Fatalf("the notes have different times: %v", times)
 		}
 		n := slices.IndexFunc(moments, func(m moment) bool { return m.call.Op == "exchange" })
-		visited := v.sampled(4)
+		visited := v.sampled(6)
 		for over := false; !over; n++ {
 			if visited(n) {
 				over = v.meddle(n+1, does[kind].plan)

@@ -224,7 +224,7 @@ func TestHostileFacts(t *testing.T) {
 		v, err := c.Open(t.Context(), "Team/n.md")
 		return err == nil && strings.HasPrefix(v.Raw(), "x ")
 	})
-	if took := time.Since(start); took > need.Scaled(5*time.Second) {
+	if took := time.Since(start); took > need.Scaled(5*time.Second) && !need.Raced() {
 		t.Errorf("reading took %v", took)
 	}
 	if got := c.shown("Team/n.md"); !slices.Equal(got, want) {

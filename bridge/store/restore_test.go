@@ -246,6 +246,9 @@ func (b *bridged) committed() {
 // Wherever a restore is stopped, by a kill or a power cut, the store is the old one or the
 // copy, and it is the copy if the restore had ended. What was set aside is the old one.
 func TestRestoreStopped(t *testing.T) {
+	if need.Raced() {
+		t.Skip("one goroutine")
+	}
 	source := open(t, newPath(t))
 	fill(t, source, "old", longAgo)
 	var backup bytes.Buffer
