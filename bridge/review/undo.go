@@ -203,14 +203,22 @@ func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.J
 		}
 		d := model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf()}
 		again, failed := r.names.Undo(ctx, list, d)
-		list = slices.DeleteFunc(list, func(e model.JournalEntry) bool { return failed[e.Path] == nil })
-		if len(list) > 0 {
-			for i := range list {
-				list[i] = j.now(list[i])
+		var moved []model.JournalEntry
+		for _, e := range list {
+			if failed[e.Path] == nil {
+				continue
 			}
-			var more []model.Proposal
-			more, failed = r.names.Undo(ctx, list, d)
+			if now, ok := j.now(e); ok {
+				moved = append(moved, now)
+			}
+		}
+		if len(moved) > 0 {
+			for _, e := range moved {
+				delete(failed, e.Path)
+			}
+			more, stay := r.names.Undo(ctx, moved, d)
 			again = append(again, more...)
+			maps.Copy(failed, stay)
 		}
 		out.Proposals = append(out.Proposals, again...)
 		out.Notes += len(again)
@@ -243,10 +251,10 @@ func (r *Review) journal() (j journal, err error) {
 	return j, nil
 }
 
-// now is the entry of a proposal with the paths of folders that were renamed since, other than in its own batch: those go back
-// before it. An accepted proposal names what was moved or removed by where it was, which something else may have now: of that only
+// now is the entry of a proposal with the paths of folders that were renamed since, if any were, other than in its own batch:
+// those go back before it. An accepted proposal names what was moved or removed by where it was, which something else may have now: of that only
 // the folder is followed.
-func (j journal) now(e model.JournalEntry) model.JournalEntry {
+func (j journal) now(e model.JournalEntry) (now model.JournalEntry, ok bool) {
 	i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
 	d, rec := *e.Decision, *e.Decision.Proposal
 	together := make(map[string]bool)
@@ -259,6 +267,7 @@ func (j journal) now(e model.JournalEntry) model.JournalEntry {
 		if together[folder.ID] || !j.moved(k) {
 			continue
 		}
+		ok = true
 		from, to := folder.From(), folder.To()
 		if x.Decision.Verdict == model.Undone {
 			from, to = to, from
@@ -272,7 +281,7 @@ func (j journal) now(e model.JournalEntry) model.JournalEntry {
 		rec.RebaseOthers(from, to)
 	}
 	d.Proposal, e.Decision = &rec, &d
-	return e
+	return e, ok
 }
 
 // moved reports whether an entry about a proposal to rename tells of a rename: it was accepted, or that was taken back.
