@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/note/internal/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // This file is for notes whose document is the truth: those of a Source that
@@ -90,17 +88,4 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 	d.shared.Own(&rec)
 	known.Add(&rec)
 	return s, nil
-}
-
-// attributeShared is attribute for a note that other mounts write to at the same moment.
-func attributeShared(v *model.Version, t *attribution.Table, runs []ycrdt.Run) laid {
-	u := attribution.UnitsOf(runs)
-	untangled := t.Untangled(v.Raw(), u)
-	if len(untangled) == 0 {
-		return attribute(v, t, runs)
-	}
-	known, whole := t.Known(v.Raw(), u), diffwrap.Apply(v.Raw(), untangled)
-	separated, x := t.Separated(whole, known.With(v.Raw(), untangled, whole), u.Through(v.Raw(), untangled))
-	v.Attribute(known, diffwrap.Compose(len(v.Raw()), untangled, separated))
-	return laid{version: v, layout: x}
 }

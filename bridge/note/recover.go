@@ -283,19 +283,26 @@ func (n *Locked) separate(v *model.Version) {
 		n.set.o.Logger.Warn("whose the marks are is not known", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
 		return
 	}
-	if n.live != nil {
-		n.laid = attributeShared(v, l, n.runs(v))
-		return
-	}
-	n.laid = attribute(v, l, n.runs(v))
+	n.laid = attribute(v, l, n.runs(v), n.live != nil)
 }
 
-// attribute says of a version what the table tells of its marks, which it lays out.
-func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run) laid {
-	u := attribution.UnitsOf(runs)
-	known := t.Known(v.Raw(), u)
-	edits, x := t.Separated(v.Raw(), known, u)
-	v.Attribute(known, edits)
+// attribute says of a version what the table tells of its marks, which it lays out. The marks may be tangled if the document
+// is shared: other mounts write to it at the same moment.
+func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared bool) laid {
+	raw, u := v.Raw(), attribution.UnitsOf(runs)
+	known := t.Known(raw, u)
+	var untangled []diffwrap.Edit
+	if shared {
+		untangled = t.Untangled(raw, known, u)
+	}
+	if len(untangled) == 0 {
+		edits, x := t.Separated(raw, known, u)
+		v.Attribute(known, edits)
+		return laid{version: v, layout: x}
+	}
+	whole := diffwrap.Apply(raw, untangled)
+	separated, x := t.Separated(whole, known.With(raw, untangled, whole), u.Through(raw, untangled))
+	v.Attribute(known, diffwrap.Compose(len(raw), untangled, separated))
 	return laid{version: v, layout: x}
 }
 
@@ -326,6 +333,6 @@ func (n *Locked) separateStored(at Place, v *model.Version, h *model.History) er
 	if err != nil {
 		return nil // who needs the document gets the error
 	}
-	attribute(v, attribution.NewTable(h.Records), runsAs(doc, v.Raw()))
+	attribute(v, attribution.NewTable(h.Records), runsAs(doc, v.Raw()), false)
 	return nil
 }

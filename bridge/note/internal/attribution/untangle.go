@@ -18,8 +18,8 @@ type delimiter struct {
 	char  byte
 }
 
-// delimiters lists those of raw, whose identities are u.
-func (t *Table) delimiters(raw string, u Units) (list []delimiter) {
+// delimiters lists those of raw, whose known marks and identities are given.
+func (t *Table) delimiters(raw string, known diffwrap.Known, u Units) (list []delimiter) {
 	cursor := textmerge.NewCursor(raw)
 	for at := 0; at+MarkEdge <= len(raw); at++ {
 		d := delimiter{at: at}
@@ -48,7 +48,7 @@ func (t *Table) delimiters(raw string, u Units) (list []delimiter) {
 	for _, d := range list {
 		at[d.at] = true
 	}
-	marks, _, _ := t.Known(raw, u).Layout(raw)
+	marks, _, _ := known.Layout(raw)
 	for _, m := range marks {
 		if first, last := m.Start, m.End-MarkEdge; at[first] != at[last] {
 			list = slices.DeleteFunc(list, func(d delimiter) bool { return d.at == first || d.at == last })
@@ -60,13 +60,13 @@ func (t *Table) delimiters(raw string, u Units) (list []delimiter) {
 // isSyntax says whether a program wrote the character as that of a mark, and not as a comment's.
 func (f *Fact) isSyntax() bool { return f.Syntax && f.Ins.Of == nil }
 
-// Untangled returns the edits of raw, whose identities are u, that write tangled marks again, and take out delimiters
-// that belong to none.
-func (t *Table) Untangled(raw string, u Units) []diffwrap.Edit {
+// Untangled returns the edits of raw, whose known marks and identities are given, that write tangled marks again, and take
+// out delimiters that belong to none.
+func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
 	if t.silent() {
 		return nil
 	}
-	list := t.delimiters(raw, u)
+	list := t.delimiters(raw, known, u)
 	var open []int // indexes of list
 	var edits []diffwrap.Edit
 	lone := make(map[int]bool)
