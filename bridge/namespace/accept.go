@@ -31,7 +31,7 @@ func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Pro
 	left = slices.DeleteFunc(slices.Clone(left), func(p *tree.Proposal) bool { return failed[p] != nil })
 	asides := 0
 	for len(left) > 0 {
-		a.Settle(nil) // a rename may have its name now
+		a.Settle() // a rename may have its name now
 		var waiting []*tree.Proposal
 		for _, p := range left {
 			err := a.accept(ctx, p)
@@ -244,7 +244,7 @@ func (l *Locked) moveVia(ctx context.Context, p *tree.Proposal, to tree.Target) 
 	} else {
 		err = errors.Join(err, l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{p.Kept()}}))
 	}
-	l.Settle(nil)
+	l.Settle()
 	return err
 }
 

@@ -153,7 +153,7 @@ func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, i
 		return model.WrapError("undo", l.Path().Join(rel), err)
 	}
 	put(l, e, by)
-	l.Settle(nil)
+	l.Settle()
 	l.Tell(created(l.Path().Join(rel), Restructure{}))
 	return nil
 }

@@ -58,7 +58,7 @@ func (l *Locked) Tell(events ...model.Event) { l.told = append(l.told, events...
 // Unlock settles what the change did to proposals, lets the next change go on, and publishes what was told. A rename that waited
 // for a name gets it here rather than while the change has a place in mind for something else.
 func (l *Locked) Unlock() {
-	l.Settle(nil)
+	l.Settle()
 	told := l.told
 	l.told = nil
 	l.mu.Unlock()
@@ -117,9 +117,8 @@ func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 	}
 }
 
-// Settle keeps what became of the Folder's proposals while the tree was changed, and tells
-// of it with that origin.
-func (l *Locked) Settle(origin any) {
+// Settle keeps what became of the Folder's proposals while the tree was changed, and tells of it.
+func (l *Locked) Settle() {
 	s := l.TakeShift()
 	change := model.ProposalChange{Put: l.Changed(), Drop: s.Done}
 	now := time.Now().UTC()
@@ -134,10 +133,7 @@ func (l *Locked) Settle(origin any) {
 			l.log.Error("proposals are not kept as they are now", model.LogFolder, l.Name, model.LogErr, err)
 		}
 	}
-	for _, ev := range s.Events {
-		ev.Origin = origin
-		l.Tell(ev)
-	}
+	l.Tell(s.Events...)
 }
 
 // NewBatch names what is decided in one go; later ones sort later.

@@ -69,7 +69,7 @@ func (f *Folder) restore(ctx context.Context) error {
 		l.noticeChange(ctx, p.Node)
 	}
 	l.giveNamesBack(ctx, l.Pending())
-	l.Settle(nil)
+	l.Settle()
 	l.told = nil
 	return nil
 }

@@ -35,7 +35,7 @@ func (f *Folder) Undo(ctx context.Context, entries []model.JournalEntry, d model
 	}
 	list := append(u.acceptances(ctx, accepted), u.rejections(ctx, rejected)...)
 	l.giveNamesBack(ctx, l.Pending())
-	l.Settle(nil)
+	l.Settle()
 	for _, p := range list {
 		again = append(again, p.Public())
 	}
@@ -90,7 +90,7 @@ func (u *undoing) acceptance(ctx context.Context, rec model.ProposalRecord) (*tr
 	}
 	r.restamp(ctx, &r.rec, r.n)
 	p, err := r.propose(found.Dir)
-	u.Settle(nil)
+	u.Settle()
 	return p, err
 }
 
