@@ -211,24 +211,19 @@ func (p *Pattern) isCancelled() bool {
 	}
 }
 
-// eachIn calls fn with the matches of FindAllStringIndex until fn returns false.
+// eachIn calls fn with the matches of FindAllStringIndex until fn returns false, and, as ripgrep finds them, with empty
+// matches that begin where another one ends.
 func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
-	end := -1 // end of the previous match
 	for pos := 0; pos <= len(text); {
 		m := p.next(text, pos)
-		if m == nil {
+		if m == nil || !fn(m) {
 			return
 		}
-		empty := m[1] == pos
-		if !(empty && m[0] == end) && !fn(m) {
-			return
+		pos = m[1]
+		if m[0] == m[1] {
+			_, n := utf8.DecodeRuneInString(text[pos:])
+			pos += max(n, 1)
 		}
-		if end = m[1]; !empty {
-			pos = end
-			continue
-		}
-		_, n := utf8.DecodeRuneInString(text[pos:])
-		pos += max(n, 1)
 	}
 }
 

@@ -195,8 +195,8 @@ func TestEqualsRipgrep(t *testing.T) {
 			if len(want) > 0 {
 				matched++
 			}
-			if got := c.run(t, names, texts); got != strings.ReplaceAll(string(want), "\r\n", "\n") {
-				t.Fatalf("%+v\n%s", c, firstDifference(got, string(want)))
+			if got, want := c.run(t, names, texts), strings.ReplaceAll(string(want), "\r\n", "\n"); got != want {
+				t.Fatalf("%+v\n%s", c, firstDifference(got, want))
 			}
 		}
 	})
