@@ -3,6 +3,7 @@ package docs
 import (
 	"os"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -28,6 +29,23 @@ func TestLinks(t *testing.T) {
 			}
 			if to := pages[name]; anchored && (to == nil || !to.anchors[anchor]) {
 				t.Errorf("%s: the link %s leads to no heading of %s", p.name, link, name)
+			}
+		}
+	}
+}
+
+var codePath = regexp.MustCompile("`((?:cmd|bridge|fusefs|mcpserver|diffwrap|tests)/[A-Za-z0-9_/.-]*)`")
+
+// Every path of the code that a page names exists.
+func TestPathsOfCode(t *testing.T) {
+	t.Parallel()
+	for name := range readPages(t) {
+		if name == "CHANGELOG.md" {
+			continue // names what was removed
+		}
+		for _, m := range codePath.FindAllStringSubmatch(harness.ReadFile(t, harness.Repo(name)), -1) {
+			if _, err := os.Stat(harness.Repo(m[1])); err != nil {
+				t.Errorf("%s names `%s`, which does not exist", name, m[1])
 			}
 		}
 	}
