@@ -11,6 +11,7 @@ import (
 
 // Once AwaitMount returns, programs read what was changed elsewhere before it was called, whatever the kernel had cached.
 func TestAwaitMount(t *testing.T) {
+	t.Parallel()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // or the kernel is told while this goroutine goes on
 	m := mount(t, map[string]string{"F/Note.md": "0\n"})
 	for i := range 200 {

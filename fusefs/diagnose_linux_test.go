@@ -8,6 +8,7 @@ import (
 
 // Whether setuid programs work is read from the process's status.
 func TestDiagnosePrivileges(t *testing.T) {
+	t.Parallel()
 	restricted := Fail
 	if os.Geteuid() == 0 {
 		restricted = OK
@@ -31,6 +32,7 @@ func TestDiagnosePrivileges(t *testing.T) {
 
 // Without the capability to mount, which containers lack, nobody can.
 func TestCheckPrivilege(t *testing.T) {
+	t.Parallel()
 	const all, noAdmin = "000001ffffffffff", "000001ffffdfffff"
 	for _, tt := range []struct {
 		text string

@@ -13,6 +13,7 @@ import (
 // A listing that is begun in one handle and ended in another, between which
 // names came and went, has every name that was there all the time, once.
 func TestListingGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
 	handle := func(names ...string) *dirHandle {
 		return &dirHandle{dir: new(fs.Inode), list: func(context.Context) ([]fuse.DirEntry, syscall.Errno) {
 			var entries []fuse.DirEntry

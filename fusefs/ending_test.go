@@ -8,6 +8,7 @@ import (
 // When the mount ends in the middle of a save, the save may be finished within a
 // moment; if it is not, the note stays as it was.
 func TestEndInTheMiddleOfASave(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, begin, finish, want string }{
 		{"emptied, then written", `held["f"].truncate(0)`, `held["f"].write(b"saved\n") and held["f"].close()`, "saved\n"},
 		{"half written, then all", `held["f"].truncate(0) or held["f"].write(b"sav")`, `held["f"].write(b"ed\n") and held["f"].close()`, "saved\n"},

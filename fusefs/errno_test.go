@@ -18,6 +18,7 @@ import (
 )
 
 func TestToErrno(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		err  error
 		want syscall.Errno
@@ -66,6 +67,7 @@ func TestToErrno(t *testing.T) {
 }
 
 func TestErrnoIsLogged(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	var told []model.Refusal
 	r := errnoReporter{Log: slog.New(slog.NewTextHandler(&out, nil)), Procs: new(program.Table), Refused: func(r model.Refusal) { told = append(told, r) }}

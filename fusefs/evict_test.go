@@ -11,6 +11,7 @@ import (
 // The kernel forgets the notes of an idle mount, but for the latest and those that are open. All are what they were: numbers,
 // texts, what a program had read before it writes, and notes that are open.
 func TestEvict(t *testing.T) {
+	t.Parallel()
 	const notes, keep = 200, 20
 	files := make(map[string]string)
 	for i := range notes {
@@ -42,6 +43,7 @@ func TestEvict(t *testing.T) {
 
 // A program that asks whether a note has changed since it last looked hears no, although nothing is in memory any more.
 func TestEvictKeepsTimes(t *testing.T) {
+	t.Parallel()
 	large := strings.Repeat("large\n", 1<<20)
 	m := mount(t, map[string]string{"F/z.md": large, "F/a.md": "a one\n", "F/b.md": "b\n", "F/c.md": "c\n", "F/d.md": "d\n"}, func(o *bridge.Options) { o.CacheBytes = 1 })
 	a := m.agent(t, "F")
@@ -67,6 +69,7 @@ func TestEvictKeepsTimes(t *testing.T) {
 
 // A mount that is used is not evicted from.
 func TestEvictWaits(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/a.md": "a\n", "F/b.md": "b\n"})
 	a := m.agent(t, "F")
 	a.do(`read("a.md") + read("b.md")`)

@@ -68,6 +68,7 @@ func (m freshMount) checkEdited(t *testing.T, want string) {
 // A new note that is renamed over another one is that one's new content, however it
 // was made and whatever the policy for names.
 func TestFreshNoteRenamedOver(t *testing.T) {
+	t.Parallel()
 	const text = "b\nc\na\n"
 	modes := map[string]func(*bridge.Options){
 		"suggest": func(*bridge.Options) {},
@@ -129,6 +130,7 @@ open("x.md", "w").write("".join(sorted(open("Note.md")))); os.replace("x.md", "N
 
 // The front matter of a new note is in the journal. It goes with the note.
 func TestFreshNoteWithFrontMatter(t *testing.T) {
+	t.Parallel()
 	m := mountFresh(t, "---\ntags: x\n---\na\n")
 	m.sh(t, "F", "sed s/a$/b/ Note.md > x.md; mv x.md Note.md")
 	m.checkEdited(t, "---\ntags: x\n---\nb\n")
@@ -136,6 +138,7 @@ func TestFreshNoteWithFrontMatter(t *testing.T) {
 
 // What the writer was shown is the base: a person's words in the note meanwhile stay.
 func TestPersonBeforeFreshNoteIsRenamedOver(t *testing.T) {
+	t.Parallel()
 	m := mountFresh(t, tideTable)
 	m.sh(t, "F", "sed s/six/seven/ Note.md > x.md")
 	personal := strings.Replace(tideTable, "quiet", "loud", 1) + "A person's last line.\n"
@@ -150,6 +153,7 @@ func TestPersonBeforeFreshNoteIsRenamedOver(t *testing.T) {
 
 // A new note that somebody else has to do with is renamed as any note is.
 func TestTouchedNoteRenamedOver(t *testing.T) {
+	t.Parallel()
 	person := model.Author{Name: "person"}
 	for name, touch := range map[string]func(*testing.T, *mounted){
 		"a person saved it": func(t *testing.T, m *mounted) { m.Person("F/x.md", m.SourceText("F/x.md")+"A person's.\n") },
@@ -190,6 +194,7 @@ func TestTouchedNoteRenamedOver(t *testing.T) {
 // Once a note that was not fresh has been renamed over another one, and people have a
 // note by its name yet, further saves of that kind are edits all the same.
 func TestFreshNoteOfATakenName(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	m.sh(t, "F", "sed s/six/seven/ Note.md > x.md")
 	m.Person("F/x.md", m.SourceText("F/x.md")+"A person's.\n")
@@ -225,6 +230,7 @@ func (m *mounted) write(t *testing.T, p model.Path, text string, by model.Author
 // A note that was there before the mount was is renamed as any note is, and a new
 // one that is renamed to a free name stays.
 func TestRenamesOfOtherNotes(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Old.md": "old\n"})
 	m.sh(t, "F", "echo new > x.md; mv x.md y.md; mv Old.md Note.md")
 	m.checkNames(t, "F", "Note.md", "y.md")
@@ -237,6 +243,7 @@ func TestRenamesOfOtherNotes(t *testing.T) {
 
 // What the note refuses leaves both as they are, and the flags of renameat2 count.
 func TestFreshNoteIsNotRenamedOver(t *testing.T) {
+	t.Parallel()
 	const rename = `import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
 r = libc.renameat2(-100, b"x.md", -100, b"Note.md", int(sys.argv[1]))
@@ -263,6 +270,7 @@ sys.exit(os.strerror(ctypes.get_errno()) if r else 0)`
 // A new note that is not UTF-8 is not there to be renamed; while it is open, the
 // rename says what is wrong.
 func TestFreshNoteOfInvalidUTF8(t *testing.T) {
+	t.Parallel()
 	m := mountFresh(t, tideTable)
 	m.fails(t, "F", `python3 -c '
 import os
@@ -274,6 +282,7 @@ f = open("x.md", "wb", 0); f.write(b"a\xff\n"); os.rename("x.md", "Note.md")'`, 
 
 // Many programs save several notes in this way at once.
 func TestFreshNotesRenamedOverAtOnce(t *testing.T) {
+	t.Parallel()
 	files := make(map[string]string)
 	for i := range 8 {
 		files[fmt.Sprintf("F/n%d.md", i)] = "0\n"
@@ -299,6 +308,7 @@ done; for p in $pids; do wait $p || exit 1; done`)
 // A person writes in the new note while it is renamed over another: what the person
 // wrote stays where it was written, and the other note has its new content.
 func TestPersonInFreshNoteWhileItIsRenamedOver(t *testing.T) {
+	t.Parallel()
 	const personal = "A person's.\n"
 	m := mount(t, map[string]string{"F/Note.md": tideTable}, func(o *bridge.Options) {
 		src := o.Folders[0].Source.(*bridgetest.Source)
@@ -316,6 +326,7 @@ func TestPersonInFreshNoteWhileItIsRenamedOver(t *testing.T) {
 
 // A new note that replaces another new one leaves that one, as its author's.
 func TestFreshNoteRenamedOverAFreshOne(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Old.md": "old\n"})
 	m.sh(t, "F", `printf 'b\na\n' > Note.md; sort Note.md > x.md; mv x.md Note.md; sort -r Note.md > y.md; mv y.md Note.md; sed -i s/a/A/ Note.md`)
 	m.checkNames(t, "F", "Note.md", "Old.md")
@@ -328,6 +339,7 @@ func TestFreshNoteRenamedOverAFreshOne(t *testing.T) {
 // On a server's folder everybody has a new note as soon as it is closed: it is renamed
 // as any note is. One that is still being written is nobody's yet.
 func TestFreshNoteOfAServer(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		script    string
 		proposals int

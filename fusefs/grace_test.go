@@ -11,6 +11,7 @@ import (
 // A note that was only truncated stays as it is for others for a while: its
 // writer may have been killed before it wrote.
 func TestTruncationIsPutOff(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Killed.md": tideTable})
 	start := time.Now()
 	m.sh(t, "F", ": > Note.md; : > Killed.md; test ! -s Note.md")
@@ -30,6 +31,7 @@ func TestTruncationIsPutOff(t *testing.T) {
 
 // fsync says that empty is meant, and so does the end of the mount.
 func TestEmptinessIsMeant(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": tideTable})
 	start := time.Now()
 	m.sh(t, "F", `python3 -c 'import os; fd = os.open("Note.md", os.O_WRONLY | os.O_TRUNC); os.fsync(fd)'; : > Other.md`)
@@ -46,6 +48,7 @@ func TestEmptinessIsMeant(t *testing.T) {
 // A new note is published with its first bytes; one that is left empty, after a
 // moment; one that is removed before, never.
 func TestNewNotes(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": "x\n"})
 	start := time.Now()
 	m.sh(t, "F", "echo new > New.md; touch Empty.md; touch Probe.md; rm Probe.md; mkdir sub; echo deep > sub/Deep.md")
@@ -74,6 +77,7 @@ func TestNewNotes(t *testing.T) {
 
 // What a mapping brings after the last close is committed all the same.
 func TestMappedPagesAfterClose(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	a := m.agent(t, "F")
 	a.do(`keep("f", open("Note.md", "r+b"))`)
@@ -87,6 +91,7 @@ func TestMappedPagesAfterClose(t *testing.T) {
 
 // What cannot be written is reported, and the note stays as it was.
 func TestBadContent(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	a := m.agent(t, "F")
 	for _, tt := range []struct{ expr, want string }{

@@ -15,6 +15,7 @@ func readOnly(o *bridge.Options) { o.ReadOnly = true }
 // On a read-only mount descriptors are opened, read, mapped and closed without
 // the server's knowledge; they go on with what was opened all the same.
 func TestReadOnlyDescriptors(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/empty.md": "", "F/data.csv": "a,b\n"}, readOnly)
 	a := m.agent(t, "F")
 	checkText(t, "Note.md", m.cat(t, "F/Note.md"), tideTable)
@@ -36,6 +37,7 @@ func TestReadOnlyDescriptors(t *testing.T) {
 // A large folder is listed whole, also by several at a time, by one who stops in
 // the middle, and after a change.
 func TestReadOnlyListing(t *testing.T) {
+	t.Parallel()
 	files := make(map[string]string)
 	var want []string
 	for i := range 3000 {

@@ -16,6 +16,7 @@ import (
 // A path has the same number in every process; what is renamed takes its number
 // along, and no two files have the same.
 func TestInodeNumbers(t *testing.T) {
+	t.Parallel()
 	one, other := newInodeNumbers(), newInodeNumbers()
 	a := one.of("F/a.md", 10)
 	if other := other.of("F/a.md", 77); other != a {
@@ -36,6 +37,7 @@ func TestInodeNumbers(t *testing.T) {
 
 // A note that was made on the mount, renamed or saved by rename has the same number on the next mount, and no two have one.
 func TestInodeNumbersAfterARestart(t *testing.T) {
+	t.Parallel()
 	state := owner.Folder(t.TempDir())
 	source, store := new(bridgetest.Source), new(bridgetest.Store)
 	source.Person(t).Save("a.md", "one\n")

@@ -6,6 +6,7 @@ import "testing"
 
 // What has retired never gets its name back, nor does what has lost one, but by a rename.
 func TestTransitions(t *testing.T) {
+	t.Parallel()
 	for e := evAdopt + 1; e <= evUnlinkStale; e++ {
 		for s := stateScratch; s <= stateUnlinkedStale; s++ {
 			next := s.After(e)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestFatalSignals(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, status string
 		want         bool
@@ -37,6 +38,7 @@ func TestFatalSignals(t *testing.T) {
 
 // An interrupted request goes on until its process dies, and only who waits has it watched.
 func TestKillableContext(t *testing.T) {
+	t.Parallel()
 	program := exec.Command("sleep", "1000")
 	if err := program.Start(); err != nil {
 		t.Skip(err)

@@ -9,6 +9,7 @@ import (
 // nobody's, reads what the note was, as on a disk. A reader beside a save by rename
 // is like that.
 func TestOpenedLate(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ script, want string }{
 		"saved by rename":   {"echo new > .Note.tmp; mv .Note.tmp Note.md", tideTable},
 		"moved over":        {"mv -f Other.md Note.md", tideTable},

@@ -3,6 +3,7 @@ package fusefs
 import "testing"
 
 func TestFindMount(t *testing.T) {
+	t.Parallel()
 	const table = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw
 40 22 0:35 / /home/ann/My\040notes rw,nosuid,nodev,relatime - fuse.relayfs relayfs rw,user_id=0
 41 22 0:36 / /mnt rw,relatime shared:7 master:2 - tmpfs tmpfs rw
@@ -25,6 +26,7 @@ short line
 }
 
 func TestUnescape(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		`/plain`: "/plain", `/a\040b\011c`: "/a b\tc", `/back\134slash`: `/back\slash`, `/end\04`: `/end\04`, `/\999`: `/\999`,
 	} {

@@ -83,6 +83,7 @@ func (a *agent) do(format string, args ...any) string {
 // A person writes between an agent's read and its write: both changes are there,
 // however the agent writes.
 func TestPersonBetweenReadAndWrite(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"write", "replace"} {
 		t.Run(how, func(t *testing.T) {
 			m := mount(t, map[string]string{"F/Note.md": tideTable})
@@ -101,6 +102,7 @@ func TestPersonBetweenReadAndWrite(t *testing.T) {
 // A program that reads the beginning of a note and writes only that back deletes the rest
 // that was there when it opened the note, and nothing that came since.
 func TestReadingLessDeletesWhatWasThere(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"write", "replace"} {
 		t.Run(how, func(t *testing.T) {
 			m := mount(t, map[string]string{"F/Note.md": "one\ntwo\nthree\nfour\n"})
@@ -119,6 +121,7 @@ func TestReadingLessDeletesWhatWasThere(t *testing.T) {
 // Another process of the same session wrote what the first one read: cat, then
 // a heredoc.
 func TestPersonBetweenTwoProcesses(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	a := m.agent(t, "F")
 	a.do(`keep("text", subprocess.check_output(["cat", "Note.md"]))`)
@@ -130,6 +133,7 @@ func TestPersonBetweenTwoProcesses(t *testing.T) {
 
 // A program that writes what the note said before its own last write means it.
 func TestWriteBackAndForth(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": "one\n"})
 	a := m.agent(t, "F")
 	for _, text := range []string{"two\n", "one\n", "two\n", "one\n"} {
@@ -148,6 +152,7 @@ func TestWriteBackAndForth(t *testing.T) {
 // While a program that has written holds the note open it sees its own bytes;
 // what a person writes meanwhile is merged and seen after.
 func TestPersonWhileOpen(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	a := m.agent(t, "F")
 	a.do(`keep("f", open("Note.md", "r+b", 0))`)
@@ -171,6 +176,7 @@ func TestPersonWhileOpen(t *testing.T) {
 
 // A program appends to a note that grew meanwhile: an append stays one.
 func TestAppendAfterPerson(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Log.md": "one\n"})
 	a := m.agent(t, "F")
 	a.do(`keep("f", open("Log.md", "a"))`)
@@ -186,6 +192,7 @@ func TestAppendAfterPerson(t *testing.T) {
 // A change shows on the mount in everything the kernel caches: content, size, time,
 // names present and missing, listings. A descriptor goes on with what was opened.
 func TestRemoteChangesShow(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": "one\n", "F/Old.md": "old\n", "F/Gone.md": "gone\n", "F/sub/b.md": "b\n"})
 	a := m.agent(t, "F")
 	a.do(`keep("fd", os.open("Note.md", os.O_RDONLY))`)
@@ -217,6 +224,7 @@ func TestRemoteChangesShow(t *testing.T) {
 // The time that a writer sees right after close does not move later; a person's
 // change moves it, by a whole millisecond at least.
 func TestModTime(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": "one\n"})
 	a := m.agent(t, "F")
 	for _, how := range []string{"write", "replace"} {

@@ -29,6 +29,7 @@ var unclaimed = map[string]string{
 // TestPosix runs go-fuse's suite in a scratch folder, where names do not matter.
 // The suite's system calls are made by a child process.
 func TestPosix(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	m.sh(t, "F", "mkdir .scratch")
 	for _, name := range slices.Sorted(maps.Keys(posixtest.All)) {

@@ -17,6 +17,7 @@ const glance = `(lambda fd: [os.read(fd, 9999).decode(), os.close(fd)][0])(os.op
 // The first program that opens a note reads it, whatever its length and however it
 // is read, without a READ.
 func TestFirstOpenBringsContent(t *testing.T) {
+	t.Parallel()
 	const seen = `(lambda fd, n: [n, __import__("zlib").crc32(%s), os.close(fd)][:2])(os.open("%s", os.O_RDONLY), os.stat("%s").st_size)`
 	for how, expr := range map[string]string{
 		"read":  `os.read(fd, 1 << 20)`,
@@ -48,6 +49,7 @@ func TestFirstOpenBringsContent(t *testing.T) {
 // A note that differs from what was saved in line ends only stays as it is, and the mount goes on showing the saved bytes, also
 // to who opens it again.
 func TestOpenedAfterSaveOfOtherLineEnds(t *testing.T) {
+	t.Parallel()
 	const note, saved = "one\ntwo\n", `one\r\ntwo\r\n`
 	m := mount(t, map[string]string{"F/Note.md": note})
 	a, b := m.agent(t, "F"), m.agent(t, "F")

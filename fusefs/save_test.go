@@ -237,6 +237,7 @@ func (m *mounted) checkSave(t *testing.T, folder string, s saver) {
 
 // Writing a note back as it is leaves no trace.
 func TestUnchanged(t *testing.T) {
+	t.Parallel()
 	texts := map[string]string{
 		"plain": tideTable, "crlf": "one\r\ntwo\r\n", "bom": "\ufeff# BOM\n", "open": "no final newline", "empty": "", "marks": "a {--b--}{++c++} d\n",
 	}
@@ -259,6 +260,7 @@ func TestUnchanged(t *testing.T) {
 // the note keeps its line breaks, and everybody sees them, at the right length, once
 // the program has seen what it saved.
 func TestSavesWithOtherBreaks(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ before, written, after, stored string }{
 		"to LF":    {"one\r\ntwo\r\n", "one\n2\n", "one\r\n2\r\n", "one\r\n{--two--}{++2++}\r\n"},
 		"to CR LF": {"one\ntwo\n", "one\r\n2\r\n", "one\n2\n", "one\n{--two--}{++2++}\n"},
@@ -289,6 +291,7 @@ func TestSavesWithOtherBreaks(t *testing.T) {
 // A program may spell a name otherwise than the workspace does (é in one
 // character or two): however it saves, that is the same note.
 func TestSavesInAnotherSpelling(t *testing.T) {
+	t.Parallel()
 	const typed, kept = "Ete\u0301.md", "Et\u00e9.md"
 	for name, script := range map[string]string{
 		"backup":        `mv "$N" "$N~"; printf 'one\nthree\n' > "$N"; rm "$N~"`,

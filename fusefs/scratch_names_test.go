@@ -3,6 +3,7 @@ package fusefs
 import "testing"
 
 func TestIsScratch(t *testing.T) {
+	t.Parallel()
 	scratch := []string{
 		".Note.md.swp", ".Note.md.swo", ".Note.md.swx", ".Note.md.swpx", "Note.md.swp", "4913", "5036",
 		"Note.md~", "Note~", ".#Note.md", "#Note.md#", "sedAb12Cd", "XXk3jd8f", "tmpab12_x9z", "tmpZq3x9A",
@@ -32,6 +33,7 @@ func TestIsScratch(t *testing.T) {
 }
 
 func TestIsBackupOf(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		want bool

@@ -28,6 +28,7 @@ func isMounted(t testing.TB, dir string) bool {
 
 // Check says what is wrong with a mountpoint, and what to do.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	requireFUSE(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -58,6 +59,7 @@ func TestCheck(t *testing.T) {
 // What was written and not closed is kept by an unmount, and a mount that is in
 // use is detached.
 func TestUnmountWhileInUse(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	a := m.agent(t, "F")
 	a.do(`keep("f", open("Note.md", "r+b", 0))`)
@@ -80,6 +82,7 @@ func TestUnmountWhileInUse(t *testing.T) {
 // Somebody else unmounts: what was written is kept, Wait returns, and the
 // directory can be mounted again.
 func TestUnmountByOthers(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	m.sh(t, "F", ": > Note.md")
 	if err := fusefs.Unmount(m.dir); err != nil {
@@ -97,6 +100,7 @@ func TestUnmountByOthers(t *testing.T) {
 // A mount whose process was killed is freed: it goes away, and who has something open there gets an error and does not wait. A mount
 // whose process lives stays.
 func TestFree(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	f, err := os.Open(filepath.Join(m.dir, "F", "Note.md"))
 	if err != nil {
@@ -125,6 +129,7 @@ func TestFree(t *testing.T) {
 
 // Who wakes watchers has what changed open for a moment, which keeps nobody from unmounting.
 func TestUnmountWaitsAMoment(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	f, err := os.Open(filepath.Join(m.dir, "F", "Note.md"))
 	if err != nil {
@@ -137,6 +142,7 @@ func TestUnmountWaitsAMoment(t *testing.T) {
 }
 
 func TestUnmountNamesWhoIsInTheWay(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	m.agent(t, "F").do("1") // it is in the folder now
 	var problem *fusefs.SetupError
@@ -154,6 +160,7 @@ const deadDir = "FUSEFS_DEAD_DIR"
 // A server that was killed leaves a mount that answers nothing: it is cleared by
 // Unmount, and by Check before the next mount.
 func TestDeadMount(t *testing.T) {
+	t.Parallel()
 	requireFUSE(t)
 	for name, mend := range map[string]func(string) error{
 		"Unmount": fusefs.Unmount,
@@ -194,6 +201,7 @@ func TestDeadMountChild(t *testing.T) {
 }
 
 func TestReadOnlyMount(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/image.png": "\x89PNG"}, func(o *bridge.Options) { o.ReadOnly = true })
 	checkText(t, "Note.md", m.cat(t, "F/Note.md"), tideTable)
 	for _, script := range []string{"echo x > Note.md", "echo x > New.md", "rm Note.md", "mkdir sub", "mv Note.md x.tmp", "echo x > x.tmp", "touch Note.md"} {
@@ -203,6 +211,7 @@ func TestReadOnlyMount(t *testing.T) {
 
 // In direct mode attachments are files like any other.
 func TestAttachments(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/image.png": "\x89PNG\x00\xff", "F/Note.md": "x\n"}, direct, func(o *bridge.Options) { o.Mode = bridge.Direct })
 	checkText(t, "image.png", m.sh(t, "F", "od -An -tx1 image.png | tr -d ' \n'"), "89504e4700ff")
 	m.sh(t, "F", `
@@ -224,6 +233,7 @@ done`)
 
 // Direct mode writes notes as plain text.
 func TestDirectMode(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable}, func(o *bridge.Options) { o.Mode = bridge.Direct })
 	m.sh(t, "F", "sed -i s/six/seven/ Note.md; echo more >> Note.md")
 	checkText(t, "source", m.SourceText("F/Note.md"), strings.Replace(tideTable, "six", "seven", 1)+"more\n")
@@ -231,6 +241,7 @@ func TestDirectMode(t *testing.T) {
 
 // What editors and copying tools set is remembered, and published to nobody.
 func TestAttributesAreRemembered(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	got := m.sh(t, "F", `chmod 644 Note.md && touch -d @1000000000 Note.md && chown 12:34 Note.md && stat -c '%a %Y %u:%g' Note.md && df --output=avail . | tail -1`)
 	if fields := strings.Fields(got); len(fields) != 4 || fields[0] != "644" || fields[1] != "1000000000" || fields[2] != "12:34" || fields[3] == "0" {
@@ -242,6 +253,7 @@ func TestAttributesAreRemembered(t *testing.T) {
 // A Folder that is offline refuses writes and new notes when they are opened,
 // and is as before when it is back.
 func TestOffline(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Unread.md": "unread\n"})
 	checkText(t, "Note.md", m.cat(t, "F/Note.md"), tideTable)
 	m.SetOffline("F", true)

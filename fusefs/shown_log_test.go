@@ -18,6 +18,7 @@ func textsOf(images []content.Image) []string {
 }
 
 func TestShownLog(t *testing.T) {
+	t.Parallel()
 	const doc = 7
 	cat := program.Program{Identity: program.Identity{PID: 10}, Run: program.Identity{PID: 1}}
 	claude := program.Program{Identity: program.Identity{PID: 20}, Run: program.Identity{PID: 2}}
@@ -60,6 +61,7 @@ func TestShownLog(t *testing.T) {
 }
 
 func TestShownLogIsBounded(t *testing.T) {
+	t.Parallel()
 	l := &shownLog{}
 	for i := range maxShown + 100 {
 		l.add(uint64(i%5000), program.Program{Identity: program.Identity{PID: i}}, content.Image{Text: "x"})

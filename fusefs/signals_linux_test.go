@@ -86,6 +86,7 @@ print("made", made > 50)
 // A signal that a program handles makes none of its calls fail, as on a disk, however long
 // they wait.
 func TestHandledSignalsInterruptNothing(t *testing.T) {
+	t.Parallel()
 	need.Programs(t, "python3")
 	const notes = 100
 	for _, answers := range []time.Duration{0, 10 * time.Millisecond} {
@@ -105,6 +106,7 @@ func TestHandledSignalsInterruptNothing(t *testing.T) {
 // A program that waits for a server that is silent can be killed, also after it has handled
 // another signal.
 func TestKilledWhileItWaits(t *testing.T) {
+	t.Parallel()
 	for name, first := range map[string]string{"at once": "KILL", "after a signal that it handles": "USR1"} {
 		t.Run(name, func(t *testing.T) {
 			reading := make(chan struct{}, 1)

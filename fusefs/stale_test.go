@@ -72,6 +72,7 @@ func sized(r *rand.Rand) string {
 // TestNothingStale makes random changes under processes that read all the time.
 // After each change the mount shows it; at no time do readers see a mixture.
 func TestNothingStale(t *testing.T) {
+	t.Parallel()
 	requireFUSE(t)
 	need.Programs(t, "python3")
 	for _, tc := range []struct {

@@ -26,6 +26,7 @@ func deny(o *bridge.Options) { o.Structure = bridge.StructureDeny }
 
 // Where the policy denies changes of names, the log says why, and nothing is lost.
 func TestStructureIsRefused(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "other\n", "F/sub/b.md": "b\n", "F/image.png": "\x89PNG"}, deny)
 	for _, tt := range []struct{ script, message string }{
 		{"rm Note.md Other.md", "Operation not permitted"},
@@ -61,6 +62,7 @@ func TestStructureIsRefused(t *testing.T) {
 
 // A note that mv took away and put nowhere comes back.
 func TestParkedNoteReturns(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	m.sh(t, "F", "mv Note.md Note.md.bak && ! test -e Note.md")
 	m.checkNames(t, "F", "Note.md.bak")
@@ -88,6 +90,7 @@ func TestParkedNoteReturns(t *testing.T) {
 
 // With --structure direct names change for real.
 func TestStructureDirect(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Gone.md": "gone\n", "F/sub/b.md": "b\n", "F/over.md": "over\n", "F/full/c.md": "c\n"}, direct)
 	m.sh(t, "F", "mv sub moved && mv Note.md moved/Renamed.md && mv over.md moved/b.md && rm Gone.md && rm -r full && ! test -e Gone.md")
 	m.checkNames(t, "F", "moved")
@@ -107,6 +110,7 @@ func TestStructureDirect(t *testing.T) {
 
 // What was unlinked is gone after an unmount too.
 func TestUnlinkThenUnmount(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Gone.md": "gone\n"}, direct)
 	m.sh(t, "F", "rm Gone.md")
 	if err := m.server.Unmount(); err != nil {
@@ -120,6 +124,7 @@ func TestUnlinkThenUnmount(t *testing.T) {
 // Unlinking and writing anew within the grace is a save of the same document,
 // whatever the policy.
 func TestUnlinkAndCreateIsASave(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable}, direct)
 	before, err := m.Stat(t.Context(), "F/Note.md")
 	if err != nil {
@@ -135,6 +140,7 @@ func TestUnlinkAndCreateIsASave(t *testing.T) {
 }
 
 func TestRenameFlags(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "other\n"})
 	m.sh(t, "F", "echo x > x.tmp")
 	const rename = `
@@ -151,6 +157,7 @@ sys.exit(os.strerror(ctypes.get_errno()) if r else 0)`
 
 // Scratch files stay on the mount.
 func TestScratch(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	m.sh(t, "F", `
 for f in .Note.md.swp 'Note.md~' 4913 '#Note.md#' sedAbC123 Note.md.tmp.12.ab34 Note.md.lock; do echo "$f" > "$f"; test "$(cat "$f")" = "$f" || exit 1; done
@@ -190,6 +197,7 @@ sed -i s/six/seven/ Note.md && git commit -q -a -m two && git log --oneline | wc
 
 // In suggest mode names change on the mount, and not for people.
 func TestStructureIsProposed(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{
 		"F/Note.md": tideTable, "F/Other.md": "see [[Note]]\n", "F/sub/b.md": "b\n", "F/gone/c.md": "c\n", "F/image.png": "\x89PNG",
 		"F/Swap.md": "swapped\n",
@@ -239,6 +247,7 @@ func (m *mounted) proposed(t *testing.T) (ids []string) {
 
 // What is rejected is back on the mount, with what the kernel knew about it.
 func TestRejectedProposalsOnTheMount(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/A.md": "a\n", "F/B.md": "b\n", "F/sub/b.md": "b\n"})
 	m.sh(t, "F", "rm Note.md; rm -r sub; mv A.md tmp.md; mv B.md A.md; mv tmp.md B.md; ! cat Note.md; cat A.md B.md")
 	checkText(t, "exchanged note", m.cat(t, "F/A.md"), "b\n")
@@ -258,6 +267,7 @@ func TestRejectedProposalsOnTheMount(t *testing.T) {
 
 // A note that is unlinked and written anew is the same note, edited.
 func TestUnlinkAndWriteAnew(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": "one two\n"})
 	m.sh(t, "F", "rm Note.md && echo 'one 2' > Note.md")
 	checkText(t, "note", m.cat(t, "F/Note.md"), "one 2\n")
@@ -275,6 +285,7 @@ func TestUnlinkAndWriteAnew(t *testing.T) {
 // Saves that begin with an unlink go through however much was deleted a moment ago;
 // what a program goes on to delete comes back.
 func TestBrakeLetsSavesThrough(t *testing.T) {
+	t.Parallel()
 	files := make(map[string]string)
 	for i := range 12 {
 		files[fmt.Sprintf("F/n%02d.md", i)] = "one two\n"
@@ -310,6 +321,7 @@ for i in range(5, 12): os.unlink("n%02d.md" % i)'`, "Operation not permitted")
 
 // rm -rf stops before it has proposed to delete too much.
 func TestBrakeOnTheMount(t *testing.T) {
+	t.Parallel()
 	files := make(map[string]string)
 	for i := range 30 {
 		files[fmt.Sprintf("F/n%02d.md", i)] = "text\n"
@@ -352,6 +364,7 @@ sed -i s/six/seven/ Note.md && git commit -q -a -m two && git checkout -q HEAD~ 
 
 // What a program unlinks comes back with what the program writes there, however many files it unlinks first.
 func TestGraceLastsWhileAProgramIsBusy(t *testing.T) {
+	t.Parallel()
 	files := make(map[string]string)
 	for i := range 4 {
 		files[fmt.Sprintf("F/n%d.md", i)] = "one two\n"
@@ -410,6 +423,7 @@ func TestRenamedNoteIsReplaced(t *testing.T) {
 
 // What rm removes goes at once, also a note that is proposed to be renamed: nothing brings it back.
 func TestRenamedNoteIsRemoved(t *testing.T) {
+	t.Parallel()
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
 	m.sh(t, "F", "mv Note.md New.md && rm New.md")
 	list, err := m.Proposals(t.Context(), "")

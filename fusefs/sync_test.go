@@ -32,6 +32,7 @@ func (s *syncedSource) Replace(ctx context.Context, rel string, r model.Replacem
 // A program that syncs the file that it renames over a note has asked for the disk; one
 // that does not, or that writes on after its fsync, has not.
 func TestRenameOfASyncedFile(t *testing.T) {
+	t.Parallel()
 	var source *syncedSource
 	m := mount(t, map[string]string{"F/Note.md": "one\n"}, func(o *bridge.Options) {
 		source = &syncedSource{Source: o.Folders[0].Source.(*bridgetest.Source)}

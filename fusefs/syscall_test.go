@@ -138,6 +138,7 @@ json.dump(out, sys.stdout)
 // TestSystemCalls makes system calls on a plain folder and on a mount in direct
 // mode: values and errors are the same, but where a case says why not.
 func TestSystemCalls(t *testing.T) {
+	t.Parallel()
 	need.Programs(t, "python3")
 	m := mount(t, map[string]string{"F/Note.md": tideTable}, direct, func(o *bridge.Options) { o.Mode = bridge.Direct })
 	plain, mounted := runSyscallCases(t, t.TempDir()), runSyscallCases(t, m.path("F"))
@@ -175,6 +176,7 @@ func runSyscallCases(t *testing.T, dir string) map[string]string {
 
 // On a read-only mount everything that changes something is EROFS.
 func TestSystemCallsReadOnly(t *testing.T) {
+	t.Parallel()
 	need.Programs(t, "python3")
 	m := mount(t, map[string]string{"F/a.md": "hello\n", "F/sub/c.md": "x\n"}, readOnly)
 	a := m.agent(t, "F")

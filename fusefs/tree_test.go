@@ -28,6 +28,7 @@ func newTestTree(t *testing.T, files map[string]string) *tree {
 // A tree lets go of what the kernel has forgotten, not of what was just looked
 // up, is being written, or lies under scratch files.
 func TestForgetUnused(t *testing.T) {
+	t.Parallel()
 	tr := newTestTree(t, map[string]string{"F/Unused.md": "x\n", "F/Dirty.md": "x\n", "F/sub/b.md": "b\n"})
 	ctx := context.Background()
 	for _, p := range []string{"F", "F/Unused.md", "F/Dirty.md", "F/sub"} {
@@ -56,6 +57,7 @@ func TestForgetUnused(t *testing.T) {
 
 // Old scratch files go, unless somebody has them open.
 func TestExpireScratch(t *testing.T) {
+	t.Parallel()
 	tr := newTestTree(t, map[string]string{"F/Note.md": "x\n"})
 	ctx := context.Background()
 	n, _, err := tr.lookup(ctx, "F")
@@ -91,6 +93,7 @@ func TestExpireScratch(t *testing.T) {
 
 // The scratch layer is bounded.
 func TestScratchIsBounded(t *testing.T) {
+	t.Parallel()
 	tr := newTestTree(t, map[string]string{"F/Note.md": "x\n"})
 	ctx := context.Background()
 	n, _, err := tr.lookup(ctx, "F")
@@ -127,6 +130,7 @@ func cleanPath(t *testing.T, s string) model.Path {
 // A note that somebody else has just changed, which nobody has been told yet, is an ordinary
 // scratch file once it is moved to the name of one.
 func TestMovedAwayWhenOutdated(t *testing.T) {
+	t.Parallel()
 	ws := bridgetest.New(t, map[string]string{"F/Note.md": "old\n"}).Workspace
 	tr := newTree(ws, Options{})
 	fs.NewNodeFS(tr.root, nodeOptions())
@@ -157,6 +161,7 @@ func TestMovedAwayWhenOutdated(t *testing.T) {
 
 // A panic while a request is served is an error for who asked, and does not go unseen.
 func TestPanicsAreLogged(t *testing.T) {
+	t.Parallel()
 	var logged bytes.Buffer
 	o := mountOptions(false, Options{}, slog.New(slog.NewTextHandler(&logged, nil)))
 	if st := o.PanicHandler("out of range"); st != fuse.EIO {

@@ -32,6 +32,7 @@ func (m *mounted) checkProposed(t testing.TB, want ...string) {
 
 // What programs make and take away again leaves nothing for people to decide on.
 func TestWhatCancelsOut(t *testing.T) {
+	t.Parallel()
 	for _, script := range []string{
 		`mkdir "New Folder" && rmdir "New Folder"`,
 		`mkdir "New Folder" && mv "New Folder" Projects && rmdir Projects`,
