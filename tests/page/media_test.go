@@ -97,12 +97,13 @@ func TestImagesOfTheAPI(t *testing.T) {
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{
 		"Note.md": "a\n", "a.svg": hostileSVG, "b.png": pngOf(t, 1, 1), "c.png": "text", "d.svg": "\x00\x01", "secret.txt": "x", "big.png": pngOf(t, 1, 1) + strings.Repeat("x", 10<<20),
+		"wide.gif": "GIF89a\xff\xff\xff\xff\x00\x00\x00",
 	})
 	harness.WriteFile(t, filepath.Join(filepath.Dir(vault), "outside.png"), pngOf(t, 1, 1))
 	reviewPage(t, s, vault)
 	a := newAPI(t, s)
 	for target, want := range map[string]int{
-		"a.svg": 200, "b.png": 200, "./b.png": 200, "b.png#x": 200, "c.png": 400, "d.svg": 400, "secret.txt": 400, "big.png": 400, "Note": 404, "none.png": 404,
+		"a.svg": 200, "b.png": 200, "./b.png": 200, "b.png#x": 200, "c.png": 400, "d.svg": 400, "secret.txt": 400, "big.png": 400, "wide.gif": 400, "Note": 404, "none.png": 404,
 		"../outside.png": 404, "/etc/passwd": 404, "..%2Foutside.png": 404, "": 404,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.base+"/image?note=Vault/Note.md&target="+strings.ReplaceAll(strings.ReplaceAll(target, "%", "%25"), "#", "%23"), nil)

@@ -1,7 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"image"
+	_ "image/gif"  // for image.DecodeConfig
+	_ "image/jpeg" // for image.DecodeConfig
+	_ "image/png"  // for image.DecodeConfig
 	"io"
 	"io/fs"
 	"net/http"
@@ -16,10 +21,13 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// maxImage bounds an image, in bytes.
-const maxImage = 10 << 20
+// Bounds of an image: a browser decodes all pixels, which a small file can have many of.
+const (
+	maxImage  = 10 << 20    // bytes
+	maxPixels = 100_000_000 // of a PNG, JPEG or GIF
+)
 
-var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"}
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // image answers with an image that a note embeds.
 func (h *handler) image(w http.ResponseWriter, r *http.Request) {
@@ -64,6 +72,9 @@ func (h *handler) embedded(ctx context.Context, note, target string) (data []byt
 	}
 	if len(data) > maxImage {
 		return nil, "", cli.Usagef("%s is larger than %d MiB", found, maxImage>>20)
+	}
+	if size, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && size.Width*size.Height > maxPixels {
+		return nil, "", cli.Usagef("%s has more than %d million pixels", found, maxPixels/1_000_000)
 	}
 	return data, kind, nil
 }

@@ -90,7 +90,7 @@ function shape(n, fate) {
 	return element(plain.has(n.t) ? n.t : "span", {}, ...inner);
 }
 
-const imageName = /^(?![a-z][a-z\d+.-]*:|\/\/).+\.(?:png|jpe?g|gif|webp|bmp|svg)(?:#.*)?$/i;
+const imageName = /^(?![a-z][a-z\d+.-]*:|\/\/).+\.(?:png|jpe?g|gif|webp|svg)(?:#.*)?$/i;
 const imageSize = /^\d+(?:x\d+)?$/;
 
 // embed makes the name of what is embedded, in which an image of the vault is shown. A size in the text is none of the name.

@@ -6,7 +6,7 @@ import { imageIn } from "./api.js";
 const nearSight = "1500px";
 
 export class Images {
-	#known = new Map(); // note and target -> an image, or null while it is fetched or if there is none
+	#known = new Map(); // target -> the image that it leads to in the note
 	#note;
 	#steady;
 	#watch;
