@@ -50,6 +50,12 @@ type builder struct {
 func (b *builder) children(n ast.Node) []*Node {
 	var out []*Node
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		// The parser ends a text where an element could begin, and words must be the same in both views.
+		if t, ok := c.(*ast.Text); ok {
+			for next := c.NextSibling(); next != nil && t.Merge(next, b.src); next = c.NextSibling() {
+				n.RemoveChild(n, next)
+			}
+		}
 		out = append(out, b.node(c)...)
 	}
 	return out
