@@ -64,7 +64,7 @@ var claudeSession = regexp.MustCompile(`^[0-9A-Za-z-]{1,100}$`) // a file is nam
 func (f *workspaceFlags) tellNews(ctx context.Context, e *env) error {
 	var in hookInput
 	if err := json.NewDecoder(e.stdin).Decode(&in); err != nil || !claudeSession.MatchString(in.Session) {
-		return cli.Usagef("--hook needs the input of a hook of Claude Code on stdin")
+		return errors.New("--hook needs the input of a hook of Claude Code on stdin")
 	}
 	c, _, err := f.search().At(ctx, cmp.Or(in.Dir, "."))
 	if c == nil || err != nil {

@@ -139,7 +139,7 @@ func TestClaudePlugin(t *testing.T) {
 		}
 	}
 	read(&hooks, dir, "hooks", "hooks.json")
-	if h := hooks.Hooks["UserPromptSubmit"]; len(hooks.Hooks) != 1 || len(h) != 1 || len(h[0].Hooks) != 1 || h[0].Hooks[0].Command != "relayfs outcomes --hook" {
+	if h := hooks.Hooks["UserPromptSubmit"]; len(hooks.Hooks) != 1 || len(h) != 1 || len(h[0].Hooks) != 1 || h[0].Hooks[0].Command != "relayfs outcomes --hook || exit 1" {
 		t.Errorf("the plugin has the hooks %+v", hooks.Hooks)
 	}
 }
