@@ -38,7 +38,7 @@ export function draw(nodes, fate) {
 	});
 }
 
-const dashed = /(\d[\d.,:]{0,20}[-/–][\d.,:/–-]{0,20}\d)/; // a browser breaks lines within these
+const dashed = /(\d[\d.,:]{0,10}[-/–][\d.,:/–-]{0,12}\d)/; // a browser breaks lines within these; longer ones would be wider than a phone
 
 // text returns a text in pieces, of which numbers and dates do not break.
 function text(x) {
