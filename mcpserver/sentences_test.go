@@ -25,7 +25,6 @@ var untold = map[string]string{
 	"Resource %q is not an address like note:///Folder/Name.md.":                                                                                              "TestRefusedRequests: it refuses no tool call",
 	"Resource %q: %s is not a number from 1 on.":                                                                                                              "TestRefusedRequests: it refuses no tool call",
 	"The argument %q has a number that is too large.":                                                                                                         "TestDecodeArgs: the protocol refuses it before a tool is called",
-	"The vault's .obsidian/%s is not what Obsidian writes there. Tell the user, and give the path of the note yourself.":                                      "TestMCPPeriodicNoteRefusals of tests/mcp: a transcript's vault has no configuration",
 	"%s is an image of more than %d MiB, which is too large for an answer. Tell the user, who can open it.":                                                   "TestReadImages",
 	"The call was cancelled.": "TestCancelledSearch: a transcript waits for each answer",
 }

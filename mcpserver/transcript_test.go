@@ -25,8 +25,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// A transcript is a txtar archive. Its files are the notes of the workspace, but
-// for those below "later/", which the command person saves. Its comment holds the
+// A transcript is a txtar archive. Its files are the notes of the workspace, but for those below "later/", which the
+// command person saves, and those below ".obsidian/", the configuration of each vault. Its comment holds the
 // options of the workspace, a word each, and commands with what they print:
 //
 //	$ TOOL {"argument": ...}     calls a tool on the stream; {"repeat": ["x", 3]} stands for "xxx"
@@ -56,10 +56,12 @@ func runTranscript(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes, later := make(map[string]string), make(map[string]string)
+	notes, later, config := make(map[string]string), make(map[string]string), make(map[string]string)
 	for _, f := range archive.Files {
 		if name, ok := strings.CutPrefix(f.Name, "later/"); ok {
 			later[name] = string(f.Data)
+		} else if name, ok := strings.CutPrefix(f.Name, ".obsidian/"); ok {
+			config[name] = string(f.Data)
 		} else {
 			notes[f.Name] = string(f.Data)
 		}
@@ -69,7 +71,10 @@ func runTranscript(t *testing.T, file string) {
 	f := bridgetest.New(t, notes, func(o *bridge.Options) {
 		setOptions(t, o, head)
 		for i := range o.Folders {
-			o.Folders[i].Source = &failingSource{o.Folders[i].Source.(*bridgetest.Source), &fault}
+			source := &failingSource{o.Folders[i].Source.(*bridgetest.Source), &fault}
+			if o.Folders[i].Source = source; len(config) > 0 {
+				o.Folders[i].Source = configuredSource{source, config}
+			}
 		}
 	})
 	so := serverOptions(t, head)
@@ -213,6 +218,20 @@ func (s *failingSource) Create(ctx context.Context, rel string, file model.NewFi
 		return model.Stamp{}, *s.fault
 	}
 	return s.Source.Create(ctx, rel, file)
+}
+
+// configuredSource is a vault with the configuration of Obsidian.
+type configuredSource struct {
+	*failingSource
+	config map[string]string
+}
+
+func (s configuredSource) ReadConfig(name string) ([]byte, error) {
+	text, ok := s.config[name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(text), nil
 }
 
 func (r *transcriptRun) decide(command string) {

@@ -26,6 +26,7 @@ In the public domain by the Open Data Commons Public Domain Dedication and Licen
 https://opendatacommons.org/licenses/pddl/1-0/
 
 END
+print "KaTeX (cmd/relayfs/internal/page/katex)" cmd/relayfs/internal/page/katex
 modules=$(for system in linux darwin windows; do
 	GOOS=$system CGO_ENABLED=0 go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}' ./cmd/relayfs
 done | sort -u)

@@ -81,17 +81,10 @@ func nextUndoHint(o *reviewqueue.Outcome, where []string) error {
 }
 
 func newLogCommand(e *env) *cobra.Command {
-	return logCommand(e, "log", "List decisions and changes of front matter, newest first")
+	return logCommand(e, &workspaceFlags{}, "log", "List decisions and changes of front matter, newest first")
 }
 
-// newOutcomesCommand is the log at the top level, so that an agent's permissions can include it without the other commands on
-// suggestions.
-func newOutcomesCommand(e *env) *cobra.Command {
-	return logCommand(e, "outcomes", "List decisions on suggestions and their reasons, for agents")
-}
-
-func logCommand(e *env, name, short string) *cobra.Command {
-	var f workspaceFlags
+func logCommand(e *env, f *workspaceFlags, name, short string) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   name + " [SOURCE...]",

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,7 @@ type mock struct {
 	mu      sync.Mutex // guards the fields below
 	calls   []call
 	results []string // of the calls so far
+	heard   string   // the messages of the last request with tools
 }
 
 // ServeHTTP answers POST /v1/messages.
@@ -55,6 +57,10 @@ func (m *mock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.results = nil
+	if len(request.Tools) > 0 {
+		all, _ := json.Marshal(request.Messages)
+		m.heard = string(all)
+	}
 	for _, msg := range request.Messages {
 		var blocks []struct {
 			Type    string          `json:"type"`
@@ -109,12 +115,18 @@ func binary(t *testing.T) string {
 // claude runs Claude Code in a directory, where it makes the calls, and returns their results.
 func claude(t *testing.T, s *harness.Sandbox, dir string, calls ...call) []string {
 	t.Helper()
+	return claudeWith(t, s, dir, []string{"--dangerously-skip-permissions"}, calls...).results
+}
+
+// claudeWith runs Claude Code with flags, and returns the model to which it talked.
+func claudeWith(t *testing.T, s *harness.Sandbox, dir string, flags []string, calls ...call) *mock {
+	t.Helper()
 	model := &mock{calls: calls}
 	server := httptest.NewServer(model)
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), harness.StartTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary(t), "-p", "--dangerously-skip-permissions", "go")
+	cmd := exec.CommandContext(ctx, binary(t), append(append([]string{"-p"}, flags...), "go")...)
 	cmd.Dir = dir
 	for _, v := range s.Env { // this test may be run by the same program
 		if !strings.HasPrefix(v, "CLAUDE") && !strings.HasPrefix(v, "ANTHROPIC_") && !strings.HasPrefix(v, "AI_AGENT=") {
@@ -124,12 +136,13 @@ func claude(t *testing.T, s *harness.Sandbox, dir string, calls ...call) []strin
 	cmd.Env = append(
 		cmd.Env, "ANTHROPIC_BASE_URL="+server.URL, "ANTHROPIC_API_KEY=test", "CLAUDE_CONFIG_DIR="+s.Path("claude"),
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1", "RELAYFS_AGENTS=claude",
+		"PATH="+filepath.Dir(s.Binary)+":"+os.Getenv("PATH"),
 	)
 	out := harness.RunCommand(t, cmd)
-	if out.Code != 0 || len(model.results) != len(calls) {
+	if out.Code != 0 || len(model.results) < len(calls) {
 		t.Fatalf("claude: exit %d after %d of %d calls: %s%s\n%q", out.Code, len(model.results), len(calls), out.Stdout, out.Stderr, model.results)
 	}
-	return model.results
+	return model
 }
 
 // mounted is a vault with two notes on a mount that knows Claude Code, and where the vault is on the mount.

@@ -140,7 +140,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/backup": {[]string{"bridge/owner", "bridge/store", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/source"}, "copies of stores, and back; it opens no workspace"},
 	"cmd/relayfs/internal/api": {
-		[]string{"bridge", "bridge/history", "bridge/model", "bridge/owner", "bridge/remote/transport", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "mcpserver"},
+		[]string{"bridge", "bridge/history", "bridge/index/links", "bridge/model", "bridge/owner", "bridge/remote/transport", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/reviewqueue", "mcpserver"},
 		"the one door to who owns vaults: what is asked and how it is answered; it knows no command and no port",
 	},
 	"cmd/relayfs/internal/tui": {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
@@ -60,6 +61,30 @@ func TestMCPPeriodicNotes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The names of the notes that are there show the language of Obsidian. It holds for templates, and for the numbers of weeks.
+func TestMCPPeriodicNotesInTheLanguageOfTheVault(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	yesterday := time.Now().AddDate(0, 0, -1)
+	german := strings.Fields("Sonntag Montag Dienstag Mittwoch Donnerstag Freitag Samstag")[yesterday.Weekday()]
+	vault := s.Vault(t, "Vault", map[string]string{
+		"Tage/" + yesterday.Format("2006-01-02 ") + german + ".md": "gestern\n", "Vorlagen/Tag.md": "{{date:dddd, D. MMMM}}\n", "Vorlagen/Besuch.md": "{{date:[am] ddd}}\n",
+	})
+	writeSettings(t, vault, map[string]string{
+		"daily-notes.json": `{"folder":"Tage","format":"YYYY-MM-DD dddd","template":"Vorlagen/Tag"}`, "templates.json": `{"folder":"Vorlagen"}`,
+		"plugins/periodic-notes/data.json": `{"weekly":{"enabled":true}}`,
+	})
+	c := s.MCP(t, "--mode", "direct", "--approve", "auto", "--toolsets", "vault", vault)
+	c.MustCall(t, "periodic_note", "date", "2026-03-04")
+	harness.CheckText(t, "the daily note", harness.ReadFile(t, filepath.Join(vault, "Tage/2026-03-04 Mittwoch.md")), "Mittwoch, 4. März\n")
+	if got := c.MustCall(t, "periodic_note", "period", "weekly", "date", "2026-03-01"); got != "Created Vault/2026-W09.md." {
+		t.Errorf("the week of a Sunday: %q", got)
+	}
+	c.MustCall(t, "create_from_template", "template", "Besuch", "path", "Vault/Besuch.md")
+	weekday := strings.Fields("So. Mo. Di. Mi. Do. Fr. Sa.")[time.Now().Weekday()]
+	harness.CheckText(t, "the visit", harness.ReadFile(t, filepath.Join(vault, "Besuch.md")), "am "+weekday+"\n")
 }
 
 func TestMCPPeriodicNoteRefusals(t *testing.T) {

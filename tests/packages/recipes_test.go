@@ -133,6 +133,15 @@ func TestClaudePlugin(t *testing.T) {
 	if len(servers.Servers) != 1 {
 		t.Errorf("the plugin has the servers %v", servers.Servers)
 	}
+	var hooks struct {
+		Hooks map[string][]struct {
+			Hooks []struct{ Type, Command string }
+		}
+	}
+	read(&hooks, dir, "hooks", "hooks.json")
+	if h := hooks.Hooks["UserPromptSubmit"]; len(hooks.Hooks) != 1 || len(h) != 1 || len(h[0].Hooks) != 1 || h[0].Hooks[0].Command != "relayfs outcomes --hook || exit 1" {
+		t.Errorf("the plugin has the hooks %+v", hooks.Hooks)
+	}
 }
 
 // registry is the module that has the schema of server.json. tests/scripts/deps.sh fetches it.

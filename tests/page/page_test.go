@@ -36,6 +36,10 @@ type shownPage struct {
 	Failed                            string   // why the line could not be carried out
 	Errors                            []string // so far
 	Findings                          []string // of axe-core, when it was asked last
+	Broken                            []string // numbers that a line break divides, when that was asked last
+	Images                            []string // of the note: alternative text, width of the file, width on the page
+	Formulas, Callouts                []string // of the note
+	Small                             []string // in a narrow window, what is too small for a finger
 	Measured                          struct {
 		Ready, Memory, Bytes float64   // ms, MB
 		Decided              []float64 // ms, each

@@ -21,6 +21,7 @@
 //	release         lets the page have them
 //	shot FILE       draws what is to be seen
 //	decide KEY N    presses the key N times, and measures how long it takes until the page shows what came of it
+//	numbers         finds those that a line break divides
 //	axe             checks what is to be seen for people who cannot see it, with axe-core
 //	bytes           counts from here what the page is sent
 //	memory          measures the memory that is a tab's alone: that of the largest, of all connections
@@ -61,6 +62,7 @@ async function drive(connection) {
 	let page = tabs[0];
 
 	let findings = []; // of axe, the last time
+	let broken = []; // numbers, the last time
 
 	// check asks axe-core about all in light colours, and about the colours in dark ones: nothing else depends on them.
 	async function check(tab) {
@@ -152,7 +154,10 @@ async function drive(connection) {
 				gists: all(".side .gist").map((e) => e.textContent),
 				comments: all(".comment").map((e) => e.textContent),
 				buttons: all("button:not(.place)").map((e) => e.textContent),
-				active: all("main .text :is(script, a, img, iframe, object, video, audio, form, style, link)").length,
+				active: all("main .text :is(script, a, img:not([src^='data:image/']), iframe, object, video, audio, form, style, link)").length,
+				images: all("main .text img").map((e) => [e.alt, e.complete && e.naturalWidth, Math.round(e.getBoundingClientRect().width)].join(" ")),
+				formulas: all("main .text math").map((e) => (e.getAttribute("display") === "block" ? "block " : "") + e.querySelector("annotation").textContent),
+				callouts: all("main .text .callout").map((e) => `${e.className.replace("callout ", "")}: ${text(e.firstElementChild)}`),
 				focused: document.activeElement.tagName,
 				typed: document.activeElement.value ?? "",
 				listed: document.activeElement.closest("button.place")?.title ?? "",
@@ -166,6 +171,7 @@ async function drive(connection) {
 				noteAt: box(note),
 				messageAt: box(document.getElementById("message")),
 				height: innerHeight,
+				small: innerWidth > 500 ? null : all("button, select, input, textarea, a[href]").filter((e) => e.checkVisibility() && e.offsetHeight > 0 && e.offsetHeight < 44).map((e) => e.textContent || e.id),
 				overflow: document.documentElement.scrollWidth - innerWidth,
 			};
 		});
@@ -235,6 +241,21 @@ async function drive(connection) {
 			const [key, n] = how.split(" ");
 			for (let i = 0; i < Number(n); i++) measured.decided.push(await decide(key));
 		},
+		numbers: async () => {
+			broken = await page.evaluate(() => {
+				const found = [];
+				const walk = document.createTreeWalker(document.getElementById("note"), NodeFilter.SHOW_TEXT);
+				for (let n; (n = walk.nextNode());) {
+					for (const { 0: number, index } of n.data.matchAll(/\d[\d.,:/-]*\d/g)) {
+						const range = document.createRange();
+						range.setStart(n, index);
+						range.setEnd(n, index + number.length);
+						if (new Set([...range.getClientRects()].map((r) => Math.round(r.top))).size > 1) found.push(number);
+					}
+				}
+				return found;
+			});
+		},
 		axe: async () => { findings = await check(page); },
 		bytes: async () => { measured.bytes = 0; },
 		memory: async () => { measured.memory = await memory(page); },
@@ -249,7 +270,7 @@ async function drive(connection) {
 			} catch (err) {
 				throw new Error(`${err.message}\nthe page shows ${JSON.stringify(await shown())}`);
 			}
-			connection.write(JSON.stringify({ ...await shown(), errors, findings, measured }) + "\n");
+			connection.write(JSON.stringify({ ...await shown(), errors, findings, broken, measured }) + "\n");
 		}
 	} finally {
 		await context.close();

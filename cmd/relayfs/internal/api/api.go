@@ -25,6 +25,7 @@ const (
 	threadsPath     = "/threads"     // query: path
 	pendingPath     = "/pending"     // query: path, several times
 	notePath        = "/note"        // query: path
+	imagePath       = "/image"       // query: note, target; answers with bytes
 	journalPath     = "/journal"     // query: limit
 	eventsPath      = "/events"      // a stream, see serveEvents
 	commentPath     = "/comment"     // POST a reviewqueue.CommentRequest
@@ -50,7 +51,7 @@ const SessionPath = "/session"
 // ReviewRoutes returns the routes that the review page serves to other programs.
 func ReviewRoutes() []string {
 	return []string{
-		"GET " + suggestionsPath, "GET " + threadsPath, "GET " + pendingPath, "GET " + notePath, "GET " + journalPath, "GET " + eventsPath,
+		"GET " + suggestionsPath, "GET " + threadsPath, "GET " + pendingPath, "GET " + notePath, "GET " + imagePath, "GET " + journalPath, "GET " + eventsPath,
 		"POST " + commentPath, "POST " + resolvePath, "POST " + decidePath, "POST " + undoPath,
 	}
 }
@@ -76,6 +77,7 @@ func NewHandler(s Backend) http.Handler {
 	HandleGet(mux, owner.AlivePath, func(*http.Request) (any, error) { return struct{}{}, nil })
 	h.handleQueue(mux)
 	mux.HandleFunc("GET "+textPath, h.text)
+	mux.HandleFunc("GET "+imagePath, h.image)
 	HandleGet(mux, namesPath, func(r *http.Request) (any, error) {
 		return h.names(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
 	})

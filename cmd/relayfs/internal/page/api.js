@@ -21,6 +21,18 @@ export async function api(path, body) {
 	return answer.json();
 }
 
+// imageIn returns the image that a note embeds, as a data: URL.
+export async function imageIn(note, target) {
+	const answer = await ask(`/image?note=${encodeURIComponent(note)}&target=${encodeURIComponent(target)}`, { headers: authorization });
+	const blob = await answer.blob();
+	return new Promise((resolve, reject) => {
+		const reader = new FileReader();
+		reader.onload = () => resolve(reader.result);
+		reader.onerror = () => reject(reader.error);
+		reader.readAsDataURL(blob);
+	});
+}
+
 // events calls opened when relayfs answers, and then take with each change since the state that was seen, until the
 // stream ends or breaks, or end is aborted. Who asks again gets what was missed.
 export async function events(seen, end, opened, take) {

@@ -5,8 +5,10 @@
 //
 //   - The port is on loopback, and a request must name it as its Host, which stops DNS rebinding.
 //   - /api requires a token. Only the printed address has it, after the '#', which browsers send to no server.
-//   - The Content-Security-Policy admits only the page's own files. A note is a tree of elements and texts; page.js
-//     creates only elements that it knows, and never uses HTML from a note.
+//   - The Content-Security-Policy admits only the page's own files, and images as data: URLs. A note is a tree of elements
+//     and texts; page.js creates only elements that it knows, and never uses HTML from a note.
+//
+// KaTeX draws formulas; katex has its file as npm has it, and its licence.
 package page
 
 import (
@@ -32,7 +34,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
-//go:embed index.html *.css *.js
+//go:embed index.html *.css *.js katex/katex.min.js
 var files embed.FS
 
 //go:embed openapi.json

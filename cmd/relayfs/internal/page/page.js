@@ -10,6 +10,8 @@
 
 import { api, events } from "./api.js";
 import { button, draw, drawProperties, drawSource, element, plural } from "./draw.js";
+import { drawFormulas } from "./formulas.js";
+import { Images } from "./images.js";
 import { VirtualList } from "./list.js";
 import { Pending, folderOf, placeOf, proposals } from "./pending.js";
 import { batches, documentAt, pastRow, proposalBlocks } from "./places.js";
@@ -38,6 +40,12 @@ const decided = JSON.parse(sessionStorage.getItem("decided") || "[]");
 
 const queue = new VirtualList($("places"));
 const sheet = new Rows($("note"));
+const steadily = (change) => sheet.steady(change);
+const images = new Images($("note"), steadily);
+// scrollers lets keys reach what scrolls sideways.
+const scrollers = new ResizeObserver((list) => {
+	for (const { target: e } of list) e.scrollWidth > e.clientWidth ? e.tabIndex = 0 : e.removeAttribute("tabindex");
+});
 
 function say(text, bad) {
 	const m = $("message");
@@ -331,6 +339,9 @@ function fillRow(e, row, groups) {
 	}
 	for (const t of b?.threads || []) if (!t.suggestion || row.gone.has(t.suggestion)) side.append(drawThread(t, conversation));
 	e.replaceChildren(text, ...(side.children.length ? [side] : []));
+	for (const wide of text.querySelectorAll("table, [data-formula=block]")) scrollers.observe(wide);
+	if (isNote()) images.show(text, place);
+	drawFormulas(text, steadily).catch((err) => say(err.message, true));
 }
 
 // card has the buttons for suggestions that are decided at once.

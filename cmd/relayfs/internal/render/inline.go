@@ -29,20 +29,23 @@ func (n *linkNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, le
 // inline parses one kind of linkNode. The groups of form are the whole element and its text or, for a link, the whole
 // element, the target and the alias.
 type inline struct {
-	tag     string
-	trigger byte
-	form    *regexp.Regexp
+	tag, attr string
+	trigger   byte
+	form      *regexp.Regexp
 }
+
+// displayed is the attribute of a formula on lines of its own.
+const displayed = "block"
 
 const wikilink = `(\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\])`
 
 var inlines = []inline{
-	{"footnote", '[', regexp.MustCompile(`^(\[\^([^\]\s]+)\])`)},
-	{"wikilink", '[', regexp.MustCompile(`^` + wikilink)},
-	{"embed", '!', regexp.MustCompile(`^!` + wikilink)},
-	{"math", '$', regexp.MustCompile(`^(\$\$([^$]+)\$\$)`)},
-	{"math", '$', regexp.MustCompile(`^(\$([^\s$]|[^\s$][^$\n]*[^\s$])\$)(?:[^0-9]|$)`)},
-	{"mark", '=', regexp.MustCompile(`^(==([^=\s]|[^=\s][^=\n]*[^=\s])==)`)},
+	{"footnote", "", '[', regexp.MustCompile(`^(\[\^([^\]\s]+)\])`)},
+	{"wikilink", "", '[', regexp.MustCompile(`^` + wikilink)},
+	{"embed", "", '!', regexp.MustCompile(`^!` + wikilink)},
+	{"math", displayed, '$', regexp.MustCompile(`^(\$\$([^$]+)\$\$)`)},
+	{"math", "", '$', regexp.MustCompile(`^(\$([^\s$]|[^\s$][^$\n]*[^\s$])\$)(?:[^0-9]|$)`)},
+	{"mark", "", '=', regexp.MustCompile(`^(==([^=\s]|[^=\s][^=\n]*[^=\s])==)`)},
 }
 
 func (x inline) Trigger() []byte { return []byte{x.trigger} }
@@ -53,7 +56,7 @@ func (x inline) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node 
 	if found == nil {
 		return nil
 	}
-	n := &linkNode{tag: x.tag, shown: text.NewSegment(at.Start+found[4], at.Start+found[5])}
+	n := &linkNode{tag: x.tag, target: x.attr, shown: text.NewSegment(at.Start+found[4], at.Start+found[5])}
 	if len(found) > 6 {
 		if found[3]-found[2] == len("[[]]") {
 			return nil

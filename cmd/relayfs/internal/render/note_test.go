@@ -94,7 +94,10 @@ func TestOf(t *testing.T) {
 		{"| a | b |\n|---|---|\n| {++0 | 1 |\n| ++}1 | 2 |\n\nB.\n", "(table (tr (th a)(th b))(+tr (+td {+0})(+td {+1}))(tr (td 1)(td 2))) [1]\n(p B.)\n"},
 		{"A.\n{--\n| a | b |\n| --- | --- |\n| 1 | 2 |--}{++\n| a | b |\n| :-: | --- |\n| 1 | 2 |++}\n\nB.\n", "(p A.)\n(table (tr (th=center a)(th b))(tr (td=center 1)(td 2))) [1] source \n| a | b |{-\n| --- | --- |}{+\n| :-: | --- |}\n| 1 | 2 |\n\n(p B.)\n"},
 		{"See {--[link](http://a.com)--}{++[link](http://b.com)++} there.\n", "(p See (-a=http://a.com {-link})(+a=http://b.com {+link}) there.) [1]\n"},
-		{"A.\n{--\n$$x = 1$$\n--}{++\n$$y = 1$$\n++}\nB.\n", "(p A.)\n(p (-math {-x = 1})(+math {+y = 1})) [1]\n(p B.)\n"},
+		{"A.\n{--\n$$x = 1$$\n--}{++\n$$y = 1$$\n++}\nB.\n", "(p A.)\n(p (-math=block {-x = 1})(+math=block {+y = 1})) [1]\n(p B.)\n"},
+		{"A.\n$$\na &= *b* \\\\\n\nc_1\n$$\n{++B.++}\n", "(p A.)\n(math=block a &= *b* \\\\\n\nc_1\n)\n(+p {+B.}) [1]\n"},
+		{"> $$x\n> y $$\n\n- $$\n  z\n  $$\n\n$$ a {++b++}\n\n$$c$$ d\n", "(blockquote (math=block x\ny ))\n(ul (li (math=block z\n)))\n(p $$ a{+ b}) [1]\n(p (math=block c) d)\n"},
+		{"{++$$\nnew\n$$\n\n++}Old $$ {++$5++} more\n", "(+math=block {+new\n}) [1]\n(p Old $$ {+$5} more) [2]\n"},
 		{"> [!tip] A\n> text{--\n\n> [!tip] B\n> more--}\n\n> [!note] C\n> text\n", "(blockquote (p [!tip] A(br)text))\n(-blockquote (-p {-[!tip] B}(-br){-more})) [1]\n(blockquote (p [!note] C(br)text))\n"},
 		{"Para.{--\n\n-----}\n\nMore.\n", "(p Para.)\n(-hr) [1]\n(p More.)\n"},
 		{"เราไปเที่ยว{--สวนสาธารณะ--}{++ทะเล++}เมื่อวานนี้\n", "(p เราไปเที่ยว{-สวนสาธารณะ}{+ทะเล}เมื่อวานนี้) [1]\n"},
@@ -109,7 +112,7 @@ func TestOf(t *testing.T) {
 // Without what comes, the tree is that of the note before; without what goes, that of the note after.
 func TestBothTreesAreThere(t *testing.T) {
 	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
-		parts := []string{"a ", "b", "\n", "\n\n", "- ", "# ", "> ", "**", "| ", "|-|\n", "[x](y)", "[[z]]", "`", "1. ", "{--", "--}", "{++", "++}", "[ ] ", "$", "é"}
+		parts := []string{"a ", "b", "\n", "\n\n", "- ", "# ", "> ", "**", "| ", "|-|\n", "[x](y)", "[[z]]", "`", "1. ", "{--", "--}", "{++", "++}", "[ ] ", "$", "$$", "é"}
 		raw := strings.Join(randomtest.Some(r, 0, 40, parts...), "")
 		m, _ := merge(raw, diffwrap.Everything, places(raw))
 		if len(m.runs) == 0 {

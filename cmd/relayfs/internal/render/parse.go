@@ -19,7 +19,7 @@ import (
 // checkbox.
 type Node struct {
 	Tag  string `json:"t,omitempty"`
-	Attr string `json:"a,omitempty"` // target of a link, language of code, "x" of a ticked box, alignment of a cell, number of an item
+	Attr string `json:"a,omitempty"` // target of a link, language of code, "x" of a ticked box, alignment of a cell, number of an item, "block" of a formula on its own lines
 	Text string `json:"x,omitempty"`
 	Kind Kind   `json:"k,omitempty"`
 	ID   string `json:"s,omitempty"` // suggestion, if Kind is set
@@ -37,7 +37,7 @@ func (v *view) tree(body int) []*Node {
 		ours = append(ours, util.Prioritized(x, 140+i)) // goldmark's own links come later, code before
 	}
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
-		goldmark.WithParserOptions(parser.WithInlineParsers(ours...)))
+		goldmark.WithParserOptions(parser.WithInlineParsers(ours...), parser.WithBlockParsers(util.Prioritized(newMathParser(b.src), 650))))
 	return b.children(md.Parser().Parse(text.NewReader(b.src)))
 }
 
@@ -50,6 +50,12 @@ type builder struct {
 func (b *builder) children(n ast.Node) []*Node {
 	var out []*Node
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		// The parser ends a text where an element could begin, and words must be the same in both views.
+		if t, ok := c.(*ast.Text); ok {
+			for next := c.NextSibling(); next != nil && t.Merge(next, b.src); next = c.NextSibling() {
+				n.RemoveChild(n, next)
+			}
+		}
 		out = append(out, b.node(c)...)
 	}
 	return out
@@ -123,6 +129,8 @@ func (b *builder) node(n ast.Node) []*Node {
 			ticked = "x"
 		}
 		return b.element(n, "checkbox", ticked, nil)
+	case *mathBlock:
+		return b.element(n, "math", displayed, b.lines(n.Lines()))
 	case *linkNode:
 		return b.element(n, n.tag, n.target, b.words(n.shown.Start, n.shown.Stop, true))
 	case *ast.String:

@@ -52,7 +52,11 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (result.Result, 
 		return result.Result{}, err
 	}
 	if len(found) == 0 {
-		return result.Text("No files found"), nil
+		res := result.Text("No files found")
+		if under == "" {
+			res.Text = append(res.Text, belowARoot(ctx, c, set)...)
+		}
+		return res, nil
 	}
 	at := globCursor{Since: math.MinInt64, Until: math.MinInt64}
 	if _, err := a.Decode(&at); err != nil {
@@ -96,6 +100,28 @@ func (at globCursor) to(last, newest listed) globCursor {
 		at.Since, at.Until = at.Until, newest.modTime.UnixNano()
 	}
 	return globCursor{at.Since, at.Until, t, string(last.path)}
+}
+
+// belowARoot returns a hint if globs match nothing, but would in one of the top-level folders.
+func belowARoot(ctx context.Context, c *tool.Client, set grep.Globs) (hint []string) {
+	root, n := "", 0
+	err := c.Workspace.Walk(ctx, "", func(e bridge.Info) error {
+		folder, rel := e.Path.Split()
+		switch {
+		case e.Kind == model.KindDir || e.Kind == model.KindLink:
+		case set.Has(string(e.Path)):
+			n = 0
+			return fs.SkipAll
+		case (root == "" || root == folder) && set.Has(rel):
+			root = folder
+			n++
+		}
+		return nil
+	})
+	if err != nil || n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("[Globs are relative to path: with path: %q this one names %s.]", root, result.Count(n, "document"))}
 }
 
 func withoutRoot(c *tool.Client, pattern string, under model.Path) string {

@@ -56,7 +56,11 @@ func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (result.Result, 
 	if err != nil {
 		return result.Result{}, err
 	}
-	return job.page(entries), nil
+	res := job.page(entries)
+	if len(entries) == 0 && job.after == nil && job.under == "" {
+		res.Text = append(res.Text, belowARoot(ctx, c, job.globs)...)
+	}
+	return res, nil
 }
 
 // entry is one line of output. Its passage has a version if it is a whole line of a note.

@@ -192,6 +192,9 @@ func toggleTasks(ctx context.Context, c *tool.Client, list []string) (result.Res
 	return applyEach(ctx, c, list, untried, shown.toggle, func(at string) string { return "check or uncheck the task " + result.OneLine(at) })
 }
 
+// recurrence matches the rule of a recurring task, in the two formats of the plugin Tasks. The rule ends before the next field.
+var recurrence = regexp.MustCompile(`🔁\s*([A-Za-z0-9, !]+)|[\[(]repeat::\s*([^\])]+)[\])]`)
+
 // listedTask matches a line of the list. The text is optional.
 var listedTask = regexp.MustCompile(`^(.+?):([0-9]+)(?:: (.*))?$`)
 
@@ -246,6 +249,9 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 		return "", err
 	}
 	out := fmt.Sprintf("%s the task on line %d of %s%s", did, task.Line, result.Escape(p), outcome(c, res))
+	if rule := recurrence.FindStringSubmatch(task.Text); rule != nil && !task.Done {
+		out += fmt.Sprintf(" It recurs (%s): the plugin Tasks makes the next one only when the user checks it off in Obsidian, so add that yourself if it is wanted.", result.OneLine(strings.TrimSpace(rule[1]+rule[2])))
+	}
 	if textrange.CountLines(res.Before) != textrange.CountLines(known.Text) {
 		out += " Its lines have moved since you were shown them: call tasks again before you name others of it."
 	}

@@ -39,7 +39,11 @@ func periodicNote(ctx context.Context, c *tool.Client, a periodicNoteArgs) (resu
 	if err != nil {
 		return result.Result{}, err
 	}
-	p, err := c.Resolver.NewPath(folder+"/"+of.path(day), true)
+	lang, err := languageOf(ctx, c, folder, now)
+	if err != nil {
+		return result.Result{}, err
+	}
+	p, err := c.Resolver.NewPath(folder+"/"+of.path(lang, day), true)
 	if err != nil {
 		return result.Result{}, err
 	}
@@ -53,7 +57,7 @@ func periodicNote(ctx context.Context, c *tool.Client, a periodicNoteArgs) (resu
 	}
 	text := ""
 	if of.Template != "" {
-		if text, err = fill(ctx, c, of.Template, p, day, now); err != nil {
+		if text, err = fill(ctx, c, of.Template, p, lang, day, now); err != nil {
 			return result.Result{}, err
 		}
 	}
@@ -89,7 +93,7 @@ func vaultOf(c *tool.Client, name string) (string, error) {
 	return "", result.InvalidArgument("The argument \"vault\" must be one of %s.", strings.Join(folders, ", "))
 }
 
-func fill(ctx context.Context, c *tool.Client, name string, p model.Path, day, now time.Time) (string, error) {
+func fill(ctx context.Context, c *tool.Client, name string, p model.Path, lang *language, day, now time.Time) (string, error) {
 	folder, _ := p.Split()
 	t, err := templatesOf(c.Workspace, folder)
 	if err != nil {
@@ -98,7 +102,7 @@ func fill(ctx context.Context, c *tool.Client, name string, p model.Path, day, n
 	var v *model.Version
 	for _, at := range []string{path.Join(folder, name), path.Join(folder, t.Folder, name), name} {
 		if _, v, err = c.Resolver.Note(ctx, at); err == nil {
-			return t.fill(v.Text(), strings.TrimSuffix(p.Base(), model.NoteExt), day, now), nil
+			return t.fill(lang, v.Text(), strings.TrimSuffix(p.Base(), model.NoteExt), day, now), nil
 		}
 	}
 	return "", err
@@ -144,7 +148,12 @@ func createFromTemplate(ctx context.Context, c *tool.Client, a createFromTemplat
 		return result.Result{}, err
 	}
 	now := time.Now()
-	text, err := fill(ctx, c, a.Template, p, now, now)
+	folder, _ := p.Split()
+	lang, err := languageOf(ctx, c, folder, now)
+	if err != nil {
+		return result.Result{}, err
+	}
+	text, err := fill(ctx, c, a.Template, p, lang, now, now)
 	if err != nil {
 		return result.Result{}, err
 	}

@@ -88,15 +88,15 @@ func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 	return nil
 }
 
-func (p periodicSettings) path(at time.Time) string {
-	name := strings.TrimSuffix(formatTime(at, p.Format), ".md")
+func (p periodicSettings) path(lang *language, at time.Time) string {
+	name := strings.TrimSuffix(lang.format(at, p.Format), ".md")
 	return strings.Trim(path.Join(p.Folder, name), "/") + ".md"
 }
 
 var placeholder = regexp.MustCompile(`\{\{\s*(title|date|time|yesterday|tomorrow)\s*(?::([^{}]*))?\}\}`)
 
 // fill fills in the placeholders of a template; times of day are those of now.
-func (t templateSettings) fill(template, title string, day, now time.Time) string {
+func (t templateSettings) fill(lang *language, template, title string, day, now time.Time) string {
 	return placeholder.ReplaceAllStringFunc(template, func(s string) string {
 		m := placeholder.FindStringSubmatch(s)
 		format := strings.TrimSpace(m[2])
@@ -105,12 +105,12 @@ func (t templateSettings) fill(template, title string, day, now time.Time) strin
 		case "title":
 			return title
 		case "time":
-			return formatTime(at, cmp.Or(format, t.Time))
+			return lang.format(at, cmp.Or(format, t.Time))
 		case "yesterday":
 			at = at.AddDate(0, 0, -1)
 		case "tomorrow":
 			at = at.AddDate(0, 0, 1)
 		}
-		return formatTime(at, cmp.Or(format, t.Date))
+		return lang.format(at, cmp.Or(format, t.Date))
 	})
 }

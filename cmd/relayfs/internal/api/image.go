@@ -1,0 +1,80 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"image"
+	_ "image/gif"  // for image.DecodeConfig
+	_ "image/jpeg" // for image.DecodeConfig
+	_ "image/png"  // for image.DecodeConfig
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/index/links"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+)
+
+// Bounds of an image: a browser decodes all pixels, which a small file can have many of.
+const (
+	maxImage  = 10 << 20    // bytes
+	maxPixels = 100_000_000 // of a PNG, JPEG or GIF
+)
+
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// image answers with an image that a note embeds.
+func (h *handler) image(w http.ResponseWriter, r *http.Request) {
+	data, kind, err := h.embedded(r.Context(), r.FormValue("note"), r.FormValue("target"))
+	if err != nil {
+		WriteError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(data) // fails only if the client has gone
+}
+
+// embedded returns the image to which a link in a note leads, and its type.
+func (h *handler) embedded(ctx context.Context, note, target string) (data []byte, kind string, err error) {
+	index, err := h.Workspace.LinkIndex(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	target, _, _ = strings.Cut(target, "#")
+	found, ok := index.Resolve(note, links.Link{Target: target})
+	if decoded, err := url.PathUnescape(target); !ok && err == nil {
+		found, ok = index.Resolve(note, links.Link{Target: decoded})
+	}
+	p := model.Path(found)
+	if !ok || p.IsNote() {
+		return nil, "", &model.Error{Op: "open", Path: model.Path(target), Err: fs.ErrNotExist}
+	}
+	f, err := h.Workspace.OpenFile(ctx, p, os.O_RDONLY)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	if data, err = io.ReadAll(io.NewSectionReader(f, 0, maxImage+1)); err != nil {
+		return nil, "", err
+	}
+	kind = http.DetectContentType(data)
+	switch {
+	case strings.EqualFold(path.Ext(found), ".svg") && strings.HasPrefix(kind, "text/"):
+		kind = "image/svg+xml"
+	case !slices.Contains(imageTypes, kind):
+		return nil, "", cli.Usagef("%s is not an image", found)
+	}
+	if len(data) > maxImage {
+		return nil, "", cli.Usagef("%s is larger than %d MiB", found, maxImage>>20)
+	}
+	if size, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && size.Width*size.Height > maxPixels {
+		return nil, "", cli.Usagef("%s has more than %d million pixels", found, maxPixels/1_000_000)
+	}
+	return data, kind, nil
+}
