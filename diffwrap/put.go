@@ -83,7 +83,7 @@ func (o Options) put(raw, accepted string) (Result, error) {
 	if span.SameButBreaks(old, accepted) {
 		return Result{Known: o.Known}, nil
 	}
-	accepted = span.KeepBreaks(accepted, old, doc.Render(OriginalView))
+	accepted = KeepBreaks(accepted, old, doc.Render(OriginalView))
 	matter, err := o.frontMatter(doc, old, accepted)
 	if err != nil {
 		return Result{}, err
