@@ -225,7 +225,7 @@ func (p *putter) signs(name string) bool {
 }
 
 func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
-	r := Result{Edits: d.Edits, Known: Known{doc.Counted()}, FrontMatter: p.matter.change}
+	r := Result{Edits: d.Edits, Known: Known{marks: doc.Counted()}, FrontMatter: p.matter.change}
 	if !d.Live.Empty() && !LiteralsOf(p.New).Has(d.Live.Start) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
@@ -266,9 +266,9 @@ func (o Options) putAfterMark(raw, accepted string) (Result, error) {
 	for start, owner := range o.Owners {
 		owners[start-n] = owner
 	}
-	o.Owners, o.Known = owners, Known{o.Known.marks.Shift(-n)}
+	o.Owners, o.Known = owners, Known{marks: o.Known.marks.Shift(-n)}
 	r, err := o.put(raw, accepted)
-	r.Known = Known{r.Known.marks.Shift(n)}
+	r.Known = Known{marks: r.Known.marks.Shift(n)}
 	for i := range r.Edits {
 		r.Edits[i].Off += n
 	}

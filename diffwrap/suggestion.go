@@ -62,7 +62,8 @@ func Suggestions(raw string) []Suggestion           { return Known{}.Suggestions
 // SuggestionsBy is Suggestions for callers who know whose the marks are, by their offsets in raw: marks of one named suggestion
 // belong together wherever they stand, and other marks that touch are one suggestion only if they have one owner.
 func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
-	doc := k.parse(raw)
+	is := *k.parse(raw)
+	doc := &is
 	doc.Owners = owners
 	known := make(map[string]int)
 	var out []Suggestion

@@ -62,6 +62,8 @@ type Record struct {
 	Torn []IDRun `json:"torn,omitempty"`
 	// Plain is text of suggestions whose marks a person's save took away: it waits for nothing any more, whatever stands around it.
 	Plain []IDRun `json:"plain,omitempty"`
+	// Kept are the openers of marks that people wrote before, and which what the change writes around them would make code or the like.
+	Kept []IDRun `json:"kept,omitempty"`
 	// Found is set for a change that was made while nobody followed the note: Time is when
 	// it was found.
 	Found bool `json:"found,omitempty"`
@@ -84,7 +86,7 @@ func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision !
 
 // Outlives says whether the record is kept when updates are merged into one, as attribution and undo need it.
 func (r *Record) Outlives() bool {
-	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Returned)+len(r.Restored)+len(r.Torn)+len(r.Plain) > 0
+	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Returned)+len(r.Restored)+len(r.Torn)+len(r.Plain)+len(r.Kept) > 0
 }
 
 // IsFirstText says whether the record took over the text of a note that had no

@@ -107,7 +107,8 @@ func (n *Note) Preview(ctx context.Context, p model.Path, text string, by model.
 	}
 	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
 	v := model.NewVersion(raw, n.set.o.View, time.Now())
-	v.Attribute(plan.KnownAfter(cur.RawKnown(), cur.Raw(), raw), nil)
+	known := plan.KnownAfter(cur.RawKnown(), cur.Raw(), raw).Read(raw)
+	v.Attribute(known, nil, known)
 	return v, nil
 }
 

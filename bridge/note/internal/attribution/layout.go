@@ -22,12 +22,10 @@ func (t *Table) Known(raw string, u Units) diffwrap.Known {
 	cursor := textmerge.NewCursor(raw)
 	for _, at := range diffwrap.MayBeMarks(raw) {
 		from, units := cursor.PosAt(at), 0
-		u.Each(from, from+MarkEdge, func(_ int, r model.IDRun) {
-			t.Each(r, func(part model.IDRun, is *Fact) {
-				if is.Syntax {
-					units += int(part.Len)
-				}
-			})
+		u.Facts(from, from+MarkEdge, func(_ int, r model.IDRun, is *Fact) {
+			if is.Syntax {
+				units += int(r.Len)
+			}
 		})
 		if units == MarkEdge {
 			known = append(known, at)
@@ -49,13 +47,6 @@ func (x *Layout) AddedBehind(from, to int) bool {
 		}
 	}
 	return true
-}
-
-// Facts calls f for the parts of the text from one position to another, and what is known of each.
-func (x *Layout) Facts(from, to int, f func(pos int, r model.IDRun, is *Fact)) {
-	x.Units.Each(from, to, func(pos int, r model.IDRun) {
-		x.Table.Each(r, func(part model.IDRun, is *Fact) { f(pos+int(part.Clock-r.Clock), part, is) })
-	})
 }
 
 // writerIn is who made the newest change, of an agent or not, that wrote something of the text from one position to another, nil if
@@ -109,8 +100,8 @@ type PlacedText struct{ From, To int }
 
 // LayOut reads raw, whose identities are u, and whose known marks are known.
 func (t *Table) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
-	x := &Layout{Table: t, Units: u, Raw: raw, Known: known}
-	x.Marks, x.Text, x.Furniture = known.Layout(raw)
+	x := &Layout{Table: t, Units: u, Raw: raw, Known: known.Read(raw)}
+	x.Marks, x.Text, x.Furniture = x.Known.Layout(raw)
 	x.Places = make([]PlacedText, len(x.Text))
 	x.edges = make([]PlacedText, len(x.Marks))
 	x.Owners = make([]owner, len(x.Marks))

@@ -214,6 +214,7 @@ func (t *Table) Add(rec *model.Record) {
 	if fm := rec.FrontMatter; fm != nil {
 		t.update(fm.Typed, func(f Fact) Fact { f.Syntax = false; return f })
 	}
+	t.update(rec.Kept, func(f Fact) Fact { f.Syntax = true; return f })
 	t.torn = t.torn || len(rec.Torn) > 0
 	t.update(rec.Torn, func(f Fact) Fact { f.Torn = true; return f })
 	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.settled)

@@ -14,10 +14,14 @@ import (
 
 // Threads are the threads of a note at p, of which list are the suggestions.
 func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
+	threads := x.Known.Threads(x.Raw)
+	if len(threads) == 0 {
+		return nil
+	}
 	var out []model.Thread
 	at, waiting := boundariesOf(list), waitingIn(list)
 	cursor := textmerge.NewCursor(x.Raw)
-	for _, t := range x.Known.Threads(x.Raw) {
+	for _, t := range threads {
 		th := model.Thread{Thread: t, Path: p}
 		for _, c := range t.Comments {
 			from := cursor.PosAt(c.Start)

@@ -50,12 +50,9 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 		}
 	}
 	edits := x.Known.Decide(x.Raw, p.accept, p.fate, marks...)
-	parts := p.parts(edits, instead)
-	comments, edits := p.comments(chosen, edits)
-	if len(comments) > 0 {
-		parts = append(parts, comments...)
-		slices.SortStableFunc(parts, func(a, b part) int { return a.off - b.off })
-	}
+	comments, with := p.comments(chosen, edits)
+	parts := p.parts(edits, instead, comments)
+	edits = with
 	if instead != nil {
 		edits = diffwrap.Compose(len(x.Raw), edits, p.amending(edits, instead))
 	}
@@ -153,12 +150,13 @@ func (p *decider) eachUnit(s diffwrap.Span, f func(model.IDRun)) {
 	p.Units.Each(from, from+textmerge.UTF16Len(p.Layout.Raw[s.Start:s.End]), func(_ int, r model.IDRun) { f(r) })
 }
 
-// parts are the note's text and what is taken along, in order.
-func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
-	var list []part
-	for i, c := range p.Text {
-		x := part{PlacedText: p.Places[i], off: c.Start, end: c.End}
-		x.comment = c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment
+// parts are what is decided on, what is taken along, the given comments, and the note's text around that, in order.
+func (p *decider) parts(edits, instead []diffwrap.Edit, comments []part) []part {
+	list := append(p.along(edits), comments...)
+	from, to := p.around(list)
+	for i := from; i < to; i++ {
+		x := p.textPart(i)
+		c := p.Text[i]
 		k, chosen := p.marks[c.Mark]
 		if c.Mark < 0 || !chosen {
 			list = append(list, x)
@@ -181,9 +179,38 @@ func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
 		}
 		list = append(list, x)
 	}
-	list = append(list, p.along(edits)...)
 	slices.SortStableFunc(list, func(a, b part) int { return a.off - b.off })
 	return list
+}
+
+func (p *decider) textPart(i int) part {
+	c := p.Text[i]
+	return part{PlacedText: p.Places[i], off: c.Start, end: c.End, comment: c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment}
+}
+
+// around are the first of the note's texts, and the one behind the last, that are decided on or stand beside that or beside the given
+// parts and stay.
+func (p *decider) around(parts []part) (from, to int) {
+	start, end := len(p.Layout.Raw), 0
+	for k := range p.marks {
+		start, end = min(start, p.Layout.Marks[k].Start), max(end, p.Layout.Marks[k].End)
+	}
+	for _, x := range parts {
+		start, end = min(start, x.off), max(end, x.end)
+	}
+	stays := func(i int) bool {
+		_, chosen := p.marks[p.Text[i].Mark]
+		return !chosen && p.textPart(i).stays()
+	}
+	from, _ = slices.BinarySearchFunc(p.Text, start, func(c diffwrap.Content, at int) int { return c.Start - at })
+	to, _ = slices.BinarySearchFunc(p.Text, end, func(c diffwrap.Content, at int) int { return c.Start - at })
+	for from--; from > 0 && !stays(from); {
+		from--
+	}
+	for to < len(p.Text) && !stays(to) {
+		to++
+	}
+	return max(0, from), min(to+1, len(p.Text))
 }
 
 // along is what edits take away beside what the chosen marks hold and consist of.

@@ -17,6 +17,7 @@ type Plan struct {
 	Decision    *model.Decision   // set when a person decides
 	Marks       []model.MadeMark  // what it makes pending
 	Moved       []model.Revival   // what a write types again at another place
+	Kept        []model.IDRun     // openers of people's marks that stay marks
 	Placed      []model.Placement // where text goes among deleted characters; nil for behind what is before it
 	Proposal    string            // set when it rewrites links for a rename
 	Direct      bool              // its text is written as it is, without marks
@@ -39,21 +40,22 @@ func (p *Plan) KnownAfter(known diffwrap.Known, raw, after string) diffwrap.Know
 // CarryOut makes the plan's edits of raw in a document and completes the record of
 // that: what the plan names by place is named by identity.
 func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, rec *model.Record) {
-	var before attribution.Units
-	if p.Decision != nil || p.FrontMatter != nil {
+	d := p.Decision
+	places := p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, isByPlace)
+	var before, after attribution.Units
+	if places {
 		before = attribution.UnitsOf(text.Runs())
 	}
 	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.Edits, p.Placed) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = by.Name, by.Session, by.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Direct = p.Proposal, p.Direct
-	if p.Decision == nil && p.FrontMatter == nil && len(p.Marks) == 0 && len(p.Moved) == 0 {
-		return
+	if places || len(p.Marks)+len(p.Moved)+len(p.Kept) > 0 || d != nil && len(d.Revived)+len(d.ByHand) > 0 {
+		after = attribution.UnitsOf(text.Runs())
 	}
-	after := attribution.UnitsOf(text.Runs())
-	if p.Decision != nil {
-		rec.Decision = resolvedDecision(p.Decision, before, after)
+	if d != nil {
+		rec.Decision = resolvedDecision(d, before, after)
 	}
-	rec.Marks, rec.Returned = resolvedMarks(p.Marks, after), resolvedRevivals(p.Moved, after)
+	rec.Marks, rec.Returned, rec.Kept = resolvedMarks(p.Marks, after), resolvedRevivals(p.Moved, after), after.ResolveAll(p.Kept)
 	if fm := p.FrontMatter; fm != nil {
 		named := *fm
 		named.Removed = nil
@@ -63,6 +65,11 @@ func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.A
 		named.Typed = after.ResolveAll(fm.Typed)
 		rec.FrontMatter = &named
 	}
+}
+
+// isByPlace says whether a run, or a text beside it, is named by place: what has no document yet has no identities.
+func isByPlace(r model.DecidedRun) bool {
+	return slices.ContainsFunc([]model.IDRun{r.At, r.Left, r.Right}, func(r model.IDRun) bool { return r.Client == 0 && r.Len > 0 })
 }
 
 // applyPlaced makes a script of byte edits against raw in text, as relayfs's own:

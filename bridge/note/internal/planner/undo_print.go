@@ -75,7 +75,10 @@ func (p *printer) dropped(w *want) bool {
 
 func (p *printer) print() {
 	p.findIntact()
-	p.were = p.cur.RawKnown().MarksOf(p.cur.Raw()).Offsets() // what is a mark stays one for the check, also in what becomes code
+	raw := p.cur.Raw()
+	p.were = p.cur.RawKnown().MarksOf(raw).Offsets() // what is a mark stays one for the check, also in what becomes code
+	p.outside(diffwrap.Span{End: p.in.Start})
+	p.at, p.pos = p.in.Start, textmerge.UTF16Len(raw[:p.in.Start])
 	for i := 0; i < len(p.wants); i++ {
 		w := &p.wants[i]
 		switch {
@@ -103,7 +106,37 @@ func (p *printer) print() {
 		}
 	}
 	p.close()
-	p.remove(len(p.cur.Raw()))
+	p.remove(p.in.End)
+	p.outside(diffwrap.Span{Start: p.in.End, End: len(raw)})
+}
+
+// outside takes over what the undo is not about.
+func (p *printer) outside(s diffwrap.Span) {
+	if s.Empty() {
+		return
+	}
+	for ; len(p.were) > 0 && p.were[0] < s.End; p.were = p.were[1:] {
+		if p.were[0] >= s.Start {
+			p.marked = append(p.marked, p.raw.Len()+p.were[0]-s.Start)
+		}
+	}
+	p.raw.WriteString(s.Of(p.cur.Raw()))
+	for _, c := range p.x.Text {
+		if c = clip(c, s); c.Empty() {
+			continue
+		}
+		if !c.Added {
+			p.o.WriteString(c.Of(p.cur.Raw()))
+		}
+		if !c.Deleted {
+			p.a.WriteString(c.Of(p.cur.Raw()))
+		}
+	}
+}
+
+func clip(c diffwrap.Content, s diffwrap.Span) diffwrap.Content {
+	c.Start, c.End = max(c.Start, s.Start), min(c.End, s.End)
+	return c
 }
 
 func (p *printer) close() {
