@@ -111,11 +111,10 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 // fate says what becomes of a comment behind a suggestion. One that was there before
 // belongs to the text: it goes only if what is deleted ran across it.
 func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
-	k, ok := p.MarkAt(c.Mark.Start)
-	if !ok || !p.isOlder(p.Owners[k].Is, c.Span) {
+	if !p.is(c.Span, func(f *attribution.Fact) bool { return f.Older }) {
 		return diffwrap.Goes
 	}
-	across := !c.Resolved.Empty() && p.byAgent(c.Resolved)
+	across := !c.Resolved.Empty() && p.is(c.Resolved, func(f *attribution.Fact) bool { return f.By.MakesMarks() })
 	switch {
 	case across && p.accept:
 		p.taken = append(p.taken, c.Span)
@@ -127,27 +126,12 @@ func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
 	return diffwrap.Stays
 }
 
-func (p *decider) isOlder(m *attribution.Suggestion, c diffwrap.Span) (older bool) {
-	if m == nil || len(m.Older) == 0 {
-		return false
-	}
-	p.eachUnit(c, func(r model.IDRun) { older = older || p.IsOlder(m, r) })
-	return older
-}
-
-func (p *decider) byAgent(s diffwrap.Span) (by bool) {
-	p.eachUnit(s, func(r model.IDRun) {
-		by = by || p.Table.At(r).By.MakesMarks()
-	})
-	return by
-}
-
-// eachUnit calls f for the identities of a comment, or of a part of it; comments come in
-// order.
-func (p *decider) eachUnit(s diffwrap.Span, f func(model.IDRun)) {
+// is says whether a fact holds for something of a comment, or of a part of it; comments come in order.
+func (p *decider) is(s diffwrap.Span, holds func(*attribution.Fact) bool) (some bool) {
 	p.cursor.Text = p.Layout.Raw
 	from := p.cursor.PosAt(s.Start)
-	p.Units.Each(from, from+textmerge.UTF16Len(p.Layout.Raw[s.Start:s.End]), func(_ int, r model.IDRun) { f(r) })
+	p.Units.Facts(from, from+textmerge.UTF16Len(p.Layout.Raw[s.Start:s.End]), func(_ int, _ model.IDRun, f *attribution.Fact) { some = some || holds(f) })
+	return some
 }
 
 // parts are what is decided on, what is taken along, the given comments, and the note's text around that, in order.

@@ -17,6 +17,7 @@ type Plan struct {
 	Decision    *model.Decision   // set when a person decides
 	Marks       []model.MadeMark  // what it makes pending
 	Moved       []model.Revival   // what a write types again at another place
+	Older       []model.IDRun     // comments that were there before the suggestions beside them
 	Kept        []model.IDRun     // openers of people's marks that stay marks
 	Placed      []model.Placement // where text goes among deleted characters; nil for behind what is before it
 	Proposal    string            // set when it rewrites links for a rename
@@ -49,13 +50,14 @@ func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.A
 	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.Edits, p.Placed) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = by.Name, by.Session, by.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Direct = p.Proposal, p.Direct
-	if places || len(p.Marks)+len(p.Moved)+len(p.Kept) > 0 || d != nil && len(d.Revived)+len(d.ByHand) > 0 {
+	if places || len(p.Marks)+len(p.Moved)+len(p.Older)+len(p.Kept) > 0 || d != nil && len(d.Revived)+len(d.ByHand) > 0 {
 		after = attribution.UnitsOf(text.Runs())
 	}
 	if d != nil {
 		rec.Decision = resolvedDecision(d, before, after)
 	}
 	rec.Marks, rec.Returned, rec.Kept = resolvedMarks(p.Marks, after), resolvedRevivals(p.Moved, after), after.ResolveAll(p.Kept)
+	rec.Older = after.ResolveAll(p.Older)
 	if fm := p.FrontMatter; fm != nil {
 		named := *fm
 		named.Removed = nil
@@ -100,7 +102,7 @@ func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.
 func resolvedMarks(marks []model.MadeMark, after attribution.Units) []model.MadeMark {
 	out := slices.Clone(marks)
 	for i := range out {
-		out[i].Add, out[i].Del, out[i].Older = after.ResolveAll(out[i].Add), after.ResolveAll(out[i].Del), after.ResolveAll(out[i].Older)
+		out[i].Add, out[i].Del = after.ResolveAll(out[i].Add), after.ResolveAll(out[i].Del)
 	}
 	return out
 }

@@ -177,11 +177,12 @@ func (t *takeback) wantLive(x item) want {
 		return w
 	}
 	run := t.runs[x.run]
+	again := x.is.Again(run.Role, t.entry.Seq)
 	switch run.Role {
 	case model.AcceptedAddition:
-		w.o = false
+		w.o = w.o && again.Pending(false) == nil
 	case model.RejectedDeletion:
-		w.a = false
+		w.a = w.a && again.Pending(true) == nil
 	case model.TypedInstead:
 		w.o, w.a = false, false
 	}

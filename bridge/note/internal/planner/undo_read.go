@@ -208,7 +208,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			r = r.Part(n, r.Len-n)
 			pos += int(n)
 			if pos == s.to && s.kind == furnitureItem {
-				t.wasToGo(t.items[start:])
+				t.wasProposed(t.items[start:])
 			}
 		}
 		pos += int(r.Len)
@@ -229,14 +229,16 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	t.home = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
-// wasToGo makes content of a comment that was rejected to go, unless somebody has written in it since: that is another
-// comment, which stays as it is.
-func (t *takeback) wasToGo(comment []item) {
-	if slices.ContainsFunc(comment, func(x item) bool { return x.run < 0 || t.runs[x.run].Role != model.RejectedDeletion }) {
-		return
-	}
-	for i := range comment {
-		comment[i].kind, comment[i].o, comment[i].a = contentItem, true, true
+// wasProposed makes content of a comment that was accepted as text, or was rejected to go, unless somebody has written in it since: that is
+// another comment, which stays as it is.
+func (t *takeback) wasProposed(comment []item) {
+	for _, role := range []model.Role{model.AcceptedAddition, model.RejectedDeletion} {
+		if slices.ContainsFunc(comment, func(x item) bool { return x.run < 0 || t.runs[x.run].Role != role }) {
+			continue
+		}
+		for i := range comment {
+			comment[i].kind, comment[i].o, comment[i].a = contentItem, true, true
+		}
 	}
 }
 

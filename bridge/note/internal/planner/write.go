@@ -90,7 +90,7 @@ func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Au
 		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), res.Edits)
 		plan.Kept = attribution.Kept(cur.Canonical(), lens.Known, res)
 		if by.Name != "" {
-			plan.Marks, plan.Moved = attribution.Written(x, cur.Canonical(), res)
+			plan.Marks, plan.Moved, plan.Older = attribution.Written(x, cur.Canonical(), res)
 		}
 	}
 	if fm := res.FrontMatter; fm != nil {
