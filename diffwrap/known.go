@@ -39,11 +39,6 @@ func (k Known) Through(raw string, edits []Edit) Known {
 	return Known{marks: k.marks.Through(raw, edits)}
 }
 
-// With is Through for a script that writes marks: those whose openers it writes are known as well. after is the text that it makes.
-func (k Known) With(raw string, edits []Edit, after string) Known {
-	return Known{marks: k.marks.With(raw, edits, after)}
-}
-
 // Before returns those that open before an offset.
 func (k Known) Before(at int) Known { return Known{marks: k.marks.Before(at)} }
 

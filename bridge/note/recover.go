@@ -290,14 +290,15 @@ func (n *Locked) separate(v *model.Version) {
 // is shared: other mounts write to it at the same moment.
 func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared bool) laid {
 	raw, u := v.Raw(), t.UnitsOf(runs)
-	known := t.Known(raw, u)
+	known := attribution.Known(raw, u)
 	var untangled []diffwrap.Edit
 	if shared {
 		untangled = t.Untangled(raw, known, u)
 	}
 	whole, inWhole := diffwrap.Apply(raw, untangled), known
 	if len(untangled) > 0 {
-		inWhole, u = known.With(raw, untangled, whole), u.Through(raw, untangled)
+		u = u.Through(raw, untangled)
+		inWhole = attribution.Known(whole, u)
 	}
 	separated, x := t.Separated(whole, inWhole, u)
 	if len(untangled)+len(separated) == 0 {

@@ -14,8 +14,8 @@ import (
 func (t *Table) IsMark(r model.IDRun) bool { return t.At(r).Syntax }
 
 // Known finds the marks of raw, whose identities are u, that records tell of: all of the opener is of one.
-func (t *Table) Known(raw string, u Units) diffwrap.Known {
-	if t.silent() {
+func Known(raw string, u Units) diffwrap.Known {
+	if u.facts == nil {
 		return diffwrap.Known{}
 	}
 	var known []int
@@ -270,7 +270,8 @@ func (t *Table) Separated(raw string, known diffwrap.Known, u Units) ([]diffwrap
 	}
 	edits := diffwrap.Compose(len(raw), torn, inWhole.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
 	marked := diffwrap.Apply(raw, edits)
-	return edits, t.LayOut(marked, known.With(raw, edits, marked), u.Through(raw, edits))
+	in := u.Through(raw, edits)
+	return edits, t.LayOut(marked, Known(marked, in), in)
 }
 
 // Waiting are the parts of a run that suggestions are about.

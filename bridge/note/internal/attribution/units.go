@@ -102,7 +102,7 @@ func (u *Units) ResolveAll(list []model.IDRun) (out []model.IDRun) {
 }
 
 // Through are the identities of the text that edits make of raw: those of what stays.
-// What is new has none.
+// What is new has none: delimiters of marks.
 func (u Units) Through(raw string, edits []diffwrap.Edit) Units {
 	if len(edits) == 0 {
 		return u
@@ -117,7 +117,7 @@ func (u Units) Through(raw string, edits []diffwrap.Edit) Units {
 		keep(cursor.PosAt(e.Off))
 		at = cursor.PosAt(e.Off + e.Len)
 		if e.New != "" {
-			end = out.add(end, ycrdt.Run{Len: textmerge.UTF16Len(e.New)}, &noFact)
+			end = out.add(end, ycrdt.Run{Len: textmerge.UTF16Len(e.New)}, &Fact{Syntax: true})
 		}
 	}
 	keep(cursor.PosAt(len(raw)))

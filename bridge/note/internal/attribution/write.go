@@ -99,21 +99,12 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 	return made, moved, x.older(after, res)
 }
 
-// Kept are the places of the openers of people's marks in a text after a write of marked, whose recorded marks are known, that were marks
-// before and would be none after it: what is a mark is not judged again because of what a program writes around it.
-func Kept(marked string, known diffwrap.Known, res diffwrap.Result) (runs []model.IDRun) {
-	after := diffwrap.Apply(marked, res.Edits)
-	recorded := known.With(marked, res.Edits, after)
-	all := slices.DeleteFunc(slices.Clone(res.Known.Offsets()), recorded.Has)
-	if len(all) == 0 {
-		return nil
-	}
-	read, cursor := recorded.MarksOf(after), textmerge.NewCursor(after)
-	for _, at := range all {
-		if !read.Has(at) {
-			from := cursor.PosAt(at)
-			runs = append(runs, model.PlaceRun(from, from+MarkEdge))
-		}
+// Kept are the places of openers in a text.
+func Kept(text string, openers []int) (runs []model.IDRun) {
+	cursor := textmerge.NewCursor(text)
+	for _, at := range openers {
+		from := cursor.PosAt(at)
+		runs = append(runs, model.PlaceRun(from, from+MarkEdge))
 	}
 	return runs
 }

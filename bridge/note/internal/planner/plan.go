@@ -13,6 +13,7 @@ import (
 // Plan is how a new view text changes the raw text.
 type Plan struct {
 	Edits       []diffwrap.Edit
+	Known       diffwrap.Known // the marks of the text after it, if it writes some
 	FrontMatter *model.FrontMatterChange
 	Decision    *model.Decision   // set when a person decides
 	Marks       []model.MadeMark  // what it makes pending
@@ -23,19 +24,6 @@ type Plan struct {
 	Proposal    string            // set when it rewrites links for a rename
 	Direct      bool              // its text is written as it is, without marks
 	Warnings    []string
-}
-
-// KnownAfter are the known marks of the text that the plan makes of raw.
-func (p *Plan) KnownAfter(known diffwrap.Known, raw, after string) diffwrap.Known {
-	if p.Direct {
-		return known.Through(raw, p.Edits)
-	}
-	known = known.With(raw, p.Edits, after)
-	if p.FrontMatter != nil { // which is written as it is
-		body, _ := diffwrap.FrontMatter(after)
-		known = known.Behind(body)
-	}
-	return known
 }
 
 // CarryOut makes the plan's edits of raw in a document and completes the record of
