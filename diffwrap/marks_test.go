@@ -32,32 +32,6 @@ func randomScript(r *rand.Rand, size int, letters string) (edits []Edit) {
 	return edits
 }
 
-// What a person typed in a mark is taken out of it, and nothing else changes.
-func TestSeparate(t *testing.T) {
-	for _, tt := range []struct {
-		raw, typed, want string
-	}{
-		{"a{++bHUMc++}d", "HUM", "a{++b++}HUM{++c++}d"},
-		{"a{--HUMc--}d", "HUM", "aHUM{--c--}d"},
-		{"a{--cHUM--}d", "HUM", "a{--c--}HUMd"},
-		{"a{--HUM--}d", "HUM", "aHUMd"},
-		{`{++{"author":"A"}@@bHUMc++}`, "HUM", `{++{"author":"A"}@@b++}HUM{++{"author":"A"}@@c++}`},
-		{"a{++++}b", "", "ab"},
-		{"a{==x{++bHUM++}y==}", "HUM", "a{==x{++b++}HUMy==}"},
-	} {
-		var typed []Span
-		for i := range len(tt.raw) {
-			if tt.typed != "" && i+len(tt.typed) <= len(tt.raw) && tt.raw[i:i+len(tt.typed)] == tt.typed {
-				typed = append(typed, Span{Start: i, End: i + len(tt.typed)})
-			}
-		}
-		got := Apply(tt.raw, knownIn(tt.raw).Separate(tt.raw, typed, func(int, int) bool { return true }))
-		if got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.raw, got, tt.want)
-		}
-	}
-}
-
 // Marks that touch are one suggestion only if they have one writer, and marks of one suggestion are one wherever they
 // stand.
 func TestSuggestionsBy(t *testing.T) {
