@@ -24,9 +24,6 @@ type Content struct {
 
 // Layout lists the marks of a raw text, all its text, and what is neither: comments and the delimiters of highlights.
 // Each list is in order.
-func Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
-	return Known{}.Layout(raw)
-}
 func (k Known) Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
 	doc := k.parse(raw)
 	text, marks = make([]Content, 0, len(doc.Cells)), make([]Mark, 0, len(doc.Cells)/2)
@@ -52,7 +49,6 @@ func (k Known) Layout(raw string) (marks []Mark, text []Content, furniture []Spa
 
 // Texts returns the text that is left if every suggestion is rejected, and if every one is accepted, without comments.
 // A comment whose deletion is pending counts as text.
-func Texts(raw string) (original, accepted string) { return Known{}.Texts(raw) }
 func (k Known) Texts(raw string) (original, accepted string) {
 	doc := k.parse(raw)
 	if doc.Plain() {

@@ -46,10 +46,10 @@ func TestSuggestionsBy(t *testing.T) {
 	if len(got) != 2 || got[0].Old != "a" || got[0].New != "c" || got[0].Kind != Replacement || len(got[0].Parts) != 2 {
 		t.Fatalf("parts: %+v", got)
 	}
-	if text := Apply(raw, Accept(raw, got[0])); text != "{++b++} x c" {
+	if text := Apply(raw, (Known{}).Accept(raw, got[0])); text != "{++b++} x c" {
 		t.Errorf("the parts accepted: %q", text)
 	}
-	if text := Apply(raw, Decide(raw, false, nil, got[0])); text != "a{++b++} x " {
+	if text := Apply(raw, (Known{}).Decide(raw, false, nil, got[0])); text != "a{++b++} x " {
 		t.Errorf("the parts rejected: %q", text)
 	}
 }
@@ -62,7 +62,7 @@ func TestDecisionsEmptyAHighlight(t *testing.T) {
 		"a {====} {--b--}":        "a {====} ",
 		"{==old==}{--b--}{++c++}": "{==old==}c",
 	} {
-		if got := Apply(raw, Decide(raw, true, nil, Suggestion{End: len(raw)})); got != want {
+		if got := Apply(raw, (Known{}).Decide(raw, true, nil, Suggestion{End: len(raw)})); got != want {
 			t.Errorf("%q accepted: %q, want %q", raw, got, want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestDecisionsEmptyAHighlight(t *testing.T) {
 		"a {==x{++key++}==} b": "a {==x==} b",
 		"a {====} {++b++}":     "a {====} ",
 	} {
-		if got := Apply(raw, Decide(raw, false, nil, Suggestion{End: len(raw)})); got != want {
+		if got := Apply(raw, (Known{}).Decide(raw, false, nil, Suggestion{End: len(raw)})); got != want {
 			t.Errorf("%q rejected: %q, want %q", raw, got, want)
 		}
 	}

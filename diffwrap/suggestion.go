@@ -104,7 +104,6 @@ func (s *Suggestion) join(more Suggestion) {
 
 // Annotations lists the comments and highlights of raw that belong to no suggestion, in order. A highlight carries
 // the comments directly after it.
-func Annotations(raw string) []Suggestion { return Known{}.Annotations(raw) }
 func (k Known) Annotations(raw string) []Suggestion {
 	doc := k.parse(raw)
 	var out []Suggestion
@@ -203,7 +202,6 @@ func leadingBreaks(s string) int {
 }
 
 // Comments lists the open comments of raw, attached to suggestions or not, in order.
-func Comments(raw string) []Suggestion { return Known{}.Comments(raw) }
 func (k Known) Comments(raw string) []Suggestion {
 	var out []Suggestion
 	for _, t := range k.Threads(raw) {

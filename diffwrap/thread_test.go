@@ -53,7 +53,7 @@ func TestCommentsThatFitAreReadBack(t *testing.T) {
 		}
 		after := raw[:at] + comment + raw[at:]
 		known := diffwrap.KnownAt([]int{at})
-		o, a := diffwrap.Texts(raw)
+		o, a := (diffwrap.Known{}).Texts(raw)
 		if gotO, gotA := known.Texts(after); gotO != o || gotA != a {
 			t.Fatalf("views %q, %q; want %q, %q", gotO, gotA, o, a)
 		}
