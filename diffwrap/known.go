@@ -39,11 +39,17 @@ func (k Known) Through(raw string, edits []Edit) Known {
 	return Known{marks: k.marks.Through(raw, edits)}
 }
 
+// Kept returns the marks of the text that edits make of raw which are not known, were marks in raw, and count no more by themselves.
+func (k Known) Kept(raw string, edits []Edit) Known {
+	others := k.MarksOf(raw).marks.Without(k.marks).Through(raw, edits)
+	if len(others.Offsets()) == 0 {
+		return Known{}
+	}
+	return Known{marks: others.Without(k.Through(raw, edits).MarksOf(Apply(raw, edits)).marks)}
+}
+
 // Before returns those that open before an offset.
 func (k Known) Before(at int) Known { return Known{marks: k.marks.Before(at)} }
-
-// Behind returns those that open at or behind an offset.
-func (k Known) Behind(at int) Known { return Known{marks: k.marks.From(at)} }
 
 // From returns those that open at or behind an offset of a text, for the rest of the text.
 func (k Known) From(at int) Known { return Known{marks: k.marks.From(at).Shift(-at)} }

@@ -47,7 +47,6 @@ type Move = marking.Move
 type Result struct {
 	Edits       []Edit             // from the old raw text to the new one; nil when nothing changes
 	Known       Known              // the marks of the new raw text
-	Kept        Known              // of those, the ones that were not known and count no more by themselves
 	FrontMatter *FrontMatterChange // nil when the front matter did not change
 	Warnings    []string           // sentences for the writer; the edits are valid
 	Made        []Made             // all that is pending in the new raw text and was not there as it is; first the suggestions, then the comments
@@ -151,16 +150,11 @@ func (p *putter) draw() (Result, error) {
 
 // read reads what a drawing makes of the raw text. A mark that counts now counts afterwards.
 func (p *putter) read(d *marking.Drawing) *critic.Document {
-	return critic.Parse(Apply(p.Doc.Raw, d.Edits), p.after(p.Doc.Counted(), d))
-}
-
-// after returns the marks that are known after a drawing, if those that are given are before it.
-func (p *putter) after(known critic.Known, d *marking.Drawing) critic.Known {
-	known = known.Through(p.Doc.Raw, d.Edits).And(d.Opens...)
+	known := p.Doc.Counted().Through(p.Doc.Raw, d.Edits).And(d.Opens...)
 	if p.matter.change != nil {
 		known = known.From(len(p.matter.text)) // the front matter is written as it is
 	}
-	return known
+	return critic.Parse(Apply(p.Doc.Raw, d.Edits), known)
 }
 
 // newMark finds a suggestion or a highlight in the written text that its reader was not shown as text: it would be one as soon as it
@@ -232,10 +226,6 @@ func (p *putter) signs(name string) bool {
 
 func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
 	r := Result{Edits: d.Edits, Known: Known{marks: doc.Counted()}, FrontMatter: p.matter.change}
-	recorded := p.after(p.Doc.Known, d)
-	if r.Kept.marks = r.Known.marks.Without(recorded); len(r.Kept.Offsets()) > 0 {
-		r.Kept.marks = r.Kept.marks.Without(critic.Parse(doc.Raw, recorded).Counted())
-	}
 	if !d.Live.Empty() && !LiteralsOf(p.New).Has(d.Live.Start) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
@@ -278,7 +268,7 @@ func (o Options) putAfterMark(raw, accepted string) (Result, error) {
 	}
 	o.Owners, o.Known = owners, Known{marks: o.Known.marks.Shift(-n)}
 	r, err := o.put(raw, accepted)
-	r.Known, r.Kept = Known{marks: r.Known.marks.Shift(n)}, Known{marks: r.Kept.marks.Shift(n)}
+	r.Known = Known{marks: r.Known.marks.Shift(n)}
 	for i := range r.Edits {
 		r.Edits[i].Off += n
 	}

@@ -64,7 +64,7 @@ type Record struct {
 	Plain []IDRun `json:"plain,omitempty"`
 	// Older are comments that were there before the suggestions which the change put beside them: they belong to the text.
 	Older []IDRun `json:"older,omitempty"`
-	// Kept are the openers of marks that people wrote before, and which what the change writes around them would make code or the like.
+	// Kept are the openers of marks that people wrote before, and which what was accepted around them would make code or the like.
 	Kept []IDRun `json:"kept,omitempty"`
 	// Found is set for a change that was made while nobody followed the note: Time is when
 	// it was found.

@@ -240,7 +240,7 @@ func (d *document) mergeInto(base, cur *model.Version, text string) string {
 	is.Runs = runs
 	if was.Runs == nil || base.ReadOnly() { // read-only is what shows something else than the text of its document
 		is.Runs = nil
-	} else if l, err := d.tableNow(); err == nil && l.HasRevived() {
+	} else if l, err := d.tableNow(); err == nil {
 		was.Runs, is.Runs = l.FirstRuns(was.Runs), l.FirstRuns(runs)
 	}
 	return textmerge.Merge(was, is, text)

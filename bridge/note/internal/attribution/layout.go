@@ -10,9 +10,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// IsMark reports whether the first character of a run was written as that of a mark.
-func (t *Table) IsMark(r model.IDRun) bool { return t.At(r).Syntax }
-
 // Known finds the marks of raw, whose identities are u, that records tell of: all of the opener is of one.
 func Known(raw string, u Units) diffwrap.Known {
 	if u.facts == nil {

@@ -377,9 +377,6 @@ func (t *Table) addMoved(moved []model.Revival, since uint64) {
 	}
 }
 
-// HasRevived says whether text has other identities than at first.
-func (t *Table) HasRevived() bool { return len(t.alias) > 0 }
-
 // EachFirst calls f for the parts of r, with the first identities that the characters had
 // and the number of the record that gave them those of r, 0 for none.
 func (t *Table) EachFirst(r model.IDRun, f func(part, first model.IDRun, since uint64)) {

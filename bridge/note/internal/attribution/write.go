@@ -99,16 +99,6 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 	return made, moved, x.older(after, res)
 }
 
-// Kept are the places of openers in a text.
-func Kept(text string, openers []int) (runs []model.IDRun) {
-	cursor := textmerge.NewCursor(text)
-	for _, at := range openers {
-		from := cursor.PosAt(at)
-		runs = append(runs, model.PlaceRun(from, from+MarkEdge))
-	}
-	return runs
-}
-
 // placesOf names stretches of a text by their places in UTF-16 units.
 func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRun {
 	offs := make([]int, 0, 2*len(spans))

@@ -58,10 +58,15 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 	}
 	parts, edits = p.matterBreak(parts, edits)
 	d.Runs = p.runs(parts)
-	edits = diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits)
-	raw := diffwrap.Apply(cur.Raw(), edits)
+	plan := Plan{Decision: &d, Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits)}
+	raw := diffwrap.Apply(x.Raw, edits)
 	d.Emptied = !diffwrap.HasBody(raw)
-	return Plan{Edits: edits, Decision: &d}
+	cursor := textmerge.NewCursor(raw)
+	for _, at := range x.Known.Kept(x.Raw, edits).Offsets() {
+		from := cursor.PosAt(at)
+		plan.Kept = append(plan.Kept, model.PlaceRun(from, from+attribution.MarkEdge))
+	}
+	return plan
 }
 
 // decider is one decision that is being planned. Places are of the layout's text.

@@ -245,7 +245,7 @@ func (p *printer) opens() { p.marked = append(p.marked, p.raw.Len()) }
 
 // wasKnown reports whether what comes back begins with the opener of a comment that a record tells of.
 func (p *printer) wasKnown(w *want) bool {
-	return strings.HasPrefix(w.text, "{") && p.table.IsMark(w.id)
+	return strings.HasPrefix(w.text, "{") && p.table.At(w.id).Syntax
 }
 
 // arrow stands between the halves of a substitution.

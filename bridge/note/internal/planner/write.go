@@ -88,7 +88,7 @@ func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Au
 	plan := Plan{Warnings: res.Warnings}
 	if len(res.Edits) > 0 {
 		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), res.Edits)
-		plan.Known, plan.Kept = res.Known, attribution.Kept(diffwrap.Apply(cur.Canonical(), res.Edits), res.Kept.Offsets())
+		plan.Known = res.Known
 		if by.Name != "" {
 			plan.Marks, plan.Moved, plan.Older = attribution.Written(x, cur.Canonical(), res)
 		}
