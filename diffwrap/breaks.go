@@ -17,22 +17,16 @@ func KeepBreaks(written string, shown ...string) string {
 	if len(shown) == 0 || crlf != 0 && crlf != strings.Count(plain, "\n") {
 		return written
 	}
-	has := make(map[bool]bool) // of CR LF or not, whether there are any
-	kinds := make([][]bool, len(shown))
-	for i, s := range shown {
-		kinds[i] = breaksOf(s)
-		has[true] = has[true] || slices.Contains(kinds[i], true)
-		has[false] = has[false] || slices.Contains(kinds[i], false)
-	}
+	all := breaksOf(strings.Join(shown, ""))
 	switch {
-	case !has[true]:
+	case !slices.Contains(all, true):
 		return plain
-	case !has[false]:
+	case !slices.Contains(all, false):
 		return strings.ReplaceAll(plain, "\n", "\r\n")
 	}
 	is := make([]bool, strings.Count(plain, "\n"))
 	for i, s := range shown {
-		carryBreaks(is, plain, kinds[i], withLF(s), i == 0)
+		carryBreaks(is, plain, breaksOf(s), withLF(s), i == 0)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(plain) {

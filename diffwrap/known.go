@@ -1,6 +1,8 @@
 package diffwrap
 
 import (
+	"unsafe"
+
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 )
@@ -25,8 +27,13 @@ var Everything = Known{marks: critic.Everything}
 // Offsets lists where they open.
 func (k Known) Offsets() []int { return k.marks.Offsets() }
 
-// Has reports whether a known mark opens at an offset.
-func (k Known) Has(at int) bool { return k.marks.Has(at) }
+// Bytes is about how much memory what was read takes.
+func (k Known) Bytes() int {
+	if k.doc == nil {
+		return 0
+	}
+	return len(k.doc.Cells) * int(unsafe.Sizeof(critic.Cell{}))
+}
 
 // Same reports whether two lists are equal.
 func (k Known) Same(other Known) bool { return k.marks.Same(other.marks) }

@@ -42,14 +42,6 @@ func (k Known) Same(other Known) bool {
 	return k.every == other.every && slices.Equal(k.offsets, other.offsets)
 }
 
-func shifted(offsets []int, by int) []int {
-	out := make([]int, len(offsets))
-	for i, at := range offsets {
-		out[i] = at + by
-	}
-	return out
-}
-
 // Through returns the known marks of the text that a script makes of raw: those of whose openers it takes nothing. The opener of
 // a comment that is deleted is cut in two, and it is a comment all the same.
 func (k Known) Through(raw string, edits []span.Edit) Known {
@@ -103,7 +95,13 @@ func deletes(edits []span.Edit, s span.Span) bool {
 }
 
 // Shift moves the marks with their text.
-func (k Known) Shift(by int) Known { return Known{shifted(k.offsets, by), k.every} }
+func (k Known) Shift(by int) Known {
+	out := slices.Clone(k.offsets)
+	for i := range out {
+		out[i] += by
+	}
+	return Known{out, k.every}
+}
 
 // From returns the marks that open at or behind an offset.
 func (k Known) From(at int) Known {

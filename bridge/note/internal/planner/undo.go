@@ -47,6 +47,8 @@ type takeback struct {
 	in     diffwrap.Span      // of the raw text: where all is that the undo may change
 	home   model.Ranges[int]  // index of items, of what is gone
 	items  []item
+	waits  bool   // a comment that was accepted stands there as it was, and so waits again
+	remark uint64 // how long the comment is that was written, unless that stands there whole, and nothing else in it
 }
 
 // newTakeback finds the characters that the undo is about.
@@ -64,6 +66,9 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 		}
 	}
 	for _, r := range t.runs {
+		if r.Role == model.Remarked {
+			t.remark += r.At.Len
+		}
 		d.Again = append(d.Again, model.DecidedRun{At: r.At, Role: r.Role})
 	}
 	if e.Decision != nil {

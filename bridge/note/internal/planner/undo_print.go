@@ -122,21 +122,21 @@ func (p *printer) outside(s diffwrap.Span) {
 	}
 	p.raw.WriteString(s.Of(p.cur.Raw()))
 	for _, c := range p.x.Text {
-		if c = clip(c, s); c.Empty() {
-			continue
-		}
-		if !c.Added {
-			p.o.WriteString(c.Of(p.cur.Raw()))
-		}
-		if !c.Deleted {
-			p.a.WriteString(c.Of(p.cur.Raw()))
+		if c.Start = max(c.Start, s.Start); c.Start < min(c.End, s.End) {
+			c.End = min(c.End, s.End)
+			p.views(c.Of(p.cur.Raw()), !c.Added, !c.Deleted)
 		}
 	}
 }
 
-func clip(c diffwrap.Content, s diffwrap.Span) diffwrap.Content {
-	c.Start, c.End = max(c.Start, s.Start), min(c.End, s.End)
-	return c
+// views adds text to what the views have to show.
+func (p *printer) views(text string, o, a bool) {
+	if o {
+		p.o.WriteString(text)
+	}
+	if a {
+		p.a.WriteString(text)
+	}
 }
 
 func (p *printer) close() {
@@ -243,11 +243,6 @@ func (p *printer) sizeOf(key inMark) uint64 {
 // opens notes that a mark opens where the next text is written.
 func (p *printer) opens() { p.marked = append(p.marked, p.raw.Len()) }
 
-// wasKnown reports whether what comes back begins with the opener of a comment that a record tells of.
-func (p *printer) wasKnown(w *want) bool {
-	return strings.HasPrefix(w.text, "{") && p.table.At(w.id).Syntax
-}
-
 // arrow stands between the halves of a substitution.
 const arrow = "~>"
 
@@ -256,8 +251,8 @@ func (p *printer) keep(w *want) {
 	size := int(w.id.Len)
 	at := model.PlaceRun(p.pos, p.pos+size)
 	if w.revived {
-		if w.kind == furnitureItem && p.wasKnown(w) {
-			p.opens()
+		if w.kind == furnitureItem && strings.HasPrefix(w.text, "{") && p.table.At(w.id).Syntax {
+			p.opens() // of a comment that a record tells of
 		}
 		if w.moved {
 			p.write(w.text)
@@ -277,12 +272,7 @@ func (p *printer) keep(w *want) {
 		p.pos += size
 	}
 	if w.kind == contentItem {
-		if w.o {
-			p.o.WriteString(w.text)
-		}
-		if w.a {
-			p.a.WriteString(w.text)
-		}
+		p.views(w.text, w.o, w.a)
 	}
 }
 

@@ -208,7 +208,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			r = r.Part(n, r.Len-n)
 			pos += int(n)
 			if pos == s.to && s.kind == furnitureItem {
-				t.wasProposed(t.items[start:])
+				t.comment(t.items[start:])
 			}
 		}
 		pos += int(r.Len)
@@ -229,15 +229,31 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	t.home = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
-// wasProposed makes content of a comment that was accepted as text, or was rejected to go, unless somebody has written in it since: that is
-// another comment, which stays as it is.
-func (t *takeback) wasProposed(comment []item) {
-	for _, role := range []model.Role{model.AcceptedAddition, model.RejectedDeletion} {
-		if slices.ContainsFunc(comment, func(x item) bool { return x.run < 0 || t.runs[x.run].Role != role }) {
-			continue
+// comment finds out what a comment was to the decision, unless somebody has written in it since: that is another comment, which stays as
+// it is. One that was accepted as text, or was rejected to go, is content.
+func (t *takeback) comment(is []item) {
+	size := uint64(0)
+	role := func(x item) model.Role {
+		if x.run < 0 {
+			return 0
 		}
-		for i := range comment {
-			comment[i].kind, comment[i].o, comment[i].a = contentItem, true, true
+		return t.runs[x.run].Role
+	}
+	for _, x := range is {
+		if size += x.id.Len; role(x) != role(is[0]) {
+			return
+		}
+	}
+	switch role(is[0]) {
+	case model.AcceptedAddition, model.RejectedDeletion:
+		for i := range is {
+			is[i].kind, is[i].o, is[i].a = contentItem, true, true
+		}
+	case model.AcceptedComment:
+		t.waits = true
+	case model.Remarked:
+		if size == t.remark {
+			t.remark = 0
 		}
 	}
 }
