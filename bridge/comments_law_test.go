@@ -116,7 +116,7 @@ func TestCommentsLaw(t *testing.T) {
 			}
 		}
 		remarks := make(map[string]bool) // on suggestions
-		for _, c := range diffwrap.Comments(v.Raw()) {
+		for _, c := range (diffwrap.Known{}).Comments(v.Raw()) {
 			remarks[c.New] = true
 		}
 		for _, s := range pendingOf(t, f.Workspace) {

@@ -103,3 +103,25 @@ func decidePending(t *testing.T, ws *bridge.Workspace, verdict model.Verdict) {
 		t.Fatal(err)
 	}
 }
+
+// What a user has proposed by hand still waits when a fence that an agent put around it is accepted.
+func TestUsersMarkInAcceptedFence(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src.Person(t).Save("Plan.md", "a {++b++} c\n")
+	first := process(t, src, store)
+	write(t, first, plan, bridge.Write{Text: "```\na b c\n```\n", By: ann})
+	var ids []string
+	for _, s := range pendingOf(t, first) {
+		if s.Author == ann.Name {
+			ids = append(ids, s.ID)
+		}
+	}
+	if out, err := first.Decide(t.Context(), ids, model.Accepted, person); err != nil || len(out.Failed) > 0 {
+		t.Fatal(out, err)
+	}
+	for _, ws := range []*bridge.Workspace{first, process(t, src, store)} {
+		if list := pendingOf(t, ws); len(list) != 1 || list[0].New != "b" || list[0].Author != "" {
+			t.Errorf("%q has %+v", open(t, ws, plan).Raw(), list)
+		}
+	}
+}

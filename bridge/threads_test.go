@@ -60,7 +60,7 @@ func (k *talk) fresh(what string) string {
 
 // words are those of the accepted view that are not in comments.
 func (k *talk) words() []string {
-	_, accepted := diffwrap.Texts(k.raw())
+	_, accepted := (diffwrap.Known{}).Texts(k.raw())
 	return strings.FieldsFunc(accepted, func(r rune) bool { return r == ' ' || r == '\n' || r == '.' })
 }
 

@@ -112,7 +112,7 @@ func amended(s model.Suggestion, before, after string) bool {
 // fitsBeside says whether an author can propose a text who must leave alone all that others, and other sessions, have proposed.
 func fitsBeside(marked, text string, list []model.Suggestion, by model.Author) bool {
 	owners := make(map[int]diffwrap.Owner)
-	marks, _, _ := diffwrap.Layout(marked)
+	marks, _, _ := (diffwrap.Known{}).Layout(marked)
 	for _, m := range marks {
 		owners[m.Start] = diffwrap.Owner{Access: diffwrap.Foreign}
 		for _, s := range list {

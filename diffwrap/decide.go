@@ -11,7 +11,6 @@ import (
 // Accept returns the edits that accept the chosen suggestions of raw, as Suggestions found them in the same text: their
 // delimiters, metadata of any dialect, attached comments and deleted text go. Nothing else changes, except that
 // highlights of which nothing is left go too. Suggestions that raw does not have are ignored.
-func Accept(raw string, chosen ...Suggestion) []Edit { return Known{}.Accept(raw, chosen...) }
 func (k Known) Accept(raw string, chosen ...Suggestion) []Edit {
 	return k.Decide(raw, true, nil, chosen...)
 }
@@ -49,9 +48,6 @@ func among(chosen []Suggestion) func(Span) bool {
 
 // Decide is Accept or, without accept, its reverse: the added text goes and the deleted text stays. fate, unless nil,
 // says what becomes of the comments.
-func Decide(raw string, accept bool, fate func(Attached) Fate, suggestions ...Suggestion) []Edit {
-	return Known{}.Decide(raw, accept, fate, suggestions...)
-}
 func (k Known) Decide(raw string, accept bool, fate func(Attached) Fate, suggestions ...Suggestion) []Edit {
 	doc, chosen := k.parse(raw), among(suggestions)
 	ids := make(map[string]bool)

@@ -68,7 +68,6 @@ type Segment = critic.Segment
 // Segments lists, in order and without empty ones, which bytes of raw the view shows. Neighbours that are
 // contiguous in raw are one segment.
 func (k Known) Segments(raw string, v View) []Segment { return critic.Segments(raw, k.marks, v) }
-func Segments(raw string, v View) []Segment           { return Known{}.Segments(raw, v) }
 
 // Dialect is a way to attribute a mark to its writer inside the text. All dialects are read. The one in Options is
 // written.

@@ -19,8 +19,8 @@
 // With R the raw text, W what was written, and R' the raw text after Put(R, W):
 //
 //  1. PutGet: Accepted(R') is W, byte for byte. A W that equals Accepted(R) but for the kind of its line breaks or
-//     for a final one is no change; one that has all its breaks of one kind, and R's views all of the other, counts as if
-//     it had those. A byte order mark at the start of R is taken to be at the start of W, too, and one that R has not is
+//     for a final one is no change; one that has all its breaks of one kind counts as if it had those of R's views
+//     (KeepBreaks). A byte order mark at the start of R is taken to be at the start of W, too, and one that R has not is
 //     not taken to be there.
 //  2. GetPut: Put(R, Accepted(R)) changes nothing.
 //  3. Base: Original(R') is Original(R), and R' without the writer's marks and comments is R without them, byte for byte:

@@ -37,7 +37,7 @@ func ExampleSuggestions() {
 		fmt.Printf("L%d %v %q -> %q by %q\n", s.Line, s.Kind, s.Old, s.New, s.Author)
 	}
 	first := diffwrap.Suggestions(raw)[0]
-	fmt.Print(diffwrap.Apply(raw, diffwrap.Decide(raw, false, nil, first)))
+	fmt.Print(diffwrap.Apply(raw, (diffwrap.Known{}).Decide(raw, false, nil, first)))
 	// Output:
 	// L1 replacement "red" -> "blue" by ""
 	// L1 addition "" -> "quietly " by "Ada"

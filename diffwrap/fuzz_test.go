@@ -72,7 +72,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, v := range []View{AcceptedView, OriginalView, RawView} {
 			var b strings.Builder
-			for _, s := range Segments(raw, v) {
+			for _, s := range (Known{}).Segments(raw, v) {
 				b.WriteString(raw[s.RawOff : s.RawOff+s.Len])
 			}
 			if b.String() != Render(raw, v) {
@@ -80,11 +80,11 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		for _, s := range Suggestions(raw) {
-			Apply(raw, Accept(raw, s))
-			Apply(raw, Decide(raw, false, nil, s))
+			Apply(raw, (Known{}).Accept(raw, s))
+			Apply(raw, (Known{}).Decide(raw, false, nil, s))
 		}
-		Apply(raw, Decide(raw, true, nil, Suggestion{End: len(raw)}))
-		Annotations(raw)
+		Apply(raw, (Known{}).Decide(raw, true, nil, Suggestion{End: len(raw)}))
+		(Known{}).Annotations(raw)
 	})
 }
 

@@ -11,16 +11,16 @@ import (
 func TestReadingIsLinear(t *testing.T) {
 	need.LinearInParts(t, 60_000, "", "", func(text string) {
 		diffwrap.Suggestions(text)
-		diffwrap.Annotations(text)
+		(diffwrap.Known{}).Annotations(text)
 		diffwrap.Accepted(text)
 		diffwrap.Original(text)
 	})
 	need.LinearInParts(t, 30_000, "", "", func(text string) {
-		diffwrap.Decide(text, true, nil, diffwrap.Suggestion{End: len(text)})
-		diffwrap.Decide(text, false, nil, diffwrap.Suggestion{End: len(text)})
+		(diffwrap.Known{}).Decide(text, true, nil, diffwrap.Suggestion{End: len(text)})
+		(diffwrap.Known{}).Decide(text, false, nil, diffwrap.Suggestion{End: len(text)})
 		all := diffwrap.Suggestions(text)
-		diffwrap.Accept(text, all...)
-		diffwrap.Decide(text, false, nil, all...)
+		(diffwrap.Known{}).Accept(text, all...)
+		(diffwrap.Known{}).Decide(text, false, nil, all...)
 	})
 	need.LinearInParts(t, 30_000, "{>>x<<}{#c1}\n\n---\ncomments:\n  c1: ", "", func(text string) { diffwrap.Suggestions(text) })
 }

@@ -1,6 +1,8 @@
 package diffwrap
 
 import (
+	"unsafe"
+
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 )
@@ -11,42 +13,53 @@ import (
 // the middle of one block to the middle of another. All of that is literal text.
 //
 // Its methods read a raw text. Functions of the same names read one of which no mark is known.
-type Known struct{ marks critic.Known }
+type Known struct {
+	marks critic.Known
+	doc   *critic.Document // what was read last, nil for nothing
+}
 
 // KnownAt returns the marks that open at the given offsets of a text, which are in order.
-func KnownAt(offsets []int) Known { return Known{critic.KnownAt(offsets)} }
+func KnownAt(offsets []int) Known { return Known{marks: critic.KnownAt(offsets)} }
 
 // Everything counts every well-formed mark, wherever it stands: for callers that look for what may be one.
-var Everything = Known{critic.Everything}
+var Everything = Known{marks: critic.Everything}
 
 // Offsets lists where they open.
 func (k Known) Offsets() []int { return k.marks.Offsets() }
 
-// Has reports whether a known mark opens at an offset.
-func (k Known) Has(at int) bool { return k.marks.Has(at) }
+// Bytes is about how much memory what was read takes.
+func (k Known) Bytes() int {
+	if k.doc == nil {
+		return 0
+	}
+	return len(k.doc.Cells) * int(unsafe.Sizeof(critic.Cell{}))
+}
 
 // Same reports whether two lists are equal.
 func (k Known) Same(other Known) bool { return k.marks.Same(other.marks) }
 
 // MarksOf returns all marks of raw, known or not.
-func (k Known) MarksOf(raw string) Known { return Known{k.parse(raw).Counted()} }
+func (k Known) MarksOf(raw string) Known { return Known{marks: k.parse(raw).Counted()} }
 
 // Through returns the known marks of the text that a script makes of raw: those whose openers it leaves alone.
-func (k Known) Through(raw string, edits []Edit) Known { return Known{k.marks.Through(raw, edits)} }
+func (k Known) Through(raw string, edits []Edit) Known {
+	return Known{marks: k.marks.Through(raw, edits)}
+}
 
-// With is Through for a script that writes marks: those whose openers it writes are known as well. after is the text that it makes.
-func (k Known) With(raw string, edits []Edit, after string) Known {
-	return Known{k.marks.With(raw, edits, after)}
+// Kept returns the marks of the text that edits make of raw which are not known, were marks in raw, and count no more by themselves.
+func (k Known) Kept(raw string, edits []Edit) Known {
+	others := k.MarksOf(raw).marks.Without(k.marks).Through(raw, edits)
+	if len(others.Offsets()) == 0 {
+		return Known{}
+	}
+	return Known{marks: others.Without(k.Through(raw, edits).MarksOf(Apply(raw, edits)).marks)}
 }
 
 // Before returns those that open before an offset.
-func (k Known) Before(at int) Known { return Known{k.marks.Before(at)} }
-
-// Behind returns those that open at or behind an offset.
-func (k Known) Behind(at int) Known { return Known{k.marks.From(at)} }
+func (k Known) Before(at int) Known { return Known{marks: k.marks.Before(at)} }
 
 // From returns those that open at or behind an offset of a text, for the rest of the text.
-func (k Known) From(at int) Known { return Known{k.marks.From(at).Shift(-at)} }
+func (k Known) From(at int) Known { return Known{marks: k.marks.From(at).Shift(-at)} }
 
 // MayBeMarks lists the offsets at which a mark may open in raw, wherever it stands.
 func MayBeMarks(raw string) []int { return critic.Openers(raw) }
@@ -64,4 +77,16 @@ func LiteralsOf(text string) Literals { return Literals{markdown.NewZones(text)}
 // Has reports whether an offset lies inside of one. It must not be smaller than in the call before.
 func (l Literals) Has(at int) bool { return l.zones.In(at) }
 
-func (k Known) parse(raw string) *critic.Document { return critic.Parse(raw, k.marks) }
+// Read returns k with what it reads in raw, which no method has to read again.
+func (k Known) Read(raw string) Known {
+	k.doc = k.parse(raw)
+	return k
+}
+
+// parse returns a document that others read, too.
+func (k Known) parse(raw string) *critic.Document {
+	if k.doc != nil && k.doc.Raw == raw {
+		return k.doc
+	}
+	return critic.Parse(raw, k.marks)
+}

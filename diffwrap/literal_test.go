@@ -63,11 +63,11 @@ func TestLiteral(t *testing.T) {
 			if list := diffwrap.Suggestions(raw); len(list) > 0 {
 				t.Errorf("suggestions %+v", list)
 			}
-			if list := diffwrap.Annotations(raw); len(list) > 0 {
+			if list := (diffwrap.Known{}).Annotations(raw); len(list) > 0 {
 				t.Errorf("annotations %+v", list)
 			}
 			for _, accept := range []bool{true, false} {
-				if edits := diffwrap.Decide(raw, accept, nil, diffwrap.Suggestion{End: len(raw)}); len(edits) > 0 {
+				if edits := (diffwrap.Known{}).Decide(raw, accept, nil, diffwrap.Suggestion{End: len(raw)}); len(edits) > 0 {
 					t.Errorf("accept %t: %+v", accept, edits)
 				}
 			}

@@ -1,11 +1,9 @@
 package diffwrap
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
-	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Mark is one addition, deletion or substitution in a raw text. Between its contents and
@@ -26,9 +24,6 @@ type Content struct {
 
 // Layout lists the marks of a raw text, all its text, and what is neither: comments and the delimiters of highlights.
 // Each list is in order.
-func Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
-	return Known{}.Layout(raw)
-}
 func (k Known) Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
 	doc := k.parse(raw)
 	text, marks = make([]Content, 0, len(doc.Cells)), make([]Mark, 0, len(doc.Cells)/2)
@@ -54,7 +49,6 @@ func (k Known) Layout(raw string) (marks []Mark, text []Content, furniture []Spa
 
 // Texts returns the text that is left if every suggestion is rejected, and if every one is accepted, without comments.
 // A comment whose deletion is pending counts as text.
-func Texts(raw string) (original, accepted string) { return Known{}.Texts(raw) }
 func (k Known) Texts(raw string) (original, accepted string) {
 	doc := k.parse(raw)
 	if doc.Plain() {
@@ -70,57 +64,4 @@ func (k Known) Texts(raw string) (original, accepted string) {
 		}
 	}
 	return o.String(), a.String()
-}
-
-// Separate returns the edits that take typed, stretches inside additions and deletions of raw, out of those marks, so
-// that they stand plain at their place, and remove the marks without text for which empty reports true. typed is sorted
-// and without overlaps.
-func (k Known) Separate(raw string, typed []Span, empty func(start, end int) bool) []Edit {
-	var edits []Edit
-	doc := k.parse(raw)
-	for i := range doc.Cells {
-		c := &doc.Cells[i]
-		if c.Kind != critic.Addition && c.Kind != critic.Deletion {
-			continue
-		}
-		for len(typed) > 0 && typed[0].End <= c.Body.Start {
-			typed = typed[1:]
-		}
-		n := 0
-		for n < len(typed) && typed[n].Start < c.Body.End {
-			n++
-		}
-		if n > 0 || c.Body.Empty() && empty(c.Start, c.End) {
-			edits = separate(c, edits, raw, typed[:n])
-			typed = typed[n:]
-		}
-	}
-	return edits
-}
-
-func separate(c *critic.Cell, edits []Edit, raw string, typed []Span) []Edit {
-	open, close := raw[c.Start:c.Body.Start], raw[c.Body.End:c.End]
-	var kept []Span
-	at := c.Body.Start
-	for _, t := range typed {
-		kept = append(kept, span.New(at, t.Start))
-		at = t.End
-	}
-	kept = slices.DeleteFunc(append(kept, span.New(at, c.Body.End)), Span.Empty)
-	put := func(off, n int, text string) { edits = span.Append(edits, Edit{Off: off, Len: n, New: text}) }
-	if len(kept) == 0 || kept[0].Start > c.Body.Start {
-		put(c.Start, len(open), "")
-	}
-	for _, k := range kept {
-		if k.Start > c.Body.Start {
-			put(k.Start, 0, open)
-		}
-		if k.End < c.Body.End {
-			put(k.End, 0, close)
-		}
-	}
-	if len(kept) == 0 || kept[len(kept)-1].End < c.Body.End {
-		put(c.Body.End, len(close), "")
-	}
-	return edits
 }

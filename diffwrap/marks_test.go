@@ -32,32 +32,6 @@ func randomScript(r *rand.Rand, size int, letters string) (edits []Edit) {
 	return edits
 }
 
-// What a person typed in a mark is taken out of it, and nothing else changes.
-func TestSeparate(t *testing.T) {
-	for _, tt := range []struct {
-		raw, typed, want string
-	}{
-		{"a{++bHUMc++}d", "HUM", "a{++b++}HUM{++c++}d"},
-		{"a{--HUMc--}d", "HUM", "aHUM{--c--}d"},
-		{"a{--cHUM--}d", "HUM", "a{--c--}HUMd"},
-		{"a{--HUM--}d", "HUM", "aHUMd"},
-		{`{++{"author":"A"}@@bHUMc++}`, "HUM", `{++{"author":"A"}@@b++}HUM{++{"author":"A"}@@c++}`},
-		{"a{++++}b", "", "ab"},
-		{"a{==x{++bHUM++}y==}", "HUM", "a{==x{++b++}HUMy==}"},
-	} {
-		var typed []Span
-		for i := range len(tt.raw) {
-			if tt.typed != "" && i+len(tt.typed) <= len(tt.raw) && tt.raw[i:i+len(tt.typed)] == tt.typed {
-				typed = append(typed, Span{Start: i, End: i + len(tt.typed)})
-			}
-		}
-		got := Apply(tt.raw, knownIn(tt.raw).Separate(tt.raw, typed, func(int, int) bool { return true }))
-		if got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.raw, got, tt.want)
-		}
-	}
-}
-
 // Marks that touch are one suggestion only if they have one writer, and marks of one suggestion are one wherever they
 // stand.
 func TestSuggestionsBy(t *testing.T) {
@@ -72,10 +46,10 @@ func TestSuggestionsBy(t *testing.T) {
 	if len(got) != 2 || got[0].Old != "a" || got[0].New != "c" || got[0].Kind != Replacement || len(got[0].Parts) != 2 {
 		t.Fatalf("parts: %+v", got)
 	}
-	if text := Apply(raw, Accept(raw, got[0])); text != "{++b++} x c" {
+	if text := Apply(raw, (Known{}).Accept(raw, got[0])); text != "{++b++} x c" {
 		t.Errorf("the parts accepted: %q", text)
 	}
-	if text := Apply(raw, Decide(raw, false, nil, got[0])); text != "a{++b++} x " {
+	if text := Apply(raw, (Known{}).Decide(raw, false, nil, got[0])); text != "a{++b++} x " {
 		t.Errorf("the parts rejected: %q", text)
 	}
 }
@@ -88,7 +62,7 @@ func TestDecisionsEmptyAHighlight(t *testing.T) {
 		"a {====} {--b--}":        "a {====} ",
 		"{==old==}{--b--}{++c++}": "{==old==}c",
 	} {
-		if got := Apply(raw, Decide(raw, true, nil, Suggestion{End: len(raw)})); got != want {
+		if got := Apply(raw, (Known{}).Decide(raw, true, nil, Suggestion{End: len(raw)})); got != want {
 			t.Errorf("%q accepted: %q, want %q", raw, got, want)
 		}
 	}
@@ -97,7 +71,7 @@ func TestDecisionsEmptyAHighlight(t *testing.T) {
 		"a {==x{++key++}==} b": "a {==x==} b",
 		"a {====} {++b++}":     "a {====} ",
 	} {
-		if got := Apply(raw, Decide(raw, false, nil, Suggestion{End: len(raw)})); got != want {
+		if got := Apply(raw, (Known{}).Decide(raw, false, nil, Suggestion{End: len(raw)})); got != want {
 			t.Errorf("%q rejected: %q, want %q", raw, got, want)
 		}
 	}

@@ -46,7 +46,7 @@ type Move = marking.Move
 // Result is the outcome of a Put.
 type Result struct {
 	Edits       []Edit             // from the old raw text to the new one; nil when nothing changes
-	Known       Known              // the marks of the new raw text that are known: those that were, and the new ones
+	Known       Known              // the marks of the new raw text
 	FrontMatter *FrontMatterChange // nil when the front matter did not change
 	Warnings    []string           // sentences for the writer; the edits are valid
 	Made        []Made             // all that is pending in the new raw text and was not there as it is; first the suggestions, then the comments
@@ -83,7 +83,7 @@ func (o Options) put(raw, accepted string) (Result, error) {
 	if span.SameButBreaks(old, accepted) {
 		return Result{Known: o.Known}, nil
 	}
-	accepted = span.KeepBreaks(accepted, old, doc.Render(OriginalView))
+	accepted = KeepBreaks(accepted, old, doc.Render(OriginalView))
 	matter, err := o.frontMatter(doc, old, accepted)
 	if err != nil {
 		return Result{}, err
@@ -110,8 +110,9 @@ func (p *putter) put() (Result, error) {
 		return Result{}, err
 	}
 	if edits := p.undo(); edits != nil {
-		if doc := p.read(edits); p.readsBack(doc) && p.keepsFrontMatter(doc) {
-			return p.result(&marking.Drawing{Edits: edits}, doc), nil
+		taken := &marking.Drawing{Edits: edits}
+		if doc := p.read(taken); p.readsBack(doc) && p.keepsFrontMatter(doc) {
+			return p.result(taken, doc), nil
 		}
 	}
 	if at, mark := p.newMark(); mark != "" {
@@ -137,7 +138,7 @@ func (p *putter) draw() (Result, error) {
 	var wrong error
 	for _, how := range []marking.How{{}, {Literal: true}, {InPlace: true}, {Literal: true, InPlace: true}} {
 		drawing := p.Write(hunks, how)
-		doc := p.read(drawing.Edits)
+		doc := p.read(drawing)
 		if wrong = p.verify(doc); wrong == nil {
 			r := p.result(drawing, doc)
 			r.Made, r.Moved, p.apart = p.Made(drawing, hunks, doc.Raw)
@@ -147,14 +148,13 @@ func (p *putter) draw() (Result, error) {
 	return Result{}, wrong
 }
 
-// read reads what a script that Put wrote makes of the raw text.
-func (p *putter) read(edits []Edit) *critic.Document {
-	raw := Apply(p.Doc.Raw, edits)
-	known := p.Doc.KnownAfter(edits, raw) // a mark that counts now counts afterwards
+// read reads what a drawing makes of the raw text. A mark that counts now counts afterwards.
+func (p *putter) read(d *marking.Drawing) *critic.Document {
+	known := p.Doc.Counted().Through(p.Doc.Raw, d.Edits).And(d.Opens...)
 	if p.matter.change != nil {
 		known = known.From(len(p.matter.text)) // the front matter is written as it is
 	}
-	return critic.Parse(raw, known)
+	return critic.Parse(Apply(p.Doc.Raw, d.Edits), known)
 }
 
 // newMark finds a suggestion or a highlight in the written text that its reader was not shown as text: it would be one as soon as it
@@ -225,7 +225,7 @@ func (p *putter) signs(name string) bool {
 }
 
 func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
-	r := Result{Edits: d.Edits, Known: Known{doc.Counted()}, FrontMatter: p.matter.change}
+	r := Result{Edits: d.Edits, Known: Known{marks: doc.Counted()}, FrontMatter: p.matter.change}
 	if !d.Live.Empty() && !LiteralsOf(p.New).Has(d.Live.Start) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
@@ -266,9 +266,9 @@ func (o Options) putAfterMark(raw, accepted string) (Result, error) {
 	for start, owner := range o.Owners {
 		owners[start-n] = owner
 	}
-	o.Owners, o.Known = owners, Known{o.Known.marks.Shift(-n)}
+	o.Owners, o.Known = owners, Known{marks: o.Known.marks.Shift(-n)}
 	r, err := o.put(raw, accepted)
-	r.Known = Known{r.Known.marks.Shift(n)}
+	r.Known = Known{marks: r.Known.marks.Shift(n)}
 	for i := range r.Edits {
 		r.Edits[i].Off += n
 	}

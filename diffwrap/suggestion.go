@@ -62,7 +62,8 @@ func Suggestions(raw string) []Suggestion           { return Known{}.Suggestions
 // SuggestionsBy is Suggestions for callers who know whose the marks are, by their offsets in raw: marks of one named suggestion
 // belong together wherever they stand, and other marks that touch are one suggestion only if they have one owner.
 func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
-	doc := k.parse(raw)
+	is := *k.parse(raw)
+	doc := &is
 	doc.Owners = owners
 	known := make(map[string]int)
 	var out []Suggestion
@@ -103,7 +104,6 @@ func (s *Suggestion) join(more Suggestion) {
 
 // Annotations lists the comments and highlights of raw that belong to no suggestion, in order. A highlight carries
 // the comments directly after it.
-func Annotations(raw string) []Suggestion { return Known{}.Annotations(raw) }
 func (k Known) Annotations(raw string) []Suggestion {
 	doc := k.parse(raw)
 	var out []Suggestion
@@ -202,7 +202,6 @@ func leadingBreaks(s string) int {
 }
 
 // Comments lists the open comments of raw, attached to suggestions or not, in order.
-func Comments(raw string) []Suggestion { return Known{}.Comments(raw) }
 func (k Known) Comments(raw string) []Suggestion {
 	var out []Suggestion
 	for _, t := range k.Threads(raw) {

@@ -66,7 +66,7 @@ func TestSuggestions(t *testing.T) {
 
 func TestAnnotations(t *testing.T) {
 	raw := "{++a++}{>>attached<<}\n{==b {--c--}d==}{>>why<<} {>>{\"author\":\"Ada\"}@@alone<<}{>>thread<<} {>>{\"done\":true}@@gone<<}"
-	got := diffwrap.Annotations(raw)
+	got := (diffwrap.Known{}).Annotations(raw)
 	want := []diffwrap.Suggestion{
 		{Kind: diffwrap.Highlight, Start: 22, End: 38, Line: 2, New: "b d", Comments: []string{"why"}},
 		{Kind: diffwrap.Comment, Start: 48, End: 77, Line: 2, New: "alone", Author: "Ada", Comments: []string{"thread"}},
@@ -93,10 +93,10 @@ func TestDecide(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := diffwrap.Apply(tc.raw, diffwrap.Decide(tc.raw, true, nil, diffwrap.Suggestion{End: len(tc.raw)})); got != tc.accepted {
+			if got := diffwrap.Apply(tc.raw, (diffwrap.Known{}).Decide(tc.raw, true, nil, diffwrap.Suggestion{End: len(tc.raw)})); got != tc.accepted {
 				t.Errorf("accepted %q, want %q", got, tc.accepted)
 			}
-			if got := diffwrap.Apply(tc.raw, diffwrap.Decide(tc.raw, false, nil, diffwrap.Suggestion{End: len(tc.raw)})); got != tc.rejected {
+			if got := diffwrap.Apply(tc.raw, (diffwrap.Known{}).Decide(tc.raw, false, nil, diffwrap.Suggestion{End: len(tc.raw)})); got != tc.rejected {
 				t.Errorf("rejected %q, want %q", got, tc.rejected)
 			}
 		})
@@ -110,15 +110,15 @@ func TestDecideOne(t *testing.T) {
 	if len(all) != 2 {
 		t.Fatalf("suggestions %+v", all)
 	}
-	got := diffwrap.Apply(raw, diffwrap.Accept(raw, all[1]))
+	got := diffwrap.Apply(raw, (diffwrap.Known{}).Accept(raw, all[1]))
 	if want := "a {++b++}{#s1} c d\n\n---\nsuggestions:\n  s1:\n    by: AI\n"; got != want {
 		t.Errorf("second accepted: %q, want %q", got, want)
 	}
-	got = diffwrap.Apply(raw, diffwrap.Decide(raw, false, nil, all[0]))
+	got = diffwrap.Apply(raw, (diffwrap.Known{}).Decide(raw, false, nil, all[0]))
 	if want := "a  c {++d++}{#s2}\n\n---\nsuggestions:\n  s2:\n    by: AI\n"; got != want {
 		t.Errorf("first rejected: %q, want %q", got, want)
 	}
-	if edits := diffwrap.Accept("x"+raw, all[0]); edits != nil {
+	if edits := (diffwrap.Known{}).Accept("x"+raw, all[0]); edits != nil {
 		t.Errorf("a suggestion that is not there: %v", edits)
 	}
 }
@@ -134,7 +134,7 @@ func TestViews(t *testing.T) {
 			t.Errorf("%v: %q, want %q", view, got, want)
 		}
 		var b strings.Builder
-		for _, s := range diffwrap.Segments(raw, view) {
+		for _, s := range (diffwrap.Known{}).Segments(raw, view) {
 			if s.ViewOff != b.Len() || s.Len == 0 {
 				t.Errorf("%v: segment %+v at %d", view, s, b.Len())
 			}

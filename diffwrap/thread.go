@@ -96,7 +96,7 @@ func (k Known) CommentFits(raw string, at int, comment string) bool {
 		return false
 	}
 	after := raw[:at] + comment + raw[at:]
-	written := k.With(raw, []Edit{{Off: at, New: comment}}, after)
+	written := Known{marks: k.marks.Through(raw, []Edit{{Off: at, New: comment}}).And(at)}
 	o, a := k.Texts(raw)
 	if o2, a2 := written.Texts(after); o != o2 || a != a2 || len(k.Suggestions(raw)) != len(written.Suggestions(after)) {
 		return false

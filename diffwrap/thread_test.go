@@ -52,8 +52,8 @@ func TestCommentsThatFitAreReadBack(t *testing.T) {
 			t.Fatalf("the comment at %d cuts a character of %q in two", at, raw)
 		}
 		after := raw[:at] + comment + raw[at:]
-		known := diffwrap.Known{}.With(raw, []diffwrap.Edit{{Off: at, New: comment}}, after)
-		o, a := diffwrap.Texts(raw)
+		known := diffwrap.KnownAt([]int{at})
+		o, a := (diffwrap.Known{}).Texts(raw)
 		if gotO, gotA := known.Texts(after); gotO != o || gotA != a {
 			t.Fatalf("views %q, %q; want %q, %q", gotO, gotA, o, a)
 		}

@@ -159,12 +159,7 @@ func (m *mix) scene(ws *bridge.Workspace) scene {
 	s := scene{raw: v.Raw(), marked: v.Canonical(), inRaw: v.RawKnown(), inMarked: v.Known()}
 	s.o, s.a = s.inMarked.Texts(s.marked)
 	for _, view := range []*string{&s.o, &s.a} { // whose deletion, or addition as text, is pending
-		*view = wholeComment.ReplaceAllStringFunc(*view, func(c string) string {
-			if c == "{>><<}" {
-				return c // a person emptied it: it is text
-			}
-			return ""
-		})
+		*view = wholeComment.ReplaceAllString(*view, "")
 	}
 	return s
 }

@@ -62,6 +62,10 @@ type Record struct {
 	Torn []IDRun `json:"torn,omitempty"`
 	// Plain is text of suggestions whose marks a person's save took away: it waits for nothing any more, whatever stands around it.
 	Plain []IDRun `json:"plain,omitempty"`
+	// Older are comments that were there before the suggestions which the change put beside them: they belong to the text.
+	Older []IDRun `json:"older,omitempty"`
+	// Kept are the openers of marks that people wrote before, and which what was accepted around them would make code or the like.
+	Kept []IDRun `json:"kept,omitempty"`
 	// Found is set for a change that was made while nobody followed the note: Time is when
 	// it was found.
 	Found bool `json:"found,omitempty"`
@@ -84,7 +88,7 @@ func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision !
 
 // Outlives says whether the record is kept when updates are merged into one, as attribution and undo need it.
 func (r *Record) Outlives() bool {
-	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Returned)+len(r.Restored)+len(r.Torn)+len(r.Plain) > 0
+	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Returned)+len(r.Restored)+len(r.Torn)+len(r.Plain)+len(r.Older)+len(r.Kept) > 0
 }
 
 // IsFirstText says whether the record took over the text of a note that had no
@@ -93,8 +97,7 @@ func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
 	return r.Author == "" && r.Proposal == "" && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
 }
 
-// MadeMark is a suggestion as the change left it that made it: what it adds, what it
-// deletes, and the comments directly behind it that were there before it.
+// MadeMark is a suggestion as the change left it that made it: what it adds and what it deletes.
 type MadeMark struct {
 	// ID, Author, Session, Time and Proposal are set for one that an undo made pending
 	// again. Else they are those of the record.
@@ -107,7 +110,6 @@ type MadeMark struct {
 	Comment bool    `json:"comment,omitempty"`
 	Add     []IDRun `json:"add,omitempty"`
 	Del     []IDRun `json:"del,omitempty"`
-	Older   []IDRun `json:"older,omitempty"`
 }
 
 func (m *MadeMark) Put(r IDRun, added bool) {

@@ -31,7 +31,7 @@ type Version struct {
 	canonical      string
 	canonicalEdits []diffwrap.Edit
 
-	known diffwrap.Known // the marks of raw that the store's records know
+	known, canonicalKnown diffwrap.Known // the marks of raw and canonical that the store's records know
 
 	// runs names the characters of raw by their CRDT identity. It is set, under
 	// the note's write lock, when a newer version replaces this one and the note
@@ -74,9 +74,7 @@ func (v *Version) CanonicalEdits() []diffwrap.Edit { return v.canonicalEdits }
 // RawKnown are the marks of Raw that relayfs has recorded, Known those of Marked. They count wherever they stand.
 func (v *Version) RawKnown() diffwrap.Known { return v.known }
 
-func (v *Version) Known() diffwrap.Known {
-	return v.known.With(v.raw, v.canonicalEdits, v.canonical)
-}
+func (v *Version) Known() diffwrap.Known { return v.canonicalKnown }
 
 // Suggestions lists the pending suggestions of Marked, as the text alone tells of them.
 func (v *Version) Suggestions() []diffwrap.Suggestion { return v.Known().Suggestions(v.canonical) }
@@ -112,9 +110,10 @@ func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
 }
 
 // Attribute says which marks of the raw text are known, and takes what people typed inside of agents' marks out of
-// them by edits, before anybody reads the version.
-func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit) {
-	v.known, v.canonicalEdits, v.canonical = known, edits, diffwrap.Apply(v.raw, edits)
+// them by edits, before anybody reads the version. canonical are the known marks of the text after that.
+func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit, canonical diffwrap.Known) {
+	v.known, v.canonicalEdits, v.canonicalKnown = known, edits, canonical
+	v.canonical = diffwrap.Apply(v.raw, edits)
 }
 
 // ReadsAs reports whether two versions of one raw text have the same marks.

@@ -19,7 +19,7 @@ func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestio
 		return nil, err
 	}
 	list, _, err := l.Suggestions(p, cur)
-	return list, err
+	return slices.Clone(list), err
 }
 
 // HasMarks says whether v may have suggestions or comments.
@@ -28,7 +28,7 @@ func HasMarks(v *model.Version) bool {
 }
 
 // Threads lists the suggestions and the threads of comments of the note, which is shown or was at p, and the version
-// that has them.
+// that has them. The lists are not to be changed.
 func (n *Note) Threads(ctx context.Context, p model.Path) (*model.Version, []model.Suggestion, []model.Thread, error) {
 	l := n.Lock()
 	defer l.Unlock()
@@ -43,21 +43,21 @@ func (n *Note) Threads(ctx context.Context, p model.Path) (*model.Version, []mod
 	return cur, list, x.Threads(p, list), nil
 }
 
-// Suggestions lists the suggestions of cur, the current version, as they are laid out.
+// Suggestions lists the suggestions of cur, the current version, as they are laid out. The list is not to be changed.
 func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggestion, *attribution.Layout, error) {
 	x, err := n.layout(cur)
 	if err != nil {
 		return nil, nil, model.WrapError("open", p, err)
 	}
 	if n.laid.layout == x && n.laid.path == p {
-		return slices.Clone(n.laid.list), x, nil
+		return n.laid.list, x, nil
 	}
 	list := x.List(p)
 	if n.set.o.Mode == Direct { // comments that are written there wait for nobody
 		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
 	}
 	if n.laid.layout == x {
-		n.laid.list, n.laid.path = slices.Clone(list), p
+		n.laid.list, n.laid.path = list, p
 	}
 	return list, x, nil
 }
@@ -73,7 +73,7 @@ func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*O
 	if since.Runs() == nil && l.id != "" {
 		since.SetRuns(l.runsOf(since))
 	}
-	x := t.LayOut(since.Canonical(), since.Known(), attribution.UnitsOf(since.Runs()).Through(since.Raw(), since.CanonicalEdits()))
+	x := t.LayOut(since.Canonical(), since.Known(), t.UnitsOf(since.Runs()).Through(since.Raw(), since.CanonicalEdits()))
 	out := make([]*Outcome, len(marks))
 	for i := range marks {
 		out[i] = x.OutcomeOf(marks[i])

@@ -161,7 +161,7 @@ func (d *document) advance(seq uint64, sum model.ContentSum, records []model.Rec
 // in, what a later merge needs to know of it.
 func (d *document) nameRuns(cur *model.Version) {
 	if d.doc != nil && cur.Runs() == nil {
-		cur.SetRuns(d.text.Runs())
+		cur.SetRuns(d.runs(cur))
 	}
 }
 
@@ -171,6 +171,8 @@ func (d *document) runs(cur *model.Version) []ycrdt.Run {
 	switch {
 	case d.live != nil:
 		return cur.Runs()
+	case d.laid.version == cur && len(cur.CanonicalEdits()) == 0:
+		return d.laid.layout.Units.Runs
 	case d.doc != nil:
 		return d.text.Runs()
 	}
@@ -238,7 +240,7 @@ func (d *document) mergeInto(base, cur *model.Version, text string) string {
 	is.Runs = runs
 	if was.Runs == nil || base.ReadOnly() { // read-only is what shows something else than the text of its document
 		is.Runs = nil
-	} else if l, err := d.tableNow(); err == nil && l.HasRevived() {
+	} else if l, err := d.tableNow(); err == nil {
 		was.Runs, is.Runs = l.FirstRuns(was.Runs), l.FirstRuns(runs)
 	}
 	return textmerge.Merge(was, is, text)
@@ -315,7 +317,7 @@ func (d *document) layout(cur *model.Version) (*attribution.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.LayOut(cur.Canonical(), cur.Known(), attribution.UnitsOf(runs).Through(cur.Raw(), cur.CanonicalEdits())), nil
+	return l.LayOut(cur.Canonical(), cur.Known(), l.UnitsOf(runs).Through(cur.Raw(), cur.CanonicalEdits())), nil
 }
 
 // place has the store know durably which file the text as of seq is about to be in. Of what a

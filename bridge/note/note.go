@@ -206,7 +206,7 @@ func (n *Locked) publish(v *model.Version) *model.Version {
 	v.SetSeq(n.seq)
 	n.cur.Store(v)
 	n.changed.Store(v.ModTime().UnixNano())
-	n.set.cache.add((*Note)(n), loadedBytes+len(v.Raw())+n.document.size())
+	n.set.cache.add((*Note)(n), loadedBytes+len(v.Raw())+v.Known().Bytes()+n.document.size())
 	return v
 }
 

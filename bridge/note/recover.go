@@ -289,20 +289,22 @@ func (n *Locked) separate(v *model.Version) {
 // attribute says of a version what the table tells of its marks, which it lays out. The marks may be tangled if the document
 // is shared: other mounts write to it at the same moment.
 func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared bool) laid {
-	raw, u := v.Raw(), attribution.UnitsOf(runs)
-	known := t.Known(raw, u)
+	raw, u := v.Raw(), t.UnitsOf(runs)
+	known := attribution.Known(raw, u)
 	var untangled []diffwrap.Edit
 	if shared {
 		untangled = t.Untangled(raw, known, u)
 	}
-	if len(untangled) == 0 {
-		edits, x := t.Separated(raw, known, u)
-		v.Attribute(known, edits)
-		return laid{version: v, layout: x}
+	whole, inWhole := diffwrap.Apply(raw, untangled), known
+	if len(untangled) > 0 {
+		u = u.Through(raw, untangled)
+		inWhole = attribution.Known(whole, u)
 	}
-	whole := diffwrap.Apply(raw, untangled)
-	separated, x := t.Separated(whole, known.With(raw, untangled, whole), u.Through(raw, untangled))
-	v.Attribute(known, diffwrap.Compose(len(raw), untangled, separated))
+	separated, x := t.Separated(whole, inWhole, u)
+	if len(untangled)+len(separated) == 0 {
+		known = x.Known
+	}
+	v.Attribute(known, diffwrap.Compose(len(raw), untangled, separated), x.Known)
 	return laid{version: v, layout: x}
 }
 

@@ -107,7 +107,12 @@ func (n *Note) Preview(ctx context.Context, p model.Path, text string, by model.
 	}
 	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
 	v := model.NewVersion(raw, n.set.o.View, time.Now())
-	v.Attribute(plan.KnownAfter(cur.RawKnown(), cur.Raw(), raw), nil)
+	known := plan.Known
+	if plan.Direct || len(plan.Edits) == 0 {
+		known = cur.RawKnown().Through(cur.Raw(), plan.Edits)
+	}
+	known = known.Read(raw)
+	v.Attribute(known, nil, known)
 	return v, nil
 }
 

@@ -99,9 +99,14 @@ func (r *Review) decideSuggestions(
 	if err != nil {
 		return err
 	}
-	known := make(map[string]*model.Suggestion, len(pending))
+	known := make(map[string]*model.Suggestion, len(ids))
+	for _, id := range ids {
+		known[id] = nil
+	}
 	for i := range pending {
-		known[pending[i].ID] = &pending[i]
+		if _, asked := known[pending[i].ID]; asked {
+			known[pending[i].ID] = &pending[i]
+		}
 	}
 	byNote := make(map[model.Path][]string)
 	for _, id := range ids {
@@ -190,7 +195,12 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 		if err != nil {
 			return note.Plan{}, err
 		}
-		chosen = slices.DeleteFunc(all, func(s model.Suggestion) bool { return !wanted[s.ID] })
+		chosen = nil
+		for i := range all {
+			if wanted[all[i].ID] {
+				chosen = append(chosen, all[i])
+			}
+		}
 		if len(chosen) == 0 {
 			return note.Plan{}, nil
 		}

@@ -20,7 +20,8 @@ func (r *Review) OpenMarked(ctx context.Context, p model.Path) (*model.Version, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return n.Threads(ctx, p)
+	v, list, threads, err := n.Threads(ctx, p)
+	return v, slices.Clone(list), threads, err
 }
 
 // Spot says where a comment goes in the note at Path: to the end of a thread, behind a suggestion, or behind a

@@ -60,7 +60,24 @@ func Merge(base, cur Side, text string) string {
 	}
 	edits := wholeWords(base.Text, diffwrap.DiffKeepingWords(base.Text, text))
 	slide(base.Text, text, edits, nil)
-	return rebase(base.Text, cur.Text, sharedView(base, cur), edits)
+	return rebase(base.Text, cur.Text, wholeComments(base.Text, sharedView(base, cur), edits), edits)
+}
+
+// wholeComments is what two texts share, without the parts of comments of which a script takes a delimiter: a comment that has changed
+// since stays whole.
+func wholeComments(text string, shared []Span, edits []diffwrap.Edit) []Span {
+	back := Flip(shared)
+	var changed []diffwrap.Span
+	for _, c := range diffwrap.Everything.Comments(text) {
+		is, edge := diffwrap.Span{Start: c.Start, End: c.End}, len("{>>")
+		takes := func(e diffwrap.Edit) bool {
+			return e.Off < is.End && is.Start < e.Off+e.Len && (e.Off < is.Start+edge || e.Off+e.Len > is.End-edge)
+		}
+		if _, whole := Back(back, is); !whole && slices.ContainsFunc(edits, takes) {
+			changed = append(changed, is)
+		}
+	}
+	return Flip(outside(back, changed))
 }
 
 // sharedView returns the spans of base's view that cur's view still shows.

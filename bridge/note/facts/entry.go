@@ -32,6 +32,7 @@ func reduced(rec *model.Record) model.Record {
 	out := model.Record{
 		Author: rec.Author, Session: rec.Session, Time: rec.Time, Client: rec.Client, Clock: rec.Clock, Len: rec.Len,
 		Direct: rec.Direct, Proposal: rec.Proposal, Marks: rec.Marks, Returned: rec.Returned, Restored: rec.Restored, Torn: rec.Torn, Plain: rec.Plain,
+		Older: rec.Older, Kept: rec.Kept,
 	}
 	if rec.FrontMatter != nil {
 		out.FrontMatter = &model.FrontMatterChange{Typed: rec.FrontMatter.Typed}
@@ -152,12 +153,13 @@ func (c *check) record(rec *model.Record) {
 		c.name(m.ID, m.Author, m.Session, m.Proposal)
 		c.run(m.Add...)
 		c.run(m.Del...)
-		c.run(m.Older...)
 	}
 	c.revived(rec.Returned)
 	c.run(rec.Restored...)
 	c.run(rec.Torn...)
 	c.run(rec.Plain...)
+	c.run(rec.Older...)
+	c.run(rec.Kept...)
 	if rec.FrontMatter != nil {
 		c.run(rec.FrontMatter.Typed...)
 	}

@@ -53,11 +53,11 @@ func (d *Document) partsComment(i int) bool {
 
 // CommentsIn finds the open comments in another text that stands in this document, wherever they are there.
 func (d *Document) CommentsIn(text string) []Cell {
-	matter := d.matter
-	if matter == nil {
-		matter = &endMatter{}
+	var matter endMatter
+	if d.matter != nil {
+		matter = *d.matter
 	}
-	reader := parser{Document: &Document{Raw: text, matter: matter}}
+	reader := parser{Document: &Document{Raw: text, matter: &matter}}
 	find := finder{text: text}
 	var out []Cell
 	for i := 0; ; {

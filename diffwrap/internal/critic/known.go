@@ -42,43 +42,13 @@ func (k Known) Same(other Known) bool {
 	return k.every == other.every && slices.Equal(k.offsets, other.offsets)
 }
 
-func shifted(offsets []int, by int) []int {
-	out := make([]int, len(offsets))
-	for i, at := range offsets {
-		out[i] = at + by
-	}
-	return out
-}
-
 // Through returns the known marks of the text that a script makes of raw: those of whose openers it takes nothing. The opener of
 // a comment that is deleted is cut in two, and it is a comment all the same.
-func (k Known) Through(raw string, edits []span.Edit) Known { return k.move(raw, edits, "", nil) }
-
-// With is Through for a script that writes marks: those whose openers it writes, in whole or in part, or makes of others, are known as
-// well. after is the text that it makes.
-func (k Known) With(raw string, edits []span.Edit, after string) Known {
-	return k.move(raw, edits, after, k.inOpener)
-}
-
-// KnownAfter is Known.With for all marks of a document.
-func (d *Document) KnownAfter(edits []span.Edit, after string) Known {
-	return d.Counted().move(d.Raw, edits, after, func(at int) bool {
-		i, found := slices.BinarySearchFunc(d.Cells, at, func(c Cell, at int) int { return c.Start - at })
-		if !found {
-			i--
-		}
-		c := &d.Cells[i]
-		return c.Kind != Text && (at < c.Body.Start || at >= c.Body.End)
-	})
-}
-
-// move moves the marks with their text. With isOwn, the openers are added that the script writes, in whole or in part, or leaves of
-// delimiters: isOwn says of which offsets of raw that is so.
-func (k Known) move(raw string, edits []span.Edit, after string, isOwn func(at int) bool) Known {
+func (k Known) Through(raw string, edits []span.Edit) Known {
 	if len(edits) == 0 || k.every {
 		return k
 	}
-	var out, starts []int
+	var out []int
 	at, by := 0, 0 // in raw, and how far its text has moved
 	next := k.offsets
 	keep := func(to int, rest []span.Edit) {
@@ -90,47 +60,25 @@ func (k Known) move(raw string, edits []span.Edit, after string, isOwn func(at i
 	}
 	for k, e := range edits {
 		keep(e.Off, edits[k:])
-		if from := e.Off + by; isOwn != nil {
-			starts = append(starts, from)
-			for i := max(at+by, from-DelimiterLen+1); i < min(from+len(e.New), len(after)); i++ {
-				if n := len(out); opensMark(after[i:]) && (n == 0 || out[n-1] < i) {
-					out = append(out, i)
-				}
-			}
-		}
 		by += len(e.New) - e.Len
 		at = e.Off + e.Len
 	}
 	keep(len(raw), nil)
-	if isOwn != nil {
-		out = slices.DeleteFunc(out, func(i int) bool { return !writes(edits, starts, i, isOwn) })
-	}
 	return Known{offsets: out}
 }
 
-// inOpener reports whether an offset is in the opener of a known mark.
-func (k Known) inOpener(at int) bool {
-	n, found := slices.BinarySearch(k.offsets, at)
-	return found || n > 0 && at < k.offsets[n-1]+DelimiterLen
+// And returns the known marks and those that open at other offsets.
+func (k Known) And(offsets ...int) Known {
+	if len(offsets) == 0 || k.every {
+		return k
+	}
+	all := slices.Sorted(slices.Values(slices.Concat(k.offsets, offsets)))
+	return Known{offsets: slices.Compact(all)}
 }
 
-// writes reports whether the edits, which begin at starts in the text after them, wrote some of the opener at an offset of that, or left
-// it of delimiters.
-func writes(edits []span.Edit, starts []int, at int, isOwn func(int) bool) bool {
-	for i := at; i < at+DelimiterLen; i++ {
-		was := i
-		if n, _ := slices.BinarySearch(starts, i+1); n > 0 {
-			e := edits[n-1]
-			if i < starts[n-1]+len(e.New) {
-				return true
-			}
-			was = i - starts[n-1] - len(e.New) + e.Off + e.Len
-		}
-		if !isOwn(was) {
-			return false
-		}
-	}
-	return true
+// Without returns the known marks that are not among others.
+func (k Known) Without(others Known) Known {
+	return Known{offsets: slices.DeleteFunc(slices.Clone(k.offsets), others.Has)}
 }
 
 // deletes reports whether edits take something of a stretch.
@@ -147,7 +95,13 @@ func deletes(edits []span.Edit, s span.Span) bool {
 }
 
 // Shift moves the marks with their text.
-func (k Known) Shift(by int) Known { return Known{shifted(k.offsets, by), k.every} }
+func (k Known) Shift(by int) Known {
+	out := slices.Clone(k.offsets)
+	for i := range out {
+		out[i] += by
+	}
+	return Known{out, k.every}
+}
 
 // From returns the marks that open at or behind an offset.
 func (k Known) From(at int) Known {

@@ -3,6 +3,7 @@
 package critic
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -27,9 +28,9 @@ const (
 type Cell struct {
 	Kind      Kind
 	Resolved  bool      // of a comment: dealt with, hidden from views
+	literal   bool      // of a known deletion that may be of a comment: it deletes literal text
 	Comment   int       // of deletions: those that delete one whole comment have the same number, others 0
 	Highlight int       // the cell that opens the highlight around this one, -1 outside
-	literal   bool      // of a known deletion that may be of a comment: it deletes literal text
 	span.Span           // of raw, with delimiters, metadata and the dialect's tail
 	Body      span.Span // what stands between the delimiters, after the metadata
 	Close     int       // offset just after the closing delimiter, where the dialect's tail starts
@@ -181,15 +182,22 @@ func (p *parser) scan(from, to, highlight int) {
 func (p *parser) addText(from, to, highlight int) {
 	if from < to {
 		s := span.New(from, to)
-		p.Cells = append(p.Cells, Cell{Kind: Text, Highlight: highlight, Span: s, Body: s, Added: s, Deleted: s})
+		p.add(Cell{Kind: Text, Highlight: highlight, Span: s, Body: s, Added: s, Deleted: s})
 	}
+}
+
+func (p *parser) add(c Cell) {
+	if len(p.Cells) == cap(p.Cells) { // append would copy a long list more often
+		p.Cells = slices.Grow(p.Cells, len(p.Cells)+1)
+	}
+	p.Cells = append(p.Cells, c)
 }
 
 // addMark appends a mark; of a highlight its two delimiters and, between them, what it holds.
 func (p *parser) addMark(c Cell, highlight int) {
 	c.Highlight = highlight
 	if c.Kind != HighlightOpen {
-		p.Cells = append(p.Cells, c)
+		p.add(c)
 		return
 	}
 	closing := Cell{Kind: HighlightClose, Highlight: -1, Span: span.New(c.Body.End, c.End)}

@@ -178,7 +178,7 @@ func (e *emitter) deletion(parts []part) {
 	}
 	e.endRun()
 	open, close := "{--"+e.Metadata, "--}"
-	e.pending.WriteString(open)
+	e.open(open)
 	cuts := append(critic.CutPoints(content.String(), close, e.literal), edges...)
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
@@ -188,7 +188,8 @@ func (e *emitter) deletion(parts []part) {
 		for len(cuts) > 0 && cuts[0] <= at+s.Len() {
 			mid := s.Start + cuts[0] - at
 			e.wrap(x, span.New(s.Start, mid))
-			e.pending.WriteString(close + open)
+			e.pending.WriteString(close)
+			e.open(open)
 			at, s.Start, cuts = cuts[0], mid, cuts[1:]
 		}
 		e.wrap(x, s)
@@ -206,6 +207,11 @@ func (e *emitter) wrap(x part, s span.Span) {
 	h := len(e.deleted) - 1
 	e.deleted[h] = append(e.deleted[h], wrapped{x.within(s), span.New(e.at(), e.at()+s.Len())})
 	e.copy(s)
+}
+
+func (e *emitter) open(opener string) {
+	e.Opens = append(e.Opens, e.at())
+	e.pending.WriteString(opener)
 }
 
 // at is where what is written next stands in the new text.
@@ -234,6 +240,7 @@ func (e *emitter) add(text string, s span.Span, notes []span.Span, base int) {
 		if n.Start >= s.Start && n.End <= s.End && e.Bare[n.Of(text)] {
 			e.addition(text, span.New(s.Start, n.Start), base)
 			e.endRun()
+			e.Opens = append(e.Opens, e.at())
 			e.typeText(n.Of(text), base+n.Start, true)
 			s.Start = n.End
 		}
@@ -253,11 +260,12 @@ func (e *emitter) addition(text string, s span.Span, base int) {
 		e.Live = span.New(base+s.Start+at, base+s.Start+at+3)
 	}
 	open, close := "{++"+e.Metadata, "++}"
-	e.pending.WriteString(open)
+	e.open(open)
 	at := 0
 	for _, cut := range critic.CutPoints(content, close, e.literal) {
 		e.typeText(content[at:cut], base+s.Start+at, false)
-		e.pending.WriteString(close + open)
+		e.pending.WriteString(close)
+		e.open(open)
 		at = cut
 	}
 	e.typeText(content[at:], base+s.Start+at, false)

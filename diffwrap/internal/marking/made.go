@@ -20,6 +20,7 @@ import (
 // Drawing is a change as it is written.
 type Drawing struct {
 	Edits   []span.Edit
+	Opens   []int     // where marks and comments are written, in the new raw text
 	Live    span.Span // the first literal opener in new text, in p.New
 	anew    []marked
 	deleted [][]wrapped // by hunk

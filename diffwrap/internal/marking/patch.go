@@ -27,6 +27,7 @@ type Patch struct {
 	Metadata, Tail            string                  // what stands between the opener of a mark and its text, and after the mark
 	pieces                    []Piece
 	shown                     map[string]bool // the comments in Old
+	newNotes                  []span.Span     // the comments in New
 }
 
 // Compare finds where the body changed: hunks from p.Old to p.New, none of which touches another author's text. If one
@@ -34,9 +35,10 @@ type Patch struct {
 func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	p.pieces = p.cut()
 	body := p.New[p.NewBody:]
-	hunks := align.Exact(
-		align.Side{Text: p.Old[p.OldBody:], Comments: span.Shift(p.noteSpans(), -p.OldBody)},
-		align.Side{Text: body, Comments: p.comments(body)})
+	before := align.Side{Text: p.Old[p.OldBody:], Comments: span.Shift(p.noteSpans(), -p.OldBody)}
+	after := align.Side{Text: body, Comments: p.comments(body)}
+	p.newNotes = span.Shift(after.Comments, p.NewBody)
+	hunks := align.Exact(before, after)
 	for k := range hunks {
 		hunks[k].Old = hunks[k].Old.Shift(p.OldBody)
 		hunks[k].New = hunks[k].New.Shift(p.NewBody)

@@ -1,6 +1,7 @@
 package marking
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
@@ -72,6 +73,9 @@ func (p *Patch) splitAround(first, last align.Hunk, x, room span.Span) (before, 
 		return align.Hunk{}, align.Hunk{}, false
 	}
 	at += h.New.Start
+	if is := span.New(at, at+x.Len()); slices.ContainsFunc(p.newNotes, func(n span.Span) bool { return n.Start < is.End && is.Start < n.End && n != is }) {
+		return align.Hunk{}, align.Hunk{}, false // it is a part of a comment
+	}
 	before = align.Hunk{Old: span.New(h.Old.Start, x.Start), New: span.New(h.New.Start, at)}
 	after = align.Hunk{Old: span.New(x.End, h.Old.End), New: span.New(at+x.Len(), h.New.End)}
 	return before.Grow(-min(around[0], before.Old.Len(), before.New.Len()), 0), after.Grow(0, -min(around[1], after.Old.Len(), after.New.Len())), true

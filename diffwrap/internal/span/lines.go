@@ -53,25 +53,3 @@ func LineOf(text string, off int) int { return 1 + strings.Count(text[:off], "\n
 func SameButBreaks(a, b string) bool { return normal(a) == normal(b) }
 
 func normal(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }
-
-// KeepBreaks returns a written text with the line breaks of the views of the note, if all of those are of one kind and all
-// of its own of the other: the program that wrote it knows only that, and nobody asked it to change them.
-func KeepBreaks(written string, views ...string) string {
-	keptLF, keptCRLF := count(views...)
-	lf, crlf := count(written)
-	switch {
-	case keptLF == 0 && keptCRLF > 0 && crlf == 0:
-		return strings.ReplaceAll(written, "\n", "\r\n")
-	case keptCRLF == 0 && keptLF > 0 && lf == 0:
-		return strings.ReplaceAll(written, "\r\n", "\n")
-	}
-	return written
-}
-
-func count(texts ...string) (lf, crlf int) {
-	for _, t := range texts {
-		n := strings.Count(t, "\r\n")
-		lf, crlf = lf+strings.Count(t, "\n")-n, crlf+n
-	}
-	return lf, crlf
-}

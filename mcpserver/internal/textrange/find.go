@@ -17,8 +17,8 @@ func Find(doc, old string) []Range {
 	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p Range) bool { return cutsBreak(doc, p) }) {
 		return places
 	}
-	plainDoc, offs := plainForm(doc, true)
-	plainOld, _ := plainForm(old, true)
+	plainDoc, offs := plainForm(doc)
+	plainOld, _ := plainForm(old)
 	if plainDoc == doc && plainOld == old {
 		return nil
 	}
@@ -50,18 +50,17 @@ func findExact(doc, old string, offs []int) []Range {
 	return places
 }
 
-// plainForm returns s with LF line breaks and, if quotes is set, straight quotes. offs holds the offset in s of each
-// byte of plain and of its end.
-func plainForm(s string, quotes bool) (plain string, offs []int) {
+// plainForm returns s with LF line breaks and straight quotes. offs holds the offset in s of each byte of plain and of its end.
+func plainForm(s string) (plain string, offs []int) {
 	var b strings.Builder
 	offs = make([]int, 0, len(s)+1)
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		piece := s[i : i+n]
 		switch {
-		case quotes && (r == '‘' || r == '’'):
+		case r == '‘' || r == '’':
 			piece = "'"
-		case quotes && (r == '“' || r == '”'):
+		case r == '“' || r == '”':
 			piece = `"`
 		case strings.HasPrefix(s[i:], "\r\n"):
 			piece, n = "\n", 2
@@ -119,44 +118,23 @@ func wholeLine(doc string, p Range) int {
 
 // InStyleOf gives content the line breaks and byte order mark of base, which models do not see.
 func InStyleOf(base, content string) string {
-	content = inBreaksOf(base, content, beginsCRLF(base))
+	content = diffwrap.KeepBreaks(content, base)
 	if strings.HasPrefix(base, BOM) && !strings.HasPrefix(content, BOM) {
 		content = BOM + content
 	}
 	return content
 }
 
-func beginsCRLF(s string) bool {
-	line, _, found := strings.Cut(s, "\n")
-	return found && strings.HasSuffix(line, "\r")
+// inBreaksOf returns s, which takes the place of found, with the line breaks of that, or else of doc.
+func inBreaksOf(doc, found, s string) string {
+	if strings.Contains(found, "\n") {
+		return diffwrap.KeepBreaks(s, found)
+	}
+	return diffwrap.KeepBreaks(s, doc)
 }
 
-// inBreaksOf returns s with the line breaks of base. New breaks are CRLF if crlf is set. If s has a CRLF, it is
-// returned unchanged.
-func inBreaksOf(base, s string, crlf bool) string {
-	if strings.Contains(s, "\r\n") {
-		return s
-	}
-	in := func(s string) string {
-		if crlf {
-			return strings.ReplaceAll(s, "\n", "\r\n")
-		}
-		return s
-	}
-	switch n := strings.Count(base, "\r\n"); {
-	case crlf && n == strings.Count(base, "\n"), n == 0 && !crlf:
-		return in(s)
-	}
-	plain, offs := plainForm(base, false)
-	edits := diffwrap.Diff(plain, s)
-	for i, e := range edits {
-		for e.Len > 0 && e.New != "" && plain[e.Off] == e.New[0] {
-			e = diffwrap.Edit{Off: e.Off + 1, Len: e.Len - 1, New: e.New[1:]}
-		}
-		end := offs[e.Off+e.Len]
-		edits[i] = diffwrap.Edit{Off: offs[e.Off], Len: end - offs[e.Off], New: in(e.New)}
-	}
-	return diffwrap.Apply(base, edits)
+func inQuotesOf(found, s string) string {
+	return smartenQuotes(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
 }
 
 // smartenQuotes makes straight quotes curly: opening at the start and after white space, an opening bracket or a
@@ -186,9 +164,9 @@ func smartenQuotes(s string, single, double bool) string {
 
 // adaptStyle gives s the line breaks of doc and, unless found equals old, the quotes of found.
 func adaptStyle(s, doc, old, found string) string {
-	s = inBreaksOf(found, s, beginsCRLF(doc))
+	s = inBreaksOf(doc, found, s)
 	if found == old {
 		return s
 	}
-	return smartenQuotes(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
+	return inQuotesOf(found, s)
 }

@@ -90,8 +90,8 @@ func FindNear(doc, old string) (places []Range) {
 
 // IsNear reports whether a match of old differs from it in more than quotes and line breaks.
 func IsNear(found, old string) bool {
-	plainFound, _ := plainForm(found, true)
-	plainOld, _ := plainForm(old, true)
+	plainFound, _ := plainForm(found)
+	plainOld, _ := plainForm(old)
 	return plainFound != plainOld
 }
 
@@ -100,12 +100,7 @@ func IsNear(found, old string) bool {
 func replaceNear(doc string, p Range, old, with string) diffwrap.Edit {
 	found := doc[p.Start:p.End]
 	f, o := foldText(found), foldText(old)
-	style := func(s string) string {
-		if beginsCRLF(doc) && !strings.Contains(s, "\r\n") {
-			s = strings.ReplaceAll(s, "\n", "\r\n")
-		}
-		return smartenQuotes(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
-	}
+	style := func(s string) string { return inQuotesOf(found, inBreaksOf(doc, found, s)) }
 	var edits []diffwrap.Edit
 	for _, e := range diffwrap.DiffWords(old, with) {
 		i := sort.SearchInts(o.start, e.Off)

@@ -15,7 +15,7 @@ func TestInBreaksOf(t *testing.T) {
 		}
 		base, s := text(), strings.ReplaceAll(text(), "\r\n", "\n")
 		plain := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-		got := inBreaksOf(base, s, r.IntN(2) == 0)
+		got := inBreaksOf(text(), base, s)
 		if plain(got) != s {
 			t.Fatalf("%q in the breaks of %q is %q", s, base, got)
 		}

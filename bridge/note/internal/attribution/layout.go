@@ -10,24 +10,19 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// IsMark reports whether the first character of a run was written as that of a mark.
-func (t *Table) IsMark(r model.IDRun) bool { return t.At(r).Syntax }
-
 // Known finds the marks of raw, whose identities are u, that records tell of: all of the opener is of one.
-func (t *Table) Known(raw string, u Units) diffwrap.Known {
-	if t.silent() {
+func Known(raw string, u Units) diffwrap.Known {
+	if u.facts == nil {
 		return diffwrap.Known{}
 	}
 	var known []int
 	cursor := textmerge.NewCursor(raw)
 	for _, at := range diffwrap.MayBeMarks(raw) {
 		from, units := cursor.PosAt(at), 0
-		u.Each(from, from+MarkEdge, func(_ int, r model.IDRun) {
-			t.Each(r, func(part model.IDRun, is *Fact) {
-				if is.Syntax {
-					units += int(part.Len)
-				}
-			})
+		u.Facts(from, from+MarkEdge, func(_ int, r model.IDRun, is *Fact) {
+			if is.Syntax {
+				units += int(r.Len)
+			}
 		})
 		if units == MarkEdge {
 			known = append(known, at)
@@ -49,13 +44,6 @@ func (x *Layout) AddedBehind(from, to int) bool {
 		}
 	}
 	return true
-}
-
-// Facts calls f for the parts of the text from one position to another, and what is known of each.
-func (x *Layout) Facts(from, to int, f func(pos int, r model.IDRun, is *Fact)) {
-	x.Units.Each(from, to, func(pos int, r model.IDRun) {
-		x.Table.Each(r, func(part model.IDRun, is *Fact) { f(pos+int(part.Clock-r.Clock), part, is) })
-	})
 }
 
 // writerIn is who made the newest change, of an agent or not, that wrote something of the text from one position to another, nil if
@@ -109,8 +97,8 @@ type PlacedText struct{ From, To int }
 
 // LayOut reads raw, whose identities are u, and whose known marks are known.
 func (t *Table) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
-	x := &Layout{Table: t, Units: u, Raw: raw, Known: known}
-	x.Marks, x.Text, x.Furniture = known.Layout(raw)
+	x := &Layout{Table: t, Units: u, Raw: raw, Known: known.Read(raw)}
+	x.Marks, x.Text, x.Furniture = x.Known.Layout(raw)
 	x.Places = make([]PlacedText, len(x.Text))
 	x.edges = make([]PlacedText, len(x.Marks))
 	x.Owners = make([]owner, len(x.Marks))
@@ -193,36 +181,40 @@ func (x *Layout) ownerOf(k, first, last int) (o owner) {
 	return o
 }
 
-func (x *Layout) isEmpty(k int) bool { return x.Marks[k].Deleted.Empty() && x.Marks[k].Added.Empty() }
-
-// typed finds what people typed inside of agents' marks, and says of marks without
-// text whether agents made them.
-func (x *Layout) typed() (typed []diffwrap.Span, empty map[int]bool) {
-	cursor := textmerge.NewCursor(x.Raw)
-	empty = make(map[int]bool)
-	for k := range x.Marks {
-		if x.isEmpty(k) && x.Owners[k].agents {
-			empty[x.Marks[k].Start] = true
+// apart are the edits that take out of agents' marks what people typed there, so that it stands plain at its place, and marks without text.
+func (x *Layout) apart() (edits []diffwrap.Edit) {
+	cursor, i := textmerge.NewCursor(x.Raw), 0
+	for k, m := range x.Marks {
+		for i < len(x.Text) && x.Text[i].End <= m.Start {
+			i++
 		}
-	}
-	for i, c := range x.Text {
-		if c.Mark < 0 || !x.Owners[c.Mark].agents {
+		if !x.Owners[k].agents || strings.HasPrefix(x.Raw[m.Start:], "{~~") {
 			continue
 		}
-		x.Facts(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun, is *Fact) {
-			if is.Pending(c.Deleted) != nil || is.By != nil && is.By.agent && x.Owners[c.Mark].Is == nil {
-				return
+		if m.Deleted.Empty() && m.Added.Empty() {
+			edits = append(edits, diffwrap.Edit{Off: m.Start, Len: m.Len()})
+			continue
+		}
+		c, inside := x.Text[i], true
+		open, close := x.Raw[m.Start:c.Start], x.Raw[c.End:m.End]
+		x.Facts(x.Places[i].From, x.Places[i].To, func(pos int, _ model.IDRun, is *Fact) {
+			waits := is.Pending(c.Deleted) != nil || is.By != nil && is.By.agent && x.Owners[k].Is == nil
+			switch off := cursor.OffAt(pos); {
+			case waits == inside:
+			case off == c.Start:
+				edits = append(edits, diffwrap.Edit{Off: m.Start, Len: len(open)})
+			case waits:
+				edits = append(edits, diffwrap.Edit{Off: off, New: open})
+			default:
+				edits = append(edits, diffwrap.Edit{Off: off, New: close})
 			}
-			at := diffwrap.Span{Start: cursor.OffAt(pos)}
-			at.End = cursor.OffAt(pos + int(r.Len))
-			if n := len(typed) - 1; n >= 0 && typed[n].End == at.Start {
-				typed[n].End = at.End
-			} else {
-				typed = append(typed, at)
-			}
+			inside = waits
 		})
+		if !inside {
+			edits = append(edits, diffwrap.Edit{Off: c.End, Len: len(close)})
+		}
 	}
-	return typed, empty
+	return edits
 }
 
 // Waiting are the suggestions as they stand, by place.
@@ -273,13 +265,14 @@ func (t *Table) Separated(raw string, known diffwrap.Known, u Units) ([]diffwrap
 	}
 	whole, inWhole := diffwrap.Apply(raw, torn), known.Through(raw, torn)
 	x := t.LayOut(whole, inWhole, u.Through(raw, torn))
-	typed, empty := x.typed()
-	if len(typed) == 0 && len(empty) == 0 {
+	apart := x.apart()
+	if len(apart) == 0 {
 		return torn, x
 	}
-	edits := diffwrap.Compose(len(raw), torn, inWhole.Separate(whole, typed, func(start, _ int) bool { return empty[start] }))
+	edits := diffwrap.Compose(len(raw), torn, apart)
 	marked := diffwrap.Apply(raw, edits)
-	return edits, t.LayOut(marked, known.With(raw, edits, marked), u.Through(raw, edits))
+	in := u.Through(raw, edits)
+	return edits, t.LayOut(marked, Known(marked, in), in)
 }
 
 // Waiting are the parts of a run that suggestions are about.

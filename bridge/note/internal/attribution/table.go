@@ -35,6 +35,7 @@ type Fact struct {
 	Syntax bool // a delimiter of a mark that relayfs wrote, or a comment
 	Torn   bool // a delimiter that marks nothing
 	Dead   bool // a person typed it in the place of a suggestion that waits again
+	Older  bool // of a comment: it was there before the suggestion beside it
 	Undone bool // an undo took it away or left it away, not people
 }
 
@@ -59,8 +60,7 @@ type Suggestion struct {
 	ID string
 	*Writer
 	Comment bool
-	Older   []model.IDRun // of comments behind it, what was there before it
-	Outcome *Outcome      // of the last decision on it, nil if that was taken back
+	Outcome *Outcome // of the last decision on it, nil if that was taken back
 }
 
 // Outcome is what a person made of a suggestion.
@@ -73,7 +73,7 @@ type Outcome struct {
 // made is the suggestion for a record, without its text.
 func (s *Suggestion) made() model.MadeMark {
 	return model.MadeMark{
-		ID: s.ID, Author: s.author, Session: s.session, Time: s.time, Proposal: s.proposal, Comment: s.Comment, Older: s.Older,
+		ID: s.ID, Author: s.author, Session: s.session, Time: s.time, Proposal: s.proposal, Comment: s.Comment,
 	}
 }
 
@@ -158,7 +158,9 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 	case model.TypedInstead:
 		f.Dead = true
 	case model.AcceptedAddition, model.RejectedAddition, model.AcceptedComment, model.RejectedComment:
-		f.Ins.Status = Pending
+		if f.Ins.by == seq { // else somebody has decided again since
+			f.Ins.Status = Pending
+		}
 	case model.AcceptedDeletion, model.RejectedDeletion:
 		var again, rest []Atom
 		for _, d := range f.Dels {
@@ -214,6 +216,8 @@ func (t *Table) Add(rec *model.Record) {
 	if fm := rec.FrontMatter; fm != nil {
 		t.update(fm.Typed, func(f Fact) Fact { f.Syntax = false; return f })
 	}
+	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
+	t.update(rec.Kept, func(f Fact) Fact { f.Syntax = true; return f })
 	t.torn = t.torn || len(rec.Torn) > 0
 	t.update(rec.Torn, func(f Fact) Fact { f.Torn = true; return f })
 	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.settled)
@@ -241,7 +245,7 @@ func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 		by := &Writer{author: m.Author, session: m.Session, proposal: m.Proposal, time: m.Time, seq: rec.Seq}
 		s = &Suggestion{ID: m.ID, Writer: by, Comment: m.Comment}
 	}
-	s.Older, t.byID[s.ID] = m.Older, s
+	t.byID[s.ID] = s
 	return s
 }
 
@@ -372,9 +376,6 @@ func (t *Table) addMoved(moved []model.Revival, since uint64) {
 		}
 	}
 }
-
-// HasRevived says whether text has other identities than at first.
-func (t *Table) HasRevived() bool { return len(t.alias) > 0 }
 
 // EachFirst calls f for the parts of r, with the first identities that the characters had
 // and the number of the record that gave them those of r, 0 for none.

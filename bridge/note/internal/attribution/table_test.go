@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // replacements are the records of a note with n lines, in each of which an agent replaces a word.
@@ -68,5 +69,50 @@ func TestUndoBringsBackTheFact(t *testing.T) {
 	undo(7, 5, model.AcceptedDeletion)
 	if f := table.At(moved); f.Pending(true) != first.Dels[0].Of {
 		t.Errorf("what moved waits for %+v, want %+v", f, first)
+	}
+}
+
+// What a person typed in a mark is taken out of it, and nothing else changes.
+func TestTypedTextStandsApart(t *testing.T) {
+	const typed = "HUM"
+	for raw, want := range map[string]string{
+		"a{++bHUMc++}d":                      "a{++b++}HUM{++c++}d",
+		"a{--HUMc--}d":                       "aHUM{--c--}d",
+		"a{--cHUM--}d":                       "a{--c--}HUMd",
+		"a{--HUM--}d":                        "aHUMd",
+		`{++{"author":"A"}@@bHUMc++}`:        `{++{"author":"A"}@@b++}HUM{++{"author":"A"}@@c++}`,
+		"a{++++}b":                           "ab",
+		"a{==x{++bHUM++}y==}":                "a{==x{++b++}HUMy==}",
+		"{--HUMa--}{--HUM--}{++bHUM++} HUM.": "HUM{--a--}HUM{++b++}HUM HUM.",
+	} {
+		agent := &Writer{author: "agent", agent: true}
+		of := &Suggestion{ID: "1", Writer: agent}
+		facts := make([]*Fact, len(raw))
+		_, text, _ := diffwrap.Everything.Layout(raw)
+		for i := range facts {
+			facts[i] = &Fact{By: agent, Syntax: true}
+		}
+		for _, c := range text {
+			for i := c.Start; i < c.End; i++ {
+				if facts[i] = new(Fact); c.Added {
+					facts[i] = &Fact{By: agent, Ins: Atom{Of: of}}
+				} else if c.Deleted {
+					facts[i] = &Fact{Dels: []Atom{{Of: of}}}
+				}
+			}
+		}
+		for i := 0; i+len(typed) <= len(raw); i++ {
+			if raw[i:i+len(typed)] == typed {
+				facts[i], facts[i+1], facts[i+2] = new(Fact), new(Fact), new(Fact)
+			}
+		}
+		var u Units
+		for i, f := range facts {
+			u.add(i, model.PlaceRun(i, i+1).Run(), f)
+		}
+		edits, _ := NewTable(replacements(1)).Separated(raw, Known(raw, u), u)
+		if got := diffwrap.Apply(raw, edits); got != want {
+			t.Errorf("%q: %q, want %q", raw, got, want)
+		}
 	}
 }

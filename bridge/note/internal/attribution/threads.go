@@ -14,10 +14,14 @@ import (
 
 // Threads are the threads of a note at p, of which list are the suggestions.
 func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
+	threads := x.Known.Threads(x.Raw)
+	if len(threads) == 0 {
+		return nil
+	}
 	var out []model.Thread
 	at, waiting := boundariesOf(list), waitingIn(list)
 	cursor := textmerge.NewCursor(x.Raw)
-	for _, t := range x.Known.Threads(x.Raw) {
+	for _, t := range threads {
 		th := model.Thread{Thread: t, Path: p}
 		for _, c := range t.Comments {
 			from := cursor.PosAt(c.Start)
@@ -144,7 +148,7 @@ func (x *Layout) commentsBefore() map[int]standing {
 		}
 		for _, c := range t.Comments {
 			from := cursor.PosAt(c.Start)
-			about := ok && x.Owners[k].Is != nil && !x.isOlder(k, from, cursor.PosAt(c.End))
+			about := ok && x.Owners[k].Is != nil && !x.isOlder(from, cursor.PosAt(c.End))
 			places[c.Start] = standing{mark: k, remark: about}
 		}
 	}
@@ -156,33 +160,17 @@ func (x *Layout) alongWith(suggestions []diffwrap.Suggestion) map[int]bool {
 	places := make(map[int]bool)
 	cursor := textmerge.NewCursor(x.Raw)
 	x.Known.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
-		k, ok := x.MarkAt(c.Mark.Start)
 		from := cursor.PosAt(c.Start)
-		places[c.Start] = !ok || !x.isOlder(k, from, cursor.PosAt(c.End))
+		places[c.Start] = !x.isOlder(from, cursor.PosAt(c.End))
 		return diffwrap.Stays
 	}, suggestions...)
 	return places
 }
 
-// isOlder says whether something of a comment behind mark k was there before the suggestion.
-func (x *Layout) isOlder(k, from, to int) (older bool) {
-	if m := x.Owners[k].Is; m != nil && len(m.Older) > 0 {
-		x.Units.Each(from, to, func(_ int, r model.IDRun) { older = older || x.IsOlder(m, r) })
-	}
+// isOlder says whether something of a comment was there before the suggestion beside it.
+func (x *Layout) isOlder(from, to int) (older bool) {
+	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) { older = older || is.Older })
 	return older
-}
-
-// IsOlder says whether characters of a comment were there before the suggestion that it stands behind.
-func (t *Table) IsOlder(m *Suggestion, r model.IDRun) bool {
-	overlap := func(a, b model.IDRun) bool {
-		return a.Client == b.Client && a.Clock < b.Clock+b.Len && b.Clock < a.Clock+a.Len
-	}
-	now := t.Firsts(r) // an undo may have brought the comment back
-	return slices.ContainsFunc(m.Older, func(o model.IDRun) bool {
-		return slices.ContainsFunc(t.Firsts(o), func(o model.IDRun) bool {
-			return slices.ContainsFunc(now, func(r model.IDRun) bool { return overlap(o, r) })
-		})
-	})
 }
 
 // rejection is one that was made by the record with that number, and may have been taken back.

@@ -12,11 +12,13 @@ import (
 // Units are the identities of a text by place.
 type Units struct {
 	Runs   []ycrdt.Run
-	starts []int // UTF-16 positions at which the runs begin
+	starts []int   // UTF-16 positions at which the runs begin
+	facts  []*Fact // what is known of the runs; nil for nothing
+	near   int     // the run that was asked for last
 }
 
 func UnitsOf(runs []ycrdt.Run) Units {
-	u := Units{runs, make([]int, len(runs))}
+	u := Units{Runs: runs, starts: make([]int, len(runs))}
 	pos := 0
 	for i, r := range runs {
 		u.starts[i] = pos
@@ -25,30 +27,66 @@ func UnitsOf(runs []ycrdt.Run) Units {
 	return u
 }
 
+// UnitsOf are the identities of a text, cut where something else is known.
+func (t *Table) UnitsOf(runs []ycrdt.Run) Units {
+	if t.silent() {
+		return UnitsOf(runs)
+	}
+	var u Units
+	pos := 0
+	for _, run := range runs {
+		t.Each(model.RunOf(run), func(part model.IDRun, is *Fact) { pos = u.add(pos, part.Run(), is) })
+	}
+	return u
+}
+
+func (u *Units) add(pos int, run ycrdt.Run, is *Fact) (end int) {
+	u.Runs, u.starts, u.facts = append(u.Runs, run), append(u.starts, pos), append(u.facts, is)
+	return pos + run.Len
+}
+
 // run is the index of the run with the UTF-16 position pos, len(u.runs) if there is none.
-func (u Units) run(pos int) int {
+func (u *Units) run(pos int) int {
+	const steps = 4 // who reads a text asks for one place after another
+	has := func(i int) bool { return u.starts[i] <= pos && pos < u.starts[i]+u.Runs[i].Len }
+	for i := u.near; i < min(u.near+steps, len(u.Runs)); i++ {
+		if has(i) {
+			u.near = i
+			return i
+		}
+	}
 	i, found := slices.BinarySearch(u.starts, pos)
 	if !found && i > 0 {
 		i--
 	}
-	if i < len(u.Runs) && pos >= u.starts[i]+u.Runs[i].Len {
+	if i < len(u.Runs) && !has(i) {
 		return len(u.Runs)
 	}
+	u.near = i
 	return i
 }
 
 // Each calls f for the runs of the units from one position to another, with their position.
-func (u Units) Each(from, to int, f func(pos int, r model.IDRun)) {
+func (u *Units) Each(from, to int, f func(pos int, r model.IDRun)) {
+	u.Facts(from, to, func(pos int, r model.IDRun, _ *Fact) { f(pos, r) })
+}
+
+// Facts calls f for the parts of the text from one position to another, and what is known of each.
+func (u *Units) Facts(from, to int, f func(pos int, r model.IDRun, is *Fact)) {
 	for i := u.run(from); i < len(u.Runs) && u.starts[i] < to; i++ {
 		start, end := max(u.starts[i], from), min(u.starts[i]+u.Runs[i].Len, to)
 		if start < end {
-			f(start, model.RunOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)))
+			is := &noFact
+			if u.facts != nil {
+				is = u.facts[i]
+			}
+			f(start, model.RunOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)), is)
 		}
 	}
 }
 
 // Resolve names by identity what is named by place.
-func (u Units) Resolve(r model.IDRun) (out []model.IDRun) {
+func (u *Units) Resolve(r model.IDRun) (out []model.IDRun) {
 	if r.Client != 0 || r.Len == 0 {
 		return []model.IDRun{r}
 	}
@@ -56,7 +94,7 @@ func (u Units) Resolve(r model.IDRun) (out []model.IDRun) {
 	return out
 }
 
-func (u Units) ResolveAll(list []model.IDRun) (out []model.IDRun) {
+func (u *Units) ResolveAll(list []model.IDRun) (out []model.IDRun) {
 	for _, r := range list {
 		out = append(out, u.Resolve(r)...)
 	}
@@ -64,26 +102,24 @@ func (u Units) ResolveAll(list []model.IDRun) (out []model.IDRun) {
 }
 
 // Through are the identities of the text that edits make of raw: those of what stays.
-// What is new has none.
+// What is new has none: delimiters of marks.
 func (u Units) Through(raw string, edits []diffwrap.Edit) Units {
 	if len(edits) == 0 {
 		return u
 	}
-	var runs []ycrdt.Run
+	var out Units
 	cursor := textmerge.NewCursor(raw)
-	at := 0
+	at, end := 0, 0
 	keep := func(to int) {
-		u.Each(at, to, func(_ int, r model.IDRun) {
-			runs = append(runs, r.Run())
-		})
+		u.Facts(at, to, func(_ int, r model.IDRun, is *Fact) { end = out.add(end, r.Run(), is) })
 	}
 	for _, e := range edits {
 		keep(cursor.PosAt(e.Off))
 		at = cursor.PosAt(e.Off + e.Len)
 		if e.New != "" {
-			runs = append(runs, ycrdt.Run{Len: textmerge.UTF16Len(e.New)})
+			end = out.add(end, ycrdt.Run{Len: textmerge.UTF16Len(e.New)}, &Fact{Syntax: true})
 		}
 	}
 	keep(cursor.PosAt(len(raw)))
-	return UnitsOf(runs)
+	return out
 }

@@ -19,7 +19,7 @@ type delimiter struct {
 }
 
 // delimiters lists those of raw, whose known marks and identities are given.
-func (t *Table) delimiters(raw string, known diffwrap.Known, u Units) (list []delimiter) {
+func delimiters(raw string, known diffwrap.Known, u Units) (list []delimiter) {
 	cursor := textmerge.NewCursor(raw)
 	for at := 0; at+MarkEdge <= len(raw); at++ {
 		d := delimiter{at: at}
@@ -33,10 +33,8 @@ func (t *Table) delimiters(raw string, known diffwrap.Known, u Units) (list []de
 		}
 		// A change may make one of a delimiter and of a character of the text that it replaces.
 		from, whole, some := cursor.PosAt(at), true, false
-		u.Each(from, from+MarkEdge, func(_ int, r model.IDRun) {
-			t.Each(r, func(_ model.IDRun, is *Fact) {
-				whole, some = whole && (is.isSyntax() || is.By.MakesMarks()) && !is.Torn, some || is.isSyntax()
-			})
+		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRun, is *Fact) {
+			whole, some = whole && (is.isSyntax() || is.By.MakesMarks()) && !is.Torn, some || is.isSyntax()
 		})
 		if whole && some {
 			list = append(list, d)
@@ -66,7 +64,7 @@ func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.
 	if t.silent() {
 		return nil
 	}
-	list := t.delimiters(raw, known, u)
+	list := delimiters(raw, known, u)
 	var open []int // indexes of list
 	var edits []diffwrap.Edit
 	lone := make(map[int]bool)
@@ -102,7 +100,7 @@ func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.
 			depth--
 			tangled = tangled || d.char != opener
 			if depth == 0 && tangled {
-				edits = append(edits, t.rewritten(raw, u, start, d.at+MarkEdge)...)
+				edits = append(edits, rewritten(raw, u, start, d.at+MarkEdge)...)
 			}
 		}
 	}
@@ -110,7 +108,7 @@ func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.
 }
 
 // rewritten returns the edits that write the marks from one offset to another again.
-func (t *Table) rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
+func rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
 	var in string // the character of the delimiters of the open mark, "" without one
 	var of *Suggestion
 	next := diffwrap.Edit{Off: from}
@@ -127,19 +125,17 @@ func (t *Table) rewritten(raw string, u Units, from, to int) (edits []diffwrap.E
 	}
 	cursor, offs := textmerge.NewCursor(raw), textmerge.NewCursor(raw)
 	start := cursor.PosAt(from)
-	u.Each(start, cursor.PosAt(to), func(pos int, r model.IDRun) {
-		t.pieces(r, func(part model.IDRun, char string, m *Suggestion, syntax bool) {
-			end := offs.OffAt(pos + int(part.Clock+part.Len-r.Clock))
-			if syntax {
-				next.Len = end - next.Off
-				return
-			}
-			turn(char, m)
-			if next.Len > 0 || next.New != "" {
-				edits = append(edits, next)
-			}
-			next = diffwrap.Edit{Off: end}
-		})
+	u.Facts(start, cursor.PosAt(to), func(pos int, r model.IDRun, is *Fact) {
+		end := offs.OffAt(pos + int(r.Len))
+		if is.isSyntax() {
+			next.Len = end - next.Off
+			return
+		}
+		turn(is.mark())
+		if next.Len > 0 || next.New != "" {
+			edits = append(edits, next)
+		}
+		next = diffwrap.Edit{Off: end}
 	})
 	turn("", nil)
 	if next.Len > 0 || next.New != "" {
@@ -148,19 +144,13 @@ func (t *Table) rewritten(raw string, u Units, from, to int) (edits []diffwrap.E
 	return slices.Clip(edits)
 }
 
-// pieces calls f for the parts of a run, with the character of the delimiters of the mark that each belongs into, if any.
-func (t *Table) pieces(r model.IDRun, f func(part model.IDRun, char string, m *Suggestion, syntax bool)) {
-	t.Each(r, func(part model.IDRun, is *Fact) {
-		added, deleted := is.Pending(false), is.Pending(true)
-		switch {
-		case is.isSyntax():
-			f(part, "", nil, true)
-		case added != nil && !added.Comment:
-			f(part, "+", added, false)
-		case deleted != nil:
-			f(part, "-", deleted, false)
-		default:
-			f(part, "", nil, false)
-		}
-	})
+// mark is what the character is in, and the character of the delimiters of that, "" for none.
+func (f *Fact) mark() (char string, of *Suggestion) {
+	if added := f.Pending(false); added != nil && !added.Comment {
+		return "+", added
+	}
+	if deleted := f.Pending(true); deleted != nil {
+		return "-", deleted
+	}
+	return "", nil
 }

@@ -60,8 +60,9 @@ func (x *Layout) wroteAll(from, to int, author string) bool {
 }
 
 // Written is what the lens did to a marked text, for a record: the suggestions that it made, by places in the text after it, and
-// which identities are which of those places now. x is the layout of the text; nil if it had no marks.
-func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMark, moved []model.Revival) {
+// which identities are which of those places now, and which comments belong to the text. x is the layout of the text; nil if it had
+// no marks.
+func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMark, moved []model.Revival, older []model.IDRun) {
 	after := diffwrap.Apply(marked, res.Edits)
 	var all []diffwrap.Span
 	for _, m := range res.Made {
@@ -85,7 +86,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 		made = append(made, is)
 	}
 	if x == nil {
-		return made, nil
+		return made, nil, nil
 	}
 	cursor := textmerge.NewCursor(marked)
 	for _, m := range slices.SortedFunc(slices.Values(res.Moved), func(a, b diffwrap.Move) int { return a.From.Start - b.From.Start }) {
@@ -95,7 +96,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 			to += int(id.Len)
 		}
 	}
-	return append(made, x.older(after, res, made, moved)...), moved
+	return made, moved, x.older(after, res)
 }
 
 // placesOf names stretches of a text by their places in UTF-16 units.
@@ -116,58 +117,46 @@ func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRun 
 	return places
 }
 
-// older notes which comments behind the suggestions of a text after a write were there before it, but for remarks on what a suggestion
-// was. It returns the suggestions that the write has only brought beside such a comment.
-func (x *Layout) older(after string, res diffwrap.Result, made []model.MadeMark, moved []model.Revival) (joined []model.MadeMark) {
-	if !strings.Contains(after, ">>") {
+// older are the places in a text after a write of comments that it deletes, or that stand behind suggestions, and were there before it, but
+// for remarks on what those suggestions were.
+func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRun) {
+	if !strings.Contains(x.Raw, "{>") && !strings.Contains(x.Raw, "{{") {
 		return nil
 	}
 	comments, kept := x.commentsBefore(), textmerge.Kept(len(x.Raw), res.Edits)
-	type stretch struct {
-		diffwrap.Span
-		made int
-	}
-	var stretches []stretch
-	for k, m := range res.Made {
+	was := make(map[int][]string) // what the suggestion was that has a part there, by where that begins
+	var theirs []diffwrap.Span
+	for _, m := range res.Made {
 		for _, s := range slices.Concat(m.Add, m.Del) {
-			if !m.Comment {
-				stretches = append(stretches, stretch{s, k})
+			was[s.Start] = m.Was
+		}
+		for _, s := range m.Del {
+			if is, began := comments[wasAt(kept, res.Moved, s.Start)]; began && !is.remark {
+				theirs = append(theirs, s)
 			}
 		}
 	}
-	slices.SortFunc(stretches, func(a, b stretch) int { return a.Start - b.Start })
-	cursor := textmerge.NewCursor(after)
 	res.Known.Decide(after, false, func(c diffwrap.Attached) diffwrap.Fate {
 		is, began := comments[wasAt(kept, res.Moved, c.Start)]
-		if !began {
-			return diffwrap.Stays
-		}
-		from := cursor.PosAt(c.Start)
-		comment := model.PlaceRun(from, cursor.PosAt(c.End))
-		i, _ := slices.BinarySearchFunc(stretches, c.Mark.Start, func(s stretch, at int) int { return s.Start - at })
-		if i < len(stretches) && stretches[i].Start < c.Mark.End {
-			k := stretches[i].made
-			if !is.remark || !slices.Contains(res.Made[k].Was, x.Owners[is.mark].Is.ID) {
-				made[k].Older = append(made[k].Older, comment)
+		about := false
+		if began && is.remark {
+			on := x.Owners[is.mark].Is
+			k, ok := x.MarkAt(wasAt(kept, nil, c.Mark.Start))
+			about = ok && x.Owners[k].Is == on
+			for at := c.Mark.Start; at < c.Mark.End; at++ {
+				about = about || slices.Contains(was[at], on.ID)
 			}
-			return diffwrap.Stays
 		}
-		k, ok := x.MarkAt(wasAt(kept, nil, c.Mark.Start))
-		if !ok {
-			k, ok = x.markAround(wasAt(kept, res.Moved, c.Mark.Start+MarkEdge)) // it is drawn anew
+		if began && !about {
+			theirs = append(theirs, c.Span)
 		}
-		if !ok || k == is.mark || x.Owners[k].Is == nil || is.remark && x.Owners[is.mark].Is == x.Owners[k].Is {
-			return diffwrap.Stays
-		}
-		m := x.again(x.Owners[k].Is, moved)
-		i = slices.IndexFunc(joined, func(j model.MadeMark) bool { return j.ID == m.ID })
-		if i < 0 {
-			i, joined = len(joined), append(joined, m)
-		}
-		joined[i].Older = append(joined[i].Older, comment)
 		return diffwrap.Stays
 	}, res.Known.Suggestions(after)...)
-	return joined
+	places := placesOf(after, theirs)
+	for _, s := range theirs {
+		runs = append(runs, places[s])
+	}
+	return runs
 }
 
 // wasAt is where a character was before a write, -1 if it was not there.
@@ -181,30 +170,4 @@ func wasAt(kept []textmerge.Span, moved []diffwrap.Move, at int) int {
 		}
 	}
 	return -1
-}
-
-// markAround is the mark that has an offset.
-func (x *Layout) markAround(at int) (k int, ok bool) {
-	k, _ = slices.BinarySearchFunc(x.Marks, at+1, func(m diffwrap.Mark, at int) int { return m.Start - at })
-	return k - 1, at >= 0 && k > 0 && at < x.Marks[k-1].End
-}
-
-// again is a suggestion as it is after a write, by the identities of its text and the places of what moved.
-func (x *Layout) again(s *Suggestion, moved []model.Revival) model.MadeMark {
-	same := s.made()
-	for i, c := range x.Text {
-		if c.Mark >= 0 && x.Owners[c.Mark].Is == s {
-			x.Units.Each(x.Places[i].From, x.Places[i].To, func(_ int, r model.IDRun) { same.Put(r, c.Added) })
-		}
-	}
-	for _, v := range moved {
-		x.Table.Each(v.Old, func(part model.IDRun, is *Fact) {
-			for _, deleted := range []bool{false, true} {
-				if is.Pending(deleted) == s {
-					same.Put(v.New.Part(part.Clock-v.Old.Clock, part.Len), !deleted)
-				}
-			}
-		})
-	}
-	return same
 }

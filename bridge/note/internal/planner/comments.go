@@ -13,21 +13,7 @@ import (
 // its author's write tells of all its characters: one that a person has reworded is the
 // person's.
 
-// comment decides on an agent's comment, which is the item with that number. Comments come
-// in order.
-func (p *decider) comment(item int, s model.Suggestion, cursor *textmerge.Cursor) part {
-	x := part{off: s.Start, end: s.End, role: model.RejectedComment, mark: len(p.d.Marks)}
-	p.d.Marks = append(p.d.Marks, model.DecidedMark{Item: item})
-	if p.accept {
-		x.role = model.AcceptedComment
-	}
-	x.From = cursor.PosAt(x.off)
-	x.To = cursor.PosAt(x.end)
-	return x
-}
-
-// comments decides on those of the items that are comments, unless the edits of the
-// others take them away.
+// comments decides on those of the items that are comments, unless the edits of the others take them away.
 func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (parts []part, with []diffwrap.Edit) {
 	with = slices.Clone(edits)
 	cursor := textmerge.NewCursor(p.Layout.Raw)
@@ -41,10 +27,15 @@ func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (pa
 		if len(edits) > 0 && edits[0].Off < s.End {
 			continue
 		}
-		x := p.comment(i, s, &cursor)
-		if parts = append(parts, x); x.role.Gone() {
+		x := part{off: s.Start, end: s.End, role: model.AcceptedComment, mark: len(p.d.Marks)}
+		x.From = cursor.PosAt(x.off)
+		x.To = cursor.PosAt(x.end)
+		p.d.Marks = append(p.d.Marks, model.DecidedMark{Item: i})
+		if !p.accept {
+			x.role = model.RejectedComment
 			with = append(with, diffwrap.Edit{Off: s.Start, Len: s.End - s.Start})
 		}
+		parts = append(parts, x)
 	}
 	slices.SortFunc(with, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
 	return parts, with

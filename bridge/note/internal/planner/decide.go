@@ -50,21 +50,23 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 		}
 	}
 	edits := x.Known.Decide(x.Raw, p.accept, p.fate, marks...)
-	parts := p.parts(edits, instead)
-	comments, edits := p.comments(chosen, edits)
-	if len(comments) > 0 {
-		parts = append(parts, comments...)
-		slices.SortStableFunc(parts, func(a, b part) int { return a.off - b.off })
-	}
+	comments, with := p.comments(chosen, edits)
+	parts := p.parts(edits, instead, comments)
+	edits = with
 	if instead != nil {
 		edits = diffwrap.Compose(len(x.Raw), edits, p.amending(edits, instead))
 	}
 	parts, edits = p.matterBreak(parts, edits)
 	d.Runs = p.runs(parts)
-	edits = diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits)
-	raw := diffwrap.Apply(cur.Raw(), edits)
+	plan := Plan{Decision: &d, Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits)}
+	raw := diffwrap.Apply(x.Raw, edits)
 	d.Emptied = !diffwrap.HasBody(raw)
-	return Plan{Edits: edits, Decision: &d}
+	cursor := textmerge.NewCursor(raw)
+	for _, at := range x.Known.Kept(x.Raw, edits).Offsets() {
+		from := cursor.PosAt(at)
+		plan.Kept = append(plan.Kept, model.PlaceRun(from, from+attribution.MarkEdge))
+	}
+	return plan
 }
 
 // decider is one decision that is being planned. Places are of the layout's text.
@@ -114,11 +116,10 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 // fate says what becomes of a comment behind a suggestion. One that was there before
 // belongs to the text: it goes only if what is deleted ran across it.
 func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
-	k, ok := p.MarkAt(c.Mark.Start)
-	if !ok || !p.isOlder(p.Owners[k].Is, c.Span) {
+	if !p.is(c.Span, func(f *attribution.Fact) bool { return f.Older }) {
 		return diffwrap.Goes
 	}
-	across := !c.Resolved.Empty() && p.byAgent(c.Resolved)
+	across := !c.Resolved.Empty() && p.is(c.Resolved, func(f *attribution.Fact) bool { return f.By.MakesMarks() })
 	switch {
 	case across && p.accept:
 		p.taken = append(p.taken, c.Span)
@@ -130,35 +131,21 @@ func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
 	return diffwrap.Stays
 }
 
-func (p *decider) isOlder(m *attribution.Suggestion, c diffwrap.Span) (older bool) {
-	if m == nil || len(m.Older) == 0 {
-		return false
-	}
-	p.eachUnit(c, func(r model.IDRun) { older = older || p.IsOlder(m, r) })
-	return older
-}
-
-func (p *decider) byAgent(s diffwrap.Span) (by bool) {
-	p.eachUnit(s, func(r model.IDRun) {
-		by = by || p.Table.At(r).By.MakesMarks()
-	})
-	return by
-}
-
-// eachUnit calls f for the identities of a comment, or of a part of it; comments come in
-// order.
-func (p *decider) eachUnit(s diffwrap.Span, f func(model.IDRun)) {
+// is says whether a fact holds for something of a comment, or of a part of it; comments come in order.
+func (p *decider) is(s diffwrap.Span, holds func(*attribution.Fact) bool) (some bool) {
 	p.cursor.Text = p.Layout.Raw
 	from := p.cursor.PosAt(s.Start)
-	p.Units.Each(from, from+textmerge.UTF16Len(p.Layout.Raw[s.Start:s.End]), func(_ int, r model.IDRun) { f(r) })
+	p.Units.Facts(from, from+textmerge.UTF16Len(p.Layout.Raw[s.Start:s.End]), func(_ int, _ model.IDRun, f *attribution.Fact) { some = some || holds(f) })
+	return some
 }
 
-// parts are the note's text and what is taken along, in order.
-func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
-	var list []part
-	for i, c := range p.Text {
-		x := part{PlacedText: p.Places[i], off: c.Start, end: c.End}
-		x.comment = c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment
+// parts are what is decided on, what is taken along, the given comments, and the note's text around that, in order.
+func (p *decider) parts(edits, instead []diffwrap.Edit, comments []part) []part {
+	list := append(p.along(edits), comments...)
+	from, to := p.around(list)
+	for i := from; i < to; i++ {
+		x := p.textPart(i)
+		c := p.Text[i]
 		k, chosen := p.marks[c.Mark]
 		if c.Mark < 0 || !chosen {
 			list = append(list, x)
@@ -181,9 +168,38 @@ func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
 		}
 		list = append(list, x)
 	}
-	list = append(list, p.along(edits)...)
 	slices.SortStableFunc(list, func(a, b part) int { return a.off - b.off })
 	return list
+}
+
+func (p *decider) textPart(i int) part {
+	c := p.Text[i]
+	return part{PlacedText: p.Places[i], off: c.Start, end: c.End, comment: c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment}
+}
+
+// around are the first of the note's texts, and the one behind the last, that are decided on or stand beside that or beside the given
+// parts and stay.
+func (p *decider) around(parts []part) (from, to int) {
+	start, end := len(p.Layout.Raw), 0
+	for k := range p.marks {
+		start, end = min(start, p.Layout.Marks[k].Start), max(end, p.Layout.Marks[k].End)
+	}
+	for _, x := range parts {
+		start, end = min(start, x.off), max(end, x.end)
+	}
+	stays := func(i int) bool {
+		_, chosen := p.marks[p.Text[i].Mark]
+		return !chosen && p.textPart(i).stays()
+	}
+	from, _ = slices.BinarySearchFunc(p.Text, start, func(c diffwrap.Content, at int) int { return c.Start - at })
+	to, _ = slices.BinarySearchFunc(p.Text, end, func(c diffwrap.Content, at int) int { return c.Start - at })
+	for from--; from > 0 && !stays(from); {
+		from--
+	}
+	for to < len(p.Text) && !stays(to) {
+		to++
+	}
+	return max(0, from), min(to+1, len(p.Text))
 }
 
 // along is what edits take away beside what the chosen marks hold and consist of.

@@ -13,47 +13,39 @@ import (
 // Plan is how a new view text changes the raw text.
 type Plan struct {
 	Edits       []diffwrap.Edit
+	Known       diffwrap.Known // the marks of the text after it, if it writes some
 	FrontMatter *model.FrontMatterChange
 	Decision    *model.Decision   // set when a person decides
 	Marks       []model.MadeMark  // what it makes pending
 	Moved       []model.Revival   // what a write types again at another place
+	Older       []model.IDRun     // comments that were there before the suggestions beside them
+	Kept        []model.IDRun     // openers of people's marks that stay marks
 	Placed      []model.Placement // where text goes among deleted characters; nil for behind what is before it
 	Proposal    string            // set when it rewrites links for a rename
 	Direct      bool              // its text is written as it is, without marks
 	Warnings    []string
 }
 
-// KnownAfter are the known marks of the text that the plan makes of raw.
-func (p *Plan) KnownAfter(known diffwrap.Known, raw, after string) diffwrap.Known {
-	if p.Direct {
-		return known.Through(raw, p.Edits)
-	}
-	known = known.With(raw, p.Edits, after)
-	if p.FrontMatter != nil { // which is written as it is
-		body, _ := diffwrap.FrontMatter(after)
-		known = known.Behind(body)
-	}
-	return known
-}
-
 // CarryOut makes the plan's edits of raw in a document and completes the record of
 // that: what the plan names by place is named by identity.
 func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, rec *model.Record) {
-	var before attribution.Units
-	if p.Decision != nil || p.FrontMatter != nil {
+	d := p.Decision
+	places := p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, isByPlace)
+	var before, after attribution.Units
+	if places {
 		before = attribution.UnitsOf(text.Runs())
 	}
 	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.Edits, p.Placed) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = by.Name, by.Session, by.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Direct = p.Proposal, p.Direct
-	if p.Decision == nil && p.FrontMatter == nil && len(p.Marks) == 0 && len(p.Moved) == 0 {
-		return
+	if places || len(p.Marks)+len(p.Moved)+len(p.Older)+len(p.Kept) > 0 || d != nil && len(d.Revived)+len(d.ByHand) > 0 {
+		after = attribution.UnitsOf(text.Runs())
 	}
-	after := attribution.UnitsOf(text.Runs())
-	if p.Decision != nil {
-		rec.Decision = resolvedDecision(p.Decision, before, after)
+	if d != nil {
+		rec.Decision = resolvedDecision(d, before, after)
 	}
-	rec.Marks, rec.Returned = resolvedMarks(p.Marks, after), resolvedRevivals(p.Moved, after)
+	rec.Marks, rec.Returned, rec.Kept = resolvedMarks(p.Marks, after), resolvedRevivals(p.Moved, after), after.ResolveAll(p.Kept)
+	rec.Older = after.ResolveAll(p.Older)
 	if fm := p.FrontMatter; fm != nil {
 		named := *fm
 		named.Removed = nil
@@ -63,6 +55,11 @@ func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.A
 		named.Typed = after.ResolveAll(fm.Typed)
 		rec.FrontMatter = &named
 	}
+}
+
+// isByPlace says whether a run, or a text beside it, is named by place: what has no document yet has no identities.
+func isByPlace(r model.DecidedRun) bool {
+	return slices.ContainsFunc([]model.IDRun{r.At, r.Left, r.Right}, func(r model.IDRun) bool { return r.Client == 0 && r.Len > 0 })
 }
 
 // applyPlaced makes a script of byte edits against raw in text, as relayfs's own:
@@ -93,7 +90,7 @@ func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.
 func resolvedMarks(marks []model.MadeMark, after attribution.Units) []model.MadeMark {
 	out := slices.Clone(marks)
 	for i := range out {
-		out[i].Add, out[i].Del, out[i].Older = after.ResolveAll(out[i].Add), after.ResolveAll(out[i].Del), after.ResolveAll(out[i].Older)
+		out[i].Add, out[i].Del = after.ResolveAll(out[i].Add), after.ResolveAll(out[i].Del)
 	}
 	return out
 }

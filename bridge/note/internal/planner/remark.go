@@ -33,7 +33,7 @@ func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d
 // Resolve plans that a thread goes. Of its comments pending are those that wait for a person.
 func Resolve(cur *model.Version, x *attribution.Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
 	p := decider{Layout: x, d: &d, marks: make(map[int]int)}
-	parts := p.parts(nil, nil)
+	var comments []part
 	cursor := textmerge.NewCursor(x.Raw)
 	for i, r := range t.Remarks {
 		item := model.Decided{ID: t.ID, Kind: r.Kind.String(), Line: r.Line, New: r.New, Author: r.Author, Session: r.Session, Time: r.Time}
@@ -44,10 +44,9 @@ func Resolve(cur *model.Version, x *attribution.Layout, t model.Thread, pending 
 		c.From = cursor.PosAt(c.off)
 		c.To = cursor.PosAt(c.end)
 		d.Items, d.Marks = append(d.Items, item), append(d.Marks, model.DecidedMark{Item: i})
-		parts = append(parts, c)
+		comments = append(comments, c)
 	}
-	slices.SortStableFunc(parts, func(a, b part) int { return a.off - b.off })
-	d.Runs = p.runs(parts)
+	d.Runs = p.runs(p.parts(nil, nil, comments))
 	edits := []diffwrap.Edit{{Off: t.Start, Len: t.End - t.Start}}
 	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits), Decision: &d}
 }

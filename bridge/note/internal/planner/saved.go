@@ -50,8 +50,8 @@ func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw st
 			}
 		}
 		was := attribution.NewTable(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > seqs[last] }))
-		u := attribution.UnitsOf(runs)
-		s.wait = was.LayOut(textmerge.Without(raw, was.Torn(raw, runs)), was.Known(raw, u), u).Waiting()
+		u := was.UnitsOf(runs)
+		s.wait = was.LayOut(textmerge.Without(raw, was.Torn(raw, runs)), attribution.Known(raw, u), u).Waiting()
 		return
 	}
 }

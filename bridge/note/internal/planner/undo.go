@@ -6,6 +6,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // This file takes decisions on suggestions back. An undo makes what was decided pending
@@ -41,10 +42,13 @@ type takeback struct {
 	x     *attribution.Layout // of cur.marked
 
 	target model.Ranges[int]  // index of runs
-	asked  model.Ranges[bool] // targets, and what stood beside them
-	live   model.Ranges[bool]
-	home   model.Ranges[int] // index of items, of what is gone
+	asked  model.Ranges[bool] // true for targets, false for what stood beside them
+	live   model.Ranges[bool] // what of asked is there
+	in     diffwrap.Span      // of the raw text: where all is that the undo may change
+	home   model.Ranges[int]  // index of items, of what is gone
 	items  []item
+	waits  bool   // a comment that was accepted stands there as it was, and so waits again
+	remark uint64 // how long the comment is that was written, unless that stands there whole, and nothing else in it
 }
 
 // newTakeback finds the characters that the undo is about.
@@ -62,6 +66,9 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 		}
 	}
 	for _, r := range t.runs {
+		if r.Role == model.Remarked {
+			t.remark += r.At.Len
+		}
 		d.Again = append(d.Again, model.DecidedRun{At: r.At, Role: r.Role})
 	}
 	if e.Decision != nil {
@@ -73,13 +80,13 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 		for _, r := range x.Firsts(run.At) {
 			targets = append(targets, model.Told[int]{Of: r, Value: i})
 		}
-		for _, of := range []model.IDRun{run.At, run.Left, run.Right} {
+		for k, of := range []model.IDRun{run.At, run.Left, run.Right} {
 			for _, r := range x.Firsts(of) {
-				asked = append(asked, model.Told[bool]{Of: r, Value: true})
+				asked = append(asked, model.Told[bool]{Of: r, Value: k == 0})
 			}
 		}
 	}
-	t.target, t.asked = model.RangesOf(targets, nil), model.RangesOf(asked, nil)
+	t.target, t.asked = model.RangesOf(targets, nil), model.RangesOf(asked, func(aimed, _ bool) bool { return aimed })
 	return t
 }
 

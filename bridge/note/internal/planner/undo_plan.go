@@ -16,13 +16,13 @@ func (t *takeback) plan() (Plan, error) {
 	if !t.mattersAreThere() {
 		return Plan{}, model.Refuse(errMatterChanged)
 	}
-	if !t.remarksAreThere() {
+	if t.remark > 0 {
 		return Plan{}, model.Refuse(errRemarkChanged)
 	}
 	wants, changed := t.wants()
 	p := printer{takeback: t, wants: wants}
 	p.print()
-	if !changed && !t.commentWaits() {
+	if !changed && !t.waits {
 		return Plan{}, t.nothing()
 	}
 	for _, w := range wants {
@@ -55,46 +55,6 @@ func (t *takeback) mattersAreThere() bool {
 		}
 	}
 	return there
-}
-
-// remarksAreThere says whether a comment that was written stands there whole, and nothing else in it.
-func (t *takeback) remarksAreThere() bool {
-	comments := make(map[string]bool) // what stands where one was written
-	text, end := "", -1
-	for _, x := range t.items {
-		if x.gone || x.run < 0 || t.runs[x.run].Role != model.Remarked {
-			continue
-		}
-		if x.off != end {
-			text = ""
-		}
-		text, end = text+x.text, x.off+len(x.text)
-		comments[text] = x.kind == furnitureItem
-	}
-	wrote := ""
-	for _, r := range t.runs {
-		if r.Role == model.Remarked {
-			wrote += r.Text
-		}
-	}
-	return wrote == "" || comments[wrote]
-}
-
-// commentWaits says whether one that was accepted stands there as it was, and so waits again.
-func (t *takeback) commentWaits() (waits bool) {
-	cursor := textmerge.NewCursor(t.x.Raw)
-	for _, c := range t.x.Known.Comments(t.x.Raw) {
-		from, whole := cursor.PosAt(c.Start), true
-		t.x.Units.Each(from, cursor.PosAt(c.End), func(_ int, r model.IDRun) {
-			for _, first := range t.table.Firsts(r) {
-				t.target.Each(first, func(_ model.IDRun, run int, ok bool) {
-					whole = whole && ok && t.runs[run].Role == model.AcceptedComment
-				})
-			}
-		})
-		waits = waits || whole
-	}
-	return waits
 }
 
 // want is what is to become of an item.
@@ -177,11 +137,12 @@ func (t *takeback) wantLive(x item) want {
 		return w
 	}
 	run := t.runs[x.run]
+	again := x.is.Again(run.Role, t.entry.Seq)
 	switch run.Role {
 	case model.AcceptedAddition:
-		w.o = false
+		w.o = w.o && again.Pending(false) == nil
 	case model.RejectedDeletion:
-		w.a = false
+		w.a = w.a && again.Pending(true) == nil
 	case model.TypedInstead:
 		w.o, w.a = false, false
 	}

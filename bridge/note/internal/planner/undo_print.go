@@ -75,7 +75,10 @@ func (p *printer) dropped(w *want) bool {
 
 func (p *printer) print() {
 	p.findIntact()
-	p.were = p.cur.RawKnown().MarksOf(p.cur.Raw()).Offsets() // what is a mark stays one for the check, also in what becomes code
+	raw := p.cur.Raw()
+	p.were = p.cur.RawKnown().MarksOf(raw).Offsets() // what is a mark stays one for the check, also in what becomes code
+	p.outside(diffwrap.Span{End: p.in.Start})
+	p.at, p.pos = p.in.Start, textmerge.UTF16Len(raw[:p.in.Start])
 	for i := 0; i < len(p.wants); i++ {
 		w := &p.wants[i]
 		switch {
@@ -103,7 +106,37 @@ func (p *printer) print() {
 		}
 	}
 	p.close()
-	p.remove(len(p.cur.Raw()))
+	p.remove(p.in.End)
+	p.outside(diffwrap.Span{Start: p.in.End, End: len(raw)})
+}
+
+// outside takes over what the undo is not about.
+func (p *printer) outside(s diffwrap.Span) {
+	if s.Empty() {
+		return
+	}
+	for ; len(p.were) > 0 && p.were[0] < s.End; p.were = p.were[1:] {
+		if p.were[0] >= s.Start {
+			p.marked = append(p.marked, p.raw.Len()+p.were[0]-s.Start)
+		}
+	}
+	p.raw.WriteString(s.Of(p.cur.Raw()))
+	for _, c := range p.x.Text {
+		if c.Start = max(c.Start, s.Start); c.Start < min(c.End, s.End) {
+			c.End = min(c.End, s.End)
+			p.views(c.Of(p.cur.Raw()), !c.Added, !c.Deleted)
+		}
+	}
+}
+
+// views adds text to what the views have to show.
+func (p *printer) views(text string, o, a bool) {
+	if o {
+		p.o.WriteString(text)
+	}
+	if a {
+		p.a.WriteString(text)
+	}
 }
 
 func (p *printer) close() {
@@ -210,11 +243,6 @@ func (p *printer) sizeOf(key inMark) uint64 {
 // opens notes that a mark opens where the next text is written.
 func (p *printer) opens() { p.marked = append(p.marked, p.raw.Len()) }
 
-// wasKnown reports whether what comes back begins with the opener of a comment that a record tells of.
-func (p *printer) wasKnown(w *want) bool {
-	return strings.HasPrefix(w.text, "{") && p.table.IsMark(w.id)
-}
-
 // arrow stands between the halves of a substitution.
 const arrow = "~>"
 
@@ -223,8 +251,8 @@ func (p *printer) keep(w *want) {
 	size := int(w.id.Len)
 	at := model.PlaceRun(p.pos, p.pos+size)
 	if w.revived {
-		if w.kind == furnitureItem && p.wasKnown(w) {
-			p.opens()
+		if w.kind == furnitureItem && strings.HasPrefix(w.text, "{") && p.table.At(w.id).Syntax {
+			p.opens() // of a comment that a record tells of
 		}
 		if w.moved {
 			p.write(w.text)
@@ -244,12 +272,7 @@ func (p *printer) keep(w *want) {
 		p.pos += size
 	}
 	if w.kind == contentItem {
-		if w.o {
-			p.o.WriteString(w.text)
-		}
-		if w.a {
-			p.a.WriteString(w.text)
-		}
+		p.views(w.text, w.o, w.a)
 	}
 }
 

@@ -2,11 +2,13 @@ package planner
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // This file reads a document for an undo: what is there, and what has been.
@@ -44,11 +46,10 @@ type segment struct {
 	o, a     bool // which views show it
 }
 
-// segments are the raw text by what it is to the layout.
+// segments are the stretch of the raw text that the undo is about, by what it is to the layout.
 func (t *takeback) segments() (list []segment) {
 	marked := t.markedSegments()
-	spans := textmerge.Kept(len(t.cur.Raw()), t.cur.CanonicalEdits())
-	at := 0
+	at := t.in.Start
 	add := func(off, end int, s segment) {
 		if off < end {
 			s.off, s.end = off, end
@@ -57,8 +58,8 @@ func (t *takeback) segments() (list []segment) {
 		}
 	}
 	taken := segment{kind: delimiterItem, mark: -1}
-	for _, s := range spans {
-		add(at, s.A, taken)
+	for _, s := range textmerge.Kept(len(t.cur.Raw()), t.cur.CanonicalEdits()) {
+		add(at, min(s.A, t.in.End), taken)
 		for len(marked) > 0 && marked[0].off < s.B+s.N {
 			m := marked[0]
 			off, end := max(m.off, s.B), min(m.end, s.B+s.N)
@@ -68,9 +69,9 @@ func (t *takeback) segments() (list []segment) {
 			}
 			marked = marked[1:]
 		}
-		at = s.A + s.N
+		at = max(at, min(s.A+s.N, t.in.End))
 	}
-	add(at, len(t.cur.Raw()), taken)
+	add(at, t.in.End, taken)
 	cursor := textmerge.NewCursor(t.cur.Raw())
 	for i := range list {
 		list[i].from = cursor.PosAt(list[i].off)
@@ -81,8 +82,13 @@ func (t *takeback) segments() (list []segment) {
 
 // markedSegments are those of the marked text, in bytes alone.
 func (t *takeback) markedSegments() (list []segment) {
-	at, k := 0, 0
-	furniture := t.x.Furniture
+	at, end := t.in.Start, len(t.cur.Canonical())
+	if len(t.cur.CanonicalEdits()) == 0 {
+		end = t.in.End
+	}
+	k, _ := slices.BinarySearchFunc(t.x.Marks, at+1, func(m diffwrap.Mark, at int) int { return m.End - at })
+	f, _ := slices.BinarySearchFunc(t.x.Furniture, at+1, func(s diffwrap.Span, at int) int { return s.End - at })
+	furniture := t.x.Furniture[f:]
 	fill := func(to int) {
 		for at < to {
 			for k < len(t.x.Marks) && t.x.Marks[k].End <= at {
@@ -104,28 +110,81 @@ func (t *takeback) markedSegments() (list []segment) {
 			at = s.end
 		}
 	}
-	for _, c := range t.x.Text {
+	i, _ := slices.BinarySearchFunc(t.x.Text, at+1, func(c diffwrap.Content, at int) int { return c.End - at })
+	for ; i < len(t.x.Text) && t.x.Text[i].Start < end; i++ {
+		c := t.x.Text[i]
 		fill(c.Start)
-		list = append(list, segment{off: c.Start, end: c.End, mark: c.Mark, o: !c.Added, a: !c.Deleted})
-		at = c.End
+		list = append(list, segment{off: at, end: min(c.End, end), mark: c.Mark, o: !c.Added, a: !c.Deleted})
+		at = min(c.End, end)
 	}
-	fill(len(t.cur.Canonical()))
+	fill(end)
 	return list
 }
 
-// read goes through the document from its start.
+// look finds out which of the characters that the undo asks about are there, and where those stand, or stood, that it is about: with all
+// of the marks and comments that touch them.
+func (t *takeback) look(pieces []ycrdt.Piece) {
+	from, to, pos := -1, 0, 0 // UTF-16 units
+	var live []model.Told[bool]
+	for _, p := range pieces {
+		at := pos
+		t.table.EachFirst(model.RunOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, is model.IDRun, _ uint64) {
+			t.asked.Each(is, func(of model.IDRun, aimed, asked bool) {
+				size := int(of.Len)
+				if p.Deleted {
+					size = 0
+				} else if asked {
+					live = append(live, model.Told[bool]{Of: of, Value: true})
+				}
+				if aimed && from < 0 {
+					from = at
+				}
+				if at += size; aimed {
+					to = at
+				}
+			})
+		})
+		pos = at
+	}
+	t.live = model.RangesOf(live, nil)
+	t.in = diffwrap.Span{End: len(t.cur.Raw())}
+	if len(t.cur.CanonicalEdits()) > 0 || from < 0 {
+		return
+	}
+	cursor := textmerge.NewCursor(t.cur.Raw())
+	t.in.Start, _ = cursor.WholeAt(from)
+	t.in.End = cursor.OffAt(to)
+	for was := (diffwrap.Span{}); was != t.in; {
+		was = t.in
+		t.in = touching(t.in, t.x.Marks, func(m diffwrap.Mark) diffwrap.Span { return m.Span })
+		t.in = touching(t.in, t.x.Furniture, func(s diffwrap.Span) diffwrap.Span { return s })
+	}
+}
+
+// touching is a stretch with those of a list, which is in order, that touch it.
+func touching[T any](in diffwrap.Span, list []T, of func(T) diffwrap.Span) diffwrap.Span {
+	k := sort.Search(len(list), func(i int) bool { return of(list[i]).End >= in.Start })
+	for ; k < len(list) && of(list[k]).Start <= in.End; k++ {
+		in = diffwrap.Span{Start: min(in.Start, of(list[k]).Start), End: max(in.End, of(list[k]).End)}
+	}
+	return in
+}
+
+// read goes through the document, as far as the undo is about it.
 func (t *takeback) read(pieces []ycrdt.Piece) {
+	t.look(pieces)
 	segments := t.segments()
 	pos := 0
 	cursor := textmerge.NewCursor(t.cur.Raw())
-	var live []model.Told[bool]
+	from := cursor.PosAt(t.in.Start)
+	to := cursor.PosAt(t.in.End)
 	start := 0 // of the items of segments[0]
 	for _, p := range pieces {
 		r := model.RunOf(ycrdt.Run{ID: p.ID, Len: p.Len})
 		if p.Deleted {
 			within := len(segments) > 0 && segments[0].kind == furnitureItem && segments[0].from < pos && pos < segments[0].to
 			n := len(t.items)
-			t.part(r, item{gone: true, moved: within, mark: -1}, &live)
+			t.part(r, item{gone: true, moved: within, mark: -1})
 			if within {
 				gone := slices.Clone(t.items[n:])
 				t.items = slices.Insert(t.items[:n], start, gone...)
@@ -133,7 +192,10 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			}
 			continue
 		}
-		for r.Len > 0 {
+		if skip := min(r.Len, uint64(max(0, from-pos))); skip > 0 {
+			r, pos = r.Part(skip, r.Len-skip), pos+int(skip)
+		}
+		for r.Len > 0 && pos < to {
 			for segments[0].to <= pos {
 				segments = segments[1:]
 			}
@@ -142,16 +204,17 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 				start = len(t.items)
 			}
 			n := min(r.Len, uint64(s.to-pos))
-			t.part(r.Part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a}, &live)
+			t.part(r.Part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a})
 			r = r.Part(n, r.Len-n)
 			pos += int(n)
 			if pos == s.to && s.kind == furnitureItem {
-				t.wasToGo(t.items[start:])
+				t.comment(t.items[start:])
 			}
 		}
+		pos += int(r.Len)
 	}
-	t.live = model.RangesOf(live, nil)
-	pos = 0
+	pos = from
+	cursor = textmerge.NewCursor(t.cur.Raw())
 	var home []model.Told[int]
 	for i := range t.items {
 		x := &t.items[i]
@@ -166,48 +229,53 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	t.home = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
-// wasToGo makes content of a comment that was rejected to go, unless somebody has written in it since: that is another
-// comment, which stays as it is.
-func (t *takeback) wasToGo(comment []item) {
-	if slices.ContainsFunc(comment, func(x item) bool { return x.run < 0 || t.runs[x.run].Role != model.RejectedDeletion }) {
-		return
+// comment finds out what a comment was to the decision, unless somebody has written in it since: that is another comment, which stays as
+// it is. One that was accepted as text, or was rejected to go, is content.
+func (t *takeback) comment(is []item) {
+	size := uint64(0)
+	role := func(x item) model.Role {
+		if x.run < 0 {
+			return 0
+		}
+		return t.runs[x.run].Role
 	}
-	for i := range comment {
-		comment[i].kind, comment[i].o, comment[i].a = contentItem, true, true
+	for _, x := range is {
+		if size += x.id.Len; role(x) != role(is[0]) {
+			return
+		}
+	}
+	switch role(is[0]) {
+	case model.AcceptedAddition, model.RejectedDeletion:
+		for i := range is {
+			is[i].kind, is[i].o, is[i].a = contentItem, true, true
+		}
+	case model.AcceptedComment:
+		t.waits = true
+	case model.Remarked:
+		if size == t.remark {
+			t.remark = 0
+		}
 	}
 }
 
-// part adds one stretch, cut where what is known of it changes. Of what is gone only
-// what the undo is about is of interest.
-func (t *takeback) part(r model.IDRun, like item, live *[]model.Told[bool]) {
-	add := func(id, first model.IDRun, since uint64, run int, is *attribution.Fact) {
-		x := like
-		x.id, x.first, x.since, x.run, x.is = id, first, since, run, is
-		t.items = append(t.items, x)
-	}
+// part adds one stretch, cut where what is known of it changes. Of what is gone only what the undo is about is of interest.
+func (t *takeback) part(r model.IDRun, like item) {
 	t.table.EachFirst(r, func(now, is model.IDRun, since uint64) {
-		t.asked.Each(is, func(of model.IDRun, _, asked bool) {
+		t.target.Each(is, func(of model.IDRun, run int, ok bool) {
+			x := like
+			x.since = since
 			at := now.Part(of.Clock-is.Clock, of.Len)
 			switch {
-			case asked && !like.gone:
-				*live = append(*live, model.Told[bool]{Of: of, Value: true})
-			case !asked && like.gone:
-				return
-			case !asked:
-				add(at, of, since, -1, nil)
-				return
-			}
-			t.target.Each(of, func(aimed model.IDRun, run int, ok bool) {
-				if !ok {
-					run = -1
-				}
-				if like.gone && run < 0 {
-					return
-				}
-				t.table.Each(at.Part(aimed.Clock-of.Clock, aimed.Len), func(one model.IDRun, f *attribution.Fact) {
-					add(one, of.Part(one.Clock-at.Clock, one.Len), since, run, f)
+			case ok:
+				x.run = run
+				t.table.Each(at, func(one model.IDRun, f *attribution.Fact) {
+					x.id, x.first, x.is = one, of.Part(one.Clock-at.Clock, one.Len), f
+					t.items = append(t.items, x)
 				})
-			})
+			case !like.gone:
+				x.id, x.first, x.run = at, of, -1
+				t.items = append(t.items, x)
+			}
 		})
 	})
 }

@@ -88,8 +88,9 @@ func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Au
 	plan := Plan{Warnings: res.Warnings}
 	if len(res.Edits) > 0 {
 		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), res.Edits)
+		plan.Known = res.Known
 		if by.Name != "" {
-			plan.Marks, plan.Moved = attribution.Written(x, cur.Canonical(), res)
+			plan.Marks, plan.Moved, plan.Older = attribution.Written(x, cur.Canonical(), res)
 		}
 	}
 	if fm := res.FrontMatter; fm != nil {

@@ -1,0 +1,73 @@
+package diffwrap
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+)
+
+// KeepBreaks returns a written text with the line breaks of the texts that its writer was shown: many programs know only one kind, and
+// nobody asked them to change the other. A break that stays is as in the last of those texts that has it. A new one is as in the
+// first: as the one in whose place it stands, or else the next one, or the last. A writer who writes both kinds knows them apart.
+func KeepBreaks(written string, shown ...string) string {
+	shown = slices.DeleteFunc(slices.Clone(shown), func(s string) bool { return !strings.Contains(s, "\n") })
+	plain := withLF(written)
+	crlf := len(written) - len(plain)
+	if len(shown) == 0 || crlf != 0 && crlf != strings.Count(plain, "\n") {
+		return written
+	}
+	all := breaksOf(strings.Join(shown, ""))
+	switch {
+	case !slices.Contains(all, true):
+		return plain
+	case !slices.Contains(all, false):
+		return strings.ReplaceAll(plain, "\n", "\r\n")
+	}
+	is := make([]bool, strings.Count(plain, "\n"))
+	for i, s := range shown {
+		carryBreaks(is, plain, breaksOf(s), withLF(s), i == 0)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(plain) {
+		if text, ok := strings.CutSuffix(line, "\n"); ok && is[0] {
+			line = text + "\r\n"
+		}
+		is = is[min(1, len(is)):]
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// carryBreaks tells of the breaks of a text which are CR LF, as was tells of those of another text; if not all, only of those that stay.
+func carryBreaks(is []bool, text string, was []bool, before string, all bool) {
+	at, from, to := 0, 0, 0 // in before, and how many breaks of both are behind
+	edits := append(align.Diff(before, text), Edit{Off: len(before)})
+	for i, e := range edits {
+		if moved := before[e.Off:e.Off+e.Len] + e.New; (e.Len == 0 || e.New == "") && strings.HasPrefix(moved, "\n") && strings.HasPrefix(before[e.Off+e.Len:], "\n") && edits[i+1].Off > e.Off+e.Len {
+			if e.Off++; e.Len == 0 { // whole lines come and go
+				e.New = moved[1:] + "\n"
+			}
+		}
+		stay := strings.Count(before[at:e.Off], "\n")
+		copy(is[to:], was[from:from+stay])
+		from, to = from+stay, to+stay
+		gone, new := strings.Count(before[e.Off:e.Off+e.Len], "\n"), strings.Count(e.New, "\n")
+		for n := 0; all && n < new; n++ {
+			is[to+n] = was[min(from+min(n, gone), len(was)-1)]
+		}
+		at, from, to = e.Off+e.Len, from+gone, to+new
+	}
+}
+
+// breaksOf tells of the breaks of a text which are CR LF.
+func breaksOf(text string) (crlf []bool) {
+	for line := range strings.Lines(text) {
+		if strings.HasSuffix(line, "\n") {
+			crlf = append(crlf, strings.HasSuffix(line, "\r\n"))
+		}
+	}
+	return crlf
+}
+
+func withLF(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

@@ -1,0 +1,87 @@
+package diffwrap
+
+import (
+	"slices"
+	"testing"
+)
+
+// Known marks move with their text, and those that a change of the text takes a part of are none.
+func TestKnownMarks(t *testing.T) {
+	raw := "{++a++} `{++b++}` {>>c<<}"
+	k := KnownAt([]int{0, 9, 18})
+	for what, tt := range map[string]struct {
+		got  Known
+		want []int
+	}{
+		"before":              {k.Before(9), []int{0, 9}[:1]},
+		"the rest":            {k.From(9), []int{0, 9}},
+		"all marks":           {KnownAt([]int{9}).MarksOf(raw), []int{0, 9, 18}},
+		"by themselves":       {Known{}.MarksOf(raw), []int{0, 18}},
+		"everything":          {Everything.Through(raw, []Edit{{Len: 1}}), nil},
+		"text before":         {k.Through(raw, []Edit{{Off: 0, New: "x"}, {Off: 8, Len: 1}}), []int{1, 9, 18}},
+		"a part of an opener": {k.Through(raw, []Edit{{Off: 10, Len: 1}}), []int{0, 17}},
+		"a cut opener":        {k.Through(raw, []Edit{{Off: 20, New: "--}{--"}}), []int{0, 9, 18}},
+		"read":                {k.Read(raw), []int{0, 9, 18}},
+	} {
+		if !slices.Equal(tt.got.Offsets(), tt.want) {
+			t.Errorf("%s: %v, want %v", what, tt.got.Offsets(), tt.want)
+		}
+	}
+	if got := MayBeMarks(raw + "{--{>--}"); !slices.Equal(got, []int{0, 9, 18, 25, 28}) {
+		t.Errorf("may be marks: %v", got)
+	}
+	if Everything.MarksOf(raw).Offsets() != nil || k.Bytes() > 0 || k.Read(raw).Bytes() == 0 || !k.Same(KnownAt([]int{0, 9, 18})) || k.Same(Known{}) {
+		t.Error("what is known is not as it was said")
+	}
+	for text, want := range map[string]bool{"a {++b++}": true, raw: false, "{++`++} {++a++}": false, "{++    a++}": false} {
+		if IsCertain(text) != want {
+			t.Errorf("%q: certain %v, want %v", text, !want, want)
+		}
+	}
+}
+
+// What was a mark and is in code after a change is told.
+func TestKeptMarks(t *testing.T) {
+	const fenced = "{++```\n++}a {++b++} {>>c<<}{++\n```++}\n"
+	known := KnownAt([]int{0, 27})
+	edits := known.Accept(fenced, known.Suggestions(fenced)[0], known.Suggestions(fenced)[2])
+	if got, want := Apply(fenced, edits), "```\na {++b++} {>>c<<}\n```\n"; got != want {
+		t.Fatalf("accepted: %q, want %q", got, want)
+	}
+	if got := known.Kept(fenced, edits).Offsets(); !slices.Equal(got, []int{6, 14}) {
+		t.Errorf("kept: %v", got)
+	}
+	if got := known.Kept(fenced, nil).Offsets(); len(got) > 0 {
+		t.Errorf("kept without a change: %v", got)
+	}
+	if got := KnownAt([]int{0}).Kept("{++a++}", []Edit{{New: "    "}}).Offsets(); len(got) > 0 {
+		t.Errorf("kept of what is known: %v", got)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, v := range []View{AcceptedView, OriginalView, RawView} {
+		if got, err := ParseView(v.String()); got != v || err != nil {
+			t.Errorf("view %v: %v, %v", v, got, err)
+		}
+	}
+	for _, d := range []Dialect{Plain, Commentator, RelayComments} {
+		if got, err := ParseDialect(d.String()); got != d || err != nil {
+			t.Errorf("dialect %v: %v, %v", d, got, err)
+		}
+	}
+	for name, want := range map[string]FrontMatterPolicy{"direct": FrontMatterDirect, "refuse": FrontMatterRefuse} {
+		if got, err := ParseFrontMatterPolicy(name); got != want || err != nil {
+			t.Errorf("policy %s: %v, %v", name, got, err)
+		}
+	}
+	_, view := ParseView("x")
+	_, dialect := ParseDialect("x")
+	_, policy := ParseFrontMatterPolicy("x")
+	if view == nil || dialect == nil || policy == nil {
+		t.Error("names that are none are taken")
+	}
+	if got := View(9).String() + " " + Kind(9).String() + " " + Dialect(9).String(); got != "View(9) Kind(9) plain" {
+		t.Error(got)
+	}
+}
