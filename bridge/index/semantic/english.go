@@ -22,16 +22,11 @@ import (
 // englishDims is the length of the vectors.
 const englishDims = 100
 
-// englishFile has the number of words, of each word in the order of the alphabet its step, the row of its vector, and where it ends
-// in the text at the end, which has the words without anything between them. All numbers are little-endian.
+// englishFile has the number of words; for each word, in the order of the alphabet, its step, the row of its vector in int8s, and
+// the end of the word in the text; and the text, which has the words without separators. Numbers are little-endian.
 //
 //go:embed english.vectors
 var englishFile string
-
-const (
-	englishSignWords = (englishDims + 63) / 64
-	englishRowSize   = 8*englishSignWords + (englishDims+1)/2
-)
 
 // englishParts are those of englishFile.
 type englishParts struct {
@@ -46,7 +41,7 @@ var english = sync.OnceValue(func() (t englishParts) {
 		part, rest = rest[:size], rest[size:]
 		return part
 	}
-	t.steps, t.rows, t.ends = cut(4*t.count), cut(englishRowSize*t.count), cut(4*t.count)
+	t.steps, t.rows, t.ends = cut(4*t.count), cut(englishDims*t.count), cut(4*t.count)
 	t.words = rest
 	return t
 })
@@ -71,16 +66,9 @@ func addEnglish(sum []float32, word string) bool {
 	if i == t.count || t.word(i) != word {
 		return false
 	}
-	var signs [englishSignWords]uint64
-	row := []byte(t.rows[englishRowSize*i:][:englishRowSize])
-	for j := range signs {
-		signs[j] = binary.LittleEndian.Uint64(row[8*j:])
-	}
-	var numbers [englishDims]int8
-	unpackRow(numbers[:], signs[:], row[8*englishSignWords:])
-	step := math.Float32frombits(uint32At(t.steps, i))
-	for j, x := range numbers {
-		sum[j] += step * float32(x)
+	row, step := t.rows[englishDims*i:][:englishDims], math.Float32frombits(uint32At(t.steps, i))
+	for j := range sum {
+		sum[j] += step * float32(int8(row[j]))
 	}
 	return true
 }
