@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/bridge/store/storetest"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -200,7 +200,7 @@ type session struct {
 	rng     *rand.Rand
 	s       *store.Store
 	disk    *disktest.Disk
-	file    *storetest.Checkpoint
+	file    *bridgetest.Checkpoint
 	n       int       // of what has been written
 	states  []*oracle // the last one is that of now, each other one that before a change
 	told    int       // the first of them that a kill may leave: what it is of was acknowledged
@@ -368,7 +368,7 @@ func (x *session) propose() error {
 
 // open starts a store on what a crash has left, and finds the state that it is in.
 func (x *session) open(t testing.TB, d *disktest.Disk, content []byte) error {
-	x.disk, x.file = d, storetest.NewCheckpoint(t, content)
+	x.disk, x.file = d, bridgetest.NewCheckpoint(t, content)
 	s, err := store.Open("/state/store.db", store.Options{Disk: d, OpenFile: x.file.OpenFile, Committed: x.file.Committed, Manual: true})
 	if err != nil {
 		return err

@@ -13,16 +13,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/tests/need"
 )
 
 var (
-	follow = sourcetest.Follow
-	await  = sourcetest.Await
-	is     = sourcetest.Is
+	follow = bridgetest.Follow
+	await  = bridgetest.Await
+	is     = bridgetest.Is
 )
 
 // TestSavesOfEditors wants each way of saving to be one EventChanged, soon. Of a save that a
