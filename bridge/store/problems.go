@@ -6,7 +6,6 @@ import (
 	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
@@ -18,8 +17,7 @@ func (s *Store) triedLog(err error) error {
 	return err
 }
 
-// tried records the outcome of an attempt. format takes the store's path, the reason and what to do. The reason leaves
-// out the names of the log's files: they change, and with them the problem would.
+// tried records the outcome of an attempt. format takes the store's path, the reason and the fix. The reason omits the names of the log's files, which change.
 func (s *Store) tried(about, format string, err error) {
 	if err != nil {
 		reason, mend := err, "see to its disk"
@@ -34,13 +32,13 @@ func (s *Store) tried(about, format string, err error) {
 	s.problems.Record(about, err)
 }
 
-// Problems tries the log first, if its last append failed: without saves nobody else would find that it works again.
+// Problems tries the log first if its last append failed: without saves nothing else would find that it works again.
 func (s *Store) Problems() []model.Problem {
 	if s.problems.Err(model.AboutStore) != nil {
 		s.mu.Lock()
 		pad := make([]byte, s.lacking)
 		s.mu.Unlock()
-		_ = s.add(&frame.Entry{Kind: frame.Padding, Pad: pad}, false, nil)
+		_ = s.add(&wal.Entry{Kind: wal.Padding, Pad: pad}, false, nil)
 	}
 	return s.problems.All()
 }
