@@ -15,13 +15,11 @@ import (
 	"testing"
 )
 
-// Output is what a program said before it ended.
 type Output struct {
 	Stdout, Stderr string
 	Code           int
 }
 
-// RunCommand runs a program to its end.
 func RunCommand(t *testing.T, cmd *exec.Cmd) Output {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -34,7 +32,6 @@ func RunCommand(t *testing.T, cmd *exec.Cmd) Output {
 	return Output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-// OutputIn runs a program in a directory to its end.
 func OutputIn(t *testing.T, dir string, args []string) Output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), StartTimeout)
@@ -44,8 +41,7 @@ func OutputIn(t *testing.T, dir string, args []string) Output {
 	return RunCommand(t, cmd)
 }
 
-// StartPiped starts a program that is talked to through its pipes; who started it
-// waits for its end.
+// StartPiped starts a program with pipes. The caller waits for its end.
 func StartPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -61,7 +57,7 @@ func StartPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) 
 	return in, out
 }
 
-// PeakMemory is the most memory that a process has had, in KB.
+// PeakMemory returns the peak memory of a process in KB.
 func PeakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
