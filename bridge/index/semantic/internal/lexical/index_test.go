@@ -34,10 +34,9 @@ func TestSearch(t *testing.T) {
 	for query, want := range map[string]string{
 		"slugs":                "slugs",
 		"slug at night":        "slugs",
-		"letuce":               "slugs salad", // one slip
-		"lettcue":              "slugs salad",
+		"letuce":               "slugs salad", // it begins as a word that documents have
 		"the garden":           "tools slugs salad", // a tag before a body
-		"Schlauch flicken":     "hose schlauch",
+		"Gart":                 "schlauch",
 		"Haus":                 "schlauch",
 		"Fahrradschlauch":      "hose",
 		"味噌":                   "suppe",
