@@ -142,15 +142,6 @@ func (d *Decided) Became() string {
 	return d.New
 }
 
-// Made returns the item as a mark that is pending again.
-func (d *Decided) Made(decided time.Time) MadeMark {
-	m := MadeMark{ID: d.ID, Author: d.Author, Session: d.Session, Time: d.Time, Proposal: d.Proposal, Comment: d.Kind == diffwrap.Comment.String()}
-	if m.Time.IsZero() && m.Author != "" {
-		m.Time = decided
-	}
-	return m
-}
-
 // BatchOf returns the name of an entry for Undo.
 func (e JournalEntry) BatchOf() string {
 	if e.Decision != nil {

@@ -118,50 +118,6 @@ func (a *Array) Delete(tx *Txn, pos, n int) {
 	}
 }
 
-// Len returns the committed number of elements.
-func (a *Array) Len() (n int) {
-	a.read(func(_ *ytypes.Store, b *ytypes.Branch) {
-		if b != nil {
-			n = b.Length
-		}
-	})
-	return n
-}
-
-// LenIn returns the number of elements as tx sees it.
-func (a *Array) LenIn(tx *Txn) int { return a.in(tx).Length }
-
-// Get returns the committed element at pos, and whether there is one.
-func (a *Array) Get(pos int) (value any, ok bool) {
-	if pos < 0 {
-		return nil, false
-	}
-	a.read(func(s *ytypes.Store, b *ytypes.Branch) { value, ok = a.element(s, b, pos) })
-	return value, ok
-}
-
-// GetIn is [Array.Get] for the array as tx sees it.
-func (a *Array) GetIn(tx *Txn, pos int) (value any, ok bool) {
-	if pos < 0 {
-		return nil, false
-	}
-	return a.element(tx.edit.Store, a.in(tx), pos)
-}
-
-func (a *Array) element(s *ytypes.Store, b *ytypes.Branch, pos int) (any, bool) {
-	if b == nil {
-		return nil, false
-	}
-	for r := b.Start; r != 0; r = s.Items[r].Right {
-		n := int(s.Items[r].VisibleUnits())
-		if pos < n {
-			return a.doc.values(&s.Items[r], nil)[pos], true
-		}
-		pos -= n
-	}
-	return nil, false
-}
-
 // Values returns the committed elements.
 func (a *Array) Values() (values []any) {
 	a.read(func(s *ytypes.Store, b *ytypes.Branch) { values = a.elements(s, b) })

@@ -6,11 +6,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -55,23 +52,4 @@ func StartPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) 
 		t.Fatal(err)
 	}
 	return in, out
-}
-
-// PeakMemory returns the peak memory of a process in KB.
-func PeakMemory(t *testing.T, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Skip(err)
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	fields := strings.Fields(rest)
-	if len(fields) == 0 {
-		t.Skip("the system does not tell")
-	}
-	kb, err := strconv.Atoi(fields[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kb
 }

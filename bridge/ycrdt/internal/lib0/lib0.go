@@ -222,14 +222,7 @@ func AppendUint(dst []byte, v uint64) []byte {
 	return append(dst, byte(v))
 }
 
-// AppendInt appends a signed variable-length integer.
-func AppendInt(dst []byte, v int64) []byte {
-	if v < 0 {
-		return appendSigned(dst, uint64(-v), 0x40)
-	}
-	return appendSigned(dst, uint64(v), 0)
-}
-
+// appendSigned appends a signed variable-length integer.
 func appendSigned(dst []byte, mag uint64, sign byte) []byte {
 	b := byte(mag&0x3f) | sign
 	for mag >>= 6; mag > 0; mag >>= 7 {

@@ -34,7 +34,7 @@ func TestSearch(t *testing.T) {
 	for query, want := range map[string]string{
 		"slugs":                "slugs",
 		"slug at night":        "slugs",
-		"letuce":               "slugs salad", // it begins as a word that documents have
+		"letuce":               "slugs salad",       // it begins as a word that documents have
 		"the garden":           "tools slugs salad", // a tag before a body
 		"Gart":                 "schlauch",
 		"Haus":                 "schlauch",
