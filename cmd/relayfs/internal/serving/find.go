@@ -259,8 +259,8 @@ func OwnerInError(err error) *owner.Info {
 	return nil
 }
 
-// Poll is the interval of checks for an owner that is starting.
-const Poll = 20 * time.Millisecond
+// poll is the interval of checks for an owner that is starting.
+const poll = 20 * time.Millisecond
 
 // OwnerOfMount returns the owner with a mount at dir, nil if there is none.
 func OwnerOfMount(dir, state string) *owner.Info {
