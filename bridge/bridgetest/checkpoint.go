@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Checkpoint is the checkpoint of a store whose log is on a simulated disk, for tests of crashes. Its methods are for store.Options.
+// Checkpoint is the checkpoint of a store whose log is on a simulated disk, for tests of crashes. Its methods are for
+// store.Options.
 type Checkpoint struct {
 	path    string
 	content []byte

@@ -1,16 +1,16 @@
-// Package disk has the system calls that relayfs makes on the files of a vault and of its log, behind three narrow interfaces, so that
-// a test can stop between any two of them and lose what was not synced.
+// Package disk has the system calls that relayfs makes on the files of a vault and of its log, behind three narrow
+// interfaces, so that a test can stop between any two of them and lose what was not synced.
 //
 //	root, err := disk.OS{}.OpenRoot("/home/ann/Notes")
 //	f, err := root.Open("Plan.md", os.O_RDONLY, 0)
 //	info, err := f.Info()
 //
-// Names are looked up in open folders, so that a folder that is renamed or replaced does not lead a path astray. No symlink is
-// followed, except by OpenRoot on the way to the root. Methods are safe for concurrent use. Errors are those of the system calls, or
-// errors.ErrUnsupported.
+// Names are looked up in open folders, so that a folder that is renamed or replaced does not lead a path astray. No symlink
+// is followed, except by OpenRoot on the way to the root. Methods are safe for concurrent use. Errors are those of the
+// system calls, or errors.ErrUnsupported.
 //
-// On Linux and macOS these are the *at system calls. On Windows a name is joined to the path of the opened folder, with only the
-// guarantees of paths.
+// On Linux and macOS these are the *at system calls. On Windows a name is joined to the path of the opened folder, with only
+// the guarantees of paths.
 package disk
 
 import (
@@ -89,8 +89,8 @@ type Dir interface {
 	SetTimes(name string, t time.Time) error
 	// Sync makes the names durable; EINVAL where a disk cannot.
 	Sync() error
-	// OrdersNames reports whether the disk makes changes of names durable in their order, as the journals of ext4, XFS, btrfs and
-	// ZFS do. In memory there is no order to keep.
+	// OrdersNames reports whether the disk makes changes of names durable in their order, as the journals of ext4, XFS,
+	// btrfs and ZFS do. In memory there is no order to keep.
 	OrdersNames() bool
 }
 
@@ -102,8 +102,8 @@ type File interface {
 	Truncate(size int64) error
 	Chmod(mode fs.FileMode) error
 	Chown(uid, gid int) error
-	// CopyAttributes copies the user's extended attributes of another file, its label, and its access control list, as far as the
-	// disk and the user's rights allow. Set the mode afterwards.
+	// CopyAttributes copies the user's extended attributes of another file, its label, and its access control list, as far
+	// as the disk and the user's rights allow. Set the mode afterwards.
 	CopyAttributes(from File)
 	// Sync makes content and metadata durable.
 	Sync() error

@@ -129,8 +129,8 @@ func (f *file) Lease() (release func(), err error) {
 	return func() { _ = lease(unix.F_UNLCK) }, nil
 }
 
-// aclAttribute is a file's access control list, which includes its mode; labelAttribute its SELinux label, which a new file inherits
-// from its folder.
+// aclAttribute is a file's access control list, which includes its mode; labelAttribute its SELinux label, which a new file
+// inherits from its folder.
 const (
 	aclAttribute   = "system.posix_acl_access"
 	labelAttribute = "security.selinux"

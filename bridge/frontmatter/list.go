@@ -9,7 +9,8 @@ import (
 
 type span struct{ from, to int }
 
-// list edits the list n, which ends before limit, to hold want; kept items keep their bytes. It returns false if no item can be kept.
+// list edits the list n, which ends before limit, to hold want; kept items keep their bytes. It returns false if no item can
+// be kept.
 func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 	have := make([]any, len(n.Content))
 	for i, c := range n.Content {
@@ -39,8 +40,8 @@ func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 // maxAlign bounds the work of align, in pairs of items.
 const maxAlign = 4_000_000
 
-// align computes a longest common subsequence: the items of have that stay, and the new items by the index in have before which they go. If
-// that is too much work, none stays.
+// align computes a longest common subsequence: the items of have that stay, and the new items by the index in have before
+// which they go. If that is too much work, none stays.
 func align(have, want []any) (keep []bool, news map[int][]any) {
 	keep, news = make([]bool, len(have)), make(map[int][]any)
 	if len(have)*len(want) > maxAlign {
@@ -145,7 +146,8 @@ func (e *editor) flowItems(n *yaml.Node, limit int) ([]span, bool) {
 	return items, true
 }
 
-// flow edits the contents of brackets or braces: items with keep set stay, news go before the item with their index. At least one item stays.
+// flow edits the contents of brackets or braces: items with keep set stay, news go before the item with their index. At
+// least one item stays.
 func (e *editor) flow(items []span, keep []bool, news map[int][]string) {
 	last := -1 // the last kept item
 	var fresh []string

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// Mirror updates a mirror of a note's properties, which maps each property to its value as JSON, for a change of the text from before to
-// after. Shared documents have one next to the text, and once a client changes it, others write all of it over the front matter. So a change
-// of front matter is mirrored whole, including what earlier changes left behind, and no other change is mirrored.
+// Mirror updates a mirror of a note's properties, which maps each property to its value as JSON, for a change of the text
+// from before to after. Shared documents have one next to the text, and once a client changes it, others write all of it
+// over the front matter. So a change of front matter is mirrored whole, including what earlier changes left behind, and no
+// other change is mirrored.
 //
-// set has the missing and different values, in the order of the text, and drop the other keys. Both are nil for an empty mirror, which is not
-// in use, and if the front matter does not change or cannot be parsed.
+// set has the missing and different values, in the order of the text, and drop the other keys. Both are nil for an empty
+// mirror, which is not in use, and if the front matter does not change or cannot be parsed.
 func Mirror(before, after string, mirror map[string]any) (set Properties, drop []string) {
 	_, was, _ := Split(before)
 	_, is, _ := Split(after)
@@ -39,8 +40,8 @@ func Mirror(before, after string, mirror map[string]any) (set Properties, drop [
 	return set, drop
 }
 
-// Mirrored returns text with the mirror's values of those of the given properties that both have and that differ, and these values. It leaves
-// what it cannot read or write.
+// Mirrored returns text with the mirror's values of those of the given properties that both have and that differ, and these
+// values. It leaves what it cannot read or write.
 func Mirrored(text string, mirror map[string]any, keys []string) (repaired string, differ Properties) {
 	properties, err := Parse(text)
 	if err != nil {

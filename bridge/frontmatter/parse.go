@@ -33,8 +33,8 @@ const (
 	maxDepth = 200
 )
 
-// maxExplained is the size in bytes of the largest front matter whose error gets a column: the parser that reports columns takes quadratic
-// time and memory in the number of open brackets.
+// maxExplained is the size in bytes of the largest front matter whose error gets a column: the parser that reports columns
+// takes quadratic time and memory in the number of open brackets.
 const maxExplained = 4 << 10
 
 // Parse returns the properties of a note; nil without front matter, and not nil if it is empty. Errors are *SyntaxError.
@@ -82,7 +82,8 @@ func isEmpty(n *yaml.Node) bool {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxError returns the position of an error. yaml.v3 knows only the line, and not always the right one, so the other parser is asked first.
+// syntaxError returns the position of an error. yaml.v3 knows only the line, and not always the right one, so the other
+// parser is asked first.
 func syntaxError(src string, err error) error {
 	if len(src) <= maxExplained {
 		var precise goyaml.Error

@@ -10,8 +10,8 @@ const (
 	maxCompared  = 64 << 10
 )
 
-// Comments returns the comments in the front matter of a note, from '#' to the end of the line, but no '#' in a value. In front matter that is
-// not valid or very long, every '#' after a blank counts as one.
+// Comments returns the comments in the front matter of a note, from '#' to the end of the line, but no '#' in a value. In
+// front matter that is not valid or very long, every '#' after a blank counts as one.
 func Comments(text string) (list []Range) {
 	src, body, has := Split(text)
 	if !has || !strings.Contains(src, "#") {

@@ -49,8 +49,8 @@ func (e *editor) contentLineEnd(at int) int {
 	return at + len(strings.TrimRight(e.src[at:end], "\r\n"))
 }
 
-// contentEnd returns the end of the last line of src[from:limit] that is neither blank nor a comment at column or left of it: such comments
-// introduce what follows.
+// contentEnd returns the end of the last line of src[from:limit] that is neither blank nor a comment at column or left of
+// it: such comments introduce what follows.
 func (e *editor) contentEnd(from, limit, column int) int {
 	end := e.contentLineEnd(from)
 	for at := e.lineEnd(from); at < limit; at = e.lineEnd(at) {
@@ -138,7 +138,8 @@ func (e *editor) closing(at int) (int, bool) {
 	return 0, false
 }
 
-// plainEnd returns the end of the plain scalar at at: before a comment, before a separator of a flow collection, or with its last line.
+// plainEnd returns the end of the plain scalar at at: before a comment, before a separator of a flow collection, or with its
+// last line.
 func (e *editor) plainEnd(at, limit int, flow bool) int {
 	end := at
 	for line := at; line < limit; line = e.lineEnd(line) {

@@ -110,7 +110,8 @@ func (e *editor) flowText(v any) string {
 	return scalarText(v, 0, true)
 }
 
-// scalarText returns a scalar or an empty collection. A string keeps the quotes of style; without any it is plain if that reads as the same.
+// scalarText returns a scalar or an empty collection. A string keeps the quotes of style; without any it is plain if that
+// reads as the same.
 func scalarText(v any, style yaml.Style, flow bool) string {
 	switch v := v.(type) {
 	case []any:

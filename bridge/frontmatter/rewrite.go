@@ -13,8 +13,9 @@ import (
 // ErrEntangled is the error for a change that would change other properties, such as those that refer to a removed anchor.
 var ErrEntangled = errors.New("front matter cannot be changed there without changing other properties")
 
-// Rewrite returns text with the properties want. Unchanged properties keep their bytes and their order; new ones follow. Front matter is added
-// if needed, and removed with its last entry unless it has comments. Errors: *SyntaxError, ErrEntangled.
+// Rewrite returns text with the properties want. Unchanged properties keep their bytes and their order; new ones follow.
+// Front matter is added if needed, and removed with its last entry unless it has comments. Errors: *SyntaxError,
+// ErrEntangled.
 func Rewrite(text string, want Properties) (string, error) {
 	have, err := Parse(text)
 	if err != nil {
@@ -65,8 +66,8 @@ func holds(text string, p Properties, body string) bool {
 	return err == nil && has && text[at:] == body && Equal(got, p)
 }
 
-// rewriteYAML is Rewrite for the text between the fences. wide also removes the blank lines after a removed entry, which could otherwise become
-// part of the text block before it.
+// rewriteYAML is Rewrite for the text between the fences. wide also removes the blank lines after a removed entry, which
+// could otherwise become part of the text block before it.
 func rewriteYAML(src, nl string, want Properties, wide bool) (string, error) {
 	root, err := rootOf(src)
 	if err != nil {

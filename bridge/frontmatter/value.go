@@ -101,8 +101,7 @@ func jsonValue(v any) any {
 	return v
 }
 
-// UnmarshalJSON implements json.Unmarshaler and keeps the order of an object's members.
-// null yields no properties.
+// UnmarshalJSON implements json.Unmarshaler and keeps the order of an object's members. null yields no properties.
 func (p *Properties) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -135,8 +134,7 @@ func decodeJSON(dec *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// decodeCollection decodes the rest of an object or an array. Of an object's members
-// with one name the last counts.
+// decodeCollection decodes the rest of an object or an array. Of an object's members with one name the last counts.
 func decodeCollection(dec *json.Decoder, object bool) (any, error) {
 	list, p, where := []any{}, Properties{}, make(map[string]int)
 	for dec.More() {

@@ -101,7 +101,8 @@ func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) 
 	return m, err
 }
 
-// Notes describes the notes at or below under, sorted by path. The first call reads every note, and reports to [model.WithProgress].
+// Notes describes the notes at or below under, sorted by path. The first call reads every note, and reports to
+// [model.WithProgress].
 func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, error) {
 	if _, err := x.tree.Find("list", under); err != nil {
 		return nil, err
@@ -112,10 +113,11 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, err
 	return namespace.Reached(x.tree, x.notes.Below(under), pathOf), nil
 }
 
-// NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts match in any case, numbers match their texts; a list
-// has a property if one of its items matches, and a wanted list means any of its items. "tags" includes tags in the text, and those nested in a wanted
-// tag. A wanted null is an empty property. A wanted mapping has operators: = and != with a value or a list, <, <=, > and >= with a number or a date,
-// and exists with a bool. Anything else is a [*ConditionError].
+// NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts match in any case, numbers
+// match their texts; a list has a property if one of its items matches, and a wanted list means any of its items. "tags"
+// includes tags in the text, and those nested in a wanted tag. A wanted null is an empty property. A wanted mapping has
+// operators: = and != with a value or a list, <, <=, > and >= with a number or a date, and exists with a bool. Anything else
+// is a [*ConditionError].
 func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*NoteInfo, error) {
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
@@ -172,7 +174,8 @@ func (x *Indexes) reached(list []string) []model.Path {
 	return paths
 }
 
-// withLinksRewritten returns the raw text of v with links accepted that pending renames have rewritten: the renames are shown as done.
+// withLinksRewritten returns the raw text of v with links accepted that pending renames have rewritten: the renames are
+// shown as done.
 func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, diffwrap.Known, error) {
 	known := v.Known()
 	if !x.tree.HasProposals() {

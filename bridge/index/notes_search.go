@@ -158,8 +158,8 @@ func (n *NoteInfo) equals(key string, want any) bool {
 
 var dateLayouts = []string{time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.RFC3339Nano}
 
-// ordered converts a number to a float64, a date to a time.Time, and anything else to nil. YAML's core schema reads dates as texts, and models quote
-// numbers.
+// ordered converts a number to a float64, a date to a time.Time, and anything else to nil. YAML's core schema reads dates as
+// texts, and models quote numbers.
 func ordered(v any) any {
 	switch v := v.(type) {
 	case int64:

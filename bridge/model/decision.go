@@ -78,7 +78,8 @@ func (r Role) Gone() bool {
 	return r == AcceptedDeletion || r == RejectedAddition || r == TakenAlong || r == TakenAlongOlder || r == RejectedComment || r == ResolvedComment || r == TakenBreak
 }
 
-// DecidedRun is a run of characters that was decided on. If they were deleted, it has their text and the neighbours that remained.
+// DecidedRun is a run of characters that was decided on. If they were deleted, it has their text and the neighbours that
+// remained.
 type DecidedRun struct {
 	At    IDRun  `json:"at"`
 	Role  Role   `json:"role"`

@@ -30,9 +30,9 @@ type Document interface {
 	// View calls fn with the document, which does not change until fn returns.
 	View(ctx context.Context, fn func(doc *ycrdt.Doc, modTime time.Time) error) error
 
-	// Change calls fn, which may change the document, stores the change durably as rec, and then sends it to the peers. fn fills in
-	// rec except for Seq, Update, Client, Clock and Len. Change returns an error of fn, which must have changed nothing, as it is.
-	// After any error the document is as before. ErrReadOnly if the peers would refuse the change.
+	// Change calls fn, which may change the document, stores the change durably as rec, and then sends it to the peers. fn
+	// fills in rec except for Seq, Update, Client, Clock and Len. Change returns an error of fn, which must have changed
+	// nothing, as it is. After any error the document is as before. ErrReadOnly if the peers would refuse the change.
 	Change(ctx context.Context, rec *Record, fn func(*ycrdt.Doc) error) error
 }
 
@@ -44,7 +44,8 @@ type SyncStatus struct {
 	Unfetched int    `json:"unfetched"`          // notes that are known by name only
 	Queued    int    `json:"queued"`             // documents that wait to be compared with the server's
 	ReadOnly  bool   `json:"readOnly,omitempty"` // the server refuses changes
-	// Hidden are paths that are not shown because of control characters in their names: the user has to rename them on the server.
+	// Hidden are paths that are not shown because of control characters in their names: the user has to rename them on the
+	// server.
 	Hidden []string `json:"hidden,omitempty"`
 	// LastError is the reason for a lost connection or the server's refusal, with the fix.
 	LastError string `json:"lastError,omitempty"`
@@ -67,8 +68,8 @@ type Syncer interface {
 	Opened(rel string)
 	// Attempted waits, at most some seconds, until it is known whether the server can be reached.
 	Attempted(ctx context.Context)
-	// Acknowledged waits, at most some seconds, until the server has acknowledged the note at rel, and reports whether it has. It
-	// does not wait for a server that is not connected.
+	// Acknowledged waits, at most some seconds, until the server has acknowledged the note at rel, and reports whether it
+	// has. It does not wait for a server that is not connected.
 	Acknowledged(ctx context.Context, rel string) bool
 }
 

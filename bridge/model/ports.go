@@ -14,7 +14,8 @@ type Source interface {
 	// Scan reports all contents, parents before children. A missing or unreadable root is ErrOffline.
 	Scan(ctx context.Context, found func(SourceEntry)) error
 
-	// Read returns the bytes of a note, which are the caller's, and their stamp. It waits, within a bound, for a save under way.
+	// Read returns the bytes of a note, which are the caller's, and their stamp. It waits, within a bound, for a save under
+	// way.
 	Read(ctx context.Context, rel string) ([]byte, Stamp, error)
 
 	// Replace atomically replaces the content of rel with r.Data if the content still has the stamp r.IfMatch; else it returns
@@ -36,14 +37,14 @@ type Replacement struct {
 	ModTime   time.Time // of the new file
 	// Sync requires that Data is on the disk before the rename: the writer has synced its own copy.
 	Sync bool
-	// BeforeRename, unless nil, is called once with the stamp that Data will have, except for CTime, which the rename sets. After
-	// an error of it, which Replace returns as it is, nothing has changed.
+	// BeforeRename, unless nil, is called once with the stamp that Data will have, except for CTime, which the rename sets.
+	// After an error of it, which Replace returns as it is, nothing has changed.
 	BeforeRename func(post Stamp) error
-	// OnAbort, unless nil, is called before Replace returns an error, if BeforeRename has succeeded. Until then the next process
-	// learns from RenameChecker that Data did not get the name.
+	// OnAbort, unless nil, is called before Replace returns an error, if BeforeRename has succeeded. Until then the next
+	// process learns from RenameChecker that Data did not get the name.
 	OnAbort func()
-	// OnDurable, unless nil, is called once, from any goroutine, after Replace has succeeded and when a power cut cannot restore
-	// the old content any more. It is not called if the sync fails.
+	// OnDurable, unless nil, is called once, from any goroutine, after Replace has succeeded and when a power cut cannot
+	// restore the old content any more. It is not called if the sync fails.
 	OnDurable func()
 }
 
@@ -119,8 +120,8 @@ type Retractor interface {
 
 // Restorer is a Structure that keeps removed files.
 type Restorer interface {
-	// Restore gives a removed file the name rel. stamp is that of the file then, except for what a rename changes. fs.ErrNotExist
-	// if it is not kept with that content any more, fs.ErrExist if the name is taken.
+	// Restore gives a removed file the name rel. stamp is that of the file then, except for what a rename changes.
+	// fs.ErrNotExist if it is not kept with that content any more, fs.ErrExist if the name is taken.
 	Restore(ctx context.Context, rel string, stamp Stamp, data []byte) (SourceEntry, error)
 }
 
@@ -279,9 +280,9 @@ type Store interface {
 	DocsOf(file Stamp, sum ContentSum) ([]KeptDoc, error)
 	// Load returns everything stored for id, oldest first; an empty History for an unknown id.
 	Load(id DocID) (History, error)
-	// Append stores recs, all or none, for the document id at p, and returns the number of the last one. They survive the process
-	// when Append returns, and a power cut a moment later. Records that are journalled or Unsent, of which the source has no copy,
-	// survive a power cut at once. Calls for one document come one at a time.
+	// Append stores recs, all or none, for the document id at p, and returns the number of the last one. They survive the
+	// process when Append returns, and a power cut a moment later. Records that are journalled or Unsent, of which the
+	// source has no copy, survive a power cut at once. Calls for one document come one at a time.
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
 	// Materialized records that the source's file durably has the text as of seq, whose sum is given. It is stored soon, not
 	// durably: the file itself is the proof. Records up to seq may be compacted from then on.
@@ -309,8 +310,8 @@ type Store interface {
 	Proposals() ([]ProposalRecord, error)
 	// SessionNote returns the newest note of a session, the zero one for none.
 	SessionNote(session string) SessionNote
-	// Propose durably changes the pending proposals, and adds decisions on them and notes of sessions to the journal: all of it or
-	// nothing.
+	// Propose durably changes the pending proposals, and adds decisions on them and notes of sessions to the journal: all of
+	// it or nothing.
 	Propose(ProposalChange) error
 }
 

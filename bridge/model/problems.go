@@ -17,11 +17,12 @@ import (
 //
 // # The law
 //
-// A thing has a problem if and only if its last attempt failed; the problem began with the first failure after the last success.
-// So the next success ends it, and things that fail side by side do not hide each other.
+// A thing has a problem if and only if its last attempt failed; the problem began with the first failure after the last
+// success. So the next success ends it, and things that fail side by side do not hide each other.
 //
-// The log gets the beginning, each change and the end of a problem at WARN, and repeated failures at DEBUG. Callers of Record do
-// not log. Everything is safe for concurrent use. mu is a leaf, except for the log, which is written under it in order.
+// The log gets the beginning, each change and the end of a problem at WARN, and repeated failures at DEBUG. Callers of
+// Record do not log. Everything is safe for concurrent use. mu is a leaf, except for the log, which is written under it in
+// order.
 type Problems struct {
 	log     *slog.Logger
 	explain func(error) string

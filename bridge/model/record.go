@@ -36,7 +36,8 @@ type Record struct {
 	Created bool `json:"created,omitempty"`
 	// Made are the folders that agents created for the note, innermost first.
 	Made []string `json:"made,omitempty"`
-	// Unsent is set for a change that a server has yet to acknowledge. Only Stores of such sources keep it; Load does not return it.
+	// Unsent is set for a change that a server has yet to acknowledge. Only Stores of such sources keep it; Load does not
+	// return it.
 	Unsent bool `json:"-" cbor:"unsent,omitempty"`
 	// FrontMatter is set if the change touched the front matter, which carries no marks, for undo.
 	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`
@@ -64,8 +65,8 @@ type Record struct {
 	Save *Save `json:"save,omitempty"`
 }
 
-// Save is the effect of a change on the source's file. A file with the stamp Pre does not have the change yet. One with Post has
-// it, completely or torn by a power cut, which Sum tells apart.
+// Save is the effect of a change on the source's file. A file with the stamp Pre does not have the change yet. One with Post
+// has it, completely or torn by a power cut, which Sum tells apart.
 type Save struct {
 	Pre  Stamp  `json:"pre,omitzero"` // zero for a new file
 	Post Stamp  `json:"post"`
@@ -87,7 +88,8 @@ func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
 
 // MadeMark is a suggestion as a change left it: its additions, its deletions, and older comments directly after it.
 type MadeMark struct {
-	// ID, Author, Session, Time and Proposal are set for a suggestion that an undo made pending again; else they are the record's.
+	// ID, Author, Session, Time and Proposal are set for a suggestion that an undo made pending again; else they are the
+	// record's.
 	ID       string    `json:"id,omitempty"`
 	Author   string    `json:"author,omitempty"`
 	Session  string    `json:"session,omitempty"`
@@ -114,7 +116,8 @@ type Placement struct {
 	Behind IDRun `json:"behind,omitzero"`
 }
 
-// FrontMatterChange is a note's front matter before and after one write, and the characters that the write deleted and inserted.
+// FrontMatterChange is a note's front matter before and after one write, and the characters that the write deleted and
+// inserted.
 type FrontMatterChange struct {
 	Before  string    `json:"before"`
 	After   string    `json:"after"`

@@ -29,8 +29,8 @@ const (
 	MaxSessionPurpose = 300
 )
 
-// IsLine reports whether s is one line of at most most visible characters: no control characters, none that change the direction
-// of text.
+// IsLine reports whether s is one line of at most most visible characters: no control characters, none that change the
+// direction of text.
 func IsLine(s string, most int) bool {
 	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= most &&
 		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0

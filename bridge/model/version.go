@@ -30,8 +30,8 @@ type Version struct {
 
 	known diffwrap.Known // the marks of raw that are in the store's records
 
-	// runs are the CRDT IDs of raw. For a note with a Doc they are set when a newer version replaces this one; versions of a live
-	// document have them from the start. Only merges and attribution read them. Guarded by the note's write lock.
+	// runs are the CRDT IDs of raw. For a note with a Doc they are set when a newer version replaces this one; versions of a
+	// live document have them from the start. Only merges and attribution read them. Guarded by the note's write lock.
 	runs []ycrdt.Run
 }
 
@@ -102,8 +102,8 @@ func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
 	return v
 }
 
-// Attribute sets the recorded marks of the raw text, and the edits that move users' text out of agents' marks, before the version
-// is published.
+// Attribute sets the recorded marks of the raw text, and the edits that move users' text out of agents' marks, before the
+// version is published.
 func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit) {
 	v.known, v.canonicalEdits, v.canonical = known, edits, diffwrap.Apply(v.raw, edits)
 }

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Folder is the path of the state folder, or of a folder in it, which only its user can read. Its methods, and package store, open everything in
-// it. The empty Folder has no files and refuses new ones.
+// Folder is the path of the state folder, or of a folder in it, which only its user can read. Its methods, and package
+// store, open everything in it. The empty Folder has no files and refuses new ones.
 type Folder string
 
 func (f Folder) Sub(name string) Folder { return Folder(f.Path(name)) }

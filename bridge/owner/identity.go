@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// A state folder is named after the path of its vault. It also records which directory that is, so that a vault keeps its state when it is moved or
-// renamed on its disk. In every other case the owner prints a sentence and leaves the decision to the user (Adopt).
+// A state folder is named after the path of its vault. It also records which directory that is, so that a vault keeps its
+// state when it is moved or renamed on its disk. In every other case the owner prints a sentence and leaves the decision to
+// the user (Adopt).
 
 const identityName = "vault.json"
 
@@ -37,7 +38,8 @@ func identify(dir string) (identity, error) {
 	return id, nil
 }
 
-// isSame reports whether both are one directory. Disks reuse inodes, and some change their device number at each start: the birth time decides.
+// isSame reports whether both are one directory. Disks reuse inodes, and some change their device number at each start: the
+// birth time decides.
 func (id identity) isSame(other identity) bool {
 	if id.Inode == 0 || id.Inode != other.Inode {
 		return false
@@ -48,8 +50,8 @@ func (id identity) isSame(other identity) bool {
 	return id.Device == other.Device
 }
 
-// isOther reports whether both are certainly different directories. Without a birth time that is unknown: FAT and sshfs renumber inodes at each
-// mount.
+// isOther reports whether both are certainly different directories. Without a birth time that is unknown: FAT and sshfs
+// renumber inodes at each mount.
 func (id identity) isOther(other identity) bool {
 	return id.Born != 0 && other.Born != 0 && id.Born != other.Born
 }
@@ -101,8 +103,8 @@ func states(base string) map[string]identity {
 	return found
 }
 
-// StateOf returns the state folder of the vault in dir: own, which is named after its path, unless a running owner has another one, because the
-// directory was renamed or has several paths.
+// StateOf returns the state folder of the vault in dir: own, which is named after its path, unless a running owner has
+// another one, because the directory was renamed or has several paths.
 func StateOf(own, dir string) string {
 	if _, err := os.Stat(own); err == nil {
 		return own
@@ -156,8 +158,8 @@ func (o *Owner) settle(c LockRequest) error {
 // mostGone is how many states without a vault are named.
 const mostGone = 3
 
-// followMoved moves the state of the vault from its old place. Without one, it names the states whose vaults are gone, except for the one that was
-// just set aside.
+// followMoved moves the state of the vault from its old place. Without one, it names the states whose vaults are gone,
+// except for the one that was just set aside.
 func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 	var gone []string
 	all := states(filepath.Dir(c.State))
@@ -235,8 +237,8 @@ func nested(c LockRequest) error {
 	return nil
 }
 
-// Adopt turns the state folder from, which no process serves, into the state of the vault in c. It sets a previous state of that vault aside and
-// returns its new name, "" for none.
+// Adopt turns the state folder from, which no process serves, into the state of the vault in c. It sets a previous state of
+// that vault aside and returns its new name, "" for none.
 func Adopt(from string, c LockRequest) (aside string, err error) {
 	defer lockStateDirs(filepath.Dir(c.State))()
 	for _, state := range []string{from, c.State} {

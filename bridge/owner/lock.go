@@ -143,7 +143,8 @@ func (o *Owner) lock(c LockRequest) error {
 
 var errHeld = errors.New("locked by another process")
 
-// lockRetryWait is how long to wait for a lock whose owner is dead: a child process that it was just starting holds copies of its files for a moment.
+// lockRetryWait is how long to wait for a lock whose owner is dead: a child process that it was just starting holds copies
+// of its files for a moment.
 const lockRetryWait = 10 * time.Second
 
 // flock locks a file or a folder of a state folder.
@@ -172,7 +173,8 @@ func ownedBy(c LockRequest, err error) error {
 	return &AlreadyServedError{Vault: c.Vault, Name: c.name(), Owner: info}
 }
 
-// Announce publishes info in all state folders. If it fails, the claims hold, but nobody finds the owner: call AnnounceAgain later.
+// Announce publishes info in all state folders. If it fails, the claims hold, but nobody finds the owner: call AnnounceAgain
+// later.
 func (o *Owner) Announce(info Info) error {
 	return o.announce(func(i *Info) { *i = info })
 }

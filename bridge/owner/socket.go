@@ -41,7 +41,8 @@ func Listen() (net.Listener, string, error) {
 	return l, path, nil
 }
 
-// All returns the running owners of this user with any state folder. For an owner that does not answer it returns only process and socket.
+// All returns the running owners of this user with any state folder. For an owner that does not answer it returns only
+// process and socket.
 func All(ctx context.Context) []Info {
 	dir, err := socketDir()
 	if err != nil {
@@ -101,13 +102,14 @@ func socketDir() (string, error) {
 	return dir, nil
 }
 
-// SourceParam is the query parameter with a source of the client, once for each source, as in the owner's claims. A client reaches only these sources,
-// or everything without the parameter.
+// SourceParam is the query parameter with a source of the client, once for each source, as in the owner's claims. A client
+// reaches only these sources, or everything without the parameter.
 const SourceParam = "source"
 
 // Client talks to an owner.
 type Client struct {
-	// Next finds the next owner after one that has ended, nil if there is none yet. Without Next the client ends with its owner. Set it before use.
+	// Next finds the next owner after one that has ended, nil if there is none yet. Without Next the client ends with its
+	// owner. Set it before use.
 	Next func() (*Info, error)
 	// Waits is called while the owner works on an answer, and with 0 when it has come.
 	Waits func(time.Duration)

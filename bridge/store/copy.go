@@ -35,8 +35,9 @@ func Holds(path string) bool {
 	return s.Used()
 }
 
-// Restore replaces the store at path, which no process may have open, by a copy that Copy wrote. It writes the copy beside the store, reads all of it, and
-// then exchanges the two in one step. aside is the name of the folder with the old store, "" for none. After an error everything is as before.
+// Restore replaces the store at path, which no process may have open, by a copy that Copy wrote. It writes the copy beside
+// the store, reads all of it, and then exchanges the two in one step. aside is the name of the folder with the old store, ""
+// for none. After an error everything is as before.
 func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	o.Disk = cmp.Or[disk.Disk](o.Disk, disk.OS{})
 	name := filepath.Base(path)
@@ -61,7 +62,8 @@ func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	return aside, parent.Sync()
 }
 
-// stage writes the copy into a new folder, and reads all of it. It marks every document as settled: the source's files are newer than the copy.
+// stage writes the copy into a new folder, and reads all of it. It marks every document as settled: the source's files are
+// newer than the copy.
 func stage(path string, from io.Reader, o Options) error {
 	dir, err := o.Disk.MakeRoot(path)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// fileIndex finds documents by their files. The first use reads a little of every document, and later ones follow the log. Callers compare the candidates
-// with the document.
+// fileIndex finds documents by their files. The first use reads a little of every document, and later ones follow the log.
+// Callers compare the candidates with the document.
 type fileIndex struct {
 	byFile map[fileKey]model.DocID
 	bySum  map[model.ContentSum][]model.DocID

@@ -17,7 +17,8 @@ func (s *Store) triedLog(err error) error {
 	return err
 }
 
-// tried records the outcome of an attempt. format takes the store's path, the reason and the fix. The reason omits the names of the log's files, which change.
+// tried records the outcome of an attempt. format takes the store's path, the reason and the fix. The reason omits the names
+// of the log's files, which change.
 func (s *Store) tried(about, format string, err error) {
 	if err != nil {
 		reason, mend := err, "see to its disk"

@@ -11,10 +11,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// state is the overlay of the frames after the checkpoint. They are in memory, in maps by document and path, so that no append and no load waits for a
-// checkpoint, and the time of a checkpoint changes no answer. add takes a frame after it is in the log. trim drops the frames that the checkpoint has; it is
-// called in each view, since a checkpoint may have been committed and its frames not dropped yet. Questions that the maps do not answer go to the checkpoint,
-// with the frames applied in a transaction that is rolled back.
+// state is the overlay of the frames after the checkpoint. They are in memory, in maps by document and path, so that no
+// append and no load waits for a checkpoint, and the time of a checkpoint changes no answer. add takes a frame after it is
+// in the log. trim drops the frames that the checkpoint has; it is called in each view, since a checkpoint may have been
+// committed and its frames not dropped yet. Questions that the maps do not answer go to the checkpoint, with the frames
+// applied in a transaction that is rolled back.
 type state struct {
 	checkpoint *checkpoint.File
 

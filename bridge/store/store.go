@@ -43,7 +43,8 @@ type Options struct {
 	Committed func()
 	// History is the retention of histories; 0 is forever.
 	History time.Duration
-	// FreeSpace, unless nil, returns the free bytes of a folder's disk: the checkpoint is not copied to shrink it if that would take the last of them.
+	// FreeSpace, unless nil, returns the free bytes of a folder's disk: the checkpoint is not copied to shrink it if that
+	// would take the last of them.
 	FreeSpace   func(dir string) (uint64, error)
 	SegmentSize int64 // bytes of a file of the log; 0 is 4 MiB
 	// Manual leaves it to the caller to call Sync and Checkpoint.
@@ -280,8 +281,8 @@ func (s *Store) apply(entries []*wal.Entry) error {
 
 var errNothing = errors.New("the entry would change nothing")
 
-// add appends an entry to the log and the state, after complete, unless nil, has completed it or returned errNothing. If synced is set, the entry and
-// everything before it survive a power cut when add returns.
+// add appends an entry to the log and the state, after complete, unless nil, has completed it or returned errNothing. If
+// synced is set, the entry and everything before it survive a power cut when add returns.
 func (s *Store) add(e *wal.Entry, synced bool, complete func(*state) error) error {
 	lsn, err := s.addToLog(e, complete)
 	if err == nil && synced {

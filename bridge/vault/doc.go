@@ -8,8 +8,8 @@
 //	stamp, err = v.Replace(ctx, "Projects/Plan.md", model.Replacement{IfMatch: stamp, Data: edited, ModTime: time.Now()})
 //	err = v.Run(ctx, func(ev model.SourceEvent) { fmt.Println(ev.Kind, ev.Rel) })
 //
-// Package internal/vaultdir documents what is served and how paths are walked. Symlinks are reported and never followed, so that
-// a file has one path.
+// Package internal/vaultdir documents what is served and how paths are walked. Symlinks are reported and never followed, so
+// that a file has one path.
 //
 // # Who writes when
 //
@@ -19,9 +19,9 @@
 //
 // # Following changes
 //
-// Run watches every folder with inotify. An event only marks a path; once the path has stayed the same for a moment, the disk is
-// compared with the Vault's tree of names. So a lost event costs only a rescan, a burst becomes one report per path, and changes
-// by Replace and the Structure methods are in the tree already and not reported.
+// Run watches every folder with inotify. An event only marks a path; once the path has stayed the same for a moment, the
+// disk is compared with the Vault's tree of names. So a lost event costs only a rescan, a burst becomes one report per path,
+// and changes by Replace and the Structure methods are in the tree already and not reported.
 //
 // # Concurrency and errors
 //

@@ -15,12 +15,14 @@ import (
 
 // Polling is for folders without an inotify watch.
 const (
-	// pollEvery is the interval. It grows with the time that a poll takes, so that polling uses at most a twentieth of one core.
+	// pollEvery is the interval. It grows with the time that a poll takes, so that polling uses at most a twentieth of one
+	// core.
 	pollEvery = 2 * time.Second
 	pollShare = 20
 )
 
-// notifier reports paths that may have changed: by inotify, or by polling where there is none. Only the goroutine of Run uses it.
+// notifier reports paths that may have changed: by inotify, or by polling where there is none. Only the goroutine of Run
+// uses it.
 type notifier struct {
 	v       *Vault
 	inotify *fsnotify.Watcher // nil if unavailable; then events and errors are nil, too
@@ -89,8 +91,8 @@ func (n *notifier) warn(sysctl string, err error) {
 		logSysctl, sysctl, model.LogErr, err)
 }
 
-// forget stops watching the folder rel and all below it. A watch follows a renamed folder, so it must end before the folder's new
-// path gets one.
+// forget stops watching the folder rel and all below it. A watch follows a renamed folder, so it must end before the
+// folder's new path gets one.
 func (n *notifier) forget(rel string) {
 	for dir := range n.watched {
 		if dir == rel || vaultdir.Below(rel, dir) {

@@ -13,7 +13,8 @@ import (
 
 const (
 	coalesce = 20 * time.Millisecond // before the first look at a path, so that one look covers the events of a save
-	// saveQuiet is how long a file must stay the same before it is reported. With coalesce, a save is visible after about 100 ms.
+	// saveQuiet is how long a file must stay the same before it is reported. With coalesce, a save is visible after about
+	// 100 ms.
 	saveQuiet = 60 * time.Millisecond
 	lookLimit = time.Second // for a file that is written all the time
 )
@@ -176,8 +177,8 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 	return max(0, saveQuiet-unchanged)
 }
 
-// newFolder is wait for a folder that is not in the tree under its name. If it is there under another name, that one is looked at
-// first: its event may come later than the look into the folder's new parent.
+// newFolder is wait for a folder that is not in the tree under its name. If it is there under another name, that one is
+// looked at first: its event may come later than the look into the folder's new parent.
 func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
 	old, found := w.v.tree.findFolder(vaultdir.IDOfStamp(c.entry.Stamp))
 	if !found || old == rel || now.Sub(c.first) >= lookLimit {

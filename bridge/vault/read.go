@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// quiet is how long a file that was just changed must stay the same. It is longer than the coarsest step of the kernel's file
-	// times (10 ms), within which two saves can have the same time.
+	// quiet is how long a file that was just changed must stay the same. It is longer than the coarsest step of the kernel's
+	// file times (10 ms), within which two saves can have the same time.
 	quiet = 30 * time.Millisecond
 	// vanishGrace is how long a name may be missing before the file counts as removed: some editors move the old file away some
 	// milliseconds before they write the new one.
 	vanishGrace = 250 * time.Millisecond
 )
 
-// Read returns the bytes of a file and their stamp. While a save seems to be under way it polls, at most vaultdir.MaxQuietWait, so
-// that no reader gets the empty or half-written file of an editor's save.
+// Read returns the bytes of a file and their stamp. While a save seems to be under way it polls, at most
+// vaultdir.MaxQuietWait, so that no reader gets the empty or half-written file of an editor's save.
 func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, error) {
 	start := time.Now()
 	var seen vaultdir.StatSample

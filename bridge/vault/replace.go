@@ -9,8 +9,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Replace replaces the content of rel if it still is the one of r.IfMatch; else it changes nothing and returns model.ErrConflict.
-// Mode and, where permitted, owner are kept. The change is durable a moment later (Sync). After an error the file is unchanged.
+// Replace replaces the content of rel if it still is the one of r.IfMatch; else it changes nothing and returns
+// model.ErrConflict. Mode and, where permitted, owner are kept. The change is durable a moment later (Sync). After an error
+// the file is unchanged.
 func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if err := v.writable("write", rel); err != nil {
 		return model.Stamp{}, err

@@ -82,7 +82,8 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 	}
 }
 
-// reportReplaced reports that a path was removed or renamed, if something of another type is there now, which is looked at next.
+// reportReplaced reports that a path was removed or renamed, if something of another type is there now, which is looked at
+// next.
 func (w *watch) reportReplaced(rel string, c *change, arrivals map[vaultdir.ID]string) {
 	old := w.v.tree.entry(rel)
 	if old == nil || !otherKind(old, &c.entry) {

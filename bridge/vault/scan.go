@@ -12,8 +12,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Scan reports the contents of the vault, parents before children, without reading files, and repairs or removes temp files of an
-// earlier process. model.ErrOffline if the vault is missing, or empty after it was not.
+// Scan reports the contents of the vault, parents before children, without reading files, and repairs or removes temp files
+// of an earlier process. model.ErrOffline if the vault is missing, or empty after it was not.
 func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	root, err := v.folder.Find(v.tree.hadEntries)
 	if err != nil {

@@ -68,8 +68,8 @@ func (v *Vault) syncOr(dir disk.Dir, undo func() error) error {
 	return err
 }
 
-// Retract deletes the new file at rel if it still has this stamp and no program has it open for writing; else it changes nothing
-// and returns model.ErrConflict.
+// Retract deletes the new file at rel if it still has this stamp and no program has it open for writing; else it changes
+// nothing and returns model.ErrConflict.
 func (v *Vault) Retract(_ context.Context, rel string, stamp model.Stamp) error {
 	return v.change("retract", func() error { return v.retract(rel, stamp) }, rel)
 }
@@ -261,8 +261,8 @@ func (v *Vault) Stat(rel string) (model.SourceEntry, error) {
 
 var _ model.Stater = (*Vault)(nil)
 
-// Remove moves a file to the vault's .trash, as Obsidian does, and deletes an empty folder. A folder with any contents, hidden or
-// not, is model.ErrNotEmpty.
+// Remove moves a file to the vault's .trash, as Obsidian does, and deletes an empty folder. A folder with any contents,
+// hidden or not, is model.ErrNotEmpty.
 func (v *Vault) Remove(_ context.Context, rel string) error {
 	return v.change("remove", func() error { return v.remove(rel) }, rel)
 }
@@ -360,7 +360,8 @@ func holds(dir disk.Dir, name string, data []byte) bool {
 
 var _ model.Restorer = (*Vault)(nil)
 
-// removeFolder removes an empty folder. It waits for the pre-image of a save, which is in it for a moment after the save returned.
+// removeFolder removes an empty folder. It waits for the pre-image of a save, which is in it for a moment after the save
+// returned.
 func (v *Vault) removeFolder(p *vaultdir.Entry) error {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := p.Dir.Rmdir(p.Name)

@@ -206,8 +206,8 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 	return news
 }
 
-// begin marks paths as being changed by this process, so that Run does not take the change for a user's before wrote or record is
-// called. end removes the marks.
+// begin marks paths as being changed by this process, so that Run does not take the change for a user's before wrote or
+// record is called. end removes the marks.
 func (t *tree) begin(rels ...string) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -21,11 +21,11 @@ const (
 
 type Options struct {
 	ReadOnly bool
-	// MaxWatches bounds the inotify watches, which a user shares with editors and sync tools; 0 leaves the bound to the kernel. Folders
-	// beyond it are polled.
+	// MaxWatches bounds the inotify watches, which a user shares with editors and sync tools; 0 leaves the bound to the
+	// kernel. Folders beyond it are polled.
 	MaxWatches int
-	// Swap is a folder of this vault's own, created if it is missing, in which new files are made before they are exchanged with
-	// notes, if it is on the vault's disk. Without it they are made next to the notes, under hidden names.
+	// Swap is a folder of this vault's own, created if it is missing, in which new files are made before they are exchanged
+	// with notes, if it is on the vault's disk. Without it they are made next to the notes, under hidden names.
 	Swap string
 	// SyncBefore syncs each new file before it gets the name of the note, as on a disk that does not order names.
 	SyncBefore bool
@@ -76,8 +76,8 @@ func New(dir string, o Options) (*Vault, error) {
 	return v, nil
 }
 
-// Close waits until every save is durable, and for programs that have a replaced note open, at most half a second after their last
-// change. Later writes of such a program are lost and logged.
+// Close waits until every save is durable, and for programs that have a replaced note open, at most half a second after
+// their last change. Later writes of such a program are lost and logged.
 func (v *Vault) Close() error {
 	v.lateWrites.End()
 	v.swaps.Close()

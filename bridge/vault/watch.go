@@ -19,8 +19,8 @@ const (
 	awayEvery = time.Second // while the vault is offline, or folders are polled
 )
 
-// Run watches the vault until ctx ends, and reports each settled change by others, about 100 ms after the last step of a save. Call
-// Scan first: Run reports what differs from it, including changes in between. Only one Run may be active.
+// Run watches the vault until ctx ends, and reports each settled change by others, about 100 ms after the last step of a
+// save. Call Scan first: Run reports what differs from it, including changes in between. Only one Run may be active.
 func (v *Vault) Run(ctx context.Context, changed func(model.SourceEvent)) error {
 	w := &watch{v: v, report: changed, pending: make(map[string]*change)}
 	w.timer = time.NewTimer(rootEvery)
@@ -112,8 +112,8 @@ func (w *watch) failed(err error) {
 	w.notifier.poll(w.compare)
 }
 
-// compare marks differences between a folder and the tree, and enters unwatched folders below. So the look, which comes later, has
-// both halves of a rename.
+// compare marks differences between a folder and the tree, and enters unwatched folders below. So the look, which comes
+// later, has both halves of a rename.
 func (w *watch) compare(rel string) {
 	entries, err := w.list(rel)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {

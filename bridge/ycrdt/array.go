@@ -53,8 +53,7 @@ func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
 	return tx.insertValues(b, left, values)
 }
 
-// Push adds values at the end. Unlike an insertion at the last position they
-// come after elements that were deleted there.
+// Push adds values at the end. Unlike an insertion at the last position they come after elements that were deleted there.
 func (a *Array) Push(tx *Txn, values ...any) error {
 	b := a.in(tx)
 	if err := checkValues(values); err != nil || b.Dead {
@@ -71,8 +70,7 @@ func (a *Array) Push(tx *Txn, values ...any) error {
 	return tx.insertValues(b, last, values)
 }
 
-// insertValues inserts values after left. Neighbours that are any values share
-// an item.
+// insertValues inserts values after left. Neighbours that are any values share an item.
 func (tx *Txn) insertValues(b *ytypes.Branch, left structs.Ref, values []any) (err error) {
 	right := tx.edit.Store.After(b, left)
 	var packed []byte
@@ -109,7 +107,6 @@ func isAny(v any) bool {
 	return true
 }
 
-// Delete removes n elements from pos on.
 func (a *Array) Delete(tx *Txn, pos, n int) {
 	b := a.in(tx)
 	pos = clamp(pos, b.Length)

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Parts are repeated to make hostile texts: they open without closing, nest, or are searched in vain. Each "N" is another number.
+// Parts are repeated to make hostile texts: they open without closing, nest, or are searched in vain. Each "N" is another
+// number.
 var Parts = []string{
 	"[", "[[", "![", "[](", "]", "(", "{", "}", "`", "` `` ", "```\n", "~~~\n", "<!--", "-->", "<div>\n", "</", "$$",
 	"{++", "++}", "{--", "--}", "{~~", "~>", "~~}", "{>>", "<<}", "{==", "==}", "{++{--", "{~~a~>", "{>>@@", "{++++}", "{>>x<<}", "{==a==}{>>",
@@ -44,8 +45,8 @@ const (
 	attempts   = 10
 )
 
-// Linear fails the test if the time of fn, which must work on this goroutine, grows faster than its input, made by input for the size n
-// and four times that. It takes the least of several times of this thread.
+// Linear fails the test if the time of fn, which must work on this goroutine, grows faster than its input, made by input for
+// the size n and four times that. It takes the least of several times of this thread.
 func Linear(t testing.TB, name string, n int, input func(n int) string, fn func(text string)) {
 	t.Helper()
 	runtime.LockOSThread()

@@ -1,8 +1,8 @@
-// Package need has the requirements of tests on the machine. It skips tests for which the machine lacks something, and bounds the time
-// and memory of calls on hostile input ([Call], [Linear]), and all times on a busy machine ([Scaled]).
+// Package need has the requirements of tests on the machine. It skips tests for which the machine lacks something, and
+// bounds the time and memory of calls on hostile input ([Call], [Linear]), and all times on a busy machine ([Scaled]).
 //
-// RELAYFS_TESTS=all, which make test sets, runs all tests; else only those run that need nothing but Go. With CI=true, too, a test fails
-// instead of skipping.
+// RELAYFS_TESTS=all, which make test sets, runs all tests; else only those run that need nothing but Go. With CI=true, too,
+// a test fails instead of skipping.
 package need
 
 import (
@@ -19,8 +19,8 @@ func Everything() bool { return os.Getenv("RELAYFS_TESTS") == "all" }
 
 var raced bool
 
-// Raced reports whether the race detector is on. make test also runs without it, several times as fast: expensive tests with one
-// goroutine can be left to that run.
+// Raced reports whether the race detector is on. make test also runs without it, several times as fast: expensive tests with
+// one goroutine can be left to that run.
 func Raced() bool { return raced }
 
 // Full skips the test unless RELAYFS_TESTS=all; why is what it needs, or how long it takes.
@@ -52,7 +52,8 @@ func Programs(t testing.TB, names ...string) {
 	}
 }
 
-// Waiting raises the number of parallel tests, for the TestMain of a package whose tests mostly wait. go test -parallel overrides it.
+// Waiting raises the number of parallel tests, for the TestMain of a package whose tests mostly wait. go test -parallel
+// overrides it.
 func Waiting() {
 	const perProcessor = 4
 	flag.Parse()

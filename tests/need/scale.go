@@ -30,6 +30,6 @@ func parseScale(text string) (int, error) {
 	return n, nil
 }
 
-// Scaled returns a limit for this machine from one for an idle machine. All limits that a busy machine can exceed come from it, but not
-// times that the product measures, nor waits that nothing happens.
+// Scaled returns a limit for this machine from one for an idle machine. All limits that a busy machine can exceed come from
+// it, but not times that the product measures, nor waits that nothing happens.
 func Scaled(limit time.Duration) time.Duration { return limit * scale() }

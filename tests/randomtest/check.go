@@ -20,8 +20,9 @@ const slow = time.Minute
 // Soaks reports whether tests run for a given time, to find rare failures.
 func Soaks() bool { return os.Getenv("RELAYFS_SOAK") != "" }
 
-// Check runs property for rounds seeds, and fails t at the first failure. The testing.TB of property is the round's: Fatal and Skip end
-// the round, Cleanup runs at its end. All randomness of a round must come from r, which one goroutine uses at a time.
+// Check runs property for rounds seeds, and fails t at the first failure. The testing.TB of property is the round's: Fatal
+// and Skip end the round, Cleanup runs at its end. All randomness of a round must come from r, which one goroutine uses at a
+// time.
 func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) {
 	t.Helper()
 	if path := os.Getenv("RELAYFS_CASE"); path != "" {

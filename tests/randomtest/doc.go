@@ -1,5 +1,5 @@
-// Package randomtest runs tests of random input: [Check] calls a property with a random source for each round, reports the seed of the
-// first failure, and searches a smaller case that fails at the same place.
+// Package randomtest runs tests of random input: [Check] calls a property with a random source for each round, reports the
+// seed of the first failure, and searches a smaller case that fails at the same place.
 //
 // Every run has new seeds. Environment variables for all such tests:
 //

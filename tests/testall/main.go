@@ -6,12 +6,13 @@
 // It exits 1 if anything failed, and also if nothing was run. tests/scripts/test.sh
 // installs what the tests need, and calls it.
 //
-// Packages run concurrently, in four go test commands: those that start goroutines with the race detector, which takes several times as
-// long and so has fewer random rounds; all without it; fusefs and bridge/remote, which mostly wait, with it; and those below tests,
-// which drive the built program. Tests named TestTimed... measure time: they run at the end, one by one.
+// Packages run concurrently, in four go test commands: those that start goroutines with the race detector, which takes
+// several times as long and so has fewer random rounds; all without it; fusefs and bridge/remote, which mostly wait, with
+// it; and those below tests, which drive the built program. Tests named TestTimed... measure time: they run at the end, one
+// by one.
 //
-// A failed test is run once more, alone, and listed as flaky if it passes then, except after a data race or a panic, which a second run
-// would hide.
+// A failed test is run once more, alone, and listed as flaky if it passes then, except after a data race or a panic, which a
+// second run would hide.
 package main
 
 import (
@@ -143,8 +144,8 @@ func (a *all) again() {
 	}
 }
 
-// goTest runs the tests of the packages with scaled limits, and adds their results to the summary. Failures are in the results, not in
-// the exit code.
+// goTest runs the tests of the packages with scaled limits, and adds their results to the summary. Failures are in the
+// results, not in the exit code.
 func (a *all) goTest(name string, packages []string, scale int, args ...string) {
 	if len(packages) == 0 {
 		return

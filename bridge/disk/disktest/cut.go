@@ -113,8 +113,8 @@ func (d *Disk) Killed() *Disk {
 	return d.copy()
 }
 
-// PowerCuts yields distinct states that a power cut may leave now: all of them, or a fixed choice of limit. Everything is durable in
-// them.
+// PowerCuts yields distinct states that a power cut may leave now: all of them, or a fixed choice of limit. Everything is
+// durable in them.
 func (d *Disk) PowerCuts(limit int) iter.Seq[*Disk] {
 	return d.SomePowerCuts(limit, rand.New(rand.NewPCG(1, uint64(len(d.Calls())))))
 }
@@ -260,8 +260,8 @@ func (d *Disk) contentsLeft(chosen [][]bool, limit int, rng *rand.Rand) iter.Seq
 	}
 }
 
-// picks yields the remainder of each file: all combinations, or limit of them. The first ones are nothing, everything, and everything
-// except one file.
+// picks yields the remainder of each file: all combinations, or limit of them. The first ones are nothing, everything, and
+// everything except one file.
 func picks(left [][]remainder, total, limit int, rng *rand.Rand) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		pick := make([]int, len(left))
@@ -327,8 +327,8 @@ func (n *inode) walkSynced(fn func(name string, n *inode)) {
 	}
 }
 
-// left lists the possible remainders of a file, from none of the unsynced changes to all. old is set if its attributes will be old. mu
-// is held.
+// left lists the possible remainders of a file, from none of the unsynced changes to all. old is set if its attributes will
+// be old. mu is held.
 func (n *inode) left(old bool) (left []remainder) {
 	later, last := n.synced.attr, n.attr // with some bytes missing, and with none
 	switch {

@@ -55,8 +55,8 @@ type volume struct {
 	journal []change // unsynced, oldest first
 }
 
-// New returns a machine with empty disks. clock is the time of changes, which are at least a nanosecond apart; nil is a clock that
-// stands still except for that.
+// New returns a machine with empty disks. clock is the time of changes, which are at least a nanosecond apart; nil is a
+// clock that stands still except for that.
 func New(clock func() time.Time, volumes ...Volume) *Disk {
 	if clock == nil {
 		clock = func() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -73,8 +73,8 @@ func New(clock func() time.Time, volumes ...Volume) *Disk {
 	return d
 }
 
-// Before calls fn before each call that changes something. If fn returns an error, the call returns it and does nothing. fn may use the
-// machine, as a user or to copy its state.
+// Before calls fn before each call that changes something. If fn returns an error, the call returns it and does nothing. fn
+// may use the machine, as a user or to copy its state.
 func (d *Disk) Before(fn func(Call) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

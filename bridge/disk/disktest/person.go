@@ -18,8 +18,9 @@ func (d *Disk) Person() Person { return Person{d} }
 // Open opens a folder, for calls that Person lacks.
 func (p Person) Open(at string) (disk.Dir, error) { return p.d.openRoot(person, at) }
 
-// Save writes text to a file in place, as a program does that opens it with O_TRUNC. It syncs the file, and for a new file the folder.
-// If the file is leased, it waits for the end of the lease, and then writes to the inode that it found, even without a name.
+// Save writes text to a file in place, as a program does that opens it with O_TRUNC. It syncs the file, and for a new file
+// the folder. If the file is leased, it waits for the end of the lease, and then writes to the inode that it found, even
+// without a name.
 func (p Person) Save(at, text string) error {
 	d, err := p.Open(path.Dir(at))
 	if err != nil {

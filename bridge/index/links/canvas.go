@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// RetargetCanvas replaces the path old, and paths below it, by new in the members "file" and "background" of nodes of a canvas (JSON Canvas 1.0). Every
-// other byte stays. It returns false if there is no such node, or data is not a canvas.
+// RetargetCanvas replaces the path old, and paths below it, by new in the members "file" and "background" of nodes of a
+// canvas (JSON Canvas 1.0). Every other byte stays. It returns false if there is no such node, or data is not a canvas.
 func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	if !json.Valid(data) {
 		return data, false

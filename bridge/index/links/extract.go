@@ -9,9 +9,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
-// Extract returns the links of a note's text in order. Not links: text in fenced, indented or inline code or in an HTML comment, Markdown links to URLs
-// or with an unescaped space in their target, and text in front matter outside quoted strings. Obsidian's own comments (%%...%%) and math do count.
-// The result shares the memory of text.
+// Extract returns the links of a note's text in order. Not links: text in fenced, indented or inline code or in an HTML
+// comment, Markdown links to URLs or with an unescaped space in their target, and text in front matter outside quoted
+// strings. Obsidian's own comments (%%...%%) and math do count. The result shares the memory of text.
 func Extract(text string) []Link { return ExtractMarked(text, diffwrap.Known{}) }
 
 // ExtractMarked is Extract for a text with known marks.

@@ -6,18 +6,15 @@ import (
 	"sync"
 )
 
-// Index holds the names of all notes and files of a workspace and the links between
-// them.
+// Index holds the names of all notes and files of a workspace and the links between them.
 //
-// It resolves a link when asked, by maps over folded paths and base names. So a new
-// note that takes over the links of another costs only its own entry, and no answer is
-// ever stale. The time of Backlinks grows with the number of links that end in the same
-// base name.
+// It resolves a link when asked, by maps over folded paths and base names. So a new note that takes over the links of
+// another costs only its own entry, and no answer is ever stale. The time of Backlinks grows with the number of links that
+// end in the same base name.
 type Index struct {
 	mu    sync.RWMutex     // protects the following
 	files map[string]*file // notes and files by path
-	// paths has them by folded path, without ".md"; more than one if names differ
-	// only in case or Unicode form.
+	// paths has them by folded path, without ".md"; more than one if names differ only in case or Unicode form.
 	paths map[string][]*file
 	// names has them by folded base name without ".md", for each Folder and, under
 	// the Folder "", for the whole workspace; shortest path first.
@@ -73,8 +70,7 @@ func (x *Index) Remove(path string) {
 	}
 }
 
-// Rename moves the note or file at oldPath, or everything below it, to newPath. Files at
-// the new place are replaced.
+// Rename moves the note or file at oldPath, or everything below it, to newPath. Files at the new place are replaced.
 func (x *Index) Rename(oldPath, newPath string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

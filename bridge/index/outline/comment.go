@@ -10,8 +10,8 @@ import (
 
 type span struct{ from, to int }
 
-// commentBlocks returns the multi-line comments of a text, where plugins keep their data: from a "%%" that begins a line to the next "%%" on a later
-// line, or to the end. A "%%" in code, or one that a line opens in its middle, begins none.
+// commentBlocks returns the multi-line comments of a text, where plugins keep their data: from a "%%" that begins a line to
+// the next "%%" on a later line, or to the end. A "%%" in code, or one that a line opens in its middle, begins none.
 func commentBlocks(text string) (list []span) {
 	open, off := -1, 0
 	fence := ""
@@ -41,7 +41,8 @@ func commentBlocks(text string) (list []span) {
 	return list
 }
 
-// Properties by which plugins mark notes with a form of their own, and the line between the lanes of a Kanban board and its archive.
+// Properties by which plugins mark notes with a form of their own, and the line between the lanes of a Kanban board and its
+// archive.
 const (
 	kanbanProperty     = "kanban-plugin"
 	excalidrawProperty = "excalidraw-plugin"
@@ -93,8 +94,8 @@ func lineOf(note string, body int, lines ...string) int {
 	return len(note)
 }
 
-// end returns where the user's text ends between from and to: before multi-line comments and the blank lines around them, and before the data of a
-// drawing or the archive of a board.
+// end returns where the user's text ends between from and to: before multi-line comments and the blank lines around them,
+// and before the data of a drawing or the archive of a board.
 func (f form) end(note string, from, to int) int {
 	if from < f.data {
 		to = min(to, f.data)

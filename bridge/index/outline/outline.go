@@ -1,15 +1,16 @@
-// Package outline extracts the structure of a note's text: its properties, tags, headings, tasks, code blocks and wikilinks, and its length. It also finds
-// a section of a note by its heading or block ID, and where appended text goes.
+// Package outline extracts the structure of a note's text: its properties, tags, headings, tasks, code blocks and wikilinks,
+// and its length. It also finds a section of a note by its heading or block ID, and where appended text goes.
 //
 //	o := outline.Of("---\ntags: [work/urgent]\n---\n# Plan\nSee [[Other]] #Later\n")
 //	o.Tags      // [work/urgent Later]
 //	o.Headings  // [{1 Plan 4}]
 //	o.Words     // 3
 //
-// Block structure is CommonMark's, parsed by goldmark without its inline parsers; tags are Obsidian's. Words and characters are those of the body.
+// Block structure is CommonMark's, parsed by goldmark without its inline parsers; tags are Obsidian's. Words and characters
+// are those of the body.
 //
-// An Outline shares no memory with its text. Of is pure and never fails: front matter that is not a YAML mapping yields no properties, and Invalid is the
-// reason.
+// An Outline shares no memory with its text. Of is pure and never fails: front matter that is not a YAML mapping yields no
+// properties, and Invalid is the reason.
 package outline
 
 import (

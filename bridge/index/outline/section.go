@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// Section is a heading with everything up to the next heading of its level or above, or a block with an ID. From and To are offsets in bytes, To after the
-// break of the last line; Line and Last are its first and last line, from 1.
+// Section is a heading with everything up to the next heading of its level or above, or a block with an ID. From and To are
+// offsets in bytes, To after the break of the last line; Line and Last are its first and last line, from 1.
 type Section struct {
 	From, To   int
 	Line, Last int
@@ -47,8 +47,9 @@ func (h Heading) Address() string {
 // PathMark separates the headings of a path: "Project::Tasks" is "Tasks" below "Project".
 const PathMark = "::"
 
-// SectionOf finds a section of a note by its heading ("Plan", "## Plan" for one of that level, "## Plan (line 7)" for the one on that line, or
-// "Project::Plan" for one below another; in any case) or by its block ID ("^abc"). The error is a *SectionError.
+// SectionOf finds a section of a note by its heading ("Plan", "## Plan" for one of that level, "## Plan (line 7)" for the
+// one on that line, or "Project::Plan" for one below another; in any case) or by its block ID ("^abc"). The error is a
+// *SectionError.
 func SectionOf(note, name string) (Section, error) {
 	name = strings.TrimSpace(name)
 	headings := Of(note).Headings
@@ -148,8 +149,8 @@ func lineStarts(note string) []int {
 	return starts
 }
 
-// blockOf returns the whole lines of the block that ends in " ^id", or is before a line with only the ID. A list item includes nested items. own is where a
-// block ends whose ID is on a line of its own.
+// blockOf returns the whole lines of the block that ends in " ^id", or is before a line with only the ID. A list item
+// includes nested items. own is where a block ends whose ID is on a line of its own.
 func blockOf(note, id string) (from, to, own int, ok bool) {
 	mark := regexp.MustCompile(`(?:^|\s)\^` + regexp.QuoteMeta(id) + `\s*$`)
 	_, body, _ := frontmatter.Split(note)
@@ -214,10 +215,11 @@ func lineEnd(note string, off int) int {
 	return len(note)
 }
 
-// Append returns where content goes, and what to insert there, at the end of a section, or of the note if at is nil. A list continues without a blank line
-// and with its own bullets, unless its items have blank lines between them; a heading gets a blank line after it if most of the note's have one. Lines that
-// continue a list, a table or a quote go before an ID of that block. Text goes before multi-line comments at the end, and before the data of a drawing. In
-// a lane of a Kanban board it becomes a card.
+// Append returns where content goes, and what to insert there, at the end of a section, or of the note if at is nil. A list
+// continues without a blank line and with its own bullets, unless its items have blank lines between them; a heading gets a
+// blank line after it if most of the note's have one. Lines that continue a list, a table or a quote go before an ID of that
+// block. Text goes before multi-line comments at the end, and before the data of a drawing. In a lane of a Kanban board it
+// becomes a card.
 func Append(note string, at *Section, content string) (off int, insert string) {
 	_, from, _ := frontmatter.Split(note)
 	to := len(note)
@@ -279,8 +281,8 @@ func join(before, lines []string, nl string, tight func() bool) string {
 	return gap
 }
 
-// continued returns what to insert to continue a block before the line with its ID: items of a list, rows of a table, text in a quote. ok is false for other
-// lines.
+// continued returns what to insert to continue a block before the line with its ID: items of a list, rows of a table, text
+// in a quote. ok is false for other lines.
 func continued(note string, at Section, lines []string, nl string) (off int, insert string, ok bool) {
 	off = len(strings.TrimRight(note[:at.own], " \t\r\n"))
 	before := linesIn(note[at.From:off])
@@ -332,8 +334,9 @@ func card(lines []string) []string {
 	return out
 }
 
-// AppendNew is Append for a missing section: it adds the heading, returned as made, at the end of the note or, for a path, of the section above it. ok is
-// false if name is not that of a new heading, or if there is not exactly one section above it.
+// AppendNew is Append for a missing section: it adds the heading, returned as made, at the end of the note or, for a path,
+// of the section above it. ok is false if name is not that of a new heading, or if there is not exactly one section above
+// it.
 func AppendNew(note, name, content string) (off int, insert, made string, ok bool) {
 	name = strings.TrimSpace(name)
 	if strings.HasPrefix(name, "^") || onLine.MatchString(name) || strings.ContainsAny(name, "\r\n") {

@@ -39,7 +39,8 @@ func IsTagKey(key string) bool {
 	return strings.EqualFold(key, "tags") || strings.EqualFold(key, "tag")
 }
 
-// HasTag reports whether the note has the tag or one nested in it: work/urgent counts as work. Case and a leading '#' do not matter.
+// HasTag reports whether the note has the tag or one nested in it: work/urgent counts as work. Case and a leading '#' do not
+// matter.
 func (o *Outline) HasTag(tag string) bool {
 	tag = strings.Trim(strings.TrimPrefix(tag, "#"), "/")
 	for _, t := range o.Tags {
@@ -203,8 +204,8 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 
 func SameTag(a, b string) bool { return fold(a) == fold(b) }
 
-// RetagProperties replaces the tags of properties by those that fn returns; ok is false if the tag stays, and "" drops it. A tag that then is there twice is
-// dropped. changed counts the changed tags.
+// RetagProperties replaces the tags of properties by those that fn returns; ok is false if the tag stays, and "" drops it. A
+// tag that then is there twice is dropped. changed counts the changed tags.
 func RetagProperties(p frontmatter.Properties, fn func(tag string) (to string, ok bool)) (out frontmatter.Properties, changed int) {
 	seen, made := make(map[string]bool), make(map[string]bool)
 	keep := func(written string) (string, bool) {

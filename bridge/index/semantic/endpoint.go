@@ -33,8 +33,7 @@ const (
 	defaultPeriod = time.Minute
 )
 
-// Endpoint is a server with the embeddings API of OpenAI, which Ollama, vLLM and
-// llama.cpp implement, too.
+// Endpoint is a server with the embeddings API of OpenAI, which Ollama, vLLM and llama.cpp implement, too.
 type Endpoint struct {
 	// URL is the server's address, with or without /v1 or /v1/embeddings.
 	URL   string
@@ -195,8 +194,7 @@ func statusError(res *http.Response, answer []byte) error {
 	return err
 }
 
-// decodeVectors decodes the vectors of n texts, which may come in any order. A malformed
-// answer is worth another attempt.
+// decodeVectors decodes the vectors of n texts, which may come in any order. A malformed answer is worth another attempt.
 func decodeVectors(answer []byte, n int) ([][]float32, error) {
 	var body struct {
 		Data []struct {

@@ -22,8 +22,9 @@ import (
 // englishDims is the length of the vectors.
 const englishDims = 100
 
-// englishFile has the number of words; for each word, in the order of the alphabet, its step, the row of its vector in int8s, and
-// the end of the word in the text; and the text, which has the words without separators. Numbers are little-endian.
+// englishFile has the number of words; for each word, in the order of the alphabet, its step, the row of its vector in
+// int8s, and the end of the word in the text; and the text, which has the words without separators. Numbers are
+// little-endian.
 //
 //go:embed english.vectors
 var englishFile string
@@ -59,7 +60,8 @@ func (t *englishParts) word(i int) string {
 	return t.words[start:uint32At(t.ends, i)]
 }
 
-// addEnglish adds the vector of a word in lower case to sum, which has the length englishDims, and reports whether there is one.
+// addEnglish adds the vector of a word in lower case to sum, which has the length englishDims, and reports whether there is
+// one.
 func addEnglish(sum []float32, word string) bool {
 	t := english()
 	i := sort.Search(t.count, func(i int) bool { return t.word(i) >= word })

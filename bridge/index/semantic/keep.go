@@ -64,8 +64,7 @@ func (x *Index) Save() error {
 	return x.o.Dir.Replace(fileName, b.Bytes())
 }
 
-// snapshot returns what to save, nil if the file is current. It leaves out vectors of
-// passages that no note has any more.
+// snapshot returns what to save, nil if the file is current. It leaves out vectors of passages that no note has any more.
 func (x *Index) snapshot() *kept {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -14,8 +14,7 @@ const (
 	maxPassage  = 3000
 )
 
-// passages cuts the body of a note at blank lines, and at headings if the text before is
-// long enough.
+// passages cuts the body of a note at blank lines, and at headings if the text before is long enough.
 func passages(note string) []string {
 	_, body, _ := frontmatter.Split(note)
 	var list []string

@@ -77,8 +77,7 @@ func (x *Index) embedChanged(ctx context.Context, notes []*index.NoteInfo) error
 	return batch.run(ctx, x)
 }
 
-// changedOf returns the notes whose current state is not indexed, and forgets those that do
-// not exist any more.
+// changedOf returns the notes whose current state is not indexed, and forgets those that do not exist any more.
 func (x *Index) changedOf(notes []*index.NoteInfo) []*index.NoteInfo {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -26,9 +26,8 @@ func CheckText(t *testing.T, what, got, want string) {
 
 func excerpt(s string, at int) string { return s[max(0, at-40):min(len(s), at+160)] }
 
-// CheckSuggested checks the law of the product for one note: the vault's file
-// holds the difference between before and after as suggestions, no more and no
-// less, and the mount shows after.
+// CheckSuggested checks the law of the product for one note: the vault's file holds the difference between before and after
+// as suggestions, no more and no less, and the mount shows after.
 func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 	t.Helper()
 	CheckText(t, "mount's text of "+name, ReadFile(t, m.Path(name)), after)

@@ -78,8 +78,8 @@ func (m *Mount) Stop(t *testing.T) {
 	}
 }
 
-// Kill ends the process as a crash does; the mountpoint stays as a dead mount. A process that hangs in a notification of the kernel is
-// freed as `relayfs unmount` does it.
+// Kill ends the process as a crash does; the mountpoint stays as a dead mount. A process that hangs in a notification of the
+// kernel is freed as `relayfs unmount` does it.
 func (m *Mount) Kill(t *testing.T) {
 	t.Helper()
 	if err := m.Cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -135,8 +135,8 @@ func (m *Mount) cleanup(t *testing.T) {
 	}
 }
 
-// abort ends the connection to the kernel, where that is permitted: a process that waits for an unanswered request cannot be ended
-// otherwise.
+// abort ends the connection to the kernel, where that is permitted: a process that waits for an unanswered request cannot be
+// ended otherwise.
 func (m *Mount) abort(t *testing.T) {
 	const control = "/sys/fs/fuse/connections"
 	dir := control

@@ -54,8 +54,9 @@ func (s *Sandbox) SampleVault(t *testing.T) string {
 	return dir
 }
 
-// DocsSets returns the Markdown of the npm packages below tests/docs-sets, in a folder for each package, and one for their dependencies.
-// Texts that relayfs and ripgrep read differently are left out: with CriticMarkup, with very long lines, or not UTF-8.
+// DocsSets returns the Markdown of the npm packages below tests/docs-sets, in a folder for each package, and one for their
+// dependencies. Texts that relayfs and ripgrep read differently are left out: with CriticMarkup, with very long lines, or
+// not UTF-8.
 func DocsSets(t *testing.T, s *Sandbox) (files map[string]string) {
 	t.Helper()
 	var manifest struct{ Dependencies map[string]string }

@@ -19,8 +19,8 @@ var Soon = need.Scaled(time.Second)
 
 var QueueTimeout = need.Scaled(2 * time.Minute)
 
-// Eventually polls until check returns nil, and returns how long it took. After within it fails the test with check's last error. It
-// pauses for as long as a check takes, or a fiftieth of the time so far if that is longer.
+// Eventually polls until check returns nil, and returns how long it took. After within it fails the test with check's last
+// error. It pauses for as long as a check takes, or a fiftieth of the time so far if that is longer.
 func Eventually(t *testing.T, within time.Duration, check func() error) time.Duration {
 	t.Helper()
 	start := time.Now()

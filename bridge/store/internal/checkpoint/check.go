@@ -18,7 +18,8 @@ func Check(path string) error {
 	return errors.Join(f.Check(), f.Close())
 }
 
-// Check reads the whole file: each value can be decoded, and references match. Writes wait, reads do not. (bbolt's own check panics at a damaged page.)
+// Check reads the whole file: each value can be decoded, and references match. Writes wait, reads do not. (bbolt's own check
+// panics at a damaged page.)
 func (f *File) Check() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

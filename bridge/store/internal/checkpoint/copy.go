@@ -26,7 +26,8 @@ func (f *File) Copy(w io.Writer) error {
 	})
 }
 
-// SettleAll records for every document that its source's file has had its text: the file's content now is newer, whatever the records say of saves under way.
+// SettleAll records for every document that its source's file has had its text: the file's content now is newer, whatever
+// the records say of saves under way.
 func (f *File) SettleAll() error {
 	return f.update(func(tx *bolt.Tx) error {
 		var ids []model.DocID
@@ -42,8 +43,8 @@ func (f *File) SettleAll() error {
 	})
 }
 
-// Shrink replaces the file by a compact copy if a quarter of it is free. Reads do not wait. The disk must have room for twice the copy, since saves need
-// some, too.
+// Shrink replaces the file by a compact copy if a quarter of it is free. Reads do not wait. The disk must have room for
+// twice the copy, since saves need some, too.
 func (f *File) Shrink() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

@@ -1,4 +1,5 @@
-// Package checkpoint has the state of the log's frames in a bbolt file. It does not know the log: its caller applies frames, and asks for the last one.
+// Package checkpoint has the state of the log's frames in a bbolt file. It does not know the log: its caller applies frames,
+// and asks for the last one.
 //
 //	f, err := checkpoint.Open("/state/store/checkpoint.db", dir, checkpoint.Options{})
 //	err = f.Apply(entries) // durably, all or none
@@ -32,7 +33,6 @@
 //
 // # Versions and damage
 //
-// The version covers this file and the log. Open refuses a file of another version with
-// model.ErrUnknownStore, and leaves it as it is. It reads nothing else of the file: damage is
-// ErrDamaged where it is first met. Check reads everything.
+// The version covers this file and the log. Open refuses a file of another version with model.ErrUnknownStore, and leaves it
+// as it is. It reads nothing else of the file: damage is ErrDamaged where it is first met. Check reads everything.
 package checkpoint

@@ -129,8 +129,7 @@ func (f *File) update(fn func(*bolt.Tx) error) error {
 	return err
 }
 
-// View calls fn with the file as it is now, and returns its error. A View must not be opened
-// within another.
+// View calls fn with the file as it is now, and returns its error. A View must not be opened within another.
 func (f *File) View(fn func(View) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -161,8 +160,7 @@ func (f *File) ViewWith(entries []*wal.Entry, fn func(View) error) error {
 }
 
 func (f *File) applyAll(tx *bolt.Tx, entries []*wal.Entry) error {
-	// A mark may merge all updates of its document, so one that a later mark covers is
-	// left out.
+	// A mark may merge all updates of its document, so one that a later mark covers is left out.
 	var useful []*wal.Entry // newest first
 	marked := make(map[model.DocID]uint64)
 	for _, e := range slices.Backward(entries) {

@@ -10,9 +10,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// The updates of a document, merged, still hold every text that was ever in it; what a merge
-// loses is which of it was there when. So a record that is merged keeps the snapshot of its
-// update, which is some bytes.
+// The updates of a document, merged, still hold every text that was ever in it; what a merge loses is which of it was there
+// when. So a record that is merged keeps the snapshot of its update, which is some bytes.
 
 const (
 	// mostMoves is how many moves of a document are kept.
@@ -225,8 +224,7 @@ func (d Document) moves() (moves []model.Moved, err error) {
 	return moves, read(d.get(movesKey), &moves)
 }
 
-// Past is what is known of the states of the document: of those before the beginning, what
-// authors did then.
+// Past is what is known of the states of the document: of those before the beginning, what authors did then.
 func (d Document) Past() (p model.Past, err error) {
 	p.Update, p.Begin.Did = model.EmptyUpdate(), ycrdt.JoinSnapshots()
 	list, err := d.list(0, math.MaxInt)

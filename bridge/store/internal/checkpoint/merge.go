@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// mergeAt bounds the separate updates of a document. Loading applies them all, some ten microseconds each; merging costs about as much as the whole document,
-// which is little if spread over that many writes.
+// mergeAt bounds the separate updates of a document. Loading applies them all, some ten microseconds each; merging costs
+// about as much as the whole document, which is little if spread over that many writes.
 const mergeAt = 128
 
 // applyMark records the content of the source's file, and merges the document's updates if there are many.
@@ -29,9 +29,10 @@ func (f *File) applyMark(doc Document, e *wal.Entry) error {
 	return doc.expire(time.Now().Add(-f.o.History))
 }
 
-// merge merges the updates up to upTo into one. Each of their records gets a snapshot of its update instead. Those that attribution and undo need stay
-// records: by an author, journalled, the first, which took over the text, and the last, which has the number before the next. The others become moments. It
-// reads no record that was merged before, except the last: a note may have a hundred thousand.
+// merge merges the updates up to upTo into one. Each of their records gets a snapshot of its update instead. Those that
+// attribution and undo need stay records: by an author, journalled, the first, which took over the text, and the last, which
+// has the number before the next. The others become moments. It reads no record that was merged before, except the last: a
+// note may have a hundred thousand.
 func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	base, merged := doc.base()
 	if upTo <= base {

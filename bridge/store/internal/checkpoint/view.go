@@ -46,8 +46,8 @@ func (v View) Documents() (ids []model.DocID, err error) {
 	return ids, err
 }
 
-// Files calls fn with the known state of each document's file: the last save of relayfs, nil if none of the newest records has one, and the sum of its last
-// known text.
+// Files calls fn with the known state of each document's file: the last save of relayfs, nil if none of the newest records
+// has one, and the sum of its last known text.
 func (v View) Files(fn func(id model.DocID, save *model.Save, sum model.ContentSum)) error {
 	return bucket(v.tx, docsBucket).ForEachBucket(func(key []byte) error {
 		id := model.DocID(key)

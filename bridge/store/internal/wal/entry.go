@@ -24,9 +24,9 @@ const (
 	kinds
 )
 
-// Entry is a frame of a store's log. It is coded in CBOR, as are the values of the checkpoint: a struct is a map whose keys are its
-// cbor tags, else its json tags, else its field names, so that a new fact is a new field. Text is bytes, whether or not they are
-// UTF-8, and times are text (RFC 3339).
+// Entry is a frame of a store's log. It is coded in CBOR, as are the values of the checkpoint: a struct is a map whose keys
+// are its cbor tags, else its json tags, else its field names, so that a new fact is a new field. Text is bytes, whether or
+// not they are UTF-8, and times are text (RFC 3339).
 type Entry struct {
 	LSN  LSN `cbor:"-"`
 	Size int `cbor:"-"` // bytes of its body

@@ -27,7 +27,8 @@ type folder struct {
 	renamed  bool              // names have changed since the last sync
 }
 
-// read calls frame with the frames after the given one, and returns the number of the last one. Nothing is written to their segments.
+// read calls frame with the frames after the given one, and returns the number of the last one. Nothing is written to their
+// segments.
 func (f *folder) read(after LSN, frame func(LSN, []byte) error) (last LSN, err error) {
 	found, err := f.find()
 	if err != nil {
@@ -37,7 +38,8 @@ func (f *folder) read(after LSN, frame func(LSN, []byte) error) (last LSN, err e
 	torn := "" // the segment that is the last, if it cannot be read to its end
 	for _, s := range found {
 		if s.first > last+1 {
-			// Frames before it are missing, so it was never synced, unless the disk has damaged them. Its LSNs will be used again, so it must lose its name.
+			// Frames before it are missing, so it was never synced, unless the disk has damaged them. Its LSNs will be used
+			// again, so it must lose its name.
 			f.renamed = true
 			if err := f.dir.Rename(s.name, f.dir, s.name+lostSuffix); err != nil {
 				return 0, err
@@ -148,7 +150,8 @@ func (f *folder) drop(s *segment) error {
 	return errors.Join(s.close(), f.dir.Remove(s.name))
 }
 
-// sync returns a function that makes the frames after synced durable. Frames may be written while it runs, but nothing released or closed.
+// sync returns a function that makes the frames after synced durable. Frames may be written while it runs, but nothing
+// released or closed.
 func (f *folder) sync(synced LSN) func() error {
 	var files []disk.File
 	for _, s := range f.segments {
@@ -171,8 +174,8 @@ func (f *folder) sync(synced LSN) func() error {
 	}
 }
 
-// rewrite writes the frames after synced, whose sync has failed, to new segments and syncs these. Copies in the old segments are equal and harmless. After an
-// error it can be called again.
+// rewrite writes the frames after synced, whose sync has failed, to new segments and syncs these. Copies in the old segments
+// are equal and harmless. After an error it can be called again.
 func (f *folder) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	for _, s := range f.segments {
 		if s.last > synced {

@@ -40,8 +40,8 @@ type Log struct {
 	lost     error // of a sync: the disk may lack the frames after synced; nil once they are written again
 }
 
-// Open opens the log in dir, which is empty for a new one, and calls frame with the frames after the given one, the last in the checkpoint, in order. A body
-// is valid during the call. It returns an error of frame.
+// Open opens the log in dir, which is empty for a new one, and calls frame with the frames after the given one, the last in
+// the checkpoint, in order. A body is valid during the call. It returns an error of frame.
 func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*Log, error) {
 	l := &Log{files: folder{dir: dir, size: cmp.Or(o.SegmentSize, defaultSegment), cut: o.Cut}, synced: after}
 	if o.Cut == nil {
@@ -65,7 +65,8 @@ func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*L
 	return l, nil
 }
 
-// Append adds a frame. It survives the process when Append returns, and a power cut after Sync. After an error nothing was added.
+// Append adds a frame. It survives the process when Append returns, and a power cut after Sync. After an error nothing was
+// added.
 func (l *Log) Append(body []byte) (LSN, error) {
 	if len(body) == 0 || len(body) > maxFrame {
 		return 0, ErrTooLarge

@@ -1,5 +1,4 @@
-// Package filereplace replaces the content of a note while other programs, which take no locks,
-// may be saving the same note.
+// Package filereplace replaces the content of a note while other programs, which take no locks, may be saving the same note.
 //
 //	s, err := swapper.Stage("Plan.md", replacement)
 //	...
@@ -20,10 +19,10 @@
 //     power cut leaves the old note or the new one, once the next process has swept the vault (sweep.go).
 //  7. A program that had the old file open may still write to it. The file is passed to Options.Late (late.go).
 //
-// After a power cut, every file that had the note's name still has a name: that of the note, or the temp name. So a save that a
-// program has synced to such a file is in the note, or in the trash once the next process has swept the vault. Where the disk
-// orders names, the program's own fsync guarantees that. Elsewhere (disk.Dir.OrdersNames) fsync makes no name durable, so the new
-// file and its temp name are synced before step 4.
+// After a power cut, every file that had the note's name still has a name: that of the note, or the temp name. So a save
+// that a program has synced to such a file is in the note, or in the trash once the next process has swept the vault. Where
+// the disk orders names, the program's own fsync guarantees that. Elsewhere (disk.Dir.OrdersNames) fsync makes no name
+// durable, so the new file and its temp name are synced before step 4.
 //
 // On a disk without exchange (NFS, some FUSE), step 4 is a plain rename. There a save by rename between 3 and 4, some
 // microseconds, is lost; a save in place is still found by step 7.

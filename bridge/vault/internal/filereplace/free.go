@@ -60,8 +60,8 @@ func clip(name string, extra int) string {
 	return strings.ToValidUTF8(name[:maxName-extra], "")
 }
 
-// RenameNew renames to a name that must be free: fs.ErrExist. Where the disk cannot do that in one step, the file is linked to the
-// new name and loses the old one; without links, the name is checked before the rename.
+// RenameNew renames to a name that must be free: fs.ErrExist. Where the disk cannot do that in one step, the file is linked
+// to the new name and loses the old one; without links, the name is checked before the rename.
 func RenameNew(from disk.Dir, name string, to disk.Dir, newName string) error {
 	err := from.RenameNew(name, to, newName)
 	if !errors.Is(err, errors.ErrUnsupported) {

@@ -21,24 +21,24 @@ import (
 //	...
 //	w.End()
 //
-// Its change of the file is merged into the note. If the change overlaps with what the note has got since, the late save becomes a
-// conflicted copy next to the note. A lease shows whether a program has the file open for writing (disk.File): as long as one has,
-// the file is watched; without a writer, for two seconds.
+// Its change of the file is merged into the note. If the change overlaps with what the note has got since, the late save
+// becomes a conflicted copy next to the note. A lease shows whether a program has the file open for writing (disk.File): as
+// long as one has, the file is watched; without a writer, for two seconds.
 
 const (
-	// grace is how long a file without a writer is watched: a program that has found the file under its name but has not opened it
-	// yet, because the machine is busy, cannot be seen.
+	// grace is how long a file without a writer is watched: a program that has found the file under its name but has not
+	// opened it yet, because the machine is busy, cannot be seen.
 	grace = 2 * time.Second
-	// While End waits, a file is watched for closeGrace after its last change if a program has it open, or may have; for idleGrace if
-	// none has.
+	// While End waits, a file is watched for closeGrace after its last change if a program has it open, or may have; for
+	// idleGrace if none has.
 	closeGrace = 500 * time.Millisecond
 	idleGrace  = 150 * time.Millisecond
-	// lookAgain is the interval for files without a writer. A look is three system calls, and a program that saves again and again
-	// leaves hundreds of files.
+	// lookAgain is the interval for files without a writer. A look is three system calls, and a program that saves again and
+	// again leaves hundreds of files.
 	lookAgain  = 100 * time.Millisecond
 	lookSeldom = 500 * time.Millisecond
-	// maxFiles, and shareFiles of the process's descriptors, bound the watched files; a few more are possible until the next look,
-	// which is at once then. maxAncestor bounds the memory for each.
+	// maxFiles, and shareFiles of the process's descriptors, bound the watched files; a few more are possible until the next
+	// look, which is at once then. maxAncestor bounds the memory for each.
 	maxFiles    = 128
 	shareFiles  = 16
 	maxAncestor = 1 << 20
@@ -49,8 +49,8 @@ const (
 type Notes interface {
 	// Read returns the content of the note at rel, after a save that is under way.
 	Read(rel string) ([]byte, model.Stamp, error)
-	// Replace replaces the content of the note at rel, and reports that as a user's change; model.ErrConflict if the content is not
-	// the one of r.IfMatch.
+	// Replace replaces the content of the note at rel, and reports that as a user's change; model.ErrConflict if the content
+	// is not the one of r.IfMatch.
 	Replace(rel string, r model.Replacement) error
 	// KeepCopy creates a file next to the note at rel and returns its name.
 	KeepCopy(rel string, data []byte) (name string, err error)
@@ -92,7 +92,8 @@ func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
 	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: model.NewSignal()}
 }
 
-// Add watches a file that has lost the name of the note at rel; it had data when its stamp was last. The Watcher closes the file.
+// Add watches a file that has lost the name of the note at rel; it had data when its stamp was last. The Watcher closes the
+// file.
 func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte) {
 	if len(data) > maxAncestor {
 		data = nil
@@ -110,8 +111,8 @@ func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte)
 	}
 }
 
-// End returns when no file is watched any more: files without a writer are given up soon, the others closeGrace after their last
-// change. Later writes are lost and logged.
+// End returns when no file is watched any more: files without a writer are given up soon, the others closeGrace after their
+// last change. Later writes are lost and logged.
 func (w *Watcher) End() {
 	w.mu.Lock()
 	done := w.done

@@ -11,7 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// maxUnsettled, and shareUnsettled of the process's descriptors, bound the swaps that have not settled: each has two files open.
+// maxUnsettled, and shareUnsettled of the process's descriptors, bound the swaps that have not settled: each has two files
+// open.
 const (
 	maxUnsettled   = 256
 	shareUnsettled = 32
@@ -20,8 +21,8 @@ const (
 // settlePause is the minimum time between the starts of two rounds, so that saves in quick succession share rounds.
 const settlePause = 50 * time.Millisecond
 
-// syncer makes swaps durable in the background: it syncs the new file, then the folder, and then removes the pre-image. Until then a
-// power cut leaves one of the two, whole (sweep.go). Swaps that come during a round share the next one.
+// syncer makes swaps durable in the background: it syncs the new file, then the folder, and then removes the pre-image.
+// Until then a power cut leaves one of the two, whole (sweep.go). Swaps that come during a round share the next one.
 type syncer struct {
 	syncs *vaultdir.Syncs
 	log   *slog.Logger

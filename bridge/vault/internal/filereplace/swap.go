@@ -23,8 +23,8 @@ type Swap struct {
 	oldData []byte    // its content, the common ancestor of a merge
 }
 
-// Stage prepares the replacement r of the note at rel. The caller calls r.BeforeRename, and closes the swap. model.ErrConflict if the
-// note is not the expected file.
+// Stage prepares the replacement r of the note at rel. The caller calls r.BeforeRename, and closes the swap.
+// model.ErrConflict if the note is not the expected file.
 func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
 	at, err := s.o.Vault.Within(rel)
 	if err != nil {
@@ -111,8 +111,8 @@ func (sw *Swap) Close() {
 	sw.s.swaps.Done()
 }
 
-// Commit gives the new file the name of the note and returns its stamp; model.ErrConflict if the note is not the expected file any
-// more.
+// Commit gives the new file the name of the note and returns its stamp; model.ErrConflict if the note is not the expected
+// file any more.
 func (sw *Swap) Commit() (model.Stamp, error) {
 	// Without a pre-image, or where the disk does not order names, a power cut could leave the name without the bytes.
 	if sw.r.Sync || sw.s.o.SyncBefore || sw.s.noExchange.Load() || !sw.s.ordersNames(sw.at.Info.Device, sw.at.Dir) {
@@ -170,8 +170,8 @@ func (sw *Swap) replace() error {
 	return nil
 }
 
-// leaseOld makes programs that open the old file for writing wait until release is called. A program that has it open already gets
-// the time of a save to finish; longer writes are left to step 7.
+// leaseOld makes programs that open the old file for writing wait until release is called. A program that has it open
+// already gets the time of a save to finish; longer writes are left to step 7.
 func (sw *Swap) leaseOld() (release func()) {
 	const step = time.Millisecond
 	for start := time.Now(); ; time.Sleep(step) {
@@ -254,8 +254,8 @@ func (sw *Swap) undo() error {
 	return model.ErrConflict
 }
 
-// keepTemp moves a user's save, which has the temp name and cannot be put back, next to the note. err is the reason; if it is nil,
-// keepTemp returns nil.
+// keepTemp moves a user's save, which has the temp name and cannot be put back, next to the note. err is the reason; if it
+// is nil, keepTemp returns nil.
 func (sw *Swap) keepTemp(err error) error {
 	if err == nil {
 		return nil

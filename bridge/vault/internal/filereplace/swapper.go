@@ -62,8 +62,8 @@ func New(o Options) *Swapper {
 	return s
 }
 
-// Close waits until every committed swap has settled. A swap under way can still be committed, and keeps the swap folder open until
-// it has settled.
+// Close waits until every committed swap has settled. A swap under way can still be committed, and keeps the swap folder
+// open until it has settled.
 func (s *Swapper) Close() {
 	s.settler.all.Wait()
 	if s.dir.dir != nil {
@@ -97,8 +97,9 @@ func (s *Swapper) Probe(size int) error {
 	return nil
 }
 
-// Settle returns when every committed swap at rel or below it has settled. Call it before a rename, because the next process looks
-// for the swap's files there. After an error the file must not be renamed: a power cut could leave it torn, away from its pre-image.
+// Settle returns when every committed swap at rel or below it has settled. Call it before a rename, because the next process
+// looks for the swap's files there. After an error the file must not be renamed: a power cut could leave it torn, away from
+// its pre-image.
 func (s *Swapper) Settle(rel string) error { return s.settler.settleAt(rel) }
 
 func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {
@@ -114,8 +115,8 @@ func (s *Swapper) TempName() string {
 	return fmt.Sprintf("%s%x%s", s.prefix, s.temps.Add(1), vaultdir.TempSuffix)
 }
 
-// TaggedName is a TempName with the note and a checksum of the content, so that the next process can find out whether the file got
-// its name.
+// TaggedName is a TempName with the note and a checksum of the content, so that the next process can find out whether the
+// file got its name.
 func (s *Swapper) TaggedName(rel string, c Content) string {
 	return fmt.Sprintf("%s%x-%v%s", s.prefix, s.temps.Add(1), tagOf(rel, c), vaultdir.TempSuffix)
 }

@@ -12,10 +12,10 @@ import (
 
 // Sweep deals with temp files of an earlier process.
 //
-// A swap renames a new file before its bytes are on the disk, so a power cut can leave a note without them. Then the pre-image is
-// there, because it is removed last. The tags in the names of temp files identify the note and its new content, so that the sweep
-// finds both and restores the pre-image. (The new content is in the log, if that was synced.) After a kill the bytes may not be on
-// the disk either: a note is synced before its pre-images are removed.
+// A swap renames a new file before its bytes are on the disk, so a power cut can leave a note without them. Then the
+// pre-image is there, because it is removed last. The tags in the names of temp files identify the note and its new content,
+// so that the sweep finds both and restores the pre-image. (The new content is in the log, if that was synced.) After a kill
+// the bytes may not be on the disk either: a note is synced before its pre-images are removed.
 type Sweep struct {
 	s    *Swapper
 	left []tempFile
@@ -106,9 +106,9 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 	return changed
 }
 
-// find returns the current path of a note whose new file is not at rel ("" if nothing is there), or rel. moved are files by their
-// times. lost is set if no file is the new one and no program has saved at rel since: a power cut may have torn it. The time alone
-// does not identify a file: notes that are saved together have one time.
+// find returns the current path of a note whose new file is not at rel ("" if nothing is there), or rel. moved are files by
+// their times. lost is set if no file is the new one and no program has saved at rel since: a power cut may have torn it.
+// The time alone does not identify a file: notes that are saved together have one time.
 func (w *Sweep) find(rel string, left []tempFile, moved map[int64][]string) (now string, lost bool) {
 	lost = rel == ""
 	for _, l := range left {
@@ -147,11 +147,11 @@ func (w *Sweep) swapDir() {
 	}
 }
 
-// note deals with the temp files of the note at rel, "" if it does not exist any more; for lost see find. It reports whether it has
-// restored one.
+// note deals with the temp files of the note at rel, "" if it does not exist any more; for lost see find. It reports whether
+// it has restored one.
 func (w *Sweep) note(rel string, left []tempFile, lost bool) (put bool, err error) {
-	// Newest first: if a later save did not get its name, package note assumes that an earlier one of unknown outcome did. So a kill
-	// must not leave only the later file.
+	// Newest first: if a later save did not get its name, package note assumes that an earlier one of unknown outcome did.
+	// So a kill must not leave only the later file.
 	slices.SortFunc(left, func(a, b tempFile) int { return cmp.Compare(b.tag.modTime, a.tag.modTime) })
 	if n := len(left); rel != "" {
 		left, err = w.repair(rel, left)
@@ -260,8 +260,8 @@ func (w *Sweep) discard(dir disk.Dir, l tempFile, lost bool) error {
 	return w.toTrash(dir, l.name)
 }
 
-// newFile identifies the new file of a swap, by its own inode or by that of the pre-image: notes that are saved together have one
-// time.
+// newFile identifies the new file of a swap, by its own inode or by that of the pre-image: notes that are saved together
+// have one time.
 type newFile struct {
 	inode   uint64
 	modTime int64

@@ -15,9 +15,9 @@ import (
 //
 //	.relayfs-PROCESS-NUMBER[-TAG].tmp
 
-// tag identifies the note and the content of a temp file, so that the next process finds out what a crash has left: whether the file
-// got the name, whether its bytes are whole, and whether the file under the temp name is the pre-image, whose text the note's
-// history has.
+// tag identifies the note and the content of a temp file, so that the next process finds out what a crash has left: whether
+// the file got the name, whether its bytes are whole, and whether the file under the temp name is the pre-image, whose text
+// the note's history has.
 type tag struct {
 	path    uint64 // hash of the note's path
 	modTime int64  // of the new file
@@ -73,8 +73,8 @@ func (t tag) isWhole(dir disk.Dir, name string) bool {
 	return err == nil && sumOf(data) == t.sum
 }
 
-// made reports whether a temp file is the new one, complete or as a crash has left it. It gets its modification time last; until
-// then it is empty or complete, except after a power cut or a kill during a long write.
+// made reports whether a temp file is the new one, complete or as a crash has left it. It gets its modification time last;
+// until then it is empty or complete, except after a power cut or a kill during a long write.
 func (t tag) made(dir disk.Dir, name string, info *disk.Info) bool {
 	return info.ModTime == t.modTime || info.Size == 0 || t.isWhole(dir, name)
 }

@@ -89,9 +89,9 @@ func (t *Temp) fill(c Content) error {
 	return err
 }
 
-// sync makes a new file durable before it is renamed. Nothing changes it after fill, so one sync is enough. Where the disk does not
-// order names, its temp name is made durable, too: a program may save to the file as soon as it has a note's name, and if a power
-// cut takes the rename, the file would have no name and the save would be lost.
+// sync makes a new file durable before it is renamed. Nothing changes it after fill, so one sync is enough. Where the disk
+// does not order names, its temp name is made durable, too: a program may save to the file as soon as it has a note's name,
+// and if a power cut takes the rename, the file would have no name and the save would be lost.
 func (s *Swapper) sync(t *Temp) error {
 	if t.synced {
 		return nil
@@ -106,8 +106,8 @@ func (s *Swapper) sync(t *Temp) error {
 	return nil
 }
 
-// chown gives the file the owner and the group of the old one. Only root may give files away: others can set a group that they are
-// in.
+// chown gives the file the owner and the group of the old one. Only root may give files away: others can set a group that
+// they are in.
 func (t *Temp) chown(old *disk.Info) error {
 	if t.file.Chown(old.UID, old.GID) == nil {
 		return nil
@@ -125,8 +125,8 @@ func (t *Temp) Placed() model.Stamp {
 	return t.Stamp
 }
 
-// Retract gives the file, which was renamed to name in its folder, its temp name again, so that Discard removes it, unless a program
-// has changed or replaced it.
+// Retract gives the file, which was renamed to name in its folder, its temp name again, so that Discard removes it, unless a
+// program has changed or replaced it.
 func (t *Temp) Retract(name string) {
 	info, err := t.dir.Stat(name)
 	if now := vaultdir.StampOf(&info); err == nil && now.SameFile(t.Stamp) {

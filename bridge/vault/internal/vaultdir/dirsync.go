@@ -45,8 +45,8 @@ func (s *Syncs) Sync(dir disk.Dir) error {
 	})
 }
 
-// SyncAll is Sync for a caller that asks about all changes in dir: it also returns an earlier failure, which the disk reports only
-// once.
+// SyncAll is Sync for a caller that asks about all changes in dir: it also returns an earlier failure, which the disk
+// reports only once.
 func (s *Syncs) SyncAll(dir disk.Dir) error {
 	id, err := IDOfDir(dir)
 	if err != nil {

@@ -63,8 +63,8 @@ func served(info *disk.Info, name string) bool {
 	return IsKind(info, 0)
 }
 
-// ReadLink reads the symlink name, which is at rel, or will be. ok is false if the link leads out of the vault, as every absolute one
-// does on some machine, or to a name that begins with a dot. The target need not exist.
+// ReadLink reads the symlink name, which is at rel, or will be. ok is false if the link leads out of the vault, as every
+// absolute one does on some machine, or to a name that begins with a dot. The target need not exist.
 func ReadLink(dir disk.Dir, name, rel string) (target string, ok bool) {
 	target, err := dir.Readlink(name)
 	if err != nil || target == "" || path.IsAbs(target) || !utf8.ValidString(target) {

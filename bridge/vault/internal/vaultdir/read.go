@@ -16,8 +16,8 @@ const (
 	// QuietAge is the age at which a file counts as settled: editors write their text in one batch, within a few milliseconds.
 	QuietAge  = 100 * time.Millisecond
 	LookEvery = 10 * time.Millisecond
-	// MaxQuietWait bounds the wait. After it a truncated file counts as emptied, a missing one as removed, and one that is written
-	// all the time is shown as it is.
+	// MaxQuietWait bounds the wait. After it a truncated file counts as emptied, a missing one as removed, and one that is
+	// written all the time is shown as it is.
 	MaxQuietWait = time.Second
 )
 

@@ -32,8 +32,8 @@ func CheckMetrics(addr string) error {
 	return err
 }
 
-// Metrics are those that this process records itself, even before they are served. They contain the names of folders, and neither
-// names of notes nor texts. docs/operations.md describes each one.
+// Metrics are those that this process records itself, even before they are served. They contain the names of folders, and
+// neither names of notes nor texts. docs/operations.md describes each one.
 type Metrics struct {
 	addr  string
 	saves *prometheus.HistogramVec

@@ -240,7 +240,8 @@ func Absolute(arg string) (string, error) {
 	return name + "=" + abs, err
 }
 
-// LooksLikeSource reports whether an argument that stands alone is a SOURCE rather than a mountpoint, which is an empty directory.
+// LooksLikeSource reports whether an argument that stands alone is a SOURCE rather than a mountpoint, which is an empty
+// directory.
 func LooksLikeSource(arg string) bool {
 	_, _, named := strings.Cut(arg, "=")
 	entries, err := os.ReadDir(arg)
