@@ -64,10 +64,10 @@ type Store struct {
 	checkpoint *checkpoint.File
 	problems   *model.Problems
 
-	mu      sync.Mutex // guards the fields below; the state has frames in the order of the log
-	state   state
-	files   *fileIndex // nil until needed
-	lacking int        // length of the longest frame for which the log had no room; 0 if it has
+	mu          sync.Mutex // guards the fields below; the state has frames in the order of the log
+	state       state
+	files       *fileIndex // nil until needed
+	neededBytes int        // length of the longest frame for which the log had no room; 0 if it has
 
 	wake       model.Signal  // holds one token while the checkpoint lags behind
 	quit, done chan struct{} // done is closed when run has ended
@@ -225,7 +225,7 @@ func (s *Store) Sync() error { return s.fail("sync", s.sync(s.wal.LastLSN())) }
 func (s *Store) sync(lsn wal.LSN) error {
 	err := s.wal.Sync(lsn)
 	if err != nil {
-		_ = s.triedLog(err)
+		_ = s.recordLogResult(err)
 	}
 	return err
 }
@@ -239,7 +239,7 @@ func (s *Store) Checkpoint() error {
 		return nil
 	}
 	err := s.apply(entries)
-	s.tried(model.AboutCheckpoint, "the log of %q becomes long, since that file cannot be written: %w; %s; it is tried again by itself", err)
+	s.recordResult(model.AboutCheckpoint, "the log of %q becomes long, since that file cannot be written: %w; %s; it is tried again by itself", err)
 	return s.fail("write a checkpoint", err)
 }
 
@@ -310,13 +310,13 @@ func (s *Store) addToLog(e *wal.Entry, complete func(*state) error) (wal.LSN, er
 	}
 	if e.LSN, err = s.wal.Append(body); err != nil {
 		if !errors.Is(err, wal.ErrTooLarge) {
-			s.lacking = max(s.lacking, len(body))
+			s.neededBytes = max(s.neededBytes, len(body))
 		}
-		return 0, s.triedLog(err)
+		return 0, s.recordLogResult(err)
 	}
-	if len(body) >= s.lacking { // a shorter one may fit on a full disk
-		s.lacking = 0
-		_ = s.triedLog(nil)
+	if len(body) >= s.neededBytes { // a shorter one may fit on a full disk
+		s.neededBytes = 0
+		_ = s.recordLogResult(nil)
 	}
 	s.state.add(e)
 	if s.files != nil {

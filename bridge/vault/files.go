@@ -60,7 +60,7 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.Stamp, err error) {
 	err = v.change("write", func() error {
 		stamp, err = v.putFile(rel, filereplace.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
-		v.disk.tried(len(data), err)
+		v.disk.record(len(data), err)
 		if err == nil {
 			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
 		}

@@ -22,8 +22,8 @@ func newDiskProblem(v *Vault) *diskProblem {
 	return d
 }
 
-// tried records the outcome of writing size bytes. An error that says nothing about the disk, such as a conflict, is ignored.
-func (d *diskProblem) tried(size int, err error) {
+// record records the outcome of writing size bytes. An error that says nothing about the disk, such as a conflict, is ignored.
+func (d *diskProblem) record(size int, err error) {
 	if err == nil && int64(size) < d.size.Load() && d.problems.Err(model.AboutFiles) != nil {
 		return // a smaller write proves nothing
 	}
@@ -56,7 +56,7 @@ func (d *diskProblem) explain(err error) string {
 func (v *Vault) Problems() []model.Problem {
 	if v.disk.problems.Err(model.AboutFiles) != nil {
 		size := int(v.disk.size.Load())
-		v.disk.tried(size, v.swaps.Probe(size))
+		v.disk.record(size, v.swaps.Probe(size))
 	}
 	return v.disk.problems.All()
 }

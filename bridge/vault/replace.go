@@ -21,7 +21,7 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	}
 	s, err := v.swaps.Stage(rel, r)
 	if err != nil {
-		v.disk.tried(len(r.Data), err)
+		v.disk.record(len(r.Data), err)
 		return model.Stamp{}, wrap("write", rel, err)
 	}
 	defer s.Close()
@@ -30,7 +30,7 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	}
 	defer v.tree.begin(rel)()
 	stamp, err := s.Commit()
-	v.disk.tried(len(r.Data), err)
+	v.disk.record(len(r.Data), err)
 	if err != nil {
 		r.Abort()
 		return model.Stamp{}, wrap("write", rel, err)

@@ -22,7 +22,7 @@ import (
 func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (stamp model.Stamp, err error) {
 	err = v.change("create", func() error {
 		stamp, err = v.create(rel, file)
-		v.disk.tried(len(file.Data), err)
+		v.disk.record(len(file.Data), err)
 		if err == nil {
 			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
 		}

@@ -202,15 +202,15 @@ func (v *volume) namesLeft(limit int) (left [][]bool) {
 		if c := v.journal[i]; c.fits() {
 			c.apply()
 			choose(i+1, append(chosen, true))
-			c.takeBack()
+			c.revert()
 		}
 	}
 	choose(0, nil)
 	return left
 }
 
-// takeBack is the reverse of apply. mu is held.
-func (c change) takeBack() {
+// revert is the reverse of apply. mu is held.
+func (c change) revert() {
 	for i := range c.links {
 		c.links[i].was, c.links[i].is = c.links[i].is, c.links[i].was
 	}

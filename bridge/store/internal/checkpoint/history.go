@@ -14,8 +14,8 @@ import (
 // when. So a record that is merged keeps the snapshot of its update, which is some bytes.
 
 const (
-	// mostMoves is how many moves of a document are kept.
-	mostMoves = 1000
+	// maxMoves bounds the stored moves of a document.
+	maxMoves = 1000
 	// expireAt is how long the oldest moment may be too old before it is taken out, which
 	// writes all that is known of the oldest state again.
 	expireAt = 24 * time.Hour
@@ -217,7 +217,7 @@ func (d Document) noteMove(m model.Moved) error {
 	}
 	m.After = d.Last()
 	moves = append(moves, m)
-	return put(d.b, []byte{movesKey}, moves[max(0, len(moves)-mostMoves):])
+	return put(d.b, []byte{movesKey}, moves[max(0, len(moves)-maxMoves):])
 }
 
 func (d Document) moves() (moves []model.Moved, err error) {

@@ -132,7 +132,7 @@ func (f *folder) write(lsn LSN, body []byte) error {
 func (f *folder) begin(first LSN, room int64) (*segment, error) {
 	number := f.number + 1
 	s := &segment{name: nameOf(number), number: number, first: first, last: first - 1, salt: rand.Uint64()}
-	s.limit, s.end, s.zeroed = max(f.size, headerSize+room), headerSize, headerSize
+	s.limit, s.end, s.preallocatedTo = max(f.size, headerSize+room), headerSize, headerSize
 	var err error
 	if s.file, err = f.dir.Open(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err

@@ -31,10 +31,10 @@ type segment struct {
 	last   LSN // first-1 if empty
 	salt   uint64
 
-	file   disk.File // nil once a sync has failed
-	end    int64     // of the last frame
-	zeroed int64     // end of the part that is filled
-	limit  int64     // maximum length; 0 for a segment of an earlier process
+	file           disk.File // nil once a sync has failed
+	end            int64     // of the last frame
+	preallocatedTo int64     // end of the part that is filled
+	limit          int64     // maximum length; 0 for a segment of an earlier process
 }
 
 func nameOf(number uint64) string { return fmt.Sprintf("%016x%s", number, suffix) }
@@ -107,21 +107,21 @@ func (s *segment) append(lsn LSN, body []byte) error {
 	}
 	s.end += int64(len(b))
 	s.last = lsn
-	s.zeroed = max(s.zeroed, s.end)
+	s.preallocatedTo = max(s.preallocatedTo, s.end)
 	return nil
 }
 
 // writeAhead fills the file up to at least end. If it cannot, writing the frame reports the error, or fits.
 func (s *segment) writeAhead(end int64) {
-	if end <= s.zeroed {
+	if end <= s.preallocatedTo {
 		return
 	}
 	to := min(s.limit, (end+writeAhead-1)/writeAhead*writeAhead)
-	if to <= s.zeroed {
+	if to <= s.preallocatedTo {
 		return
 	}
-	if n, err := s.file.WriteAt(make([]byte, to-s.zeroed), s.zeroed); err == nil {
-		s.zeroed += int64(n)
+	if n, err := s.file.WriteAt(make([]byte, to-s.preallocatedTo), s.preallocatedTo); err == nil {
+		s.preallocatedTo += int64(n)
 	}
 }
 

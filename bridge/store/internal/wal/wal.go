@@ -37,7 +37,7 @@ type Log struct {
 	synced   LSN
 	unsynced [][]byte // bodies of the frames after synced
 	closed   bool
-	lost     error // of a sync: the disk may lack the frames after synced; nil once they are written again
+	syncErr  error // of a sync: the disk may lack the frames after synced; nil once they are written again
 }
 
 // Open opens the log in dir, which is empty for a new one, and calls frame with the frames after the given one, the last in
@@ -115,7 +115,7 @@ func (l *Log) Sync(lsn LSN) error {
 			l.synced = upTo
 			continue
 		}
-		l.lost = err
+		l.syncErr = err
 	}
 	return nil
 }
@@ -125,13 +125,13 @@ func (l *Log) ready() error {
 	switch {
 	case l.closed:
 		return ErrClosed
-	case l.lost == nil:
+	case l.syncErr == nil:
 		return nil
 	}
 	if err := l.files.rewrite(l.synced, l.unsynced); err != nil {
-		return fmt.Errorf("%w, after %w", err, l.lost)
+		return fmt.Errorf("%w, after %w", err, l.syncErr)
 	}
-	l.synced, l.unsynced, l.lost = l.last, nil, nil
+	l.synced, l.unsynced, l.syncErr = l.last, nil, nil
 	return nil
 }
 

@@ -83,9 +83,9 @@ type file struct {
 type watchMode int
 
 const (
-	asNeeded watchMode = iota
-	ending             // End waits
-	crowded            // there are too many files: this look is the last
+	asNeeded  watchMode = iota
+	ending              // End waits
+	overLimit           // there are too many files: this look is the last
 )
 
 func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
@@ -144,7 +144,7 @@ func (w *Watcher) run(done chan struct{}) {
 		for i, f := range files {
 			has := has
 			if i < len(files)-w.max {
-				has = crowded
+				has = overLimit
 			}
 			if (has != asNeeded || !now.Before(f.next)) && !w.look(f, now, has) {
 				gone[f] = true
@@ -208,9 +208,9 @@ func (w *Watcher) look(f *file, now time.Time, has watchMode) (again bool) {
 	}
 	wait := vaultdir.QuietAge
 	switch {
-	case has == crowded && stamp.Size > 0:
+	case has == overLimit && stamp.Size > 0:
 		wait = 0
-	case has == crowded:
+	case has == overLimit:
 		w.log.Warn("a program was in the middle of a save when the note was replaced: what it writes from now on is lost", model.LogPath, f.rel)
 		return false
 	case stamp.Size == 0:
