@@ -218,8 +218,7 @@ func (x *session) change(fn func(*oracle)) {
 
 func pick[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
 
-// step tells the store one thing; before that it notes the state that follows. synced says that
-// this outlives a power cut.
+// step tells the store one thing; before that it notes the state that follows. synced says that this outlives a power cut.
 func (x *session) step() (synced bool, err error) {
 	x.n++
 	id, p := pick(x.rng, ids), pick(x.rng, paths)
@@ -427,9 +426,8 @@ func (x *session) run(n, at int) (c crash, err error) {
 	return c, nil
 }
 
-// Whatever a store is told, and wherever it is killed or its power is cut, it says what a
-// simple model says after everything that was told, or after what was told until some
-// moment that is no earlier than the last sync.
+// Whatever a store is told, and wherever it is killed or its power is cut, it says what a simple model says after everything
+// that was told, or after what was told until some moment that is no earlier than the last sync.
 func TestModel(t *testing.T) {
 	cuts := 0
 	randomtest.Check(t, 60, func(t testing.TB, rng *rand.Rand) {

@@ -17,8 +17,8 @@ func (s *Store) recordLogResult(err error) error {
 	return err
 }
 
-// recordResult records the outcome of an attempt. format takes the store's path, the reason and the fix. The reason omits the names
-// of the log's files, which change.
+// recordResult records the outcome of an attempt. format takes the store's path, the reason and the fix. The reason omits
+// the names of the log's files, which change.
 func (s *Store) recordResult(about, format string, err error) {
 	if err != nil {
 		reason, fix := err, "see to its disk"

@@ -56,9 +56,8 @@ func (f fillingFile) WriteAt(b []byte, off int64) (int, error) {
 	return f.File.WriteAt(b, off)
 }
 
-// A store has a problem if and only if the last attempt to keep something has failed, where what
-// is smaller than that is no attempt, and asking is one if the last has failed; and it says since
-// when.
+// A store has a problem if and only if the last attempt to keep something has failed, where what is smaller than that is no
+// attempt, and asking is one if the last has failed; and it says since when.
 func TestStoreHasAProblem(t *testing.T) {
 	const small, large, much = 100, 2 << 20, 1 << 30
 	randomtest.Check(t, 20, func(t testing.TB, rng *rand.Rand) {

@@ -79,8 +79,7 @@ func shorter(text string) string {
 
 var longAgo = time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// What was copied while changes went on is the store at one moment; what was appended since
-// is not in it.
+// What was copied while changes went on is the store at one moment; what was appended since is not in it.
 func TestCopy(t *testing.T) {
 	s := open(t, newPath(t))
 	fill(t, s, "old", longAgo)

@@ -137,8 +137,7 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestCompactionInTheBackground copies the file of an open store, a while after
-// what it was told.
+// TestCompactionInTheBackground copies the file of an open store, a while after what it was told.
 func TestCompactionInTheBackground(t *testing.T) {
 	path := newPath(t)
 	var data []byte
@@ -228,8 +227,7 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// TestDamaged opens damaged files: each is an error that says what to do, or is
-// good enough to be used. None is a crash.
+// TestDamaged opens damaged files: each is an error that says what to do, or is good enough to be used. None is a crash.
 func TestDamaged(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
@@ -420,8 +418,7 @@ func crashText(id model.DocID, seq int) string {
 	return fmt.Sprint(id, " ", seq, strings.Repeat(".", seq%300))
 }
 
-// TestKill kills a process that appends, again and again, at random moments:
-// every append that was acknowledged is there.
+// TestKill kills a process that appends, again and again, at random moments: every append that was acknowledged is there.
 func TestKill(t *testing.T) {
 	path := newPath(t)
 	acked := make(map[model.DocID]uint64)
@@ -439,8 +436,7 @@ func TestKill(t *testing.T) {
 	t.Logf("20 kills among %d appends", all)
 }
 
-// runAndKill notes what the process acknowledged. The time begins with the
-// first acknowledgement.
+// runAndKill notes what the process acknowledged. The time begins with the first acknowledgement.
 func runAndKill(t testing.TB, path string, after time.Duration, acked map[model.DocID]uint64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -541,8 +537,7 @@ func BenchmarkManyRecords(b *testing.B) {
 	}
 }
 
-// What was taken back stays away, also if the process is killed right after, and the
-// checkpoint had it already.
+// What was taken back stays away, also if the process is killed right after, and the checkpoint had it already.
 func TestAbortAfterACheckpoint(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
@@ -570,8 +565,7 @@ func TestAbortAfterACheckpoint(t *testing.T) {
 	}
 }
 
-// To ask for the journal, the proposals, what is unsent and what is kept writes nothing, and tells what the log
-// alone has.
+// To ask for the journal, the proposals, what is unsent and what is kept writes nothing, and tells what the log alone has.
 func TestAskingWritesNothing(t *testing.T) {
 	commits := 0
 	s, err := store.Open(newPath(t), store.Options{Manual: true, Committed: func() { commits++ }})

@@ -155,8 +155,7 @@ func TestDeletedType(t *testing.T) {
 	}
 }
 
-// A map as an object has its keys in the order in which they came, whatever was set since,
-// and so have the objects in it.
+// A map as an object has its keys in the order in which they came, whatever was set since, and so have the objects in it.
 func TestObjectOfMap(t *testing.T) {
 	obj := func(pairs ...any) (o ycrdt.Object) {
 		for i := 0; i < len(pairs); i += 2 {

@@ -33,7 +33,6 @@ type file struct {
 	settled int      // how many targets are not of pending additions alone
 }
 
-// NewIndex returns an empty Index.
 func NewIndex() *Index {
 	return &Index{
 		files:    make(map[string]*file),
@@ -134,7 +133,6 @@ func insert(fs []*file, f *file) []*file {
 	return slices.Insert(fs, i, f)
 }
 
-// take removes f from the list at key.
 func take[K comparable](m map[K][]*file, key K, f *file) {
 	i, found := slices.BinarySearchFunc(m[key], f, compareFiles)
 	if !found {
@@ -189,7 +187,6 @@ func (x *Index) Mentioning(path string) []string {
 // BaseName is the folded base name of a path or linkpath: those with the same one may be the same.
 func BaseName(path string) string { return baseName(foldPath(path)) }
 
-// mentioned is the folded base name of a linkpath of f.
 func (f *file) mentioned(target string) string {
 	if target == "" {
 		return baseName(f.key)

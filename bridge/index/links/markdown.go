@@ -40,7 +40,6 @@ func (in *inline) close(i int) int {
 	return dest.end
 }
 
-// destination is the part in parentheses of a Markdown link.
 type destination struct {
 	off, len int // without "<" and ">"
 	end      int // after the ')'
@@ -148,8 +147,7 @@ var urlStart = regexp.MustCompile(`^(//|[A-Za-z][A-Za-z0-9+.-]*:)`)
 // escaped matches a backslash escape of ASCII punctuation.
 var escaped = regexp.MustCompile("\\\\([!-/:-@[-`{-~])")
 
-// decode resolves backslash and percent escapes. It leaves percent escapes alone if they
-// do not decode to UTF-8.
+// decode resolves backslash and percent escapes. It leaves percent escapes alone if they do not decode to UTF-8.
 func decode(s string) string {
 	s = escaped.ReplaceAllString(s, "$1")
 	if strings.IndexByte(s, '%') < 0 {

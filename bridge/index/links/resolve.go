@@ -109,7 +109,6 @@ func (x *Index) relative(folder, dir, target string) *file {
 	return x.exact(folder+"/"+rel, target)
 }
 
-// exact returns the file at p, for the linkpath target.
 func (x *Index) exact(p, target string) *file {
 	return best(x.paths[foldPath(p)], target)
 }

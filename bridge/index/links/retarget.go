@@ -54,7 +54,6 @@ func relativePath(dir, want string) string {
 	return up + strings.TrimPrefix(want, dir+"/")
 }
 
-// write returns target in the syntax of l.
 func (l *Link) write(target, written string) (string, bool) {
 	if l.Kind == Wikilink || l.Kind == Embed {
 		return target, !strings.ContainsAny(target, "#^|[]") && strings.TrimSpace(target) == target

@@ -57,7 +57,6 @@ func (e *Endpoint) Check() error {
 	return nil
 }
 
-// ID implements Embedder.
 func (e *Endpoint) ID() string { return e.address() + " " + e.Model }
 
 func (e *Endpoint) address() string {
@@ -71,7 +70,6 @@ func (e *Endpoint) address() string {
 	return base + "/v1/embeddings"
 }
 
-// Embed implements Embedder, in batches.
 func (e *Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	var all [][]float32
 	for len(texts) > 0 {
@@ -92,7 +90,6 @@ func (e *Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return all, nil
 }
 
-// retrying makes a request until it succeeds, at most maxAttempts times.
 func (e *Endpoint) retrying(ctx context.Context, texts []string) ([][]float32, error) {
 	wait := cmp.Or(e.Wait, defaultWait)
 	for attempt := 1; ; attempt++ {

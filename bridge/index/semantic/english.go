@@ -29,7 +29,6 @@ const englishDims = 100
 //go:embed english.vectors
 var englishFile string
 
-// englishParts are those of englishFile.
 type englishParts struct {
 	count                    int
 	steps, rows, ends, words string
@@ -51,7 +50,6 @@ func uint32At(s string, i int) uint32 {
 	return binary.LittleEndian.Uint32([]byte(s[4*i:][:4]))
 }
 
-// word returns the word with a number.
 func (t *englishParts) word(i int) string {
 	start := uint32(0)
 	if i > 0 {

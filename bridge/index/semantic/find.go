@@ -49,7 +49,6 @@ type Place struct {
 	Number int        `json:"n"`
 }
 
-// Answer is what Find found.
 type Answer struct {
 	Notes   []Found
 	More    bool     // there are more after them
@@ -98,7 +97,6 @@ func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after P
 	return a, x.show(ctx, &a, list[from:], words, asked, limit)
 }
 
-// chosen returns the notes that the conditions of q let through.
 func (x *Index) chosen(ctx context.Context, ws *bridge.Workspace, q Query) ([]*index.NoteInfo, error) {
 	notes, err := ws.NotesWith(ctx, q.Filter)
 	if err != nil || q.Under == "" && q.Since.IsZero() && q.Only == nil {
@@ -169,7 +167,6 @@ type candidate struct {
 	passage int  // the best one by meaning
 }
 
-// fused ranks the notes by all searches, best first.
 func (x *Index) fused(notes []*index.NoteInfo, words *lexical.Query, asked []float32) []*candidate {
 	find := func(p model.Path) *index.NoteInfo {
 		i, found := slices.BinarySearchFunc(notes, p, func(n *index.NoteInfo, p model.Path) int { return cmp.Compare(n.Path, p) })
@@ -364,7 +361,6 @@ func piecesOf(text string) []piece {
 	return list
 }
 
-// lastAfter returns the end of the last occurrence of mark in s, or 0.
 func lastAfter(s, mark string) int {
 	if i := strings.LastIndex(s, mark); i >= 0 {
 		return i + len(mark)

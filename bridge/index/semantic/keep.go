@@ -13,8 +13,7 @@ import (
 const (
 	fileName   = "semantic.gob"
 	fileFormat = 5
-	// saveEvery is how often Run saves.
-	saveEvery = time.Minute
+	saveEvery  = time.Minute
 )
 
 // kept is the contents of the file: the vectors, and which embedder they are of.

@@ -14,7 +14,6 @@ type vectors struct {
 	rows    map[sum]int32 // by sum; nil while none is added or looked up
 }
 
-// rowOf returns the row of a passage.
 func (vs *vectors) rowOf(s sum) (row int32, known bool) {
 	if vs.rows == nil {
 		vs.rows = make(map[sum]int32, len(vs.sums))
@@ -95,7 +94,6 @@ func inSteps(v []float32) (row []byte, step float32) {
 	return row, step
 }
 
-// product returns the scalar product of two rows of int8s.
 func product(a, b []byte) int32 {
 	var s0, s1, s2, s3 int32
 	b = b[:len(a)]

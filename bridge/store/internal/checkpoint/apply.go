@@ -74,7 +74,6 @@ func applyChange(tx *bolt.Tx, e *wal.Entry) error {
 	return settle(tx, e.ID, doc)
 }
 
-// settle records whether a document has records after its mark.
 func settle(tx *bolt.Tx, id model.DocID, doc Document) error {
 	if doc.Last() > doc.Mark().Seq {
 		return bucket(tx, unsettledBucket).Put([]byte(id), nil)
@@ -94,7 +93,6 @@ func applyAbort(tx *bolt.Tx, id model.DocID, doc Document, from uint64) error {
 	return settle(tx, id, doc)
 }
 
-// applyPlace adds the save that came after a record.
 func applyPlace(doc Document, e *wal.Entry) error {
 	v := doc.b.Get(numbered(recordKey, e.Seq))
 	if v == nil {

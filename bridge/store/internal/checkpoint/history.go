@@ -190,7 +190,6 @@ func (d Document) dropDeleted(oldest *ycrdt.Snapshot) error {
 	return d.putBase(seq, smaller)
 }
 
-// began is the oldest state that is known, as it is stored.
 type began struct {
 	Seq  uint64    `cbor:"seq"`
 	Time time.Time `cbor:"time"`

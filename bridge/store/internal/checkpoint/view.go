@@ -33,7 +33,6 @@ func (v View) Below(p model.Path, fn func(model.Path, model.DocID)) {
 	}
 }
 
-// Paths returns the number of documents with a path.
 func (v View) Paths() int { return bucket(v.tx, pathsBucket).Inspect().KeyN }
 
 func (v View) Document(id model.DocID) Document { return document(v.tx, id) }
