@@ -86,7 +86,6 @@ func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	return c, nil
 }
 
-// ownersFlags are the flags of the owner that apply to all its clients.
 var ownersFlags = []string{"mode", "view", "structure", "history", "toolsets", "approve"}
 
 func newMCPCommand(e *env) *cobra.Command {

@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// serveOptions are the flags of the commands that serve vaults until they are interrupted.
 type serveOptions struct {
 	workspaceFlags
 	mcpFlags
@@ -71,7 +70,6 @@ func parts(err error) []error {
 	return []error{err}
 }
 
-// checkPorts reports why the ports cannot be opened.
 func (o *serveOptions) checkPorts() error {
 	return ports.CheckFree(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: ports.MetricsSetting, Addr: o.metrics})
 }

@@ -20,10 +20,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
-// MetricsSetting is the name of the setting with the port of the metrics.
 const MetricsSetting = "metrics"
 
-// CheckMetrics refuses an address that is not HOST:PORT.
 func CheckMetrics(addr string) error {
 	if addr == "" {
 		return nil
@@ -78,14 +76,12 @@ func (n *Metrics) Listen() (*MetricsServer, error) {
 	return &MetricsServer{l, n}, nil
 }
 
-// Outcomes of a save.
 const (
 	saved   = "saved"
 	refused = "refused" // the same save would be refused again
 	failed  = "failed"  // an error of the disk or the server
 )
 
-// Saved records a save, for bridge.Options.
 func (n *Metrics) Saved(took time.Duration, err error) {
 	n.saves.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
 }

@@ -210,7 +210,6 @@ func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
 	return "", false
 }
 
-// within returns path relative to dir, "" for dir itself.
 func within(dir, path string) model.Path {
 	return model.Path(strings.Trim(strings.TrimPrefix(path, dir), "/"))
 }
@@ -278,7 +277,6 @@ func OwnerOfMount(dir, state string) *owner.Info {
 // exitTimeout bounds the exit of an unmounted process, which serves open files for a few more seconds.
 const exitTimeout = 15 * time.Second
 
-// AwaitEnd waits until the process of an owner has ended.
 func AwaitEnd(ctx context.Context, info *owner.Info) error {
 	if info == nil {
 		return nil
