@@ -1,22 +1,22 @@
-// Package lexical ranks documents by their words, by BM25F (Robertson, Zaragoza and Taylor, 2004): a word in a title,
-// heading, tag or property counts for more than one in the body.
+// Package lexical ranks documents by their words, by BM25F (Robertson, Zaragoza and Taylor, 2004): a
+// word in a title, heading, tag or property counts for more than one in the body.
 //
 //	x := lexical.New()
 //	x.Apply([]lexical.Document{{Key: "V/Slugs.md", Title: "Slugs", Body: "They eat lettuce."}}, nil)
-//	q := x.Query("what eats lettuce")
+//	q := x.Query("what eats letuce") // finds lettuce, too
 //	x.Search(q, nil, 10)
 //
 // # Segments
 //
-// An Index is a list of segments, which never change except for the marks of documents that are gone. A batch of documents
-// becomes a segment; one that is no longer than twice the next is merged with it, so that there are few, and each document
-// is moved a logarithmic number of times. A segment is a few arrays of bytes: sorted terms, each with its documents.
+// An Index is a list of segments, which never change except for the marks of documents that are gone. A
+// batch of documents becomes a segment; one that is no longer than twice the next is merged with that, so
+// that there are few, and each document is moved a logarithmic number of times. A segment is a few
+// arrays of bytes: sorted terms, and for each the documents that have it.
 //
-// # Words
+// # Words that no document has
 //
-// A word of a query also stands for the terms that begin with it (Garten finds Gartenschlauch) and, if hardly a document has
-// it, for its own parts. If no document has any word, the words stand for terms that begin as they do. All of these count
-// for less.
+// A word of a query stands for the terms that begin or end with it (Schlauch finds Gartenschlauch), for its
+// own parts, and, if hardly a document has it, for terms at one edit. They count for less.
 //
 // An Index is safe for concurrent use, except for Apply, which one goroutine calls at a time. It keeps no text.
 package lexical

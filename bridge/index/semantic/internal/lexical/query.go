@@ -20,14 +20,15 @@ type wanted struct {
 	known   bool               // a document has it
 }
 
-// Limits and weights of the terms that a word also stands for: compounds with it, its own parts, and terms that only begin
-// as it does. A term of fewer characters than minPart is part of too many.
+// Limits of what a word stands for, and weights: that of a term in a compound, of one with another
+// spelling, and of one that only begins as the word does. A term of fewer characters than minPart is part of too many.
 const (
 	minPart      = 4
 	maxExpanded  = 24
 	weightPart   = 0.5
+	weightNear   = 0.6
 	weightBegun  = 0.2
-	rareIsAtMost = 1 // documents, of a word that may be a compound
+	rareIsAtMost = 1 // documents, of a word that may be a slip
 )
 
 // Query reads a question.
@@ -94,7 +95,12 @@ func (x *Index) expand(w *wanted) {
 			continue
 		}
 		for _, s := range x.segments {
-			s.beginning(term, maxExpanded, func(other string) { add(other, weightPart) })
+			part := func(other string) { add(other, weightPart) }
+			s.beginning(term, maxExpanded, part)
+			s.ending(term, maxExpanded, part)
+			if most <= rareIsAtMost {
+				s.near(term, func(other string) { add(other, weightNear) })
+			}
 		}
 		if most <= rareIsAtMost {
 			x.parts(term, func(part string) { add(part, weightPart) })
@@ -113,6 +119,40 @@ func (x *Index) parts(term string, fn func(string)) {
 			}
 		}
 	}
+}
+
+// near calls fn with the terms at one edit from term: a character more, less or other, or two
+// swapped. Such terms agree with it in their first half or in their last.
+func (s *segment) near(term string, fn func(string)) {
+	runes := []rune(term)
+	half := len(runes) / 2
+	take := func(other string) {
+		if oneEdit(runes, []rune(other)) {
+			fn(other)
+		}
+	}
+	const enough = 1 << 12
+	s.beginning(string(runes[:half]), enough, take)
+	s.ending(string(runes[len(runes)-half:]), enough, take)
+}
+
+// oneEdit reports whether one edit makes b of a.
+func oneEdit(a, b []rune) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return slices.Equal(a[i:], b[i+1:])
+	}
+	swapped := i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
+	return i < len(a) && (swapped || slices.Equal(a[i+1:], b[i+1:]))
 }
 
 // Unknown returns the words of the query that no document has.

@@ -2,11 +2,13 @@ package lexical
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // segment is an inverted index of some documents: sorted terms, each with the documents that have it.
@@ -17,6 +19,8 @@ type segment struct {
 	// data has the entries of the terms, one after the other: the length of the term, the term, and its postings.
 	data []byte
 	ends []uint32 // of the entries in data
+
+	suffixes func() []uint32 // the terms, sorted by their bytes from the last to the first
 }
 
 type doc struct {
@@ -128,7 +132,26 @@ func newSegment(docs []doc, lists map[string][]posting) *segment {
 // closed gives up the room that the segment had to grow: Clip alone would keep it in memory.
 func (s *segment) closed() *segment {
 	s.docs, s.data, s.ends = slices.Clone(s.docs), slices.Clone(s.data), slices.Clone(s.ends)
+	s.suffixes = sync.OnceValue(s.sortBySuffix)
 	return s
+}
+
+func (s *segment) sortBySuffix() []uint32 {
+	order := make([]uint32, len(s.ends))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(i, j uint32) int { return compareBackwards(s.term(int(i)), s.term(int(j))) })
+	return order
+}
+
+func compareBackwards[A, B string | []byte](a A, b B) int {
+	for i, j := len(a)-1, len(b)-1; i >= 0 && j >= 0; i, j = i-1, j-1 {
+		if a[i] != b[j] {
+			return cmp.Compare(a[i], b[j])
+		}
+	}
+	return cmp.Compare(len(a), len(b))
 }
 
 // merged returns one segment of two, without the documents that are gone.
@@ -200,6 +223,19 @@ func (s *segment) beginning(prefix string, limit int, fn func(term string)) {
 	for i := s.find(prefix); i < len(s.ends) && limit > 0; i, limit = i+1, limit-1 {
 		term := string(s.term(i))
 		if !strings.HasPrefix(term, prefix) {
+			return
+		}
+		fn(term)
+	}
+}
+
+// ending calls fn with the terms that end with a suffix, at most limit.
+func (s *segment) ending(suffix string, limit int, fn func(term string)) {
+	order := s.suffixes()
+	i := sort.Search(len(order), func(i int) bool { return compareBackwards(s.term(int(order[i])), suffix) >= 0 })
+	for ; i < len(order) && limit > 0; i, limit = i+1, limit-1 {
+		term := string(s.term(int(order[i])))
+		if !strings.HasSuffix(term, suffix) {
 			return
 		}
 		fn(term)
