@@ -7,20 +7,18 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
-	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/storetest"
 )
 
 func TestSource(t *testing.T) {
-	sourcetest.Run(t, func(t *testing.T) sourcetest.Subject {
+	bridgetest.RunSource(t, func(t *testing.T) bridgetest.SourceSubject {
 		s := new(bridgetest.Source)
-		return sourcetest.Subject{Source: s, Person: s.Person(t)}
+		return bridgetest.SourceSubject{Source: s, Person: s.Person(t)}
 	})
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(*testing.T) model.Store { return new(bridgetest.Store) })
+	bridgetest.RunStore(t, func(*testing.T) model.Store { return new(bridgetest.Store) })
 }
 
 const plan = "Notes/Plan.md"

@@ -17,9 +17,8 @@ type Fixture struct {
 	sources map[string]*Source
 }
 
-// New returns a workspace with files, "Folder/sub/Name.md" to text, and a Source
-// and a Store for each Folder. It runs until the test ends. opts change the
-// workspace's options, and may add Folders.
+// New returns a workspace with files, "Folder/sub/Name.md" to text, and a Source and a Store for each Folder. It runs until
+// the test ends. opts change the workspace's options, and may add Folders.
 func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, sources: make(map[string]*Source)}
@@ -95,8 +94,7 @@ func (f *Fixture) settle(s *Source) {
 	}
 }
 
-// Person saves text to a file, new or old, as a user's editor does, and returns
-// when the workspace has published it.
+// Person saves text to a file, new or old, as a user's editor does, and returns when the workspace has published it.
 func (f *Fixture) Person(path, text string) {
 	f.t.Helper()
 	s, rel := f.at(path)
@@ -104,8 +102,7 @@ func (f *Fixture) Person(path, text string) {
 	f.settle(s)
 }
 
-// Delete removes a file or a folder, as a user does, and returns when the
-// workspace has published it.
+// Delete removes a file or a folder, as a user does, and returns when the workspace has published it.
 func (f *Fixture) Delete(path string) {
 	f.t.Helper()
 	s, rel := f.at(path)
@@ -113,9 +110,8 @@ func (f *Fixture) Delete(path string) {
 	f.settle(s)
 }
 
-// Rename moves a file or a folder within its Folder, as a user does, and
-// returns when the workspace has published it. For a program's rename call
-// f.Workspace.Rename.
+// Rename moves a file or a folder within its Folder, as a user does, and returns when the workspace has published it. For a
+// program's rename call f.Workspace.Rename.
 func (f *Fixture) Rename(oldPath, newPath string) {
 	f.t.Helper()
 	s, oldRel := f.at(oldPath)
@@ -127,8 +123,7 @@ func (f *Fixture) Rename(oldPath, newPath string) {
 	f.settle(s)
 }
 
-// SetOffline detaches or attaches a Folder's source, and returns when the workspace
-// has published it.
+// SetOffline detaches or attaches a Folder's source, and returns when the workspace has published it.
 func (f *Fixture) SetOffline(folder string, offline bool) {
 	f.t.Helper()
 	s := f.Source(folder)

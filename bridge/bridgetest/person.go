@@ -9,8 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Person changes a Source as users' programs do: Run reports it. Its methods
-// fail the test on an error.
+// Person changes a Source as users' programs do: Run reports it. Its methods fail the test on an error.
 type Person struct {
 	t testing.TB
 	s *Source

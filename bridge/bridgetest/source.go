@@ -10,8 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Source is a Folder in memory: a model.Source, model.Structure and
-// model.Files. The zero Source is empty.
+// Source is a Folder in memory: a model.Source, model.Structure and model.Files. The zero Source is empty.
 type Source struct {
 	feed feed
 
@@ -189,8 +188,7 @@ func (s *Source) Run(ctx context.Context, changed func(model.SourceEvent)) error
 	return nil
 }
 
-// Settle waits until Run has reported everything that persons did, and its callback has
-// returned.
+// Settle waits until Run has reported everything that persons did, and its callback has returned.
 func (s *Source) Settle(ctx context.Context) error { return s.feed.settle(ctx) }
 
 // feed is the events that Run has not reported yet.

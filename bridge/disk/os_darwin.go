@@ -11,7 +11,6 @@ func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info
 	return nil, rootInfo, before, after, errors.ErrUnsupported
 }
 
-// ReadOnly says whether the disk that a path is on is mounted read-only.
 func (OS) ReadOnly(path string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(path, &st) == nil && st.Flags&unix.MNT_RDONLY != 0
@@ -44,8 +43,7 @@ func (d *dir) Exchange(name string, other Dir, otherName string) error {
 	return unsupported(unix.RenameatxNp(d.fd(), name, other.(*dir).fd(), otherName, unix.RENAME_SWAP))
 }
 
-// unsupported translates how disks say that they do not know a flag of
-// renameatx_np.
+// unsupported translates the errors of disks that do not support a flag of renameatx_np.
 func unsupported(err error) error {
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
 		return errors.ErrUnsupported
@@ -56,7 +54,7 @@ func unsupported(err error) error {
 // OrdersNames is false: APFS promises nothing.
 func (d *dir) OrdersNames() bool { return false }
 
-// Sync empties the disk's cache, too, which fsync(2) does not do on macOS.
+// Sync also empties the disk's cache, which fsync(2) does not do on macOS.
 func (f *file) Sync() error {
 	return f.with(func(fd int) error {
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_FULLFSYNC, 0)

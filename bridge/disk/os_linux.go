@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadBelow has openat2 walk to the file, which is one system call however deep it is.
+// ReadBelow walks with openat2, which is one system call at any depth.
 func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
 	dir, err := openFD(unix.AT_FDCWD, root, unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
@@ -54,7 +54,6 @@ func statx(fd int, name string, flags int) (Info, error) {
 	return info, nil
 }
 
-// ReadOnly says whether the disk that a path is on is mounted read-only.
 func (OS) ReadOnly(path string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(path, &st) == nil && st.Flags&unix.ST_RDONLY != 0
@@ -68,7 +67,7 @@ func (d *dir) Exchange(name string, other Dir, otherName string) error {
 	return unsupported(unix.Renameat2(d.fd(), name, other.(*dir).fd(), otherName, unix.RENAME_EXCHANGE))
 }
 
-// unsupported translates how disks say that they do not know a flag of renameat2.
+// unsupported translates the errors of disks that do not support a flag of renameat2.
 func unsupported(err error) error {
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
 		return errors.ErrUnsupported
@@ -91,8 +90,7 @@ func (d *dir) OrdersNames() bool {
 	return false
 }
 
-// hasJournal says whether the ext4 that the folder is on has a journal. It nearly always
-// has: true if the kernel does not tell.
+// hasJournal reports whether the folder's ext4 has a journal: true if the kernel does not tell, since nearly all have one.
 func (d *dir) hasJournal() bool {
 	var st unix.Stat_t
 	if unix.Fstat(d.fd(), &st) != nil {
@@ -111,7 +109,7 @@ func (f *file) Sync() error { return f.with(unix.Fsync) }
 func (f *file) Datasync() error { return f.with(unix.Fdatasync) }
 
 func (f *file) StartSync() {
-	// If it cannot, Sync does all.
+	// If it fails, Sync writes everything.
 	_ = f.with(func(fd int) error { return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE) })
 }
 
@@ -131,8 +129,8 @@ func (f *file) Lease() (release func(), err error) {
 	return func() { _ = lease(unix.F_UNLCK) }, nil
 }
 
-// aclAttribute holds the access control list of a file, which its mode is a part of;
-// labelAttribute what SELinux allows with it, which a file gets from its folder.
+// aclAttribute is a file's access control list, which includes its mode; labelAttribute its SELinux label, which a new file
+// inherits from its folder.
 const (
 	aclAttribute   = "system.posix_acl_access"
 	labelAttribute = "security.selinux"
@@ -159,11 +157,11 @@ func copyAttributes(from, to int) {
 		}
 	}
 	if !slices.Contains(theirs, aclAttribute) && slices.Contains(attributes(to), aclAttribute) {
-		_ = unix.Fremovexattr(to, aclAttribute) // its folder has given it one
+		_ = unix.Fremovexattr(to, aclAttribute) // inherited from its folder
 	}
 }
 
-// attributes are the names of the extended attributes that the user may read.
+// attributes lists the extended attributes that the user may read.
 func attributes(fd int) []string {
 	list, err := grow(func(buf []byte) (int, error) { return unix.Flistxattr(fd, buf) })
 	if err != nil || len(list) == 0 {
@@ -172,12 +170,11 @@ func attributes(fd int) []string {
 	return strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00")
 }
 
-// attribute is the value of an extended attribute.
 func attribute(fd int, name string) ([]byte, error) {
 	return grow(func(buf []byte) (int, error) { return unix.Fgetxattr(fd, name, buf) })
 }
 
-// grow is what read fills a buffer with that is large enough.
+// grow calls read with a buffer that is large enough.
 func grow(read func([]byte) (int, error)) ([]byte, error) {
 	buf := make([]byte, 1024)
 	n, err := read(buf)

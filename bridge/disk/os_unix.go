@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenRoot opens a folder by its path.
 func (OS) OpenRoot(path string) (Dir, error) {
 	return openDir(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY)
 }
@@ -40,12 +39,10 @@ func (d *dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	return &file{fd: fd}, nil
 }
 
-// dir and file are descriptors without an os.File, which takes two system calls more to
-// open and keeps a finalizer.
+// dir and file are plain descriptors: an os.File costs two more system calls to open, and a finalizer.
 
-// dir is an open folder.
 type dir struct {
-	n atomic.Int64 // the descriptor, -1 once it is closed
+	n atomic.Int64 // the descriptor, -1 once closed
 }
 
 func (d *dir) fd() int { return int(d.n.Load()) }
@@ -77,14 +74,13 @@ func (d *dir) Names(n int) (names []string, err error) {
 	return names, nil
 }
 
-// file is an open file. A call that is under way never meets another file that has got the
-// same descriptor since.
+// file is an open file. A call under way never uses a descriptor that was closed and reused.
 type file struct {
 	mu sync.RWMutex // held for writing by Close
-	fd int          // -1 once it is closed
+	fd int          // -1 once closed
 }
 
-// with calls fn with the descriptor, again while a signal interrupts it.
+// with calls fn with the descriptor, and again after EINTR.
 func (f *file) with(fn func(fd int) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -109,10 +105,10 @@ func (f *file) Close() error {
 	return unix.Close(fd)
 }
 
-// maxIO is the most that one system call reads or writes: macOS takes less than 2 GiB.
+// maxIO is the most that one system call transfers: macOS takes less than 2 GiB.
 const maxIO = 1 << 30
 
-// ioFull calls op, which reads or writes at an offset, until all of p is done, or the file ends.
+// ioFull calls op, which reads or writes at an offset, until all of p is done or the file ends.
 func ioFull(fd int, p []byte, off int64, op func(fd int, p []byte, off int64) (int, error)) (done int, err error) {
 	for done < len(p) {
 		n, err := op(fd, p[done:min(len(p), done+maxIO)], off+int64(done))
@@ -183,7 +179,6 @@ func openFD(dirfd int, name string, flag int, perm uint32) (fd int, err error) {
 	}
 }
 
-// ReadFile uses no os.File, which costs about as much as all the system calls.
 func (d *dir) ReadFile(name string) (data []byte, before, after Info, err error) {
 	fd, err := openFD(d.fd(), name, unix.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -209,7 +204,6 @@ func readFile(fd int) (data []byte, before, after Info, err error) {
 	return data[:n], before, after, err
 }
 
-// special are the bits of a mode that are not permissions.
 var special = [...]struct {
 	bit uint32
 	set fs.FileMode
@@ -262,7 +256,7 @@ func (d *dir) SetTimes(name string, t time.Time) error {
 
 func (d *dir) Sync() error { return unix.Fsync(d.fd()) }
 
-// MaxFiles is how many files this process may have open.
+// MaxFiles returns the limit of open files of this process.
 func MaxFiles() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > 1<<20 {

@@ -12,7 +12,7 @@ import (
 
 type dir struct{ f *os.File }
 
-// file is a file; what it does not declare is as in the standard library.
+// file overrides some methods of the standard library's.
 type file struct{ *os.File }
 
 func (d dir) Close() error { return d.f.Close() }
@@ -32,7 +32,6 @@ func (d dir) Names(n int) ([]string, error) {
 
 func (d dir) at(name string) string { return filepath.Join(d.f.Name(), name) }
 
-// OpenRoot opens a folder by its path.
 func (OS) OpenRoot(path string) (Dir, error) { return openDir(path, os.Stat) }
 
 func (d dir) OpenDir(name string) (Dir, error) { return openDir(d.at(name), os.Lstat) }
@@ -57,7 +56,7 @@ func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info
 	return nil, rootInfo, before, after, errors.ErrUnsupported
 }
 
-// ReadOnly is false: a change reports what the disk says.
+// ReadOnly returns false: writes report the error.
 func (OS) ReadOnly(string) bool { return false }
 
 func (d dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
@@ -103,8 +102,7 @@ func (d dir) Stat(name string) (Info, error) {
 	return file{f}.Info()
 }
 
-// Info has no time of change: a content that was replaced by one of the same size, under
-// the same time of modification, is not told from it.
+// Info has no CTime: content that was replaced by other content of the same size and modification time goes unnoticed.
 func (f file) Info() (Info, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -167,13 +165,13 @@ func (d dir) Symlink(target, name string) error {
 
 func (d dir) SetTimes(name string, t time.Time) error { return os.Chtimes(d.at(name), t, t) }
 
-// Sync does nothing: NTFS journals names by itself.
+// Sync does nothing: NTFS journals names.
 func (d dir) Sync() error { return nil }
 
-// OrdersNames is false: NTFS promises nothing.
+// OrdersNames returns false: NTFS promises nothing.
 func (d dir) OrdersNames() bool { return false }
 
-// Chown does nothing: a file belongs to who makes it.
+// Chown does nothing: a file belongs to its creator.
 func (f file) Chown(int, int) error { return nil }
 
 // CopyAttributes is for Linux.
@@ -185,5 +183,5 @@ func (f file) StartSync() {}
 
 func (f file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
 
-// MaxFiles is how many files this process may have open, about.
+// MaxFiles returns an estimate.
 func MaxFiles() int { return 1 << 14 }

@@ -9,8 +9,8 @@ import (
 
 type span struct{ from, to int }
 
-// list edits the list n, which ends before limit, so that it holds want; kept items
-// keep their bytes. It reports false if no item can be kept.
+// list edits the list n, which ends before limit, to hold want; kept items keep their bytes. It returns false if no item can
+// be kept.
 func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 	have := make([]any, len(n.Content))
 	for i, c := range n.Content {
@@ -40,8 +40,8 @@ func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 // maxAlign bounds the work of align, in pairs of items.
 const maxAlign = 4_000_000
 
-// align computes a longest common subsequence: which items of have stay, and the new
-// items by the index in have before which they go. If that is too much work, none stays.
+// align computes a longest common subsequence: the items of have that stay, and the new items by the index in have before
+// which they go. If that is too much work, none stays.
 func align(have, want []any) (keep []bool, news map[int][]any) {
 	keep, news = make([]bool, len(have)), make(map[int][]any)
 	if len(have)*len(want) > maxAlign {
@@ -101,8 +101,7 @@ func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, news map[int][]
 	return true
 }
 
-// itemLines returns the lines of each item, without the comments and blank lines after
-// it.
+// itemLines returns the lines of each item, without following comments and blank lines.
 func (e *editor) itemLines(n *yaml.Node, limit, column int) ([]span, bool) {
 	starts := make([]int, len(n.Content)+1)
 	starts[len(n.Content)] = limit
@@ -120,8 +119,7 @@ func (e *editor) itemLines(n *yaml.Node, limit, column int) ([]span, bool) {
 	return lines, true
 }
 
-// dash returns the start of the line with the dash of the item c; false if the dash has
-// no line of its own.
+// dash returns the start of the line with the dash of the item c; false if the dash has no line of its own.
 func (e *editor) dash(c *yaml.Node, column int) (int, bool) {
 	for line := c.Line - 1; line >= 0; line-- {
 		at := e.lines[line]
@@ -148,8 +146,8 @@ func (e *editor) flowItems(n *yaml.Node, limit int) ([]span, bool) {
 	return items, true
 }
 
-// flow edits the contents of brackets or braces: the items with keep set stay, and news
-// go before the item with their index. At least one item stays.
+// flow edits the contents of brackets or braces: items with keep set stay, news go before the item with their index. At
+// least one item stays.
 func (e *editor) flow(items []span, keep []bool, news map[int][]string) {
 	last := -1 // the last kept item
 	var fresh []string
@@ -175,7 +173,6 @@ func (e *editor) flow(items []span, keep []bool, news map[int][]string) {
 	e.put(items[last].to, items[len(items)-1].to, "")
 }
 
-// append puts texts after a flow item.
 func (e *editor) append(item span, texts []string) {
 	for _, text := range texts {
 		e.put(item.to, item.to, ", "+text)
@@ -216,8 +213,7 @@ func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 	return true
 }
 
-// flowEntry returns the span of the value of an entry in braces. An empty value is the
-// empty span after the colon.
+// flowEntry returns the span of the value of an entry in braces; an empty value is the empty span after the colon.
 func (e *editor) flowEntry(key, value *yaml.Node, limit int) (span, bool) {
 	if !isEmpty(value) {
 		to, ok := e.end(value, limit, 0, true)

@@ -9,15 +9,13 @@ import (
 	"strings"
 )
 
-// Mirror returns what brings a mirror of a note's properties in step when the note's text
-// changes from before to after. A mirror maps each property to its value as JSON. Shared
-// documents have one next to the text, and once a client changes it, others write all of it
-// over the front matter. So a change of front matter is mirrored whole, with what earlier
-// changes left behind, and no other change is mirrored.
+// Mirror updates a mirror of a note's properties, which maps each property to its value as JSON, for a change of the text
+// from before to after. Shared documents have one next to the text, and once a client changes it, others write all of it
+// over the front matter. So a change of front matter is mirrored whole, including what earlier changes left behind, and no
+// other change is mirrored.
 //
-// set has the missing and different values, in the order of the text, and drop the other
-// keys. Both are nil for an empty mirror, which is not in use, and if the front matter stays
-// as it is or cannot be parsed.
+// set has the missing and different values, in the order of the text, and drop the other keys. Both are nil for an empty
+// mirror, which is not in use, and if the front matter does not change or cannot be parsed.
 func Mirror(before, after string, mirror map[string]any) (set Properties, drop []string) {
 	_, was, _ := Split(before)
 	_, is, _ := Split(after)
@@ -42,8 +40,8 @@ func Mirror(before, after string, mirror map[string]any) (set Properties, drop [
 	return set, drop
 }
 
-// Mirrored returns text with the values of a mirror for those of the given properties that both have and in which they differ, and
-// the values of these. What cannot be read or written stays as it is.
+// Mirrored returns text with the mirror's values of those of the given properties that both have and that differ, and these
+// values. It leaves what it cannot read or write.
 func Mirrored(text string, mirror map[string]any, keys []string) (repaired string, differ Properties) {
 	properties, err := Parse(text)
 	if err != nil {
@@ -70,7 +68,7 @@ func Mirrored(text string, mirror map[string]any, keys []string) (repaired strin
 	return repaired, differ
 }
 
-// stringify returns v as JavaScript's JSON.stringify has it.
+// stringify formats v as JavaScript's JSON.stringify does.
 func stringify(v any) string {
 	var b bytes.Buffer
 	if err := encode(&b, finite(v)); err != nil {

@@ -13,8 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// SyntaxError is the place and the reason of a parse failure. Line is the line of the
-// note, from 1; Column counts characters from 1.
+// SyntaxError is a parse failure. Line is the line of the note, from 1; Column counts characters from 1.
 type SyntaxError struct {
 	Line, Column int
 	Msg          string
@@ -34,13 +33,11 @@ const (
 	maxDepth = 200
 )
 
-// maxExplained is the size in bytes of the largest front matter whose error gets a
-// column: the parser that reports columns takes time and memory quadratic in the number
-// of open brackets.
+// maxExplained is the size in bytes of the largest front matter whose error gets a column: the parser that reports columns
+// takes quadratic time and memory in the number of open brackets.
 const maxExplained = 4 << 10
 
-// Parse returns the properties of a note; nil without front matter, and not nil if the
-// front matter is empty. Errors are *SyntaxError.
+// Parse returns the properties of a note; nil without front matter, and not nil if it is empty. Errors are *SyntaxError.
 func Parse(text string) (Properties, error) {
 	yaml, _, has := Split(text)
 	if !has {
@@ -62,8 +59,7 @@ func ParseYAML(src string) (Properties, error) {
 	return r.mapping(root, 0)
 }
 
-// rootOf parses src, whose first line is the note's second. It returns nil for an empty
-// mapping.
+// rootOf parses src, whose first line is the note's second. It returns nil for an empty mapping.
 func rootOf(src string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(src), &doc); err != nil {
@@ -86,8 +82,8 @@ func isEmpty(n *yaml.Node) bool {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxError returns the place at which src is not YAML. yaml.v3 knows the line only,
-// and not always the right one, so the other parser is asked first.
+// syntaxError returns the position of an error. yaml.v3 knows only the line, and not always the right one, so the other
+// parser is asked first.
 func syntaxError(src string, err error) error {
 	if len(src) <= maxExplained {
 		var precise goyaml.Error

@@ -2,7 +2,6 @@ package frontmatter
 
 import "strings"
 
-// Range is a part of a text, in bytes.
 type Range struct{ From, To int }
 
 // Bounds of Comments, which parses the front matter again for each line with a '#'.
@@ -11,8 +10,8 @@ const (
 	maxCompared  = 64 << 10
 )
 
-// Comments returns the comments in the front matter of a note, from their '#' to the ends of their lines. A '#' in a value
-// begins none. In front matter that is not valid or very long, every '#' after a blank counts as one.
+// Comments returns the comments in the front matter of a note, from '#' to the end of the line, but no '#' in a value. In
+// front matter that is not valid or very long, every '#' after a blank counts as one.
 func Comments(text string) (list []Range) {
 	src, body, has := Split(text)
 	if !has || !strings.Contains(src, "#") {
@@ -46,8 +45,7 @@ func Comments(text string) (list []Range) {
 	return list
 }
 
-// Entry returns the lines of the property key, without the comments in front of it. ok is false if it has no lines of its
-// own.
+// Entry returns the lines of the property key, without the comments before it. ok is false if it has no lines of its own.
 func Entry(text, key string) (at Range, ok bool) {
 	src, _, has := Split(text)
 	root, err := rootOf(src)

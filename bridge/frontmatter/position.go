@@ -7,8 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// linesOf returns the start of each line of src. yaml.v3 counts lines as YAML 1.1 does:
-// NEL, LS and PS end one, too.
+// linesOf returns the start of each line of src. As in YAML 1.1 and yaml.v3, NEL, LS and PS end lines, too.
 func linesOf(src string) []int {
 	lines := []int{0}
 	for i := 0; i < len(src); {
@@ -42,7 +41,6 @@ func (e *editor) offset(n *yaml.Node) int {
 	return at
 }
 
-// lineEnd returns the offset after the line break.
 func (e *editor) lineEnd(at int) int { return lineEnd(e.src, at) }
 
 // contentLineEnd returns the offset of the line break.
@@ -51,8 +49,8 @@ func (e *editor) contentLineEnd(at int) int {
 	return at + len(strings.TrimRight(e.src[at:end], "\r\n"))
 }
 
-// contentEnd returns the end of the last line of src[from:limit] that is neither blank
-// nor a comment at column or left of it: such comments introduce what follows.
+// contentEnd returns the end of the last line of src[from:limit] that is neither blank nor a comment at column or left of
+// it: such comments introduce what follows.
 func (e *editor) contentEnd(from, limit, column int) int {
 	end := e.contentLineEnd(from)
 	for at := e.lineEnd(from); at < limit; at = e.lineEnd(at) {
@@ -66,8 +64,7 @@ func (e *editor) contentEnd(from, limit, column int) int {
 	return end
 }
 
-// end returns the end of the node n, before limit. column is that of the enclosing
-// block; flow is set inside brackets.
+// end returns the end of the node n, before limit. column is that of the enclosing block; flow is set inside brackets.
 func (e *editor) end(n *yaml.Node, limit, column int, flow bool) (int, bool) {
 	from := e.offset(n)
 	if isEmpty(n) {
@@ -98,13 +95,11 @@ func (e *editor) skipProperties(at int) int {
 	return at
 }
 
-// skipBlank returns the offset of the next character that is not white space.
 func (e *editor) skipBlank(at int) int {
 	return len(e.src) - len(strings.TrimLeft(e.src[at:], " \t\r\n"))
 }
 
-// Quoted returns the offset after the quoted scalar at at of a YAML text; false if the
-// scalar has no end.
+// Quoted returns the offset after the quoted scalar at at of a YAML text; false if the scalar has no end.
 func Quoted(yaml string, at int) (end int, ok bool) {
 	for i := at + 1; i < len(yaml); i++ {
 		switch quote := yaml[at]; {
@@ -143,8 +138,8 @@ func (e *editor) closing(at int) (int, bool) {
 	return 0, false
 }
 
-// plainEnd returns the end of the plain scalar at at: before a comment, before a
-// separator of a flow collection, or with its last line.
+// plainEnd returns the end of the plain scalar at at: before a comment, before a separator of a flow collection, or with its
+// last line.
 func (e *editor) plainEnd(at, limit int, flow bool) int {
 	end := at
 	for line := at; line < limit; line = e.lineEnd(line) {

@@ -53,8 +53,7 @@ func (e *editor) item(v any, column int) string {
 	return e.after(v, column)
 }
 
-// inline returns a value that replaces old on the line of its key, in the style of old
-// if possible.
+// inline returns a value that replaces old on the line of its key, in the style of old if possible.
 func (e *editor) inline(v any, old *yaml.Node, column int) string {
 	if isBlock(v) {
 		return e.flowText(v)
@@ -111,8 +110,8 @@ func (e *editor) flowText(v any) string {
 	return scalarText(v, 0, true)
 }
 
-// scalarText returns a scalar or an empty collection. A string keeps the quotes of
-// style; without any it is plain if a plain scalar reads as the same string.
+// scalarText returns a scalar or an empty collection. A string keeps the quotes of style; without any it is plain if that
+// reads as the same.
 func scalarText(v any, style yaml.Style, flow bool) string {
 	switch v := v.(type) {
 	case []any:
@@ -152,8 +151,7 @@ func plainSafe(s string, flow bool) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !printable(r) })
 }
 
-// printable reports whether r may stand in a scalar unescaped. Invisible characters and
-// the line breaks of YAML 1.1 may not.
+// printable reports whether r may be unescaped in a scalar. Invisible characters and the line breaks of YAML 1.1 may not.
 func printable(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r)) && r != '\ufeff' && !strings.ContainsRune("\u0085\u2028\u2029", r)
 }

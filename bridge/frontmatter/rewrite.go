@@ -10,13 +10,12 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// ErrEntangled is the error for a change that would change other properties, too: those
-// that refer to a removed anchor, for example.
+// ErrEntangled is the error for a change that would change other properties, such as those that refer to a removed anchor.
 var ErrEntangled = errors.New("front matter cannot be changed there without changing other properties")
 
-// Rewrite returns text with the properties want. Unchanged properties keep their bytes
-// and their order; new ones follow. Front matter is added if there is none and want has
-// entries, and removed with its last one unless it has comments. Errors: *SyntaxError if the front matter cannot be parsed, ErrEntangled.
+// Rewrite returns text with the properties want. Unchanged properties keep their bytes and their order; new ones follow.
+// Front matter is added if needed, and removed with its last entry unless it has comments. Errors: *SyntaxError,
+// ErrEntangled.
 func Rewrite(text string, want Properties) (string, error) {
 	have, err := Parse(text)
 	if err != nil {
@@ -67,9 +66,8 @@ func holds(text string, p Properties, body string) bool {
 	return err == nil && has && text[at:] == body && Equal(got, p)
 }
 
-// rewriteYAML is Rewrite for the text between the fences. wide removes the blank lines
-// after a removed entry, too, which could otherwise become part of the text block
-// before it.
+// rewriteYAML is Rewrite for the text between the fences. wide also removes the blank lines after a removed entry, which
+// could otherwise become part of the text block before it.
 func rewriteYAML(src, nl string, want Properties, wide bool) (string, error) {
 	root, err := rootOf(src)
 	if err != nil {
@@ -100,7 +98,6 @@ type editor struct {
 	cached struct{ line, column, at int } // the last result of offset
 }
 
-// edit replaces src[from:to] by text.
 type edit struct {
 	from, to int
 	text     string
@@ -126,8 +123,7 @@ type entry struct {
 	from, limit int // its lines, up to the next entry
 }
 
-// mapping edits the mapping n, which ends before limit, so that it holds want. If it
-// reports false, its edits are useless and the mapping must be written again.
+// mapping edits the mapping n, which ends before limit, to hold want. If it returns false, the mapping must be written again.
 func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 	if n.Style&yaml.FlowStyle != 0 {
 		return e.flowMapping(n, limit, want)
@@ -165,8 +161,7 @@ func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 	return len(want) > 0 || limit == len(e.src)
 }
 
-// entriesOf returns the entries of a block mapping; false if one has no line of its
-// own.
+// entriesOf returns the entries of a block mapping; false if one has no line of its own.
 func (e *editor) entriesOf(n *yaml.Node, limit int) ([]entry, bool) {
 	list := make([]entry, 0, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -236,8 +231,7 @@ func (e *editor) replace(x entry, column int, v any) bool {
 	return true
 }
 
-// replaceByBlock replaces src[from:to] by lines, after the comment that may follow on
-// the line.
+// replaceByBlock replaces src[from:to] by lines, after a comment on the line.
 func (e *editor) replaceByBlock(colon, from, to int, lines string) {
 	eol := e.contentLineEnd(colon)
 	switch {

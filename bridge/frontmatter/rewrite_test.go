@@ -124,8 +124,7 @@ func TestRewriteRefuses(t *testing.T) {
 	}
 }
 
-// chunk is one entry of generated front matter: the comment lines that lead it in
-// and the lines of the entry.
+// chunk is one entry of generated front matter: the comment lines that lead it in and the lines of the entry.
 type chunk struct{ lead, key, body string }
 
 func randomChunk(r *rand.Rand, key string) chunk {

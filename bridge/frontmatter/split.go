@@ -6,9 +6,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Split returns the YAML between the fences of a note's front matter and the offset in
-// bytes of the body. Without front matter, has is false and the body begins after the
-// byte order mark, if there is one.
+// Split returns the YAML between the fences of a note's front matter and the offset of the body. Without front matter, has
+// is false and the body begins after a byte order mark.
 func Split(text string) (yaml string, body int, has bool) {
 	body, has = diffwrap.FrontMatter(text)
 	if !has {

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// Property is one entry of a mapping. Value is nil, bool, int64, float64, string, []any
-// or Properties.
+// Property is one entry of a mapping. Value is nil, bool, int64, float64, string, []any or Properties.
 type Property struct {
 	Key   string
 	Value any
@@ -21,7 +20,6 @@ type Property struct {
 // Properties are the entries of a mapping, in its order. Keys are distinct.
 type Properties []Property
 
-// Get returns the value of key.
 func (p Properties) Get(key string) (value any, ok bool) {
 	if i := p.index(key); i >= 0 {
 		return p[i].Value, true
@@ -39,7 +37,6 @@ func (p Properties) With(key string, value any) Properties {
 	return append(p, Property{key, value})
 }
 
-// Without returns p without key.
 func (p Properties) Without(key string) Properties {
 	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return e.Key == key })
 }
@@ -104,8 +101,7 @@ func jsonValue(v any) any {
 	return v
 }
 
-// UnmarshalJSON implements json.Unmarshaler and keeps the order of an object's members.
-// null yields no properties.
+// UnmarshalJSON implements json.Unmarshaler and keeps the order of an object's members. null yields no properties.
 func (p *Properties) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -138,8 +134,7 @@ func decodeJSON(dec *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// decodeCollection decodes the rest of an object or an array. Of an object's members
-// with one name the last counts.
+// decodeCollection decodes the rest of an object or an array. Of an object's members with one name the last counts.
 func decodeCollection(dec *json.Decoder, object bool) (any, error) {
 	list, p, where := []any{}, Properties{}, make(map[string]int)
 	for dec.More() {

@@ -58,8 +58,7 @@ func longLived(b *testing.B, edits int) *store.Store {
 	return s
 }
 
-// BenchmarkLongHistory measures what 'relayfs history' and 'relayfs show' do of a note with
-// 10 000 changes.
+// BenchmarkLongHistory measures what 'relayfs history' and 'relayfs show' do of a note with 10 000 changes.
 func BenchmarkLongHistory(b *testing.B) {
 	s := longLived(b, 10_000)
 	read := func(b *testing.B) *history.History {

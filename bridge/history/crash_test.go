@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/bridge/store/storetest"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -70,7 +70,7 @@ func TestHistoryStopped(t *testing.T) {
 		if err := errors.Join(err, root.Sync(), top.Sync()); err != nil {
 			t.Fatal(err)
 		}
-		file := storetest.NewCheckpoint(t, nil)
+		file := bridgetest.NewCheckpoint(t, nil)
 		options := store.Options{Disk: disk, OpenFile: file.OpenFile, Committed: file.Committed, Manual: true}
 		s, err := store.Open("/state/store.db", options)
 		if err != nil {
@@ -113,7 +113,7 @@ func TestHistoryStopped(t *testing.T) {
 // check opens what a crash has left. Records up to least are to be there.
 func (d *diary) check(t *testing.T, what string, disk *disktest.Disk, content []byte, least uint64) {
 	t.Helper()
-	file := storetest.NewCheckpoint(t, content)
+	file := bridgetest.NewCheckpoint(t, content)
 	s, err := store.Open("/state/store.db", store.Options{Disk: disk, OpenFile: file.OpenFile, Committed: file.Committed, Manual: true})
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)

@@ -77,7 +77,6 @@ func (h *History) Entries() []Entry {
 	return list
 }
 
-// pieces returns the pieces of text that change assigns to each change.
 func (h *History) pieces(change func(*model.Stretch) int) map[int][]string {
 	type piece struct {
 		text string

@@ -199,8 +199,7 @@ func drawWorld(t testing.TB, r *rand.Rand, dir string) *world {
 	return w
 }
 
-// Whatever is merged, and whenever a checkpoint is written: each entry's text is what the
-// note was.
+// Whatever is merged, and whenever a checkpoint is written: each entry's text is what the note was.
 func TestHistory(t *testing.T) {
 	dir := scratch(t)
 	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {

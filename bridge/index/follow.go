@@ -9,51 +9,41 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// derived is something computed from the text of every note: the link index,
-// the list of suggestions.
+// derived is computed from the text of every note, such as the link index.
 type derived interface {
-	// add announces a name; a note's text follows with set.
+	// add adds a name; a note's text follows with set.
 	add(p model.Path)
-	// set takes a note's new text.
 	set(ctx context.Context, p model.Path, v *model.Version) error
 	// remove forgets p and everything below it; rename moves them.
 	remove(p model.Path)
 	rename(oldPath, newPath model.Path)
 }
 
-// indexSource is the workspace whose notes an index follows.
 type indexSource interface {
-	// Since returns the changes after the one with that number, and the number of the newest. whole is false if
-	// older ones of them are forgotten.
+	// Since returns the changes after a number, and the newest number. whole is false if older changes were dropped.
 	Since(number uint64) (list []model.Event, last uint64, whole bool)
-	// EachName calls fn for every name of the tree.
 	EachName(ctx context.Context, fn func(model.Path, model.NodeKind)) error
-	// Read opens a note, and does not wait for one that has yet to be fetched: an event
-	// tells when it is there.
+	// Read opens a note without waiting for one that has yet to be fetched: an event follows when it is there.
 	Read(ctx context.Context, p model.Path) (*model.Version, error)
-	// LeadsToFolder says whether the symbolic link at p leads to a folder.
+	// LeadsToFolder reports whether the symbolic link at p leads to a folder.
 	LeadsToFolder(p model.Path) bool
 }
 
-// Follower keeps a derived thing current. It is built when it is first asked
-// for, which reads every note; when it is asked for again, the log says which
-// notes changed, and only those are read.
+// Follower keeps a derived index current: the first call of Current reads every note, later ones the notes that the log names.
 type Follower struct {
 	from indexSource
 	log  *slog.Logger
 	d    derived
 
-	reading chan struct{} // has room for one reader of notes at a time, to which the fields below belong
-	seen    uint64        // the number of the newest change that it took in
+	reading chan struct{} // has room for one reader of notes, who owns the fields below
+	seen    uint64        // number of the newest change that was applied
 	stale   map[model.Path]bool
 }
 
-// NewFollower keeps d current with the notes of from.
 func NewFollower(from indexSource, log *slog.Logger, d derived) *Follower {
 	return &Follower{from: from, log: log, d: d, reading: make(chan struct{}, 1), stale: make(map[model.Path]bool)}
 }
 
-// Current brings the derived thing up to date.
 func (f *Follower) Current(ctx context.Context) error {
 	select {
 	case f.reading <- struct{}{}:
@@ -66,7 +56,7 @@ func (f *Follower) Current(ctx context.Context) error {
 	}
 	report, total := model.ProgressOf(ctx), len(f.stale)
 	done := 0
-	for p := range f.stale { // what is not read is tried again
+	for p := range f.stale { // notes that are not read are tried again
 		report(done, total)
 		done++
 		if ctx.Err() != nil {
@@ -81,7 +71,7 @@ func (f *Follower) Current(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// follow takes in what changed, or begins again if that is not known.
+// follow applies the changes, or starts again if they are not known.
 func (f *Follower) follow(ctx context.Context) error {
 	list, last, whole := f.from.Since(f.seen)
 	if !whole {
@@ -120,7 +110,6 @@ func (f *Follower) announce(p model.Path, kind model.NodeKind) {
 	}
 }
 
-// take takes in one change.
 func (f *Follower) take(ev model.Event) {
 	switch ev.Kind {
 	case model.EventCreated, model.EventChanged:
@@ -137,7 +126,7 @@ func (f *Follower) take(ev model.Event) {
 	}
 }
 
-// moveStale lets notes that are yet to be read be read where they are now.
+// moveStale applies a rename to notes that are yet to be read.
 func (f *Follower) moveStale(oldPath, newPath model.Path) {
 	for p := range f.stale {
 		if oldPath.Contains(p) {

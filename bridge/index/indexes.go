@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Indexes are those of a tree, or as much of them as a part of it reaches.
+// Indexes are the indexes of a tree, restricted to a part of it.
 type Indexes struct {
 	*shared
 	tree *namespace.Tree
@@ -28,7 +28,6 @@ type shared struct {
 	followNotes   *Follower
 }
 
-// New makes the indexes of t, which follow what act publishes.
 func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	x := &Indexes{&shared{notes: NewNoteIndex()}, t}
 	x.links = NewLinkIndex(x.withLinksRewritten)
@@ -40,10 +39,9 @@ func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	return x
 }
 
-// Within are the indexes as far as a part of the tree reaches.
+// Within restricts the indexes to a part of the tree.
 func (x *Indexes) Within(part *namespace.Tree) *Indexes { return &Indexes{x.shared, part} }
 
-// treeSource is a tree as its indexes follow it.
 type treeSource struct {
 	*namespace.Tree
 	act *model.Bus
@@ -63,8 +61,7 @@ func (f treeSource) Read(ctx context.Context, p model.Path) (*model.Version, err
 	return f.Open(model.WithoutBlocking(ctx), p)
 }
 
-// Suggestions lists what waits for a user at or below under, sorted by path
-// and place; fs.ErrNotExist.
+// Suggestions lists the pending suggestions at or below under, sorted by path and offset; fs.ErrNotExist.
 func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Suggestion, error) {
 	marked, err := x.markedBelow(ctx, under)
 	if err != nil {
@@ -73,8 +70,7 @@ func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Su
 	return namespace.Reached(x.tree, marked.Suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
 }
 
-// Threads lists the threads of comments in the notes at or below under, sorted by path
-// and place; fs.ErrNotExist.
+// Threads lists the threads at or below under, sorted by path and offset; fs.ErrNotExist.
 func (x *Indexes) Threads(ctx context.Context, under model.Path) ([]model.Thread, error) {
 	marked, err := x.markedBelow(ctx, under)
 	if err != nil {
@@ -93,7 +89,6 @@ func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (Marked, er
 	return x.pending.Below(under), nil
 }
 
-// markedIn lists the suggestions and threads of the note at p in the state v.
 func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m Marked, err error) {
 	if !note.HasMarks(v) {
 		return m, nil
@@ -106,8 +101,8 @@ func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) 
 	return m, err
 }
 
-// Notes describes the notes at or below under, sorted by path. The first call
-// reads every note of the workspace; a context with [model.WithProgress] hears of that.
+// Notes describes the notes at or below under, sorted by path. The first call reads every note, and reports to
+// [model.WithProgress].
 func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, error) {
 	if _, err := x.tree.Find("list", under); err != nil {
 		return nil, err
@@ -118,13 +113,11 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, err
 	return namespace.Reached(x.tree, x.notes.Below(under), pathOf), nil
 }
 
-// NotesWith describes the notes that have every one of the properties, sorted by
-// path. Keys and texts match whatever their case, numbers match their texts; a
-// list has a property if one of its items matches, and a wanted list means any of
-// its items. "tags" are those in the text, too, and those nested in a wanted tag.
-// A wanted null is a property that is there and empty. A wanted mapping has operators:
-// = and != with a value or a list, <, <=, > and >= with a number or a date, and exists
-// with a bool. For anything else the error is a [*ConditionError].
+// NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts match in any case, numbers
+// match their texts; a list has a property if one of its items matches, and a wanted list means any of its items. "tags"
+// includes tags in the text, and those nested in a wanted tag. A wanted null is an empty property. A wanted mapping has
+// operators: = and != with a value or a list, <, <=, > and >= with a number or a date, and exists with a bool. Anything else
+// is a [*ConditionError].
 func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*NoteInfo, error) {
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
@@ -135,17 +128,15 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 
 func pathOf(n *NoteInfo) model.Path { return n.Path }
 
-// Links are the notes that link to one, and what it links to. Links that
-// nobody has accepted yet do not count.
+// Links are the links from and to a note, without pending links.
 type Links struct {
 	Backlinks  []model.Path // sorted
 	Forward    []model.Path // in the order of the text, each once
 	Unresolved []string
-	Pending    []string // linkpaths that only pending additions of the note hold
+	Pending    []string // linkpaths that only pending additions of the note have
 }
 
-// Links says how the note at p is linked. The first call reads every note of
-// the workspace.
+// Links returns the links of the note at p. The first call reads every note.
 func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	v, err := x.tree.Open(ctx, p)
 	if err != nil {
@@ -168,12 +159,11 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	return res, nil
 }
 
-// LinkIndex is the index of the links of all notes. After an error it may lack some.
+// LinkIndex returns the index of the links of all notes. After an error it may lack some.
 func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
 	return x.links.Index, x.followLinks.Current(ctx)
 }
 
-// reached are the paths within reach.
 func (x *Indexes) reached(list []string) []model.Path {
 	paths := make([]model.Path, 0, len(list))
 	for _, s := range list {
@@ -184,8 +174,8 @@ func (x *Indexes) reached(list []string) []model.Path {
 	return paths
 }
 
-// withLinksRewritten is the raw text of v with the links accepted that pending
-// renames have rewritten: the renames are shown as done, and so are these.
+// withLinksRewritten returns the raw text of v with links accepted that pending renames have rewritten: the renames are
+// shown as done.
 func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, diffwrap.Known, error) {
 	known := v.Known()
 	if !x.tree.HasProposals() {

@@ -8,13 +8,12 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// LinkIndex is what a follower keeps current for Links.
 type LinkIndex struct {
 	*links.Index
 	textOf func(context.Context, model.Path, *model.Version) (string, diffwrap.Known, error)
 }
 
-// NewLinkIndex is an empty index; textOf is the text of a note whose links count.
+// NewLinkIndex returns an empty index. textOf returns the text of a note whose links count.
 func NewLinkIndex(textOf func(context.Context, model.Path, *model.Version) (string, diffwrap.Known, error)) *LinkIndex {
 	return &LinkIndex{links.NewIndex(), textOf}
 }

@@ -13,30 +13,27 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// NoteInfo is what is known of a note without reading it: what its view holds.
-// It is immutable.
+// NoteInfo describes the view of a note. It is immutable.
 type NoteInfo struct {
 	Path    model.Path
 	ModTime time.Time
 	Size    int64 // bytes of the view
 	outline.Outline
 
-	terms []uint64 // under which the index has it
+	terms []uint64 // its terms in the index
 }
 
 func NewNoteInfo(p model.Path, v *model.Version) *NoteInfo {
 	return &NoteInfo{Path: p, ModTime: v.ModTime(), Size: int64(len(v.Text())), Outline: outline.Of(v.Text())}
 }
 
-// NoteIndex is what a follower keeps current for Notes.
 type NoteIndex struct {
 	seed maphash.Seed
 
-	mu    sync.RWMutex // protects the following
+	mu    sync.RWMutex // guards the fields below
 	notes map[model.Path]*NoteInfo
-	list  []*NoteInfo // sorted by path; nil after notes came or went
-	// terms has the notes that may have a property, sorted by path, by the hash of
-	// its folded key and value.
+	list  []*NoteInfo // sorted by path; nil after notes were added or removed
+	// terms has the notes that may have a property, sorted by path, by the hash of its folded key and value.
 	terms map[uint64][]*NoteInfo
 }
 
@@ -55,7 +52,7 @@ func (x *NoteIndex) set(_ context.Context, p model.Path, v *model.Version) error
 	return nil
 }
 
-// put makes info what is known of its note. mu is held for writing.
+// put sets the info of a note. mu is held for writing.
 func (x *NoteIndex) put(info *NoteInfo) {
 	if old := x.notes[info.Path]; old != nil {
 		x.unlist(old)
@@ -74,7 +71,6 @@ func (x *NoteIndex) put(info *NoteInfo) {
 	}
 }
 
-// drop forgets a note. mu is held for writing.
 func (x *NoteIndex) drop(info *NoteInfo) {
 	x.unlist(info)
 	delete(x.notes, info.Path)
@@ -122,7 +118,7 @@ func (x *NoteIndex) rename(oldPath, newPath model.Path) {
 	}
 }
 
-// under are the notes at or below p. mu is held.
+// under returns the notes at or below p. mu is held.
 func (x *NoteIndex) under(p model.Path) []*NoteInfo {
 	if info := x.notes[p]; info != nil {
 		return []*NoteInfo{info}

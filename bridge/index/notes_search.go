@@ -13,24 +13,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 )
 
-// operators are the keys of a condition, as their users write them.
+// operators lists the operators of a condition, for messages.
 const operators = "=, !=, <, <=, >, >=, exists"
 
-// condition is what the values of one property must be.
 type condition struct {
 	key, op string
 	want    any // for exists a bool, for a comparison a float64 or a time.Time
 }
 
-// ConditionError says what is wrong with the condition on a property.
 type ConditionError struct{ Key, Msg string }
 
 func (e *ConditionError) Error() string {
 	return fmt.Sprintf("the condition on the property %q is wrong: %s", e.Key, e.Msg)
 }
 
-// conditionsOf reads wanted properties. A value is to be equal, a list has a value that is to be equal, and a mapping
-// has operators.
+// conditionsOf reads wanted properties: a value that must be equal, a list of such values, or a mapping with operators.
 func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 	for _, e := range want {
 		ops, ok := e.Value.(frontmatter.Properties)
@@ -65,7 +62,7 @@ func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 	return list, nil
 }
 
-// With finds the notes of which every condition holds. It looks at the candidates of the equality that has fewest.
+// With finds the notes that meet all conditions, among the candidates of the equality that has fewest.
 func (x *NoteIndex) With(want frontmatter.Properties) ([]*NoteInfo, error) {
 	conditions, err := conditionsOf(want)
 	if err != nil {
@@ -106,7 +103,7 @@ func (x *NoteIndex) candidates(conditions []condition) (list []*NoteInfo, ok boo
 	return slices.Compact(list), least >= 0
 }
 
-// alternatives are the values of which an equality wants any.
+// alternatives returns the values of an equality.
 func alternatives(want any) []any {
 	if list, ok := want.([]any); ok {
 		return list
@@ -161,8 +158,8 @@ func (n *NoteInfo) equals(key string, want any) bool {
 
 var dateLayouts = []string{time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.RFC3339Nano}
 
-// ordered returns a number as a float64, a date as a time.Time, and anything else as nil. YAML's core schema reads
-// dates as texts, and models quote numbers.
+// ordered converts a number to a float64, a date to a time.Time, and anything else to nil. YAML's core schema reads dates as
+// texts, and models quote numbers.
 func ordered(v any) any {
 	switch v := v.(type) {
 	case int64:
@@ -212,8 +209,7 @@ func holds(have any, op string, want any) bool {
 	return c >= 0
 }
 
-// valuesOf are the values by which a property is found: the items of a list, or
-// the one that it has. An empty list is like no value.
+// valuesOf returns the values that find a property: the items of a list, or its value. An empty list is like no value.
 func valuesOf(v any) []any {
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		return list
@@ -223,7 +219,6 @@ func valuesOf(v any) []any {
 	return []any{v}
 }
 
-// termsOf are the hashes under which a note is found, each once.
 func (x *NoteIndex) termsOf(o *outline.Outline) []uint64 {
 	var terms []uint64
 	for _, e := range o.Properties {
@@ -249,7 +244,6 @@ func (x *NoteIndex) termsOf(o *outline.Outline) []uint64 {
 	return slices.Compact(terms)
 }
 
-// term is the hash of a folded key and value.
 func (x *NoteIndex) term(key string, v any) uint64 {
 	key, text := strings.ToLower(key), strings.ToLower(frontmatter.Text(v))
 	if outline.IsTagKey(key) {
@@ -260,7 +254,6 @@ func (x *NoteIndex) term(key string, v any) uint64 {
 	return h.Sum64()
 }
 
-// hash is the hash of a folded key, for its value to follow.
 func (x *NoteIndex) hash(key string) *maphash.Hash {
 	h := new(maphash.Hash)
 	h.SetSeed(x.seed)

@@ -10,22 +10,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Marked is what stands in a note for people to decide on and to answer.
+// Marked are the suggestions and threads of a note.
 type Marked struct {
 	Suggestions []model.Suggestion
 	Threads     []model.Thread
 }
 
-// SuggestionIndex is what a follower keeps current for Suggestions and Threads: the notes
-// that have any.
+// SuggestionIndex has the notes with suggestions or threads.
 type SuggestionIndex struct {
 	of func(context.Context, model.Path, *model.Version) (Marked, error)
 
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	notes map[model.Path]Marked
 }
 
-// NewSuggestionIndex is an empty index; of lists the suggestions and threads of a note.
+// NewSuggestionIndex returns an empty index. of lists the suggestions and threads of a note.
 func NewSuggestionIndex(of func(context.Context, model.Path, *model.Version) (Marked, error)) *SuggestionIndex {
 	return &SuggestionIndex{of: of, notes: make(map[model.Path]Marked)}
 }
@@ -68,7 +67,7 @@ func (x *SuggestionIndex) rename(oldPath, newPath model.Path) {
 	maps.Copy(x.notes, moved)
 }
 
-// Below is what stands in the notes at or below under, in the order of their paths.
+// Below returns those of the notes at or below under, sorted by path.
 func (x *SuggestionIndex) Below(under model.Path) (all Marked) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

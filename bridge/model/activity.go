@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// kept is how many changes the log remembers at least.
+// kept is the minimum number of changes that the log holds.
 const kept = 10_000
 
-// Bus admits operations until it is closed, and numbers and logs the changes that they
-// publish. The zero Activity is ready.
+// Bus admits operations until it is closed, and numbers and logs the changes that they publish. The zero Bus is ready.
 type Bus struct {
 	closing  sync.RWMutex // held for writing while closed is set
 	closed   bool
@@ -19,14 +18,13 @@ type Bus struct {
 
 	mu   sync.Mutex // guards the fields below
 	subs map[*func(Event)]struct{}
-	// first is the number of the change before the oldest in the list, once there is a number.
+	// first is the number of the change before the oldest in list; 0 before the first use.
 	first uint64
 	list  []Event
 	next  chan struct{} // closed by the next change; nil if nobody waits
 }
 
-// BeginOp announces an operation that changes something; Done ends it. The error is
-// model.ErrClosed.
+// BeginOp admits an operation that changes something, or returns ErrClosed. Call EndOp when it is done.
 func (a *Bus) BeginOp() error {
 	a.closing.RLock()
 	defer a.closing.RUnlock()
@@ -37,10 +35,9 @@ func (a *Bus) BeginOp() error {
 	return nil
 }
 
-// EndOp ends an operation that Begin admitted.
 func (a *Bus) EndOp() { a.inflight.Done() }
 
-// Close admits no more operations and waits for those that have begun.
+// Close admits no more operations and waits for those under way.
 func (a *Bus) Close() {
 	a.closing.Lock()
 	a.closed = true
@@ -48,8 +45,8 @@ func (a *Bus) Close() {
 	a.inflight.Wait()
 }
 
-// Publish logs each change, and then calls the subscribers. The caller holds no lock of the
-// workspace. The log keeps neither versions nor origins.
+// Publish logs each change, without its Version and Origin, and then calls the subscribers. The caller holds no lock of the
+// workspace.
 func (a *Bus) Publish(events ...Event) {
 	for _, ev := range events {
 		a.mu.Lock()
@@ -77,8 +74,8 @@ func (a *Bus) append(ev Event) {
 	}
 }
 
-// last is the number of the newest change. Call it with a.mu locked. The first number is the time, which
-// the log of an earlier process has not reached: so a number of that one is known to be another log's.
+// last returns the number of the newest change. Call it with a.mu locked. The first number is the time: the log of an earlier
+// process has not reached it, so a number of that log is recognised as foreign.
 func (a *Bus) last() uint64 {
 	if a.first == 0 {
 		a.first = uint64(time.Now().UnixMicro())
@@ -86,15 +83,14 @@ func (a *Bus) last() uint64 {
 	return a.first + uint64(len(a.list))
 }
 
-// Last returns the number of the newest change.
 func (a *Bus) Last() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.last()
 }
 
-// Since returns the changes after the one with that number, and the number of the newest. whole is false if
-// the log does not have all of them: it forgot some, or the number is not one of its own.
+// Since returns the changes after a number, and the number of the newest. whole is false if the log does not have all of them:
+// they were dropped, or the number is of another process.
 func (a *Bus) Since(number uint64) (list []Event, last uint64, whole bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -105,7 +101,7 @@ func (a *Bus) Since(number uint64) (list []Event, last uint64, whole bool) {
 	return slices.Clone(a.list[number-a.first:]), last, true
 }
 
-// Changed returns a channel that is closed when there is a change after the one with that number.
+// Changed returns a channel that is closed once there is a change after a number.
 func (a *Bus) Changed(number uint64) <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,8 +116,7 @@ func (a *Bus) Changed(number uint64) <-chan struct{} {
 	return a.next
 }
 
-// Subscribe calls fn with each change, after it was logged, until cancel is called. fn runs on the goroutine
-// that publishes.
+// Subscribe calls fn with each change on the goroutine that publishes it, until cancel is called.
 func (a *Bus) Subscribe(fn func(Event)) (cancel func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -7,86 +7,79 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Verdict is what became of a suggestion.
+// Verdict is the outcome of a suggestion.
 type Verdict string
 
 const (
-	Accepted Verdict = "accepted"
-	Rejected Verdict = "rejected"
-	// Changed: a person made something else of it.
-	Changed Verdict = "changed"
-	// Commented: a person wrote a comment, and decided on nothing.
-	Commented Verdict = "commented"
-	// Resolved: a person took a thread of comments out of the text.
-	Resolved Verdict = "resolved"
-	// Undone: an earlier decision or front matter change was taken back.
-	Undone Verdict = "undone"
+	Accepted  Verdict = "accepted"
+	Rejected  Verdict = "rejected"
+	Changed   Verdict = "changed"   // the user edited it
+	Commented Verdict = "commented" // the user wrote a comment and decided on nothing
+	Resolved  Verdict = "resolved"  // the user removed a thread of comments
+	Undone    Verdict = "undone"    // an earlier decision or front matter change was undone
 )
 
-// Decision is the journal's account of a person's decision on one note.
+// Decision is the journal's record of a user's decision on one note.
 type Decision struct {
-	Batch   string    `json:"batch"` // what was decided in one go
+	Batch   string    `json:"batch"` // of decisions made together
 	Verdict Verdict   `json:"verdict"`
 	By      string    `json:"by,omitempty"`
-	Reason  string    `json:"reason,omitempty"` // in the person's words
+	Reason  string    `json:"reason,omitempty"` // in the user's words
 	Items   []Decided `json:"items,omitempty"`
-	// Lapsed says that no person decided: a proposal gave way to what people did in
-	// the source, or its author took it back.
+	// Lapsed is set if no user decided: the source changed under the proposal, or its author withdrew it.
 	Lapsed bool `json:"lapsed,omitempty"`
-	// Undoes names the batch of which this decision took back Items, or what has none.
+	// Undoes is the batch that this decision undoes: its Items, or all of it if there are none.
 	Undoes string `json:"undoes,omitempty"`
-	// UndoesSeq is the number of the record that it took them back of, among the document's; 0 for a decision on a
-	// proposal.
+	// UndoesSeq is the number of the record that it undoes; 0 for a decision on a proposal.
 	UndoesSeq uint64 `json:"undoesSeq,omitempty"`
-	// Follows is the ID of the accepted rename whose links in front matter it changed.
+	// Follows is the ID of the accepted rename whose links in front matter this change rewrote.
 	Follows string `json:"follows,omitempty"`
-	// Runs are the characters that it was about, and Marks the marks that they stood in.
+	// Runs are the characters that were decided on, and Marks the marks around them.
 	Runs  []DecidedRun  `json:"runs,omitempty"`
 	Marks []DecidedMark `json:"marks,omitempty"`
-	// Emptied is set if nothing of the note was left, or only front matter.
+	// Emptied is set if nothing of the note remained, or only front matter.
 	Emptied bool `json:"emptied,omitempty"`
-	// Revived is what an undo brought back, or a decision typed anew, under new identities,
-	// and Away what an undo could not bring back.
+	// Revived maps the characters that an undo or a decision inserted again, and Away is text that an undo could not restore.
 	Revived []Revival `json:"revived,omitempty"`
 	Away    []Away    `json:"away,omitempty"`
-	// Again are the characters that an undo made pending again, as the decision had them, and Plain those that stood in no mark before:
-	// nothing else waits there.
+	// Again are the characters that an undo made pending again, as the decision had them. Plain are those that were in no mark
+	// before: nothing else is pending there.
 	Again []DecidedRun `json:"again,omitempty"`
 	Plain []IDRun      `json:"plain,omitempty"`
-	// ByHand are the delimiters of people's marks that an undo wrote anew.
+	// ByHand are the delimiters of users' marks that an undo inserted again.
 	ByHand []IDRun `json:"byHand,omitempty"`
-	// Proposal is set instead when it is a proposal that was decided on.
+	// Proposal is set if the decision is about a proposal.
 	Proposal *ProposalRecord `json:"proposal,omitempty"`
 }
 
-// Role is what a decision did to a run of characters.
+// Role is the effect of a decision on a run of characters.
 type Role int
 
 const (
 	AcceptedAddition Role = iota + 1
-	AcceptedDeletion      // gone
-	RejectedAddition      // gone
+	AcceptedDeletion      // deleted
+	RejectedAddition      // deleted
 	RejectedDeletion
-	TakenAlong      // a comment, or what belongs to a mark or highlight: gone
-	TakenAlongOlder // the same of a comment that is older than the suggestion
-	TypedInstead    // a person's text in the place of what was proposed
-	RemovedPlain    // text of front matter: gone
-	Absorbed        // what an undo let wait and another suggestion deletes: gone until both are decided
-	AcceptedComment // an agent's
-	RejectedComment // gone
-	Covered         // what an undo could not bring back, as the text around it has been deleted: gone
-	Remarked        // a comment that a person wrote; Text is all of it
-	ResolvedComment // one that waited for nobody: gone
-	TakenBreak      // the line break behind front matter that ended the note before: gone
+	TakenAlong      // deleted: a comment, or a part of a mark or highlight
+	TakenAlongOlder // deleted: a comment that is older than the suggestion
+	TypedInstead    // the user's text in place of the proposed one
+	RemovedPlain    // deleted text of front matter
+	Absorbed        // made pending by an undo inside another suggestion's deletion: deleted until both are decided
+	AcceptedComment // of an agent
+	RejectedComment // deleted
+	Covered         // not restored by an undo, because the text around it is deleted
+	Remarked        // a comment of the user; Text is all of it
+	ResolvedComment // deleted: a comment that was not pending
+	TakenBreak      // deleted: the line break after front matter that ended the note before
 )
 
-// Gone says whether the decision deleted the characters.
+// Gone reports whether the decision deleted the characters.
 func (r Role) Gone() bool {
 	return r == AcceptedDeletion || r == RejectedAddition || r == TakenAlong || r == TakenAlongOlder || r == RejectedComment || r == ResolvedComment || r == TakenBreak
 }
 
-// DecidedRun is a run of characters that was decided on. Of one that is gone it has the
-// text, and the characters that remained on either side, if any.
+// DecidedRun is a run of characters that was decided on. If they were deleted, it has their text and the neighbours that
+// remained.
 type DecidedRun struct {
 	At    IDRun  `json:"at"`
 	Role  Role   `json:"role"`
@@ -96,28 +89,26 @@ type DecidedRun struct {
 	Right IDRun  `json:"right,omitzero"`
 }
 
-// DecidedMark is a mark that was decided on: of which of the items, and its delimiters
-// where they were not the plain ones.
+// DecidedMark is a mark that was decided on: the index of its item, and its delimiters if they were not the plain ones.
 type DecidedMark struct {
 	Item  int    `json:"item"`
 	Open  string `json:"open,omitempty"`
 	Close string `json:"close,omitempty"`
 }
 
-// Revival says which characters have come back as which.
+// Revival maps deleted characters to those that replace them.
 type Revival struct {
 	Old IDRun `json:"old"`
 	New IDRun `json:"new"`
 }
 
-// Away is text that an undo could not bring back, and why.
+// Away is text that an undo could not restore.
 type Away struct {
 	Path Path   `json:"path,omitempty"` // not in the journal
 	Text string `json:"text"`
 	Why  string `json:"why"`
 }
 
-// String tells of text that stays away.
 func (a Away) String() string { return fmt.Sprintf("%s stays away: %s", quoteShort(a.Text), a.Why) }
 
 func quoteShort(s string) string {
@@ -128,7 +119,6 @@ func quoteShort(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Decided is one suggestion that was decided on.
 type Decided struct {
 	ID       string    `json:"id"`
 	Kind     string    `json:"kind"`
@@ -139,13 +129,13 @@ type Decided struct {
 	Session  string    `json:"session,omitempty"`
 	Time     time.Time `json:"time,omitzero"`
 	Comments []string  `json:"comments,omitempty"`
-	// Instead is what a person put in the place of New; nil if that was not Changed.
+	// Instead is the user's text in place of New, for the verdict Changed.
 	Instead *string `json:"instead,omitempty"`
-	// Proposal is the ID of the rename that it belonged to: it rewrote a link.
+	// Proposal is the ID of the rename for which it rewrote a link.
 	Proposal string `json:"proposal,omitempty"`
 }
 
-// Became is what the decision made of New.
+// Became returns the text that the decision made of New.
 func (d *Decided) Became() string {
 	if d.Instead != nil {
 		return *d.Instead
@@ -153,16 +143,7 @@ func (d *Decided) Became() string {
 	return d.New
 }
 
-// Made is the item as a mark that is pending again.
-func (d *Decided) Made(decided time.Time) MadeMark {
-	m := MadeMark{ID: d.ID, Author: d.Author, Session: d.Session, Time: d.Time, Proposal: d.Proposal, Comment: d.Kind == diffwrap.Comment.String()}
-	if m.Time.IsZero() && m.Author != "" {
-		m.Time = decided
-	}
-	return m
-}
-
-// BatchOf names a journal entry for Undo.
+// BatchOf returns the name of an entry for Undo.
 func (e JournalEntry) BatchOf() string {
 	if e.Decision != nil {
 		return e.Decision.Batch
@@ -173,26 +154,22 @@ func (e JournalEntry) BatchOf() string {
 	return fmt.Sprintf("%s-%d", e.ID[:min(8, len(e.ID))], e.Seq)
 }
 
-// Lapsed says that no person decided.
 func (e JournalEntry) Lapsed() bool { return e.Decision != nil && e.Decision.Lapsed }
 
-// Suggestion is one pending change of a note, and who made it.
 type Suggestion struct {
 	diffwrap.Suggestion
-	ID      string // the same until its author changes it, also when it was decided and is pending again; nobody else's ever
+	ID      string // stable until its author changes it, also across a decision and its undo; never reused
 	Path    Path
 	Session string
-	// Proposal is the ID of the pending rename that the suggestion belongs to: it
-	// rewrites a link.
+	// Proposal is the ID of the pending rename for which the suggestion rewrites a link.
 	Proposal string
 
-	Anchor string // of one that no record tells of: which of those with the same text it is
+	Anchor string // tells suggestions with the same text apart if no record has them
 
-	// Answers is the newest rejection of what its author had proposed at its place before; nil if there was none.
+	// Answers is the newest rejection of its author's earlier suggestion at this place, nil for none.
 	Answers *Rejection
 }
 
-// Rejection is a suggestion that was rejected, and why.
 type Rejection struct {
 	Decided
 	By     string
@@ -200,22 +177,22 @@ type Rejection struct {
 	At     time.Time
 }
 
-// Thread is a conversation in the text of a note: comments that touch.
+// Thread is a list of adjacent comments in a note.
 type Thread struct {
 	diffwrap.Thread
-	ID         string // the same as long as its first comment is
+	ID         string // that of its first comment
 	Path       Path
-	Suggestion string // the ID of the one that it hangs on; "" in plain text
+	Suggestion string // ID of the suggestion that it comments on; "" in plain text
 	Remarks    []Remark
 	Anchor     string // of the first comment
-	// Answered says that the author of the suggestion has changed it since somebody else wrote last.
+	// Answered is set if the author of the suggestion has changed it since another's last comment.
 	Answered bool
 }
 
-// Remark is a comment of a thread, and who wrote it, as far as that is known.
+// Remark is a comment of a thread, with its author if that is known.
 type Remark struct {
 	diffwrap.Suggestion
 	Session string
 	Agent   bool
-	Pending string // the ID of the suggestion that it is, if it waits for a person
+	Pending string // ID of the pending suggestion that adds it
 }

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// Sentinels of this package. Match with errors.Is; what callers get is an
-// *Error that names the operation and the path. fs.ErrNotExist, fs.ErrExist
-// and fs.ErrPermission are used where they fit.
+// Match these errors with errors.Is; callers get an *Error with the operation and the path. fs.ErrNotExist, fs.ErrExist and
+// fs.ErrPermission are used where they fit.
 var (
 	ErrBadName     = errors.New("name is not allowed here")
 	ErrNameTooLong = errors.New("name is too long")
@@ -24,12 +23,11 @@ var (
 	ErrTooLarge    = errors.New("is larger than 16 MiB")
 	ErrOffline     = errors.New("folder is offline")
 	// ErrNotFetched is an ErrOffline of one note.
-	ErrNotFetched  = fmt.Errorf("has not been fetched from the server yet: %w", ErrOffline)
-	ErrNoSpace     = errors.New("no space left on the disk")
-	ErrRefused     = errors.New("change cannot be made a suggestion")
-	ErrContent     = errors.New("cannot hold this")
-	ErrNeedsReview = errors.New("is not allowed by the structure policy")
-	// ErrModeNotSupported says that permissions cannot be changed here.
+	ErrNotFetched       = fmt.Errorf("has not been fetched from the server yet: %w", ErrOffline)
+	ErrNoSpace          = errors.New("no space left on the disk")
+	ErrRefused          = errors.New("change cannot be made a suggestion")
+	ErrContent          = errors.New("cannot hold this")
+	ErrNeedsReview      = errors.New("is not allowed by the structure policy")
 	ErrModeNotSupported = errors.New("permissions are changed in the vault itself, or with --mode direct")
 	ErrNameTaken        = errors.New("is in the way")
 	ErrStale            = errors.New("changed since the proposal was made")
@@ -39,7 +37,7 @@ var (
 	ErrUnknownStore     = errors.New("was written by another version of relayfs")
 )
 
-// BadNameError is an ErrBadName of something new, with what is wrong with the name.
+// BadNameError is an ErrBadName with the reason.
 type BadNameError struct {
 	Reason string // a sentence, with what to do
 }
@@ -48,10 +46,10 @@ func (e *BadNameError) Error() string { return fmt.Sprintf("%v: %s", ErrBadName,
 
 func (e *BadNameError) Unwrap() error { return ErrBadName }
 
-// ErrControlName is for a name that would forge what terminals and lists show.
+// ErrControlName refuses a name that would forge the output of terminals and lists.
 var ErrControlName error = &BadNameError{Reason: "it holds control characters or line breaks; take them out"}
 
-// NotFetchedError is an ErrNotFetched with what its Source knows of the reason.
+// NotFetchedError is an ErrNotFetched with the reason that the Source knows.
 type NotFetchedError struct {
 	Reason string // a sentence, with what to do
 }
@@ -60,7 +58,7 @@ func (e *NotFetchedError) Error() string { return fmt.Sprintf("%v: %s", ErrNotFe
 
 func (e *NotFetchedError) Unwrap() error { return ErrNotFetched }
 
-// NotEmptyError is an ErrNotEmpty of a folder that looks empty. It names what is in it.
+// NotEmptyError is an ErrNotEmpty of a folder that looks empty. It lists the hidden contents.
 type NotEmptyError struct {
 	Holds []string // names in the folder
 }
@@ -80,10 +78,9 @@ func (e *NotEmptyError) Error() string {
 
 func (e *NotEmptyError) Unwrap() error { return ErrNotEmpty }
 
-// ErrHidden is an fs.ErrExist for a name that looks free.
 var ErrHidden = fmt.Errorf("%w: something that relayfs does not show has that name", fs.ErrExist)
 
-// ReadOnlyError is an ErrReadOnly with what its Source knows of the reason.
+// ReadOnlyError is an ErrReadOnly with the reason that the Source knows.
 type ReadOnlyError struct {
 	Reason string // a sentence about the server, with what to do
 }
@@ -92,7 +89,6 @@ func (e *ReadOnlyError) Error() string { return fmt.Sprintf("%v: %s", ErrReadOnl
 
 func (e *ReadOnlyError) Unwrap() error { return ErrReadOnly }
 
-// Error is what went wrong, in which operation, on which path.
 type Error struct {
 	Op   string // "open", "write", "create", "rename", ...
 	Path Path
@@ -105,28 +101,27 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Refusal is an operation of a program that a mount refused.
+// Refusal is an operation that a mount refused.
 type Refusal struct {
 	Time    time.Time `json:"time"`
-	PID     int       `json:"pid,omitempty"`     // of the program, 0 if it is not known
-	Program string    `json:"program,omitempty"` // its name, as the system has it
+	PID     int       `json:"pid,omitempty"`     // 0 if unknown
+	Program string    `json:"program,omitempty"` // name of the process
 	Op      string    `json:"op"`                // "open", "write", "create", "rename", ...
 	Path    Path      `json:"path"`
-	Errno   string    `json:"errno"` // what the program was told, in the words of the system
-	Text    string    `json:"text"`  // why
+	Errno   string    `json:"errno"` // text of the errno that the program got
+	Text    string    `json:"text"`  // the reason
 }
 
-// refusal is the lens's reason, which is also ErrRefused.
+// refusal is an error of the lens that is also ErrRefused.
 type refusal struct{ reason error }
 
-// Refuse makes an error of the reason for which something cannot be done.
 func Refuse(reason error) error { return &refusal{reason} }
 
 func (r *refusal) Error() string { return r.reason.Error() }
 
 func (r *refusal) Unwrap() []error { return []error{ErrRefused, r.reason} }
 
-// WrapError puts op and path around err once; an *Error passes unchanged.
+// WrapError adds op and path to err, unless it is an *Error already.
 func WrapError(op string, p Path, err error) error {
 	if _, known := errors.AsType[*Error](err); err == nil || known {
 		return err

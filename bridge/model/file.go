@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FileOf returns data as an open file, which is read-only.
+// FileOf returns data as a read-only open file.
 func FileOf(name string, data []byte, modTime time.Time) File {
 	return &file{bytes.NewReader(data), name, modTime}
 }
@@ -23,7 +23,6 @@ func (f *file) Sync() error                        { return nil }
 func (f *file) Close() error                       { return nil }
 func (f *file) Stat() (fs.FileInfo, error)         { return info{f}, nil }
 
-// info is the fs.FileInfo of a file.
 type info struct{ f *file }
 
 func (i info) Name() string       { return i.f.name }

@@ -2,13 +2,11 @@ package model
 
 import "strings"
 
-// globMeta are the characters of names that glob patterns read as something else. '*' and '?' are none of them: Obsidian
-// allows neither in a name.
+// globMeta are the characters that glob patterns interpret. Obsidian allows '*' and '?' in no name.
 const globMeta = `[{\`
 
-// LiteralGlob returns a glob pattern that takes the longest leading path of pattern that exists as it is written: "[draft]
-// plan.md" and "[draft]/**" mean the note and the folder of that name, if they exist. exists is only asked about paths
-// with '[', '{' or '\'.
+// LiteralGlob returns pattern with its longest existing leading path escaped: "[draft] plan.md" and "[draft]/**" match the note
+// and the folder of that name, if they exist. exists is only called for paths with '[', '{' or '\'.
 func LiteralGlob(pattern string, exists func(path string) bool) string {
 	for end := len(pattern); end > 0; end = strings.LastIndexByte(pattern[:end], '/') {
 		prefix := pattern[:end]
@@ -22,7 +20,6 @@ func LiteralGlob(pattern string, exists func(path string) bool) string {
 	return pattern
 }
 
-// escapeGlob returns the pattern that matches s alone.
 func escapeGlob(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

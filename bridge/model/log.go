@@ -1,7 +1,6 @@
 package model
 
-// Keys of log attributes, so that every package names a fact the same way.
-// Note text and tokens are never logged.
+// Keys of log attributes. Note text and tokens are never logged.
 const (
 	LogPath   = "path"
 	LogFolder = "folder"

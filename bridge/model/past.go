@@ -9,54 +9,52 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Past is what a Store knows of the states that a document had.
+// Past is the stored history of a document's states.
 type Past struct {
-	// Update holds every text that the document had, as far as that is kept.
+	// Update has every text that the document had, as far as it is retained.
 	Update []byte
-	// Begin is the oldest state that is known: what came before it, if its Seq is not 0, was
-	// kept too long ago, or by an older version. Its time is that of the last change in it.
+	// Begin is the oldest known state. If its Seq is not 0, earlier ones are beyond the retention. Its time is that of the last
+	// change in it.
 	Begin Moment
-	// Moments are what led from there to the newest state, oldest first.
+	// Moments are the changes from there to the newest state, oldest first.
 	Moments []Moment
 	Moves   []Moved // oldest first
 }
 
-// Moment is a change of a document, or all those that one author made in one minute: the
-// record of the last one, without its update.
+// Moment is a change of a document, or all changes of one author in one minute: the last record, without its update.
 type Moment struct {
 	Record
-	Did *ycrdt.Snapshot // the units that it added and deleted, nil if that is not known any more
+	Did *ycrdt.Snapshot // the added and deleted units, nil if unknown
 }
 
-// Moved says that a document got another path.
+// Moved is a rename of a document.
 type Moved struct {
-	Time time.Time `json:"time"`
-	From Path      `json:"from"`
-	To   Path      `json:"to"`
-	// After is the number of the last record before.
-	After uint64 `json:"after"`
+	Time  time.Time `json:"time"`
+	From  Path      `json:"from"`
+	To    Path      `json:"to"`
+	After uint64    `json:"after"` // number of the last record before
 }
 
-// Texts are all the texts that a document had: what is gone stands in its place.
+// Texts are all texts that a document had; deleted text keeps its place.
 type Texts struct {
 	Stretches []Stretch
 	Last      int // the newest state
 }
 
-// Stretch is text that came and went as one.
+// Stretch is text that was inserted and deleted as one.
 type Stretch struct {
 	At         IDRun
 	Text       string
-	Born, Died int // the first state with it, Never if that is not known, and the first one without it
+	Born, Died int // the first state with it (Never if unknown), and the first one without it
 }
 
-// Never is when text dies that is still there.
+// Never is the state in which remaining text is deleted.
 const Never = math.MaxInt
 
-// In says whether a state has the text.
+// In reports whether a state has the text.
 func (s *Stretch) In(state int) bool { return s.Born <= state && state < s.Died }
 
-// TextsOf reads an update that holds all that a document had, by what led to each of its states; nil is a state that is not known.
+// TextsOf reads an update with all that a document had, and the changes that led to each of its states, nil if unknown.
 func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 	held, err := ycrdt.WithDeletesOf(update, ycrdt.JoinSnapshots())
 	if err != nil {
@@ -122,7 +120,6 @@ func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 	return t, nil
 }
 
-// At is the text of a state.
 func (t *Texts) At(state int) string {
 	var b strings.Builder
 	for i := range t.Stretches {
@@ -133,7 +130,7 @@ func (t *Texts) At(state int) string {
 	return b.String()
 }
 
-// Holds says whether a text is that of a state.
+// Holds reports whether a text is that of a state.
 func (t *Texts) Holds(state int, text string) bool {
 	for i := range t.Stretches {
 		if s := &t.Stretches[i]; s.In(state) {

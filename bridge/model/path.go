@@ -11,27 +11,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Path names something in a workspace: "Folder/sub/Name.md", separated by '/',
-// UTF-8, without a leading or trailing slash. The empty Path is the workspace
-// itself, whose children are the Folders.
+// Path is a path in a workspace: "Folder/sub/Name.md", separated by '/', UTF-8, without a leading or trailing slash. The empty
+// Path is the workspace, whose children are the roots.
 type Path string
 
-// DocID identifies a document for as long as it lives, over renames.
+// DocID identifies a document for its whole life, across renames.
 type DocID string
 
-// Limits of names, as the kernel and every common file system have them.
+// Limits of Linux and of every common file system.
 const (
 	maxName = 255  // bytes of one path element
 	maxPath = 4096 // bytes of a whole path
 )
 
-// NoteExt is the extension that makes a file a note.
 const NoteExt = ".md"
 
-// CleanPath checks a path that came from outside and returns its canonical
-// form: leading and repeated slashes dropped, "." elements dropped. It refuses
-// "..", NUL, invalid UTF-8 (ErrBadName) and names over 255 bytes
-// (ErrNameTooLong). It does not say whether anything exists there.
+// CleanPath checks a path from outside and returns its canonical form, without empty and "." elements. It refuses "..", NUL and
+// invalid UTF-8 (ErrBadName), and names over 255 bytes (ErrNameTooLong). It does not check existence.
 func CleanPath(s string) (Path, error) {
 	if len(s) > maxPath {
 		return "", &Error{Op: "open", Path: Path(strings.ToValidUTF8(s[:64], "")) + "...", Err: ErrNameTooLong}
@@ -49,7 +45,7 @@ func CleanPath(s string) (Path, error) {
 	return Path(strings.Join(parts, "/")), nil
 }
 
-// CheckName checks one path element: ErrBadName or ErrNameTooLong, or nil.
+// CheckName checks one path element. It returns ErrBadName, ErrNameTooLong or nil.
 func CheckName(name string) error {
 	switch {
 	case len(name) > maxName:
@@ -62,10 +58,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckNewName is CheckName for what is to be made or to get a new name: it has no
-// control characters and no line breaks either (ErrControlName), which would forge
-// what terminals and lists show. What has such a name already is read and written as
-// anything else.
+// CheckNewName is CheckName for a new name, which may not contain control characters or line breaks either (ErrControlName):
+// they would forge the output of terminals and lists. Existing files with such names are served as usual.
 func CheckNewName(name string) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -76,11 +70,10 @@ func CheckNewName(name string) error {
 	return nil
 }
 
-// reservedNames are those of Windows' devices, with any extension.
+// reservedNames are the names of Windows' devices, with any extension.
 var reservedNames = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)[1-9¹²³]) *(\.|$)`)
 
-// CheckWindowsName says why Windows cannot have a file or folder of that name, one element
-// of a path, with a *BadNameError; nil if it can.
+// CheckWindowsName returns a *BadNameError if Windows cannot have a file or folder with this name, one path element.
 func CheckWindowsName(name string) error {
 	refuse := func(format string, args ...any) error {
 		return &BadNameError{fmt.Sprintf(format, args...) + ", so people on Windows could not have it; choose another name"}
@@ -97,28 +90,25 @@ func CheckWindowsName(name string) error {
 	return nil
 }
 
-// HasControl says whether a path holds control characters, C1 included, or line breaks.
+// HasControl reports whether a path has control characters, including C1, or line breaks.
 func (p Path) HasControl() bool {
 	return strings.ContainsFunc(string(p), func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) })
 }
 
-// Split returns the Folder's name and the path inside that Folder ("" for the
-// Folder itself).
+// Split returns the root's name, and the path in the root, "" for the root itself.
 func (p Path) Split() (folder, rel string) {
 	folder, rel, _ = strings.Cut(string(p), "/")
 	return folder, rel
 }
 
-// Dir is the parent; the parent of a Folder is the workspace, "".
+// Dir returns the parent; that of a root is the workspace, "".
 func (p Path) Dir() Path {
 	i := strings.LastIndexByte(string(p), '/')
 	return p[:max(i, 0)]
 }
 
-// Base is the last element.
 func (p Path) Base() string { return string(p[strings.LastIndexByte(string(p), '/')+1:]) }
 
-// Join appends one element.
 func (p Path) Join(name string) Path {
 	if p == "" {
 		return Path(name)
@@ -126,17 +116,16 @@ func (p Path) Join(name string) Path {
 	return p + "/" + Path(name)
 }
 
-// IsNote says whether the name is a note's: it ends in ".md", in any case.
+// IsNote reports whether the name ends in ".md", in any case.
 func (p Path) IsNote() bool { return strings.EqualFold(path.Ext(string(p)), NoteExt) }
 
-// endedDir is no path of a note: what begins with a dot is not served.
+// endedDir is not the path of a note: names that begin with a dot are not served.
 const endedDir Path = ".trash"
 
-// Ended is where a Store keeps the document of the note that was at p, once that is removed: what comes to p after it is
-// another one.
+// Ended returns the path at which a Store keeps the document of a removed note: a new note at p is another one.
 func (p Path) Ended() Path { return endedDir + "/" + p }
 
-// EndedAt is where the note was whose document a Store keeps at p, and whether that has ended.
+// EndedAt reports whether a Store's path is that of a removed note, and returns the path of the note.
 func (p Path) EndedAt() (was Path, ended bool) {
 	if rest, ok := strings.CutPrefix(string(p), string(endedDir)+"/"); ok {
 		return Path(rest), true
@@ -144,17 +133,16 @@ func (p Path) EndedAt() (was Path, ended bool) {
 	return p, false
 }
 
-// Contains says whether q is p or lies below p.
+// Contains reports whether q is p or below p.
 func (p Path) Contains(q Path) bool {
 	return p == "" || q == p || strings.HasPrefix(string(q), string(p)+"/")
 }
 
-// FoldName maps names that people hold for the same to one key: Unicode
-// composition (NFC) always, so that a name typed on macOS (NFD) finds the file
-// written on Linux.
+// FoldName maps names that look equal to one key. It always composes Unicode (NFC), so that a name typed on macOS (NFD) finds
+// the file written on Linux.
 func FoldName(name string) string { return norm.NFC.String(name) }
 
-// Rebased is rel after the move, which is at oldRel, below it or elsewhere.
+// Rebased returns the path of rel after the rename of oldRel to newRel.
 func Rebased(rel, oldRel, newRel string) string {
 	if rel == oldRel {
 		return newRel

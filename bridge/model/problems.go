@@ -9,37 +9,27 @@ import (
 	"time"
 )
 
-// Problems keeps what does not work now in one part of the program, for the status and for the log.
+// Problems holds the current problems of one part of the program, for the status and the log.
 //
 //	problems := NewProblems(log, address.Explain)
-//	problems.Tried("connection", err) // after each attempt, nil if it succeeded
+//	problems.Record("connection", err) // after each attempt, nil if it succeeded
 //	for _, p := range problems.All() { ... }
 //
 // # The law
 //
-// A thing has a problem if and only if the last attempt at it failed. The problem says what
-// the last attempt failed with, and began with the first attempt that failed after the last
-// one that succeeded. So a problem needs no end of its own: the next success is its end, and
-// things that fail side by side do not hide each other.
+// A thing has a problem if and only if its last attempt failed; the problem began with the first failure after the last
+// success. So the next success ends it, and things that fail side by side do not hide each other.
 //
-// # The log
-//
-// The log is told when a problem begins, when it changes and when it ends, with how long it
-// lasted, all of it at the level WARN: who reads of the beginning has to read of the end.
-// Attempts that fail as the last one did are at the level DEBUG. Whoever calls Tried does not
-// log.
-//
-// # Concurrency
-//
-// Everything is safe for concurrent use. The lock is a leaf, except for the log, which is
-// written under it to have its lines in order.
+// The log gets the beginning, each change and the end of a problem at WARN, and repeated failures at DEBUG. Callers of
+// Record do not log. Everything is safe for concurrent use. mu is a leaf, except for the log, which is written under it in
+// order.
 type Problems struct {
 	log     *slog.Logger
 	explain func(error) string
 
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	open  map[string]problem
-	muted bool // see Hold
+	muted bool // see MuteLog
 }
 
 type problem struct {
@@ -48,27 +38,24 @@ type problem struct {
 	since time.Time
 }
 
-// The keys of the log attributes.
 const (
 	logAbout  = "about"
 	logLasted = "lasted"
 )
 
-// NewProblems returns a List without problems. explain returns a sentence about an error for a
-// person: what fails, where, and what to do.
+// NewProblems returns Problems that explain errors to the user with explain: what fails, where, and the fix.
 func NewProblems(log *slog.Logger, explain func(error) string) *Problems {
 	return &Problems{log: log, explain: explain, open: make(map[string]problem)}
 }
 
-// MuteLog keeps the log from being told, until Release. It is for a start of which every problem
-// is the end, with an error that says the same.
+// MuteLog lowers the level of log lines to DEBUG until UnmuteLog, for a start that fails with an error about the same problem.
 func (l *Problems) MuteLog() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.muted = true
 }
 
-// UnmuteLog ends Hold, and tells the log of the problems that there are.
+// UnmuteLog ends MuteLog and logs the current problems.
 func (l *Problems) UnmuteLog() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,10 +68,8 @@ func (l *Problems) UnmuteLog() {
 	}
 }
 
-// begins is the message of a problem that begins.
 const begins = "problem"
 
-// tell writes to the log, for who reads everything only while it is held.
 func (l *Problems) tell(level slog.Level, message string, attrs ...any) {
 	if l.muted {
 		level = slog.LevelDebug
@@ -92,7 +77,7 @@ func (l *Problems) tell(level slog.Level, message string, attrs ...any) {
 	l.log.Log(context.Background(), level, message, attrs...)
 }
 
-// Record records the outcome of an attempt at a thing: nil if it succeeded.
+// Record records the outcome of an attempt, nil for success.
 func (l *Problems) Record(about string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,14 +102,14 @@ func (l *Problems) Record(about string, err error) {
 	l.tell(level, message, logAbout, about, LogErr, now.text)
 }
 
-// Err returns the error of a thing's problem, nil if it has none.
+// Err returns the error of a thing's problem, nil for none.
 func (l *Problems) Err(about string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open[about].err
 }
 
-// All returns the problems, the oldest first.
+// All returns the problems, oldest first.
 func (l *Problems) All() []Problem {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// Ranges says something of stretches of identities. What is said last counts.
+// Ranges maps ranges of CRDT IDs to values. The last value set counts.
 type Ranges[T any] map[uint64][]idRange[T]
 
 type idRange[T any] struct {
@@ -14,7 +14,6 @@ type idRange[T any] struct {
 	value    T
 }
 
-// Size is how many ranges there are.
 func (x Ranges[T]) Size() (n int) {
 	for _, list := range x {
 		n += len(list)
@@ -22,14 +21,13 @@ func (x Ranges[T]) Size() (n int) {
 	return n
 }
 
-// find is the index of the range with a unit of a client, or of the next one.
+// find returns the index of the range with a unit of a client, or of the next range.
 func (x Ranges[T]) find(client, clock uint64) int {
 	list := x[client]
 	return sort.Search(len(list), func(i int) bool { return list[i].to > clock })
 }
 
-// cut makes from and to borders of ranges and returns the index of the first one at or
-// behind from, and that of the first one at or behind to.
+// cut splits ranges at from and to, and returns the indices of the first ones at or after from and to.
 func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
 	at := func(clock uint64) int {
 		list, k := x[client], x.find(client, clock)
@@ -46,7 +44,7 @@ func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
 	return i, at(to)
 }
 
-// Set says v of the units of r.
+// Set sets the value of the units of r.
 func (x Ranges[T]) Set(r IDRun, v T) {
 	if r.Len == 0 {
 		return
@@ -60,14 +58,14 @@ func (x Ranges[T]) Set(r IDRun, v T) {
 	x[r.Client] = slices.Replace(x[r.Client], i, j, idRange[T]{from, to, v})
 }
 
-// Told is one thing that is said of identities.
+// Told is the value of a range.
 type Told[T any] struct {
 	Of    IDRun
 	Value T
 }
 
-// RangesOf says many things at once: that is faster in the order of identities. Of the
-// same identities what later prefers counts, if it is not nil.
+// RangesOf sets many values at once, which is faster in the order of IDs. Where ranges overlap, the first value counts unless
+// later prefers another one.
 func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
 	slices.SortStableFunc(list, func(a, b Told[T]) int {
 		return cmp.Or(cmp.Compare(a.Of.Client, b.Of.Client), cmp.Compare(a.Of.Clock, b.Of.Clock))
@@ -87,7 +85,7 @@ func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
 	return x
 }
 
-// Each calls f for the parts of r, with what is said of each.
+// Each calls f for the parts of r, with the value of each.
 func (x Ranges[T]) Each(r IDRun, f func(part IDRun, v T, ok bool)) {
 	var none T
 	list, i := x[r.Client], x.find(r.Client, r.Clock)
@@ -106,7 +104,7 @@ func (x Ranges[T]) Each(r IDRun, f func(part IDRun, v T, ok bool)) {
 	}
 }
 
-// Has says whether something is said of the first unit of r.
+// Has reports whether the first unit of r has a value.
 func (x Ranges[T]) Has(r IDRun) (has bool) {
 	x.Each(r.Part(0, 1), func(_ IDRun, _ T, ok bool) { has = ok })
 	return has

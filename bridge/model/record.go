@@ -11,9 +11,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// History is what a Store kept of one document.
+// History is the stored records of one document.
 type History struct {
-	Records      []Record // the first one may be many merged into one
+	Records      []Record // the first one may be several merged into one
 	Materialized uint64   // Seq of the last record known to be in the source's file
 	Sum          ContentSum
 }
@@ -26,81 +26,74 @@ type Record struct {
 	Session string `json:"session,omitempty"`
 	Batch   string `json:"batch,omitempty"` // the changes of one call, if there were several
 	Time    time.Time
-	// Client, Clock and Len name the CRDT units this change inserted, so that a
-	// suggestion can be traced to its author whatever was typed since.
+	// Client, Clock and Len name the CRDT units that this change inserted, to trace a suggestion to its author.
 	Client uint64 `json:"client,omitempty"`
 	Clock  uint64 `json:"clock,omitempty"`
 	Len    uint64 `json:"len,omitempty"`
 	// Direct is set for a change whose text was written as it is: no mark in it is relayfs's.
 	Direct bool `json:"direct,omitempty"`
-	// Created is set for the change with which an agent made the note.
+	// Created is set for the change that created the note, by an agent.
 	Created bool `json:"created,omitempty"`
-	// Made are the folders of that note that agents made, from the innermost.
+	// Made are the folders that agents created for the note, innermost first.
 	Made []string `json:"made,omitempty"`
-	// Unsent is set for a change that a server has yet to acknowledge. A Store that
-	// serves such sources remembers it; it is not part of what Load returns.
+	// Unsent is set for a change that a server has yet to acknowledge. Only Stores of such sources keep it; Load does not
+	// return it.
 	Unsent bool `json:"-" cbor:"unsent,omitempty"`
-	// FrontMatter is set when the change touched the front matter, which carries
-	// no marks: the way back.
+	// FrontMatter is set if the change touched the front matter, which carries no marks, for undo.
 	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`
-	// Proposal is the ID of the rename that the change belongs to: it rewrote links.
+	// Proposal is the ID of the rename for which the change rewrote links.
 	Proposal string `json:"proposal,omitempty"`
-	// Marks are the suggestions that the change made, or changed, or made pending again.
+	// Marks are the suggestions that the change made, changed, or made pending again.
 	Marks []MadeMark `json:"marks,omitempty"`
-	// Decision is set when a person decided on suggestions: what, and the way back.
+	// Decision is set if a user decided on suggestions, with the data for undo.
 	Decision *Decision `json:"decision,omitempty"`
-	// SessionNote is set when an agent said what Session is, and Approval when a person was asked about a change
-	// of it. Such records belong to no document.
+	// SessionNote is set if an agent described its Session, and Approval if a user was asked about a change of it. Such records
+	// belong to no document.
 	SessionNote *SessionNote `json:"sessionNote,omitempty"`
 	Approval    *Approval    `json:"approval,omitempty"`
-	// Returned is what the change typed again: what a person's save brought back or moved, and what an agent's write moved. It is still
-	// by whoever wrote it.
+	// Returned maps text that the change inserted again, restored by a user's save or moved, to the original. Its authors stay.
 	Returned []Revival `json:"returned,omitempty"`
-	// Restored is all of the text of a state that a person's save brought back: Marks are what waited in it.
+	// Restored is all the text of a state that a user's save restored: Marks are the suggestions pending in it.
 	Restored []IDRun `json:"restored,omitempty"`
-	// Torn are delimiters of marks whose other half a person's save took away: they mark nothing any more.
+	// Torn are delimiters of marks whose other half a user's save deleted: they mark nothing any more.
 	Torn []IDRun `json:"torn,omitempty"`
-	// Plain is text of suggestions whose marks a person's save took away: it waits for nothing any more, whatever stands around it.
+	// Plain is text of suggestions whose marks a user's save deleted: it is not pending any more, whatever is around it.
 	Plain []IDRun `json:"plain,omitempty"`
 	// Older are comments that were there before the suggestions which the change put beside them: they belong to the text.
 	Older []IDRun `json:"older,omitempty"`
 	// Kept are the openers of marks that people wrote before, and which what was accepted around them would make code or the like.
 	Kept []IDRun `json:"kept,omitempty"`
-	// Found is set for a change that was made while nobody followed the note: Time is when
-	// it was found.
+	// Found is set for a change that was made while nothing followed the note: Time is when it was found.
 	Found bool `json:"found,omitempty"`
-	// Save is set for a change that was kept before the source's file got its text: the
-	// file before and after it.
+	// Save has the file before and after a change that was stored before the source's file got its text.
 	Save *Save `json:"save,omitempty"`
 }
 
-// Save is what a change makes of the source's file. A file that is as Pre says does not
-// have the change yet; one that is as Post says has it, in whole or torn by a power cut,
-// which Sum tells.
+// Save is the effect of a change on the source's file. A file with the stamp Pre does not have the change yet. One with Post
+// has it, completely or torn by a power cut, which Sum tells apart.
 type Save struct {
 	Pre  Stamp  `json:"pre,omitzero"` // zero for a new file
 	Post Stamp  `json:"post"`
 	Sum  []byte `json:"sum"` // a ContentSum
 }
 
-// Journalled says whether the record is one that Journal lists.
+// Journalled reports whether Journal lists the record.
 func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }
 
-// Outlives says whether the record is kept when updates are merged into one, as attribution and undo need it.
+// Outlives reports whether compaction keeps the record, because attribution and undo need it.
 func (r *Record) Outlives() bool {
 	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Returned)+len(r.Restored)+len(r.Torn)+len(r.Plain)+len(r.Older)+len(r.Kept) > 0
 }
 
-// IsFirstText says whether the record took over the text of a note that had no
-// document, with the character of that identity.
+// IsFirstText reports whether the record adopted the text of a note without a document, with this character in it.
 func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
 	return r.Author == "" && r.Proposal == "" && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
 }
 
-// MadeMark is a suggestion as the change left it that made it: what it adds and what it deletes.
+// MadeMark is a suggestion as a change left it: its additions and its deletions.
 type MadeMark struct {
-	// ID, Author, Session, Time and Proposal are set for one that an undo made pending
-	// again. Else they are those of the record.
+	// ID, Author, Session, Time and Proposal are set for a suggestion that an undo made pending again; else they are the
+	// record's.
 	ID       string    `json:"id,omitempty"`
 	Author   string    `json:"author,omitempty"`
 	Session  string    `json:"session,omitempty"`
@@ -120,15 +113,14 @@ func (m *MadeMark) Put(r IDRun, added bool) {
 	}
 }
 
-// Placement is a piece of the text that a change inserts: Len bytes of it, behind the
-// character that is named, or else behind what is before it.
+// Placement is a piece of the text that a change inserts: Len bytes, after the named character or else after the piece before.
 type Placement struct {
 	Len    int   `json:"len"`
 	Behind IDRun `json:"behind,omitzero"`
 }
 
-// FrontMatterChange is a note's front matter before and after one write, and the
-// characters that the write took away and put there.
+// FrontMatterChange is a note's front matter before and after one write, and the characters that the write deleted and
+// inserted.
 type FrontMatterChange struct {
 	Before  string    `json:"before"`
 	After   string    `json:"after"`
@@ -136,54 +128,50 @@ type FrontMatterChange struct {
 	Typed   []IDRun   `json:"typed,omitempty"`
 }
 
-// GoneRun is deleted text by its identities: the place that it had.
+// GoneRun is deleted text with its CRDT IDs, which keep its place.
 type GoneRun struct {
 	At   IDRun  `json:"at"`
 	Text string `json:"text"`
 }
 
-// JournalEntry is a journalled record and where its document lives now; Path is
-// "" if the document is at no path any more. A decision on a proposal has no
-// document, and so no ID and no Path in a Store's journal; nor has what is told of a session.
+// JournalEntry is a journalled record and the current path of its document, "" for none. Decisions on proposals and notes of
+// sessions have neither ID nor Path in a Store's journal.
 type JournalEntry struct {
 	Path Path
 	ID   DocID
 	Record
 
-	Folder string // whose journal it is in; set by Workspace.Journal
-	Rel    string // where people have the note, "" if the document is at no path any more; likewise
+	Folder string // root of the journal; set by Workspace.Journal
+	Rel    string // source path, "" for none; set by Workspace.Journal
 }
 
-// Undoable says whether the entry is of a kind that can be taken back.
+// Undoable reports whether an entry of this kind can be undone.
 func (e JournalEntry) Undoable() bool { return e.Decision != nil || e.FrontMatter != nil }
 
-// InStep says whether the last record is known to have led to the text of sum.
+// InStep reports whether the last record is known to have led to the text with this sum.
 func (h History) InStep(sum ContentSum) bool {
 	last := h.Records[len(h.Records)-1]
 	return last.Save != nil && bytes.Equal(last.Save.Sum, sum[:]) || h.Settled(sum)
 }
 
-// Settled says whether the source's file is known to hold the text that the last record
-// led to, whose sum that is, whatever happens.
+// Settled reports whether the source's file durably has the text of the last record, whose sum this is.
 func (h History) Settled(sum ContentSum) bool {
 	return h.Sum == sum && h.Materialized == h.Records[len(h.Records)-1].Seq
 }
 
-// Made says whether relayfs put the text of that sum into the file, as far as the history
-// tells.
+// Made reports whether relayfs is known to have put the text with this sum into the file.
 func (h History) Made(sum ContentSum) bool {
 	return h.Sum == sum || slices.ContainsFunc(h.Records, func(r Record) bool { return r.Save != nil && bytes.Equal(r.Save.Sum, sum[:]) })
 }
 
-// IsOf says whether relayfs has put a text of the document into that file, or found it there.
+// IsOf reports whether relayfs has put a text of the document into that file, or found it there.
 func (h History) IsOf(file Stamp) bool {
 	return slices.ContainsFunc(h.Records, func(r Record) bool {
 		return r.Save != nil && (file.IsFile(r.Save.Pre) || file.IsFile(r.Save.Post))
 	})
 }
 
-// MayHaveTyped says whether somebody may have typed in the note since the first agent
-// wrote in it.
+// MayHaveTyped reports whether a user may have typed in the note since the first agent wrote in it.
 func (h History) MayHaveTyped() bool {
 	agents := false
 	for i := range h.Records {
@@ -197,14 +185,14 @@ func (h History) MayHaveTyped() bool {
 	return false
 }
 
-// OnlyBy says whether the history is all theirs.
+// OnlyBy reports whether the whole history is by authors of whom theirs is true.
 func (h History) OnlyBy(theirs func(Author) bool) bool {
 	return h.All(func(r *Record) bool {
 		return r.Decision == nil && r.Proposal == "" && theirs(Author{Name: r.Author, Session: r.Session})
 	})
 }
 
-// LeadsTo says whether raw is what the history ends with.
+// LeadsTo reports whether the history ends with raw.
 func (h History) LeadsTo(raw string) bool {
 	if len(h.Records) == 0 {
 		return raw == ""
@@ -212,8 +200,7 @@ func (h History) LeadsTo(raw string) bool {
 	return h.InStep(SumOf(raw))
 }
 
-// All says whether ok holds for every change of the note. Where a number is missing it
-// has been compacted, and tells no more who took part.
+// All reports whether ok is true for every change of the note. A missing number was compacted and does not tell its author.
 func (h History) All(ok func(*Record) bool) bool {
 	for i := range h.Records {
 		if r := &h.Records[i]; r.Seq != uint64(i+1) || !ok(r) {
@@ -226,38 +213,32 @@ func (h History) All(ok func(*Record) bool) bool {
 // ContentSum is the SHA-256 of a document's raw text.
 type ContentSum [sha256.Size]byte
 
-// SumOf is the sum of a raw text.
 func SumOf(raw string) ContentSum {
 	return sha256.Sum256(unsafe.Slice(unsafe.StringData(raw), len(raw))) // without a copy
 }
 
-// EmptyUpdate is the Yjs update that changes nothing.
+// EmptyUpdate returns the Yjs update that changes nothing.
 func EmptyUpdate() []byte { return []byte{0, 0} }
 
-// Author is who makes a change. Session tells one sitting of an author from
-// the next; all may be empty.
+// Author makes a change. Session tells the sittings of an author apart; all fields may be empty.
 type Author struct {
 	Name, Session string
-	Batch         string // names what is changed in one go; "" for a change by itself
-	// Reason is why a person decides on a suggestion as they do, in their words:
-	// the journal keeps it, and whose suggestion it was is told.
+	Batch         string // of changes made together; "" for a single change
+	// Reason is the user's reason for a decision: the journal keeps it, and the suggestion's author gets it.
 	Reason string
 }
 
-// Is says whether two are one sitting of one author.
+// Is reports whether two are the same session of the same author.
 func (a Author) Is(b Author) bool { return a.Name == b.Name && a.Session == b.Session }
 
-// IDRun names Len units of a document's text whose identities follow one another.
-// Until a change is carried out, what it is about is named by places in the text
-// instead: Client is 0 then, and Clock the place in UTF-16 units.
+// IDRun is Len units of a document's text with consecutive CRDT IDs. In a change that is only planned, offsets in the text name
+// them instead: Client is 0, and Clock the offset in UTF-16 units.
 type IDRun struct{ Client, Clock, Len uint64 }
 
-// MarshalJSON writes a run in short: there may be many.
 func (r IDRun) MarshalJSON() ([]byte, error) {
 	return json.Marshal([3]uint64{r.Client, r.Clock, r.Len})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
 func (r *IDRun) UnmarshalJSON(data []byte) error {
 	var v [3]uint64
 	err := json.Unmarshal(data, &v)
@@ -265,21 +246,19 @@ func (r *IDRun) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// RunOf is a run of a document as it is kept.
 func RunOf(r ycrdt.Run) IDRun {
 	return IDRun{Client: uint64(r.ID.Client), Clock: r.ID.Clock, Len: uint64(r.Len)}
 }
 
-// Run is r as the document has it.
 func (r IDRun) Run() ycrdt.Run {
 	return ycrdt.Run{ID: ycrdt.ID{Client: ycrdt.ClientID(r.Client), Clock: r.Clock}, Len: int(r.Len)}
 }
 
-// Last names the last unit.
+// Last returns the ID of the last unit.
 func (r IDRun) Last() ycrdt.ID { return r.Part(r.Len-1, 1).Run().ID }
 
-// Part is the n units of the run from the one at off on.
+// Part returns n units of the run from off on.
 func (r IDRun) Part(off, n uint64) IDRun { return IDRun{r.Client, r.Clock + off, n} }
 
-// PlaceRun names units by where they are.
+// PlaceRun names units by their offsets.
 func PlaceRun(from, to int) IDRun { return IDRun{Clock: uint64(from), Len: uint64(to - from)} }

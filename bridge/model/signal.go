@@ -2,11 +2,9 @@ package model
 
 import "context"
 
-// Signal wakes the goroutine that receives from it. Calls of Set before it does so count as
-// one, and none is lost.
+// Signal wakes the goroutine that receives from it. Calls of Set before it receives count as one, and none is lost.
 type Signal chan struct{}
 
-// NewSignal returns a Signal that is not set.
 func NewSignal() Signal { return make(Signal, 1) }
 
 // Set wakes the receiver. It does not block.

@@ -2,12 +2,10 @@ package model
 
 import "slices"
 
-// This file accounts for what has been undone: item by item.
-
-// Undos are the undos that a journal tells of, by what they took back.
+// Undos are the undos in a journal, by what they undo.
 type Undos map[undoneIn][]undo
 
-// undoneIn is a batch in one document, or what a batch decided on proposals.
+// undoneIn is a batch in one document, or the decisions of a batch on proposals.
 type undoneIn struct {
 	folder string
 	id     DocID
@@ -19,8 +17,7 @@ type undo struct {
 	takes func(item string) bool
 }
 
-// UndosOf are those of a journal, or of the newest entries of one: an undo is newer than
-// what it takes back.
+// UndosOf returns the undos of a journal or of its newest entries: an undo is newer than what it undoes.
 func UndosOf(journal []JournalEntry) Undos {
 	undos := make(Undos)
 	for _, e := range journal {
@@ -32,8 +29,7 @@ func UndosOf(journal []JournalEntry) Undos {
 	return undos
 }
 
-// Left says whether something of an entry can be undone, and which of its items, if it
-// has any. An undo itself cannot, nor what is told of a session.
+// Left reports whether a part of an entry can be undone, and returns its items that can. Undos and notes of sessions cannot.
 func (u Undos) Left(e JournalEntry) (items []Decided, ok bool) {
 	d := e.Decision
 	if !e.Undoable() || d != nil && d.Verdict == Undone {
@@ -55,8 +51,7 @@ func (u Undos) Left(e JournalEntry) (items []Decided, ok bool) {
 	return items, len(items) > 0
 }
 
-// Takes says which items an undo takes back of what it undoes, by their IDs: one that
-// names none takes back all.
+// Takes returns whether an undo applies to an item, by its ID. An undo without items applies to all.
 func (d *Decision) Takes() func(item string) bool {
 	if len(d.Items) == 0 {
 		return func(string) bool { return true }
@@ -68,8 +63,7 @@ func (d *Decision) Takes() func(item string) bool {
 	return func(item string) bool { return ids[item] }
 }
 
-// RunsOf are the characters of the decision that an undo is about: those of the items that
-// it takes back.
+// RunsOf returns the characters of the decision's items that an undo applies to.
 func (d *Decision) RunsOf(undo *Decision) []DecidedRun {
 	takes := undo.Takes()
 	return slices.DeleteFunc(slices.Clone(d.Runs), func(r DecidedRun) bool {

@@ -11,36 +11,31 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// MaxNote is the size in bytes above which a note is not written, and a file of
-// a source is served as it is, not as a note.
+// MaxNote is the size in bytes above which a note is not written, and a file of a source is not served as a note.
 const MaxNote = 16 << 20
 
-// Version is one published state of a note. Its text never changes; holding one costs
-// its memory and nothing else.
+// Version is one published, immutable state of a note.
 type Version struct {
 	raw      string
 	view     diffwrap.View // of text
-	read     sync.Once     // protects text
+	read     sync.Once     // sets text
 	text     string
 	seq      uint64
 	modTime  time.Time
 	readOnly bool
 
-	// canonical is raw with what people typed inside of agents' marks outside of them, and
-	// separated the edits that lead there.
+	// canonical is raw with users' text moved out of agents' marks, by canonicalEdits.
 	canonical      string
 	canonicalEdits []diffwrap.Edit
 
 	known, canonicalKnown diffwrap.Known // the marks of raw and canonical that the store's records know
 
-	// runs names the characters of raw by their CRDT identity. It is set, under
-	// the note's write lock, when a newer version replaces this one and the note
-	// has a Doc; nil otherwise. The versions of a live document have it from the
-	// start. Only merges and attribution read it, under the same lock.
+	// runs are the CRDT IDs of raw. For a note with a Doc they are set when a newer version replaces this one; versions of a
+	// live document have them from the start. Only merges and attribution read them. Guarded by the note's write lock.
 	runs []ycrdt.Run
 }
 
-// Text is what a reader is shown: the workspace's view of the raw text.
+// Text returns the workspace's view of the raw text.
 func (v *Version) Text() string {
 	v.read.Do(func() {
 		v.text = v.raw
@@ -51,11 +46,10 @@ func (v *Version) Text() string {
 	return v.text
 }
 
-// Raw is what is stored, marks included.
+// Raw returns the stored text, marks included.
 func (v *Version) Raw() string { return v.raw }
 
-// Canonical is the raw text as its suggestions are read: what people typed inside of
-// agents' marks stands plain next to them. The next write leaves the note like that.
+// Canonical returns the raw text with users' text moved out of agents' marks. The next write leaves the note like that.
 func (v *Version) Canonical() string { return v.canonical }
 
 // Seq grows with every change of the note while the process lives.
@@ -64,43 +58,40 @@ func (v *Version) Seq() uint64 { return v.seq }
 // ModTime changes exactly when Text changes, and never goes backwards.
 func (v *Version) ModTime() time.Time { return v.modTime }
 
-// ReadOnly says that writes to the note are refused: its bytes are not UTF-8,
-// or there are too many of them.
+// ReadOnly reports whether writes are refused: the note is not UTF-8, or too large.
 func (v *Version) ReadOnly() bool { return v.readOnly }
 
-// CanonicalEdits are the edits that lead from Raw to Marked.
+// CanonicalEdits lead from Raw to Canonical.
 func (v *Version) CanonicalEdits() []diffwrap.Edit { return v.canonicalEdits }
 
-// RawKnown are the marks of Raw that relayfs has recorded, Known those of Marked. They count wherever they stand.
+// RawKnown are the marks of Raw that relayfs has recorded, and Known those of Canonical. They count in every context.
 func (v *Version) RawKnown() diffwrap.Known { return v.known }
 
 func (v *Version) Known() diffwrap.Known { return v.canonicalKnown }
 
-// Suggestions lists the pending suggestions of Marked, as the text alone tells of them.
+// Suggestions lists the pending suggestions of Canonical, without the records' knowledge.
 func (v *Version) Suggestions() []diffwrap.Suggestion { return v.Known().Suggestions(v.canonical) }
 
-// Runs are the identities of the characters of Raw, nil if they are not known. They are
-// read under the note's write lock.
+// Runs are the CRDT IDs of Raw, nil if unknown. Call it with the note's write lock held.
 func (v *Version) Runs() []ycrdt.Run { return v.runs }
 
-// Side is the version as one side of a merge.
+// Side returns the version as one side of a merge.
 func (v *Version) Side() textmerge.Side {
 	return textmerge.Side{Raw: v.raw, Marked: v.canonical, Known: v.Known(), Text: v.Text(), Separated: v.canonicalEdits, Runs: v.runs}
 }
 
-// SetRuns tells the identities of its characters. The note's write lock is held.
+// SetRuns sets the CRDT IDs of Raw. Call it with the note's write lock held.
 func (v *Version) SetRuns(runs []ycrdt.Run) { v.runs = runs }
 
-// SetSeq, Date and LockWrites complete a version before it is published.
+// SetSeq, SetModTime and SetReadOnly complete a version before it is published.
 func (v *Version) SetSeq(seq uint64)            { v.seq = seq }
 func (v *Version) SetModTime(modTime time.Time) { v.modTime = modTime }
 func (v *Version) SetReadOnly()                 { v.readOnly = true }
 
-// Writable says whether a note with that raw text can be written: it is UTF-8, and not too large.
+// Writable reports whether a note with this raw text can be written: it is UTF-8, and not too large.
 func Writable(raw string) bool { return len(raw) <= MaxNote && utf8.ValidString(raw) }
 
-// NewVersion makes the state of a note whose raw text is raw. What is not UTF-8
-// or too large is shown byte for byte and cannot be written.
+// NewVersion returns a state of a note. Text that is not UTF-8 or too large is shown byte for byte and cannot be written.
 func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
 	v := &Version{raw: raw, view: view, canonical: raw, modTime: modTime}
 	if !Writable(raw) {
@@ -109,8 +100,8 @@ func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
 	return v
 }
 
-// Attribute says which marks of the raw text are known, and takes what people typed inside of agents' marks out of
-// them by edits, before anybody reads the version. canonical are the known marks of the text after that.
+// Attribute sets the recorded marks of the raw text, the edits that move users' text out of agents' marks, and the
+// recorded marks of the text after these edits, before the version is published.
 func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit, canonical diffwrap.Known) {
 	v.known, v.canonicalEdits, v.canonicalKnown = known, edits, canonical
 	v.canonical = diffwrap.Apply(v.raw, edits)
@@ -121,13 +112,13 @@ func (v *Version) ReadsAs(other *Version) bool {
 	return v.known.Same(other.known) && slices.Equal(v.canonicalEdits, other.canonicalEdits)
 }
 
-// RawVersion is a state of a note as a reader of its raw text sees it.
+// RawVersion returns a state of a note as a reader of its raw text sees it.
 func RawVersion(raw string, runs []ycrdt.Run) *Version {
 	return &Version{raw: raw, view: diffwrap.RawView, canonical: raw, runs: runs}
 }
 
-// NextModTime is the modification time of a change that arrives now: later than
-// prev by at least a millisecond, because programs compare whole milliseconds.
+// NextModTime returns the modification time of a change that arrives now: at least a millisecond after prev, because programs
+// compare milliseconds.
 func NextModTime(prev, now time.Time) time.Time {
 	if least := prev.Add(time.Millisecond); now.Before(least) {
 		return least

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// A connection to a socket succeeds as long as its process exists, even if that is
-// suspended; and an answer may rightly take minutes. So a client that waits for an answer
-// checks on another connection whether the owner runs.
+// A connection to a socket succeeds as long as its process exists, even if that is suspended; and an answer may rightly take
+// minutes. So a client that waits for an answer checks on another connection whether the owner runs.
 
 // AlivePath is the path that a running owner answers at once.
 const AlivePath = "/alive"

@@ -9,15 +9,13 @@ import (
 	"path/filepath"
 )
 
-// Folder is the path of the state folder, or of a folder in it. All that is kept there is opened by its methods, or by
-// package store. Names are those of files right in it, which their user alone can read. The empty Folder has no
-// files, and takes none.
+// Folder is the path of the state folder, or of a folder in it, which only its user can read. Its methods, and package
+// store, open everything in it. The empty Folder has no files and refuses new ones.
 type Folder string
 
-// Sub is a folder in it.
 func (f Folder) Sub(name string) Folder { return Folder(f.Path(name)) }
 
-// Path is that of a file in it, for messages.
+// Path returns the path of a file in it, for messages.
 func (f Folder) Path(name string) string {
 	if f == "" {
 		return ""
@@ -25,24 +23,21 @@ func (f Folder) Path(name string) string {
 	return filepath.Join(string(f), name)
 }
 
-// Make makes the folder and its parents, if they are missing. The other methods do not.
+// Make creates the folder and its parents. The other methods do not.
 func (f Folder) Make() error { return os.MkdirAll(string(f), 0o700) }
 
-// FS is what the folder has, for reading.
 func (f Folder) FS() fs.FS { return os.DirFS(string(f)) }
 
-// Open opens a file for reading.
 func (f Folder) Open(name string) (*os.File, error) { return os.Open(f.Path(name)) }
 
-// Read returns what a file has.
 func (f Folder) Read(name string) ([]byte, error) { return os.ReadFile(f.Path(name)) }
 
-// Append opens a file for writing at its end, and makes it if it is missing.
+// Append opens a file for appending, and creates it if it is missing.
 func (f Folder) Append(name string) (*os.File, error) {
 	return os.OpenFile(f.Path(name), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 }
 
-// Create makes a file; fs.ErrExist if it is there.
+// Create creates a file, or returns fs.ErrExist.
 func (f Folder) Create(name string, data []byte) error {
 	file, err := os.OpenFile(f.Path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -52,7 +47,7 @@ func (f Folder) Create(name string, data []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// Replace makes data all that a file has. Readers see all of it or what was there, also after a power cut.
+// Replace replaces the content of a file atomically, also across a power cut.
 func (f Folder) Replace(name string, data []byte) error {
 	return f.Put(name, func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(data)); return err })
 }
@@ -60,7 +55,7 @@ func (f Folder) Replace(name string, data []byte) error {
 // PartPrefix begins the names of files that Put has not finished.
 const PartPrefix = ".part-"
 
-// Put is Replace with what fill writes. After an error, also of fill, nothing has changed.
+// Put is Replace with the output of fill. After an error, also of fill, nothing has changed.
 func (f Folder) Put(name string, fill func(io.Writer) error) error {
 	if f == "" {
 		return fs.ErrNotExist
@@ -78,7 +73,7 @@ func (f Folder) Put(name string, fill func(io.Writer) error) error {
 	return f.sync()
 }
 
-// sync makes the names in the folder durable, where a disk can.
+// sync makes the names in the folder durable, if the disk can.
 func (f Folder) sync() error {
 	dir, err := os.Open(string(f))
 	if err != nil {
@@ -88,13 +83,11 @@ func (f Folder) sync() error {
 	return dir.Close()
 }
 
-// Remove removes a file.
 func (f Folder) Remove(name string) error { return os.Remove(f.Path(name)) }
 
-// RemoveAll removes the folder with all that it has.
 func (f Folder) RemoveAll() error { return os.RemoveAll(string(f)) }
 
-// Size is how many bytes the files in the folder and below it have. What cannot be read counts as nothing.
+// Size returns the bytes of all files in the folder, without those that it cannot read.
 func (f Folder) Size() (bytes int64) {
 	_ = fs.WalkDir(f.FS(), ".", func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {

@@ -14,14 +14,13 @@ import (
 	"time"
 )
 
-// A state folder is named after the path of its vault. So that a vault keeps its state
-// when it is moved or renamed on its disk, the state folder records which directory it
-// belongs to. In every other case the owner prints a sentence and leaves the decision to a
-// person (Adopt).
+// A state folder is named after the path of its vault. It also records which directory that is, so that a vault keeps its
+// state when it is moved or renamed on its disk. In every other case the owner prints a sentence and leaves the decision to
+// the user (Adopt).
 
 const identityName = "vault.json"
 
-// identity says which directory a vault is.
+// identity identifies the directory of a vault.
 type identity struct {
 	Vault  string `json:"vault"` // its last path
 	Device uint64 `json:"device"`
@@ -39,8 +38,8 @@ func identify(dir string) (identity, error) {
 	return id, nil
 }
 
-// isSame says whether both are one directory. Disks reuse inodes, and some have another
-// device number after each start: the time of birth settles both.
+// isSame reports whether both are one directory. Disks reuse inodes, and some change their device number at each start: the
+// birth time decides.
 func (id identity) isSame(other identity) bool {
 	if id.Inode == 0 || id.Inode != other.Inode {
 		return false
@@ -51,8 +50,8 @@ func (id identity) isSame(other identity) bool {
 	return id.Device == other.Device
 }
 
-// isOther says whether both are certainly two directories. Without a time of birth that is
-// unknown: FAT and sshfs make new inode numbers at each mount.
+// isOther reports whether both are certainly different directories. Without a birth time that is unknown: FAT and sshfs
+// renumber inodes at each mount.
 func (id identity) isOther(other identity) bool {
 	return id.Born != 0 && other.Born != 0 && id.Born != other.Born
 }
@@ -63,15 +62,13 @@ func (id identity) isGone() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && id.isOther(now)
 }
 
-// isEmpty reports whether a directory has nothing but hidden files. It may be a mount
-// point without its disk, and is no vault yet.
+// isEmpty reports whether a directory has only hidden files: it may be a mount point without its disk, and is not a vault yet.
 func isEmpty(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") })
 }
 
-// readIdentity returns the vault of a state folder; known is false for the folders of
-// servers.
+// readIdentity returns the vault of a state folder; known is false for the folders of servers.
 func readIdentity(state string) (id identity, known bool) {
 	data, err := os.ReadFile(filepath.Join(state, identityName))
 	return id, err == nil && json.Unmarshal(data, &id) == nil && id.Vault != ""
@@ -106,9 +103,8 @@ func states(base string) map[string]identity {
 	return found
 }
 
-// StateOf returns the state folder of the vault in dir: own, which is named after its
-// path, unless a running owner has another one, because the directory was renamed under
-// it or has several paths.
+// StateOf returns the state folder of the vault in dir: own, which is named after its path, unless a running owner has
+// another one, because the directory was renamed or has several paths.
 func StateOf(own, dir string) string {
 	if _, err := os.Stat(own); err == nil {
 		return own
@@ -162,8 +158,8 @@ func (o *Owner) settle(c LockRequest) error {
 // mostGone is how many states without a vault are named.
 const mostGone = 3
 
-// followMoved moves the state of the vault from its old place. Without one, it names the
-// states whose vaults are gone, except for the one that was just set aside.
+// followMoved moves the state of the vault from its old place. Without one, it names the states whose vaults are gone,
+// except for the one that was just set aside.
 func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 	var gone []string
 	all := states(filepath.Dir(c.State))
@@ -191,7 +187,7 @@ func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 	return nil
 }
 
-// lastUse is when a process last took or released a state folder.
+// lastUse returns when a process last locked or released a state folder.
 func lastUse(state string) (t time.Time) {
 	if st, err := os.Stat(state); err == nil {
 		t = st.ModTime()
@@ -241,9 +237,8 @@ func nested(c LockRequest) error {
 	return nil
 }
 
-// Adopt makes the state folder from the state of the vault in c, which nobody serves.
-// It sets a previous state of that vault aside and returns its new name, "" if there
-// was none.
+// Adopt turns the state folder from, which no process serves, into the state of the vault in c. It sets a previous state of
+// that vault aside and returns its new name, "" for none.
 func Adopt(from string, c LockRequest) (aside string, err error) {
 	defer lockStateDirs(filepath.Dir(c.State))()
 	for _, state := range []string{from, c.State} {

@@ -24,12 +24,10 @@ type Info struct {
 	Version    string    `json:"version"`
 	Log        string    `json:"log,omitempty"`  // the file that it logs to, "" if that is its stderr
 	HTTP       *HTTP     `json:"http,omitempty"` // nil if it has no port
-	// HandoverStarted is when the owner began to make way for another one at its request;
-	// zero if it did not. Clients wait for the other one.
+	// HandoverStarted is when the owner began to hand over, else zero. Clients wait for the next owner.
 	HandoverStarted time.Time `json:"handedOver,omitzero"`
 }
 
-// HTTP is where an owner serves MCP over HTTP.
 type HTTP struct {
 	URL       string `json:"url"`
 	TokenFile string `json:"tokenFile"` // holds the bearer token; readable by its user only
@@ -57,8 +55,7 @@ func (e *AlreadyServedError) Error() string {
 	return fmt.Sprintf("%s is already served by %v", e.Name, *e.Owner)
 }
 
-// LockRequest is what to lock: a state folder, and the directory of a local vault. Name is
-// for messages, by default after the directory.
+// LockRequest names a state folder and the directory of a local vault. Name is for messages, by default after the directory.
 type LockRequest struct{ Vault, State, Name string }
 
 func (c LockRequest) name() string {
@@ -76,7 +73,7 @@ type Owner struct {
 	locks  []*os.File
 	made   []LockRequest // those whose state folder was missing
 
-	mu   sync.Mutex // protects the following
+	mu   sync.Mutex // guards the field below
 	info Info       // the last announcement
 }
 
@@ -101,7 +98,7 @@ func (o *Owner) notice(format string, args ...any) {
 	o.Notices = append(o.Notices, fmt.Sprintf(format, args...))
 }
 
-// lock takes a claim. One process at a time does, so that each sees the others' claims.
+// lock locks a claim, one process at a time, so that each sees the others' claims.
 func (o *Owner) lock(c LockRequest) error {
 	defer lockStateDirs(filepath.Dir(c.State))()
 	if c.Vault != "" {
@@ -146,12 +143,11 @@ func (o *Owner) lock(c LockRequest) error {
 
 var errHeld = errors.New("locked by another process")
 
-// lockRetryWait is how long to wait for a lock whose owner is dead. A process that was killed
-// while it started another one leaves that with copies of its files, until it executes
-// its program a moment later.
+// lockRetryWait is how long to wait for a lock whose owner is dead: a child process that it was just starting holds copies
+// of its files for a moment.
 const lockRetryWait = 10 * time.Second
 
-// flock locks a file or a folder that goes with a state folder.
+// flock locks a file or a folder of a state folder.
 func flock(f *os.File, state string) error {
 	err := tryLock(f)
 	for end := time.Now().Add(lockRetryWait); errors.Is(err, errHeld) && ownerIsDead(state) && time.Now().Before(end); err = tryLock(f) {
@@ -177,17 +173,15 @@ func ownedBy(c LockRequest, err error) error {
 	return &AlreadyServedError{Vault: c.Vault, Name: c.name(), Owner: info}
 }
 
-// Announce publishes info in all state folders. Without it the claims hold all the same, but
-// nobody finds the owner: call AnnounceAgain later.
+// Announce publishes info in all state folders. If it fails, the claims hold, but nobody finds the owner: call AnnounceAgain
+// later.
 func (o *Owner) Announce(info Info) error {
 	return o.announce(func(i *Info) { *i = info })
 }
 
-// AnnounceAgain publishes the last announcement once more.
 func (o *Owner) AnnounceAgain() error { return o.announce(func(*Info) {}) }
 
-// HandOver announces that the owner makes way for another one. The announcement stays
-// after Release, until the other one replaces it.
+// HandOver announces a handover. The announcement stays after Release, until the next owner replaces it.
 func (o *Owner) HandOver() error {
 	return o.announce(func(i *Info) { i.HandoverStarted = time.Now().UTC() })
 }
@@ -212,7 +206,7 @@ func (o *Owner) announce(change func(*Info)) error {
 	return nil
 }
 
-// overwriteFile writes to a file that is there. Readers may see a part.
+// overwriteFile writes to an existing file. Readers may see a part.
 func overwriteFile(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -225,7 +219,6 @@ func overwriteFile(name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Release releases every claim.
 func (o *Owner) Release() {
 	for _, c := range o.claims {
 		if info, err := Read(c.State); err == nil && info.PID == os.Getpid() && info.HandoverStarted.IsZero() {
@@ -238,7 +231,7 @@ func (o *Owner) Release() {
 	o.locks = nil
 }
 
-// Forget is Release for an owner that has stored nothing: the state folders that it made go.
+// Forget is Release for an owner that has stored nothing: it removes the state folders that it created.
 func (o *Owner) Forget() {
 	var bases []string
 	for _, c := range o.made {

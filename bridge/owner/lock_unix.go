@@ -12,7 +12,6 @@ import (
 // ended reports whether there is no process pid.
 func ended(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
 
-// tryLock locks a file or a folder until it is closed.
 func tryLock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

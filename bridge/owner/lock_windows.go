@@ -7,11 +7,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ended is not needed here: no process starts as another's copy.
+// ended is not needed: on Windows no process starts as a copy of another.
 func ended(int) bool { return false }
 
-// tryLock locks a file until it is closed. Windows cannot lock folders: it goes unnoticed
-// if two state folders serve one vault.
+// tryLock locks a file until it is closed. Windows cannot lock folders, so two state folders for one vault go unnoticed.
 func tryLock(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil || st.IsDir() {

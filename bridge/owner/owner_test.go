@@ -40,9 +40,8 @@ func TestSecondOwnerIsRefusedWithTheFirstOnesName(t *testing.T) {
 	second.Release()
 }
 
-// A process that was killed while it started another one may leave its locks to that
-// for a moment: they are waited for, also where only the owner of a vault is looked for
-// that has another path now.
+// A process that was killed while it started another one may leave its locks to that for a moment: they are waited for, also
+// where only the owner of a vault is looked for that has another path now.
 func TestTheLocksOfADeadOwner(t *testing.T) {
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {

@@ -41,8 +41,8 @@ func Listen() (net.Listener, string, error) {
 	return l, path, nil
 }
 
-// All returns the running owners of this user, whatever their state folders, and for each
-// that does not answer what is known of it: its process and its socket.
+// All returns the running owners of this user with any state folder. For an owner that does not answer it returns only
+// process and socket.
 func All(ctx context.Context) []Info {
 	dir, err := socketDir()
 	if err != nil {
@@ -76,7 +76,7 @@ func sockets(dir string) map[string]int {
 // sweepSockets removes the sockets of processes that were killed.
 func sweepSockets(dir string) {
 	for path, pid := range sockets(dir) {
-		// A process of another container, with which the folder is shared, has ended by its number only.
+		// On a folder shared with another container, a number of a process means nothing.
 		if ended(pid) && !IsReachable(Info{Socket: path}) {
 			os.Remove(path)
 		}
@@ -102,15 +102,14 @@ func socketDir() (string, error) {
 	return dir, nil
 }
 
-// SourceParam is the query parameter that names a source which a client was given, once
-// for each source, as in the owner's claims. A client reaches only these sources;
-// without the parameter it reaches everything.
+// SourceParam is the query parameter with a source of the client, once for each source, as in the owner's claims. A client
+// reaches only these sources, or everything without the parameter.
 const SourceParam = "source"
 
 // Client talks to an owner.
 type Client struct {
-	// Next finds the owner that follows one whose process has ended, nil if there is
-	// none yet. Without Next the client ends with its owner. Set it before use.
+	// Next finds the next owner after one that has ended, nil if there is none yet. Without Next the client ends with its
+	// owner. Set it before use.
 	Next func() (*Info, error)
 	// Waits is called while the owner works on an answer, and with 0 when it has come.
 	Waits func(time.Duration)
@@ -118,12 +117,11 @@ type Client struct {
 	sources []string
 	http    http.Client
 
-	mu   sync.Mutex // protects the following
+	mu   sync.Mutex // guards the fields below
 	info Info
 }
 
-// NewClient returns a client of the owner that info describes, limited to the
-// named sources if there are any.
+// NewClient returns a client of an owner, limited to the named sources if there are any.
 func NewClient(info Info, sources ...string) *Client {
 	c := &Client{info: info, sources: sources}
 	c.http.Transport = &http.Transport{
@@ -132,21 +130,20 @@ func NewClient(info Info, sources ...string) *Client {
 	return c
 }
 
-// NewClientOf returns a client of what dial connects to, which is in this process.
+// NewClientOf returns a client of a server in this process.
 func NewClientOf(dial func(context.Context) (net.Conn, error)) *Client {
 	c := new(Client)
 	c.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
 	return c
 }
 
-// Info describes the current owner.
 func (c *Client) Info() Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.info
 }
 
-// dial connects to the owner, or to the one that follows it.
+// dial connects to the owner, or to the next one.
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	info := c.Info()
 	conn, err := dial(ctx, info)
@@ -177,7 +174,7 @@ func dial(ctx context.Context, info Info) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", info.Socket)
 }
 
-// IsReachable reports whether something accepts connections at info's socket.
+// IsReachable reports whether a process accepts connections at info's socket.
 func IsReachable(info Info) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -189,12 +186,10 @@ func IsReachable(info Info) bool {
 	return true
 }
 
-// Get requests path and decodes the JSON answer into v.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, v any) error {
 	return c.do(ctx, http.MethodGet, path, query, nil, v)
 }
 
-// Post sends body to path as JSON and decodes the JSON answer into v.
 func (c *Client) Post(ctx context.Context, path string, body, v any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -203,7 +198,6 @@ func (c *Client) Post(ctx context.Context, path string, body, v any) error {
 	return c.do(ctx, http.MethodPost, path, nil, data, v)
 }
 
-// EndedError is the error for an owner whose process has ended.
 type EndedError struct {
 	Owner Info
 	Sent  bool // the request may have reached it
@@ -219,7 +213,7 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	return c.Do(ctx, method, path, query, header, body, func(resp *http.Response) error { return json.NewDecoder(resp.Body).Decode(v) })
 }
 
-// Do sends a request, and gives its answer to take.
+// Do sends a request, and passes its answer to take.
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, header http.Header, body []byte, take func(*http.Response) error) error {
 	return c.attended(ctx, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, method, c.address(path, query), bytes.NewReader(body))
@@ -241,7 +235,7 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	})
 }
 
-// exitTimeout is how long a process that was killed may take to close its socket.
+// exitTimeout bounds the time in which a killed process closes its socket.
 const exitTimeout = time.Second
 
 func (c *Client) unanswered(err error) error {
@@ -264,7 +258,6 @@ func (c *Client) unanswered(err error) error {
 	return fmt.Errorf("%v does not answer: %w", c.Info(), err)
 }
 
-// RefusedError is the error of a request that the owner refused.
 type RefusedError struct {
 	Owner  Info
 	Status int // of HTTP
@@ -284,7 +277,7 @@ func (c *Client) refusal(resp *http.Response) error {
 	return &RefusedError{c.Info(), resp.StatusCode, string(bytes.TrimSpace(text)), resp.Header.Get("Hint")}
 }
 
-// Open sends a GET and returns its answer, whose body may take as long as it likes; the caller must close it.
+// Open sends a GET whose answer may take as long as it likes. The caller closes the body.
 func (c *Client) Open(ctx context.Context, path string, query url.Values) (resp *http.Response, err error) {
 	err = c.attended(ctx, func(attended context.Context) error {
 		whole, cancel := context.WithCancel(ctx) // also of the body
@@ -309,7 +302,6 @@ func (c *Client) Open(ctx context.Context, path string, query url.Values) (resp 
 	return resp, err
 }
 
-// cancelled is a body whose request ends when it is closed.
 type cancelled struct {
 	io.ReadCloser
 	cancel context.CancelFunc

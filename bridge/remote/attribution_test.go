@@ -58,7 +58,7 @@ func (w *witness) take(update []byte) {
 	known := make(map[string]int)
 	for _, name := range users.Keys() {
 		if ids := idsOf(w.doc, name); ids != nil {
-			known[name] = ids.Len()
+			known[name] = len(ids.Values())
 		}
 	}
 	added, err := ycrdt.WithDeletesOf(update, ycrdt.JoinSnapshots())
@@ -68,7 +68,7 @@ func (w *witness) take(update []byte) {
 	grown := make(map[string]bool)
 	for _, name := range users.Keys() {
 		ids := idsOf(w.doc, name)
-		grown[name] = ids != nil && ids.Len() > known[name]
+		grown[name] = ids != nil && len(ids.Values()) > known[name]
 	}
 	if err == nil {
 		err = w.doc.ApplyUpdate(update, nil)
@@ -78,9 +78,10 @@ func (w *witness) take(update []byte) {
 		return
 	}
 	for _, name := range users.Keys() {
-		if ids := idsOf(w.doc, name); grown[name] && ids != nil && ids.Len() > 0 {
-			last, _ := ids.Get(ids.Len() - 1)
-			w.whose[clientOf(last)] = name
+		if ids := idsOf(w.doc, name); grown[name] && ids != nil {
+			if values := ids.Values(); len(values) > 0 {
+				w.whose[clientOf(values[len(values)-1])] = name
+			}
 		}
 	}
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 )
 
-// Copy writes the checkpoint with everything that the log has now, for Restore. What is appended meanwhile is
-// not in it, and does not wait.
+// Copy writes the checkpoint with everything that is in the log now, for Restore. Later appends are not in it, and do not wait.
 func (s *Store) Copy(w io.Writer) error {
 	if err := s.Checkpoint(); err != nil {
 		return err
@@ -23,7 +22,7 @@ func (s *Store) Copy(w io.Writer) error {
 	return s.fail("copy", s.checkpoint.Copy(w))
 }
 
-// Holds says whether something is stored at path, or whether nobody can tell.
+// Holds reports whether something is stored at path, or may be.
 func Holds(path string) bool {
 	if _, err := os.Lstat(path); err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
@@ -36,9 +35,9 @@ func Holds(path string) bool {
 	return s.Used()
 }
 
-// Restore makes the store at path, which no process may have open, of the copy that Copy wrote. The copy is written beside
-// it, and all of it is read. Then it takes the place of what was there in one step, and that is in a folder beside it, whose
-// name is returned; "" if nothing was there. After an error everything is as it was.
+// Restore replaces the store at path, which no process may have open, by a copy that Copy wrote. It writes the copy beside
+// the store, reads all of it, and then exchanges the two in one step. aside is the name of the folder with the old store, ""
+// for none. After an error everything is as before.
 func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	o.Disk = cmp.Or[disk.Disk](o.Disk, disk.OS{})
 	name := filepath.Base(path)
@@ -63,8 +62,8 @@ func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	return aside, parent.Sync()
 }
 
-// stage writes the copy into a new folder, and reads all of it. Its source's files have gone on since it was
-// made: what they hold is newer than what it says, and nothing of that is carried onto it as if it were not.
+// stage writes the copy into a new folder, and reads all of it. It marks every document as settled: the source's files are
+// newer than the copy.
 func stage(path string, from io.Reader, o Options) error {
 	dir, err := o.Disk.MakeRoot(path)
 	if err != nil {
@@ -93,7 +92,6 @@ func stage(path string, from io.Reader, o Options) error {
 	return errors.Join(err, copied.Close(), dir.Sync())
 }
 
-// discard removes what stage has made.
 func discard(parent disk.Dir, staged string) error {
 	dir, err := parent.OpenDir(staged)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
 func (s *Store) DocID(p model.Path) (model.DocID, error) {
@@ -32,7 +32,7 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq 
 	if id == "" || len(recs) == 0 {
 		return 0, s.fail("append", errors.New("nothing, or for a document without an id"))
 	}
-	e := &frame.Entry{Kind: frame.Change, ID: id, Path: p, Records: slices.Clone(recs)}
+	e := &wal.Entry{Kind: wal.Change, ID: id, Path: p, Records: slices.Clone(recs)}
 	only := false // the store has the only copy
 	for i := range e.Records {
 		rec := &e.Records[i]
@@ -49,7 +49,7 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq 
 }
 
 func (s *Store) Abort(id model.DocID, seq uint64) error {
-	e := &frame.Entry{Kind: frame.Abort, ID: id, Seq: max(seq, 1)}
+	e := &wal.Entry{Kind: wal.Abort, ID: id, Seq: max(seq, 1)}
 	return s.fail("abort", s.add(e, true, func(st *state) error {
 		last, err := st.last(id)
 		if err == nil && last < e.Seq {
@@ -71,7 +71,7 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 func (s *Store) End(p model.Path) error { return s.fail("end", s.move(p, p.Ended(), false)) }
 
 func (s *Store) move(oldPath, newPath model.Path, synced bool) error {
-	e := &frame.Entry{Kind: frame.Move, Time: time.Now().UTC().Truncate(time.Millisecond)}
+	e := &wal.Entry{Kind: wal.Move, Time: time.Now().UTC().Truncate(time.Millisecond)}
 	return s.add(e, synced, func(st *state) (err error) {
 		if e.Moves, err = st.below(oldPath); err == nil && len(e.Moves) == 0 {
 			return errNothing
@@ -85,17 +85,17 @@ func (s *Store) move(oldPath, newPath model.Path, synced bool) error {
 }
 
 func (s *Store) Place(id model.DocID, seq uint64, save model.Save) error {
-	return s.fail("place", s.add(&frame.Entry{Kind: frame.Place, ID: id, Seq: seq, Save: save}, false, mustExist(id)))
+	return s.fail("place", s.add(&wal.Entry{Kind: wal.Place, ID: id, Seq: seq, Save: save}, false, mustExist(id)))
 }
 
 func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
-	if err := s.add(&frame.Entry{Kind: frame.Mark, ID: id, Seq: seq, Sum: sum}, false, mustExist(id)); err != nil {
-		// The file is compared with the document again, by who opens it next.
+	if err := s.add(&wal.Entry{Kind: wal.Mark, ID: id, Seq: seq, Sum: sum}, false, mustExist(id)); err != nil {
+		// The next open compares the file with the document again.
 		s.log.Debug("not noted what a file holds", model.LogDoc, string(id), model.LogErr, err)
 	}
 }
 
-// mustExist completes an entry about a document: without that it changes nothing.
+// mustExist completes an entry that has no effect without its document.
 func mustExist(id model.DocID) func(*state) error {
 	return func(st *state) error {
 		last, err := st.last(id)

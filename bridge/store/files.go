@@ -5,11 +5,11 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// fileIndex finds documents by what the store knows of their files. It is made when it is first asked for, which reads
-// a little of every document, and follows the log from then on. Whoever asks compares what it names with the document.
+// fileIndex finds documents by their files. The first use reads a little of every document, and later ones follow the log.
+// Callers compare the candidates with the document.
 type fileIndex struct {
 	byFile map[fileKey]model.DocID
 	bySum  map[model.ContentSum][]model.DocID
@@ -33,15 +33,15 @@ func (x *fileIndex) holds(id model.DocID, sum model.ContentSum) {
 	}
 }
 
-func (x *fileIndex) add(e *frame.Entry) {
+func (x *fileIndex) add(e *wal.Entry) {
 	switch e.Kind {
-	case frame.Change:
+	case wal.Change:
 		for _, rec := range e.Records {
 			x.put(e.ID, rec.Save)
 		}
-	case frame.Place:
+	case wal.Place:
 		x.put(e.ID, &e.Save)
-	case frame.Mark:
+	case wal.Mark:
 		x.holds(e.ID, e.Sum)
 	}
 }

@@ -3,10 +3,10 @@ package store
 import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// fromAll reads what is asked for seldom, for which the state has no maps: from the checkpoint with the frames after it.
+// fromAll reads rare questions from the checkpoint with the frames after it.
 func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
 	s.mu.Lock()
 	entries := s.state.entries
@@ -26,8 +26,7 @@ func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	return fromAll(s, "read proposals", checkpoint.View.Proposals)
 }
 
-// Unsent returns the documents with records that a server has not acknowledged,
-// and the sequence number of the last such record of each.
+// Unsent returns the documents with records that a server has not acknowledged, and the number of the last such record of each.
 func (s *Store) Unsent() (map[model.DocID]uint64, error) {
 	return fromAll(s, "list unsent documents", checkpoint.View.Unsent)
 }
@@ -51,11 +50,10 @@ func (s *Store) SessionNote(session string) model.SessionNote {
 }
 
 func (s *Store) Propose(c model.ProposalChange) error {
-	return s.fail("propose", s.add(&frame.Entry{Kind: frame.Proposals, Proposals: c}, true, nil))
+	return s.fail("propose", s.add(&wal.Entry{Kind: wal.Proposals, Proposals: c}, true, nil))
 }
 
-// Sent notes that a server has acknowledged everything of the document id up to
-// the record seq.
+// Sent records that a server has acknowledged the document id up to the record seq.
 func (s *Store) Sent(id model.DocID, seq uint64) error {
-	return s.fail("note what was sent", s.add(&frame.Entry{Kind: frame.Sent, ID: id, Seq: seq}, false, nil))
+	return s.fail("note what was sent", s.add(&wal.Entry{Kind: wal.Sent, ID: id, Seq: seq}, false, nil))
 }

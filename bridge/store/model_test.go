@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/bridge/store/storetest"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -200,7 +200,7 @@ type session struct {
 	rng     *rand.Rand
 	s       *store.Store
 	disk    *disktest.Disk
-	file    *storetest.Checkpoint
+	file    *bridgetest.Checkpoint
 	n       int       // of what has been written
 	states  []*oracle // the last one is that of now, each other one that before a change
 	told    int       // the first of them that a kill may leave: what it is of was acknowledged
@@ -218,8 +218,7 @@ func (x *session) change(fn func(*oracle)) {
 
 func pick[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
 
-// step tells the store one thing; before that it notes the state that follows. synced says that
-// this outlives a power cut.
+// step tells the store one thing; before that it notes the state that follows. synced says that this outlives a power cut.
 func (x *session) step() (synced bool, err error) {
 	x.n++
 	id, p := pick(x.rng, ids), pick(x.rng, paths)
@@ -368,7 +367,7 @@ func (x *session) propose() error {
 
 // open starts a store on what a crash has left, and finds the state that it is in.
 func (x *session) open(t testing.TB, d *disktest.Disk, content []byte) error {
-	x.disk, x.file = d, storetest.NewCheckpoint(t, content)
+	x.disk, x.file = d, bridgetest.NewCheckpoint(t, content)
 	s, err := store.Open("/state/store.db", store.Options{Disk: d, OpenFile: x.file.OpenFile, Committed: x.file.Committed, Manual: true})
 	if err != nil {
 		return err
@@ -427,9 +426,8 @@ func (x *session) run(n, at int) (c crash, err error) {
 	return c, nil
 }
 
-// Whatever a store is told, and wherever it is killed or its power is cut, it says what a
-// simple model says after everything that was told, or after what was told until some
-// moment that is no earlier than the last sync.
+// Whatever a store is told, and wherever it is killed or its power is cut, it says what a simple model says after everything
+// that was told, or after what was told until some moment that is no earlier than the last sync.
 func TestModel(t *testing.T) {
 	cuts := 0
 	randomtest.Check(t, 60, func(t testing.TB, rng *rand.Rand) {

@@ -6,41 +6,40 @@ import (
 	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-func (s *Store) triedLog(err error) error {
+func (s *Store) recordLogResult(err error) error {
 	if errors.Is(err, wal.ErrTooLarge) || errors.Is(err, wal.ErrClosed) {
 		return err // nothing was written
 	}
-	s.tried(model.AboutStore, "changes cannot be stored in %q: %w; %s; it is tried again by itself", err)
+	s.recordResult(model.AboutStore, "changes cannot be stored in %q: %w; %s; it is tried again by itself", err)
 	return err
 }
 
-// tried records the outcome of an attempt. format takes the store's path, the reason and what to do. The reason leaves
-// out the names of the log's files: they change, and with them the problem would.
-func (s *Store) tried(about, format string, err error) {
+// recordResult records the outcome of an attempt. format takes the store's path, the reason and the fix. The reason omits
+// the names of the log's files, which change.
+func (s *Store) recordResult(about, format string, err error) {
 	if err != nil {
-		reason, mend := err, "see to its disk"
+		reason, fix := err, "see to its disk"
 		if errno, ok := errors.AsType[syscall.Errno](err); ok {
 			reason = errno
 		}
 		if errors.Is(translate(err), model.ErrNoSpace) {
-			mend = "free space on its disk"
+			fix = "free space on its disk"
 		}
-		err = fmt.Errorf(format, s.path, reason, mend)
+		err = fmt.Errorf(format, s.path, reason, fix)
 	}
 	s.problems.Record(about, err)
 }
 
-// Problems tries the log first, if its last append failed: without saves nobody else would find that it works again.
+// Problems tries the log first if its last append failed: without saves nothing else would find that it works again.
 func (s *Store) Problems() []model.Problem {
 	if s.problems.Err(model.AboutStore) != nil {
 		s.mu.Lock()
-		pad := make([]byte, s.lacking)
+		pad := make([]byte, s.neededBytes)
 		s.mu.Unlock()
-		_ = s.add(&frame.Entry{Kind: frame.Padding, Pad: pad}, false, nil)
+		_ = s.add(&wal.Entry{Kind: wal.Padding, Pad: pad}, false, nil)
 	}
 	return s.problems.All()
 }

@@ -56,9 +56,8 @@ func (f fillingFile) WriteAt(b []byte, off int64) (int, error) {
 	return f.File.WriteAt(b, off)
 }
 
-// A store has a problem if and only if the last attempt to keep something has failed, where what
-// is smaller than that is no attempt, and asking is one if the last has failed; and it says since
-// when.
+// A store has a problem if and only if the last attempt to keep something has failed, where what is smaller than that is no
+// attempt, and asking is one if the last has failed; and it says since when.
 func TestStoreHasAProblem(t *testing.T) {
 	const small, large, much = 100, 2 << 20, 1 << 30
 	randomtest.Check(t, 20, func(t testing.TB, rng *rand.Rand) {
@@ -69,7 +68,7 @@ func TestStoreHasAProblem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lacking := 0                // the largest size that has failed
+		neededBytes := 0            // the largest size that has failed
 		var before, after time.Time // of the first attempt that failed
 		for step := range 80 {
 			room := int(d.room.Load())
@@ -84,13 +83,13 @@ func TestStoreHasAProblem(t *testing.T) {
 					t.Fatalf("step %d: append: %v", step, err)
 				}
 				switch {
-				case err == nil && size >= lacking:
-					lacking = 0
-				case err != nil && lacking == 0:
+				case err == nil && size >= neededBytes:
+					neededBytes = 0
+				case err != nil && neededBytes == 0:
 					before, after = start, time.Now()
-					lacking = size
+					neededBytes = size
 				case err != nil:
-					lacking = max(lacking, size)
+					neededBytes = max(neededBytes, size)
 				}
 			case 2:
 				if err := s.Sync(); err != nil { // what was appended before
@@ -101,13 +100,13 @@ func TestStoreHasAProblem(t *testing.T) {
 					t.Fatal(err)
 				}
 			case 4:
-				if room >= lacking+256 {
-					lacking = 0
+				if room >= neededBytes+256 {
+					neededBytes = 0
 				}
 				switch got := s.Problems(); {
-				case lacking == 0 && len(got) == 0:
-				case lacking == 0 || len(got) != 1 || got[0].Since.Before(before) || got[0].Since.After(after):
-					t.Fatalf("step %d: problems %v; %d bytes have failed", step, got, lacking)
+				case neededBytes == 0 && len(got) == 0:
+				case neededBytes == 0 || len(got) != 1 || got[0].Since.Before(before) || got[0].Since.After(after):
+					t.Fatalf("step %d: problems %v; %d bytes have failed", step, got, neededBytes)
 				case got[0].About != "store" || got[0].Text != `changes cannot be stored in "`+path+`": no space left on device; free space on its disk; it is tried again by itself`:
 					t.Fatalf("problem is %q", got[0].Text)
 				}

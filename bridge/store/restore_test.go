@@ -15,10 +15,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/bridge/store/storetest"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -28,7 +28,7 @@ func fill(t testing.TB, s *store.Store, words string, now time.Time) {
 	t.Helper()
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for i := range 300 {
-		rec := storetest.Record(doc, fmt.Sprint(words, i, " "))
+		rec := bridgetest.Record(doc, fmt.Sprint(words, i, " "))
 		rec.Author, rec.Time = []string{"", "ann"}[i%2], now.Add(time.Duration(i)*time.Minute)
 		seq, err := s.Append("plan", "Plan.md", rec)
 		if err != nil {
@@ -51,7 +51,7 @@ func told(t testing.TB, s *store.Store) string {
 	for _, id := range []model.DocID{"plan", "other"} {
 		h, err := s.Load(id)
 		past, err2 := s.Past(id)
-		fmt.Fprintf(&b, "%s %d %q %+v %v\n", id, h.Materialized, storetest.Text(t, h), past.Moves, errors.Join(err, err2))
+		fmt.Fprintf(&b, "%s %d %q %+v %v\n", id, h.Materialized, bridgetest.Text(t, h), past.Moves, errors.Join(err, err2))
 		for _, m := range past.Moments {
 			fmt.Fprintln(&b, m.Seq, m.Author, m.Time, m.Did.Encode())
 		}
@@ -79,8 +79,7 @@ func shorter(text string) string {
 
 var longAgo = time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// What was copied while changes went on is the store at one moment; what was appended since
-// is not in it.
+// What was copied while changes went on is the store at one moment; what was appended since is not in it.
 func TestCopy(t *testing.T) {
 	s := open(t, newPath(t))
 	fill(t, s, "old", longAgo)
@@ -282,7 +281,7 @@ func TestRestoreStopped(t *testing.T) {
 	}
 	fill(t, s, "new", longAgo.AddDate(1, 0, 0))
 	for range 20 { // frames of it would continue the copy's
-		if _, err := s.Append("other", "Other.md", storetest.Record(ycrdt.NewDoc(ycrdt.Options{}), "more ")); err != nil {
+		if _, err := s.Append("other", "Other.md", bridgetest.Record(ycrdt.NewDoc(ycrdt.Options{}), "more ")); err != nil {
 			t.Fatal(err)
 		}
 	}

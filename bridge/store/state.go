@@ -8,19 +8,18 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// state is the overlay: what the log says, which is the checkpoint with the frames after it. The frames are in memory,
-// in maps by document and path, so no append and no load waits for a checkpoint that is being written, and when one is
-// written changes no answer. add takes a frame over when it is in the log. trim drops the frames that the checkpoint
-// has by then; it is called in each view, since a checkpoint may have been committed and its frames not dropped yet.
-// What is not in the maps is asked of the checkpoint, with the frames applied to a transaction that is not kept.
+// state is the overlay of the frames after the checkpoint. They are in memory, in maps by document and path, so that no
+// append and no load waits for a checkpoint, and the time of a checkpoint changes no answer. add takes a frame after it is
+// in the log. trim drops the frames that the checkpoint has; it is called in each view, since a checkpoint may have been
+// committed and its frames not dropped yet. Questions that the maps do not answer go to the checkpoint, with the frames
+// applied in a transaction that is rolled back.
 type state struct {
 	checkpoint *checkpoint.File
 
-	entries []*frame.Entry
+	entries []*wal.Entry
 	since   time.Time // when the oldest of them was added
 	size    int       // bytes of all
 
@@ -30,16 +29,15 @@ type state struct {
 	sessions map[string]model.SessionNote // with those of the checkpoint
 }
 
-// tailDoc is what the frames say about a document.
 type tailDoc struct {
 	path   model.Path // "" if it lives nowhere
-	moved  bool       // path counts, and not that of the checkpoint
-	gone   bool       // so does nothing else that the checkpoint has: it was forgotten
-	last   uint64     // the number of the last record; 0 if the frames alone do not tell, or it is gone
-	frames []*frame.Entry
+	moved  bool       // path replaces that of the checkpoint
+	gone   bool       // the checkpoint's data does not count: the document was forgotten
+	last   uint64     // number of the last record; 0 if unknown from the frames, or gone
+	frames []*wal.Entry
 }
 
-func (s *state) add(e *frame.Entry) {
+func (s *state) add(e *wal.Entry) {
 	if s.docs == nil {
 		s.docs, s.paths = make(map[model.DocID]*tailDoc), make(map[model.Path]model.DocID)
 	}
@@ -49,11 +47,11 @@ func (s *state) add(e *frame.Entry) {
 	s.entries = append(s.entries, e)
 	s.size += e.Size
 	switch e.Kind {
-	case frame.Change:
+	case wal.Change:
 		s.place(e.ID, e.Path)
 		d := s.doc(e.ID)
 		d.last, d.frames = e.Last(), append(d.frames, e)
-	case frame.Abort:
+	case wal.Abort:
 		if e.Seq == 1 {
 			s.leave(e.ID)
 			s.docs[e.ID] = &tailDoc{moved: true, gone: true}
@@ -61,14 +59,14 @@ func (s *state) add(e *frame.Entry) {
 		}
 		d := s.doc(e.ID)
 		d.last, d.frames = e.Seq-1, append(d.frames, e)
-	case frame.Place, frame.Mark:
+	case wal.Place, wal.Mark:
 		d := s.doc(e.ID)
 		d.frames = append(d.frames, e)
-	case frame.Move:
+	case wal.Move:
 		for _, m := range e.Moves {
 			s.place(m.ID, m.To)
 		}
-	case frame.Proposals:
+	case wal.Proposals:
 		for _, rec := range e.Proposals.Journal {
 			if rec.SessionNote != nil {
 				s.sessions[rec.Session] = *rec.SessionNote
@@ -86,7 +84,7 @@ func (s *state) doc(id model.DocID) *tailDoc {
 	return d
 }
 
-// place gives a document a path. One that lived there has none from now on.
+// place gives a document a path. The document that had it has none from then on.
 func (s *state) place(id model.DocID, p model.Path) {
 	s.leave(id)
 	if former := s.docs[s.paths[p]]; former != nil {
@@ -96,7 +94,7 @@ func (s *state) place(id model.DocID, p model.Path) {
 	d.path, d.moved, s.paths[p] = p, true, id
 }
 
-// leave takes a document away from the path that a frame gave it.
+// leave removes a document from the path that a frame gave it.
 func (s *state) leave(id model.DocID) {
 	if d := s.doc(id); d.path != "" {
 		s.paths[d.path] = ""
@@ -119,7 +117,7 @@ func (s *state) trim(lsn wal.LSN) {
 	}
 }
 
-// view calls fn with the checkpoint that the frames in memory continue.
+// view calls fn with the checkpoint before the frames in memory.
 func (s *state) view(fn func(checkpoint.View) error) error {
 	return s.checkpoint.View(func(v checkpoint.View) error {
 		s.trim(v.Applied())
@@ -153,7 +151,7 @@ func (s *state) pathOf(id model.DocID) (p model.Path, err error) {
 	return p, err
 }
 
-// isAt says whether a document still lives where the checkpoint has it.
+// isAt reports whether a document still has its path in the checkpoint.
 func (s *state) isAt(id model.DocID, p model.Path) bool {
 	if now, ok := s.paths[p]; ok {
 		return now == id
@@ -162,25 +160,25 @@ func (s *state) isAt(id model.DocID, p model.Path) bool {
 	return d == nil || !d.moved || d.path == p
 }
 
-func (s *state) below(p model.Path) (list []frame.Moved, err error) {
+func (s *state) below(p model.Path) (list []wal.Moved, err error) {
 	err = s.view(func(v checkpoint.View) error {
 		v.Below(p, func(at model.Path, id model.DocID) {
 			if _, ok := s.paths[at]; !ok && s.isAt(id, at) {
-				list = append(list, frame.Moved{ID: id, To: at})
+				list = append(list, wal.Moved{ID: id, To: at})
 			}
 		})
 		return nil
 	})
 	for at, id := range s.paths {
 		if id != "" && (at == p || strings.HasPrefix(string(at), string(p)+"/")) {
-			list = append(list, frame.Moved{ID: id, To: at})
+			list = append(list, wal.Moved{ID: id, To: at})
 		}
 	}
-	slices.SortFunc(list, func(a, b frame.Moved) int { return strings.Compare(string(a.To), string(b.To)) })
+	slices.SortFunc(list, func(a, b wal.Moved) int { return strings.Compare(string(a.To), string(b.To)) })
 	return list, err
 }
 
-// last is the number of the document's last record, 0 if there is no such document.
+// last returns the number of the document's last record, 0 for none.
 func (s *state) last(id model.DocID) (last uint64, err error) {
 	if d := s.docs[id]; d != nil && (d.last > 0 || d.gone) {
 		return d.last, nil
@@ -213,22 +211,22 @@ func (s *state) load(id model.DocID) (h model.History, err error) {
 	return h, err
 }
 
-func apply(h *model.History, e *frame.Entry) {
+func apply(h *model.History, e *wal.Entry) {
 	switch e.Kind {
-	case frame.Change:
+	case wal.Change:
 		for _, rec := range e.Records {
 			rec.Update, rec.Unsent = bytes.Clone(rec.Update), false
 			h.Records = append(h.Records, rec)
 		}
-	case frame.Abort:
+	case wal.Abort:
 		h.Records = slices.DeleteFunc(h.Records, func(r model.Record) bool { return r.Seq >= e.Seq })
-	case frame.Place:
+	case wal.Place:
 		for i := range h.Records {
 			if h.Records[i].Seq == e.Seq {
 				h.Records[i].Save = &e.Save
 			}
 		}
-	case frame.Mark:
+	case wal.Mark:
 		if e.Seq >= h.Materialized {
 			h.Materialized, h.Sum = e.Seq, e.Sum
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
@@ -24,34 +23,30 @@ var (
 )
 
 const (
-	// syncDelay is how long after a change nobody waits for the log is synced.
-	syncDelay = time.Second
-	// The checkpoint takes what is in the log when that is checkpointAge old or
-	// checkpointSize long.
+	syncDelay = time.Second // after a change that does not wait for the log
+	// The checkpoint is updated when the log is checkpointAge old or checkpointSize long.
 	checkpointAge  = 10 * time.Second
 	checkpointSize = 4 << 20
-	// shrinkAgain is how long after a failure the checkpoint is brought to size again.
-	shrinkAgain = time.Hour
-	// Histories are looked through for what is too old expireFirst after the start, and then every expireEvery.
+	shrinkAgain    = time.Hour // after a failure to shrink the checkpoint
+	// Expired history is removed expireFirst after the start, and then every expireEvery.
 	expireFirst = 10 * time.Minute
 	expireEvery = 24 * time.Hour
 )
 
 type Options struct {
 	Logger *slog.Logger // nil discards
-	Disk   disk.Disk    // has the log; nil is disk.OS{}
+	Disk   disk.Disk    // of the log; nil is disk.OS{}
 
-	// OpenFile opens the checkpoint, which has to be a file of the machine, as bbolt maps
-	// it; nil is os.OpenFile. Where Disk is not the machine's, it chooses the file.
+	// OpenFile opens the checkpoint, which must be a file of the machine because bbolt maps it; nil is os.OpenFile.
 	OpenFile func(name string, flag int, perm fs.FileMode) (*os.File, error)
 	// Committed, unless nil, is called after each durable change of the checkpoint.
 	Committed func()
-	// History is how long it is kept which text was there when; 0 is for ever.
+	// History is the retention of histories; 0 is forever.
 	History time.Duration
-	// FreeSpace, unless nil, is how many bytes the disk of a folder has free: the checkpoint is not copied to bring it
-	// to size where that would take the last of them.
+	// FreeSpace, unless nil, returns the free bytes of a folder's disk: the checkpoint is not copied to shrink it if that
+	// would take the last of them.
 	FreeSpace   func(dir string) (uint64, error)
-	SegmentSize int64 // of a file of the log; 0 is 4 MiB
+	SegmentSize int64 // bytes of a file of the log; 0 is 4 MiB
 	// Manual leaves it to the caller to call Sync and Checkpoint.
 	Manual bool
 }
@@ -69,10 +64,10 @@ type Store struct {
 	checkpoint *checkpoint.File
 	problems   *model.Problems
 
-	mu      sync.Mutex // protects the following; frames are in the state in the order of the log
-	state   state
-	files   *fileIndex // nil until somebody asks
-	lacking int        // the length of the longest frame for which the log had no room; 0 if it has
+	mu          sync.Mutex // guards the fields below; the state has frames in the order of the log
+	state       state
+	files       *fileIndex // nil until needed
+	neededBytes int        // length of the longest frame for which the log had no room; 0 if it has
 
 	wake       model.Signal  // holds one token while the checkpoint lags behind
 	quit, done chan struct{} // done is closed when run has ended
@@ -83,7 +78,7 @@ type Store struct {
 
 const checkpointName = "checkpoint.db"
 
-// Open opens the store in the folder at path, making it if there is none.
+// Open opens the store in the folder at path, or creates it.
 func Open(path string, o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -103,7 +98,7 @@ func Open(path string, o Options) (*Store, error) {
 		return s, nil
 	}
 	go s.run()
-	s.wake.Set() // for what the last process left
+	s.wake.Set() // for frames of the last process
 	return s, nil
 }
 
@@ -117,7 +112,7 @@ func (s *Store) open(o Options) error {
 	if s.dir, err = o.Disk.MakeRoot(s.path); err != nil {
 		return err
 	}
-	if missing != nil { // its name outlives a power cut
+	if missing != nil { // so that its name survives a power cut
 		if err := parent.Sync(); err != nil {
 			return err
 		}
@@ -140,7 +135,7 @@ func (s *Store) open(o Options) error {
 			"and decisions may be missing: restore a backup with 'relayfs restore --replace'", "file", filepath.Join(s.path, name))
 	}
 	s.wal, err = wal.Open(s.dir, wal.Options{SegmentSize: o.SegmentSize, Cut: cut}, applied, func(lsn wal.LSN, body []byte) error {
-		e, err := frame.Decode(lsn, body)
+		e, err := wal.Decode(lsn, body)
 		if err != nil {
 			return checkpoint.Damaged(err)
 		}
@@ -163,13 +158,12 @@ func (s *Store) release() (err error) {
 	return err
 }
 
-// Close brings the checkpoint up to the log and closes both. It may be called again, and
-// then returns the same.
+// Close updates the checkpoint and closes both. Later calls return the same error.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.quit)
 		<-s.done
-		_ = s.Checkpoint() // what is in the log stays there
+		_ = s.Checkpoint() // the log has everything anyway
 		s.closeErr = s.release()
 	})
 	return s.closeErr
@@ -177,8 +171,8 @@ func (s *Store) Close() error {
 
 func (s *Store) run() {
 	defer close(s.done)
-	var failed time.Time // when the checkpoint could not be brought to size
-	shrink := func() {   // that it cannot costs nothing but the space
+	var failed time.Time // when the checkpoint could not be shrunk
+	shrink := func() {   // a failure only wastes space
 		if time.Since(failed) < shrinkAgain {
 			return
 		}
@@ -212,7 +206,7 @@ func (s *Store) run() {
 		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize || s.problems.Err(model.AboutCheckpoint) != nil)
 		s.mu.Unlock()
 		if due && err == nil {
-			if waiting = s.Checkpoint() != nil; !waiting { // what is in the log stays there
+			if waiting = s.Checkpoint() != nil; !waiting { // the log has everything anyway
 				shrink()
 			}
 		}
@@ -227,17 +221,16 @@ func (s *Store) Used() bool { return s.wal.LastLSN() > 0 }
 
 func (s *Store) Sync() error { return s.fail("sync", s.sync(s.wal.LastLSN())) }
 
-// sync syncs the log up to lsn. If it succeeds, that may be because there was nothing to do.
+// sync syncs the log up to lsn. Success may mean that there was nothing to do.
 func (s *Store) sync(lsn wal.LSN) error {
 	err := s.wal.Sync(lsn)
 	if err != nil {
-		_ = s.triedLog(err)
+		_ = s.recordLogResult(err)
 	}
 	return err
 }
 
-// Checkpoint brings the checkpoint up to everything that is in the log now, durably. After
-// an error everything is still in the log.
+// Checkpoint durably applies everything that is in the log now to the checkpoint. After an error the log still has it.
 func (s *Store) Checkpoint() error {
 	s.mu.Lock()
 	entries := s.state.entries
@@ -246,11 +239,11 @@ func (s *Store) Checkpoint() error {
 		return nil
 	}
 	err := s.apply(entries)
-	s.tried(model.AboutCheckpoint, "the log of %q becomes long, since that file cannot be written: %w; %s; it is tried again by itself", err)
+	s.recordResult(model.AboutCheckpoint, "the log of %q becomes long, since that file cannot be written: %w; %s; it is tried again by itself", err)
 	return s.fail("write a checkpoint", err)
 }
 
-// Expire takes out what is too old of the histories. It ends early if the store is closed.
+// Expire removes expired history. It ends early if the store is closed.
 func (s *Store) Expire() error {
 	for after := model.DocID(""); ; {
 		last, err := s.checkpoint.Expire(after)
@@ -268,15 +261,14 @@ func (s *Store) Expire() error {
 
 func (s *Store) Check() error { return s.fail("check", s.checkpoint.Check()) }
 
-// Check reads everything that the checkpoint of the store at path has, and changes nothing. A process that has the
-// store open is ErrLocked.
+// Check reads the whole checkpoint of the store at path, and changes nothing. ErrLocked if a process has the store open.
 func Check(path string) error { return checkpoint.Check(filepath.Join(path, checkpointName)) }
 
 func (s *Store) Notes() (int, error) {
 	return fromAll(s, "count notes", func(v checkpoint.View) (int, error) { return v.Paths(), nil })
 }
 
-func (s *Store) apply(entries []*frame.Entry) error {
+func (s *Store) apply(entries []*wal.Entry) error {
 	if err := s.checkpoint.Apply(entries); err != nil {
 		return err
 	}
@@ -289,9 +281,9 @@ func (s *Store) apply(entries []*frame.Entry) error {
 
 var errNothing = errors.New("the entry would change nothing")
 
-// add appends an entry to the log and the state, after complete, unless nil, has completed it or returned errNothing.
-// If synced is set, the entry and everything before it outlive a power cut when add returns.
-func (s *Store) add(e *frame.Entry, synced bool, complete func(*state) error) error {
+// add appends an entry to the log and the state, after complete, unless nil, has completed it or returned errNothing. If
+// synced is set, the entry and everything before it survive a power cut when add returns.
+func (s *Store) add(e *wal.Entry, synced bool, complete func(*state) error) error {
 	lsn, err := s.addToLog(e, complete)
 	if err == nil && synced {
 		err = s.sync(lsn)
@@ -300,7 +292,7 @@ func (s *Store) add(e *frame.Entry, synced bool, complete func(*state) error) er
 	return err
 }
 
-func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, error) {
+func (s *Store) addToLog(e *wal.Entry, complete func(*state) error) (wal.LSN, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if complete != nil {
@@ -318,13 +310,13 @@ func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, 
 	}
 	if e.LSN, err = s.wal.Append(body); err != nil {
 		if !errors.Is(err, wal.ErrTooLarge) {
-			s.lacking = max(s.lacking, len(body))
+			s.neededBytes = max(s.neededBytes, len(body))
 		}
-		return 0, s.triedLog(err)
+		return 0, s.recordLogResult(err)
 	}
-	if len(body) >= s.lacking { // a shorter one may fit on a full disk
-		s.lacking = 0
-		_ = s.triedLog(nil)
+	if len(body) >= s.neededBytes { // a shorter one may fit on a full disk
+		s.neededBytes = 0
+		_ = s.recordLogResult(nil)
 	}
 	s.state.add(e)
 	if s.files != nil {

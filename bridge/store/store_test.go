@@ -20,9 +20,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/bridge/store/storetest"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
@@ -68,11 +68,11 @@ func closeStore(t testing.TB, s *store.Store) {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) model.Store { return open(t, newPath(t)) })
+	bridgetest.RunStore(t, func(t *testing.T) model.Store { return open(t, newPath(t)) })
 }
 
 func record(text string) model.Record {
-	return storetest.Record(ycrdt.NewDoc(ycrdt.Options{}), text)
+	return bridgetest.Record(ycrdt.NewDoc(ycrdt.Options{}), text)
 }
 
 func TestReopen(t *testing.T) {
@@ -87,7 +87,7 @@ func TestReopen(t *testing.T) {
 	closeStore(t, s)
 	s = open(t, path)
 	h, err := s.Load("id")
-	if err != nil || storetest.Text(t, h) != "kept" || h.Materialized != 1 || h.Sum != (model.ContentSum{7}) {
+	if err != nil || bridgetest.Text(t, h) != "kept" || h.Materialized != 1 || h.Sum != (model.ContentSum{7}) {
 		t.Errorf("history is %+v, %v", h, err)
 	}
 	if id, err := s.DocID("N.md"); id != "id" || err != nil {
@@ -102,7 +102,7 @@ func TestCompaction(t *testing.T) {
 	s := open(t, path)
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for i := range 600 {
-		rec := storetest.Record(doc, fmt.Sprint(i, " "))
+		rec := bridgetest.Record(doc, fmt.Sprint(i, " "))
 		if i%100 == 50 {
 			rec.Author = "claude"
 		}
@@ -120,7 +120,7 @@ func TestCompaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := storetest.Text(t, h), doc.Text("contents").String(); got != want {
+	if got, want := bridgetest.Text(t, h), doc.Text("contents").String(); got != want {
 		t.Errorf("text is %q, want %q", got, want)
 	}
 	// The first one, six of the author (50, 150 .. 550), the last merged one, and nine single ones.
@@ -137,8 +137,7 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestCompactionInTheBackground copies the file of an open store, a while after
-// what it was told.
+// TestCompactionInTheBackground copies the file of an open store, a while after what it was told.
 func TestCompactionInTheBackground(t *testing.T) {
 	path := newPath(t)
 	var data []byte
@@ -146,7 +145,7 @@ func TestCompactionInTheBackground(t *testing.T) {
 		s := open(t, path)
 		doc := ycrdt.NewDoc(ycrdt.Options{})
 		for range 200 {
-			seq, err := s.Append("id", "N.md", storetest.Record(doc, "x"))
+			seq, err := s.Append("id", "N.md", bridgetest.Record(doc, "x"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +160,7 @@ func TestCompactionInTheBackground(t *testing.T) {
 		}
 	})
 	h, err := open(t, writeStore(t, data)).Load("id")
-	if err != nil || h.Materialized != 200 || len(h.Records) != 2 || storetest.Text(t, h) != strings.Repeat("x", 200) {
+	if err != nil || h.Materialized != 200 || len(h.Records) != 2 || bridgetest.Text(t, h) != strings.Repeat("x", 200) {
 		t.Errorf("history is %+v, %v", h, err)
 	}
 }
@@ -228,8 +227,7 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// TestDamaged opens damaged files: each is an error that says what to do, or is
-// good enough to be used. None is a crash.
+// TestDamaged opens damaged files: each is an error that says what to do, or is good enough to be used. None is a crash.
 func TestDamaged(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
@@ -420,8 +418,7 @@ func crashText(id model.DocID, seq int) string {
 	return fmt.Sprint(id, " ", seq, strings.Repeat(".", seq%300))
 }
 
-// TestKill kills a process that appends, again and again, at random moments:
-// every append that was acknowledged is there.
+// TestKill kills a process that appends, again and again, at random moments: every append that was acknowledged is there.
 func TestKill(t *testing.T) {
 	path := newPath(t)
 	acked := make(map[model.DocID]uint64)
@@ -439,8 +436,7 @@ func TestKill(t *testing.T) {
 	t.Logf("20 kills among %d appends", all)
 }
 
-// runAndKill notes what the process acknowledged. The time begins with the
-// first acknowledgement.
+// runAndKill notes what the process acknowledged. The time begins with the first acknowledgement.
 func runAndKill(t testing.TB, path string, after time.Duration, acked map[model.DocID]uint64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -481,7 +477,7 @@ func checkAcked(t testing.TB, path string, acked map[model.DocID]uint64) {
 			t.Fatalf("%s has %d records, %v; %d were acknowledged", id, len(h.Records), err, seq)
 		}
 		for i, rec := range h.Records {
-			got := storetest.Text(t, model.History{Records: []model.Record{rec}})
+			got := bridgetest.Text(t, model.History{Records: []model.Record{rec}})
 			if got != crashText(id, i+1) {
 				t.Errorf("%s record %d is %q", id, i+1, got)
 			}
@@ -522,7 +518,7 @@ func BenchmarkManyRecords(b *testing.B) {
 		doc := ycrdt.NewDoc(ycrdt.Options{})
 		start := time.Now()
 		for i := range uint64(n) {
-			rec := storetest.Record(doc, "word ")
+			rec := bridgetest.Record(doc, "word ")
 			rec.Author = "ann"
 			if _, err := s.Append("id", "N.md", rec); err != nil {
 				b.Fatal(err)
@@ -541,8 +537,7 @@ func BenchmarkManyRecords(b *testing.B) {
 	}
 }
 
-// What was taken back stays away, also if the process is killed right after, and the
-// checkpoint had it already.
+// What was taken back stays away, also if the process is killed right after, and the checkpoint had it already.
 func TestAbortAfterACheckpoint(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
@@ -570,8 +565,7 @@ func TestAbortAfterACheckpoint(t *testing.T) {
 	}
 }
 
-// To ask for the journal, the proposals, what is unsent and what is kept writes nothing, and tells what the log
-// alone has.
+// To ask for the journal, the proposals, what is unsent and what is kept writes nothing, and tells what the log alone has.
 func TestAskingWritesNothing(t *testing.T) {
 	commits := 0
 	s, err := store.Open(newPath(t), store.Options{Manual: true, Committed: func() { commits++ }})

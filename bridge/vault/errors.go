@@ -7,8 +7,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// wrap names the operation and the path around the sentinel that err stands
-// for, in place of the name of a temp file or folder that err may carry.
+// wrap adds the operation and the path to the sentinel of err, in place of the name of a temp file that err may carry.
 func wrap(op, rel string, err error) error {
 	if err == nil {
 		return nil
@@ -19,8 +18,7 @@ func wrap(op, rel string, err error) error {
 	return &fs.PathError{Op: op, Path: rel, Err: sentinel(err)}
 }
 
-// sentinel translates what the kernel says into the words of package bridge.
-// Other errnos match the sentinels of io/fs by themselves.
+// sentinel translates errnos that do not match the sentinels of io/fs by themselves.
 func sentinel(err error) error {
 	errno, ok := err.(syscall.Errno)
 	if !ok {
@@ -39,7 +37,7 @@ func sentinel(err error) error {
 		return model.ErrNotEmpty
 	case syscall.ENAMETOOLONG:
 		return model.ErrNameTooLong
-	case syscall.ELOOP: // a symlink where none is followed: hidden
+	case syscall.ELOOP: // a symlink, which is never followed
 		return fs.ErrNotExist
 	}
 	return err

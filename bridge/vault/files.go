@@ -13,9 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// OpenFile opens a file with the flags of os.OpenFile, byte for byte. os.O_APPEND
-// is ignored, because a model.File is written at offsets. What is written shows
-// up in Run like anybody's change.
+// OpenFile opens a file with the flags of os.OpenFile, except os.O_APPEND: a model.File is written at offsets. Run reports
+// what is written.
 func (v *Vault) OpenFile(rel string, flag int, perm fs.FileMode) (model.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 {
 		if err := v.writable("open", rel); err != nil {
@@ -57,12 +56,11 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 	return f, nil
 }
 
-// PutFile puts a new file instead of the one at rel, which nobody sees
-// half-written. Whoever has the old file open keeps that.
+// PutFile replaces the file at rel atomically. Open handles keep the old file.
 func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.Stamp, err error) {
 	err = v.change("write", func() error {
 		stamp, err = v.putFile(rel, filereplace.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
-		v.disk.tried(len(data), err)
+		v.disk.record(len(data), err)
 		if err == nil {
 			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
 		}
@@ -92,28 +90,23 @@ func (v *Vault) putFile(rel string, c filereplace.Content) (model.Stamp, error) 
 	return t.Placed(), nil
 }
 
-// file is a disk.File whose errors are in the words of package bridge.
+// file is a disk.File whose errors are sentinels of bridge/model.
 type file struct {
 	f   disk.File
 	rel string
 }
 
-// ReadAt reads at an offset.
 func (f *file) ReadAt(p []byte, off int64) (int, error) { return f.f.ReadAt(p, off) }
 
-// WriteAt writes at an offset; model.ErrNoSpace if the disk is full.
 func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.f.WriteAt(p, off)
 	return n, wrap("write", f.rel, err)
 }
 
-// Truncate sets the size.
 func (f *file) Truncate(size int64) error { return wrap("truncate", f.rel, f.f.Truncate(size)) }
 
-// Sync makes what was written durable.
 func (f *file) Sync() error { return wrap("sync", f.rel, f.f.Sync()) }
 
-// Stat describes the file.
 func (f *file) Stat() (fs.FileInfo, error) {
 	info, err := f.f.Info()
 	if err != nil {
@@ -122,10 +115,9 @@ func (f *file) Stat() (fs.FileInfo, error) {
 	return info.FileInfo(path.Base(f.rel)), nil
 }
 
-// Close closes the file.
 func (f *file) Close() error { return wrap("close", f.rel, f.f.Close()) }
 
-// Chmod sets the permission bits of a file or a folder, and returns its stamp then.
+// Chmod sets the permission bits of a file or a folder, and returns its stamp afterwards.
 func (v *Vault) Chmod(_ context.Context, rel string, mode fs.FileMode) (stamp model.Stamp, err error) {
 	err = v.change("chmod", func() error {
 		e, err := v.chmod(rel, mode)

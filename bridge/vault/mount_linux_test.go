@@ -37,8 +37,7 @@ func TestReplaceErrorsOfTheDiskLeaveTheFile(t *testing.T) {
 	})
 }
 
-// TestMountedOver puts another disk over the vault and takes it away again: no
-// event tells of either.
+// TestMountedOver puts another disk over the vault and takes it away again: no event tells of either.
 func TestMountedOver(t *testing.T) {
 	t.Parallel()
 	v, p := open(t, vault.Options{})

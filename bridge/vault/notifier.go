@@ -13,19 +13,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Polling is for folders that inotify does not watch.
+// Polling is for folders without an inotify watch.
 const (
-	// pollEvery is how often they are looked at. It follows how long that takes,
-	// so that polling a large vault uses at most a twentieth of one core.
+	// pollEvery is the interval. It grows with the time that a poll takes, so that polling uses at most a twentieth of one
+	// core.
 	pollEvery = 2 * time.Second
 	pollShare = 20
 )
 
-// notifier tells which paths are worth a look: by inotify where it can be had,
-// by polling elsewhere. Only the goroutine of Run uses it.
+// notifier reports paths that may have changed: by inotify, or by polling where there is none. Only the goroutine of Run
+// uses it.
 type notifier struct {
 	v       *Vault
-	inotify *fsnotify.Watcher // nil if there is none to be had; then these two are nil, too
+	inotify *fsnotify.Watcher // nil if unavailable; then events and errors are nil, too
 	events  <-chan fsnotify.Event
 	errors  <-chan error
 	watched map[string]bool // folders with a watch
@@ -51,8 +51,7 @@ func (n *notifier) close() {
 	}
 }
 
-// add makes sure that changes in the folder rel are noticed from now on, and
-// says whether they were not before: then the folder needs a look.
+// add watches the folder rel, and reports whether it was not watched before: then the folder needs a look.
 func (n *notifier) add(rel string) (isNew bool) {
 	if n.watched[rel] || n.polled[rel] {
 		return false
@@ -82,7 +81,7 @@ func (n *notifier) watch(rel string) error {
 	return n.inotify.Add(vaultdir.Join(n.v.folder.Path, rel))
 }
 
-// warn says once which limit is reached and what to do about it.
+// warn logs once which limit is reached, with the fix.
 func (n *notifier) warn(sysctl string, err error) {
 	if n.warned {
 		return
@@ -92,8 +91,8 @@ func (n *notifier) warn(sysctl string, err error) {
 		logSysctl, sysctl, model.LogErr, err)
 }
 
-// forget drops the folder rel and all below it, which are gone or elsewhere.
-// A watch follows its folder, so it must go before the folder's new path gets one.
+// forget stops watching the folder rel and all below it. A watch follows a renamed folder, so it must end before the
+// folder's new path gets one.
 func (n *notifier) forget(rel string) {
 	for dir := range n.watched {
 		if dir == rel || vaultdir.Below(rel, dir) {
@@ -104,10 +103,8 @@ func (n *notifier) forget(rel string) {
 	maps.DeleteFunc(n.polled, func(dir string, _ bool) bool { return dir == rel || vaultdir.Below(rel, dir) })
 }
 
-// due says whether it is time to poll.
 func (n *notifier) due(now time.Time) bool { return len(n.polled) > 0 && !now.Before(n.next) }
 
-// poll calls look for each polled folder.
 func (n *notifier) poll(look func(rel string)) {
 	start := time.Now()
 	for dir := range n.polled {

@@ -12,14 +12,11 @@ import (
 )
 
 const (
-	// coalesce is how long the first look at a path waits, so that one look is enough for
-	// the several events of a save.
-	coalesce = 20 * time.Millisecond
-	// saveQuiet is how long a file must stay the same before it is reported. With
-	// coalesce it makes a save visible about 100 ms after its last step.
+	coalesce = 20 * time.Millisecond // before the first look at a path, so that one look covers the events of a save
+	// saveQuiet is how long a file must stay the same before it is reported. With coalesce, a save is visible after about
+	// 100 ms.
 	saveQuiet = 60 * time.Millisecond
-	// lookLimit bounds the wait for a file that is written all the time.
-	lookLimit = time.Second
+	lookLimit = time.Second // for a file that is written all the time
 )
 
 // change is a path that may differ from the tree.
@@ -27,13 +24,12 @@ type change struct {
 	first time.Time // when it was marked
 	due   time.Time // of the next look
 	seen  vaultdir.StatSample
-	entry model.SourceEntry // what was seen, if it was there
-	busy  bool              // a method of this Vault was at work on it
+	entry model.SourceEntry // as seen, if it exists
+	busy  bool              // a method of this Vault is changing it
 }
 
 func (c *change) there() bool { return c.seen.Err == nil }
 
-// mark says that a path is worth a look.
 func (w *watch) mark(rel string) { w.markAt(rel, time.Now()) }
 
 // markAt is mark for paths that are to be looked at together.
@@ -53,8 +49,7 @@ func (w *watch) markAt(rel string, now time.Time) {
 	w.arm(c.due)
 }
 
-// arm schedules a look at due, or soon after: notes that are saved one after the other
-// share looks.
+// arm schedules a look at due, or soon after, so that notes saved in quick succession share looks.
 func (w *watch) arm(due time.Time) {
 	if soonest := w.looked.Add(coalesce); due.Before(soonest) {
 		due = soonest
@@ -65,7 +60,6 @@ func (w *watch) arm(due time.Time) {
 	}
 }
 
-// rearm sets the timer to the earliest look that is due.
 func (w *watch) rearm() {
 	w.next = time.Time{}
 	for _, c := range w.pending {
@@ -73,8 +67,8 @@ func (w *watch) rearm() {
 	}
 }
 
-// look looks at every path that is due and reports what has settled: first what is gone or
-// was renamed, parents before children, then what is new or changed.
+// look looks at every due path and reports the settled ones: first removals and renames, parents before children, then new and
+// changed paths.
 func (w *watch) look(now time.Time) {
 	w.looked = now
 	defer w.rearm()
@@ -108,8 +102,7 @@ func (w *watch) look(now time.Time) {
 // maxDepth bounds how many levels of new folders one look descends.
 const maxDepth = 64
 
-// observe looks at the paths that are due, drops those that are no news, and
-// returns those that have settled, in the order of their names.
+// observe looks at the due paths, drops those without news, and returns the settled ones sorted by name.
 func (w *watch) observe(now time.Time) (ready []string) {
 	for _, rel := range slices.Sorted(maps.Keys(w.pending)) {
 		c := w.pending[rel]
@@ -136,8 +129,7 @@ func (w *watch) observe(now time.Time) (ready []string) {
 	return ready
 }
 
-// observeOne looks at one path. A folder that is not there any more loses its
-// watches at once, before its new path can get one.
+// observeOne looks at one path. A missing folder loses its watches at once, before its new path can get one.
 func (w *watch) observeOne(rel string, c *change, now time.Time) {
 	e, err := w.v.folder.Stat(rel)
 	c.entry = e
@@ -151,13 +143,12 @@ func (w *watch) observeOne(rel string, c *change, now time.Time) {
 	}
 }
 
-// wait says how long to leave a path alone: 0 is not at all, a negative wait is for good,
-// because there is no news.
+// wait returns how long to leave a path alone: 0 if it has settled, negative if there is no news.
 func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.ID]string) time.Duration {
 	old := w.v.tree.entry(rel)
 	left, leaves := leaving[vaultdir.IDOfStamp(c.entry.Stamp)]
 	if old != nil && c.there() && otherKind(old, &c.entry) {
-		old = nil // it gives way
+		old = nil // it is replaced
 	}
 	unchanged := now.Sub(c.seen.Since)
 	switch {
@@ -170,7 +161,7 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 	case old == nil && w.v.tree.entry(vaultdir.Parent(rel)) == nil:
 		w.mark(vaultdir.Parent(rel))
 		return coalesce
-	case old == nil && leaves && left != rel: // else the number of what was here is used again
+	case old == nil && leaves && left != rel: // else the inode was reused
 		return coalesce // the other half of a rename
 	case old == nil && c.entry.Dir:
 		return w.newFolder(rel, c, now)
@@ -186,9 +177,8 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 	return max(0, saveQuiet-unchanged)
 }
 
-// newFolder is wait for a folder that the tree does not have under its name. One that it
-// has under another name waits until that was looked at: the event that it left may come
-// later than the look into the folder that it is in now.
+// newFolder is wait for a folder that is not in the tree under its name. If it is there under another name, that one is
+// looked at first: its event may come later than the look into the folder's new parent.
 func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
 	old, found := w.v.tree.findFolder(vaultdir.IDOfStamp(c.entry.Stamp))
 	if !found || old == rel || now.Sub(c.first) >= lookLimit {
@@ -198,8 +188,7 @@ func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
 	return coalesce
 }
 
-// sameFolder makes sure that a folder of the tree is watched. If another folder has taken
-// its name, that is no news by itself; what it holds is compared.
+// sameFolder watches a folder of the tree. Another folder with the same name is no news by itself; its contents are compared.
 func (w *watch) sameFolder(rel string, old *model.SourceEntry, c *change) time.Duration {
 	if vaultdir.IDOfStamp(old.Stamp) != vaultdir.IDOfStamp(c.entry.Stamp) {
 		w.notifier.forget(rel)

@@ -9,11 +9,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// diskProblem is whether the vault's disk takes what is written.
+// diskProblem records whether the vault's disk accepts writes.
 type diskProblem struct {
 	v        *Vault
 	problems *model.Problems
-	size     atomic.Int64 // of what the disk did not take last
+	size     atomic.Int64 // bytes of the last failed write
 }
 
 func newDiskProblem(v *Vault) *diskProblem {
@@ -22,11 +22,10 @@ func newDiskProblem(v *Vault) *diskProblem {
 	return d
 }
 
-// tried records the outcome of writing size bytes. What says nothing of the disk is no
-// attempt: a conflict, a missing permission.
-func (d *diskProblem) tried(size int, err error) {
+// record records the outcome of writing size bytes. An error that says nothing about the disk, such as a conflict, is ignored.
+func (d *diskProblem) record(size int, err error) {
 	if err == nil && int64(size) < d.size.Load() && d.problems.Err(model.AboutFiles) != nil {
-		return // what needs less room
+		return // a smaller write proves nothing
 	}
 	if err != nil && !isFull(err) && !errors.Is(err, syscall.EIO) {
 		return
@@ -42,22 +41,22 @@ func isFull(err error) bool {
 }
 
 func (d *diskProblem) explain(err error) string {
-	mend := "see to its disk"
+	fix := "check its disk"
 	if isFull(err) {
-		mend = "free space on its disk"
+		fix = "free space on its disk"
 	}
 	reason := err
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		reason = errno // without the name of a temp file
 	}
-	return fmt.Sprintf("notes cannot be written in %q: %v; %s; a save that fails changes nothing", d.v.folder.Path, reason, mend)
+	return fmt.Sprintf("notes cannot be written in %q: %v; %s; a save that fails changes nothing", d.v.folder.Path, reason, fix)
 }
 
-// Problems implements model.ProblemReporter: whether the disk takes what is written.
+// Problems repeats a failed write first, with a temp file of the same size.
 func (v *Vault) Problems() []model.Problem {
 	if v.disk.problems.Err(model.AboutFiles) != nil {
 		size := int(v.disk.size.Load())
-		v.disk.tried(size, v.swaps.Probe(size))
+		v.disk.record(size, v.swaps.Probe(size))
 	}
 	return v.disk.problems.All()
 }

@@ -11,21 +11,16 @@ import (
 )
 
 const (
-	// quiet is how long a file that was just changed must stay the same under our eyes. It
-	// is longer than the coarsest step of the kernel's file times (10 ms), within which
-	// two different saves can carry the same time.
+	// quiet is how long a file that was just changed must stay the same. It is longer than the coarsest step of the kernel's
+	// file times (10 ms), within which two saves can have the same time.
 	quiet = 30 * time.Millisecond
-	// vanishGrace is how long a name may be missing before the file is taken to be
-	// gone: editors that move the old file away before they write the new one
-	// leave it out for a few milliseconds.
+	// vanishGrace is how long a name may be missing before the file counts as removed: some editors move the old file away some
+	// milliseconds before they write the new one.
 	vanishGrace = 250 * time.Millisecond
 )
 
-// Read returns the bytes of a file and their stamp. It waits, at most
-// vaultdir.MaxQuietWait, while a save seems to be going on, so that a reader never gets
-// the empty or half-written file between two steps of an editor's save. It
-// looks again and again, because the stamp that Replace must be given is not in
-// any event.
+// Read returns the bytes of a file and their stamp. While a save seems to be under way it polls, at most
+// vaultdir.MaxQuietWait, so that no reader gets the empty or half-written file of an editor's save.
 func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, error) {
 	start := time.Now()
 	var seen vaultdir.StatSample
@@ -35,7 +30,7 @@ func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, erro
 		seen.Look(stamp, err, now)
 		if now.Sub(start) >= vaultdir.MaxQuietWait || v.settled(rel, &seen, now) {
 			if errors.Is(err, vaultdir.ErrTorn) {
-				err = nil // written all the time: the stamp will never match
+				err = nil // it is written all the time: the stamp will never match
 			}
 			return data, stamp, wrap("read", rel, err)
 		}
@@ -45,7 +40,7 @@ func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, erro
 	}
 }
 
-// settled says whether what was seen can be taken as somebody's finished work.
+// settled reports whether what was seen is a completed save.
 func (v *Vault) settled(rel string, seen *vaultdir.StatSample, now time.Time) bool {
 	last, own, had := v.tree.stamp(rel)
 	age := now.Sub(time.Unix(0, seen.Stamp.CTime))
@@ -63,7 +58,6 @@ func (v *Vault) settled(rel string, seen *vaultdir.StatSample, now time.Time) bo
 	return age >= vaultdir.QuietAge || unchanged >= quiet
 }
 
-// sleep waits for d or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -9,11 +9,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Replace makes r.Data the content of rel if the content is still the one that
-// r.Expect names; otherwise it changes nothing and returns model.ErrConflict. The
-// mode is kept, and the owner where that is permitted. Content and name are on the disk a
-// moment after Replace has returned (Sync).
-// After any other error the file is as it was.
+// Replace replaces the content of rel if it still is the one of r.IfMatch; else it changes nothing and returns
+// model.ErrConflict. Mode and, where permitted, owner are kept. The change is durable a moment later (Sync). After an error
+// the file is unchanged.
 func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if err := v.writable("write", rel); err != nil {
 		return model.Stamp{}, err
@@ -23,7 +21,7 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	}
 	s, err := v.swaps.Stage(rel, r)
 	if err != nil {
-		v.disk.tried(len(r.Data), err)
+		v.disk.record(len(r.Data), err)
 		return model.Stamp{}, wrap("write", rel, err)
 	}
 	defer s.Close()
@@ -32,7 +30,7 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	}
 	defer v.tree.begin(rel)()
 	stamp, err := s.Commit()
-	v.disk.tried(len(r.Data), err)
+	v.disk.record(len(r.Data), err)
 	if err != nil {
 		r.Abort()
 		return model.Stamp{}, wrap("write", rel, err)
@@ -41,15 +39,14 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	return stamp, nil
 }
 
-// notes is the vault for package filereplace.
+// notes is the vault for the Watcher of package filereplace.
 type notes struct{ v *Vault }
 
-// Read reads a note.
 func (n notes) Read(rel string) ([]byte, model.Stamp, error) {
 	return n.v.Read(context.Background(), rel)
 }
 
-// Replace replaces a note as if a user had: Run reports it.
+// Replace replaces a note as a user's program would: Run reports it.
 func (n notes) Replace(rel string, r model.Replacement) error {
 	s, err := n.v.swaps.Stage(rel, r)
 	if err != nil {
@@ -60,7 +57,6 @@ func (n notes) Replace(rel string, r model.Replacement) error {
 	return err
 }
 
-// KeepCopy makes a file beside a note.
 func (n notes) KeepCopy(rel string, data []byte) (name string, err error) {
 	dir, err := n.v.folder.OpenDir(vaultdir.Parent(rel))
 	if err != nil {
@@ -70,8 +66,8 @@ func (n notes) KeepCopy(rel string, data []byte) (name string, err error) {
 	return n.v.swaps.KeepCopy(dir, path.Base(rel), data)
 }
 
-// Sync makes the file at rel durable and the names in the folder that it is in; if it is
-// a folder, those in it, too. It also returns what went wrong with that since it was last asked.
+// Sync makes the file at rel and the names in its folder durable, and for a folder the names in it. It also returns earlier
+// failures of these syncs.
 func (v *Vault) Sync(_ context.Context, rel string) error {
 	dirs := []string{rel}
 	if rel != "" {

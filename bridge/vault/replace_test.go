@@ -127,10 +127,9 @@ func saveByAppend(path, _, line string) error {
 	return err
 }
 
-// TestReplaceAgainstAPerson lets a user add lines at the end of a note while a
-// program adds lines at its top. Whatever falls together, at the end every line
-// of the user is there. So is every line of the program, unless the user
-// saved, between reading and saving, over it: appending never does.
+// TestReplaceAgainstAPerson lets a user add lines at the end of a note while a program adds lines at its top. Whatever falls
+// together, at the end every line of the user is there. So is every line of the program, unless the user saved, between
+// reading and saving, over it: appending never does.
 func TestReplaceAgainstAPerson(t *testing.T) {
 	t.Parallel()
 	for name, save := range map[string]save{"in place": saveInPlace, "by rename": saveByRename, "append": saveByAppend} {
@@ -173,8 +172,7 @@ func personWrites(t *testing.T, p person, save save) int {
 	return rounds
 }
 
-// programWrites adds lines at the top until done, again from the start after a
-// conflict.
+// programWrites adds lines at the top until done, again from the start after a conflict.
 func programWrites(t *testing.T, v *vault.Vault, done <-chan int) (lines, conflicts int) {
 	for {
 		select {

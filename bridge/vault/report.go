@@ -7,17 +7,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// What has settled is reported here: renames by the identity of what was moved, removals
-// children first, creations parents first.
+// Settled changes are reported here: renames by the inode, removals children first, creations parents first.
 
-// otherKind says whether one is a folder, a file or a symlink and the other is not.
+// otherKind reports whether the types differ: folder, file or symlink.
 func otherKind(a, b *model.SourceEntry) bool {
 	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
 }
 
-// missing has the files and folders of the tree that are missing at the moment, or have
-// something of another kind in their place: a symlink to where they are now. If one of them
-// appears under another name, that is a rename.
+// missing returns the files and folders of the tree that are missing at the moment, or have something of another type in their
+// place. If one of them appears under another name, that is a rename.
 func (w *watch) missing() map[vaultdir.ID]string {
 	ids := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
@@ -31,7 +29,7 @@ func (w *watch) missing() map[vaultdir.ID]string {
 	return ids
 }
 
-// unknown has the files and folders that the tree does not have under their names.
+// unknown returns the files and folders that are not in the tree under their names.
 func (w *watch) unknown() map[vaultdir.ID]string {
 	at := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
@@ -45,8 +43,7 @@ func (w *watch) unknown() map[vaultdir.ID]string {
 	return at
 }
 
-// gone reports that a path was renamed, if what it was is elsewhere now, or else that it was
-// removed, with all below it.
+// gone reports that a path was renamed, if its inode is elsewhere now, or else removed, with all below it.
 func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	delete(w.pending, rel)
 	old := w.v.tree.entry(rel)
@@ -65,8 +62,7 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	}
 }
 
-// isSameInode says whether b, which has the identity of a, is a: the inodes of deleted files
-// are used again.
+// isSameInode reports whether b, which has the inode of a, is a: inodes of deleted files are reused.
 func isSameInode(a, b model.SourceEntry) bool {
 	return !otherKind(&a, &b) && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
 }
@@ -86,8 +82,8 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 	}
 }
 
-// reportReplaced reports that what was at a path is gone or was renamed, if something of another
-// kind is there now, which is looked at next.
+// reportReplaced reports that a path was removed or renamed, if something of another type is there now, which is looked at
+// next.
 func (w *watch) reportReplaced(rel string, c *change, arrivals map[vaultdir.ID]string) {
 	old := w.v.tree.entry(rel)
 	if old == nil || !otherKind(old, &c.entry) {
@@ -98,7 +94,6 @@ func (w *watch) reportReplaced(rel string, c *change, arrivals map[vaultdir.ID]s
 	w.pending[rel] = c
 }
 
-// reportAppeared reports a path that is new or changed.
 func (w *watch) reportAppeared(rel string, c *change) {
 	old := w.v.tree.entry(rel)
 	delete(w.pending, rel)
@@ -114,7 +109,7 @@ func (w *watch) reportAppeared(rel string, c *change) {
 	}
 }
 
-// dueNow makes what a new folder holds due at once.
+// dueNow makes the contents of a new folder due at once.
 func (w *watch) dueNow(dir string) {
 	for rel, c := range w.pending {
 		if strings.HasPrefix(rel, dir+"/") {

@@ -12,9 +12,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Scan reports everything the vault holds, parents before children, reading no
-// content. Temp files that an earlier process left are dealt with on the way.
-// model.ErrOffline if the vault is missing, or empty after it was not.
+// Scan reports the contents of the vault, parents before children, without reading files, and repairs or removes temp files
+// of an earlier process. model.ErrOffline if the vault is missing, or empty after it was not.
 func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	root, err := v.folder.Find(v.tree.hadEntries)
 	if err != nil {
@@ -35,7 +34,6 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	return ctx.Err()
 }
 
-// scan is one walk over the whole vault.
 type scan struct {
 	v       *Vault
 	ctx     context.Context
@@ -64,8 +62,7 @@ func (s *scan) dir(dir disk.Dir, rel string) error {
 	return nil
 }
 
-// descend scans a folder. One that cannot be read, or is gone by now, does not
-// end the scan.
+// descend scans a folder. A folder that cannot be read, or is gone by now, does not end the scan.
 func (s *scan) descend(parent disk.Dir, rel string) error {
 	dir, err := parent.OpenDir(path.Base(rel))
 	if err == nil {
@@ -81,8 +78,7 @@ func (s *scan) descend(parent disk.Dir, rel string) error {
 	return nil
 }
 
-// list describes what an open folder holds, in the order of the disk, and has the sweep
-// look at temp files.
+// list describes the contents of an open folder, and passes temp files to the sweep.
 func list(dir disk.Dir, rel string, sweep *filereplace.Sweep) ([]model.SourceEntry, error) {
 	names, err := dir.Names(-1)
 	if err != nil {
@@ -99,5 +95,5 @@ func list(dir disk.Dir, rel string, sweep *filereplace.Sweep) ([]model.SourceEnt
 	return entries, nil
 }
 
-// Placed says whether the new file of a save got its name, if Scan has found that out.
+// Renamed reports whether the new file of a save got its name, if Scan has found that out.
 func (v *Vault) Renamed(save model.Save) (placed, known bool) { return v.swaps.Renamed(save) }

@@ -18,12 +18,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Create makes a new file with data in it, which nobody sees half-written.
-// fs.ErrExist if the name is taken. Missing folders are made.
+// Create creates a file atomically, and missing folders. fs.ErrExist if the name is taken.
 func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (stamp model.Stamp, err error) {
 	err = v.change("create", func() error {
 		stamp, err = v.create(rel, file)
-		v.disk.tried(len(file.Data), err)
+		v.disk.record(len(file.Data), err)
 		if err == nil {
 			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
 		}
@@ -59,19 +58,18 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	return t.Placed(), nil
 }
 
-// syncOr makes a change of names in dir durable, or has it taken back, and returns why.
-func (v *Vault) syncOr(dir disk.Dir, takeBack func() error) error {
+// syncOr makes a change of names in dir durable. If it cannot, it calls undo and returns the error.
+func (v *Vault) syncOr(dir disk.Dir, undo func() error) error {
 	err := v.syncs.Sync(dir)
 	if err != nil {
-		err = errors.Join(err, takeBack())
+		err = errors.Join(err, undo())
 		v.syncs.SyncBestEffort(dir) // or a power cut could take the way back
 	}
 	return err
 }
 
-// Retract takes the new file at rel away for good, if it still is the one that stamp
-// names and nobody has it open for writing; otherwise it changes nothing and returns
-// model.ErrConflict.
+// Retract deletes the new file at rel if it still has this stamp and no program has it open for writing; else it changes
+// nothing and returns model.ErrConflict.
 func (v *Vault) Retract(_ context.Context, rel string, stamp model.Stamp) error {
 	return v.change("retract", func() error { return v.retract(rel, stamp) }, rel)
 }
@@ -97,7 +95,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 	if err == nil {
 		defer release()
 	}
-	// As in a swap: what is taken away is verified when nobody can replace it any more.
+	// As in a swap, the file is verified after it was moved: then no program can replace it any more.
 	temp := v.swaps.TempName()
 	if err := filereplace.RenameNew(p.Dir, p.Name, p.Dir, temp); err != nil {
 		return err
@@ -122,7 +120,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 
 var _ model.Retractor = (*Vault)(nil)
 
-// makeFolders opens the folder rel, making what is missing on the way.
+// makeFolders opens the folder rel, and creates missing folders on the way.
 func (v *Vault) makeFolders(rel string) (disk.Dir, error) {
 	dir, err := v.folder.OpenDir(rel)
 	if rel == "" || !errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +137,7 @@ func (v *Vault) makeFolders(rel string) (disk.Dir, error) {
 	return up.OpenDir(path.Base(rel))
 }
 
-// makeFolder makes the folder rel, whose parent is open.
+// makeFolder creates the folder rel, whose parent is open.
 func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	defer v.tree.begin(rel)()
 	name := path.Base(rel)
@@ -159,7 +157,6 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	return err
 }
 
-// Mkdir makes one folder.
 func (v *Vault) Mkdir(_ context.Context, rel string) error {
 	return v.change("mkdir", func() error {
 		up, err := v.folder.OpenDir(vaultdir.Parent(rel))
@@ -171,7 +168,6 @@ func (v *Vault) Mkdir(_ context.Context, rel string) error {
 	}, rel)
 }
 
-// MakeLink makes a symlink that says target.
 func (v *Vault) MakeLink(_ context.Context, rel, target string) (e model.SourceEntry, err error) {
 	err = v.change("symlink", func() error {
 		if e, err = v.makeLink(rel, target); err == nil {
@@ -199,8 +195,7 @@ func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
 
 var _ model.Linker = (*Vault)(nil)
 
-// Rename moves a file or a folder. Without replace, an existing target is
-// fs.ErrExist; with it, a file may replace a file.
+// Rename moves a file or a folder. Without replace, an existing target is fs.ErrExist; with it, a file may replace a file.
 func (v *Vault) Rename(_ context.Context, oldRel, newRel string, replace bool) error {
 	return v.change("rename", func() error { return v.rename(oldRel, newRel, replace) }, oldRel, newRel)
 }
@@ -237,7 +232,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 		return err
 	}
 	back := func() error {
-		if replace { // what was there is gone
+		if replace { // the target is lost
 			return nil
 		}
 		return filereplace.RenameNew(to, path.Base(newRel), from.Dir, from.Name)
@@ -259,7 +254,6 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	return err
 }
 
-// Look describes what is at rel now.
 func (v *Vault) Stat(rel string) (model.SourceEntry, error) {
 	e, err := v.folder.Stat(rel)
 	return e, wrap("look", rel, err)
@@ -267,9 +261,8 @@ func (v *Vault) Stat(rel string) (model.SourceEntry, error) {
 
 var _ model.Stater = (*Vault)(nil)
 
-// Remove moves a file to the vault's .trash, as Obsidian does, and deletes an
-// empty folder; a folder that holds anything, hidden or not, is
-// model.ErrNotEmpty.
+// Remove moves a file to the vault's .trash, as Obsidian does, and deletes an empty folder. A folder with any contents,
+// hidden or not, is model.ErrNotEmpty.
 func (v *Vault) Remove(_ context.Context, rel string) error {
 	return v.change("remove", func() error { return v.remove(rel) }, rel)
 }
@@ -313,7 +306,6 @@ func (v *Vault) toTrash(p *vaultdir.Entry) error {
 	return err
 }
 
-// Restore brings a file back from the vault's .trash.
 func (v *Vault) Restore(_ context.Context, rel string, stamp model.Stamp, data []byte) (e model.SourceEntry, err error) {
 	err = v.change("restore", func() error {
 		if e, err = v.restore(rel, stamp, data); err == nil {
@@ -355,7 +347,7 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 	return model.SourceEntry{}, fs.ErrNotExist
 }
 
-// holds says whether the file name in dir has that content.
+// holds reports whether the file name in dir has this content.
 func holds(dir disk.Dir, name string, data []byte) bool {
 	file, err := dir.Open(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -368,8 +360,8 @@ func holds(dir disk.Dir, name string, data []byte) bool {
 
 var _ model.Restorer = (*Vault)(nil)
 
-// removeFolder removes an empty folder. What a save there has displaced is in it for
-// a moment after the save has returned (swap.settle), and is waited for.
+// removeFolder removes an empty folder. It waits for the pre-image of a save, which is in it for a moment after the save
+// returned.
 func (v *Vault) removeFolder(p *vaultdir.Entry) error {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := p.Dir.Rmdir(p.Name)
@@ -386,7 +378,7 @@ func (v *Vault) removeFolder(p *vaultdir.Entry) error {
 	}
 }
 
-// Hidden names what is at rel, or in the folder rel, and is not served.
+// Hidden returns the names at rel, or in the folder rel, that are not served.
 func (v *Vault) Hidden(_ context.Context, rel string) ([]string, error) {
 	hidden, err := v.hidden(rel)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -422,7 +414,7 @@ func (v *Vault) hidden(rel string) ([]string, error) {
 	}), nil
 }
 
-// namesIn lists what a folder holds except for temp files of this process.
+// namesIn returns the names in a folder, except for temp files of this process.
 func (v *Vault) namesIn(p *vaultdir.Entry) ([]string, error) {
 	dir, err := p.Dir.OpenDir(p.Name)
 	if err != nil {

@@ -66,8 +66,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What a save displaced next to the note does not keep the note's folder from being
-// removed at once.
+// What a save displaced next to the note does not keep the note's folder from being removed at once.
 func TestRemoveFolderAfterSave(t *testing.T) {
 	v, p := open(t, vault.Options{ID: "feed"})
 	p.Save("sub/.relayfs-feed-1.tmp", "")
@@ -78,8 +77,7 @@ func TestRemoveFolderAfterSave(t *testing.T) {
 	}
 }
 
-// What goes wrong in BeforeRename ends the save and leaves nothing behind; a panic
-// reaches who saves.
+// What goes wrong in BeforeRename ends the save and leaves nothing behind; a panic reaches who saves.
 func TestMeanwhileFails(t *testing.T) {
 	for temp, o := range map[string]vault.Options{"beside": {}, "swap folder": {Swap: t.TempDir()}} {
 		for name, fail := range map[string]func(model.Stamp) error{

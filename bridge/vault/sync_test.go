@@ -16,9 +16,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault"
 )
 
-// TestWhatThePowerCutShows looks at a note on the disk after a power cut, before relayfs has
-// started again. With SyncBefore it is the old one or the new one; without, it may be torn,
-// or the test would not see the difference.
+// TestWhatThePowerCutShows looks at a note on the disk after a power cut, before relayfs has started again. With SyncBefore
+// it is the old one or the new one; without, it may be torn, or the test would not see the difference.
 func TestWhatThePowerCutShows(t *testing.T) {
 	for _, before := range []bool{false, true} {
 		t.Run(fmt.Sprintf("SyncBefore %v", before), func(t *testing.T) {
@@ -144,7 +143,8 @@ func testFailingSync(t *testing.T, ordered bool, n int, change func(context.Cont
 	return over
 }
 
-// namesOn are the names that a change is about. A folder that was made for a file may stay, and the next start sweeps temp files.
+// namesOn are the names that a change is about. A folder that was made for a file may stay, and the next start sweeps temp
+// files.
 func namesOn(t *testing.T, d *disktest.Disk) string {
 	t.Helper()
 	dir, err := d.Person().Open("/vault")

@@ -9,25 +9,23 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// tree is what Scan and Run have reported and what was written here, by name. It is never
-// locked across a system call.
+// tree has what Scan and Run have reported and what this process wrote, by name. It is never locked across a system call.
 type tree struct {
-	mu       sync.Mutex // protects the following
+	mu       sync.Mutex // guards the fields below
 	root     node
-	changing map[string]int // paths that a method of the Vault is changing right now
+	changing map[string]int // number of methods that are changing a path
 }
 
-// node is one name. Its path is not kept, so that moving a folder is one step.
+// node is one name. It does not have its path, so that moving a folder is one step.
 type node struct {
 	dir      bool
-	own      bool // the stamp is of bytes that this process wrote
+	own      bool // this process wrote the bytes of the stamp
 	entry    model.SourceEntry
 	children map[string]*node
 }
 
 func (n *node) id() vaultdir.ID { return vaultdir.IDOfStamp(n.entry.Stamp) }
 
-// get finds a path below n, nil if nothing is there.
 func (n *node) get(rel string) *node {
 	if rel == "" {
 		return n
@@ -40,8 +38,7 @@ func (n *node) get(rel string) *node {
 	return n
 }
 
-// put adds an entry, or updates the one that is there. A folder keeps what it holds, unless
-// it is no folder any more.
+// put adds or updates an entry. A folder keeps its children unless it is no folder any more.
 func (n *node) put(e model.SourceEntry) *node {
 	dir := n.folder(vaultdir.Parent(e.Rel))
 	name := path.Base(e.Rel)
@@ -57,7 +54,6 @@ func (n *node) put(e model.SourceEntry) *node {
 	return child
 }
 
-// folder finds or adds the node of a folder.
 func (n *node) folder(rel string) *node {
 	dir := n.get(rel)
 	if dir == nil {
@@ -69,7 +65,6 @@ func (n *node) folder(rel string) *node {
 	return dir
 }
 
-// remove forgets a path and all below it.
 func (n *node) remove(rel string) *node {
 	dir := n.get(vaultdir.Parent(rel))
 	if dir == nil {
@@ -81,7 +76,6 @@ func (n *node) remove(rel string) *node {
 	return child
 }
 
-// depthFirst calls fn for rel and everything below it, children before parents.
 func (n *node) depthFirst(rel string, fn func(rel string, n *node)) {
 	for name, child := range n.children {
 		child.depthFirst(vaultdir.Join(rel, name), fn)
@@ -89,7 +83,7 @@ func (n *node) depthFirst(rel string, fn func(rel string, n *node)) {
 	fn(rel, n)
 }
 
-// findFolder is the path of the folder id below n, which is rel.
+// findFolder returns the path of the folder id below n, which is rel.
 func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
 	for name, child := range n.children {
 		switch {
@@ -105,8 +99,7 @@ func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
 	return "", false
 }
 
-// same says whether e is no news. Of a folder only its identity counts: its times change
-// with what is in it.
+// same reports whether e is no news. For a folder only its inode counts: its times change with its contents.
 func (n *node) same(e model.SourceEntry) bool {
 	if n.dir || e.Dir {
 		return n.dir == e.Dir && n.id() == vaultdir.IDOfStamp(e.Stamp)
@@ -114,7 +107,6 @@ func (n *node) same(e model.SourceEntry) bool {
 	return n.entry.Stamp == e.Stamp
 }
 
-// replace makes root the whole tree.
 func (t *tree) replace(root node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -133,7 +125,7 @@ func (t *tree) findFolder(id vaultdir.ID) (rel string, ok bool) {
 	return t.root.findFolder("", id)
 }
 
-// entry is what is at a path, nil if nothing is.
+// entry returns the entry at a path, nil for none.
 func (t *tree) entry(rel string) *model.SourceEntry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,8 +138,7 @@ func (t *tree) entry(rel string) *model.SourceEntry {
 	return &e
 }
 
-// stamp is that of the file at a path; own says that this process wrote it. It is not ok if
-// no file is there.
+// stamp returns the stamp of the file at a path, and whether this process wrote it. ok is false if there is no file.
 func (t *tree) stamp(rel string) (st model.Stamp, own, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,21 +149,19 @@ func (t *tree) stamp(rel string) (st model.Stamp, own, ok bool) {
 	return n.entry.Stamp, n.own, true
 }
 
-// record adds or updates an entry.
 func (t *tree) record(e model.SourceEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.root.put(e)
 }
 
-// wrote is learn for what this process wrote: it is not news to anybody.
+// wrote is record for what this process wrote, which is not reported.
 func (t *tree) wrote(e model.SourceEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.root.put(e).own = true
 }
 
-// move gives a path, and all below it, another one.
 func (t *tree) move(oldRel, newRel string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,7 +170,7 @@ func (t *tree) move(oldRel, newRel string) {
 	}
 }
 
-// forget removes a path and all below it, and returns it, children first.
+// forget removes a path and all below it, and returns them, children first.
 func (t *tree) forget(rel string) []model.SourceEntry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -196,7 +185,7 @@ func (t *tree) forget(rel string) []model.SourceEntry {
 	return list
 }
 
-// differing is the paths in the folder rel that are not as in the tree.
+// differing returns the paths in the folder rel that differ from the tree.
 func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -217,8 +206,8 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 	return news
 }
 
-// begin marks paths as being changed by this process, so that Run does not take the change
-// for a user's before wrote or learn has told of it. end removes the marks.
+// begin marks paths as being changed by this process, so that Run does not take the change for a user's before wrote or
+// record is called. end removes the marks.
 func (t *tree) begin(rels ...string) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,35 +14,27 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// The keys of this package's log attributes that bridge does not have.
 const (
 	logVault  = "vault"
 	logSysctl = "sysctl"
 )
 
-// Options configure a Vault. The zero value serves it for reading and writing.
 type Options struct {
-	// ReadOnly refuses every change with model.ErrReadOnly.
 	ReadOnly bool
-	// MaxWatches bounds the inotify watches that Run takes, which a user shares
-	// with editors and sync tools; 0 leaves the bound to the kernel. Folders
-	// beyond it are looked at every few seconds instead.
+	// MaxWatches bounds the inotify watches, which a user shares with editors and sync tools; 0 leaves the bound to the
+	// kernel. Folders beyond it are polled.
 	MaxWatches int
-	// Swap is a folder of this vault's own, made if it is missing, in which new files are
-	// made before they are exchanged with notes, if it is on the vault's disk. "" is none:
-	// then they are made next to the notes, under hidden names.
+	// Swap is a folder of this vault's own, created if it is missing, in which new files are made before they are exchanged
+	// with notes, if it is on the vault's disk. Without it they are made next to the notes, under hidden names.
 	Swap string
-	// SyncBefore has each save wait until the new file is on the disk before it gets the name
-	// of the note, as on a disk that does not keep changes of names in order.
+	// SyncBefore syncs each new file before it gets the name of the note, as on a disk that does not order names.
 	SyncBefore bool
 	Disk       disk.Disk    // of the vault and of Swap; nil is disk.OS{}
 	Logger     *slog.Logger // nil discards
 
-	// ID is in the names of this process's temp files; "" is a random one.
-	ID string
+	ID string // in the names of this process's temp files; "" is a random one
 }
 
-// Vault is a folder of notes on a local disk.
 type Vault struct {
 	o          Options
 	log        *slog.Logger
@@ -53,7 +45,7 @@ type Vault struct {
 	lateWrites *filereplace.Watcher
 	tree       tree
 
-	// What the disk said when Locked asked it last, and when (Unix nanoseconds).
+	// The last answer for ReadOnlyErr, and its time (Unix nanoseconds).
 	diskReadOnly atomic.Bool
 	diskLooked   atomic.Int64
 }
@@ -84,21 +76,18 @@ func New(dir string, o Options) (*Vault, error) {
 	return v, nil
 }
 
-// Close waits until every save is durable, and for the programs that have a note open that
-// was replaced, at most half a second after their last change. What such a program writes
-// later is lost, and the log says so.
+// Close waits until every save is durable, and for programs that have a replaced note open, at most half a second after
+// their last change. Later writes of such a program are lost and logged.
 func (v *Vault) Close() error {
 	v.lateWrites.End()
 	v.swaps.Close()
 	return nil
 }
 
-// readOnlyFor is how long an answer of Locked is good for: it is asked for
-// with every look at a file, and disks are not remounted that often.
+// readOnlyFor is how long an answer of the disk is used: ReadOnlyErr is called with every look at a file.
 const readOnlyFor = time.Second
 
-// Locked is a model.ErrReadOnly if nothing can be written now: by option, or
-// because the disk is mounted read-only.
+// ReadOnlyErr returns model.ErrReadOnly if nothing can be written now: by option, or because the disk is mounted read-only.
 func (v *Vault) ReadOnlyErr() error {
 	if v.o.ReadOnly {
 		return model.ErrReadOnly
@@ -109,12 +98,12 @@ func (v *Vault) ReadOnlyErr() error {
 		v.diskLooked.Store(now)
 	}
 	if v.diskReadOnly.Load() {
-		return &model.ReadOnlyError{Reason: "its disk is mounted read-only; mount that for writing"}
+		return &model.ReadOnlyError{Reason: "its disk is mounted read-only; mount it for writing"}
 	}
 	return nil
 }
 
-// change calls do, which changes the paths rels. Run does not report what it does.
+// change calls do, which changes the paths rels, so that Run does not report it.
 func (v *Vault) change(op string, do func() error, rels ...string) error {
 	if err := v.writable(op, rels...); err != nil {
 		return err
@@ -123,7 +112,6 @@ func (v *Vault) change(op string, do func() error, rels ...string) error {
 	return wrap(op, rels[0], do())
 }
 
-// writable checks what every changing method needs first.
 func (v *Vault) writable(op string, rels ...string) error {
 	for _, rel := range rels {
 		if v.o.ReadOnly {

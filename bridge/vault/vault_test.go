@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -63,8 +63,8 @@ func openDir(t testing.TB, dir string, o vault.Options) (*vault.Vault, person) {
 }
 
 func TestSource(t *testing.T) {
-	sourcetest.Run(t, func(t *testing.T) sourcetest.Subject {
+	bridgetest.RunSource(t, func(t *testing.T) bridgetest.SourceSubject {
 		v, p := open(t, vault.Options{})
-		return sourcetest.Subject{Source: v, Person: p}
+		return bridgetest.SourceSubject{Source: v, Person: p}
 	})
 }

@@ -12,18 +12,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// rootEvery is how often the vault's directory itself is looked at: no event tells that a
-// disk was unmounted or another one mounted over it. Each look wakes the process, so they
-// are few while nothing happens.
+// The vault's directory itself is polled: no event reports that a disk was unmounted or mounted over it. Each poll wakes the
+// process, so they are few.
 const (
 	rootEvery = 5 * time.Second
-	awayEvery = time.Second // while the vault is away, or folders are polled
+	awayEvery = time.Second // while the vault is offline, or folders are polled
 )
 
-// Run watches the vault until ctx ends, and reports each change that others
-// made once it has settled, about 100 ms after the last step of a save. Scan
-// comes first: Run reports what differs from it, also what changed in between.
-// Only one Run may be active.
+// Run watches the vault until ctx ends, and reports each settled change by others, about 100 ms after the last step of a
+// save. Call Scan first: Run reports what differs from it, including changes in between. Only one Run may be active.
 func (v *Vault) Run(ctx context.Context, changed func(model.SourceEvent)) error {
 	w := &watch{v: v, report: changed, pending: make(map[string]*change)}
 	w.timer = time.NewTimer(rootEvery)
@@ -57,7 +54,6 @@ func (v *Vault) Run(ctx context.Context, changed func(model.SourceEvent)) error 
 	}
 }
 
-// rootDue is how long to wait before the next look at the vault's directory.
 func (w *watch) rootDue() time.Duration {
 	if w.offline || len(w.notifier.polled) > 0 {
 		return awayEvery
@@ -65,35 +61,31 @@ func (w *watch) rootDue() time.Duration {
 	return rootEvery
 }
 
-// watch is one Run.
 type watch struct {
 	v        *Vault
 	report   func(model.SourceEvent)
 	notifier *notifier
-	pending  map[string]*change // paths that are worth a look
+	pending  map[string]*change // paths that may have changed
 	timer    *time.Timer        // of the next look, which is due at next
 	next     time.Time          // zero if nothing is pending
 	looked   time.Time          // when the last one was
 	offline  bool
 }
 
-// start watches the vault's directory; the comparison with the tree leads from there into
-// every folder.
+// start watches the vault's directory; the comparison with the tree leads from there into every folder.
 func (w *watch) start() {
 	w.notifier = newNotifier(w.v)
 	w.enter("")
 }
 
-// enter watches a folder and then compares it, in this order, so that nothing
-// that happens between the two goes unnoticed.
+// enter watches a folder and then compares it, in this order, so that no change in between is missed.
 func (w *watch) enter(rel string) {
 	if w.notifier.add(rel) {
 		w.compare(rel)
 	}
 }
 
-// notice marks what an event is about. Its kind does not matter, except that a watch may
-// have ended with its folder.
+// notice marks the path of an event. Its kind only matters because a watch may have ended with its folder.
 func (w *watch) notice(ev fsnotify.Event) {
 	rel := strings.TrimPrefix(strings.TrimPrefix(ev.Name, w.v.folder.Path), "/")
 	if rel == "" {
@@ -106,7 +98,7 @@ func (w *watch) notice(ev fsnotify.Event) {
 	w.mark(rel)
 }
 
-// failed deals with errors of the watcher: after lost events every folder is compared.
+// failed handles errors of the watcher: after lost events every folder is compared.
 func (w *watch) failed(err error) {
 	if err == nil {
 		return
@@ -120,9 +112,8 @@ func (w *watch) failed(err error) {
 	w.notifier.poll(w.compare)
 }
 
-// compare marks what differs between a folder and the tree, and does the same in the
-// folders below that are not watched yet. So a look, which comes later, finds both halves
-// of a rename marked.
+// compare marks differences between a folder and the tree, and enters unwatched folders below. So the look, which comes
+// later, has both halves of a rename.
 func (w *watch) compare(rel string) {
 	entries, err := w.list(rel)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
@@ -145,7 +136,6 @@ func (w *watch) compare(rel string) {
 	}
 }
 
-// list describes what the folder at rel holds.
 func (w *watch) list(rel string) ([]model.SourceEntry, error) {
 	dir, err := w.v.folder.OpenDir(rel)
 	if err != nil {
@@ -155,7 +145,7 @@ func (w *watch) list(rel string) ([]model.SourceEntry, error) {
 	return list(dir, rel, w.v.swaps.Sweep())
 }
 
-// checkRoot notices that the vault went away, or is back.
+// checkRoot reports that the vault went offline or is back.
 func (w *watch) checkRoot() {
 	if w.offline {
 		w.goOnline()
@@ -172,8 +162,7 @@ func (w *watch) checkRoot() {
 	w.report(model.SourceEvent{Kind: model.EventOffline})
 }
 
-// goOnline serves the vault again if it is back: every folder is compared, and what differs
-// is reported after EventOnline.
+// goOnline serves the vault again if it is back: every folder is compared, and differences are reported after EventOnline.
 func (w *watch) goOnline() {
 	root, err := w.v.folder.Find(w.v.tree.hadEntries)
 	if err != nil {

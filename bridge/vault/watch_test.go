@@ -13,16 +13,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/tests/need"
 )
 
 var (
-	follow = sourcetest.Follow
-	await  = sourcetest.Await
-	is     = sourcetest.Is
+	follow = bridgetest.Follow
+	await  = bridgetest.Await
+	is     = bridgetest.Is
 )
 
 // TestSavesOfEditors wants each way of saving to be one EventChanged, soon. Of a save that a
@@ -136,8 +136,7 @@ func TestBurst(t *testing.T) {
 	await(t, events, "a removal", is(model.EventRemoved, "d7"))
 }
 
-// TestOverflow has more events than the kernel's queue takes, while the
-// receiver of events is slow.
+// TestOverflow has more events than the kernel's queue takes, while the receiver of events is slow.
 func TestOverflow(t *testing.T) {
 	t.Parallel()
 	limit, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
@@ -289,8 +288,7 @@ func makeDir(t *testing.T, name string) string {
 	return dir
 }
 
-// TestLinkInThePlace moves files and folders and leaves symlinks in their places, which
-// lead to where they are now.
+// TestLinkInThePlace moves files and folders and leaves symlinks in their places, which lead to where they are now.
 func TestLinkInThePlace(t *testing.T) {
 	t.Parallel()
 	v, p := open(t, vault.Options{})
@@ -364,8 +362,7 @@ func TestMoveIntoANewFolder(t *testing.T) {
 	}
 }
 
-// TestRenameChains moves things again before the first move is reported, and
-// into folders that are new themselves.
+// TestRenameChains moves things again before the first move is reported, and into folders that are new themselves.
 func TestRenameChains(t *testing.T) {
 	t.Parallel()
 	v, p := open(t, vault.Options{})
@@ -411,8 +408,7 @@ func TestKindChanges(t *testing.T) {
 	}
 }
 
-// TestFolderMadeAgain takes away a folder and makes it again at once: its watch
-// must be the new folder's.
+// TestFolderMadeAgain takes away a folder and makes it again at once: its watch must be the new folder's.
 func TestFolderMadeAgain(t *testing.T) {
 	t.Parallel()
 	v, p := open(t, vault.Options{})

@@ -17,10 +17,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// TestWorkspaceAgainstAPerson runs a whole workspace on a vault and a store: a
-// program suggests lines at the top of a note while a user adds lines at its
-// end. Every suggestion whose write was acknowledged and every line of the
-// person is in the file at the end, the user's unmarked.
+// TestWorkspaceAgainstAPerson runs a whole workspace on a vault and a store: a program suggests lines at the top of a note
+// while a user adds lines at its end. Every suggestion whose write was acknowledged and every line of the person is in the
+// file at the end, the user's unmarked.
 func TestWorkspaceAgainstAPerson(t *testing.T) {
 	t.Parallel()
 	v, p := open(t, vault.Options{})

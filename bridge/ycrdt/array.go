@@ -53,8 +53,7 @@ func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
 	return tx.insertValues(b, left, values)
 }
 
-// Push adds values at the end. Unlike an insertion at the last position they
-// come after elements that were deleted there.
+// Push adds values at the end. Unlike an insertion at the last position they come after elements that were deleted there.
 func (a *Array) Push(tx *Txn, values ...any) error {
 	b := a.in(tx)
 	if err := checkValues(values); err != nil || b.Dead {
@@ -71,8 +70,7 @@ func (a *Array) Push(tx *Txn, values ...any) error {
 	return tx.insertValues(b, last, values)
 }
 
-// insertValues inserts values after left. Neighbours that are any values share
-// an item.
+// insertValues inserts values after left. Neighbours that are any values share an item.
 func (tx *Txn) insertValues(b *ytypes.Branch, left structs.Ref, values []any) (err error) {
 	right := tx.edit.Store.After(b, left)
 	var packed []byte
@@ -109,57 +107,12 @@ func isAny(v any) bool {
 	return true
 }
 
-// Delete removes n elements from pos on.
 func (a *Array) Delete(tx *Txn, pos, n int) {
 	b := a.in(tx)
 	pos = clamp(pos, b.Length)
 	if n = clamp(n, b.Length-pos); n > 0 && !b.Dead {
 		edit.DeleteVisible(&tx.edit, b, pos, n)
 	}
-}
-
-// Len returns the committed number of elements.
-func (a *Array) Len() (n int) {
-	a.read(func(_ *ytypes.Store, b *ytypes.Branch) {
-		if b != nil {
-			n = b.Length
-		}
-	})
-	return n
-}
-
-// LenIn returns the number of elements as tx sees it.
-func (a *Array) LenIn(tx *Txn) int { return a.in(tx).Length }
-
-// Get returns the committed element at pos, and whether there is one.
-func (a *Array) Get(pos int) (value any, ok bool) {
-	if pos < 0 {
-		return nil, false
-	}
-	a.read(func(s *ytypes.Store, b *ytypes.Branch) { value, ok = a.element(s, b, pos) })
-	return value, ok
-}
-
-// GetIn is [Array.Get] for the array as tx sees it.
-func (a *Array) GetIn(tx *Txn, pos int) (value any, ok bool) {
-	if pos < 0 {
-		return nil, false
-	}
-	return a.element(tx.edit.Store, a.in(tx), pos)
-}
-
-func (a *Array) element(s *ytypes.Store, b *ytypes.Branch, pos int) (any, bool) {
-	if b == nil {
-		return nil, false
-	}
-	for r := b.Start; r != 0; r = s.Items[r].Right {
-		n := int(s.Items[r].VisibleUnits())
-		if pos < n {
-			return a.doc.values(&s.Items[r], nil)[pos], true
-		}
-		pos -= n
-	}
-	return nil, false
 }
 
 // Values returns the committed elements.

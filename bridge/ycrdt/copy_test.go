@@ -8,9 +8,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// copySnapshot returns the snapshot of a document that is made from the state
-// of d, if nothing waits in d. Yjs's copies have the same. It is that of d
-// itself, except for what no API makes and an update may hold:
+// copySnapshot returns the snapshot of a document that is made from the state of d, if nothing waits in d. Yjs's copies have
+// the same. It is that of d itself, except for what no API makes and an update may hold:
 //
 //   - A torn value (see package ytypes, checker.torn) is overwritten, but not deleted. The copy
 //     gets its parts as items of their own, so that each deletes the one before.
@@ -62,8 +61,7 @@ func losesNeighbour(s *ytypes.Store, it *structs.Item, lost []bool) bool {
 		it.RightOrigin != 0 && lost[holder(it.RightOrigin, it.RightClock)]
 }
 
-// hasTornValue reports whether a key of d has an overwritten value that is not
-// deleted; see package ytypes, checker.torn.
+// hasTornValue reports whether a key of d has an overwritten value that is not deleted; see package ytypes, checker.torn.
 func hasTornValue(d *Doc) bool {
 	s := d.store
 	for r := range s.Items {

@@ -12,11 +12,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Options are the settings of a new document.
 type Options struct {
-	// ClientID is the id under which the document writes. Zero means a random
-	// one, as is right everywhere but in tests: no two writers, and no two
-	// sessions of one writer, may ever share an id. At most 2^53-1.
+	// ClientID is the id under which the document writes. Zero means a random one, as is right everywhere but in tests: no
+	// two writers, and no two sessions of one writer, may ever share an id. At most 2^53-1.
 	ClientID ClientID
 }
 
@@ -45,7 +43,6 @@ type root struct {
 	array *Array
 }
 
-// NewDoc returns an empty document.
 func NewDoc(opts Options) *Doc {
 	d := &Doc{store: ytypes.New(), roots: make(map[string]*root)}
 	d.txn.doc, d.txn.edit.Store = d, d.store
@@ -71,7 +68,6 @@ func (d *Doc) Size() int {
 // update arrives that another writer made with the same id.
 func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
 
-// freshClientID returns a random id that has no history in the document.
 func (d *Doc) freshClientID() ClientID {
 	for {
 		id := ClientID(rand.Uint32())
@@ -91,16 +87,13 @@ func (d *Doc) renewClientID() {
 	}
 }
 
-// Transact runs fn as one transaction: other goroutines and peers
-// see all of its changes or none. origin says who made the change; it is
-// passed to update listeners.
+// Transact runs fn as one transaction: other goroutines and peers see all of its changes or none. origin says who made the
+// change; it is passed to update listeners.
 //
-// fn must use the Txn foreverything that it does with the document, also for
-// reading (the methods ending in "In"); a method that takes no Txn may wait
-// for the transaction to end, forever. Transactions do not nest.
+// fn must use the Txn for everything that it does with the document, also for reading (the methods ending in "In"); a method
+// that takes no Txn may wait for the transaction to end, forever. Transactions do not nest.
 //
-// After the commit the callbacks of the document run, with no lock held; see
-// [Doc.OnUpdate].
+// After the commit the callbacks of the document run, with no lock held; see [Doc.OnUpdate].
 func (d *Doc) Transact(origin any, fn func(*Txn)) {
 	d.mu.Lock()
 	d.txn.begin(origin, true)
@@ -127,8 +120,7 @@ func (d *Doc) finish() {
 	}
 }
 
-// Text returns the text called name at the root of the document. The name
-// need not exist: a root comes into being with its first content.
+// Text returns the text called name at the root of the document. A root begins to exist with its first content.
 func (d *Doc) Text(name string) *Text {
 	d.rootsMu.Lock()
 	defer d.rootsMu.Unlock()
@@ -139,7 +131,6 @@ func (d *Doc) Text(name string) *Text {
 	return r.text
 }
 
-// Map returns the map called name at the root of the document.
 func (d *Doc) Map(name string) *Map {
 	d.rootsMu.Lock()
 	defer d.rootsMu.Unlock()
@@ -150,7 +141,6 @@ func (d *Doc) Map(name string) *Map {
 	return r.mapp
 }
 
-// Array returns the array called name at the root of the document.
 func (d *Doc) Array(name string) *Array {
 	d.rootsMu.Lock()
 	defer d.rootsMu.Unlock()
@@ -177,5 +167,4 @@ func (d *Doc) StateVector() StateVector {
 	return d.store.StateVector()
 }
 
-// EncodeStateVector returns [Doc.StateVector] in the form of sync messages.
 func (d *Doc) EncodeStateVector() []byte { return d.StateVector().Encode() }

@@ -16,13 +16,11 @@ var (
 	// applications that choose it produce. Providers and the sync protocol use V1.
 	ErrUpdateV2 = wire.ErrUpdateV2
 
-	// ErrPendingLimit is returned for an update that could not be integrated
-	// because earlier updates are missing, when the document already keeps as
-	// much of such data as it may. Nothing has changed.
+	// ErrPendingLimit is returned for an update that could not be integrated because earlier updates are missing, when the
+	// document already keeps as much of such data as it may. Nothing has changed.
 	ErrPendingLimit = exchange.ErrPendingLimit
 
-	// ErrTooLarge is returned when content would no longer fit the 4 GiB that a
-	// document can address. Nothing has changed.
+	// ErrTooLarge is returned when content would no longer fit the 4 GiB that a document can address. Nothing has changed.
 	ErrTooLarge = exchange.ErrTooLarge
 
 	// ErrValue is wrapped by errors about a Go value that has no Yjs form.

@@ -1,6 +1,11 @@
 package ycrdt
 
-import "maps"
+import (
+	"maps"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
 
 // Check verifies all invariants of the document.
 func Check(d *Doc) error {
@@ -11,7 +16,7 @@ func Check(d *Doc) error {
 
 // Holds reports whether the unit was there, and not deleted.
 func Holds(s *Snapshot, id ID) bool {
-	return id.Clock < s.state[id.Client] && !s.deletes.Contains(id.Client, id.Clock)
+	return id.Clock < s.state[id.Client] && !contains(s.deletes, id)
 }
 
 // Content returns the content of every root that was asked for, in the form of packValue.
@@ -32,3 +37,11 @@ func Content(d *Doc) any {
 	}
 	return out
 }
+
+// contains reports whether a unit is in a set.
+func contains(ds wire.DeleteSet, id ID) bool {
+	return slices.ContainsFunc(ds, func(r wire.Range) bool { return r.Client == id.Client && r.Clock <= id.Clock && id.Clock < r.End() })
+}
+
+// LenIn returns the number of elements as tx sees it.
+func (a *Array) LenIn(tx *Txn) int { return len(a.ValuesIn(tx)) }

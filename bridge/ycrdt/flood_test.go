@@ -14,9 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// The tests of this file apply updates that are valid, but larger or more
-// contrived than any writer's. Where work could be quadratic, they end in
-// seconds only if it is not, or if a step of it costs next to nothing.
+// The tests of this file apply updates that are valid, but larger or more contrived than any writer's. Where work could be
+// quadratic, they end in seconds only if it is not, or if a step of it costs next to nothing.
 
 // checkReload compares d with a copy made from its state.
 func checkReload(t *testing.T, d *Doc) {
@@ -29,8 +28,7 @@ func checkReload(t *testing.T, d *Doc) {
 	}
 }
 
-// TestManyItems loads a million items of one unit each, which cannot be merged
-// since each was inserted before the last one.
+// TestManyItems loads a million items of one unit each, which cannot be merged since each was inserted before the last one.
 func TestManyItems(t *testing.T) {
 	const n = 1_000_000
 	update := uints(1, n, 50, 0, 4, 1, "t", "x")
@@ -69,8 +67,7 @@ func TestManyDeletes(t *testing.T) {
 	checkReload(t, d)
 }
 
-// TestManyPendingDeletes floods a document with deletions of what it does not
-// have.
+// TestManyPendingDeletes floods a document with deletions of what it does not have.
 func TestManyPendingDeletes(t *testing.T) {
 	const n = 1_000_000
 	d := some(t)

@@ -57,8 +57,7 @@ func FuzzApplyUpdate(f *testing.F) {
 		if !bytes.Equal(d.EncodeStateAsUpdate(nil), state) {
 			t.Errorf("applied twice:\n got %x\nwant %x", d.EncodeStateAsUpdate(nil), state)
 		}
-		// What waits may overlap with what is there; merging cuts it then, as Yjs
-		// does, and a copy need not wait.
+		// What waits may overlap with what is there; merging cuts it then, as Yjs does, and a copy need not wait.
 		if d.updates.Waiting() == 0 {
 			checkCopy(t, d)
 		}

@@ -16,9 +16,8 @@ type sharedType interface {
 	check() error       // reports content that could not be inserted
 }
 
-// A handle is what the application holds of a shared type: a root by name or a
-// nested type by its branch. One that NewText, NewMap or NewArray returned
-// belongs to no document until it is inserted into one.
+// A handle is what the application holds of a shared type: a root by name or a nested type by its branch. One that NewText,
+// NewMap or NewArray returned belongs to no document until it is inserted into one.
 type handle struct {
 	doc    *Doc
 	name   string
@@ -38,8 +37,7 @@ func (h *handle) in(tx *Txn) *ytypes.Branch {
 	return b
 }
 
-// find returns the branch for reading, nil if there is no such root yet. The
-// caller holds the lock of the document.
+// find returns the branch for reading, nil if there is no such root yet. The caller holds the lock of the document.
 func (h *handle) find(s *ytypes.Store) *ytypes.Branch {
 	if b := h.branch.Load(); b != nil {
 		return b
@@ -47,8 +45,7 @@ func (h *handle) find(s *ytypes.Store) *ytypes.Branch {
 	return s.Roots[h.name]
 }
 
-// read calls fn with the branch, which is nil if there is no such root yet,
-// and with the document locked.
+// read calls fn with the branch, which is nil if there is no such root yet, and with the document locked.
 func (h *handle) read(fn func(*ytypes.Store, *ytypes.Branch)) {
 	if h.doc == nil {
 		return

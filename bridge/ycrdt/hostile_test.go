@@ -11,8 +11,7 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// uints builds bytes from integers (as varints), strings (with their length),
-// bytes and byte slices (as they are).
+// uints builds bytes from integers (as varints), strings (with their length), bytes and byte slices (as they are).
 func uints(parts ...any) (out []byte) {
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -169,8 +168,7 @@ func TestWideClocks(t *testing.T) {
 	}
 }
 
-// TestDeepNesting nests types far deeper than the stack of a recursive
-// implementation would allow.
+// TestDeepNesting nests types far deeper than the stack of a recursive implementation would allow.
 func TestDeepNesting(t *testing.T) {
 	const depth = 200_000
 	update := uints(1, depth, 50, 0, 7, 1, "a", 0)
@@ -187,8 +185,7 @@ func TestDeepNesting(t *testing.T) {
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil)[:10], hex.EncodeToString(uints(1, 2, 50, 0, 1, 1, "a", 1, []byte{0})))
 }
 
-// TestPendingIsBounded floods a document with structs that cannot be
-// integrated.
+// TestPendingIsBounded floods a document with structs that cannot be integrated.
 func TestPendingIsBounded(t *testing.T) {
 	d := some(t)
 	long := strings.Repeat("x", 1<<20)

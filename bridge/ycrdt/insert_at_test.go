@@ -39,8 +39,7 @@ func TestInsertAtWhatWasDeleted(t *testing.T) {
 	}
 }
 
-// Peers that insert at deleted units at the same time agree, and Pieces names every
-// unit once.
+// Peers that insert at deleted units at the same time agree, and Pieces names every unit once.
 func TestInsertAtConverges(t *testing.T) {
 	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) {
 		docs := []*ycrdt.Doc{ycrdt.NewDoc(ycrdt.Options{ClientID: 1}), ycrdt.NewDoc(ycrdt.Options{ClientID: 2}), ycrdt.NewDoc(ycrdt.Options{ClientID: 3})}

@@ -25,8 +25,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkType types, one character and transaction after the other, at one
-// place of a long text.
+// BenchmarkType types, one character and transaction after the other, at one place of a long text.
 func BenchmarkType(b *testing.B) {
 	d := NewDoc(Options{ClientID: 1})
 	play(d, newTrace(b4Edits, 1, b4Jump))

@@ -10,14 +10,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// A Map is a shared map from strings to values. Of concurrent writes to one
-// key one wins, the same on every peer.
+// A Map is a shared map from strings to values. Of concurrent writes to one key one wins, the same on every peer.
 //
-// Values go in as nil, bool, any integer or float type, string, []byte, []any,
-// map[string]any, [Object], [Undefined], [BigInt] or a nested type from [NewText],
-// [NewMap] or [NewArray]. They come out as nil, bool, int64 (JavaScript
-// integers of up to 31 bits), float64, string, []byte, []any, map[string]any,
-// Undefined, BigInt, *[Text], *[Map], *[Array], [Subdoc] or [Foreign].
+// Values go in as nil, bool, any integer or float type, string, []byte, []any, map[string]any, [Object], [Undefined],
+// [BigInt] or a nested type from [NewText], [NewMap] or [NewArray]. They come out as nil, bool, int64 (JavaScript integers
+// of up to 31 bits), float64, string, []byte, []any, map[string]any, Undefined, BigInt, *[Text], *[Map], *[Array], [Subdoc]
+// or [Foreign].
 type Map struct {
 	handle
 	initial map[string]any
@@ -105,8 +103,7 @@ func (m *Map) Keys() (keys []string) {
 // KeysIn is [Map.Keys] for the map as tx sees it.
 func (m *Map) KeysIn(tx *Txn) []string { return tx.edit.Store.SortedKeys(m.in(tx)) }
 
-// All iterates over the committed keys, sorted, and their values. It sees the
-// map as it was when the iteration began.
+// All iterates over the committed keys, sorted, and their values. It sees the map as it was when the iteration began.
 func (m *Map) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		var keys []string

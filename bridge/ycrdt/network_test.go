@@ -18,9 +18,8 @@ type networkOptions struct {
 	Verify func(*ycrdt.Doc) error
 }
 
-// converge plays the history of a seed: a third of the time in two parts that cannot
-// reach each other, and at the end everybody gets everything. It returns an
-// error, which names the seed, if an update is refused, Verify fails, or the
+// converge plays the history of a seed: a third of the time in two parts that cannot reach each other, and at the end
+// everybody gets everything. It returns an error, which names the seed, if an update is refused, Verify fails, or the
 // documents differ in content, state vector or deletions.
 func converge(seed uint64, opts networkOptions) error {
 	n := newNetwork(seed, opts)

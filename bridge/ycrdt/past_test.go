@@ -60,8 +60,7 @@ func drawEdits(t testing.TB, r *rand.Rand) (updates [][]byte, moments []moment) 
 	return updates, moments
 }
 
-// What a document showed at any time is found in all that it ever held, by the snapshots of
-// the updates until then.
+// What a document showed at any time is found in all that it ever held, by the snapshots of the updates until then.
 func TestPastBySnapshots(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
 		updates, moments := drawEdits(t, r)

@@ -19,8 +19,7 @@ func inParallel(fn func(worker int)) {
 	wg.Wait()
 }
 
-// TestSharedDoc edits, reads, encodes and observes one document from eight
-// goroutines.
+// TestSharedDoc edits, reads, encodes and observes one document from eight goroutines.
 func TestSharedDoc(t *testing.T) {
 	const rounds = 100
 	doc := ycrdt.NewDoc(ycrdt.Options{})
@@ -64,8 +63,7 @@ func TestSharedDoc(t *testing.T) {
 	}
 }
 
-// TestSeparateDocs has eight goroutines with a document each that exchange
-// updates.
+// TestSeparateDocs has eight goroutines with a document each that exchange updates.
 func TestSeparateDocs(t *testing.T) {
 	docs := make([]*ycrdt.Doc, goroutines)
 	for i := range docs {
@@ -97,8 +95,7 @@ func TestSeparateDocs(t *testing.T) {
 	}
 }
 
-// TestCallbackOrder checks that callbacks run in the order of the commits,
-// also those that callbacks cause.
+// TestCallbackOrder checks that callbacks run in the order of the commits, also those that callbacks cause.
 func TestCallbackOrder(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text("t")

@@ -248,7 +248,7 @@ func (r *replica) resolve(tx *Txn, path []any) (any, error) {
 		case *Map:
 			target, ok = t.GetIn(tx, key.(string))
 		case *Array:
-			target, ok = t.GetIn(tx, int(key.(float64)))
+			target, ok = t.ValuesIn(tx)[int(key.(float64))], true
 		}
 		if !ok {
 			return nil, fmt.Errorf("no type at path %v", path)

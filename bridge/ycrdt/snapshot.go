@@ -10,9 +10,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// A Snapshot is a fingerprint of a document's state: which units it has seen
-// and which of them are deleted. Two documents with equal snapshots have the
-// same content. A Snapshot does not change.
+// A Snapshot is a fingerprint of a document's state: which units it has seen and which of them are deleted. Two documents
+// with equal snapshots have the same content. A Snapshot does not change.
 type Snapshot struct {
 	state   StateVector
 	deletes wire.DeleteSet // normal
@@ -25,8 +24,7 @@ func (d *Doc) Snapshot() *Snapshot {
 	return &Snapshot{d.store.StateVector(), exchange.DeleteSet(d.store, d.store.ActiveClients())}
 }
 
-// DecodeSnapshot reads what [Snapshot.Encode] or Yjs's encodeSnapshot (V1)
-// wrote. The error wraps [ErrMalformed].
+// DecodeSnapshot reads what [Snapshot.Encode] or Yjs's encodeSnapshot (V1) wrote. The error wraps [ErrMalformed].
 func DecodeSnapshot(data []byte) (*Snapshot, error) {
 	r := lib0.NewReader(data)
 	snap := &Snapshot{deletes: wire.ReadDeleteSet(&r)}
@@ -38,8 +36,7 @@ func DecodeSnapshot(data []byte) (*Snapshot, error) {
 	return snap, nil
 }
 
-// Encode returns the snapshot as Yjs's encodeSnapshot (V1) writes it: the
-// delete set, then the state vector.
+// Encode returns the snapshot as Yjs's encodeSnapshot (V1) writes it: the delete set, then the state vector.
 func (s *Snapshot) Encode() []byte {
 	return append(s.deletes.AppendTo(nil), s.state.Encode()...)
 }

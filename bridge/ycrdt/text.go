@@ -8,13 +8,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// A Text is a shared sequence of characters. Positions and lengths count
-// UTF-16 units, as in Yjs and JavaScript: a character outside of the Basic
-// Multilingual Plane, such as an emoji, counts two.
+// A Text is a shared sequence of characters. Positions and lengths count UTF-16 units, as in Yjs and JavaScript: a character
+// outside of the Basic Multilingual Plane, such as an emoji, counts two.
 //
-// A position between the two units of such a character is moved: an insertion
-// goes before the character, a deletion takes all of it. Positions beyond the
-// end stand for the end.
+// A position between the two units of such a character is moved: an insertion goes before the character, a deletion takes
+// all of it. Positions beyond the end stand for the end.
 type Text struct {
 	handle
 	initial string
@@ -72,9 +70,8 @@ const (
 	After
 )
 
-// InsertAt puts s on the given side of the unit id, which may be deleted: nothing
-// stands between the two then. It reports whether it could: not if the text has no
-// such unit, or remembers no more where it was.
+// InsertAt puts s on the given side of the unit id, which may be deleted: nothing stands between the two then. It reports
+// whether it could: not if the text has no such unit, or remembers no more where it was.
 func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 	b := t.in(tx)
 	store := tx.edit.Store
@@ -112,9 +109,8 @@ func (t *Text) Delete(tx *Txn, pos, n int) {
 	}
 }
 
-// String returns the committed text without embedded objects. The text of an
-// unchanged Text is put together once, so calling String often is cheap; it
-// does not wait for a running transaction if it was read since the last one.
+// String returns the committed text without embedded objects. The text of an unchanged Text is put together once, so calling
+// String often is cheap; it does not wait for a running transaction if it was read since the last one.
 func (t *Text) String() string { return t.view().Text }
 
 // Len returns the committed length in UTF-16 units; embedded objects count one.
@@ -152,9 +148,8 @@ type Run struct {
 	Len int // UTF-16 units
 }
 
-// Runs returns the identity of every visible unit of the committed text, in
-// order. Together with [Text.String] it tells later which of the characters
-// that a reader saw still exist. Embedded objects are runs of their own unit.
+// Runs returns the identity of every visible unit of the committed text, in order. Together with [Text.String] it tells
+// later which of the characters that a reader saw still exist. Embedded objects are runs of their own unit.
 func (t *Text) Runs() []Run {
 	var runs []Run
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) { runs = runsOf(s, b) })
@@ -204,8 +199,7 @@ func (t *Text) Objects() (places []int) {
 	return places
 }
 
-// A Piece is a stretch of units of a text, all visible or all deleted, with
-// consecutive IDs.
+// A Piece is a stretch of units of a text, all visible or all deleted, with consecutive IDs.
 type Piece struct {
 	ID      ID
 	Len     int // UTF-16 units

@@ -4,11 +4,9 @@ import (
 	"math/rand/v2"
 )
 
-// The public trace of the field, known as B4, is the history of a paper by
-// Martin Kleppmann: 182,315 insertions and 77,463 deletions of one character,
-// after which 104,852 characters are left. No package registry carries it, so
-// the benchmarks use a synthetic one of the same size, mix and number of
-// structs, always the same.
+// The public trace of the field, known as B4, is the history of a paper by Martin Kleppmann: 182,315 insertions and 77,463
+// deletions of one character, after which 104,852 characters are left. No package registry carries it, so the benchmarks use
+// a synthetic one of the same size, mix and number of structs, always the same.
 const (
 	b4Edits   = 259_778
 	b4Inserts = 182_315
@@ -28,9 +26,8 @@ type typist struct {
 	pos    int
 }
 
-// newTrace makes a trace of n edits by the given number of clients. They type
-// in bursts; a burst goes forward or takes back, and now and then the cursor
-// jumps. jump is how many bursts pass between jumps.
+// newTrace makes a trace of n edits by the given number of clients. They type in bursts; a burst goes forward or takes back,
+// and now and then the cursor jumps. jump is how many bursts pass between jumps.
 func newTrace(n, clients, jump int) []tracedEdit {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(clients)))
 	typists := make([]typist, clients)
@@ -64,8 +61,7 @@ func newTrace(n, clients, jump int) []tracedEdit {
 	return edits
 }
 
-// play makes the edits of a trace, one transaction each. It switches the
-// client id of the document as the trace has it.
+// play makes the edits of a trace, one transaction each. It switches the client id of the document as the trace has it.
 func play(d *Doc, trace []tracedEdit) {
 	text := d.Text("t")
 	for _, e := range trace {

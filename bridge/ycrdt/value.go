@@ -132,8 +132,7 @@ func checkValue(v any) error {
 	return err
 }
 
-// insertValue inserts one value that passed checkValue between left and right
-// and returns its item.
+// insertValue inserts one value that passed checkValue between left and right and returns its item.
 func (tx *Txn) insertValue(v any, left, right structs.Ref, parent int32) (structs.Ref, error) {
 	switch v := v.(type) {
 	case sharedType:

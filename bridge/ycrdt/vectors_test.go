@@ -203,8 +203,7 @@ func TestVectorPending(t *testing.T) {
 	}
 }
 
-// TestMergeOfUnsortedUpdates merges updates whose clients come in the order in
-// which no Yjs writes them.
+// TestMergeOfUnsortedUpdates merges updates whose clients come in the order in which no Yjs writes them.
 func TestMergeOfUnsortedUpdates(t *testing.T) {
 	low, high := uints(1, 1, 0, 4, 1, "t", "ab"), uints(1, 903, 0, 4, 1, "t", "x")
 	lowLater := uints(1, 1, 2, byte(0x84), 1, 1, "c")
@@ -244,9 +243,8 @@ func TestVectorTornValue(t *testing.T) {
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil), "02010200a801030177036e65770201002401016d016b0161a10100030101010103")
 }
 
-// TestVectorLostNeighbour inserts between a unit of a text and one of a type
-// that is then deleted. In Yjs, too, the text has what was inserted, and a copy
-// of the document lacks it.
+// TestVectorLostNeighbour inserts between a unit of a text and one of a type that is then deleted. In Yjs, too, the text has
+// what was inserted, and a copy of the document lacks it.
 func TestVectorLostNeighbour(t *testing.T) {
 	d := NewDoc(Options{ClientID: 9})
 	apply(t, d, uints(1, 3, 1, 0, 4, 1, "t", "a", 0x27, 1, "m", "k", 2, 4, 0, 1, 1, "in", 0))

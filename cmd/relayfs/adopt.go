@@ -54,7 +54,6 @@ not be a vault any more.`,
 	return cmd
 }
 
-// stateDirFor returns the state folder of the vault that was at old, or old if it is a state folder.
 func stateDirFor(base, old string) (string, error) {
 	dir, err := filepath.Abs(old)
 	if err != nil {

@@ -164,7 +164,6 @@ func logErrorText(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// addJSONFlag adds --json, for show.
 func (e *env) addJSONFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&e.json, "json", false, "print JSON")
 }

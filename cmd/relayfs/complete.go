@@ -87,7 +87,6 @@ func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.Completion
 	}
 }
 
-// completeSelected completes a flag with the values of a field of the pending suggestions.
 func (f *workspaceFlags) completeSelected(field func(reviewqueue.Suggestion) string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		_, sources := splitArgs(args, isID)

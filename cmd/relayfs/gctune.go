@@ -27,7 +27,6 @@ func tuneHeap() {
 	}
 }
 
-// tuner sets the garbage collector's percentage after each collection.
 type tuner struct {
 	minRelease uint64
 	timer      *time.Timer // calls release after quietTime without a collection

@@ -93,7 +93,6 @@ var timeLayouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:0
 
 var clockLayouts = []string{"15:04:05", "15:04"}
 
-// parseWhen parses the number of an entry, a time, or an age.
 func parseWhen(s string, now time.Time) (history.When, error) {
 	s = strings.TrimSpace(s)
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil && n > 0 {

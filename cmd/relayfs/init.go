@@ -88,7 +88,6 @@ func (i *initWizard) run(ctx context.Context) error {
 	return nil
 }
 
-// chooseSources returns the given sources, or those that the user chooses from the found ones.
 func (i *initWizard) chooseSources() ([]string, error) {
 	if len(i.sources) > 0 {
 		return config.AbsoluteSources(i.sources)

@@ -29,7 +29,6 @@ type loginOptions struct {
 	state               loginStateDir
 }
 
-// loginStateDir is the setting state.
 type loginStateDir string
 
 func (s *loginStateDir) register(e *env, cmd *cobra.Command) { registerState(e, cmd, (*string)(s)) }

@@ -15,7 +15,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/stdio"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -87,7 +86,6 @@ func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	return c, nil
 }
 
-// ownersFlags are the flags of the owner that apply to all its clients.
 var ownersFlags = []string{"mode", "view", "structure", "history", "toolsets", "approve"}
 
 func newMCPCommand(e *env) *cobra.Command {
@@ -134,7 +132,7 @@ More settings: 'relayfs help settings'.`,
 }
 
 func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.Source, so serving.Options) error {
-	client := &stdio.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger}
+	client := &serving.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger}
 	client.Open = func(s *serving.Session) (*serving.Control, error) {
 		c, err := o.control(s)
 		if err == nil {

@@ -91,7 +91,6 @@ or rejects. You see your suggestions as if they were accepted.
   text again.
 `
 
-// Exit codes.
 const (
 	exitDone   = 0
 	exitFailed = 1

@@ -8,18 +8,16 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// serveOptions are the flags of the commands that serve vaults until they are interrupted.
 type serveOptions struct {
 	workspaceFlags
 	mcpFlags
-	metrics       string           // HOST:PORT, "" for none
-	metricNumbers *metrics.Numbers // nil for none; set by prepare
+	metrics       string         // HOST:PORT, "" for none
+	metricNumbers *ports.Metrics // nil for none; set by prepare
 }
 
 func (o *serveOptions) register(e *env, cmd *cobra.Command) {
@@ -42,11 +40,11 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	so, err = o.session(log)
 	add(err)
 	add(o.mcpFlags.check())
-	add(metrics.Check(o.metrics))
+	add(ports.CheckMetrics(o.metrics))
 	if len(errs) == 0 {
 		add(o.http.CheckFile(so.Base))
 	}
-	if o.metricNumbers = metrics.New(o.metrics, version()); o.metricNumbers != nil {
+	if o.metricNumbers = ports.NewMetrics(o.metrics, version()); o.metricNumbers != nil {
 		so.Workspace.Saved = o.metricNumbers.Saved
 	}
 	if slices.ContainsFunc(args, source.IsRelay) {
@@ -72,9 +70,8 @@ func parts(err error) []error {
 	return []error{err}
 }
 
-// checkPorts reports why the ports cannot be opened.
 func (o *serveOptions) checkPorts() error {
-	return ports.CheckFree(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: metrics.Flag, Addr: o.metrics})
+	return ports.CheckFree(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: ports.MetricsSetting, Addr: o.metrics})
 }
 
 // serve opens the sources and serves them to other processes while work runs. mountpoint may be "".

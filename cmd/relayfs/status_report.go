@@ -18,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
-// statusReport is the JSON of 'relayfs status'.
 type statusReport struct {
 	Owner *owner.Info `json:"owner,omitempty"` // absent if none is running
 	Error string      `json:"error,omitempty"` // of the owner, in place of a report
@@ -113,7 +112,6 @@ func printServed(w io.Writer, r *statusReport) {
 // maxListed bounds the problems, and the names of hidden notes, that are printed.
 const maxListed = 10
 
-// clockTime formats a time, without the date if it is today.
 func clockTime(t time.Time) string {
 	t = t.Local()
 	if time.Now().Format(time.DateOnly) == t.Format(time.DateOnly) {

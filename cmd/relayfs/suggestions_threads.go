@@ -44,7 +44,6 @@ users and by agents. Adjacent comments are one thread.`,
 	return cmd
 }
 
-// chooseThreads lists the threads with the IDs or, without IDs, in the notes that match glob.
 func chooseThreads(ctx context.Context, q *api.Client, glob string, ids []string) ([]reviewqueue.Thread, error) {
 	list, err := q.ThreadsIn(ctx, glob)
 	if err != nil {
@@ -96,7 +95,6 @@ The suggestion stays pending. With the ID of a thread it answers the thread. Wit
 	return cmd
 }
 
-// commentTarget sets the thread or the suggestion with an ID in r.
 func commentTarget(ctx context.Context, q *api.Client, r *reviewqueue.CommentRequest, id string) error {
 	threads, err := q.Threads(ctx)
 	if err != nil {

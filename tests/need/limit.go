@@ -7,18 +7,14 @@ import (
 	"time"
 )
 
-// The limits of one call on up to 4 KiB of input.
 const (
 	MaxTime  = 100 * time.Millisecond // of one processor
 	MaxBytes = 64 << 20               // allocated
 )
 
-// Call runs fn, which must do its work on the goroutine that calls it, and
-// fails the test if that took more than [MaxTime], scaled, or [MaxBytes]; input is named
-// in the message. What other threads do meanwhile, and how long the call had to
-// wait for a processor, does not count, where the system tells them apart. Since
-// the garbage collector may still make the call pay for the garbage of others,
-// fn has to be slow three times in a row.
+// Call runs fn on this goroutine, and fails the test if it takes more than [MaxTime], scaled, or [MaxBytes]. Where the
+// system allows, only this thread's processor time counts. Because the garbage collector may charge the call for others'
+// garbage, only three slow calls in a row fail.
 func Call(t testing.TB, input []byte, fn func()) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -38,7 +34,6 @@ func Call(t testing.TB, input []byte, fn func()) {
 	t.Errorf("%x: took %v", input, fastest)
 }
 
-// allocated returns how many bytes the program has ever allocated.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

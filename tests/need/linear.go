@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Parts are what hostile texts are made of by repeating one of them: what opens
-// without closing, nests, or is looked for in vain. Each "N" is another number.
+// Parts are repeated to make hostile texts: they open without closing, nest, or are searched in vain. Each "N" is another
+// number.
 var Parts = []string{
 	"[", "[[", "![", "[](", "]", "(", "{", "}", "`", "` `` ", "```\n", "~~~\n", "<!--", "-->", "<div>\n", "</", "$$",
 	"{++", "++}", "{--", "--}", "{~~", "~>", "~~}", "{>>", "<<}", "{==", "==}", "{++{--", "{~~a~>", "{>>@@", "{++++}", "{>>x<<}", "{==a==}{>>",
@@ -19,7 +19,7 @@ var Parts = []string{
 	"#N ", "#N/", "#[[", "#<!--", "#`", "kN: v\n", "kN: [", "[[N]]", "[N](N.md)", "![[N]]\n", "N ", "N\n", "*a* _b_ ", "|a|b|\n",
 }
 
-// Repeat is about n bytes of a part.
+// Repeat returns about n bytes of a part.
 func Repeat(part string, n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -28,8 +28,7 @@ func Repeat(part string, n int) string {
 	return b.String()
 }
 
-// Stairs is about n bytes of lines, each indented by one step more than the one
-// before.
+// Stairs returns about n bytes of lines, each indented by one step more than the one before.
 func Stairs(step, line string, n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -46,10 +45,8 @@ const (
 	attempts   = 10
 )
 
-// Linear fails the test if fn, which must do its work on the goroutine that calls it,
-// takes time that grows faster than its input, made by input in the size n and in
-// four times that. Time is that of this thread, as in [Call], the least of several
-// runs.
+// Linear fails the test if the time of fn, which must work on this goroutine, grows faster than its input, made by input for
+// the size n and four times that. It takes the least of several times of this thread.
 func Linear(t testing.TB, name string, n int, input func(n int) string, fn func(text string)) {
 	t.Helper()
 	runtime.LockOSThread()

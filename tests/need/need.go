@@ -1,9 +1,8 @@
-// Package need has what a test may ask of a machine. It skips tests for which this machine has not everything,
-// and bounds how much time and memory a call on hostile input may take ([Call], [Linear]), and how long
-// anything may take on a machine that is busy with something else ([Scaled]).
+// Package need has the requirements of tests on the machine. It skips tests for which the machine lacks something, and
+// bounds the time and memory of calls on hostile input ([Call], [Linear]), and all times on a busy machine ([Scaled]).
 //
-// RELAYFS_TESTS=all, as make test sets it, runs all tests; plain go test runs those that need only Go.
-// With CI=true next to it, a test fails that would have to skip.
+// RELAYFS_TESTS=all, which make test sets, runs all tests; else only those run that need nothing but Go. With CI=true, too,
+// a test fails instead of skipping.
 package need
 
 import (
@@ -16,17 +15,15 @@ import (
 	"testing"
 )
 
-// Everything reports whether the tests run in full, as make test runs them.
 func Everything() bool { return os.Getenv("RELAYFS_TESTS") == "all" }
 
-// raced is whether the race detector is built in.
 var raced bool
 
-// Raced reports whether the race detector is on. Packages that are tested with it are tested without it, too, several
-// times as fast: so what costs much and has one goroutine can be left to that.
+// Raced reports whether the race detector is on. make test also runs without it, several times as fast: expensive tests with
+// one goroutine can be left to that run.
 func Raced() bool { return raced }
 
-// Full skips unless the tests run in full; why names what the test needs, or how long it takes.
+// Full skips the test unless RELAYFS_TESTS=all; why is what it needs, or how long it takes.
 func Full(t testing.TB, why string) {
 	t.Helper()
 	if !Everything() {
@@ -34,7 +31,7 @@ func Full(t testing.TB, why string) {
 	}
 }
 
-// Missing skips for want of something, which CI must have when the tests run in full.
+// Missing skips the test because something is missing, or fails it in CI.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	missing := fmt.Sprintf(format, args...)
@@ -44,7 +41,7 @@ func Missing(t testing.TB, format string, args ...any) {
 	t.Skip(missing)
 }
 
-// Programs skips unless the tests run in full and the programs are installed.
+// Programs skips the test unless RELAYFS_TESTS=all and the programs are installed.
 func Programs(t testing.TB, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -55,8 +52,8 @@ func Programs(t testing.TB, names ...string) {
 	}
 }
 
-// Waiting lets more parallel tests run at the same time than there are processors, for the TestMain of a package the
-// tests of which wait most of their time. go test -parallel overrides it.
+// Waiting raises the number of parallel tests, for the TestMain of a package whose tests mostly wait. go test -parallel
+// overrides it.
 func Waiting() {
 	const perProcessor = 4
 	flag.Parse()

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// ScaleEnv names the environment variable that says how many times as long as on an
-// idle machine tests may take: a whole number, 1 by default.
+// ScaleEnv is the environment variable that multiplies the limits of tests: a whole number, 1 by default.
 const ScaleEnv = "RELAYFS_TEST_TIMESCALE"
 
 var scale = sync.OnceValue(func() time.Duration {
@@ -31,8 +30,6 @@ func parseScale(text string) (int, error) {
 	return n, nil
 }
 
-// Scaled returns how long something may take here that may take limit on an idle
-// machine. All limits of tests that a busy machine can exceed come from it. What the
-// product measures itself, and what a test waits only to see that nothing happens, is
-// not scaled.
+// Scaled returns a limit for this machine from one for an idle machine. All limits that a busy machine can exceed come from
+// it, but not times that the product measures, nor waits that nothing happens.
 func Scaled(limit time.Duration) time.Duration { return limit * scale() }

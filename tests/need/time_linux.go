@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// threadTime returns the processor time that this thread has used. It is read from
-// the thread's clock, since getrusage counts whole ticks on some systems.
+// threadTime returns the processor time of this thread. It reads the thread's clock: getrusage counts whole ticks on some
+// systems.
 func threadTime() time.Duration {
 	const threadClock = 3 // CLOCK_THREAD_CPUTIME_ID, which package syscall leaves out
 	var used syscall.Timespec

@@ -4,6 +4,5 @@ package need
 
 import "time"
 
-// threadTime returns the time of day: differences are an upper bound of what
-// this thread has used.
+// threadTime returns the time of day: differences are an upper bound.
 func threadTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -14,15 +14,15 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// slow is when a round that still runs is named: a test that hangs reports no seed.
+// slow is when a running round is reported: a test that hangs reports no seed.
 const slow = time.Minute
 
-// Soaks reports whether tests go on for a given time, to find what is rare.
+// Soaks reports whether tests run for a given time, to find rare failures.
 func Soaks() bool { return os.Getenv("RELAYFS_SOAK") != "" }
 
-// Check runs property for rounds seeds, one after the other, and fails t at the first that fails. The testing.TB
-// that property gets is the round's own: Fatal and Skip end the round, Cleanup runs at its end.
-// All that is random in a round must come from r, and r belongs to one goroutine at a time.
+// Check runs property for rounds seeds, and fails t at the first failure. The testing.TB of property is the round's: Fatal
+// and Skip end the round, Cleanup runs at its end. All randomness of a round must come from r, which one goroutine uses at a
+// time.
 func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) {
 	t.Helper()
 	if path := os.Getenv("RELAYFS_CASE"); path != "" {
@@ -59,7 +59,7 @@ func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) 
 	}
 }
 
-// New returns the random source of a test that is no property of many rounds. It logs the seed that RELAYFS_SEED repeats.
+// New returns the random source of a test that is not a Check. It logs the seed for RELAYFS_SEED.
 func New(t testing.TB) *rand.Rand {
 	t.Helper()
 	return rand.New(rand.NewPCG(seed(t), 0))
@@ -73,7 +73,7 @@ func seed(t testing.TB) uint64 {
 	return seed
 }
 
-// env sets value to what the variable holds, if it is set.
+// env sets value to the variable's, if it is set.
 func env[T any](t testing.TB, name string, value *T, parse func(string) (T, error)) {
 	t.Helper()
 	text := os.Getenv(name)
@@ -87,7 +87,7 @@ func env[T any](t testing.TB, name string, value *T, parse func(string) (T, erro
 	*value = v
 }
 
-// report fails t for a round, with the command that repeats it and the smallest case that fails as it did.
+// report fails t for a round, with the command to repeat it and the smallest case that fails in the same way.
 func report(t *testing.T, seed uint64, limit time.Duration, draws []uint64, first *round, property func(testing.TB, *rand.Rand)) {
 	t.Helper()
 	again := fmt.Sprintf("RELAYFS_SEED=%d RELAYFS_ROUNDS=1 go test -count=1 -run '%s' %s", seed, pattern(t.Name()), here)
@@ -107,7 +107,7 @@ func report(t *testing.T, seed uint64, limit time.Duration, draws []uint64, firs
 	t.Logf("replay the smallest case: RELAYFS_CASE=%s go test -count=1 -run '%s' %s", path, pattern(t.Name()), here)
 }
 
-// here is the package under test, as a path from the root of the module.
+// here is the path of the package under test from the root of the module.
 var here = func() string {
 	dir, err := os.Getwd()
 	for root := dir; err == nil; root = filepath.Dir(root) {
@@ -122,7 +122,6 @@ var here = func() string {
 	return "."
 }()
 
-// pattern matches a test of this name only.
 func pattern(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
@@ -131,7 +130,7 @@ func pattern(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// A file of a case has the draws in hexadecimal, and lines of comments that begin with "#".
+// The file of a case has the draws in hexadecimal, and comment lines that begin with "#".
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9]+`)
 

@@ -1,7 +1,7 @@
-// Package randomtest runs tests of random input: [Check] gives a property a random source for each of many rounds,
-// reports the seed of the first round that fails, and looks for a smaller case that fails at the same place.
+// Package randomtest runs tests of random input: [Check] calls a property with a random source for each round, reports the
+// seed of the first failure, and searches a smaller case that fails at the same place.
 //
-// Every run has new seeds. The environment changes what all such tests do:
+// Every run has new seeds. Environment variables for all such tests:
 //
 //	RELAYFS_TESTS=all      all rounds, as make test has it; a tenth of them otherwise, or with the race detector
 //	RELAYFS_ROUNDS=n       n rounds

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 )
 
-// A round is the testing.TB of one run of a property. What it does not have itself is the test's.
+// A round is the testing.TB of one run of a property. Other methods are the test's.
 type round struct {
 	testing.TB
 	ctx    context.Context
@@ -22,12 +22,11 @@ type round struct {
 	mu       sync.Mutex
 	lines    []string
 	failures int
-	at       string // place of the first failure in the source
+	at       string // source location of the first failure
 	skipped  bool
 	cleanups []func()
 }
 
-// run runs property once, to the end of its cleanups.
 func run(t *testing.T, src *source, property func(testing.TB, *rand.Rand)) *round {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &round{TB: t, ctx: ctx, cancel: cancel}
@@ -47,7 +46,6 @@ func run(t *testing.T, src *source, property func(testing.TB, *rand.Rand)) *roun
 	}
 }
 
-// Bubble runs fn in a bubble of package synctest, as a part of the round that t is.
 func Bubble(t testing.TB, fn func(t testing.TB)) {
 	r := t.(*round)
 	var inner *round
@@ -66,7 +64,7 @@ func Bubble(t testing.TB, fn func(t testing.TB)) {
 	}
 }
 
-// apart calls fn on a goroutine, which it may end.
+// apart calls fn on a goroutine, which fn may end.
 func (r *round) apart(fn func()) {
 	done := make(chan struct{})
 	go func() {
@@ -118,7 +116,7 @@ func (r *round) fail(at, text string) {
 	}
 }
 
-// caller is the place of the call of a method of round.
+// caller returns the source location of the call of a method of round.
 func caller() string {
 	_, file, line, _ := runtime.Caller(2)
 	return fmt.Sprintf("%s:%d", file[strings.LastIndex(file, "/")+1:], line)
@@ -179,7 +177,6 @@ func (r *round) Cleanup(fn func()) {
 
 func (r *round) Context() context.Context { return r.ctx }
 
-// TempDir returns a new folder that is removed after the round.
 func (r *round) TempDir() string {
 	dir, err := os.MkdirTemp("", "relayfs-round")
 	if err != nil {

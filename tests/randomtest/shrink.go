@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A source is the random source of one round. It records what is drawn.
+// A source is the random source of one round. It records the draws.
 type source struct {
 	random rand.Source // nil for a round that draws from script
 	script []uint64
@@ -17,11 +17,11 @@ func (s *source) reset(random rand.Source) {
 	s.random, s.drawn = random, s.drawn[:0]
 }
 
-// least makes every function of rand.Rand return its least value, or one near it. It is not 0, which IntN(n)
-// refuses, and draws again, unless n is a power of two.
+// least makes every function of rand.Rand return its least value, or one near it. It is not 0, because IntN(n) draws again
+// after 0 unless n is a power of two.
 const least = 1 << 32
 
-// maxExtra is how much longer than its script a round may draw: one that draws until something comes would not end.
+// maxExtra bounds the draws beyond a round's script: a property that draws until something comes would not end.
 const maxExtra = 10_000
 
 type exhausted struct{}
@@ -40,8 +40,8 @@ func (s *source) Uint64() uint64 {
 	return v
 }
 
-// shrink returns the shortest and lowest draws that it finds within limit to fail where the first round failed, and
-// the round that they make: nil if even the same draws do not.
+// shrink returns the shortest and lowest draws that it finds within limit to fail at the same place as the first round, and
+// their round, nil if even the same draws pass.
 func shrink(t *testing.T, draws []uint64, first *round, limit time.Duration, property func(testing.TB, *rand.Rand)) ([]uint64, *round) {
 	t.Helper()
 	best := append([]uint64(nil), draws...)
@@ -56,7 +56,7 @@ func shrink(t *testing.T, draws []uint64, first *round, limit time.Duration, pro
 		if !got.failed() || got.where() != first.where() {
 			return false
 		}
-		// What was not drawn is no part of the case, nor are the least values at its end, which come without a script.
+		// Draws that were not used are dropped, and least values at the end, which come without a script.
 		used := min(len(script), len(src.drawn))
 		for used > 0 && script[used-1] == least {
 			used--
@@ -94,8 +94,7 @@ func shrink(t *testing.T, draws []uint64, first *round, limit time.Duration, pro
 	return best, last
 }
 
-// lowerOne lowers one draw. Its upper half is what IntN(n) returns n-ths of, and its lower bits are what it returns
-// where n is a power of two.
+// lowerOne lowers one draw. IntN(n) uses its upper half, or its lower bits if n is a power of two.
 func lowerOne(best *[]uint64, i int, fails func([]uint64) bool) (better bool) {
 	for _, shift := range []uint{32, 0} {
 		for step := uint64(1) << 31; step > 0; step /= 2 {

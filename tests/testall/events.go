@@ -18,8 +18,7 @@ type event struct {
 	FailedBuild string
 }
 
-// read adds the events of one go test command until the end of r, with suffix after the names of packages. A line that
-// is not JSON (a tool's message) is printed as it is.
+// read adds the events of one go test command, with suffix after the names of packages. It prints lines that are not JSON.
 func (a *all) read(r io.Reader, suffix string) error {
 	lines := bufio.NewReader(r)
 	for {

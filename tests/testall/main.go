@@ -6,16 +6,13 @@
 // It exits 1 if anything failed, and also if nothing was run. tests/scripts/test.sh
 // installs what the tests need, and calls it.
 //
-// Packages run side by side, in four go test commands: those that start goroutines with the
-// race detector, which takes several times as long and so has fewer random rounds; all
-// without it; fusefs and bridge/remote, which wait most of their time, with it from the
-// start on; and those below tests, which drive the built program. Tests whose name begins
-// with TestTimed measure time: they run at the end, one after the other, with nothing beside
-// them.
+// Packages run concurrently, in four go test commands: those that start goroutines with the race detector, which takes
+// several times as long and so has fewer random rounds; all without it; fusefs and bridge/remote, which mostly wait, with
+// it; and those below tests, which drive the built program. Tests named TestTimed... measure time: they run at the end, one
+// by one.
 //
-// These tests drive real programs, kernels and clocks. One that fails is run once more,
-// alone, and listed as flaky if it passes then; a data race or a panic is not run again,
-// since a second run would hide it.
+// A failed test is run once more, alone, and listed as flaky if it passes then, except after a data race or a panic, which a
+// second run would hide.
 package main
 
 import (
@@ -71,7 +68,6 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// all is one run of every test.
 type all struct {
 	race    *regexp.Regexp
 	timeout time.Duration
@@ -82,16 +78,14 @@ type all struct {
 	summary *summary
 }
 
-// crowd is how many times as long a test may take next to the others.
+// crowd multiplies the limits of tests that run beside others.
 const crowd = 3
 
-// withRace follows a package's name in the results of its tests with the race detector, which are results of their own.
+// withRace follows the names of packages in results with the race detector.
 const withRace = " -race"
 
-// timed matches the names of tests that measure time.
 const timed = "^TestTimed"
 
-// run lints and runs the tests of the packages: all but the timed ones side by side, then those.
 func (a *all) run(packages []string) {
 	var raced, plain, driven, waiting []string
 	for _, pkg := range packages {
@@ -107,7 +101,7 @@ func (a *all) run(packages []string) {
 		}
 		plain = append(plain, pkg)
 	}
-	// Most of the time tests wait, for processes and for periods of the product: more packages run than there are processors.
+	// Tests mostly wait: more packages run than there are processors.
 	some := fmt.Sprint(runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	group.Go(func() { a.goTest("driven", driven, crowd, "-skip", timed, "-p", fmt.Sprint(2*runtime.GOMAXPROCS(0))) })
@@ -125,7 +119,6 @@ func (a *all) run(packages []string) {
 	a.goTest("timed", withTimed(), 1, "-run", timed, "-p", "1", "-parallel", "1")
 }
 
-// withTimed lists the packages that have timed tests, as paths below the current directory.
 func withTimed() []string {
 	files, err := exec.Command("git", "grep", "--untracked", "-l", "^func TestTimed", "--", "*_test.go").Output()
 	if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 1 {
@@ -140,7 +133,6 @@ func withTimed() []string {
 	return slices.Compact(dirs)
 }
 
-// again runs the failed tests once more, one package after the other.
 func (a *all) again() {
 	for name, pattern := range a.summary.again() {
 		args := []string{"-run", pattern}
@@ -152,15 +144,15 @@ func (a *all) again() {
 	}
 }
 
-// goTest runs the tests of the packages, whose limits of time are scaled, and adds their results to the summary. The exit code of go test is not
-// needed: a failure is in the results.
+// goTest runs the tests of the packages with scaled limits, and adds their results to the summary. Failures are in the
+// results, not in the exit code.
 func (a *all) goTest(name string, packages []string, scale int, args ...string) {
 	if len(packages) == 0 {
 		return
 	}
-	// -count=1: the test cache knows neither of the programs that the tests drive nor of new seeds.
+	// -count=1: the test cache misses changes of the driven programs, and new seeds.
 	args = append([]string{"test", "-json", "-count=1", "-timeout", a.timeout.String()}, args...)
-	// The driven tests' own coverage means nothing: the program that they drive writes its own.
+	// The driven tests' own coverage is useless: the program that they drive writes its own.
 	if a.cover != "" && name != "driven" {
 		args = append(args, "-covermode=atomic", "-coverpkg=./bridge/...,./fusefs/...,./mcpserver/...,./diffwrap/...",
 			"-coverprofile="+a.cover+"/"+name+".out")

@@ -12,17 +12,16 @@ import (
 // testID names a test; Test is empty for the package itself.
 type testID struct{ Package, Test string }
 
-// summary collects results. Only leaves are counted, since a test that has
-// subtests is only their frame; a frame that fails on its own counts as well.
+// summary collects results. It counts only leaves, and frames of subtests that fail on their own.
 type summary struct {
 	out     io.Writer
-	output  map[testID][]string // of what has not ended yet
+	output  map[testID][]string // of running tests
 	result  map[testID]string   // "pass", "fail", "skip"
-	order   []testID            // of result, each once
-	flaky   []testID            // failed, and passed when run again
+	order   []testID            // keys of result
+	flaky   []testID            // failed, then passed
 	fatal   map[testID]bool     // failed in a way that no second run may hide
-	died    map[string]bool     // what failed without a failing test: packages that did not build or panicked, and lint
-	took    map[testID]float64  // seconds of packages and of tests that are no subtests, in all their runs
+	died    map[string]bool     // failures without a failed test: build errors, panics and lint
+	took    map[testID]float64  // seconds of packages and top-level tests, in all runs
 	skipped []string
 	builds  map[string][]string // compiler output by import path
 }
@@ -51,7 +50,7 @@ func (s *summary) add(ev event) {
 	}
 }
 
-// end records a result and prints what a user needs to know about it now.
+// end records a result and prints it if needed.
 func (s *summary) end(id testID, ev event) {
 	lines := s.output[id]
 	delete(s.output, id)
@@ -83,19 +82,16 @@ func (s *summary) end(id testID, ev event) {
 	}
 }
 
-// isFatal says whether a line of a test's output tells of a bug that need not
-// show itself again.
+// isFatal reports whether a line of output shows a bug that may not occur again.
 func isFatal(line string) bool {
 	return strings.Contains(line, "DATA RACE") || strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:")
 }
 
-// topLevel is the test that a subtest belongs to.
 func topLevel(id testID) testID {
 	top, _, _ := strings.Cut(id.Test, "/")
 	return testID{id.Package, top}
 }
 
-// hasFailure says whether a test of the package has failed.
 func (s *summary) hasFailure(pkg string) bool {
 	for id, result := range s.result {
 		if id.Package == pkg && id.Test != "" && result == "fail" {
@@ -105,7 +101,7 @@ func (s *summary) hasFailure(pkg string) bool {
 	return false
 }
 
-// again returns the failed tests that are worth a second run: a pattern for -run by package.
+// again returns a pattern for -run by package, for failed tests that may be run again.
 func (s *summary) again() map[string]string {
 	tests := make(map[string][]string)
 	for _, id := range s.order {
@@ -120,7 +116,7 @@ func (s *summary) again() map[string]string {
 	return patterns
 }
 
-// skipReason finds what t.Skip printed between the frame lines.
+// skipReason returns the output of t.Skip.
 func skipReason(lines []string) string {
 	for _, line := range slices.Backward(lines) {
 		line = strings.TrimSpace(line)
@@ -131,7 +127,7 @@ func skipReason(lines []string) string {
 	return "no reason given"
 }
 
-// count returns how many leaves passed and how many failed. A package that died counts as one failure.
+// count returns the numbers of passed and failed leaves. A package that died is one failure.
 func (s *summary) count() (passed, failed int) {
 	framed := make(map[testID]bool) // has a subtest
 	broken := make(map[testID]bool) // has a failure below it
@@ -153,7 +149,6 @@ func (s *summary) count() (passed, failed int) {
 	return passed, failed + len(s.died)
 }
 
-// parent returns the test that id is a subtest of.
 func parent(id testID) (testID, bool) {
 	i := strings.LastIndex(id.Test, "/")
 	if i < 0 {
@@ -162,7 +157,6 @@ func parent(id testID) (testID, bool) {
 	return testID{id.Package, id.Test[:i]}, true
 }
 
-// slowest prints the packages and tests that took longest.
 func (s *summary) slowest() {
 	ids := slices.SortedFunc(maps.Keys(s.took), func(a, b testID) int { return cmp.Compare(s.took[b], s.took[a]) })
 	for _, id := range ids[:min(30, len(ids))] {
@@ -170,7 +164,7 @@ func (s *summary) slowest() {
 	}
 }
 
-// finish prints the end of the report and says whether all is well.
+// finish prints the end of the report and reports whether all tests passed.
 func (s *summary) finish() bool {
 	passed, failed := s.count()
 	for _, line := range s.skipped {

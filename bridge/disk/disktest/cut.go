@@ -9,7 +9,6 @@ import (
 	"slices"
 )
 
-// sync makes a file or a folder durable. mu is held.
 func (n *inode) sync() {
 	v := n.vol
 	if v.OrdersNames {
@@ -30,19 +29,17 @@ func (n *inode) sync() {
 	n.datasync()
 }
 
-// datasync makes the bytes of a file durable. mu is held.
 func (n *inode) datasync() {
 	if !n.stale {
 		n.synced.data, n.edits = n.data, nil
 	}
 }
 
-// about says whether a change is one of n, or of the names in n.
+// about reports whether a change is of n, or of names in n.
 func (c change) about(n *inode) bool {
 	return c.of == n || slices.ContainsFunc(c.links, func(l link) bool { return l.dir == n || l.is == n })
 }
 
-// apply makes a change durable. mu is held.
 func (c change) apply() {
 	if c.of != nil {
 		c.of.synced.attr = c.attr
@@ -57,13 +54,12 @@ func (c change) apply() {
 	}
 }
 
-// fits says whether the names that a change is of are as they were before it. mu is held.
+// fits reports whether the names of a change are as they were before it. mu is held.
 func (c change) fits() bool {
 	return !slices.ContainsFunc(c.links, func(l link) bool { return l.dir.synced.names[l.name] != l.was })
 }
 
-// syncNames makes the changes in a folder durable, and those that they rest on: earlier ones
-// of a name that they are of. mu is held.
+// syncNames makes the changes in a folder durable, and earlier changes of the same names. mu is held.
 func (v *volume) syncNames(dir *inode) {
 	type name struct {
 		dir  *inode
@@ -90,7 +86,7 @@ func (v *volume) syncNames(dir *inode) {
 	v.journal = rest
 }
 
-// copy copies the machine, with what was not synced, and without descriptors. mu is held.
+// copy copies the machine, including unsynced changes, without descriptors. mu is held.
 func (d *Disk) copy() *Disk {
 	c := &Disk{clock: d.clock, last: d.last, inodes: d.inodes, calls: slices.Clip(d.calls)}
 	for _, v := range d.volumes {
@@ -110,21 +106,20 @@ func (d *Disk) copy() *Disk {
 	return c
 }
 
-// Killed is the machine as it would be if the process was killed now. A power cut may still
-// take from it what was not synced.
+// Killed returns the machine as a kill of the process would leave it. A power cut may still take unsynced changes.
 func (d *Disk) Killed() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.copy()
 }
 
-// PowerCuts yields the states that a power cut may leave now, each once: at most limit, of more than that a choice that is
-// always the same. On each of them everything is durable.
+// PowerCuts yields distinct states that a power cut may leave now: all of them, or a fixed choice of limit. Everything is
+// durable in them.
 func (d *Disk) PowerCuts(limit int) iter.Seq[*Disk] {
 	return d.SomePowerCuts(limit, rand.New(rand.NewPCG(1, uint64(len(d.Calls())))))
 }
 
-// SomePowerCuts is PowerCuts with a choice that rng makes.
+// SomePowerCuts is PowerCuts with a random choice.
 func (d *Disk) SomePowerCuts(limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		if limit <= 0 {
@@ -148,8 +143,7 @@ func (d *Disk) SomePowerCuts(limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	}
 }
 
-// namesLeft lists which changes in the journals of all volumes may be left: true for those that
-// are.
+// namesLeft lists the sets of changes in the journals of all volumes that may survive.
 func (d *Disk) namesLeft(limit int, rng *rand.Rand) [][][]bool {
 	all := [][][]bool{nil}
 	for _, v := range d.volumes {
@@ -164,7 +158,7 @@ func (d *Disk) namesLeft(limit int, rng *rand.Rand) [][][]bool {
 	return some(all, limit, rng)
 }
 
-// some is a choice of at most n elements of a list, with the first one and the last one.
+// some returns at most n elements of a list, including the first and the last.
 func some[T any](list []T, n int, rng *rand.Rand) []T {
 	if len(list) <= n {
 		return list
@@ -176,14 +170,13 @@ func some[T any](list []T, n int, rng *rand.Rand) []T {
 	return out[:n]
 }
 
-// maxSubsets bounds what is listed for a volume that does not order names.
+// maxSubsets bounds the sets for a volume that does not order names.
 const maxSubsets = 1 << 12
 
 func (v *volume) namesLeft(limit int) (left [][]bool) {
 	if v.OrdersNames {
 		for n := range len(v.journal) + 1 {
-			// Between changes of names it does not matter much what a description says: the
-			// first state and the last one are enough.
+			// Between changes of attributes, the first and the last state are enough.
 			inner := n > 0 && n < len(v.journal) && v.journal[n-1].of != nil && v.journal[n].of != nil
 			if inner {
 				continue
@@ -209,15 +202,15 @@ func (v *volume) namesLeft(limit int) (left [][]bool) {
 		if c := v.journal[i]; c.fits() {
 			c.apply()
 			choose(i+1, append(chosen, true))
-			c.takeBack()
+			c.revert()
 		}
 	}
 	choose(0, nil)
 	return left
 }
 
-// takeBack is the reverse of apply. mu is held.
-func (c change) takeBack() {
+// revert is the reverse of apply. mu is held.
+func (c change) revert() {
 	for i := range c.links {
 		c.links[i].was, c.links[i].is = c.links[i].is, c.links[i].was
 	}
@@ -227,7 +220,7 @@ func (c change) takeBack() {
 	}
 }
 
-// remainder is what a power cut may leave of a file.
+// remainder is a possible state of a file after a power cut.
 type remainder struct {
 	data []byte
 	attr attributes
@@ -237,7 +230,7 @@ type remainder struct {
 func (d *Disk) contentsLeft(chosen [][]bool, limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		with := d.copy()
-		old := make(map[*inode]bool) // their attributes will not be those of now
+		old := make(map[*inode]bool) // files whose attributes will be old
 		for i, v := range with.volumes {
 			for j, c := range v.journal {
 				switch {
@@ -267,8 +260,8 @@ func (d *Disk) contentsLeft(chosen [][]bool, limit int, rng *rand.Rand) iter.Seq
 	}
 }
 
-// picks yields for each file which remainder it is: all combinations, or limit of them. The first ones are that nothing is
-// left, that everything is, and that one file is different from that.
+// picks yields the remainder of each file: all combinations, or limit of them. The first ones are nothing, everything, and
+// everything except one file.
 func picks(left [][]remainder, total, limit int, rng *rand.Rand) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		pick := make([]int, len(left))
@@ -311,8 +304,7 @@ func picks(left [][]remainder, total, limit int, rng *rand.Rand) iter.Seq[[]int]
 	}
 }
 
-// uncertain lists the files that will have a name and of which not everything was synced. mu is
-// held.
+// uncertain lists the files that will have a name and have unsynced changes. mu is held.
 func (d *Disk) uncertain() (files []*inode) {
 	seen := make(map[*inode]bool)
 	for _, v := range d.volumes {
@@ -326,7 +318,7 @@ func (d *Disk) uncertain() (files []*inode) {
 	return files
 }
 
-// walkSynced calls fn for everything that has a name after a power cut, sorted by path.
+// walkSynced calls fn for everything with a durable name, sorted by path.
 func (n *inode) walkSynced(fn func(name string, n *inode)) {
 	for _, name := range slices.Sorted(maps.Keys(n.synced.names)) {
 		c := n.synced.names[name]
@@ -335,10 +327,10 @@ func (n *inode) walkSynced(fn func(name string, n *inode)) {
 	}
 }
 
-// left lists what may be left of a file, from nothing of what was not synced to everything. old
-// says that its attributes will not be those of now. mu is held.
+// left lists the possible remainders of a file, from none of the unsynced changes to all. old is set if its attributes will
+// be old. mu is held.
 func (n *inode) left(old bool) (left []remainder) {
-	later, last := n.synced.attr, n.attr // while something of the bytes is missing, and when nothing is
+	later, last := n.synced.attr, n.attr // with some bytes missing, and with none
 	switch {
 	case !n.vol.OrdersNames:
 		later = n.attr
@@ -377,11 +369,10 @@ func (n *inode) left(old bool) (left []remainder) {
 	return left
 }
 
-// maxPrefixes bounds the prefixes of the writes of one file that are all listed.
+// maxPrefixes bounds the prefixes of the writes to one file that are all listed.
 const maxPrefixes = 6
 
-// cut is a machine that holds what is durable here; of some files it is given what is left.
-// mu is held.
+// cut returns a machine with the durable state, and the given remainders of files. mu is held.
 func (d *Disk) cut(left map[*inode]remainder) *Disk {
 	c := &Disk{clock: d.clock, last: d.last, inodes: d.inodes, calls: slices.Clip(d.calls)}
 	for _, v := range d.volumes {
@@ -393,7 +384,7 @@ func (d *Disk) cut(left map[*inode]remainder) *Disk {
 	return c
 }
 
-// survivor is what is durable of n and of what is below it.
+// survivor returns the durable state of n and everything below it.
 func (n *inode) survivor(to *volume, left map[*inode]remainder, done map[*inode]*inode) *inode {
 	if c := done[n]; c != nil {
 		return c
@@ -421,8 +412,7 @@ func (n *inode) survivor(to *volume, left map[*inode]remainder, done map[*inode]
 
 var seed = maphash.MakeSeed()
 
-// Sum is the same for two states of a machine on which every program finds the same, except for times of
-// change. It differs from one test process to another.
+// Sum is equal for two states that programs cannot tell apart, except by times of change. It differs between processes.
 func (d *Disk) Sum() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// dir is an open folder.
 type dir struct {
 	d      *Disk
 	n      *inode
@@ -20,7 +19,7 @@ type dir struct {
 	closed bool
 }
 
-// name locks the machine for a look at a name.
+// name locks the machine and looks a name up.
 func (f *dir) name(name string) (n *inode, unlock func(), err error) {
 	f.d.mu.Lock()
 	if f.closed {
@@ -111,7 +110,6 @@ func (f *dir) Readlink(name string) (string, error) {
 	return n.target, nil
 }
 
-// Open opens a file with the flags of os.OpenFile.
 func (f *dir) Open(name string, flag int, perm fs.FileMode) (disk.File, error) {
 	n, unlock, err := f.name(name)
 	unlock()
@@ -147,7 +145,7 @@ func (f *dir) Open(name string, flag int, perm fs.FileMode) (disk.File, error) {
 	return f.d.open(n, f.user, flag), nil
 }
 
-// mayOpen says why an existing file cannot be opened, if so. mu is held.
+// mayOpen returns the error of opening an existing file. mu is held.
 func (n *inode) mayOpen(flag int) error {
 	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC) != 0
 	switch {
@@ -182,7 +180,6 @@ func (f *dir) mkdir(name string, perm fs.FileMode) error {
 	return f.add("mkdir", name, func() *inode { return f.d.newInode(f.n.vol, folderMode|perm&^umask) })
 }
 
-// add makes what is new at a name.
 func (f *dir) add(op, name string, fresh func() *inode) error {
 	if err := f.d.call(f.user, op, f.n, name); err != nil {
 		return err
@@ -235,7 +232,7 @@ func (f *dir) remove(op, name string, may func(*inode) error) error {
 	return err
 }
 
-// both looks at two names. It checks what all calls with two names do.
+// both looks two names up, with the checks of all calls with two names.
 func (f *dir) both(op, name string, to disk.Dir, newName string) (t *dir, n, there *inode, unlock func(), err error) {
 	t = to.(*dir)
 	f.d.mu.Lock()
@@ -284,7 +281,7 @@ func (f *dir) Rename(name string, to disk.Dir, newName string) error {
 	return nil
 }
 
-// mayMove says why n, which is in f, cannot go to the folder t. mu is held.
+// mayMove returns the error of moving n from f to the folder t. mu is held.
 func (f *dir) mayMove(n *inode, t *dir, there *inode) error {
 	switch {
 	case t.n.isBelow(n):
@@ -316,7 +313,7 @@ func (f *dir) RenameNew(name string, to disk.Dir, newName string) error {
 	return nil
 }
 
-// unsupported is what callers take EINVAL for that renameat2 returns.
+// unsupported converts EINVAL as package disk does for renameat2.
 func unsupported(err error) error {
 	if errors.Is(err, syscall.EINVAL) {
 		return errors.ErrUnsupported

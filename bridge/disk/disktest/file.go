@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// file is a descriptor of a file.
 type file struct {
 	d      *Disk
 	n      *inode
@@ -21,7 +20,7 @@ type file struct {
 	leased bool
 }
 
-// open makes a descriptor. mu is held.
+// open returns a descriptor. mu is held.
 func (d *Disk) open(n *inode, u user, flag int) *file {
 	writes := flag&(os.O_WRONLY|os.O_RDWR) != 0
 	if writes {
@@ -30,7 +29,7 @@ func (d *Disk) open(n *inode, u user, flag int) *file {
 	return &file{d: d, n: n, user: u, reads: flag&os.O_WRONLY == 0, writes: writes}
 }
 
-// lock locks the machine for a look at the file.
+// lock locks the machine, and checks that the file is open.
 func (f *file) lock() (unlock func(), err error) {
 	f.d.mu.Lock()
 	if f.closed {
@@ -100,7 +99,7 @@ func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	return len(b), nil
 }
 
-// open is err, unless the descriptor is closed.
+// open returns err, or os.ErrClosed.
 func (f *file) open(err error) error {
 	unlock, closed := f.lock()
 	defer unlock()
@@ -110,7 +109,6 @@ func (f *file) open(err error) error {
 	return err
 }
 
-// change is one call that changes the file.
 func (f *file) change(op string, fn func()) error {
 	if err := f.open(nil); err != nil {
 		return err
@@ -170,7 +168,7 @@ func (f *file) sync(op string, fn func()) error {
 	return err
 }
 
-// StartSync does nothing: what is on its way may not arrive.
+// StartSync does nothing: the write may not complete.
 func (f *file) StartSync() {}
 
 func (f *file) Lease() (release func(), err error) {
@@ -191,7 +189,7 @@ func (f *file) Lease() (release func(), err error) {
 	return f.release, nil
 }
 
-// release ends the descriptor's lease, if it has one, and lets those go on who wait for that.
+// release ends the descriptor's lease, and lets waiting programs continue.
 func (f *file) release() {
 	f.d.mu.Lock()
 	var waiting []func()

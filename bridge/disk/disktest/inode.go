@@ -12,50 +12,48 @@ import (
 const (
 	folderMode = fs.ModeDir
 	linkMode   = fs.ModeSymlink
-	// umask is that of every program.
-	umask = 0o022
-	// maxName is the length of the longest name.
-	maxName = 255
+	umask      = 0o022
+	maxName    = 255
 )
 
-// attributes are what is kept of a file beside bytes and names.
+// attributes are the metadata of a file except its names.
 type attributes struct {
 	mode     fs.FileMode
 	uid, gid int
 	modTime  int64
 }
 
-// inode is a file, a folder or a symlink. Disk.mu protects it.
+// inode is a file, a folder or a symlink. Guarded by Disk.mu.
 type inode struct {
 	vol     *volume
 	number  uint64
 	attr    attributes
 	chgTime int64
 	birth   int64
-	data    []byte // of a file; no byte of it is ever changed
+	data    []byte // of a file; its bytes never change
 	target  string // of a symlink
 	names   map[string]*inode
-	parent  *inode // of a folder; nil once it is removed
+	parent  *inode // of a folder; nil once removed
 	links   int
 
-	writers int // descriptors that it is open for writing with
+	writers int // descriptors open for writing
 	leases  int
 	waiting []func() // what persons do once there are no leases
 
-	// What is certain to outlive a power cut, if the name does.
+	// State that survives a power cut, if the name does.
 	synced struct {
 		attr  attributes
 		data  []byte
 		names map[string]*inode
 	}
-	edits []edit // what has become of synced.data since
+	edits []edit // changes of synced.data since
 	stale bool   // a sync has failed: edits will never be certain
 }
 
 // edit is a write or a truncation.
 type edit struct {
 	at   int64
-	data []byte // nil: the file is cut or made longer, to at
+	data []byte // nil for a truncation or extension to at
 }
 
 func (e edit) apply(data []byte) []byte {
@@ -70,7 +68,7 @@ func (e edit) apply(data []byte) []byte {
 	return out
 }
 
-// newInode makes an inode without a name. mu is held.
+// newInode returns an inode without a name. mu is held.
 func (d *Disk) newInode(v *volume, mode fs.FileMode) *inode {
 	d.inodes++
 	now := d.now()
@@ -99,7 +97,7 @@ func (n *inode) info() disk.Info {
 	}
 }
 
-// read is what disk.Dir.ReadFile returns. mu is held.
+// read returns the results of disk.Dir.ReadFile. mu is held.
 func (n *inode) read() (data []byte, before, after disk.Info) {
 	if n.attr.mode.Type() != 0 {
 		return nil, n.info(), n.info()
@@ -107,7 +105,7 @@ func (n *inode) read() (data []byte, before, after disk.Info) {
 	return append([]byte{}, n.data...), n.info(), n.info()
 }
 
-// lookup is what a folder has under a name. mu is held.
+// lookup finds a name in a folder. mu is held.
 func (n *inode) lookup(name string) (*inode, error) {
 	switch {
 	case !n.isDir():
@@ -123,7 +121,7 @@ func (n *inode) lookup(name string) (*inode, error) {
 	return nil, syscall.ENOENT
 }
 
-// path is where name in the folder n is, for the log; that of the file n for "". mu is held.
+// path returns the path of name in the folder n, or of the file n for "", for the log. mu is held.
 func (n *inode) path(name string) string {
 	switch {
 	case n.isDir() && n.parent == n:
@@ -142,7 +140,7 @@ func (n *inode) path(name string) string {
 	return path.Join("(removed)", name)
 }
 
-// findPath is where a file is below n. mu is held.
+// findPath returns the path of a file below n. mu is held.
 func (n *inode) findPath(file *inode) (string, bool) {
 	for name, c := range n.names {
 		if c == file {
@@ -155,7 +153,7 @@ func (n *inode) findPath(file *inode) (string, bool) {
 	return "", false
 }
 
-// isBelow says whether a folder is n or in n, at any depth. mu is held.
+// isBelow reports whether a folder is up or in up, at any depth. mu is held.
 func (n *inode) isBelow(up *inode) bool {
 	for ; n != nil; n = n.parent {
 		if n == up {
@@ -168,7 +166,6 @@ func (n *inode) isBelow(up *inode) bool {
 	return false
 }
 
-// edit changes bytes. mu is held.
 func (d *Disk) edit(n *inode, e edit) {
 	n.data = e.apply(n.data)
 	n.edits = append(n.edits, e)
@@ -176,7 +173,7 @@ func (d *Disk) edit(n *inode, e edit) {
 	n.chgTime = n.attr.modTime
 }
 
-// describe notes that attributes were set. mu is held.
+// describe records that attributes were set. mu is held.
 func (d *Disk) describe(n *inode) {
 	n.chgTime = d.now()
 	if n.vol.OrdersNames {
@@ -184,22 +181,20 @@ func (d *Disk) describe(n *inode) {
 	}
 }
 
-// link is one name that changes.
+// link is the change of one name.
 type link struct {
 	dir     *inode
 	name    string
 	was, is *inode
 }
 
-// change is what one call does to names, or to the attributes of a file. A power cut leaves
-// all of it or nothing.
+// change is the effect of one call on names, or on the attributes of a file. A power cut leaves all of it or nothing.
 type change struct {
 	links []link
 	of    *inode // without links
 	attr  attributes
 }
 
-// rename makes a change of names. mu is held.
 func (d *Disk) rename(links ...link) {
 	now := d.now()
 	v := links[0].dir.vol
@@ -249,7 +244,7 @@ func (n *inode) folders() (count int) {
 	return count
 }
 
-// clone copies the inodes that can be reached from n. mu is held.
+// clone copies n and all inodes reachable from it. mu is held.
 func (n *inode) clone(to *volume, done map[*inode]*inode) *inode {
 	if n == nil {
 		return nil

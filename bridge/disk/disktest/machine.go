@@ -13,53 +13,50 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// ErrKilled is what every call of a process fails with that was killed.
+// ErrKilled is the error of every call of a killed process.
 var ErrKilled = errors.New("the process has been killed")
 
-// Volume is a disk of the machine.
 type Volume struct {
 	Path        string // absolute: the folder that is the disk's root
 	OrdersNames bool   // see the package's documentation
-	NoExchange  bool   // it knows neither Exchange nor RenameNew
-	NoLinks     bool   // files have one name
+	NoExchange  bool   // neither Exchange nor RenameNew
+	NoLinks     bool   // one name for each file
 	NoLeases    bool
 	ReadOnly    bool
 }
 
 // Call is a call that changes something on a disk, or what a power cut leaves there.
 type Call struct {
-	N     int    // the first one is 1
+	N     int    // from 1 on
 	Op    string // the method, in lower case; "create" and "empty" for Open
 	Path  string
-	Other string // where a rename leads
+	Other string // target of a rename
 }
 
 func (c Call) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%3d %s %s %s", c.N, c.Op, c.Path, c.Other))
 }
 
-// Disk is the machine. Its methods, and those of its folders and files, may be called from several
-// goroutines.
+// Disk is the machine. It and its folders and files are safe for concurrent use.
 type Disk struct {
-	mu      sync.Mutex // protects the following, and all inodes
+	mu      sync.Mutex // guards the fields below, and all inodes
 	volumes []*volume
 	clock   func() time.Time
-	last    int64 // the time that was given out last
+	last    int64 // last time of a change
 	inodes  uint64
 	before  func(Call) error
 	calls   []Call
 }
 
-// volume is a Volume and what it holds.
 type volume struct {
 	Volume
 	device  uint64
 	root    *inode
-	journal []change // what was not synced, oldest first
+	journal []change // unsynced, oldest first
 }
 
-// New makes a machine with empty disks. clock is the time of changes, which are a nanosecond apart at
-// least; nil is a clock of its own, which stands still except for that.
+// New returns a machine with empty disks. clock is the time of changes, which are at least a nanosecond apart; nil is a
+// clock that stands still except for that.
 func New(clock func() time.Time, volumes ...Volume) *Disk {
 	if clock == nil {
 		clock = func() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -71,21 +68,20 @@ func New(clock func() time.Time, volumes ...Volume) *Disk {
 		vol.root.links, vol.root.parent = 2, vol.root
 		d.volumes = append(d.volumes, vol)
 	}
-	// The longest path that fits is a name's.
+	// The longest path that matches is a name's volume.
 	slices.SortStableFunc(d.volumes, func(a, b *volume) int { return len(b.Path) - len(a.Path) })
 	return d
 }
 
-// Before has fn called before each call that changes something. If fn returns an error, the
-// call returns that and does nothing. fn may use the machine: as a user, or to keep states of
-// it.
+// Before calls fn before each call that changes something. If fn returns an error, the call returns it and does nothing. fn
+// may use the machine, as a user or to copy its state.
 func (d *Disk) Before(fn func(Call) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.before = fn
 }
 
-// Kill has call number n and every later one fail with ErrKilled.
+// Kill makes call number n and every later one fail with ErrKilled.
 func (d *Disk) Kill(n int) { d.Before(killAt(n)) }
 
 func killAt(n int) func(Call) error {
@@ -97,7 +93,7 @@ func killAt(n int) func(Call) error {
 	}
 }
 
-// Fail has call number n fail, once.
+// Fail makes call number n fail once.
 func (d *Disk) Fail(n int, err error) {
 	d.Before(func(c Call) error {
 		if c.N == n {
@@ -107,15 +103,14 @@ func (d *Disk) Fail(n int, err error) {
 	})
 }
 
-// Calls is the log of the calls that have changed something, or would have if they had not failed.
+// Calls returns the log of the calls that change something, including failed ones.
 func (d *Disk) Calls() []Call {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.calls)
 }
 
-// call notes a call and says why it is not to be done, if so. Neither mu is held nor a descriptor
-// closed meanwhile.
+// call logs a call, and returns the error of Before. mu is not held.
 func (d *Disk) call(u user, op string, at *inode, name string, other ...string) error {
 	d.mu.Lock()
 	if u == person {
@@ -134,11 +129,11 @@ func (d *Disk) call(u user, op string, at *inode, name string, other ...string) 
 	return at.writable()
 }
 
-// user is who makes a call.
+// user is the caller.
 type user bool
 
 const (
-	process user = false // whom Before is told of
+	process user = false // Before is called for it
 	person  user = true
 )
 
@@ -149,13 +144,12 @@ func (n *inode) writable() error {
 	return nil
 }
 
-// now is the time of a change. mu is held.
+// now returns the time of a change. mu is held.
 func (d *Disk) now() int64 {
 	d.last = max(d.clock().UnixNano(), d.last+1)
 	return d.last
 }
 
-// OpenRoot opens a folder.
 func (d *Disk) OpenRoot(path string) (disk.Dir, error) { return d.openRoot(process, path) }
 
 func (d *Disk) openRoot(u user, path string) (*dir, error) {
@@ -171,7 +165,6 @@ func (d *Disk) openRoot(u user, path string) (*dir, error) {
 	return &dir{d: d, n: n, user: u}, nil
 }
 
-// find is what is at a path. mu is held.
 func (d *Disk) find(at string) (*inode, error) {
 	v, rel := d.volume(at)
 	if v == nil {
@@ -192,7 +185,7 @@ func (d *Disk) find(at string) (*inode, error) {
 	return n, nil
 }
 
-// volume is the one that a path is on, and the path there.
+// volume returns the volume of a path, and the path on it.
 func (d *Disk) volume(at string) (*volume, string) {
 	at = path.Clean(at)
 	for _, v := range d.volumes {
@@ -203,7 +196,6 @@ func (d *Disk) volume(at string) (*volume, string) {
 	return nil, ""
 }
 
-// MakeRoot opens a folder, and makes it and its parents if they are missing.
 func (d *Disk) MakeRoot(at string) (disk.Dir, error) { return d.makeRoot(process, at) }
 
 func (d *Disk) makeRoot(u user, at string) (*dir, error) {
@@ -222,7 +214,6 @@ func (d *Disk) makeRoot(u user, at string) (*dir, error) {
 	return d.openRoot(u, at)
 }
 
-// ReadBelow reads a file below the folder root.
 func (d *Disk) ReadBelow(root, rel string) (data []byte, rootInfo, before, after disk.Info, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -249,7 +240,6 @@ func (d *Disk) ReadBelow(root, rel string) (data []byte, rootInfo, before, after
 	return data, rootInfo, before, after, nil
 }
 
-// ReadOnly says whether the disk that a path is on is mounted read-only.
 func (d *Disk) ReadOnly(path string) bool {
 	v, _ := d.volume(path)
 	return v != nil && v.ReadOnly

@@ -10,19 +10,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// Person is a user's programs. Before is not told of what they do, so that they may do it
-// there.
+// Person is a user's programs. Before is not called for them, so that it can use them.
 type Person struct{ d *Disk }
 
-// Person is somebody who works on the machine.
 func (d *Disk) Person() Person { return Person{d} }
 
-// Open opens a folder, for calls that no method of Person makes.
+// Open opens a folder, for calls that Person lacks.
 func (p Person) Open(at string) (disk.Dir, error) { return p.d.openRoot(person, at) }
 
-// Save writes text over what the file at a path holds, as a program does that opens it with
-// O_TRUNC. It syncs the file, and the folder only if the file is new. If there is a lease on the file, the program waits for its
-// end and writes to the file that it has opened, even if that has lost its name by then.
+// Save writes text to a file in place, as a program does that opens it with O_TRUNC. It syncs the file, and for a new file
+// the folder. If the file is leased, it waits for the end of the lease, and then writes to the inode that it found, even
+// without a name.
 func (p Person) Save(at, text string) error {
 	d, err := p.Open(path.Dir(at))
 	if err != nil {
@@ -48,7 +46,7 @@ func (p Person) Save(at, text string) error {
 	return err
 }
 
-// wait saves when there is no lease on the file any more.
+// wait saves at the end of the lease.
 func (p Person) wait(at, text string) error {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
@@ -66,8 +64,7 @@ func (p Person) wait(at, text string) error {
 	return nil
 }
 
-// SaveByRename makes a new file that holds text and renames it to a path, as editors do, and
-// syncs it.
+// SaveByRename writes a new file, renames it to a path, as editors do, and syncs it.
 func (p Person) SaveByRename(at, text string) error {
 	temp := path.Join(path.Dir(at), ".#"+path.Base(at))
 	if err := p.Save(temp, text); err != nil {
@@ -81,7 +78,6 @@ func (p Person) SaveByRename(at, text string) error {
 	return errors.Join(d.Rename(path.Base(temp), d, path.Base(at)), d.Sync())
 }
 
-// Read is what the file at a path holds.
 func (p Person) Read(at string) (string, error) {
 	d, err := p.Open(path.Dir(at))
 	if err != nil {
@@ -92,7 +88,7 @@ func (p Person) Read(at string) (string, error) {
 	return string(data), err
 }
 
-// Files are the paths of the files below a folder, on its volume, and what they hold.
+// Files returns the contents of the files below a folder, by path.
 func (p Person) Files(at string) map[string]string {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()

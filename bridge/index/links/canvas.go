@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// RetargetCanvas returns the canvas data (JSON Canvas 1.0) with the path old, and paths
-// below it, replaced by new in the members "file" and "background" of nodes; every other
-// byte stays. It reports false if there is no such node, or data is not a canvas.
+// RetargetCanvas replaces the path old, and paths below it, by new in the members "file" and "background" of nodes of a
+// canvas (JSON Canvas 1.0). Every other byte stays. It returns false if there is no such node, or data is not a canvas.
 func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	if !json.Valid(data) {
 		return data, false
@@ -42,8 +41,7 @@ func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// members calls fn with each member of an object or a list, and where it is. at is where
-// data, which is valid, is itself.
+// members calls fn with each member of an object or a list, and its offset. at is the offset of data, which is valid.
 func members(data []byte, at int, fn func(name string, value []byte, at int)) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	open, _ := dec.Token()

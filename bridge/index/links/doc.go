@@ -1,13 +1,9 @@
 // Package links finds the links in a note and resolves them as Obsidian does.
 //
-// # Nouns
-//
-// A vault is one top-level Folder of a workspace; paths are "Folder/sub/Name.md".
-// A [Link] is one place in a note's text that names another note or file: a
-// wikilink [[Note]], an embed ![[Note]], or a Markdown link [text](Note.md). Its
-// linkpath ([Link.Target]) is the name without the subpath ("#Heading", "#^block").
-// [Extract] finds the links of one text; an [Index] holds the links of all notes and
-// resolves linkpaths to paths:
+// A vault is one root of a workspace; paths are "Folder/sub/Name.md". A [Link] is a place in a note's text that names
+// another note or file: a wikilink [[Note]], an embed ![[Note]], or a Markdown link [text](Note.md). Its linkpath
+// ([Link.Target]) is the name without the subpath ("#Heading", "#^block"). [Extract] finds the links of one text; an [Index]
+// has the links of all notes and resolves linkpaths to paths:
 //
 //	x := links.NewIndex()
 //	x.Set("Lens/Cell Theory.md", links.Extract("See [[Biology 101#Cells|here]]."))
@@ -17,25 +13,19 @@
 //
 // # Resolution
 //
-// A linkpath is looked up in the vault of the note that holds the link: first as
-// an exact path from the vault's root, then in the note's folder, then as a
-// suffix of whole path elements, where the shortest path wins and equally long
-// ones are taken in lexicographic order (Obsidian's own choice between those is
-// unstable). Linkpaths that begin with "./" or "../" are relative to the note's
-// folder, and those that begin with "/" to the vault's root, both without any
-// fallback. What the vault lacks is looked up in the whole workspace as if that
-// were one vault. Letter case and Unicode composition do not matter, but an exact
-// spelling wins. The ".md" of a note may be left out; every other file must be named
-// with its extension. Aliases in front matter resolve nothing, as in Obsidian.
+// A linkpath is looked up in the vault of its note: first as an exact path from the vault's root, then in the note's folder,
+// then as a suffix of whole path elements, where the shortest path wins and equally long ones are taken in lexicographic
+// order (Obsidian's own choice is unstable). Linkpaths that begin with "./" or "../" are relative to the note's folder, and
+// those that begin with "/" to the vault's root, both without fallback. Links that lead nowhere in the vault are looked up
+// in the whole workspace as if it were one vault. Case and Unicode composition do not matter, but an exact spelling wins.
+// The ".md" of a note may be omitted; other files need their extension. Aliases resolve nothing, as in Obsidian.
 //
 // # Suggestions
 //
-// In a raw text, links inside CriticMarkup additions and deletions are flagged
-// ([Link.Pending]). An Index ignores pending additions, because nobody has accepted
-// them yet, and counts pending deletions.
+// In a raw text, links inside CriticMarkup additions and deletions are flagged ([Link.Pending]). An Index ignores pending
+// additions and counts pending deletions.
 //
 // # Concurrency and errors
 //
-// Extract is a pure function that takes linear time on any input. An Index is safe
-// for concurrent use. Nothing here fails: text that is not a link yields no Link.
+// Extract is pure and linear. An Index is safe for concurrent use. Nothing here fails: text that is not a link yields no Link.
 package links

@@ -9,15 +9,12 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
-// Extract returns the links of a note's text in the order they are written.
-//
-// Not links: text in fenced, indented or inline code or in an HTML comment, Markdown
-// links to URLs or with an unescaped space in their target, and text in front matter
-// outside quoted strings. Obsidian's own comments (%%...%%) and math do count. The
-// strings of the result share the memory of text.
+// Extract returns the links of a note's text in order. Not links: text in fenced, indented or inline code or in an HTML
+// comment, Markdown links to URLs or with an unescaped space in their target, and text in front matter outside quoted
+// strings. Obsidian's own comments (%%...%%) and math do count. The result shares the memory of text.
 func Extract(text string) []Link { return ExtractMarked(text, diffwrap.Known{}) }
 
-// ExtractMarked is Extract for a text of which some marks are known.
+// ExtractMarked is Extract for a text with known marks.
 func ExtractMarked(text string, known diffwrap.Known) []Link {
 	if !strings.Contains(text, "[[") && !strings.Contains(text, "](") {
 		return nil
@@ -30,8 +27,7 @@ func ExtractMarked(text string, known diffwrap.Known) []Link {
 	return s.links
 }
 
-// scanner walks one text: blocks separates code from prose, inline (inline.go) finds
-// the links of one run of prose.
+// scanner walks one text: blocks separates code from prose, inline (inline.go) finds the links of a run of prose.
 type scanner struct {
 	text  string
 	links []Link
@@ -45,8 +41,8 @@ type scanner struct {
 	list      bool // an indented line continues a list item, and is not code
 }
 
-// blocks scans text[off:] line by line. A run of prose is what one inline construct may
-// span: it ends at a blank line, at code, and before a list item, heading or table row.
+// blocks scans text[off:] line by line. A run of prose, which one inline construct may span, ends at a blank line, at code,
+// and before a list item, heading or table row.
 func (s *scanner) blocks(off int) {
 	s.prose, s.blank = off, true
 	for off < len(s.text) {
@@ -96,8 +92,8 @@ func (s *scanner) line(off, end int) {
 	s.blank = false
 }
 
-// fenced handles a line after the one that opened a fence. It reports false if the
-// block quote around the fence has ended, which ends the code, too.
+// fenced handles a line after the one that opened a fence. It returns false if the block quote around the fence, and so the
+// code, has ended.
 func (s *scanner) fenced(off, end int) bool {
 	content := strings.TrimSpace(s.text[off:end])
 	if s.fenceQuot {
@@ -113,7 +109,6 @@ func (s *scanner) fenced(off, end int) bool {
 	return true
 }
 
-// flush scans the run of prose that ends at off; the next run begins at next.
 func (s *scanner) flush(off, next int) {
 	s.inline(s.prose, off)
 	s.prose = next
@@ -123,9 +118,8 @@ func (s *scanner) endCode(off int) {
 	s.fence, s.prose, s.blank = 0, off, true
 }
 
-// commentBlock skips an HTML comment that begins the line at off. Unlike one in the
-// middle of prose it may hold blank lines, and without an end it reaches to the end of
-// the note.
+// commentBlock skips an HTML comment that begins the line at off. Unlike one in the middle of prose it may hold blank lines,
+// and without an end it reaches to the end of the note.
 func (s *scanner) commentBlock(off int) (next int, ok bool) {
 	rest := s.text[off:]
 	indent := len(rest) - len(strings.TrimLeft(rest, " "))
@@ -200,13 +194,11 @@ func ListMark[T string | []byte](s T) int {
 	return digits + 1
 }
 
-// startsBlock reports whether no inline construct continues from the line before into
-// l.
+// startsBlock reports whether no inline construct continues from the line before into l.
 func (l line) startsBlock() bool {
 	return l.item || l.content[0] == '#' || l.content[0] == '|'
 }
 
-// opensFence returns the character and length of the code fence that l begins.
 func (l line) opensFence() (char byte, n int) {
 	if n = block.Fence(l.content); n > 0 {
 		char = l.content[0]

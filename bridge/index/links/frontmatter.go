@@ -16,9 +16,8 @@ func (s *scanner) frontMatter() (body int) {
 	return body
 }
 
-// yaml adds the links in the quoted strings of text[from:to]. Unquoted, "[[N]]" is a
-// list in a list, and no link. A quote opens a string only where a value may begin, so
-// an apostrophe in a plain value is a letter.
+// yaml adds the links in the quoted strings of text[from:to]. Unquoted, "[[N]]" is a list in a list, and no link. A quote
+// opens a string only where a value may begin, so an apostrophe in a plain value is a letter.
 func (s *scanner) yaml(from, to int) {
 	begins := true // a value may begin here
 	for i := from; i < to; i++ {
@@ -45,8 +44,7 @@ func (s *scanner) yaml(from, to int) {
 	}
 }
 
-// quoted scans the YAML string that opens at i and returns the offset of its
-// closing quote, or to.
+// quoted scans the YAML string that opens at i and returns the offset of its closing quote, or to.
 func (s *scanner) quoted(i, to int) int {
 	end, ok := frontmatter.Quoted(s.text[:to], i)
 	if !ok {

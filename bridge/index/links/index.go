@@ -6,18 +6,15 @@ import (
 	"sync"
 )
 
-// Index holds the names of all notes and files of a workspace and the links between
-// them.
+// Index holds the names of all notes and files of a workspace and the links between them.
 //
-// It resolves a link when asked, by maps over folded paths and base names. So a new
-// note that takes over the links of another costs only its own entry, and no answer is
-// ever stale. The time of Backlinks grows with the number of links that end in the same
-// base name.
+// It resolves a link when asked, by maps over folded paths and base names. So a new note that takes over the links of
+// another costs only its own entry, and no answer is ever stale. The time of Backlinks grows with the number of links that
+// end in the same base name.
 type Index struct {
 	mu    sync.RWMutex     // protects the following
 	files map[string]*file // notes and files by path
-	// paths has them by folded path, without ".md"; more than one if names differ
-	// only in case or Unicode form.
+	// paths has them by folded path, without ".md"; more than one if names differ only in case or Unicode form.
 	paths map[string][]*file
 	// names has them by folded base name without ".md", for each Folder and, under
 	// the Folder "", for the whole workspace; shortest path first.
@@ -36,7 +33,6 @@ type file struct {
 	settled int      // how many targets are not of pending additions alone
 }
 
-// NewIndex returns an empty Index.
 func NewIndex() *Index {
 	return &Index{
 		files:    make(map[string]*file),
@@ -73,8 +69,7 @@ func (x *Index) Remove(path string) {
 	}
 }
 
-// Rename moves the note or file at oldPath, or everything below it, to newPath. Files at
-// the new place are replaced.
+// Rename moves the note or file at oldPath, or everything below it, to newPath. Files at the new place are replaced.
 func (x *Index) Rename(oldPath, newPath string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -138,7 +133,6 @@ func insert(fs []*file, f *file) []*file {
 	return slices.Insert(fs, i, f)
 }
 
-// take removes f from the list at key.
 func take[K comparable](m map[K][]*file, key K, f *file) {
 	i, found := slices.BinarySearchFunc(m[key], f, compareFiles)
 	if !found {
@@ -193,7 +187,6 @@ func (x *Index) Mentioning(path string) []string {
 // BaseName is the folded base name of a path or linkpath: those with the same one may be the same.
 func BaseName(path string) string { return baseName(foldPath(path)) }
 
-// mentioned is the folded base name of a linkpath of f.
 func (f *file) mentioned(target string) string {
 	if target == "" {
 		return baseName(f.key)

@@ -180,8 +180,7 @@ func TestRenameOverAnother(t *testing.T) {
 	}
 }
 
-// A model that resolves by looking at every file agrees with the index after
-// any history.
+// A model that resolves by looking at every file agrees with the index after any history.
 func TestIndexAgainstModel(t *testing.T) { randomtest.Check(t, 10, indexAgainstModel) }
 
 func indexAgainstModel(t testing.TB, rnd *rand.Rand) {

@@ -104,8 +104,7 @@ type bracket struct {
 	image bool // preceded by '!'
 }
 
-// open handles the '[' at i: a wikilink is consumed, any other bracket waits for its
-// ']'.
+// open handles the '[' at i: a wikilink is consumed, any other bracket waits for its ']'.
 func (in *inline) open(i int) int {
 	if end := in.Wikilink(i); end >= 0 {
 		in.wikilink(i, end)
@@ -115,13 +114,11 @@ func (in *inline) open(i int) int {
 	return i + 1
 }
 
-// bang reports whether an unescaped '!' precedes i.
 func (in *inline) bang(i int) bool {
 	return i > 0 && in.text[i-1] == '!' && (i < 2 || in.text[i-2] != '\\')
 }
 
-// wikilink adds the link between the brackets at i and at end. Another "[[" makes the outer
-// ones plain text.
+// wikilink adds the link between the brackets at i and at end. Another "[[" makes the outer ones plain text.
 func (in *inline) wikilink(i, end int) {
 	i += strings.LastIndex(in.text[i:end], "[[")
 	if l, ok := parseWikilink(in.text, i, end); ok {

@@ -19,8 +19,7 @@ const (
 	PendingDeletion                // deleted by a suggestion
 )
 
-// Link is one link of a text. Offsets and lengths are bytes of the text passed to
-// Extract, also for links in front matter.
+// Link is one link of a text. Offsets and lengths are bytes of the text passed to Extract, also for links in front matter.
 type Link struct {
 	Kind Kind
 	// Target is the linkpath: the name of the note or file, percent-decoded and unescaped.
@@ -34,7 +33,6 @@ type Link struct {
 	Pending Pending
 
 	Off, Len int // the whole link, its '!' included
-	// TargetOff and TargetLen are the place of the linkpath as it is written: replacing
-	// these bytes retargets the link.
+	// TargetOff and TargetLen are the place of the linkpath as it is written: replacing these bytes retargets the link.
 	TargetOff, TargetLen int
 }

@@ -14,8 +14,7 @@ const maxDestination = 16 << 10
 // maxParens is the depth of parentheses in a destination, as in cmark.
 const maxParens = 32
 
-// close handles the ']' at i. With a destination after it, it ends a Markdown link
-// (CommonMark 0.31, "inline link").
+// close handles the ']' at i. With a destination after it, it ends a Markdown link (CommonMark 0.31, "inline link").
 func (in *inline) close(i int) int {
 	top := len(in.brackets) - 1
 	if top < 0 {
@@ -41,7 +40,6 @@ func (in *inline) close(i int) int {
 	return dest.end
 }
 
-// destination is the part in parentheses of a Markdown link.
 type destination struct {
 	off, len int // without "<" and ">"
 	end      int // after the ')'
@@ -70,8 +68,7 @@ func parseDestination(text string, off int) (destination, bool) {
 	return d, after < len(text) && text[after] == ')'
 }
 
-// bareDestination returns the length of the destination at the start of s: up to white
-// space or an unmatched ')'.
+// bareDestination returns the length of the destination at the start of s: up to white space or an unmatched ')'.
 func bareDestination(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -121,8 +118,7 @@ func skipSpace(text string, off int) int {
 	return off
 }
 
-// link returns the Link whose brackets are at open and text[bracket]; false if it leads
-// out of the workspace or nowhere.
+// link returns the Link whose brackets are at open and text[bracket]; false if it leads out of the workspace or nowhere.
 func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	raw := text[d.off : d.off+d.len]
 	if urlStart.MatchString(raw) {
@@ -151,8 +147,7 @@ var urlStart = regexp.MustCompile(`^(//|[A-Za-z][A-Za-z0-9+.-]*:)`)
 // escaped matches a backslash escape of ASCII punctuation.
 var escaped = regexp.MustCompile("\\\\([!-/:-@[-`{-~])")
 
-// decode resolves backslash and percent escapes. It leaves percent escapes alone if they
-// do not decode to UTF-8.
+// decode resolves backslash and percent escapes. It leaves percent escapes alone if they do not decode to UTF-8.
 func decode(s string) string {
 	s = escaped.ReplaceAllString(s, "$1")
 	if strings.IndexByte(s, '%') < 0 {

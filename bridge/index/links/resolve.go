@@ -41,8 +41,7 @@ func (x *Index) Forward(path string) (resolved, unresolved []string) {
 	return resolved, unresolved
 }
 
-// Backlinks returns the paths of the notes that link to path, sorted. A note may link
-// to itself.
+// Backlinks returns the paths of the notes that link to path, sorted. A note may link to itself.
 func (x *Index) Backlinks(path string) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -67,8 +66,7 @@ func (x *Index) linksTo(f, to *file) bool {
 	})
 }
 
-// resolve returns the file that the linkpath target names in the note at from, nil if
-// there is none.
+// resolve returns the file that the linkpath target names in the note at from, nil if there is none.
 func (x *Index) resolve(from, target string) *file {
 	folder, rel, _ := strings.Cut(from, "/")
 	dir := path.Dir(rel)
@@ -111,7 +109,6 @@ func (x *Index) relative(folder, dir, target string) *file {
 	return x.exact(folder+"/"+rel, target)
 }
 
-// exact returns the file at p, for the linkpath target.
 func (x *Index) exact(p, target string) *file {
 	return best(x.paths[foldPath(p)], target)
 }
@@ -134,8 +131,7 @@ func (x *Index) bySuffix(folder, target string) *file {
 	return nil
 }
 
-// best chooses among files that target names equally well: an exact spelling, else the
-// first.
+// best chooses among files that target names equally well: an exact spelling, else the first.
 func best(fs []*file, target string) *file {
 	var first *file
 	for _, f := range fs {
@@ -163,8 +159,7 @@ func (f *file) linkable(target string) bool {
 
 func isNote(p string) bool { return strings.EqualFold(path.Ext(p), ".md") }
 
-// foldPath returns the key of equivalent names: NFC, lower case (as Obsidian compares),
-// without a note's ".md".
+// foldPath returns the key of equivalent names: NFC, lower case (as Obsidian compares), without a note's ".md".
 func foldPath(p string) string {
 	return strings.TrimSuffix(strings.ToLower(norm.NFC.String(p)), ".md")
 }

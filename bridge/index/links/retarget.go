@@ -5,11 +5,9 @@ import (
 	"strings"
 )
 
-// Retarget returns the linkpath of l, which is spelled as written in the note at from,
-// so that it leads to the file at want. It keeps the link's style: a bare name stays one
-// if that suffices, a path is the path from the vault's root, a relative path stays
-// relative; ".md" and percent escapes stay. It reports false if no linkpath of that style
-// leads there.
+// Retarget returns the linkpath of l, which is spelled as written in the note at from, so that it leads to the file at want.
+// It keeps the link's style: a bare name stays one if that suffices, a path is the path from the vault's root, a relative
+// path stays relative; ".md" and percent escapes stay. It reports false if no linkpath of that style leads there.
 func (x *Index) Retarget(from string, l Link, written, want string) (string, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -27,8 +25,7 @@ func (x *Index) Retarget(from string, l Link, written, want string) (string, boo
 	return "", false
 }
 
-// candidates returns linkpaths to want from the note at from, in the style of target, the
-// best first.
+// candidates returns linkpaths to want from the note at from, in the style of target, the best first.
 func candidates(from, target, want string) []string {
 	_, rel, _ := strings.Cut(want, "/")
 	folder, _, _ := strings.Cut(from, "/")
@@ -57,7 +54,6 @@ func relativePath(dir, want string) string {
 	return up + strings.TrimPrefix(want, dir+"/")
 }
 
-// write returns target in the syntax of l.
 func (l *Link) write(target, written string) (string, bool) {
 	if l.Kind == Wikilink || l.Kind == Embed {
 		return target, !strings.ContainsAny(target, "#^|[]") && strings.TrimSpace(target) == target

@@ -8,12 +8,10 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
-// span is a range of a text, in bytes.
 type span struct{ from, to int }
 
-// commentBlocks returns the comments of several lines in a text: from a "%%" that begins a line to the next "%%" on a
-// later line, or to the end of the text. Plugins keep their data there. A "%%" in code, or one that a line opens in its
-// middle, begins none.
+// commentBlocks returns the multi-line comments of a text, where plugins keep their data: from a "%%" that begins a line to
+// the next "%%" on a later line, or to the end. A "%%" in code, or one that a line opens in its middle, begins none.
 func commentBlocks(text string) (list []span) {
 	open, off := -1, 0
 	fence := ""
@@ -43,15 +41,15 @@ func commentBlocks(text string) (list []span) {
 	return list
 }
 
-// Properties by which plugins name the notes whose form they own, and the line that divides the lanes of a Kanban board
-// from its archive.
+// Properties by which plugins mark notes with a form of their own, and the line between the lanes of a Kanban board and its
+// archive.
 const (
 	kanbanProperty     = "kanban-plugin"
 	excalidrawProperty = "excalidraw-plugin"
 	kanbanArchive      = "***"
 )
 
-// form is what a note has besides the text that people write.
+// form is the part of a note that is not the user's text.
 type form struct {
 	kanban   bool
 	comments []span
@@ -81,7 +79,7 @@ func formOf(note string) form {
 	return f
 }
 
-// drawingData are the lines with which the data of a drawing begins: its text elements, and what is drawn.
+// drawingData are the lines that begin the data of a drawing.
 var drawingData = []string{"%%", "# Excalidraw Data", "# Text Elements", "# Drawing", "## Text Elements", "## Drawing"}
 
 // lineOf returns the offset of the first of lines in note from body on, or its length.
@@ -96,8 +94,8 @@ func lineOf(note string, body int, lines ...string) int {
 	return len(note)
 }
 
-// end returns where people's text ends between from and to: before comments of several lines and the blank lines around
-// them, and before the data of a drawing or the archive of a board.
+// end returns where the user's text ends between from and to: before multi-line comments and the blank lines around them,
+// and before the data of a drawing or the archive of a board.
 func (f form) end(note string, from, to int) int {
 	if from < f.data {
 		to = min(to, f.data)

@@ -2,9 +2,8 @@ package outline
 
 import "unicode"
 
-// Count returns the number of words and of Unicode characters of a text. A word is
-// a run of characters without white space that holds a letter or a digit; each
-// character of a script that is written without spaces is a word.
+// Count returns the number of words and of Unicode characters of a text. A word is a run of characters without white space
+// that has a letter or a digit; each character of a script without spaces is a word.
 func Count(text string) (words, chars int) {
 	word := false // the current run is counted
 	for _, r := range text {
@@ -23,8 +22,7 @@ func Count(text string) (words, chars int) {
 	return words, chars
 }
 
-// Unspaced reports whether r belongs to a script that is written without spaces between
-// words: Chinese and Japanese.
+// Unspaced reports whether r is of a script without spaces between words: Chinese and Japanese.
 func Unspaced(r rune) bool {
 	return r >= 0x3040 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }

@@ -1,19 +1,16 @@
-// Package outline extracts the structure of a note's text: its properties, tags,
-// headings, tasks, code blocks and wikilinks, and its length. It also finds a section of a note by its heading or
-// block id, and where text goes that is appended there.
+// Package outline extracts the structure of a note's text: its properties, tags, headings, tasks, code blocks and wikilinks,
+// and its length. It also finds a section of a note by its heading or block ID, and where appended text goes.
 //
 //	o := outline.Of("---\ntags: [work/urgent]\n---\n# Plan\nSee [[Other]] #Later\n")
 //	o.Tags      // [work/urgent Later]
 //	o.Headings  // [{1 Plan 4}]
 //	o.Words     // 3
 //
-// Block structure is CommonMark's, parsed by goldmark without its inline parsers;
-// tags are Obsidian's, which no Markdown parser knows. Words and characters are
-// those of the body.
+// Block structure is CommonMark's, parsed by goldmark without its inline parsers; tags are Obsidian's. Words and characters
+// are those of the body.
 //
-// An Outline shares no memory with its text, so that an index of many notes retains
-// none of their texts. Of is a pure function and never fails: front matter that is no
-// YAML mapping yields no properties, and Invalid is the reason.
+// An Outline shares no memory with its text. Of is pure and never fails: front matter that is not a YAML mapping yields no
+// properties, and Invalid is the reason.
 package outline
 
 import (
@@ -29,16 +26,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// Outline is the structure of a note.
 type Outline struct {
-	// Properties are those of the front matter; nil if there is none or it is
-	// Invalid.
+	// Properties are nil if there is no front matter or it is Invalid.
 	Properties frontmatter.Properties
 	Invalid    error
 	// TooDeep is a [*DepthError] if lists and quotes nest too deeply, else nil.
 	TooDeep error
-	// Tags are those of the properties, then those of the text, without '#'; each
-	// appears once, in its first spelling.
+	// Tags are those of the properties, then those of the text, without '#', each once in its first spelling.
 	Tags       []string
 	Headings   []Heading
 	Tasks      []Task
@@ -77,7 +71,6 @@ func (o *Outline) TaskHas(t Task, tag string) bool {
 	return s.o.HasTag(tag)
 }
 
-// Of returns the outline of a note's text.
 func Of(note string) Outline {
 	_, body, _ := frontmatter.Split(note)
 	var o Outline
@@ -129,7 +122,6 @@ func (s *scanner) blocks() {
 	})
 }
 
-// eachBlock calls fn with the blocks of a text.
 func eachBlock(src []byte, fn func(ast.Node) ast.WalkStatus) {
 	// goldmark does not document whether a parser is safe for concurrent use.
 	root := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...)).Parse(text.NewReader(src))
@@ -181,7 +173,7 @@ func (s *scanner) task(n *ast.ListItem) {
 	})
 }
 
-// lineAt returns the line of the offset off, which grows from call to call.
+// lineAt returns the line of an offset, which grows from call to call.
 func (s *scanner) lineAt(off int) int {
 	for ; s.at < off; s.at++ {
 		if s.src[s.at] == '\n' {

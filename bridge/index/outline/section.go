@@ -13,9 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// Section is a part of a note: a heading with all that stands below it, up to the next heading of its level or
-// above, or a block that has an id. From and To are offsets in bytes, To after the break of the last line; Line
-// and Last are its first and last line, from 1.
+// Section is a heading with everything up to the next heading of its level or above, or a block with an ID. From and To are
+// offsets in bytes, To after the break of the last line; Line and Last are its first and last line, from 1.
 type Section struct {
 	From, To   int
 	Line, Last int
@@ -23,7 +22,7 @@ type Section struct {
 	own int // where a block ends whose id stands on a line of its own; else 0
 }
 
-// SectionError is the error for a name that no section has, or several.
+// SectionError is the error for a name of no section, or of several.
 type SectionError struct {
 	Name  string
 	Found []Heading // those of that name; none if there is no such section
@@ -37,20 +36,20 @@ func (e *SectionError) Error() string {
 	return fmt.Sprintf("there is no section %q", e.Name)
 }
 
-// onLine is what is put after a heading to tell it from others that read alike.
+// onLine is the suffix that tells equal headings apart.
 var onLine = regexp.MustCompile(`^(.*\S) \(line ([1-9]\d*)\)$`)
 
-// Address returns the heading as SectionOf takes it, whatever other headings there are.
+// Address returns the heading in the unique form for SectionOf.
 func (h Heading) Address() string {
 	return fmt.Sprintf("%s %s (line %d)", strings.Repeat("#", h.Level), h.Text, h.Line)
 }
 
-// PathMark stands between the headings of a path: "Project::Tasks" is "Tasks" below "Project".
+// PathMark separates the headings of a path: "Project::Tasks" is "Tasks" below "Project".
 const PathMark = "::"
 
-// SectionOf finds a section of a note by its heading ("Plan", "## Plan" for one of that level, "## Plan (line 7)" for
-// the one on that line, or "Project::Plan" for one below another; case does not matter) or by its block id ("^abc"). The
-// error is a *SectionError.
+// SectionOf finds a section of a note by its heading ("Plan", "## Plan" for one of that level, "## Plan (line 7)" for the
+// one on that line, or "Project::Plan" for one below another; in any case) or by its block ID ("^abc"). The error is a
+// *SectionError.
 func SectionOf(note, name string) (Section, error) {
 	name = strings.TrimSpace(name)
 	headings := Of(note).Headings
@@ -78,7 +77,7 @@ func SectionOf(note, name string) (Section, error) {
 	return sectionAt(note, starts[headings[found[0]].Line-1], to), nil
 }
 
-// find returns the indices of the headings that a name means: as it stands, else as a path of headings.
+// find returns the indices of the headings that a name means: literally, or else as a path of headings.
 func find(headings []Heading, name string) (found []int) {
 	if m := onLine.FindStringSubmatch(name); m != nil {
 		line, _ := strconv.Atoi(m[2]) // a number that is too large is that of no line
@@ -122,7 +121,6 @@ func below(headings []Heading, i int) int {
 	return len(headings)
 }
 
-// named returns the indices of the headings with that name, on that line unless it is 0.
 func named(headings []Heading, name string, line int) (found []int) {
 	title := strings.TrimLeft(name, "#")
 	level := len(name) - len(title)
@@ -141,7 +139,6 @@ func sectionAt(note string, from, to int) Section {
 	return s
 }
 
-// lineStarts returns the offset of each line.
 func lineStarts(note string) []int {
 	starts := []int{0}
 	for i := range len(note) {
@@ -152,8 +149,8 @@ func lineStarts(note string) []int {
 	return starts
 }
 
-// blockOf returns the block that ends in " ^id", or stands before a line that has only the id: whole lines. A list
-// item comes with what is nested in it. own is where a block ends whose id stands on a line of its own.
+// blockOf returns the whole lines of the block that ends in " ^id", or is before a line with only the ID. A list item
+// includes nested items. own is where a block ends whose ID is on a line of its own.
 func blockOf(note, id string) (from, to, own int, ok bool) {
 	mark := regexp.MustCompile(`(?:^|\s)\^` + regexp.QuoteMeta(id) + `\s*$`)
 	_, body, _ := frontmatter.Split(note)
@@ -218,11 +215,11 @@ func lineEnd(note string, off int) int {
 	return len(note)
 }
 
-// Append returns where content goes, and what is to be inserted there, to stand at the end of a section, or of the
-// note if at is nil. A list goes on without a blank line and with its own bullets, unless its items have blank
-// lines between them; a heading has a blank line after it if most of the note's have. What continues a list, a table or
-// a quote stands before an id of that block. Text goes before the comments of several lines at the end, and before the
-// data of a drawing. In a lane of a Kanban board it becomes a card.
+// Append returns where content goes, and what to insert there, at the end of a section, or of the note if at is nil. A list
+// continues without a blank line and with its own bullets, unless its items have blank lines between them; a heading gets a
+// blank line after it if most of the note's have one. Lines that continue a list, a table or a quote go before an ID of that
+// block. Text goes before multi-line comments at the end, and before the data of a drawing. In a lane of a Kanban board it
+// becomes a card.
 func Append(note string, at *Section, content string) (off int, insert string) {
 	_, from, _ := frontmatter.Split(note)
 	to := len(note)
@@ -264,8 +261,7 @@ func Append(note string, at *Section, content string) (off int, insert string) {
 	return off, insert
 }
 
-// join returns what stands between the lines of a text and those that are appended to it, and gives these the bullets of
-// the text.
+// join returns the separator between the lines of a text and appended lines, and gives these the bullets of the text.
 func join(before, lines []string, nl string, tight func() bool) string {
 	gap := nl + nl
 	switch last := before[len(before)-1]; {
@@ -285,8 +281,8 @@ func join(before, lines []string, nl string, tight func() bool) string {
 	return gap
 }
 
-// continued returns what is inserted to continue a block before the line with its id: items of a list, rows of a table,
-// text in a quote. ok is false for lines that are none of these.
+// continued returns what to insert to continue a block before the line with its ID: items of a list, rows of a table, text
+// in a quote. ok is false for other lines.
 func continued(note string, at Section, lines []string, nl string) (off int, insert string, ok bool) {
 	off = len(strings.TrimRight(note[:at.own], " \t\r\n"))
 	before := linesIn(note[at.From:off])
@@ -338,9 +334,9 @@ func card(lines []string) []string {
 	return out
 }
 
-// AppendNew is Append for a section that is missing: it makes the heading, at the end of the note or, for a path, of the
-// section above it. made is the heading. ok is false if name is not that of a new heading, or if there is not one section
-// above it.
+// AppendNew is Append for a missing section: it adds the heading, returned as made, at the end of the note or, for a path,
+// of the section above it. ok is false if name is not that of a new heading, or if there is not exactly one section above
+// it.
 func AppendNew(note, name, content string) (off int, insert, made string, ok bool) {
 	name = strings.TrimSpace(name)
 	if strings.HasPrefix(name, "^") || onLine.MatchString(name) || strings.ContainsAny(name, "\r\n") {
@@ -397,7 +393,7 @@ func isHeading(line string) bool {
 	return len(rest) < len(line) && len(line)-len(rest) <= 6 && (rest == "" || strings.HasPrefix(rest, " "))
 }
 
-// lastItem returns the index of the line with which the list item begins that the last line belongs to, or -1.
+// lastItem returns the index of the first line of the list item with the last line, or -1.
 func lastItem(lines []string) int {
 	for i := len(lines) - 1; i >= 0; i-- {
 		switch line := lines[i]; {
@@ -415,7 +411,6 @@ func loose(lines []string, item int) bool {
 	return item > 1 && strings.TrimSpace(lines[item-1]) == "" && (listMark(lines[item-2]) != "" || strings.HasPrefix(lines[item-2], " "))
 }
 
-// useBullet gives the bullets of lines the form of mark, if that is a bullet.
 func useBullet(lines []string, mark string) {
 	if len(mark) != 1 {
 		return
@@ -446,7 +441,6 @@ func tight(note string) bool {
 	return sum > 0
 }
 
-// BlockID is the id of a block, on the line of the note from 1.
 type BlockID struct {
 	ID   string
 	Line int
@@ -454,7 +448,6 @@ type BlockID struct {
 
 var blockID = regexp.MustCompile(`(?:^|\s)\^([A-Za-z0-9-]+)\s*$`)
 
-// BlockIDs returns the ids of the blocks of a note, in their order.
 func BlockIDs(note string) (ids []BlockID) {
 	_, body, _ := frontmatter.Split(note)
 	src := []byte(note[body:])

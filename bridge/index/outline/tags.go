@@ -13,8 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// propertyTags returns the tags in front matter: "tags" or "tag", a list or a string
-// with commas or spaces between them.
+// propertyTags returns the tags in front matter: "tags" or "tag", a list or a string with commas or spaces between them.
 func propertyTags(p frontmatter.Properties) []string {
 	var tags []string
 	for _, e := range p {
@@ -40,8 +39,8 @@ func IsTagKey(key string) bool {
 	return strings.EqualFold(key, "tags") || strings.EqualFold(key, "tag")
 }
 
-// HasTag reports whether the note has the tag or one nested in it: work/urgent counts
-// as work. Case and a leading '#' do not matter.
+// HasTag reports whether the note has the tag or one nested in it: work/urgent counts as work. Case and a leading '#' do not
+// matter.
 func (o *Outline) HasTag(tag string) bool {
 	tag = strings.Trim(strings.TrimPrefix(tag, "#"), "/")
 	for _, t := range o.Tags {
@@ -77,8 +76,7 @@ func fold(s string) string {
 	}, s)
 }
 
-// notInTags are the ASCII characters that end a tag. White space and the punctuation
-// blocks of Unicode do, too; Obsidian allows everything else.
+// notInTags are the ASCII characters that end a tag, as white space and the punctuation blocks of Unicode do.
 const notInTags = "'!\"#$%&()*+,.:;<=>?@^`{|}~[]\\"
 
 // tagLength returns how many bytes of s can belong to a tag.
@@ -96,8 +94,7 @@ func tagLength(s string) int {
 	return len(s)
 }
 
-// tags adds the tags in the lines of one block of prose, but not those in code spans,
-// links or comments.
+// tags adds the tags in the lines of one block of prose, except those in code spans, links or comments.
 func (s *scanner) tags(lines *text.Segments) {
 	if lines.Len() == 0 {
 		return
@@ -149,7 +146,7 @@ type TagPlace struct {
 	Tag  string // without '#', as it is written
 }
 
-// TagPlaces returns the tags in the text of a note, in their order. Those of its front matter are not among them.
+// TagPlaces returns the tags in the text of a note, without its front matter.
 func TagPlaces(note string) (places []TagPlace) {
 	_, body, _ := frontmatter.Split(note)
 	s := scanner{o: new(Outline), src: []byte(note[body:]), seen: make(map[string]bool)}
@@ -176,14 +173,14 @@ func TagPlaces(note string) (places []TagPlace) {
 	return slices.CompactFunc(places, func(a, b TagPlace) bool { return a.From == b.From })
 }
 
-// CheckTag returns a tag without its '#'; ok is false if Obsidian would not take it for one.
+// CheckTag returns a tag without its '#'; ok is false if it is not valid in Obsidian.
 func CheckTag(tag string) (bare string, ok bool) {
 	bare = strings.TrimPrefix(strings.TrimSpace(tag), "#")
 	ok = bare != "" && tagLength(bare) == len(bare) && strings.Trim(bare, "0123456789") != "" && strings.Trim(bare, "/") == bare
 	return bare, ok
 }
 
-// Renamed returns what a tag becomes when one is renamed: itself, or one that is nested in it. ok is false for every other.
+// Renamed returns the new name of a tag or of one nested in it; ok is false for other tags.
 func Renamed(tag, from, to string) (renamed string, ok bool) {
 	rest, ok := cutFold(tag, from)
 	if !ok || rest != "" && rest[0] != '/' {
@@ -205,11 +202,10 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 	return "", false
 }
 
-// SameTag reports whether two tags are one. Case does not matter.
 func SameTag(a, b string) bool { return fold(a) == fold(b) }
 
-// RetagProperties returns properties with the tags that fn returns for each of theirs; ok is false if the tag stays, and ""
-// drops it. A tag that is there twice then is dropped. changed is how many were.
+// RetagProperties replaces the tags of properties by those that fn returns; ok is false if the tag stays, and "" drops it. A
+// tag that then is there twice is dropped. changed counts the changed tags.
 func RetagProperties(p frontmatter.Properties, fn func(tag string) (to string, ok bool)) (out frontmatter.Properties, changed int) {
 	seen, made := make(map[string]bool), make(map[string]bool)
 	keep := func(written string) (string, bool) {

@@ -2,10 +2,9 @@
 //
 // # Nouns
 //
-// A note is cut into passages of a few paragraphs. An [Embedder] turns a passage
-// into a vector; texts about the same subject have vectors with a small angle
-// between them. An [Index] keeps the words (internal/lexical) and the vectors of a workspace's notes current,
-// and ranks the notes for a query by both, fused by their ranks:
+// A note is cut into passages of a few paragraphs. An [Embedder] turns a passage into a vector; texts about the same subject
+// have vectors with a small angle between them. An [Index] keeps the words (internal/lexical) and the vectors of a
+// workspace's notes current, and ranks the notes for a query by both, fused by their ranks:
 //
 //	x := semantic.New(ws, semantic.Options{Dir: stateDir})
 //	answer, err := x.Find(ctx, ws, semantic.Query{Text: "keeping slugs off the lettuce"}, semantic.Place{}, 10)
@@ -21,7 +20,6 @@
 //
 // # Concurrency and errors
 //
-// An Index is safe for concurrent use. A search first embeds what has changed; the first
-// one embeds every note, and reports to model.WithProgress. Errors of an endpoint wrap
-// [ErrEndpoint].
+// An Index is safe for concurrent use. A search first embeds what has changed; the first one embeds every note, and reports
+// to model.WithProgress. Errors of an endpoint wrap [ErrEndpoint].
 package semantic

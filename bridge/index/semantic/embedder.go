@@ -14,7 +14,6 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// embedEach is Embed with a function that returns the vector of one text.
 func embedEach(ctx context.Context, texts []string, vector func(text string) []float32) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
@@ -26,7 +25,6 @@ func embedEach(ctx context.Context, texts []string, vector func(text string) []f
 	return out, nil
 }
 
-// normalize scales v to the length 1, unless it is zero.
 func normalize(v []float32) {
 	var sum float64
 	for _, x := range v {

@@ -33,8 +33,7 @@ const (
 	defaultPeriod = time.Minute
 )
 
-// Endpoint is a server with the embeddings API of OpenAI, which Ollama, vLLM and
-// llama.cpp implement, too.
+// Endpoint is a server with the embeddings API of OpenAI, which Ollama, vLLM and llama.cpp implement, too.
 type Endpoint struct {
 	// URL is the server's address, with or without /v1 or /v1/embeddings.
 	URL   string
@@ -58,7 +57,6 @@ func (e *Endpoint) Check() error {
 	return nil
 }
 
-// ID implements Embedder.
 func (e *Endpoint) ID() string { return e.address() + " " + e.Model }
 
 func (e *Endpoint) address() string {
@@ -72,7 +70,6 @@ func (e *Endpoint) address() string {
 	return base + "/v1/embeddings"
 }
 
-// Embed implements Embedder, in batches.
 func (e *Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	var all [][]float32
 	for len(texts) > 0 {
@@ -93,7 +90,6 @@ func (e *Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return all, nil
 }
 
-// retrying makes a request until it succeeds, at most maxAttempts times.
 func (e *Endpoint) retrying(ctx context.Context, texts []string) ([][]float32, error) {
 	wait := cmp.Or(e.Wait, defaultWait)
 	for attempt := 1; ; attempt++ {
@@ -195,8 +191,7 @@ func statusError(res *http.Response, answer []byte) error {
 	return err
 }
 
-// decodeVectors decodes the vectors of n texts, which may come in any order. A malformed
-// answer is worth another attempt.
+// decodeVectors decodes the vectors of n texts, which may come in any order. A malformed answer is worth another attempt.
 func decodeVectors(answer []byte, n int) ([][]float32, error) {
 	var body struct {
 		Data []struct {

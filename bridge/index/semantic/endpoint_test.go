@@ -22,8 +22,7 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// server speaks the embeddings API over HTTP. Its vectors are those of words:
-// texts with the same words are near each other.
+// server speaks the embeddings API over HTTP. Its vectors are those of words: texts with the same words are near each other.
 type server struct {
 	*httptest.Server
 

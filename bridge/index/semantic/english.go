@@ -22,18 +22,13 @@ import (
 // englishDims is the length of the vectors.
 const englishDims = 100
 
-// englishFile has the number of words, of each word in the order of the alphabet its step, the row of its vector, and where it ends
-// in the text at the end, which has the words without anything between them. All numbers are little-endian.
+// englishFile has the number of words; for each word, in the order of the alphabet, its step, the row of its vector in
+// int8s, and the end of the word in the text; and the text, which has the words without separators. Numbers are
+// little-endian.
 //
 //go:embed english.vectors
 var englishFile string
 
-const (
-	englishSignWords = (englishDims + 63) / 64
-	englishRowSize   = 8*englishSignWords + (englishDims+1)/2
-)
-
-// englishParts are those of englishFile.
 type englishParts struct {
 	count                    int
 	steps, rows, ends, words string
@@ -46,7 +41,7 @@ var english = sync.OnceValue(func() (t englishParts) {
 		part, rest = rest[:size], rest[size:]
 		return part
 	}
-	t.steps, t.rows, t.ends = cut(4*t.count), cut(englishRowSize*t.count), cut(4*t.count)
+	t.steps, t.rows, t.ends = cut(4*t.count), cut(englishDims*t.count), cut(4*t.count)
 	t.words = rest
 	return t
 })
@@ -55,7 +50,6 @@ func uint32At(s string, i int) uint32 {
 	return binary.LittleEndian.Uint32([]byte(s[4*i:][:4]))
 }
 
-// word returns the word with a number.
 func (t *englishParts) word(i int) string {
 	start := uint32(0)
 	if i > 0 {
@@ -64,23 +58,17 @@ func (t *englishParts) word(i int) string {
 	return t.words[start:uint32At(t.ends, i)]
 }
 
-// addEnglish adds the vector of a word in lower case to sum, which has the length englishDims, and reports whether there is one.
+// addEnglish adds the vector of a word in lower case to sum, which has the length englishDims, and reports whether there is
+// one.
 func addEnglish(sum []float32, word string) bool {
 	t := english()
 	i := sort.Search(t.count, func(i int) bool { return t.word(i) >= word })
 	if i == t.count || t.word(i) != word {
 		return false
 	}
-	var signs [englishSignWords]uint64
-	row := []byte(t.rows[englishRowSize*i:][:englishRowSize])
-	for j := range signs {
-		signs[j] = binary.LittleEndian.Uint64(row[8*j:])
-	}
-	var numbers [englishDims]int8
-	unpackRow(numbers[:], signs[:], row[8*englishSignWords:])
-	step := math.Float32frombits(uint32At(t.steps, i))
-	for j, x := range numbers {
-		sum[j] += step * float32(x)
+	row, step := t.rows[englishDims*i:][:englishDims], math.Float32frombits(uint32At(t.steps, i))
+	for j := range sum {
+		sum[j] += step * float32(int8(row[j]))
 	}
 	return true
 }

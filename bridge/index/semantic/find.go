@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -50,7 +49,6 @@ type Place struct {
 	Number int        `json:"n"`
 }
 
-// Answer is what Find found.
 type Answer struct {
 	Notes   []Found
 	More    bool     // there are more after them
@@ -99,7 +97,6 @@ func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after P
 	return a, x.show(ctx, &a, list[from:], words, asked, limit)
 }
 
-// chosen returns the notes that the conditions of q let through.
 func (x *Index) chosen(ctx context.Context, ws *bridge.Workspace, q Query) ([]*index.NoteInfo, error) {
 	notes, err := ws.NotesWith(ctx, q.Filter)
 	if err != nil || q.Under == "" && q.Since.IsZero() && q.Only == nil {
@@ -116,9 +113,6 @@ const (
 	nearEnough = 0.4 // of the similarity of the nearest
 )
 
-// maxExact is how many passages are compared number by number.
-const maxExact = 1000
-
 // near is a note that is near to a question, by its best passage.
 type near struct {
 	info    *index.NoteInfo
@@ -126,71 +120,29 @@ type near struct {
 	passage int
 }
 
-// nearest returns those of notes, which are sorted by path, that are nearest to a vector, best first, at most
-// pool. Of many passages it looks only at those whose signs agree best.
+// nearest returns the notes that are nearest to a vector, best first, at most pool. notes are sorted by path.
 func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	score := x.vectors.scorer(v)
 	var list []near
-	for _, p := range x.likely(notes, v) {
-		s := score(p.row)
-		last := len(list) - 1
-		switch {
-		case s <= 0:
-		case last < 0 || list[last].info != p.info:
-			list = append(list, near{p.info, s, int(p.num)})
-		case s > list[last].score:
-			list[last].score, list[last].passage = s, int(p.num)
+	for _, n := range x.among(notes) {
+		best := near{info: n.info}
+		for passage, row := range n.passages {
+			if s := score(row); s > best.score {
+				best.score, best.passage = s, passage
+			}
+		}
+		if best.score >= unrelated {
+			list = append(list, best)
 		}
 	}
 	slices.SortFunc(list, func(a, b near) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.info.Path, b.info.Path))
 	})
 	list = list[:min(pool, len(list))]
-	far := sort.Search(len(list), func(i int) bool { return list[i].score < max(list[0].score*nearEnough, unrelated) })
+	far := sort.Search(len(list), func(i int) bool { return list[i].score < list[0].score*nearEnough })
 	return list[:far]
-}
-
-// passageOf is a passage of a note, by its number and the row of its vector.
-type passageOf struct {
-	info     *index.NoteInfo
-	row, num int32
-}
-
-// likely returns the passages of notes that may be nearest to a vector, about maxExact of them, in the order of
-// notes. mu is held.
-func (x *Index) likely(notes []*index.NoteInfo, v []float32) []passageOf {
-	if len(v) != x.vectors.dims {
-		return nil
-	}
-	row, _ := appendSteps(nil, v, math.MaxInt8)
-	signs := appendSigns(nil, row)
-	among := x.among(notes)
-	var distances []int16 // of their passages
-	counts := make([]int, 64*len(signs)+1)
-	for _, n := range among {
-		for _, row := range n.passages {
-			d := x.vectors.apart(row, signs)
-			distances = append(distances, int16(d))
-			counts[d]++
-		}
-	}
-	most, sum := 0, counts[0]
-	for most < len(counts)-1 && sum < maxExact {
-		most++
-		sum += counts[most]
-	}
-	list := make([]passageOf, 0, sum)
-	for _, n := range among {
-		for num, row := range n.passages {
-			if int(distances[num]) <= most {
-				list = append(list, passageOf{n.info, row, int32(num)})
-			}
-		}
-		distances = distances[len(n.passages):]
-	}
-	return list
 }
 
 // among returns what is indexed of notes. mu is held.
@@ -215,7 +167,6 @@ type candidate struct {
 	passage int  // the best one by meaning
 }
 
-// fused ranks the notes by all searches, best first.
 func (x *Index) fused(notes []*index.NoteInfo, words *lexical.Query, asked []float32) []*candidate {
 	find := func(p model.Path) *index.NoteInfo {
 		i, found := slices.BinarySearchFunc(notes, p, func(n *index.NoteInfo, p model.Path) int { return cmp.Compare(n.Path, p) })
@@ -410,7 +361,6 @@ func piecesOf(text string) []piece {
 	return list
 }
 
-// lastAfter returns the end of the last occurrence of mark in s, or 0.
 func lastAfter(s, mark string) int {
 	if i := strings.LastIndex(s, mark); i >= 0 {
 		return i + len(mark)

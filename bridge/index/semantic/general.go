@@ -11,10 +11,8 @@ import (
 // general embeds English texts by what their words mean in general.
 type general struct{}
 
-// ID implements Embedder.
 func (general) ID() string { return "english-1" }
 
-// Embed implements Embedder.
 func (general) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return embedEach(ctx, texts, func(text string) []float32 {
 		v, _, _ := embedEnglish(text)

@@ -54,8 +54,7 @@ func sumOf(text string) sum {
 	return sum(h[:len(sum{})])
 }
 
-// New returns an index over ws, with the vectors that are stored in o.Dir. It embeds
-// nothing before the first search.
+// New returns an index over ws, with the vectors that are stored in o.Dir. It embeds nothing before the first search.
 func New(ws *bridge.Workspace, o Options) *Index {
 	x := &Index{ws: ws, o: o, log: o.Logger, embedder: o.Embedder, words: lexical.New(), vectors: new(vectors), notes: make(map[model.Path]*indexed)}
 	if x.log == nil {

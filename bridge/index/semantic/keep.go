@@ -12,20 +12,18 @@ import (
 
 const (
 	fileName   = "semantic.gob"
-	fileFormat = 4
-	// saveEvery is how often Run saves.
-	saveEvery = time.Minute
+	fileFormat = 5
+	saveEvery  = time.Minute
 )
 
 // kept is the contents of the file: the vectors, and which embedder they are of.
 type kept struct {
-	Format int
-	ID     string
-	Dims   int
-	Sums   []sum
-	Signs  []uint64
-	Sizes  []uint8
-	Steps  []float32
+	Format  int
+	ID      string
+	Dims    int
+	Sums    []sum
+	Numbers []byte
+	Steps   []float32
 }
 
 // Run saves vectors until ctx ends. It logs errors and returns nil.
@@ -65,8 +63,7 @@ func (x *Index) Save() error {
 	return x.o.Dir.Replace(fileName, b.Bytes())
 }
 
-// snapshot returns what to save, nil if the file is current. It leaves out vectors of
-// passages that no note has any more.
+// snapshot returns what to save, nil if the file is current. It leaves out vectors of passages that no note has any more.
 func (x *Index) snapshot() *kept {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -75,7 +72,7 @@ func (x *Index) snapshot() *kept {
 	}
 	x.dirty = false
 	v, _ := x.vectors.only(x.used())
-	return &kept{Format: fileFormat, ID: x.embedder.ID(), Dims: v.dims, Sums: v.sums, Signs: v.signs, Sizes: v.sizes, Steps: v.step}
+	return &kept{Format: fileFormat, ID: x.embedder.ID(), Dims: v.dims, Sums: v.sums, Numbers: v.numbers, Steps: v.step}
 }
 
 // load reads the file. It ignores one that it cannot read or that is of another embedder.
@@ -99,12 +96,12 @@ func (x *Index) load() {
 		return
 	}
 	if k.ID == x.embedder.ID() {
-		x.vectors = &vectors{dims: k.Dims, signs: k.Signs, sizes: k.Sizes, step: k.Steps, sums: k.Sums}
+		x.vectors = &vectors{dims: k.Dims, numbers: k.Numbers, step: k.Steps, sums: k.Sums}
 	}
 }
 
 // sound reports whether k is of this version, and its parts fit together.
 func (k *kept) sound() bool {
 	n := len(k.Sums)
-	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Signs) == signWords(k.Dims)*n && len(k.Sizes) == sizeBytes(k.Dims)*n
+	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Numbers) == k.Dims*n
 }

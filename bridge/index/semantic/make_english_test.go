@@ -136,13 +136,10 @@ func encode(list []frequentWord) []byte {
 		for j, x := range w.vector {
 			v[j] = float32(x)
 		}
-		row, step := appendSteps(nil, v, maxSize)
+		row, step := inSteps(v)
 		step *= float32(smoothing / (smoothing + 0.1*w.frequency))
 		steps = binary.LittleEndian.AppendUint32(steps, math.Float32bits(step))
-		for _, signs := range appendSigns(nil, row) {
-			rows = binary.LittleEndian.AppendUint64(rows, signs)
-		}
-		rows = appendSizes(rows, row)
+		rows = append(rows, row...)
 		text = append(text, w.text...)
 		ends = binary.LittleEndian.AppendUint32(ends, uint32(len(text)))
 	}

@@ -14,8 +14,7 @@ const (
 	maxPassage  = 3000
 )
 
-// passages cuts the body of a note at blank lines, and at headings if the text before is
-// long enough.
+// passages cuts the body of a note at blank lines, and at headings if the text before is long enough.
 func passages(note string) []string {
 	_, body, _ := frontmatter.Split(note)
 	var list []string
@@ -31,7 +30,6 @@ func passages(note string) []string {
 	return appendPassage(list, note[from:])
 }
 
-// paragraphEnd returns the end of the paragraph at at, with the blank lines after it.
 func paragraphEnd(text string, at int) int {
 	blank := false
 	for line := range strings.Lines(text[at:]) {
@@ -60,7 +58,6 @@ func appendPassage(list []string, text string) []string {
 	return list
 }
 
-// characterStart returns the start of the character that holds the byte i.
 func characterStart(s string, i int) int {
 	for i > 0 && !utf8.RuneStart(s[i]) {
 		i--

@@ -49,7 +49,6 @@ func (x *Index) texts(ctx context.Context, n *index.NoteInfo) ([]string, error) 
 	return parts, nil
 }
 
-// gone reports whether a note cannot be read now and is skipped.
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) || errors.Is(err, model.ErrNotNote)
 }
@@ -77,8 +76,7 @@ func (x *Index) embedChanged(ctx context.Context, notes []*index.NoteInfo) error
 	return batch.run(ctx, x)
 }
 
-// changedOf returns the notes whose current state is not indexed, and forgets those that do
-// not exist any more.
+// changedOf returns the notes whose current state is not indexed, and forgets those that do not exist any more.
 func (x *Index) changedOf(notes []*index.NoteInfo) []*index.NoteInfo {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -119,7 +117,6 @@ func (b *embedding) add(x *Index, n *index.NoteInfo, parts []string) {
 	b.notes, b.parts = append(b.notes, &indexed{info: n}), append(b.parts, sums)
 }
 
-// run embeds the batch and empties it.
 func (b *embedding) run(ctx context.Context, x *Index) error {
 	var made [][]float32
 	if len(b.texts) > 0 {

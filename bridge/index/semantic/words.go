@@ -12,10 +12,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// wordBatch is how many notes are read before they are indexed.
 const wordBatch = 256
 
-// updateWords brings the index of words to the notes as they are.
 func (x *Index) updateWords(ctx context.Context, notes []*index.NoteInfo) error {
 	x.wording.Lock()
 	defer x.wording.Unlock()

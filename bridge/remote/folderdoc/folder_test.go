@@ -327,7 +327,7 @@ func TestContent(t *testing.T) {
 	if ids := v.(*ycrdt.Array).Values(); len(ids) != 2 {
 		t.Errorf("ids are %v", ids)
 	}
-	if ds, _ := m.Get("ds"); ds.(*ycrdt.Array).Len() != 0 {
+	if ds, _ := m.Get("ds"); len(ds.(*ycrdt.Array).Values()) != 0 {
 		t.Errorf("ds is %v", ds)
 	}
 }

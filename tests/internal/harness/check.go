@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// CheckText compares two texts and shows where they part.
 func CheckText(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got == want {
@@ -27,9 +26,8 @@ func CheckText(t *testing.T, what, got, want string) {
 
 func excerpt(s string, at int) string { return s[max(0, at-40):min(len(s), at+160)] }
 
-// CheckSuggested checks the law of the product for one note: the vault's file
-// holds the difference between before and after as suggestions, no more and no
-// less, and the mount shows after.
+// CheckSuggested checks the law of the product for one note: the vault's file holds the difference between before and after
+// as suggestions, no more and no less, and the mount shows after.
 func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 	t.Helper()
 	CheckText(t, "mount's text of "+name, ReadFile(t, m.Path(name)), after)
@@ -38,8 +36,7 @@ func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 	CheckText(t, "accepted view of the vault's "+name, diffwrap.Everything.Accepted(raw), after)
 }
 
-// CheckWhole checks that a note's views are what they must be, and that no mark is left
-// when everything is decided.
+// CheckWhole checks a note's views, and that no mark is left when everything is decided.
 func (m *Mount) CheckWhole(t *testing.T, when, name, original, accepted string) {
 	t.Helper()
 	raw := ReadFile(t, m.VaultPath(name))
@@ -53,7 +50,7 @@ func (m *Mount) CheckWhole(t *testing.T, when, name, original, accepted string) 
 	}
 }
 
-// CheckNames finds what relayfs left behind in a vault.
+// CheckNames checks that relayfs has left no files behind in a vault.
 func CheckNames(t *testing.T, vault string, files map[string]string) {
 	t.Helper()
 	for _, name := range ListFiles(t, vault) {
@@ -63,7 +60,6 @@ func CheckNames(t *testing.T, vault string, files map[string]string) {
 	}
 }
 
-// CheckErrno checks that a call failed with one of want.
 func CheckErrno(t *testing.T, err error, want ...error) {
 	t.Helper()
 	if !slices.ContainsFunc(want, func(w error) bool { return errors.Is(err, w) }) {
@@ -71,7 +67,7 @@ func CheckErrno(t *testing.T, err error, want ...error) {
 	}
 }
 
-// CheckRefused checks that a command failed with an error, a hint, and want in what it said.
+// CheckRefused checks that a command failed with an error that contains want, and a hint.
 func CheckRefused(t *testing.T, out Output, want string) {
 	t.Helper()
 	if out.Code != 1 {
@@ -85,7 +81,7 @@ func CheckRefused(t *testing.T, out Output, want string) {
 	}
 }
 
-// LineAt is a line as a failure shows it.
+// LineAt quotes a line for a failure message.
 func LineAt(lines []string, i int) string {
 	if i >= len(lines) {
 		return "nothing"

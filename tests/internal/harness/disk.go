@@ -16,8 +16,7 @@ import (
 // SmallDisk is a disk that can be filled.
 type SmallDisk struct{ Dir string }
 
-// SmallDisk mounts a disk in memory at DIR/disk of the sandbox. size is as tmpfs(5) takes it. The test
-// is skipped where that is not permitted.
+// SmallDisk mounts a tmpfs at DIR/disk of the sandbox; for size see tmpfs(5). It skips the test where that is not permitted.
 func (s *Sandbox) SmallDisk(t *testing.T, size string) SmallDisk {
 	t.Helper()
 	return s.SmallDiskOf(t, "tmpfs", size)
@@ -51,7 +50,7 @@ func (s *Sandbox) SmallDiskOf(t *testing.T, kind, size string) SmallDisk {
 
 func (d SmallDisk) ballast() string { return filepath.Join(d.Dir, "ballast") }
 
-// Fill takes all of the room. What is free when a file goes is taken by calling it again.
+// Fill uses up the space. Call it again after a file was removed.
 func (d SmallDisk) Fill(t *testing.T) {
 	t.Helper()
 	f, err := os.OpenFile(d.ballast(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -59,7 +58,7 @@ func (d SmallDisk) Fill(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for _, size := range []int{4096, 512} { // which may be less than a block, and less than is left
+	for _, size := range []int{4096, 512} { // the rest may be less than a block
 		for err = nil; err == nil; {
 			_, err = f.Write(make([]byte, size))
 		}
@@ -69,7 +68,6 @@ func (d SmallDisk) Fill(t *testing.T) {
 	}
 }
 
-// Drain gives the room back.
 func (d SmallDisk) Drain(t *testing.T) {
 	t.Helper()
 	if err := os.Remove(d.ballast()); err != nil {
@@ -77,7 +75,6 @@ func (d SmallDisk) Drain(t *testing.T) {
 	}
 }
 
-// SetReadOnly mounts the disk read-only, or for writing again.
 func (d SmallDisk) SetReadOnly(t *testing.T, readOnly bool) {
 	t.Helper()
 	flags := uintptr(syscall.MS_REMOUNT)

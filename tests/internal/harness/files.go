@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WriteFile writes a file, and makes its folders. No other test starts a program meanwhile: that would get a copy of the
-// file, open, and close it, which saves what is on a mount so far, be it only truncated.
+// WriteFile writes a file, and creates its folders. The lock prevents that a program which another test starts inherits the
+// open file and closes it, which would save a truncated note on a mount.
 func WriteFile(t *testing.T, name, text string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -29,8 +29,8 @@ func WriteFile(t *testing.T, name, text string) {
 	}
 }
 
-// WriteProgram writes a script that is to be run. A program that another test starts meanwhile would inherit the file
-// open for writing, and the kernel starts no such file.
+// WriteProgram writes an executable script. A program that another test starts at that moment would inherit the file open
+// for writing, and the kernel would refuse to run it.
 func WriteProgram(t *testing.T, name, script string) {
 	t.Helper()
 	WriteFile(t, name, script)
@@ -39,7 +39,6 @@ func WriteProgram(t *testing.T, name, script string) {
 	}
 }
 
-// ReadFile returns the text of a file.
 func ReadFile(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -49,8 +48,7 @@ func ReadFile(t *testing.T, name string) string {
 	return string(b)
 }
 
-// WriteAll is WriteFile for a write that may fail. It reports the error of close too, unlike os.WriteFile when a write
-// fails first.
+// WriteAll is WriteFile for a write that may fail. Unlike os.WriteFile it also returns the error of close after a failed write.
 func WriteAll(name string, b []byte) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -62,7 +60,6 @@ func WriteAll(name string, b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// WriteSynced writes a file and syncs it.
 func WriteSynced(name, text string, mode os.FileMode) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, mode)
 	if err != nil {
@@ -72,10 +69,10 @@ func WriteSynced(name, text string, mode os.FileMode) error {
 	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// ObsidianSave writes a file as Obsidian does: in place, truncated first.
+// ObsidianSave writes a file in place, truncated first, as Obsidian does.
 func ObsidianSave(t *testing.T, name, text string) { WriteFile(t, name, text) }
 
-// AtomicSave writes a file as sync tools do.
+// AtomicSave replaces a file by rename, as sync tools do.
 func AtomicSave(t *testing.T, name, text string) {
 	t.Helper()
 	temp := filepath.Join(filepath.Dir(name), ".sync-temp")
@@ -85,8 +82,7 @@ func AtomicSave(t *testing.T, name, text string) {
 	}
 }
 
-// ListFiles returns the paths below dir, sorted; folders end in "/". Dot
-// directories are left out, as the mount does.
+// ListFiles returns the sorted paths below dir, without dot directories; folders end in "/".
 func ListFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	names, err := WalkFiles(dir)
@@ -96,7 +92,7 @@ func ListFiles(t *testing.T, dir string) []string {
 	return names
 }
 
-// WalkFiles is ListFiles for a tree that somebody may be changing.
+// WalkFiles is ListFiles for a tree that may be changing.
 func WalkFiles(dir string) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

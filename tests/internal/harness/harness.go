@@ -16,9 +16,8 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// Main runs the tests of a package, for its TestMain.
 func Main(m *testing.M) {
-	// Under nohup SIGHUP is ignored, and in a shell's background SIGINT, also by what is started here: a handler ends that.
+	// Under nohup SIGHUP is ignored, and in a shell's background SIGINT, and child processes inherit that: a handler ends it.
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(sig) {
 			signal.Notify(make(chan os.Signal, 1), sig)
@@ -35,8 +34,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// MainFull is Main for a package all of whose tests need FUSE: without RELAYFS_TESTS=all it does not even build the
-// program.
+// MainFull is Main for a package whose tests all need FUSE: without RELAYFS_TESTS=all it does not even build the program.
 func MainFull(m *testing.M) {
 	if !need.Everything() {
 		fmt.Println("make test runs it")
@@ -45,21 +43,19 @@ func MainFull(m *testing.M) {
 	Main(m)
 }
 
-// atEnd has what is called once the tests of a package have run.
 var atEnd struct {
 	sync.Mutex
 	funcs []func()
 }
 
-// AtEnd has end called once all tests of the package have run: for what they share, such as a server.
+// AtEnd registers end to be called after all tests of the package, for shared resources such as a server.
 func AtEnd(end func()) {
 	atEnd.Lock()
 	defer atEnd.Unlock()
 	atEnd.funcs = append(atEnd.funcs, end)
 }
 
-// Binary is the absolute path of the program under test. The first test that asks for it builds it, unless
-// RELAYFS_BINARY names one.
+// Binary returns the absolute path of the program under test, which is built once unless RELAYFS_BINARY names one.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := theBinary()
@@ -76,7 +72,6 @@ var theBinary = sync.OnceValues(func() (string, error) {
 	return Build("cmd/relayfs", os.Getenv("RELAYFS_RACE") == "1")
 })
 
-// builtIn is the directory of what is built here.
 var builtIn = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "relayfs-bin-")
 	if err != nil {
@@ -87,7 +82,7 @@ var builtIn = sync.OnceValues(func() (string, error) {
 	return dir, os.Chmod(dir, 0o755)
 })
 
-// Build builds a program of the repository, or of a module below it. It returns its path, which goes with the tests.
+// Build builds a program of the repository, or of a module below it, for the time of the tests.
 func Build(dir string, race bool) (string, error) {
 	in, err := builtIn()
 	if err != nil {
@@ -106,7 +101,7 @@ func Build(dir string, race bool) (string, error) {
 	return path, nil
 }
 
-// Repo returns the path of something in the repository. A test runs in the folder of its package, somewhere below.
+// Repo returns a path in the repository.
 func Repo(elem ...string) string {
 	root, err := theRoot()
 	if err != nil {

@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-// Log keeps what a process writes and tells when a text appears in it.
+// Log records the output of a process and reports when a text appears in it.
 type Log struct {
-	mu   sync.Mutex // protects the following
+	mu   sync.Mutex // guards the fields below
 	buf  bytes.Buffer
 	want map[string]chan struct{}
 }
 
 var _ io.Writer = (*Log)(nil)
 
-// NewLog makes an empty one.
 func NewLog() *Log { return &Log{want: make(map[string]chan struct{})} }
 
 func (l *Log) Write(p []byte) (int, error) {
@@ -35,7 +34,6 @@ func (l *Log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Seen returns a channel that is closed once text has been written.
 func (l *Log) Seen(text string) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,8 +49,7 @@ func (l *Log) Seen(text string) <-chan struct{} {
 	return ch
 }
 
-// Says checks that a text is in the log, in which it may be a moment after what it is
-// about.
+// Says checks that a text appears in the log, possibly a moment later.
 func (l *Log) Says(t *testing.T, text string) {
 	t.Helper()
 	select {
@@ -62,7 +59,6 @@ func (l *Log) Says(t *testing.T, text string) {
 	}
 }
 
-// String returns all that was written.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

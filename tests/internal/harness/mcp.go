@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// MCPClient speaks JSON-RPC, a message per line, with `relayfs mcp` on stdio.
-// It asks one thing at a time.
+// MCPClient speaks JSON-RPC, one message per line and one request at a time, with `relayfs mcp` on stdio.
 type MCPClient struct {
 	Cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -22,20 +21,19 @@ type MCPClient struct {
 	Log    *Log
 	closed bool
 	LastID int
-	// answer is what the user at the client answers to questions; nil if the client
-	// cannot ask.
+	// answer is the user's answer to questions; nil if the client cannot ask.
 	answer    map[string]any
 	Questions []string
-	Thinking  func() // is called before each answer; may be nil
+	Thinking  func() // called before each answer, unless nil
 }
 
-// MCP starts a server and initializes a session with it.
+// MCP starts a server and initializes a session.
 func (s *Sandbox) MCP(t *testing.T, args ...string) *MCPClient {
 	t.Helper()
 	return s.MCPAnswering(t, nil, args...)
 }
 
-// MCPAnswering is MCP for a client whose user gives that answer to questions.
+// MCPAnswering is MCP for a client whose user answers questions.
 func (s *Sandbox) MCPAnswering(t *testing.T, answer map[string]any, args ...string) *MCPClient {
 	t.Helper()
 	capabilities := map[string]any{}
@@ -81,8 +79,7 @@ func (c *MCPClient) readLines(r io.Reader) {
 	}
 }
 
-// Close ends the server by the end of its input, and expects it to obey. Only
-// the first call does something.
+// Close ends the server by closing its stdin, and checks that it succeeds. Later calls do nothing.
 func (c *MCPClient) Close(t *testing.T) {
 	t.Helper()
 	if err := c.end(t); err != nil {
@@ -90,7 +87,7 @@ func (c *MCPClient) Close(t *testing.T) {
 	}
 }
 
-// end is Close for a server that may fail; it returns how.
+// end is Close for a server that may fail.
 func (c *MCPClient) end(t *testing.T) error {
 	t.Helper()
 	if c.closed {
@@ -111,7 +108,6 @@ func (c *MCPClient) end(t *testing.T) error {
 	return c.Cmd.Wait()
 }
 
-// Send sends a message and waits for no answer.
 func (c *MCPClient) Send(t *testing.T, message map[string]any) {
 	t.Helper()
 	line, err := json.Marshal(message)
@@ -123,7 +119,7 @@ func (c *MCPClient) Send(t *testing.T, message map[string]any) {
 	}
 }
 
-// Request sends a request and returns its result; an RPC error fails the test.
+// Request returns the result of a request; an RPC error fails the test.
 func (c *MCPClient) Request(t *testing.T, method string, params any) json.RawMessage {
 	t.Helper()
 	result, rpcError := c.Ask(t, method, params)
@@ -133,7 +129,7 @@ func (c *MCPClient) Request(t *testing.T, method string, params any) json.RawMes
 	return result
 }
 
-// Ask sends a request and returns its result or its RPC error.
+// Ask returns the result of a request, or its RPC error.
 func (c *MCPClient) Ask(t *testing.T, method string, params any) (result, rpcError json.RawMessage) {
 	t.Helper()
 	c.LastID++
@@ -171,7 +167,7 @@ func (c *MCPClient) Ask(t *testing.T, method string, params any) (result, rpcErr
 	}
 }
 
-// ToolResult is what a model sees of a tool call.
+// ToolResult is the result of a tool call, as a model gets it.
 type ToolResult struct {
 	Text    string // all text blocks
 	IsError bool
@@ -180,7 +176,7 @@ type ToolResult struct {
 	Size       int // of the result as JSON
 }
 
-// Call calls a tool; args are key, value, key, value.
+// Call calls a tool with args: key, value, key, value.
 func (c *MCPClient) Call(t *testing.T, tool string, args ...any) ToolResult {
 	t.Helper()
 	arguments := make(map[string]any)
@@ -203,7 +199,7 @@ func (c *MCPClient) Call(t *testing.T, tool string, args ...any) ToolResult {
 	return ToolResult{strings.Join(blocks, "\n"), result.IsError, result.StructuredContent, len(raw)}
 }
 
-// MustCall is Call for what has to succeed.
+// MustCall is Call for a call that must succeed.
 func (c *MCPClient) MustCall(t *testing.T, tool string, args ...any) string {
 	t.Helper()
 	result := c.Call(t, tool, args...)

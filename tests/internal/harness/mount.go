@@ -15,31 +15,29 @@ import (
 	"time"
 )
 
-// Mount is a running `relayfs mount`.
 type Mount struct {
 	Sandbox *Sandbox
 	Vault   string
 	Dir     string // the mountpoint
-	minor   string // the connection's name in /sys/fs/fuse/connections
+	minor   string // name of the connection in /sys/fs/fuse/connections
 	Cmd     *exec.Cmd
 	Log     *Log
 	ended   chan struct{} // closed when the process has ended
 	Err     error         // of its end; read after ended
 }
 
-// Mount mounts vault at a mountpoint of its own and waits for the line that
-// says so. The mount ends with the test at the latest.
+// Mount mounts vault at a new mountpoint, and waits until it is mounted. It is unmounted at the end of the test.
 func (s *Sandbox) Mount(t *testing.T, vault string, flags ...string) *Mount {
 	t.Helper()
 	return s.MountAt(t, vault, s.Mkdir(t, "mnt-"+filepath.Base(vault)), flags...)
 }
 
-// MountAt mounts vault at dir, as Mount does at a directory of its own.
+// MountAt is Mount at a given directory.
 func (s *Sandbox) MountAt(t *testing.T, vault, dir string, flags ...string) *Mount {
 	t.Helper()
 	RequireFUSE(t)
 	m := &Mount{Sandbox: s, Vault: vault, Dir: dir, Log: NewLog(), ended: make(chan struct{})}
-	// The process outlives t.Context, which ends before the cleanups run.
+	// The process must outlive t.Context, which ends before the cleanups run.
 	m.Cmd = s.Command(context.Background(), append(append([]string{"mount"}, flags...), vault, dir)...)
 	m.Cmd.Stderr = m.Log
 	if err := m.Cmd.Start(); err != nil {
@@ -61,15 +59,14 @@ func (s *Sandbox) MountAt(t *testing.T, vault, dir string, flags ...string) *Mou
 	return m
 }
 
-// Path returns where a note, named by its path in the vault, is on the mount.
+// Path returns the path of a note of the vault on the mount.
 func (m *Mount) Path(name string) string {
 	return filepath.Join(m.Dir, filepath.Base(m.Vault), name)
 }
 
-// VaultPath returns where a note is in the vault.
 func (m *Mount) VaultPath(name string) string { return filepath.Join(m.Vault, name) }
 
-// Stop ends the process as Ctrl-C does and expects a clean end.
+// Stop ends the process as Ctrl-C does, and checks that it succeeds.
 func (m *Mount) Stop(t *testing.T) {
 	t.Helper()
 	if err := m.Cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -81,8 +78,8 @@ func (m *Mount) Stop(t *testing.T) {
 	}
 }
 
-// Kill ends the process as a crash does; the mountpoint stays as a dead mount. A process that was telling the kernel of
-// a change is freed as `relayfs unmount` does it.
+// Kill ends the process as a crash does; the mountpoint stays as a dead mount. A process that hangs in a notification of the
+// kernel is freed as `relayfs unmount` does it.
 func (m *Mount) Kill(t *testing.T) {
 	t.Helper()
 	if err := m.Cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -96,10 +93,8 @@ func (m *Mount) Kill(t *testing.T) {
 	m.WaitEnd(t)
 }
 
-// Ended is closed when the process has ended.
 func (m *Mount) Ended() <-chan struct{} { return m.ended }
 
-// WaitEnd waits for the end of the process, which is asked to end.
 func (m *Mount) WaitEnd(t *testing.T) {
 	t.Helper()
 	select {
@@ -110,7 +105,7 @@ func (m *Mount) WaitEnd(t *testing.T) {
 	}
 }
 
-// cleanup leaves nothing mounted and nothing running, whatever went wrong.
+// cleanup unmounts and ends everything, whatever went wrong.
 func (m *Mount) cleanup(t *testing.T) {
 	if t.Failed() {
 		t.Logf("log of relayfs mount:\n%s", m.Log)
@@ -140,8 +135,8 @@ func (m *Mount) cleanup(t *testing.T) {
 	}
 }
 
-// abort ends the connection to the kernel, where that is allowed. A process that
-// waits for a request which nobody answers cannot be ended otherwise, by anyone.
+// abort ends the connection to the kernel, where that is permitted: a process that waits for an unanswered request cannot be
+// ended otherwise.
 func (m *Mount) abort(t *testing.T) {
 	const control = "/sys/fs/fuse/connections"
 	dir := control
@@ -158,8 +153,7 @@ func (m *Mount) abort(t *testing.T) {
 	}
 }
 
-// connectionOf returns the minor device number of the mount at dir, from
-// mountinfo, see proc_pid_mountinfo(5).
+// connectionOf returns the minor device number of the mount at dir; see proc_pid_mountinfo(5).
 func connectionOf(dir string) string {
 	table, _ := os.ReadFile("/proc/self/mountinfo")
 	for line := range strings.Lines(string(table)) {
@@ -171,7 +165,6 @@ func connectionOf(dir string) string {
 	return ""
 }
 
-// IsMounted says whether something is mounted at dir.
 func IsMounted(dir string) bool {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	return err == nil && bytes.Contains(mounts, []byte(" "+dir+" "))

@@ -6,22 +6,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 )
 
-// Output is what a program said before it ended.
 type Output struct {
 	Stdout, Stderr string
 	Code           int
 }
 
-// RunCommand runs a program to its end.
 func RunCommand(t *testing.T, cmd *exec.Cmd) Output {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -34,7 +29,6 @@ func RunCommand(t *testing.T, cmd *exec.Cmd) Output {
 	return Output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-// OutputIn runs a program in a directory to its end.
 func OutputIn(t *testing.T, dir string, args []string) Output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), StartTimeout)
@@ -44,8 +38,7 @@ func OutputIn(t *testing.T, dir string, args []string) Output {
 	return RunCommand(t, cmd)
 }
 
-// StartPiped starts a program that is talked to through its pipes; who started it
-// waits for its end.
+// StartPiped starts a program with pipes. The caller waits for its end.
 func StartPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -59,23 +52,4 @@ func StartPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) 
 		t.Fatal(err)
 	}
 	return in, out
-}
-
-// PeakMemory is the most memory that a process has had, in KB.
-func PeakMemory(t *testing.T, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Skip(err)
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	fields := strings.Fields(rest)
-	if len(fields) == 0 {
-		t.Skip("the system does not tell")
-	}
-	kb, err := strconv.Atoi(fields[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kb
 }

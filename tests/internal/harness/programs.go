@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// FileModes are the two modes of a mount, as flags.
+// FileModes are the flags of the two modes of a mount.
 var FileModes = map[string][]string{
 	"suggest": nil,
 	"direct":  {"--mode", "direct", "--structure", "direct"},
 }
 
-// Shell runs a script in the folder.
+// Shell returns a function that runs a script in a folder.
 func Shell(script string) func(t *testing.T, dir string) {
 	return Program("", "sh", "-c", script)
 }
 
-// Program runs a program in the folder, with the given standard input.
+// Program returns a function that runs a program in a folder.
 func Program(stdin string, args ...string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		t.Helper()
@@ -36,7 +36,7 @@ func Program(stdin string, args ...string) func(t *testing.T, dir string) {
 	}
 }
 
-// Shell runs a script on the mount as a session of its own.
+// Shell runs a script on the mount in a session of its own.
 func (m *Mount) Shell(t *testing.T, script string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)

@@ -23,7 +23,6 @@ func (sg Suggestion) String() string {
 	return fmt.Sprintf("%s:%d %s %q -> %q", sg.Path, sg.Line, sg.Kind, sg.Old, sg.New)
 }
 
-// Suggestions lists what waits for a user.
 func (s *Sandbox) Suggestions(t *testing.T, args ...string) []Suggestion {
 	t.Helper()
 	out := s.Run(t, append([]string{"suggestions", "list", "--json"}, args...)...)
@@ -37,7 +36,7 @@ func (s *Sandbox) Suggestions(t *testing.T, args ...string) []Suggestion {
 	return list
 }
 
-// Gists are the queue's entries, a line each, sorted.
+// Gists describes suggestions, a sorted line each.
 func Gists(list []Suggestion) []string {
 	var lines []string
 	for _, q := range list {
@@ -51,7 +50,7 @@ func Gists(list []Suggestion) []string {
 	return lines
 }
 
-// IDOf is the id of what is proposed for the file that path ends in.
+// IDOf returns the ID of the proposal for the file that path ends in.
 func IDOf(t *testing.T, list []Suggestion, path string) string {
 	t.Helper()
 	for _, q := range list {
@@ -63,7 +62,7 @@ func IDOf(t *testing.T, list []Suggestion, path string) string {
 	return ""
 }
 
-// CheckListing compares what is below dir, hidden things left aside.
+// CheckListing compares the paths below dir, without hidden ones.
 func CheckListing(t *testing.T, dir string, want []string) {
 	t.Helper()
 	var got []string
@@ -85,7 +84,7 @@ func CheckListing(t *testing.T, dir string, want []string) {
 	}
 }
 
-// DecideOn runs a verb of the queue and expects the exit code.
+// DecideOn runs a command of `relayfs suggestions` and checks its exit code.
 func (s *Sandbox) DecideOn(t *testing.T, code int, args ...string) Output {
 	t.Helper()
 	out := s.Run(t, append([]string{"suggestions"}, args...)...)
@@ -95,14 +94,14 @@ func (s *Sandbox) DecideOn(t *testing.T, code int, args ...string) Output {
 	return out
 }
 
-// Decided is what a decision or an undo says that it did.
+// Decided is the JSON of a decision or an undo.
 type Decided struct {
 	Batch string
 	Notes int
 	Away  []struct{ Path, Text, Why string }
 }
 
-// Decide runs a command of the queue.
+// Decide runs a command of `relayfs suggestions` that must succeed.
 func (s *Sandbox) Decide(t *testing.T, args ...string) (d Decided) {
 	t.Helper()
 	out := s.Run(t, append([]string{"suggestions"}, append(args, "--json")...)...)

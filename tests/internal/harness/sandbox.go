@@ -23,7 +23,6 @@ type Sandbox struct {
 	Binary string // the program under test
 }
 
-// NewSandbox makes one, which goes with the test.
 func NewSandbox(t *testing.T) *Sandbox {
 	t.Helper()
 	// Not t.TempDir: its long path would not fit a Unix socket's address.
@@ -44,12 +43,10 @@ func NewSandbox(t *testing.T) *Sandbox {
 	return s
 }
 
-// Path returns a path in the sandbox.
 func (s *Sandbox) Path(elem ...string) string {
 	return filepath.Join(append([]string{s.Dir}, elem...)...)
 }
 
-// Mkdir makes a directory in the sandbox.
 func (s *Sandbox) Mkdir(t *testing.T, elem ...string) string {
 	t.Helper()
 	dir := s.Path(elem...)
@@ -59,8 +56,7 @@ func (s *Sandbox) Mkdir(t *testing.T, elem ...string) string {
 	return dir
 }
 
-// Command returns relayfs with args, to be run in the sandbox. Those of the form RELAYFS_X=VALUE are settings, which the
-// environment has.
+// Command returns relayfs with args in the sandbox. Args of the form RELAYFS_X=VALUE are settings for its environment.
 func (s *Sandbox) Command(ctx context.Context, args ...string) *exec.Cmd {
 	isSetting := func(arg string) bool { return strings.HasPrefix(arg, "RELAYFS_") && strings.Contains(arg, "=") }
 	words := slices.DeleteFunc(slices.Clone(args), isSetting)
@@ -72,7 +68,6 @@ func (s *Sandbox) Command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs relayfs to its end.
 func (s *Sandbox) Run(t *testing.T, args ...string) Output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), StartTimeout)

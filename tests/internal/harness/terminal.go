@@ -13,16 +13,14 @@ import (
 	"github.com/creack/pty"
 )
 
-// Terminal is a program on a pseudo terminal.
 type Terminal struct {
 	Cmd  *exec.Cmd
 	Keys *os.File
 	Out  *Log // everything it ever wrote, control sequences included
-	read int  // bytes of out that shows has found
+	read int  // bytes of Out that Shows has consumed
 	Done chan error
 }
 
-// StartTerminal starts a program on a pseudo terminal.
 func StartTerminal(t *testing.T, cmd *exec.Cmd) *Terminal {
 	t.Helper()
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
@@ -58,7 +56,7 @@ func StartTerminal(t *testing.T, cmd *exec.Cmd) *Terminal {
 	return x
 }
 
-// Shows waits until text is written after what has been waited for before.
+// Shows waits until text is written after the text of the last call.
 func (x *Terminal) Shows(t *testing.T, text string) {
 	t.Helper()
 	Eventually(t, StartTimeout, func() error {
@@ -71,7 +69,6 @@ func (x *Terminal) Shows(t *testing.T, text string) {
 	})
 }
 
-// Press types keys.
 func (x *Terminal) Press(t *testing.T, keys string) {
 	t.Helper()
 	if _, err := x.Keys.WriteString(keys); err != nil {
@@ -79,7 +76,7 @@ func (x *Terminal) Press(t *testing.T, keys string) {
 	}
 }
 
-// Wait waits for the end of the program, which must succeed.
+// Wait waits until the program ends successfully.
 func (x *Terminal) Wait(t *testing.T) {
 	t.Helper()
 	select {

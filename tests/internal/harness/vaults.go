@@ -18,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// TideTable is the note that most tests change.
 const TideTable = `# Tide table
 
 The tide turns at six, and with it the boats turn too.
@@ -30,14 +29,13 @@ A second line of the first paragraph, left alone.
 Last words: the harbour is quiet. 灯台 👩‍🌾 שלום
 `
 
-// ReviewNotes are what reviews start with. The first suggestion of
-// Apples is the first that is shown.
+// ReviewNotes are the notes of reviews. The first suggestion of Apples is shown first.
 var ReviewNotes = map[string]string{
 	"Apples.md": "We sell {--one--}{++two++} apples.\n\nAnd {++green ++}pears.\n\nNo {--plums--}{++damsons++} today.\n",
 	"Bread.md":  "The {--oven--}{++kiln++} is hot.\n",
 }
 
-// Vault makes a directory of the given name in the sandbox and fills it.
+// Vault makes a vault in the sandbox.
 func (s *Sandbox) Vault(t *testing.T, name string, files map[string]string) string {
 	t.Helper()
 	dir := s.Mkdir(t, name)
@@ -57,10 +55,8 @@ func (s *Sandbox) SampleVault(t *testing.T) string {
 	return dir
 }
 
-// DocsSets copies the Markdown of the packages below tests/docs-sets, as it is
-// published, into a vault: a folder for each package, and one for the notes of
-// what those depend on. Left out are texts that mean something else to relayfs
-// than to ripgrep: with CriticMarkup in them, with lines that would be cut, or
+// DocsSets returns the Markdown of the npm packages below tests/docs-sets, in a folder for each package, and one for their
+// dependencies. Texts that relayfs and ripgrep read differently are left out: with CriticMarkup, with very long lines, or
 // not UTF-8.
 func DocsSets(t *testing.T, s *Sandbox) (files map[string]string) {
 	t.Helper()
@@ -114,8 +110,7 @@ func hasLongLine(text []byte) bool {
 var vaultWords = strings.Fields(`harbour slate ledger copper tide lantern meadow orchard winter kettle
 	quay compass thistle granite willow ferry letter barley clock chalk ember 港 灯台 ספר שלום été naïve 🌾 👩‍🌾`)
 
-// GeneratedVault returns n notes in folders, the same for every run: prose,
-// tasks, tables, links among the notes, front matter, CRLF here and there.
+// GeneratedVault returns n notes in folders, the same in every run: prose, tasks, tables, links, front matter, and some CRLF.
 func GeneratedVault(n int) map[string]string {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	files := make(map[string]string, n)

@@ -11,19 +11,16 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// StartTimeout is generous: it bounds a hang, it measures nothing.
+// StartTimeout bounds a hang.
 var StartTimeout = need.Scaled(30 * time.Second)
 
-// Soon is how quickly a user's edit has to be visible.
+// Soon bounds the time until a user's edit is visible.
 var Soon = need.Scaled(time.Second)
 
-// QueueTimeout bounds a hang of a command that decides on many suggestions.
 var QueueTimeout = need.Scaled(2 * time.Minute)
 
-// Eventually polls until check returns nil, and fails the test with check's
-// last error when it does not within the given time. It returns how long it took.
-// After a check it pauses for about as long as the check took, or a fiftieth of the
-// time so far if that is longer: a check leaves the processor to what it waits for.
+// Eventually polls until check returns nil, and returns how long it took. After within it fails the test with check's last
+// error. It pauses for as long as a check takes, or a fiftieth of the time so far if that is longer.
 func Eventually(t *testing.T, within time.Duration, check func() error) time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -41,7 +38,6 @@ func Eventually(t *testing.T, within time.Duration, check func() error) time.Dur
 	}
 }
 
-// WaitFor waits until something is the case.
 func WaitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	Eventually(t, need.Scaled(time.Minute), func() error {
@@ -52,7 +48,6 @@ func WaitFor(t *testing.T, what string, ok func() bool) {
 	})
 }
 
-// FileBecomes waits until a file holds a text.
 func FileBecomes(t *testing.T, file, want string) {
 	t.Helper()
 	Eventually(t, need.Scaled(time.Minute), func() error {
@@ -64,8 +59,7 @@ func FileBecomes(t *testing.T, file, want string) {
 	})
 }
 
-// WaitForView waits until the mount shows text. After a failed close the kernel is
-// told, a moment later, that what was written is not there.
+// WaitForView waits until the mount shows text, which may be a moment after a failed close.
 func WaitForView(t *testing.T, m *Mount, name, text string) {
 	t.Helper()
 	Eventually(t, StartTimeout, func() error {

@@ -8,19 +8,19 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-func (f *File) apply(tx *bolt.Tx, e *frame.Entry) error {
+func (f *File) apply(tx *bolt.Tx, e *wal.Entry) error {
 	doc := document(tx, e.ID)
 	switch e.Kind {
-	case frame.Padding:
+	case wal.Padding:
 		return nil
-	case frame.Change:
+	case wal.Change:
 		return applyChange(tx, e)
-	case frame.Proposals:
+	case wal.Proposals:
 		return applyProposals(tx, e.Proposals)
-	case frame.Move:
+	case wal.Move:
 		for _, m := range e.Moves {
 			if err := place(tx, m.ID, m.To, e.Time); err != nil {
 				return err
@@ -32,13 +32,13 @@ func (f *File) apply(tx *bolt.Tx, e *frame.Entry) error {
 		return nil
 	}
 	switch e.Kind {
-	case frame.Abort:
+	case wal.Abort:
 		return applyAbort(tx, e.ID, doc, e.Seq)
-	case frame.Mark:
+	case wal.Mark:
 		return errors.Join(f.applyMark(doc, e), settle(tx, e.ID, doc))
-	case frame.Place:
+	case wal.Place:
 		return applyPlace(doc, e)
-	case frame.Sent:
+	case wal.Sent:
 		if unsent := bucket(tx, unsentBucket); seqOf(unsent.Get([]byte(e.ID))) <= e.Seq {
 			return unsent.Delete([]byte(e.ID))
 		}
@@ -47,7 +47,7 @@ func (f *File) apply(tx *bolt.Tx, e *frame.Entry) error {
 	return Damaged(fmt.Sprintf("it has a frame of kind %d", e.Kind))
 }
 
-func applyChange(tx *bolt.Tx, e *frame.Entry) error {
+func applyChange(tx *bolt.Tx, e *wal.Entry) error {
 	b, err := bucket(tx, docsBucket).CreateBucketIfNotExists([]byte(e.ID))
 	if err != nil {
 		return err
@@ -74,7 +74,6 @@ func applyChange(tx *bolt.Tx, e *frame.Entry) error {
 	return settle(tx, e.ID, doc)
 }
 
-// settle notes whether a document has records after its mark.
 func settle(tx *bolt.Tx, id model.DocID, doc Document) error {
 	if doc.Last() > doc.Mark().Seq {
 		return bucket(tx, unsettledBucket).Put([]byte(id), nil)
@@ -94,8 +93,7 @@ func applyAbort(tx *bolt.Tx, id model.DocID, doc Document, from uint64) error {
 	return settle(tx, id, doc)
 }
 
-// applyPlace gives a record the save that came after it.
-func applyPlace(doc Document, e *frame.Entry) error {
+func applyPlace(doc Document, e *wal.Entry) error {
 	v := doc.b.Get(numbered(recordKey, e.Seq))
 	if v == nil {
 		return nil // it was merged
@@ -133,7 +131,7 @@ func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 	return nil
 }
 
-// place gives a document a path. One that lived there has none from now on, but keeps its history.
+// place gives a document a path. The document that had it has none from then on, but keeps its history.
 func place(tx *bolt.Tx, id model.DocID, p model.Path, now time.Time) error {
 	paths, doc := bucket(tx, pathsBucket), document(tx, id)
 	if doc.b == nil || doc.Path() == p {
@@ -159,7 +157,7 @@ func place(tx *bolt.Tx, id model.DocID, p model.Path, now time.Time) error {
 	return doc.b.Put([]byte{pathKey}, []byte(p))
 }
 
-// leave frees a document's path, unless another one lives there.
+// leave frees a document's path, unless another document has it.
 func leave(tx *bolt.Tx, id model.DocID, p model.Path) error {
 	if (View{tx}).DocAt(p) != id {
 		return nil

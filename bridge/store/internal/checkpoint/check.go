@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Check reads everything that the file at path has, which no process may have open, and changes nothing.
+// Check reads the whole file at path, which no process may have open, and changes nothing.
 func Check(path string) error {
 	db, err := openDB(&path, Options{}, true)
 	if err != nil {
@@ -18,8 +18,8 @@ func Check(path string) error {
 	return errors.Join(f.Check(), f.Close())
 }
 
-// Check reads everything that the file has: each value can be read, and is where others say. Nothing is written to the
-// file meanwhile; it can be read. (bbolt's own check ends the process if a page is nonsense.)
+// Check reads the whole file: each value can be decoded, and references match. Writes wait, reads do not. (bbolt's own check
+// panics at a damaged page.)
 func (f *File) Check() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

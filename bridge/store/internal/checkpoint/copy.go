@@ -13,10 +13,10 @@ import (
 const (
 	smallerSuffix = ".smaller" // of the file that replaces the checkpoint when that is shrunk
 	copyAtOnce    = 1 << 20    // bytes copied in one transaction
-	minFree       = 4 << 20    // bytes that a file has free before it is worth a copy of it
+	minFree       = 4 << 20    // free bytes in a file that make a copy of it worthwhile
 )
 
-// Copy writes the file as it is now. Nothing is written to the file meanwhile; it can be read.
+// Copy writes the current file. Writes wait, reads do not.
 func (f *File) Copy(w io.Writer) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -26,8 +26,8 @@ func (f *File) Copy(w io.Writer) error {
 	})
 }
 
-// SettleAll notes of every document that its source's file held its text once. What the file holds now came later,
-// whatever the records say of saves that were under way.
+// SettleAll records for every document that its source's file has had its text: the file's content now is newer, whatever
+// the records say of saves under way.
 func (f *File) SettleAll() error {
 	return f.update(func(tx *bolt.Tx) error {
 		var ids []model.DocID
@@ -43,8 +43,8 @@ func (f *File) SettleAll() error {
 	})
 }
 
-// Shrink gives back to the disk what the file has free, if that is a quarter of it: a copy without room to spare takes
-// the file's name. The file can be read meanwhile. The disk is to have room for twice the copy: saves need some, too.
+// Shrink replaces the file by a compact copy if a quarter of it is free. Reads do not wait. The disk must have room for
+// twice the copy, since saves need some, too.
 func (f *File) Shrink() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -62,7 +62,7 @@ func (f *File) Shrink() error {
 	if err != nil {
 		return err
 	}
-	smaller.NoSync = true // until it is whole
+	smaller.NoSync = true // until it is complete
 	err = guard(func() error { return errors.Join(bolt.Compact(smaller, f.db, copyAtOnce), smaller.Sync()) })
 	smaller.NoSync = false
 	f.mu.Lock()

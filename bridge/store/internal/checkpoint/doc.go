@@ -1,5 +1,5 @@
-// Package checkpoint keeps the state that the frames of a log lead to in a bbolt file. It
-// does not know the log: its caller applies frames, and finds out which was the last one.
+// Package checkpoint has the state of the log's frames in a bbolt file. It does not know the log: its caller applies frames,
+// and asks for the last one.
 //
 //	f, err := checkpoint.Open("/state/store/checkpoint.db", dir, checkpoint.Options{})
 //	err = f.Apply(entries) // durably, all or none
@@ -7,7 +7,7 @@
 //
 // # Layout
 //
-// SEQ is a number in 8 bytes, big endian. Values are CBOR, as package frame codes it, unless it says otherwise here.
+// SEQ is a number in 8 bytes, big endian. Values are CBOR, as package wal codes it, unless it says otherwise here.
 //
 //	meta/version       the layout's number, as text
 //	meta/applied       SEQ: the LSN of the last frame that is in the file
@@ -33,7 +33,6 @@
 //
 // # Versions and damage
 //
-// The version covers this file and the log. Open refuses a file of another version with
-// model.ErrUnknownStore, and leaves it as it is. It reads nothing else of the file: damage is
-// ErrDamaged where it is first met. Check reads everything.
+// The version covers this file and the log. Open refuses a file of another version with model.ErrUnknownStore, and leaves it
+// as it is. It reads nothing else of the file: damage is ErrDamaged where it is first met. Check reads everything.
 package checkpoint

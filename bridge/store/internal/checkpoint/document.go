@@ -130,9 +130,8 @@ func (d Document) putBase(seq uint64, update []byte) error {
 	return d.b.Put([]byte{baseKey}, append(seqKey(seq), update...))
 }
 
-// Records are the records of the document, oldest first. Where updates were merged, the
-// first record has them all, and the others of those that remain have one that changes
-// nothing.
+// Records are the records of the document, oldest first. Where updates were merged, the first record has them all, and the
+// others of those that remain have one that changes nothing.
 func (d Document) Records() (records []model.Record, err error) {
 	base, merged := d.base()
 	err = d.each(recordKey, 0, func(rec model.Record) (bool, error) {

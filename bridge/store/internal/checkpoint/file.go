@@ -15,7 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
 var ErrLocked = errors.New("store is in use by another process")
@@ -129,8 +129,7 @@ func (f *File) update(fn func(*bolt.Tx) error) error {
 	return err
 }
 
-// View calls fn with the file as it is now, and returns its error. A View must not be opened
-// within another.
+// View calls fn with the file as it is now, and returns its error. A View must not be opened within another.
 func (f *File) View(fn func(View) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -139,12 +138,12 @@ func (f *File) View(fn func(View) error) error {
 
 // Apply makes the changes of frames, in the order of their LSNs, durably and all or none.
 // Those that the file has already are left out.
-func (f *File) Apply(entries []*frame.Entry) error {
+func (f *File) Apply(entries []*wal.Entry) error {
 	return f.update(func(tx *bolt.Tx) error { return f.applyAll(tx, entries) })
 }
 
 // ViewWith calls fn with the file as Apply would make it, and makes nothing.
-func (f *File) ViewWith(entries []*frame.Entry, fn func(View) error) error {
+func (f *File) ViewWith(entries []*wal.Entry, fn func(View) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return guard(func() error {
@@ -160,13 +159,12 @@ func (f *File) ViewWith(entries []*frame.Entry, fn func(View) error) error {
 	})
 }
 
-func (f *File) applyAll(tx *bolt.Tx, entries []*frame.Entry) error {
-	// A mark may merge all updates of its document, so one that a later mark covers is
-	// left out.
-	var useful []*frame.Entry // newest first
+func (f *File) applyAll(tx *bolt.Tx, entries []*wal.Entry) error {
+	// A mark may merge all updates of its document, so one that a later mark covers is left out.
+	var useful []*wal.Entry // newest first
 	marked := make(map[model.DocID]uint64)
 	for _, e := range slices.Backward(entries) {
-		if e.Kind == frame.Mark {
+		if e.Kind == wal.Mark {
 			if later, ok := marked[e.ID]; ok && later >= e.Seq {
 				continue
 			}

@@ -10,13 +10,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// The updates of a document, merged, still hold every text that was ever in it; what a merge
-// loses is which of it was there when. So a record that is merged keeps the snapshot of its
-// update, which is some bytes.
+// The updates of a document, merged, still hold every text that was ever in it; what a merge loses is which of it was there
+// when. So a record that is merged keeps the snapshot of its update, which is some bytes.
 
 const (
-	// mostMoves is how many moves of a document are kept.
-	mostMoves = 1000
+	// maxMoves bounds the stored moves of a document.
+	maxMoves = 1000
 	// expireAt is how long the oldest moment may be too old before it is taken out, which
 	// writes all that is known of the oldest state again.
 	expireAt = 24 * time.Hour
@@ -191,7 +190,6 @@ func (d Document) dropDeleted(oldest *ycrdt.Snapshot) error {
 	return d.putBase(seq, smaller)
 }
 
-// began is the oldest state that is known, as it is stored.
 type began struct {
 	Seq  uint64    `cbor:"seq"`
 	Time time.Time `cbor:"time"`
@@ -218,15 +216,14 @@ func (d Document) noteMove(m model.Moved) error {
 	}
 	m.After = d.Last()
 	moves = append(moves, m)
-	return put(d.b, []byte{movesKey}, moves[max(0, len(moves)-mostMoves):])
+	return put(d.b, []byte{movesKey}, moves[max(0, len(moves)-maxMoves):])
 }
 
 func (d Document) moves() (moves []model.Moved, err error) {
 	return moves, read(d.get(movesKey), &moves)
 }
 
-// Past is what is known of the states of the document: of those before the beginning, what
-// authors did then.
+// Past is what is known of the states of the document: of those before the beginning, what authors did then.
 func (d Document) Past() (p model.Past, err error) {
 	p.Update, p.Begin.Did = model.EmptyUpdate(), ycrdt.JoinSnapshots()
 	list, err := d.list(0, math.MaxInt)

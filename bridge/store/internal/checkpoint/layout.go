@@ -8,11 +8,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// version is the only layout that this package reads and writes. A change of the layout,
-// or of the frames of the log, raises it.
+// version is the only layout that this package reads and writes. A change of the layout, or of the log's frames, raises it.
 const version = "9"
 
 const ( // doc.go has the layout
@@ -69,7 +68,7 @@ func seqOf(key []byte) uint64 {
 }
 
 func put(b *bolt.Bucket, key []byte, v any) error {
-	data, err := frame.Marshal(v)
+	data, err := wal.Marshal(v)
 	if err != nil {
 		return err
 	}
@@ -81,7 +80,7 @@ func read(data []byte, v any) error {
 	if data == nil {
 		return nil
 	}
-	if err := frame.Unmarshal(data, v); err != nil {
+	if err := wal.Unmarshal(data, v); err != nil {
 		return Damaged(err)
 	}
 	return nil

@@ -4,18 +4,16 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// mergeAt is how many updates a document may have one by one. Loading it applies
-// them all, some ten microseconds each; merging them costs about as much as the whole
-// document, which spread over that many writes is little.
+// mergeAt bounds the separate updates of a document. Loading applies them all, some ten microseconds each; merging costs
+// about as much as the whole document, which is little if spread over that many writes.
 const mergeAt = 128
 
-// applyMark notes what the source's file holds, and merges the document's updates if
-// there are many.
-func (f *File) applyMark(doc Document, e *frame.Entry) error {
+// applyMark records the content of the source's file, and merges the document's updates if there are many.
+func (f *File) applyMark(doc Document, e *wal.Entry) error {
 	if doc.Mark().Seq > e.Seq {
 		return nil
 	}
@@ -31,11 +29,10 @@ func (f *File) applyMark(doc Document, e *frame.Entry) error {
 	return doc.expire(time.Now().Add(-f.o.History))
 }
 
-// merge merges the updates up to upTo into one. In the place of its update each of their records
-// gets a snapshot of it. Those that attribution and undo need stay records: those of an author, those
-// that are journalled, the first one, which took over the text, and the last one, which carries
-// the number the next one follows. The others become moments. It reads no record that was
-// merged before, other than the last one: a note may have a hundred thousand.
+// merge merges the updates up to upTo into one. Each of their records gets a snapshot of its update instead. Those that
+// attribution and undo need stay records: by an author, journalled, the first, which took over the text, and the last, which
+// has the number before the next. The others become moments. It reads no record that was merged before, except the last: a
+// note may have a hundred thousand.
 func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	base, merged := doc.base()
 	if upTo <= base {
@@ -59,7 +56,7 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 		return err
 	}
 	if merged, err = ycrdt.MergeUpdates(updates...); err != nil {
-		// They stay as they are; who loads the document gets the error, with its path.
+		// They stay; a load of the document returns the error with its path.
 		f.o.Logger.Warn("document not merged", model.LogDoc, string(id), model.LogErr, err)
 		return nil
 	}
@@ -83,7 +80,7 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	return doc.putBase(last, merged)
 }
 
-// demote makes a record a moment, and one of it and the moment before if they go together.
+// demote turns a record into a moment, and joins it with the moment before if they belong together.
 func (d Document) demote(former, m *model.Moment) error {
 	if err := d.b.Delete(numbered(recordKey, m.Seq)); err != nil || m.Did == nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// View is the file at one moment. It is valid during File.View.
+// View is a consistent state of the file. It is valid during File.View.
 type View struct{ tx *bolt.Tx }
 
 func (v View) Applied() wal.LSN {
@@ -22,7 +22,6 @@ func (v View) DocAt(p model.Path) model.DocID {
 	return model.DocID(bucket(v.tx, pathsBucket).Get([]byte(p)))
 }
 
-// Below calls fn with the documents at p and below it.
 func (v View) Below(p model.Path, fn func(model.Path, model.DocID)) {
 	if id := v.DocAt(p); id != "" {
 		fn(p, id)
@@ -34,7 +33,6 @@ func (v View) Below(p model.Path, fn func(model.Path, model.DocID)) {
 	}
 }
 
-// Paths is how many documents live somewhere.
 func (v View) Paths() int { return bucket(v.tx, pathsBucket).Inspect().KeyN }
 
 func (v View) Document(id model.DocID) Document { return document(v.tx, id) }
@@ -47,8 +45,8 @@ func (v View) Documents() (ids []model.DocID, err error) {
 	return ids, err
 }
 
-// Files calls fn with what is known of the file of each document: the last save of relayfs, nil if there is none
-// among the newest records, and the sum of the text that it held last.
+// Files calls fn with the known state of each document's file: the last save of relayfs, nil if none of the newest records
+// has one, and the sum of its last known text.
 func (v View) Files(fn func(id model.DocID, save *model.Save, sum model.ContentSum)) error {
 	return bucket(v.tx, docsBucket).ForEachBucket(func(key []byte) error {
 		id := model.DocID(key)
@@ -70,7 +68,7 @@ func (v View) Files(fn func(id model.DocID, save *model.Save, sum model.ContentS
 	})
 }
 
-// newestRecords is how many records of a document Files looks at.
+// newestRecords bounds the records of a document that Files reads.
 const newestRecords = 8
 
 func (v View) Unsettled() (paths []model.Path, err error) {

@@ -1,6 +1,6 @@
-// Package wal is a write-ahead log: an append-only sequence of frames that outlives the
-// process at once, and a power cut once it is synced. Whoever keeps the log's frames
-// somewhere else, in a checkpoint, releases them.
+// Package wal is a write-ahead log: an append-only sequence of frames that survives the process at once, and a power cut
+// once it is synced. The owner of a checkpoint releases the frames that are in it. A Log does not read the frames; Entry is
+// what a store writes in them.
 //
 //	l, err := wal.Open(dir, wal.Options{}, applied, func(lsn wal.LSN, body []byte) error { ... })
 //	lsn, err := l.Append(body)   // outlives kill -9
@@ -9,26 +9,22 @@
 //
 // # Layout
 //
-// The log is a folder of segments, NUMBER.seg, of 4 MiB each, or as long as their only
-// frame. All integers are little endian.
+// The log is a folder of segments, NUMBER.seg, of 4 MiB each, or as long as their only frame. Integers are little endian.
 //
 //	header   magic "rfswal02", LSN of the first frame (8 bytes), salt (8), CRC-32C of these 24 bytes (4), 0 (4)
 //	frame    length of the body (4 bytes), CRC-32C (4), LSN (8), body
 //
-// A frame's checksum covers the segment's salt, the LSN, the length and the body. The
-// space after the last frame is filled with zeros in advance, so that a sync has only data
-// to write; no frame is zero. The salt is random: what a disk shows of a file that was removed, where a power cut took
-// what was written over it, is no frame.
+// A frame's checksum covers the segment's salt, the LSN, the length and the body. The space after the last frame is filled
+// with zeros in advance, so that a sync only writes data; no frame is zero. The salt is random, so that blocks of a removed
+// file, which a power cut may bring back, are no frames.
 //
 // # Crashes
 //
-// LSNs are consecutive. Open reads each segment up to the first frame that is missing, cut
-// off or damaged, and sets aside segments that do not continue where the one before ended:
-// segments are synced in order, so nothing after a gap was ever synced. It never writes
-// after the frames that it found but begins a new segment.
+// LSNs are consecutive. Open reads each segment up to the first frame that is missing, cut off or damaged, and sets aside
+// segments that do not continue the one before: segments are synced in order, so nothing after a gap was ever synced. It
+// writes new frames only to a new segment.
 //
-// After a failed sync the kernel may have dropped what it could not write, and the next
-// sync would succeed without it. So the log keeps frames in memory until they are synced,
-// and writes them to a new segment then; the former has the same frames, as far as it has them. While
-// that fails too, the log takes nothing: each Append and Sync tries it first.
+// After a failed sync the kernel may have dropped what it could not write, and the next sync would succeed without it. So
+// the log keeps frames in memory until they are synced, and then writes them to a new segment; the old one has the same
+// frames, as far as it has them. While that fails, too, each Append and Sync tries it again first and fails.
 package wal

@@ -17,18 +17,18 @@ import (
 
 const lostSuffix = ".lost" // of segments that do not continue the log
 
-// folder is the files of a log. It does not know what is synced.
+// folder has the files of a log. It does not know what is synced.
 type folder struct {
 	dir      disk.Dir
 	size     int64             // of a segment
-	cut      func(name string) // is called with a segment that cannot be read to its end
+	cut      func(name string) // called with a segment that cannot be read to its end
 	segments []*segment        // oldest first; the last one is written to, if it is open
 	number   uint64            // of the newest segment
-	renamed  bool              // names have changed since they were synced
+	renamed  bool              // names have changed since the last sync
 }
 
-// read calls frame with the frames after the given one, and returns the number of the
-// last one. Nothing is written to the segments that have them.
+// read calls frame with the frames after the given one, and returns the number of the last one. Nothing is written to their
+// segments.
 func (f *folder) read(after LSN, frame func(LSN, []byte) error) (last LSN, err error) {
 	found, err := f.find()
 	if err != nil {
@@ -38,8 +38,8 @@ func (f *folder) read(after LSN, frame func(LSN, []byte) error) (last LSN, err e
 	torn := "" // the segment that is the last, if it cannot be read to its end
 	for _, s := range found {
 		if s.first > last+1 {
-			// Frames are missing before it, so it was never synced, unless the disk has damaged what is before
-			// it. It must not have the name when their LSNs are given to others.
+			// Frames before it are missing, so it was never synced, unless the disk has damaged them. Its LSNs will be used
+			// again, so it must lose its name.
 			f.renamed = true
 			if err := f.dir.Rename(s.name, f.dir, s.name+lostSuffix); err != nil {
 				return 0, err
@@ -73,8 +73,7 @@ func (f *folder) read(after LSN, frame func(LSN, []byte) error) (last LSN, err e
 	return last, nil
 }
 
-// find lists the segments that are in the folder, oldest first. One without a header was never synced: it continues
-// nothing.
+// find lists the segments in the folder, oldest first. One without a header was never synced.
 func (f *folder) find() (found []*segment, err error) {
 	names, err := f.dir.Names(-1)
 	for _, name := range names {
@@ -98,7 +97,7 @@ func (f *folder) find() (found []*segment, err error) {
 	return found, err
 }
 
-// readHeader reads what the header of a segment says, if it has one, and says whether nothing was written there.
+// readHeader reads the header of a segment, and reports whether nothing was written there.
 func (f *folder) readHeader(s *segment) (blank bool, err error) {
 	file, err := f.dir.Open(s.name, os.O_RDONLY, 0)
 	if err != nil {
@@ -115,7 +114,7 @@ func (f *folder) readHeader(s *segment) (blank bool, err error) {
 	return !slices.ContainsFunc(h, func(b byte) bool { return b != 0 }), nil
 }
 
-// write writes a frame to the newest segment, or to a new one if it has no room.
+// write writes a frame to the newest segment, or to a new one.
 func (f *folder) write(lsn LSN, body []byte) error {
 	if n := len(f.segments); n > 0 && f.segments[n-1].file != nil && f.segments[n-1].room() >= frameSize(body) {
 		return f.segments[n-1].append(lsn, body)
@@ -133,7 +132,7 @@ func (f *folder) write(lsn LSN, body []byte) error {
 func (f *folder) begin(first LSN, room int64) (*segment, error) {
 	number := f.number + 1
 	s := &segment{name: nameOf(number), number: number, first: first, last: first - 1, salt: rand.Uint64()}
-	s.limit, s.end, s.zeroed = max(f.size, headerSize+room), headerSize, headerSize
+	s.limit, s.end, s.preallocatedTo = max(f.size, headerSize+room), headerSize, headerSize
 	var err error
 	if s.file, err = f.dir.Open(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err
@@ -151,8 +150,8 @@ func (f *folder) drop(s *segment) error {
 	return errors.Join(s.close(), f.dir.Remove(s.name))
 }
 
-// sync returns a function that makes the frames after synced durable. Frames may be
-// written while it runs, but nothing released or closed.
+// sync returns a function that makes the frames after synced durable. Frames may be written while it runs, but nothing
+// released or closed.
 func (f *folder) sync(synced LSN) func() error {
 	var files []disk.File
 	for _, s := range f.segments {
@@ -175,9 +174,8 @@ func (f *folder) sync(synced LSN) func() error {
 	}
 }
 
-// rewrite writes the frames after synced, whose sync has failed, to new segments and syncs
-// these. What those that had them still have of them counts no more, and changes nothing: it is the same.
-// After an error it can be called again.
+// rewrite writes the frames after synced, whose sync has failed, to new segments and syncs these. Copies in the old segments
+// are equal and harmless. After an error it can be called again.
 func (f *folder) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	for _, s := range f.segments {
 		if s.last > synced {
@@ -199,8 +197,7 @@ func (f *folder) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	return err
 }
 
-// release removes the segments that have nothing after lsn. The last one of them
-// is kept as long as it is written to.
+// release removes the segments without frames after lsn, except the last one while it is written to.
 func (f *folder) release(lsn LSN) error {
 	for len(f.segments) > 0 && f.segments[0].last <= lsn && (len(f.segments) > 1 || f.segments[0].file == nil) {
 		if err := f.drop(f.segments[0]); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -18,7 +18,7 @@ const (
 	headerSize  = 32
 	frameHeader = 16
 	suffix      = ".seg"
-	// writeAhead is how much of a segment is filled with zeros at a time.
+	// writeAhead is the number of bytes filled with zeros at a time.
 	writeAhead = 256 << 10
 )
 
@@ -28,13 +28,13 @@ type segment struct {
 	name   string
 	number uint64
 	first  LSN
-	last   LSN // first-1 while it is empty
+	last   LSN // first-1 if empty
 	salt   uint64
 
-	file   disk.File // nil once a sync has failed
-	end    int64     // of the last frame
-	zeroed int64     // up to where the file is written ahead
-	limit  int64     // how long it may become; 0 if it was found
+	file           disk.File // nil once a sync has failed
+	end            int64     // of the last frame
+	preallocatedTo int64     // end of the part that is filled
+	limit          int64     // maximum length; 0 for a segment of an earlier process
 }
 
 func nameOf(number uint64) string { return fmt.Sprintf("%016x%s", number, suffix) }
@@ -54,7 +54,7 @@ func (s *segment) header() []byte {
 	return append(h, 0, 0, 0, 0)
 }
 
-// frames calls fn with the frames of the segment up to the first that is not, and says whether all are whole.
+// frames calls fn with the frames of the segment up to the first invalid one, and reports whether all are valid.
 func (s *segment) frames(fn func(LSN, []byte) error) (whole bool, err error) {
 	info, err := s.file.Info()
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *segment) sum(lsn LSN, body []byte) uint32 {
 
 func (s *segment) room() int64 { return s.limit - s.end }
 
-// append writes a frame. After an error the next one is written over what there is of it.
+// append writes a frame. After an error the next one overwrites it.
 func (s *segment) append(lsn LSN, body []byte) error {
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, frameSize(body)), uint32(len(body)))
 	b = binary.LittleEndian.AppendUint32(b, s.sum(lsn, body))
@@ -107,22 +107,21 @@ func (s *segment) append(lsn LSN, body []byte) error {
 	}
 	s.end += int64(len(b))
 	s.last = lsn
-	s.zeroed = max(s.zeroed, s.end)
+	s.preallocatedTo = max(s.preallocatedTo, s.end)
 	return nil
 }
 
-// writeAhead makes sure that the file is written up to at least end. If it cannot be,
-// the frame itself will say so, or fit.
+// writeAhead fills the file up to at least end. If it cannot, writing the frame reports the error, or fits.
 func (s *segment) writeAhead(end int64) {
-	if end <= s.zeroed {
+	if end <= s.preallocatedTo {
 		return
 	}
 	to := min(s.limit, (end+writeAhead-1)/writeAhead*writeAhead)
-	if to <= s.zeroed {
+	if to <= s.preallocatedTo {
 		return
 	}
-	if n, err := s.file.WriteAt(make([]byte, to-s.zeroed), s.zeroed); err == nil {
-		s.zeroed += int64(n)
+	if n, err := s.file.WriteAt(make([]byte, to-s.preallocatedTo), s.preallocatedTo); err == nil {
+		s.preallocatedTo += int64(n)
 	}
 }
 

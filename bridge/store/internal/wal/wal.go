@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// LSN is the number of a frame. The first one is 1.
 type LSN uint64
 
 const (
@@ -25,12 +24,12 @@ var (
 
 type Options struct {
 	SegmentSize int64             // in bytes; 0 means 4 MiB
-	Cut         func(name string) // unless nil, is called with a file of which Open could not read all
+	Cut         func(name string) // unless nil, called with a file that Open could not read to its end
 }
 
-// Log is an open log. Its methods may be called from several goroutines.
+// Log is an open log. Its methods are safe for concurrent use.
 type Log struct {
-	mu       sync.Mutex // protects the following
+	mu       sync.Mutex // guards the fields below
 	idle     *sync.Cond // signalled when a sync ends
 	syncing  bool       // a goroutine syncs without mu
 	files    folder
@@ -38,12 +37,11 @@ type Log struct {
 	synced   LSN
 	unsynced [][]byte // bodies of the frames after synced
 	closed   bool
-	lost     error // a sync that failed: the disk may lack the frames after synced; nil if they are written again
+	syncErr  error // of a sync: the disk may lack the frames after synced; nil once they are written again
 }
 
-// Open opens the log in dir, which is empty for a new one, and calls frame with the
-// frames after the given one, the last in the checkpoint, in the order of their LSNs. A
-// body is valid during the call. An error of frame is returned.
+// Open opens the log in dir, which is empty for a new one, and calls frame with the frames after the given one, the last in
+// the checkpoint, in order. A body is valid during the call. It returns an error of frame.
 func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*Log, error) {
 	l := &Log{files: folder{dir: dir, size: cmp.Or(o.SegmentSize, defaultSegment), cut: o.Cut}, synced: after}
 	if o.Cut == nil {
@@ -67,8 +65,8 @@ func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*L
 	return l, nil
 }
 
-// Append adds a frame. It outlives the process when Append returns, and a power cut
-// after Sync. After an error nothing was added.
+// Append adds a frame. It survives the process when Append returns, and a power cut after Sync. After an error nothing was
+// added.
 func (l *Log) Append(body []byte) (LSN, error) {
 	if len(body) == 0 || len(body) > maxFrame {
 		return 0, ErrTooLarge
@@ -93,8 +91,7 @@ func (l *Log) LastLSN() LSN {
 	return l.last
 }
 
-// Sync returns when every frame up to lsn outlives a power cut. Callers that arrive
-// while a sync goes on share the next one.
+// Sync returns when every frame up to lsn survives a power cut. Callers that arrive during a sync share the next one.
 func (l *Log) Sync(lsn LSN) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,28 +115,26 @@ func (l *Log) Sync(lsn LSN) error {
 			l.synced = upTo
 			continue
 		}
-		l.lost = err
+		l.syncErr = err
 	}
 	return nil
 }
 
-// ready returns nil if frames can be written: those after synced are written again if a sync of them has
-// failed. mu is held.
+// ready returns nil if frames can be written. After a failed sync it writes the frames after synced again. mu is held.
 func (l *Log) ready() error {
 	switch {
 	case l.closed:
 		return ErrClosed
-	case l.lost == nil:
+	case l.syncErr == nil:
 		return nil
 	}
 	if err := l.files.rewrite(l.synced, l.unsynced); err != nil {
-		return fmt.Errorf("%w, after %w", err, l.lost)
+		return fmt.Errorf("%w, after %w", err, l.syncErr)
 	}
-	l.synced, l.unsynced, l.lost = l.last, nil, nil
+	l.synced, l.unsynced, l.syncErr = l.last, nil, nil
 	return nil
 }
 
-// Release removes the segments that have no frames after lsn.
 func (l *Log) Release(lsn LSN) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +144,6 @@ func (l *Log) Release(lsn LSN) error {
 	return l.files.release(lsn)
 }
 
-// Close closes the log, without a sync.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

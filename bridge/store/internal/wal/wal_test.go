@@ -199,8 +199,7 @@ func body(i int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "%d,", i), 1+i%40)
 }
 
-// session appends to a log until it is told to stop or an error comes, and says what was
-// appended, synced and released.
+// session appends to a log until it is told to stop or an error comes, and says what was appended, synced and released.
 func session(d *memory, rng *rand.Rand, from, n int, applied LSN) (appended, synced, released LSN, err error) {
 	released = applied
 	l, err := Open(d, Options{SegmentSize: 1 << 10}, applied, func(lsn LSN, b []byte) error {
@@ -287,8 +286,7 @@ func cloneInodes(names map[string]*inode) map[string]*inode {
 	return out
 }
 
-// An error of the disk loses nothing that was appended before: the log goes on, or says
-// that it does not.
+// An error of the disk loses nothing that was appended before: the log goes on, or says that it does not.
 func TestEveryError(t *testing.T) {
 	randomtest.Check(t, 20, func(t testing.TB, r *rand.Rand) {
 		seed := r.Uint64()

@@ -11,18 +11,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// swapDir is the swap folder: nobody who watches the vault sees the temp files there. The
-// zero value is none.
+// swapDir is the swap folder, whose temp files no watcher of the vault sees. The zero value is none.
 type swapDir struct {
 	dir    disk.Dir // nil: there is none
 	device uint64
-	// The owner and the group of files that are made there.
+	// Owner and group of files that are made there.
 	uid, gid int
 
-	off atomic.Bool // it has turned out to be of no use
+	off atomic.Bool // set once files there could not be exchanged with notes
 }
 
-// open makes the folder, if it is missing.
 func (d *swapDir) open(on disk.Disk, path string) error {
 	dir, err := on.OpenRoot(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +42,7 @@ func (d *swapDir) open(on disk.Disk, path string) error {
 	return nil
 }
 
-// makeDurably makes a folder, the name of which outlives a power cut.
+// makeDurably makes a folder whose name survives a power cut.
 func makeDurably(on disk.Disk, path string) (disk.Dir, error) {
 	dir, err := on.MakeRoot(path)
 	if err != nil {
@@ -62,10 +60,10 @@ func makeDurably(on disk.Disk, path string) (disk.Dir, error) {
 	return dir, nil
 }
 
-// owns says whether a file that is made there has the same owner and group.
+// owns reports whether a file that is made there has the same owner and group as a file.
 func (d *swapDir) owns(info *disk.Info) bool { return info.UID == d.uid && info.GID == d.gid }
 
-// on is the folder, if files there can be exchanged with those on a device.
+// on returns the folder, if files there can be exchanged with files on a device.
 func (d *swapDir) on(device uint64) (disk.Dir, bool) {
 	return d.dir, d.dir != nil && !d.off.Load() && d.device == device
 }

@@ -59,8 +59,7 @@ func TestSweepSwapFolder(t *testing.T) {
 	w.want(map[string]string{"N.md": "text\n"})
 }
 
-// Where nothing can be moved to from the swap folder, though it is on the same disk, saves
-// do without.
+// Where nothing can be moved to from the swap folder, though it is on the same disk, saves do without.
 func TestSwapFolderElsewhere(t *testing.T) {
 	t.Parallel()
 	w := swapWorld(t, "second\n")
@@ -174,8 +173,7 @@ func TestReplaceKeepsAttributesOfReadOnlyNote(t *testing.T) {
 	}
 }
 
-// A folder may give an access control list to what is made in it. That is nothing
-// that a note has.
+// A folder may give an access control list to what is made in it. That is nothing that a note has.
 func TestReplaceKeepsNoList(t *testing.T) {
 	for name, swap := range map[string]string{"beside": "", "swap folder": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
@@ -207,8 +205,7 @@ func aclOf(user uint16) []byte {
 	return acl
 }
 
-// What people attached to a note stays with it: tags of a file manager, an access
-// control list.
+// What people attached to a note stays with it: tags of a file manager, an access control list.
 func TestReplaceKeepsAttributes(t *testing.T) {
 	for temp, newWorld := range worlds {
 		t.Run(temp, func(t *testing.T) {

@@ -13,11 +13,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// maxNumbered bounds the search for a free name.
 const maxNumbered = 10000
 
-// MoveAside moves a file to a name that is free: wanted, or "wanted 1", "wanted 2" and so
-// on before its extension. It returns the name.
+// MoveAside moves a file to a free name: wanted, or "wanted 1", "wanted 2" and so on before its extension. It returns the name.
 func MoveAside(from disk.Dir, name string, to disk.Dir, wanted string) (string, error) {
 	for free := range Numbered(wanted) {
 		if err := RenameNew(from, name, to, free); !errors.Is(err, fs.ErrExist) {
@@ -27,7 +25,6 @@ func MoveAside(from disk.Dir, name string, to disk.Dir, wanted string) (string, 
 	return "", fs.ErrExist
 }
 
-// Numbered yields the names that MoveAside tries, in its order.
 func Numbered(wanted string) iter.Seq[string] {
 	stem, ext := splitExt(wanted)
 	return func(yield func(string) bool) {
@@ -43,7 +40,7 @@ func Numbered(wanted string) iter.Seq[string] {
 	}
 }
 
-// conflictName is the name for a save that could not be merged.
+// conflictName returns the name for a save that could not be merged.
 func conflictName(name string) string {
 	stem, ext := splitExt(name)
 	return fmt.Sprintf("%s (conflicted copy %s)%s", stem, time.Now().Format("2006-01-02 150405"), ext)
@@ -54,7 +51,7 @@ func splitExt(name string) (stem, ext string) {
 	return strings.TrimSuffix(name, ext), ext
 }
 
-// clip shortens a name so that, with extra bytes, it is one the disk can keep.
+// clip shortens a name so that, with extra bytes, the disk accepts it.
 func clip(name string, extra int) string {
 	const maxName = 255
 	if len(name)+extra <= maxName {
@@ -63,9 +60,8 @@ func clip(name string, extra int) string {
 	return strings.ToValidUTF8(name[:maxName-extra], "")
 }
 
-// RenameNew renames to a name that must be free: fs.ErrExist. Where the disk cannot do that
-// in one step, the file gets a second name and loses the first one; where it has no links
-// either, the name is checked before the rename.
+// RenameNew renames to a name that must be free: fs.ErrExist. Where the disk cannot do that in one step, the file is linked
+// to the new name and loses the old one; without links, the name is checked before the rename.
 func RenameNew(from disk.Dir, name string, to disk.Dir, newName string) error {
 	err := from.RenameNew(name, to, newName)
 	if !errors.Is(err, errors.ErrUnsupported) {

@@ -13,98 +13,87 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Here is what watches files that have just lost their names to a save. A program that had
-// opened such a file may still write to it, and believes that it has saved the note.
+// A Watcher watches files that have just lost their names to a save. A program that has such a file open may still write to it,
+// and believes that it has saved the note.
 //
 //	w := NewWatcher(notes, log)
 //	w.Add("Plan.md", displaced, stamp, data)
 //	...
 //	w.End()
 //
-// What it writes, the difference between what the file held and what it holds now, is
-// merged into the note. Where that overlaps with what the note has got meanwhile, neither
-// wins: the late save becomes a conflicted copy next to the note.
-//
-// A lease tells whether somebody has a file open for writing (disk.File). As long as
-// somebody has, the file is watched, however long that takes; without a writer, for two
-// seconds.
+// Its change of the file is merged into the note. If the change overlaps with what the note has got since, the late save
+// becomes a conflicted copy next to the note. A lease shows whether a program has the file open for writing (disk.File): as
+// long as one has, the file is watched; without a writer, for two seconds.
 
 const (
-	// grace is how long a file without a writer is watched. A program whose open(2) has
-	// found the file under its name, and which a busy machine keeps from running then,
-	// cannot be seen until it has opened the file.
+	// grace is how long a file without a writer is watched: a program that has found the file under its name but has not
+	// opened it yet, because the machine is busy, cannot be seen.
 	grace = 2 * time.Second
-	// closeGrace is how long after its last change a file is watched while End waits and a
-	// program has it open, or may have; idleGrace if none has.
+	// While End waits, a file is watched for closeGrace after its last change if a program has it open, or may have; for
+	// idleGrace if none has.
 	closeGrace = 500 * time.Millisecond
 	idleGrace  = 150 * time.Millisecond
-	// lookAgain is the time between looks at a file without a writer. Each look is three
-	// system calls, and a program that saves again and again leaves hundreds of files.
-	lookAgain = 100 * time.Millisecond
-	// lookSeldom is the time between looks once nothing has happened for grace.
+	// lookAgain is the interval for files without a writer. A look is three system calls, and a program that saves again and
+	// again leaves hundreds of files.
+	lookAgain  = 100 * time.Millisecond
 	lookSeldom = 500 * time.Millisecond
-	// maxFiles and shareFiles, the share of the descriptors that the process may have, bound
-	// how many files are watched. A few more may be there until the next look, which is at
-	// once then. maxAncestor bounds the memory for each.
+	// maxFiles, and shareFiles of the process's descriptors, bound the watched files; a few more are possible until the next
+	// look, which is at once then. maxAncestor bounds the memory for each.
 	maxFiles    = 128
 	shareFiles  = 16
 	maxAncestor = 1 << 20
-	// mergeAttempts bounds how often a merge starts again because the note was saved
-	// meanwhile. Then the late save is kept next to the note.
+	// mergeAttempts bounds how often a merge starts again because the note was saved.
 	mergeAttempts = 8
 )
 
-// Notes are where late saves are merged.
 type Notes interface {
-	// Read returns what the note at rel holds, once a save that is going on is over.
+	// Read returns the content of the note at rel, after a save that is under way.
 	Read(rel string) ([]byte, model.Stamp, error)
-	// Replace replaces what the note at rel holds, and reports that as a user's change;
-	// model.ErrConflict if it is not what r.Expect says.
+	// Replace replaces the content of the note at rel, and reports that as a user's change; model.ErrConflict if the content
+	// is not the one of r.IfMatch.
 	Replace(rel string, r model.Replacement) error
-	// KeepCopy makes a new file next to the note at rel and returns its name.
+	// KeepCopy creates a file next to the note at rel and returns its name.
 	KeepCopy(rel string, data []byte) (name string, err error)
 }
 
-// Watcher watches displaced files. Its methods may be called from several goroutines.
+// Watcher watches displaced files. Its methods are safe for concurrent use.
 type Watcher struct {
 	notes Notes
 	log   *slog.Logger
-	max   int          // how many files are watched
+	max   int          // number of watched files
 	wake  model.Signal // holds a token when there are more
 
-	mu     sync.Mutex    // protects the following
+	mu     sync.Mutex    // guards the fields below
 	files  []*file       // oldest first
 	ending int           // callers of End
-	done   chan struct{} // closed when run ends; nil when it does not run
+	done   chan struct{} // closed when run ends; nil while it does not run
 }
 
 // file is one displaced file.
 type file struct {
 	rel   string
 	open  disk.File
-	last  model.Stamp // of the state that the note has
-	data  []byte      // its bytes; nil if there were too many
+	last  model.Stamp // of the state that was merged into the note
+	data  []byte      // its bytes; nil if there are too many
 	since time.Time   // of that state
 	seen  vaultdir.StatSample
-	next  time.Time // when to look, unless somebody waits for the end
+	next  time.Time // of the next look, unless End waits
 }
 
-// watchMode is how long files are watched at the moment.
 type watchMode int
 
 const (
-	asNeeded watchMode = iota
-	ending             // End waits
-	crowded            // there are too many files: this look is the last
+	asNeeded  watchMode = iota
+	ending              // End waits
+	overLimit           // there are too many files: this look is the last
 )
 
-// NewWatcher is a Watcher.
 func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
 	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: model.NewSignal()}
 }
 
-// Add watches a file that the note at rel has lost its name to; it held data when its stamp
-// was last. The Watcher closes the file.
+// Add watches a file that has lost the name of the note at rel; it had data when its stamp was last. The Watcher closes the
+// file.
 func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte) {
 	if len(data) > maxAncestor {
 		data = nil
@@ -122,9 +111,8 @@ func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte)
 	}
 }
 
-// End returns when no file is watched any more: files without a writer are given up soon,
-// the others closeGrace after their last change. What is written later is lost, and the log
-// says so.
+// End returns when no file is watched any more: files without a writer are given up soon, the others closeGrace after their
+// last change. Later writes are lost and logged.
 func (w *Watcher) End() {
 	w.mu.Lock()
 	done := w.done
@@ -138,7 +126,6 @@ func (w *Watcher) End() {
 	w.mu.Unlock()
 }
 
-// run looks at the files until none of them needs another look.
 func (w *Watcher) run(done chan struct{}) {
 	defer close(done)
 	for {
@@ -157,7 +144,7 @@ func (w *Watcher) run(done chan struct{}) {
 		for i, f := range files {
 			has := has
 			if i < len(files)-w.max {
-				has = crowded
+				has = overLimit
 			}
 			if (has != asNeeded || !now.Before(f.next)) && !w.look(f, now, has) {
 				gone[f] = true
@@ -169,7 +156,6 @@ func (w *Watcher) run(done chan struct{}) {
 	}
 }
 
-// step is how long to wait before the next look.
 func (w *Watcher) step() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,7 +167,7 @@ func (w *Watcher) step() time.Duration {
 	return lookSeldom
 }
 
-// drop closes files that need no more looks, and says whether none is left.
+// drop closes files that need no more looks, and reports whether none is left.
 func (w *Watcher) drop(gone map[*file]bool) (last bool) {
 	for f := range gone {
 		f.open.Close() // which frees its blocks: without mu
@@ -196,8 +182,7 @@ func (w *Watcher) drop(gone map[*file]bool) (last bool) {
 	return true
 }
 
-// writers says whether a program has f open for writing; certain is false where the system
-// does not tell.
+// writers reports whether a program has f open for writing. certain is false where the system does not tell.
 func (f *file) writers() (open, certain bool) {
 	release, err := f.open.Lease()
 	if err == nil {
@@ -208,9 +193,9 @@ func (f *file) writers() (open, certain bool) {
 	return open, open
 }
 
-// look merges what was saved to f, once the save is over, and says whether to look again.
+// look merges a completed save to f, and reports whether f needs another look.
 func (w *Watcher) look(f *file, now time.Time, has watchMode) (again bool) {
-	// Before the look: what a writer that is gone has written shows in it.
+	// Before Info, so that Info shows what a writer that is gone has written.
 	open, certain := f.writers()
 	st, err := f.open.Info()
 	stamp := vaultdir.StampOf(&st)
@@ -223,9 +208,9 @@ func (w *Watcher) look(f *file, now time.Time, has watchMode) (again bool) {
 	}
 	wait := vaultdir.QuietAge
 	switch {
-	case has == crowded && stamp.Size > 0:
+	case has == overLimit && stamp.Size > 0:
 		wait = 0
-	case has == crowded:
+	case has == overLimit:
 		w.log.Warn("a program was in the middle of a save when the note was replaced: what it writes from now on is lost", model.LogPath, f.rel)
 		return false
 	case stamp.Size == 0:
@@ -245,7 +230,7 @@ func (w *Watcher) look(f *file, now time.Time, has watchMode) (again bool) {
 	return true
 }
 
-// mayChange says whether f, which has not changed for quiet, needs another look.
+// mayChange reports whether f, which has not changed for quiet, needs another look.
 func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, has watchMode) bool {
 	switch {
 	case has == asNeeded:
@@ -260,7 +245,7 @@ func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, ha
 	return false
 }
 
-// mergeLate merges a late save into the note: theirs was computed from ancestor.
+// mergeLate merges a late save into the note. theirs was computed from ancestor.
 func (w *Watcher) mergeLate(rel string, ancestor, theirs []byte) {
 	for range mergeAttempts {
 		merged, err := w.mergeOnce(rel, ancestor, theirs)
@@ -280,8 +265,7 @@ func (w *Watcher) mergeLate(rel string, ancestor, theirs []byte) {
 	w.log.Warn("late save kept beside the note", model.LogPath, rel, "copy", name)
 }
 
-// mergeOnce says whether the note holds the merged text now. After an error another
-// attempt is of no use.
+// mergeOnce reports whether the note has the merged text now. An error is final.
 func (w *Watcher) mergeOnce(rel string, ancestor, theirs []byte) (bool, error) {
 	ours, stamp, err := w.notes.Read(rel)
 	if err != nil {

@@ -104,8 +104,7 @@ func TestSaveLongAfter(t *testing.T) {
 	})
 }
 
-// A program was about to open the note when it was replaced, and comes to do so
-// when a busy machine lets it run again.
+// A program was about to open the note when it was replaced, and comes to do so when a busy machine lets it run again.
 func TestOpenAfterReplace(t *testing.T) {
 	inBubble(t, "top\nmiddle\nend\n", func(t *testing.T, w *world) {
 		reader := w.openToRead("N.md") // the way to the file once it has lost its name

@@ -4,10 +4,8 @@ import (
 	"bytes"
 )
 
-// merge3 makes in one text both what theirs and what ours changed in ancestor.
-// Each side's change is the run of lines between their first and last
-// difference, so that there is nothing to guess: if the two runs overlap, ok is
-// false. A nil ancestor is unknown.
+// merge3 applies the changes of both theirs and ours to ancestor. Each side's change is the run of lines between its first and
+// last difference; if the two overlap, or ancestor is nil (unknown), ok is false.
 func merge3(ancestor, theirs, ours []byte) (merged []byte, ok bool) {
 	if bytes.Equal(theirs, ours) {
 		return ours, true
@@ -25,14 +23,13 @@ func merge3(ancestor, theirs, ours []byte) (merged []byte, ok bool) {
 	return nil, false
 }
 
-// hunk says that the bytes from start to end became text.
+// hunk replaces the bytes from start to end by text.
 type hunk struct {
 	start, end int
 	text       []byte
 }
 
-// changedLines is the smallest run of whole lines of before outside of which
-// after is the same.
+// changedLines returns the smallest change of whole lines from before to after.
 func changedLines(before, after []byte) hunk {
 	limit := min(len(before), len(after))
 	start := 0
@@ -48,8 +45,7 @@ func changedLines(before, after []byte) hunk {
 	return hunk{start: start, end: len(before) - tail, text: after[start : len(after)-tail]}
 }
 
-// wholeLines shortens a common tail of n bytes until it begins at a line's
-// beginning in both texts.
+// wholeLines shortens a common tail of n bytes until it starts at a line start in both texts.
 func wholeLines(before, after []byte, n int) int {
 	lineStart := func(s []byte) bool { return n == len(s) || s[len(s)-n-1] == '\n' }
 	for n > 0 && (!lineStart(before) || !lineStart(after)) {

@@ -11,52 +11,47 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// maxUnsettled bounds the swaps that have not settled, each of which has its folder and its
-// file open.
-// shareUnsettled is the share of the files that the process may have open.
+// maxUnsettled, and shareUnsettled of the process's descriptors, bound the swaps that have not settled: each has two files
+// open.
 const (
 	maxUnsettled   = 256
 	shareUnsettled = 32
 )
 
-// settlePause is the least time between the beginnings of two rounds: while notes are saved
-// one after the other, each round has many, and the disk's journal some peace.
+// settlePause is the minimum time between the starts of two rounds, so that saves in quick succession share rounds.
 const settlePause = 50 * time.Millisecond
 
-// syncer makes swaps durable in the background: it syncs the new file, then the folder,
-// and only then removes the pre-image. Until then a power cut leaves one of the two, whole
-// (sweep.go). Swaps that come during a round share the next one.
+// syncer makes swaps durable in the background: it syncs the new file, then the folder, and then removes the pre-image.
+// Until then a power cut leaves one of the two, whole (sweep.go). Swaps that come during a round share the next one.
 type syncer struct {
 	syncs *vaultdir.Syncs
 	log   *slog.Logger
-	room  chan struct{}  // holds a token for each swap that has not settled
+	room  chan struct{}  // one token for each swap that has not settled
 	all   sync.WaitGroup // of these swaps
 
-	mu      sync.Mutex // protects the following
+	mu      sync.Mutex // guards the fields below
 	waiting []*pendingSync
-	round   []*pendingSync // that is under way
+	round   []*pendingSync // under way
 	running bool
 	last    time.Time // when the last round began
 }
 
-// pendingSync is a swap that is not durable yet.
 type pendingSync struct {
-	rel      string
-	dir      disk.Dir  // that the new file was put in
-	file     disk.File // the new file, wherever somebody has moved it
-	preImage *Temp
-	settled  func()        // is called when it is durable
-	done     chan struct{} // closed when it is settled, or has failed
-	err      error         // of the file's sync; read after done
-	// unwatched is closed when nobody looks any more whether somebody writes to the pre-image.
-	unwatched chan struct{}
+	rel       string
+	dir       disk.Dir  // folder of the new file
+	file      disk.File // the new file, wherever a program has moved it
+	preImage  *Temp
+	settled   func()        // called when it is durable
+	done      chan struct{} // closed when it is settled, or has failed
+	err       error         // of the file's sync; read after done
+	unwatched chan struct{} // closed when late writes to the pre-image are not watched any more
 }
 
 func newSettler(syncs *vaultdir.Syncs, log *slog.Logger) *syncer {
 	return &syncer{syncs: syncs, log: log, room: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
 }
 
-// add takes over a swap. It waits while there are too many.
+// add takes over a swap. It blocks while there are too many.
 func (t *syncer) add(s *pendingSync) {
 	t.room <- struct{}{}
 	t.all.Add(1)
@@ -70,7 +65,6 @@ func (t *syncer) add(s *pendingSync) {
 	}
 }
 
-// run settles rounds until no swap is waiting.
 func (t *syncer) run() {
 	for {
 		t.mu.Lock()
@@ -89,8 +83,7 @@ func (t *syncer) run() {
 	}
 }
 
-// settleAt returns when no swap at rel or below it is waiting or under way, with the error of a file
-// that could not be synced.
+// settleAt returns when no swap at rel or below it is waiting or under way, with the error of a file that could not be synced.
 func (t *syncer) settleAt(rel string) (err error) {
 	var now, others []*pendingSync
 	t.mu.Lock()
@@ -114,10 +107,9 @@ func (t *syncer) settleAt(rel string) (err error) {
 	return err
 }
 
-// settle syncs the files of a round and then each of their folders once.
 func (t *syncer) settle(round []*pendingSync) {
 	for _, s := range round {
-		s.file.StartSync() // together, and not one after the other
+		s.file.StartSync() // all at once
 	}
 	fileErrs := make([]error, len(round))
 	for i, s := range round {
@@ -141,20 +133,20 @@ func (t *syncer) settle(round []*pendingSync) {
 		case fileErrs[i] != nil:
 			s.preImage.closeForRecovery()
 			t.forget(s)
-		case s.preImage.isChanged(): // what somebody has saved there is yet to be merged into the note
+		case s.preImage.isChanged(): // a late save that is yet to be merged into the note
 			go func() {
 				<-s.unwatched
 				s.preImage.Discard()
 				t.forget(s)
 			}()
-		default: // names come to the disk in their order: if the removal is lost, the pre-image is not needed
+		default: // the disk orders names: if the removal is lost, the pre-image is not needed
 			s.preImage.Discard()
 			t.forget(s)
 		}
 	}
 }
 
-// forget releases what a swap that has settled holds.
+// forget releases the files of a settled swap.
 func (t *syncer) forget(s *pendingSync) {
 	s.file.Close()
 	s.dir.Close()
@@ -162,7 +154,6 @@ func (t *syncer) forget(s *pendingSync) {
 	t.all.Done()
 }
 
-// syncOnce syncs a folder that this round has not synced yet.
 func (t *syncer) syncOnce(dir disk.Dir, synced map[vaultdir.ID]error) error {
 	id, err := vaultdir.IDOfDir(dir)
 	if err != nil {

@@ -14,22 +14,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Swap is one replacement under way.
 type Swap struct {
 	s       *Swapper
 	at      vaultdir.Entry
 	r       model.Replacement
 	temp    *Temp
-	old     disk.File // the file that is to be displaced
-	oldData []byte    // the common ancestor, should a merge become necessary
+	old     disk.File // the file to be displaced
+	oldData []byte    // its content, the common ancestor of a merge
 }
 
-// Stage prepares the replacement r of the note at rel; r.BeforeRename is the caller's to call.
-// model.ErrConflict if the note is not the expected file. The caller closes the swap.
+// Stage prepares the replacement r of the note at rel. The caller calls r.BeforeRename, and closes the swap.
+// model.ErrConflict if the note is not the expected file.
 func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
 	at, err := s.o.Vault.Within(rel)
 	if err != nil {
-		return nil, conflictIfGone(err) // a read says what has become of it
+		return nil, conflictIfGone(err) // the caller reads again
 	}
 	sw := &Swap{s: s, at: at, r: r}
 	s.swaps.Add(1)
@@ -58,7 +57,7 @@ func (sw *Swap) stage() (err error) {
 		if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 			return err
 		}
-		// The folder has been removed or is read-only, or a file there cannot get the note's group.
+		// The folder was removed or is read-only, or a file there cannot get the note's group.
 	}
 	return sw.makeTemp(sw.at.Dir, false)
 }
@@ -75,7 +74,6 @@ func (sw *Swap) readOld() error {
 	return err
 }
 
-// makeTemp makes the temp file in dir, which is the swap folder, or that of the note.
 func (sw *Swap) makeTemp(dir disk.Dir, swap bool) (err error) {
 	c := sw.content()
 	c.owned = swap && sw.s.dir.owns(c.oldInfo)
@@ -89,10 +87,9 @@ func (sw *Swap) content() Content {
 	return Content{Data: sw.r.Data, ModTime: sw.r.ModTime, old: sw.old, oldInfo: &sw.at.Info}
 }
 
-// Stamp is what the new file's stamp will be, except for the time of change.
+// Stamp returns the stamp that the new file will have, except for CTime.
 func (sw *Swap) Stamp() model.Stamp { return sw.temp.Stamp }
 
-// Mode is the permission bits of the old file and of the new one.
 func (sw *Swap) Mode() fs.FileMode { return sw.at.Info.Mode.Perm() }
 
 func conflictIfGone(err error) error {
@@ -102,7 +99,7 @@ func conflictIfGone(err error) error {
 	return err
 }
 
-// Close removes what the swap leaves, unless that is about to settle.
+// Close removes the temp file, unless the swap was committed.
 func (sw *Swap) Close() {
 	if sw.temp != nil {
 		sw.temp.Discard()
@@ -114,17 +111,16 @@ func (sw *Swap) Close() {
 	sw.s.swaps.Done()
 }
 
-// Commit gives the new file the name of the note, if the note still is the expected file,
-// and returns its stamp. model.ErrConflict if it is not.
+// Commit gives the new file the name of the note and returns its stamp; model.ErrConflict if the note is not the expected
+// file any more.
 func (sw *Swap) Commit() (model.Stamp, error) {
-	// Without a pre-image, or where names do not come to the disk in their order, a power cut
-	// could leave the name without the bytes.
+	// Without a pre-image, or where the disk does not order names, a power cut could leave the name without the bytes.
 	if sw.r.Sync || sw.s.o.SyncBefore || sw.s.noExchange.Load() || !sw.s.ordersNames(sw.at.Info.Device, sw.at.Dir) {
 		if err := sw.s.sync(sw.temp); err != nil {
 			return model.Stamp{}, err
 		}
 	}
-	// To settle it; by its name it may not be found any more.
+	// For syncer: the name may lead elsewhere by then.
 	file, err := sw.temp.dir.Open(sw.temp.Name, os.O_RDONLY, 0)
 	if err != nil {
 		return model.Stamp{}, err
@@ -146,19 +142,18 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 	return stamp, nil
 }
 
-// watched is a displaced file.
+// watched is a displaced file. closed is closed with it.
 type watched struct {
 	disk.File
 	closed chan struct{}
 }
 
-// Close closes the file.
 func (w watched) Close() error {
 	defer close(w.closed)
 	return w.File.Close()
 }
 
-// replace is the steps 2 to 5.
+// replace does the steps 2 to 5.
 func (sw *Swap) replace() error {
 	release := sw.leaseOld()
 	defer release()
@@ -175,9 +170,8 @@ func (sw *Swap) replace() error {
 	return nil
 }
 
-// leaseOld lets programs that open the old file for writing wait until release is called. A
-// program that has it open already gets the time of a save to finish; one that has it open
-// for longer is left to step 7.
+// leaseOld makes programs that open the old file for writing wait until release is called. A program that has it open
+// already gets the time of a save to finish; longer writes are left to step 7.
 func (sw *Swap) leaseOld() (release func()) {
 	const step = time.Millisecond
 	for start := time.Now(); ; time.Sleep(step) {
@@ -191,7 +185,6 @@ func (sw *Swap) leaseOld() (release func()) {
 	}
 }
 
-// check is step 3.
 func (sw *Swap) check() error {
 	info, err := sw.at.Dir.Stat(sw.at.Name)
 	if err == nil && vaultdir.StampOf(&info) != sw.r.IfMatch {
@@ -200,15 +193,13 @@ func (sw *Swap) check() error {
 	return conflictIfGone(err)
 }
 
-// rename exchanges temp file and note, or moves the temp file over the note where the disk
-// knows no exchange.
+// rename exchanges temp file and note, or renames the temp file over the note where the disk cannot exchange.
 func (sw *Swap) rename() (exchanged bool, err error) {
 	exchanged, err = sw.renameOnce()
 	if err == nil || errors.Is(err, fs.ErrNotExist) || !sw.temp.swap {
 		return exchanged, err
 	}
-	// On one disk, and yet nothing can be moved from there: a bind mount, or a state
-	// folder that has become read-only.
+	// Same device, and yet nothing can be moved from there: a bind mount, or a state folder that became read-only.
 	sw.s.dir.off.Store(true)
 	sw.temp.Discard()
 	if err := sw.makeTemp(sw.at.Dir, false); err != nil {
@@ -235,27 +226,26 @@ func (sw *Swap) renameOnce() (exchanged bool, err error) {
 	return false, sw.temp.dir.Rename(sw.temp.Name, sw.at.Dir, sw.at.Name)
 }
 
-// displaced says whether what is under the temp name is the expected file.
+// displaced reports whether the file under the temp name is the expected one.
 func (sw *Swap) displaced() bool {
 	info, err := sw.temp.dir.Stat(sw.temp.Name)
 	now := vaultdir.StampOf(&info)
 	return err == nil && now.SameFile(sw.r.IfMatch)
 }
 
-// undo gives the name back to the save that came between. It always returns an error.
+// undo gives the name back to the save in between. It always returns an error.
 func (sw *Swap) undo() error {
 	dir := sw.temp.dir
 	err := dir.Exchange(sw.temp.Name, sw.at.Dir, sw.at.Name)
-	if errors.Is(err, fs.ErrNotExist) { // its owner has moved the note away
+	if errors.Is(err, fs.ErrNotExist) { // a program has moved the note away
 		err = dir.RenameNew(sw.temp.Name, sw.at.Dir, sw.at.Name)
 		return errors.Join(model.ErrConflict, sw.keepTemp(err))
 	}
 	if err != nil {
 		return sw.keepTemp(err)
 	}
-	sw.s.o.Syncs.SyncBestEffort(sw.at.Dir) // or a power cut could take this and not what it takes back
-	// Our file was under the name for a moment: whoever opened it then, or replaced it, has
-	// a save there.
+	sw.s.o.Syncs.SyncBestEffort(sw.at.Dir) // or a power cut could take this exchange and not the first
+	// Our file had the name for a moment: a program that opened or replaced it then has a save there.
 	theirs, err := dir.Open(sw.temp.Name, os.O_RDONLY, 0)
 	if err != nil {
 		return sw.keepTemp(err)
@@ -264,8 +254,8 @@ func (sw *Swap) undo() error {
 	return model.ErrConflict
 }
 
-// keepTemp keeps a user's save, which is under the temp name and cannot be put back,
-// next to the note. It returns nil if err, which says why, is nil.
+// keepTemp moves a user's save, which has the temp name and cannot be put back, next to the note. err is the reason; if it
+// is nil, keepTemp returns nil.
 func (sw *Swap) keepTemp(err error) error {
 	if err == nil {
 		return nil

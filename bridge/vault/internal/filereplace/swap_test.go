@@ -206,8 +206,7 @@ func TestRemovedBetweenCheckAndCommit(t *testing.T) {
 	}
 }
 
-// TestSaveDuringUndo has two saves: one slips in before the exchange, the other
-// reaches our file before it is undone.
+// TestSaveDuringUndo has two saves: one slips in before the exchange, the other reaches our file before it is undone.
 func TestSaveDuringUndo(t *testing.T) {
 	t.Parallel()
 	for temp, newWorld := range worlds {
@@ -306,8 +305,7 @@ func TestLateSave(t *testing.T) {
 	}
 }
 
-// TestStampOfAChangedFile says that Replace never returns the stamp of bytes
-// that are not its own.
+// TestStampOfAChangedFile says that Replace never returns the stamp of bytes that are not its own.
 func TestStampOfAChangedFile(t *testing.T) {
 	w := newWorld(t, "old\n")
 	s := w.stage("ours\n")

@@ -15,11 +15,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Options are what a Swapper works with.
 type Options struct {
 	Vault *vaultdir.Folder
-	// Folder is a path outside of the vault, made if it is missing, where temp files are
-	// made if it is on the disk of the note. "" is none.
+	// Folder is a path outside of the vault, created if it is missing, for temp files of notes on the same disk; "" is none.
 	Folder   string
 	ReadOnly bool // nothing is ever changed
 	// SyncBefore syncs each new file before it gets the name of the note.
@@ -27,29 +25,27 @@ type Options struct {
 	// ID is in the names of this process's temp files; "" is a random one.
 	ID    string
 	Syncs *vaultdir.Syncs
-	// Late takes over a file that the note at rel has lost its name to; it held data when
-	// its stamp was held.
+	// Late takes over a file that has lost the name of the note at rel; it had data when its stamp was held.
 	Late func(rel string, file disk.File, held model.Stamp, data []byte)
 	Log  *slog.Logger
 }
 
-// Swapper replaces the files of one vault. Its methods may be called from several
-// goroutines.
+// Swapper replaces the files of one vault. Its methods are safe for concurrent use.
 type Swapper struct {
 	o       Options
 	prefix  string // of the names of this process's temp files
 	temps   atomic.Uint64
 	dir     swapDir
-	swaps   sync.WaitGroup // that were staged and not closed
+	swaps   sync.WaitGroup // staged and not closed
 	settler *syncer
-	// noExchange is set once the disk has turned out not to know exchange.
+	// noExchange is set once the disk has refused an exchange.
 	noExchange atomic.Bool
-	ordered    sync.Map // by device: what OrdersNames says of it
-	placed     sync.Map // newFiles of which a sweep has found the pre-image, by the inode of that
+	ordered    sync.Map // results of OrdersNames by device
+	placed     sync.Map // newFiles whose pre-image a sweep has found, by the pre-image's inode
 	unrenamed  sync.Map // newFiles that a sweep has found without their names
 }
 
-// New is a Swapper. Without the swap folder it does without.
+// New returns a Swapper. Without the swap folder it makes temp files next to the notes.
 func New(o Options) *Swapper {
 	if o.ID == "" {
 		var b [8]byte
@@ -66,8 +62,8 @@ func New(o Options) *Swapper {
 	return s
 }
 
-// Close waits until every swap that was committed has settled. A swap under way can still
-// be committed, and has the swap folder until it has settled.
+// Close waits until every committed swap has settled. A swap under way can still be committed, and keeps the swap folder
+// open until it has settled.
 func (s *Swapper) Close() {
 	s.settler.all.Wait()
 	if s.dir.dir != nil {
@@ -79,7 +75,6 @@ func (s *Swapper) Close() {
 	}
 }
 
-// Probe makes a temp file of size bytes on the vault's disk and removes it.
 func (s *Swapper) Probe(size int) error {
 	root, err := s.o.Vault.OpenDir("")
 	if err != nil {
@@ -102,12 +97,11 @@ func (s *Swapper) Probe(size int) error {
 	return nil
 }
 
-// Settle returns when every swap at rel, or below it, that was committed has settled: before
-// it is renamed, since the next process looks for it there. An error says that a file could not be synced:
-// it is not to be renamed, or a power cut could leave it torn and far from its pre-image.
+// Settle returns when every committed swap at rel or below it has settled. Call it before a rename, because the next process
+// looks for the swap's files there. After an error the file must not be renamed: a power cut could leave it torn, away from
+// its pre-image.
 func (s *Swapper) Settle(rel string) error { return s.settler.settleAt(rel) }
 
-// ordersNames is dir.OrdersNames, which one system call answers for all of a device.
 func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {
 	ordered, found := s.ordered.Load(device)
 	if !found {
@@ -117,22 +111,19 @@ func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {
 	return ordered.(bool)
 }
 
-// TempName is a new name for a temp file.
 func (s *Swapper) TempName() string {
 	return fmt.Sprintf("%s%x%s", s.prefix, s.temps.Add(1), vaultdir.TempSuffix)
 }
 
-// TaggedName is a TempName that says for which note the file is and what it holds, so that
-// the next process finds out whether it got its name.
+// TaggedName is a TempName with the note and a checksum of the content, so that the next process can find out whether the
+// file got its name.
 func (s *Swapper) TaggedName(rel string, c Content) string {
 	return fmt.Sprintf("%s%x-%v%s", s.prefix, s.temps.Add(1), tagOf(rel, c), vaultdir.TempSuffix)
 }
 
-// IsOwn says whether a name is that of a temp file of this process.
 func (s *Swapper) IsOwn(name string) bool { return strings.HasPrefix(name, s.prefix) }
 
-// KeepCopy makes a file with data in a folder, under a free name that says that it is a
-// conflicted copy of name, and returns that.
+// KeepCopy creates a file with data in a folder, as a conflicted copy of name, and returns its name.
 func (s *Swapper) KeepCopy(dir disk.Dir, name string, data []byte) (string, error) {
 	t, err := s.NewFile(dir, s.TempName(), Content{Data: data, Mode: 0o644, ModTime: time.Now()})
 	if err != nil {

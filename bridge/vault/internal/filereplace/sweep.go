@@ -10,32 +10,27 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Sweep deals with the temp files that an earlier process has left.
+// Sweep deals with temp files of an earlier process.
 //
-// A swap gives a new file its name before its bytes are on the disk, so a power cut can
-// leave a note whose bytes are missing. Then the pre-image is there, since it is removed
-// last. The names of temp files tell for which note a file is and what it was to hold, so
-// that the two are found and the pre-image is put back. (What the new file held is in the
-// log, if that was synced.) After a kill the bytes may not be on the disk either: a note is
-// synced before its pre-images are removed.
+// A swap renames a new file before its bytes are on the disk, so a power cut can leave a note without them. Then the
+// pre-image is there, because it is removed last. The tags in the names of temp files identify the note and its new content,
+// so that the sweep finds both and restores the pre-image. (The new content is in the log, if that was synced.) After a kill
+// the bytes may not be on the disk either: a note is synced before its pre-images are removed.
 type Sweep struct {
 	s    *Swapper
 	left []tempFile
 }
 
-// tempFile is a temp file with a tag.
 type tempFile struct {
 	rel  string // of its folder
-	swap bool   // it is in the swap folder
+	swap bool   // in the swap folder
 	name string
 	tag  tag
 }
 
-// Sweep begins a sweep of the vault.
 func (s *Swapper) Sweep() *Sweep { return &Sweep{s: s} }
 
-// Found deals with a temp file in the folder at rel. One that belongs to a note is left to
-// Finish.
+// Found takes a temp file in the folder at rel. One with a tag is left to Finish.
 func (w *Sweep) Found(dir disk.Dir, rel, name string) {
 	w.found(dir, tempFile{rel: rel, name: name})
 }
@@ -54,8 +49,7 @@ func (w *Sweep) found(dir disk.Dir, l tempFile) {
 	}
 }
 
-// toTrash moves a temp file to the trash if nobody can tell what is in it: a user may
-// need it.
+// toTrash moves a temp file with unknown content to the trash, for the user.
 func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 	trash, err := w.s.o.Vault.OpenTrash()
 	if err != nil {
@@ -70,15 +64,14 @@ func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 	return err
 }
 
-// Finish deals with the temp files that belong to notes, which are among entries. It says
-// whether it has put something back.
+// Finish deals with the tagged temp files of the notes among entries. It reports whether it has restored a pre-image.
 func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 	w.swapDir()
 	if len(w.left) == 0 {
 		return false
 	}
 	notes := make(map[uint64]string)  // by the hashes of their paths
-	saved := make(map[uint64]bool)    // those that have the time of a new file
+	saved := make(map[uint64]bool)    // notes with the time of a new file
 	moved := make(map[int64][]string) // other files, by their times
 	left := make(map[uint64][]tempFile)
 	for _, l := range w.left {
@@ -94,7 +87,7 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 			moved[time] = append(moved[time], e.Rel)
 		}
 	}
-	for _, last := range []bool{false, true} { // those of a note that has its new file: they tell others of that
+	for _, last := range []bool{false, true} { // notes with their new files come last: they tell others of it
 		for path, left := range left {
 			if saved[path] != last {
 				continue
@@ -113,9 +106,9 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 	return changed
 }
 
-// find is where a note is now whose new file is not at rel, or rel: moved are files by their times. The note
-// is lost if none of them is the new file and nobody has just saved at rel, where nothing is if that is "":
-// a power cut may have torn it. A file that has the time alone may be another's, since notes that are saved together have one.
+// find returns the current path of a note whose new file is not at rel ("" if nothing is there), or rel. moved are files by
+// their times. lost is set if no file is the new one and no program has saved at rel since: a power cut may have torn it.
+// The time alone does not identify a file: notes that are saved together have one time.
 func (w *Sweep) find(rel string, left []tempFile, moved map[int64][]string) (now string, lost bool) {
 	lost = rel == ""
 	for _, l := range left {
@@ -128,7 +121,6 @@ func (w *Sweep) find(rel string, left []tempFile, moved map[int64][]string) (now
 	return rel, lost
 }
 
-// isNew says whether the file at rel is the new one of a tag.
 func (w *Sweep) isNew(rel string, t tag) bool {
 	at, err := w.s.o.Vault.Locate(rel)
 	if err != nil {
@@ -138,7 +130,6 @@ func (w *Sweep) isNew(rel string, t tag) bool {
 	return t.describes(at.Dir, at.Name, &at.Info)
 }
 
-// swapDir finds what is in the swap folder.
 func (w *Sweep) swapDir() {
 	dir := w.s.dir.dir
 	if dir == nil {
@@ -156,11 +147,11 @@ func (w *Sweep) swapDir() {
 	}
 }
 
-// note deals with the temp files of the note at rel, or, if that is "", of one that is not there any
-// more; lost is what find says. It says whether it has put one back.
+// note deals with the temp files of the note at rel, "" if it does not exist any more; for lost see find. It reports whether
+// it has restored one.
 func (w *Sweep) note(rel string, left []tempFile, lost bool) (put bool, err error) {
-	// The newest goes first. While a later save is known not to have got its name, an earlier one of which nothing is
-	// known is taken for one that did (package note), and so a kill must not leave a later file alone.
+	// Newest first: if a later save did not get its name, package note assumes that an earlier one of unknown outcome did.
+	// So a kill must not leave only the later file.
 	slices.SortFunc(left, func(a, b tempFile) int { return cmp.Compare(b.tag.modTime, a.tag.modTime) })
 	if n := len(left); rel != "" {
 		left, err = w.repair(rel, left)
@@ -171,7 +162,6 @@ func (w *Sweep) note(rel string, left []tempFile, lost bool) (put bool, err erro
 	return put, errors.Join(err, w.discardAll(left, lost))
 }
 
-// in calls fn with the folder that a temp file is in.
 func (w *Sweep) in(l tempFile, fn func(disk.Dir) error) error {
 	if l.swap {
 		return fn(w.s.dir.dir)
@@ -184,8 +174,8 @@ func (w *Sweep) in(l tempFile, fn func(disk.Dir) error) error {
 	return fn(dir)
 }
 
-// repair makes a note whole and durable, and returns the temp files that it has not dealt with: left is sorted, the newest first.
-// Of saves that came one after the other each may be torn, and so the pre-image, too.
+// repair makes a note whole and durable, and returns the temp files that it has not used. left is sorted, newest first. Each of
+// several saves in a row may be torn, and so may a pre-image.
 func (w *Sweep) repair(rel string, left []tempFile) ([]tempFile, error) {
 	at, err := w.s.o.Vault.Locate(rel)
 	if err != nil {
@@ -212,8 +202,7 @@ func (w *Sweep) repair(rel string, left []tempFile) ([]tempFile, error) {
 	return left, errors.Join(at.SyncFile(), w.s.o.Syncs.Sync(at.Dir))
 }
 
-// isTorn says whether a note lacks bytes of the new file that it was exchanged for the temp
-// file with.
+// isTorn reports whether a note lacks bytes of the new file that was exchanged for the temp file.
 func (w *Sweep) isTorn(at *vaultdir.Entry, l tempFile) bool {
 	if at.Info.Inode == l.tag.pre.inode { // it has not been exchanged, whatever its time is
 		return false
@@ -230,7 +219,6 @@ func (w *Sweep) isTorn(at *vaultdir.Entry, l tempFile) bool {
 	return exchanged
 }
 
-// restorePreImage gives the name of a torn note to its pre-image.
 func (w *Sweep) restorePreImage(dir disk.Dir, name string, at *vaultdir.Entry) error {
 	if err := dir.Exchange(name, at.Dir, at.Name); err != nil {
 		return err
@@ -243,7 +231,6 @@ func (w *Sweep) restorePreImage(dir disk.Dir, name string, at *vaultdir.Entry) e
 	return dir.Remove(name)
 }
 
-// discardAll discards of temp files, in their order.
 func (w *Sweep) discardAll(left []tempFile, lost bool) (err error) {
 	for _, l := range left {
 		err = errors.Join(err, w.in(l, func(dir disk.Dir) error { return w.discard(dir, l, lost) }))
@@ -251,7 +238,7 @@ func (w *Sweep) discardAll(left []tempFile, lost bool) (err error) {
 	return err
 }
 
-// discard deals with a temp file whose note is whole, and durable, or lost.
+// discard deals with a temp file whose note is whole and durable, or lost.
 func (w *Sweep) discard(dir disk.Dir, l tempFile, lost bool) error {
 	info, err := dir.Stat(l.name)
 	if err != nil {
@@ -260,27 +247,27 @@ func (w *Sweep) discard(dir disk.Dir, l tempFile, lost bool) error {
 	switch {
 	case info.Inode == l.tag.pre.inode:
 		w.s.placed.Store(newFile{l.tag.pre.inode, l.tag.modTime}, true)
-		if l.tag.isPreImage(&info) && !lost { // and nobody has written to it
+		if l.tag.isPreImage(&info) && !lost { // no program has written to it
 			return dir.Remove(l.name)
 		}
 		if lost {
 			w.s.o.Log.Warn("a note that was saved right before a crash is not where it was; what it held before that is kept in the trash")
 		}
-	case l.tag.made(dir, l.name, &info): // the log has it, or nobody was told that it is saved
+	case l.tag.made(dir, l.name, &info): // its content is in the log, or its save was never acknowledged
 		w.s.unrenamed.Store(newFile{info.Inode, l.tag.modTime}, true)
 		return dir.Remove(l.name)
 	}
 	return w.toTrash(dir, l.name)
 }
 
-// newFile names the new file of a swap, by its own inode or by that of the pre-image; notes that are saved
-// together have one time.
+// newFile identifies the new file of a swap, by its own inode or by that of the pre-image: notes that are saved together
+// have one time.
 type newFile struct {
 	inode   uint64
 	modTime int64
 }
 
-// Placed says whether the new file of a save got its name, if a sweep has found that out.
+// Renamed reports whether the new file of a save got its name, if a sweep has found that out.
 func (s *Swapper) Renamed(save model.Save) (placed, known bool) {
 	if _, found := s.unrenamed.Load(newFile{save.Post.Inode, save.Post.ModTime}); found {
 		return false, true

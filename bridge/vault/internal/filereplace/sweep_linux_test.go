@@ -18,9 +18,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// A power cut leaves names and bytes in any state that they had since they were last
-// synced. At each of them the next scan leaves the old note or the new one, whole, and
-// nothing else.
+// A power cut leaves names and bytes in any state that they had since they were last synced. At each of them the next scan
+// leaves the old note or the new one, whole, and nothing else.
 func TestTornSaves(t *testing.T) {
 	t.Parallel()
 	const old, new = "the old text\n", "the new text, which is longer\n"
@@ -126,8 +125,7 @@ func (w *world) truncateTo(name string, lose func([]byte) []byte) {
 	}
 }
 
-// Two saves, one after the other, that a power cut has torn: the newest file that is whole has
-// the name then.
+// Two saves, one after the other, that a power cut has torn: the newest file that is whole has the name then.
 func TestTwoTornSaves(t *testing.T) {
 	t.Parallel()
 	for world, newWorld := range worlds {
@@ -244,8 +242,8 @@ func TestRenamedBeforeSettled(t *testing.T) {
 	})
 }
 
-// Wherever the sweep is killed that puts back the pre-image of a torn save, nobody takes that save for whole because a later one is
-// known not to have been made.
+// Wherever the sweep is killed that puts back the pre-image of a torn save, nobody takes that save for whole because a later
+// one is known not to have been made.
 func TestSweepOfTwoSavesIsKilled(t *testing.T) {
 	w := &world{t: t}
 	d := disktest.New(nil, disktest.Volume{Path: "/", OrdersNames: true})

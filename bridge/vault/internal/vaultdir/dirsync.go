@@ -10,33 +10,28 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Changes of names in one folder that are made at the same time share a sync, and a failure is reported once to whoever asks.
-//
-// 	err := syncs.Sync(dir)
+// Concurrent changes of names in one folder share a sync, and a failure is reported once to a caller that asks.
 
-// Syncs are the syncs of folders. A sync makes every change durable that came before it
-// began, so a caller that comes during one waits for the next, which all of them share.
+// Syncs are the syncs of folders. A sync covers all changes before its start, so callers that come during one share the next.
 type Syncs struct {
 	Log *slog.Logger
 
-	// failed has the errors by ID until somebody asks: not every caller can tell its
-	// user.
+	// failed has errors by ID until SyncAll returns them: not every caller can report them.
 	failed sync.Map
 
-	mu   sync.Mutex // protects the following, and the rounds' fields
+	mu   sync.Mutex // guards last, and the rounds' fields
 	last map[ID]*round
 }
 
 // round is one sync of a folder.
 type round struct {
-	before *round // ends before this one begins; nil if it has ended
+	before *round // ends before this one starts; nil if it has ended
 	begun  bool   // too late to join
 	done   chan struct{}
 	err    error // of the sync; read after done
 }
 
-// Sync makes the names in dir durable. A disk that cannot says EINVAL, which is no error
-// here.
+// Sync makes the names in dir durable. EINVAL, of a disk that cannot, is no error.
 func (s *Syncs) Sync(dir disk.Dir) error {
 	id, err := IDOfDir(dir)
 	if err != nil {
@@ -50,8 +45,8 @@ func (s *Syncs) Sync(dir disk.Dir) error {
 	})
 }
 
-// SyncAll is Sync for a caller that asks about everything that was done in dir: it returns
-// an earlier failure, too. The disk tells of one only once.
+// SyncAll is Sync for a caller that asks about all changes in dir: it also returns an earlier failure, which the disk
+// reports only once.
 func (s *Syncs) SyncAll(dir disk.Dir) error {
 	id, err := IDOfDir(dir)
 	if err != nil {
@@ -64,22 +59,20 @@ func (s *Syncs) SyncAll(dir disk.Dir) error {
 	return err
 }
 
-// SyncBestEffort is Sync after a change that is not undone, or that nobody waits for: the next
-// SyncAll returns its error.
+// SyncBestEffort is Sync after a change that is not undone, or that nobody waits for: the next SyncAll returns its error.
 func (s *Syncs) SyncBestEffort(dir disk.Dir) {
 	if err := s.Sync(dir); err != nil {
 		s.Log.Warn("folder is not synced: a power cut may bring back what it held", model.LogErr, err)
 	}
 }
 
-// Failed has the next SyncAll of a folder return err: something in it is not durable.
+// Failed makes the next SyncAll of a folder return err.
 func (s *Syncs) Failed(dir disk.Dir, err error) {
 	if id, statErr := IDOfDir(dir); statErr == nil {
 		s.failed.Store(id, err)
 	}
 }
 
-// do syncs the folder id by calling sync.
 func (s *Syncs) do(id ID, sync func() error) error {
 	r, lead := s.join(id)
 	if !lead {
@@ -98,15 +91,14 @@ func (s *Syncs) do(id ID, sync func() error) error {
 		delete(s.last, id)
 	}
 	if r.err != nil {
-		s.failed.Store(id, r.err) // before anybody can begin the next round, which may not fail
+		s.failed.Store(id, r.err) // before the next round can start, which may succeed
 	}
 	s.mu.Unlock()
 	close(r.done)
 	return r.err
 }
 
-// join returns the round of the folder that is yet to begin, and whether the caller is the
-// first in it, who leads it.
+// join returns the folder's next round, and whether the caller is the first in it, who leads it.
 func (s *Syncs) join(id ID) (r *round, lead bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,36 +10,29 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// ID identifies a file or a folder, whatever its name is.
 type ID struct{ Device, Inode uint64 }
 
-// IDOf is the identity of what info describes.
 func IDOf(info *disk.Info) ID { return ID{info.Device, info.Inode} }
 
-// IDOfStamp is the identity of the file or folder that has the stamp.
 func IDOfStamp(s model.Stamp) ID { return ID{s.Device, s.Inode} }
 
-// IDOfDir is the identity of an open folder.
 func IDOfDir(dir disk.Dir) (ID, error) {
 	info, err := dir.Info()
 	return IDOf(&info), err
 }
 
-// StampOf is the stamp of what info describes.
 func StampOf(info *disk.Info) model.Stamp {
 	return model.Stamp{Device: info.Device, Inode: info.Inode, Size: info.Size, ModTime: info.ModTime, CTime: info.CTime, Birth: info.Birth}
 }
 
-// IsKind says whether info is of a type; regular files have 0.
+// IsKind reports whether info is of a type; regular files have 0.
 func IsKind(info *disk.Info, kind fs.FileMode) bool { return info.Mode.Type() == kind }
 
-// EntryOf describes the file or folder at rel.
 func EntryOf(rel string, info *disk.Info) model.SourceEntry {
 	return model.SourceEntry{Rel: rel, Dir: IsKind(info, fs.ModeDir), Mode: info.Mode.Perm(), Stamp: StampOf(info)}
 }
 
-// Describe is EntryOf for a name in the open folder at rel. It is not ok if nothing of that
-// name is there, or what is there is hidden.
+// Describe describes a name in the open folder at rel. ok is false if nothing is there, or it is hidden.
 func Describe(dir disk.Dir, rel, name string) (e model.SourceEntry, ok bool) {
 	info, err := dir.Stat(name)
 	if err != nil {
@@ -48,7 +41,6 @@ func Describe(dir disk.Dir, rel, name string) (e model.SourceEntry, ok bool) {
 	return entryIn(dir, Join(rel, name), name, &info)
 }
 
-// entryIn describes the name of an open folder that is at rel, symlinks included.
 func entryIn(dir disk.Dir, rel, name string, info *disk.Info) (e model.SourceEntry, ok bool) {
 	e = EntryOf(rel, info)
 	if !IsKind(info, fs.ModeSymlink) {
@@ -61,7 +53,6 @@ func entryIn(dir disk.Dir, rel, name string, info *disk.Info) (e model.SourceEnt
 	return e, ok
 }
 
-// served says whether what info describes is a file or a folder that is not hidden.
 func served(info *disk.Info, name string) bool {
 	switch {
 	case !utf8.ValidString(name), IsTemp(name):
@@ -72,9 +63,8 @@ func served(info *disk.Info, name string) bool {
 	return IsKind(info, 0)
 }
 
-// ReadLink reads the symlink name, which is at rel, or is to be. It is not ok if the link
-// leads out of the vault, as every absolute one does, here or on the next machine, or to a
-// name that begins with a dot. Whether anything is there does not matter.
+// ReadLink reads the symlink name, which is at rel, or will be. ok is false if the link leads out of the vault, as every
+// absolute one does on some machine, or to a name that begins with a dot. The target need not exist.
 func ReadLink(dir disk.Dir, name, rel string) (target string, ok bool) {
 	target, err := dir.Readlink(name)
 	if err != nil || target == "" || path.IsAbs(target) || !utf8.ValidString(target) {

@@ -15,17 +15,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Folder is the directory of a vault. Its methods may be called from several goroutines.
+// Folder is the directory of a vault. Its methods are safe for concurrent use.
 type Folder struct {
 	Disk disk.Disk
 	Path string // absolute
 
-	mu      sync.Mutex // protects the following
-	root    ID         // the directory that Find found last
+	mu      sync.Mutex // guards the fields below
+	root    ID         // last directory of Find
 	offline bool       // it is missing, or empty after it was not
 }
 
-// Open is the directory path, which must exist.
 func Open(on disk.Disk, path string) (*Folder, error) {
 	root, err := on.OpenRoot(path)
 	if err != nil {
@@ -36,7 +35,6 @@ func Open(on disk.Disk, path string) (*Folder, error) {
 	return &Folder{Disk: on, Path: path, root: id}, err
 }
 
-// OpenRoot opens the directory; model.ErrOffline if it is not the one that Find found.
 func (f *Folder) OpenRoot() (disk.Dir, error) {
 	root, id, err := f.openAny()
 	if err == nil && !f.isRoot(id) {
@@ -55,7 +53,6 @@ func (f *Folder) isRoot(id ID) bool {
 	return id == f.root && !f.offline
 }
 
-// openAny opens whatever directory is there.
 func (f *Folder) openAny() (disk.Dir, ID, error) {
 	root, err := f.Disk.OpenRoot(f.Path)
 	if err != nil {
@@ -69,9 +66,8 @@ func (f *Folder) openAny() (disk.Dir, ID, error) {
 	return root, id, nil
 }
 
-// Find opens the directory that is there now, which is the vault's from then on. It is
-// model.ErrOffline if none is there, or if it is empty and had says that the vault was not:
-// that is what the mountpoint of a disk looks like when the disk is away.
+// Find opens the directory that is there now, and makes it the vault's. model.ErrOffline if there is none, or if it is empty
+// and had reports that the vault was not: that is what the mountpoint of a removed disk looks like.
 func (f *Folder) Find(had func() bool) (disk.Dir, error) {
 	root, id, err := f.openAny()
 	if err != nil {
@@ -99,8 +95,7 @@ func (f *Folder) adopt(root disk.Dir, id ID, had func() bool) error {
 	return nil
 }
 
-// Present says whether the directory that Find found is still there, with had as in Find.
-// If not, OpenRoot is model.ErrOffline until Find has found one.
+// Present reports whether the directory of Find is still there. If not, OpenRoot returns model.ErrOffline until the next Find.
 func (f *Folder) Present(had func() bool) bool {
 	root, id, err := f.openAny()
 	if err == nil {
@@ -117,8 +112,7 @@ func (f *Folder) Present(had func() bool) bool {
 }
 
 func isEmpty(dir disk.Dir) (bool, error) {
-	// A folder has a link from each folder in it, on most disks: that is quicker
-	// than a listing, and every look at the vault asks.
+	// On most disks a folder has a link from each subfolder: checking that is faster than listing names.
 	if info, err := dir.Info(); err == nil && info.Links > 2 {
 		return false, nil
 	}
@@ -126,7 +120,6 @@ func isEmpty(dir disk.Dir) (bool, error) {
 	return len(names) == 0, err
 }
 
-// OpenDir opens the folder at rel.
 func (f *Folder) OpenDir(rel string) (disk.Dir, error) {
 	dir, err := f.OpenRoot()
 	if err != nil || rel == "" {
@@ -146,7 +139,6 @@ func (f *Folder) OpenDir(rel string) (disk.Dir, error) {
 	return dir, nil
 }
 
-// OpenTrash opens the vault's trash, and makes it if it is missing.
 func (f *Folder) OpenTrash() (disk.Dir, error) {
 	root, err := f.OpenRoot()
 	if err != nil {
@@ -164,22 +156,21 @@ func (f *Folder) OpenTrash() (disk.Dir, error) {
 	return root.OpenDir(Trash)
 }
 
-// Entry is where a path leads: an open folder and a name in it.
+// Entry is the location of a path: an open folder and a name in it.
 type Entry struct {
 	Dir  disk.Dir
 	Name string
 	Rel  string
-	Info disk.Info // when the place was found; Within leaves it out
+	Info disk.Info // at the time of the lookup; Within leaves it out
 }
 
-// Close closes the folder, unless somebody else has taken it over and Dir is nil.
+// Close closes the folder, unless it was taken over and Dir is nil.
 func (p *Entry) Close() {
 	if p.Dir != nil {
 		p.Dir.Close()
 	}
 }
 
-// SyncFile makes the file durable.
 func (p *Entry) SyncFile() error {
 	f, err := p.Dir.Open(p.Name, os.O_RDONLY, 0)
 	if err != nil {
@@ -189,8 +180,7 @@ func (p *Entry) SyncFile() error {
 	return f.Sync()
 }
 
-// Locate finds the file or folder at rel; fs.ErrNotExist if it is hidden or a symlink,
-// which leads to a file that has a path itself. The caller closes the place.
+// Locate finds the file or folder at rel; fs.ErrNotExist if it is hidden or a symlink. Close the result.
 func (f *Folder) Locate(rel string) (Entry, error) {
 	if Reserved(rel) {
 		return Entry{}, fs.ErrNotExist
@@ -203,8 +193,7 @@ func (f *Folder) Locate(rel string) (Entry, error) {
 	return p, err
 }
 
-// Within is the place rel, at which it does not look; fs.ErrNotExist if nothing is served
-// there, whatever it is.
+// Within returns the location of rel without a look at it; fs.ErrNotExist if nothing can be served there.
 func (f *Folder) Within(rel string) (Entry, error) {
 	if Reserved(rel) || !utf8.ValidString(rel) {
 		return Entry{}, fs.ErrNotExist
@@ -213,7 +202,7 @@ func (f *Folder) Within(rel string) (Entry, error) {
 	return Entry{Dir: dir, Name: path.Base(rel), Rel: rel}, err
 }
 
-// Resolve is the place rel, symlink or not, hidden or not.
+// Resolve returns the location of rel, symlink or not, hidden or not.
 func (f *Folder) Resolve(rel string) (Entry, error) {
 	dir, err := f.OpenDir(Parent(rel))
 	if err != nil {
@@ -227,7 +216,6 @@ func (f *Folder) Resolve(rel string) (Entry, error) {
 	return p, nil
 }
 
-// Stat describes the file, folder or symlink at rel as it is now.
 func (f *Folder) Stat(rel string) (model.SourceEntry, error) {
 	if Reserved(rel) {
 		return model.SourceEntry{}, fs.ErrNotExist

@@ -11,27 +11,23 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// How to tell that a program's save is over.
+// Limits for telling that a program's save is over.
 const (
-	// QuietAge is when a file counts as left alone: editors write what they hold in
-	// memory, in one batch, within a few milliseconds.
-	QuietAge = 100 * time.Millisecond
-	// LookEvery is the step of waiting; a stat costs a few microseconds.
+	// QuietAge is the age at which a file counts as settled: editors write their text in one batch, within a few milliseconds.
+	QuietAge  = 100 * time.Millisecond
 	LookEvery = 10 * time.Millisecond
-	// MaxQuietWait bounds the wait. Beyond it a truncated file counts as emptied on
-	// purpose, a missing one as removed, and one that is written all the time is shown as
-	// it is.
+	// MaxQuietWait bounds the wait. After it a truncated file counts as emptied, a missing one as removed, and one that is
+	// written all the time is shown as it is.
 	MaxQuietWait = time.Second
 )
 
-// StatSample is what a path looked like, and since when it has looked like that.
+// StatSample is the state of a path, and since when it has been in this state.
 type StatSample struct {
 	Stamp model.Stamp
 	Err   error
 	Since time.Time
 }
 
-// Look notes what was seen now.
 func (s *StatSample) Look(stamp model.Stamp, err error, now time.Time) {
 	if s.Since.IsZero() || s.Stamp != stamp || (s.Err == nil) != (err == nil) {
 		s.Since = now
@@ -39,11 +35,11 @@ func (s *StatSample) Look(stamp model.Stamp, err error, now time.Time) {
 	s.Stamp, s.Err = stamp, err
 }
 
-// ErrTorn says that a file changed while it was read.
+// ErrTorn reports that a file changed while it was read.
 var ErrTorn = errors.New("file changes while it is read")
 
-// Read reads the file at rel as it is. If the file is changing at that moment, it returns
-// what it got with ErrTorn, and a stamp that is out of date.
+// Read reads the file at rel as it is. If the file changes at that moment, it returns what it got with ErrTorn and an outdated
+// stamp.
 func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
 	if data, before, after, ok := f.readDirectly(rel); ok {
 		return asRead(data, &before, &after)
@@ -63,8 +59,7 @@ func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
 	return asRead(data, &before, &after)
 }
 
-// readDirectly reads what most paths lead to, a regular file, without a look at what is on
-// the way. It is not ok if it is something else, or is not there.
+// readDirectly reads a regular file without a look at the folders on the way. ok is false if it is something else, or missing.
 func (f *Folder) readDirectly(rel string) (data []byte, before, after disk.Info, ok bool) {
 	if Reserved(rel) {
 		return nil, before, after, false
@@ -74,7 +69,6 @@ func (f *Folder) readDirectly(rel string) (data []byte, before, after disk.Info,
 	return data, before, after, ok
 }
 
-// asRead judges what was read of a file that was described before and after.
 func asRead(data []byte, before, after *disk.Info) ([]byte, model.Stamp, error) {
 	if !IsKind(before, 0) {
 		return nil, model.Stamp{}, fs.ErrNotExist
@@ -86,7 +80,6 @@ func asRead(data []byte, before, after *disk.Info) ([]byte, model.Stamp, error) 
 	return data, stamp, nil
 }
 
-// ReadOpen is Read for an open file.
 func ReadOpen(f disk.File) ([]byte, model.Stamp, error) {
 	before, err := f.Info()
 	if err != nil {

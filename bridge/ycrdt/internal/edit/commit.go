@@ -6,10 +6,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Commit ends a transaction as Yjs does (cleanupTransactions): the content of
-// what was deleted goes, then neighbours that look as if they had been
-// inserted at once become one item. Which do is part of the wire format: two
-// peers that made the same history encode the same bytes.
+// Commit ends a transaction as Yjs does (cleanupTransactions): the content of what was deleted goes, then neighbours that
+// look as if they had been inserted at once become one item. Which do is part of the wire format: two peers that made the
+// same history encode the same bytes.
 func (tx *Txn) Commit() {
 	tx.Deletes.Normalize()
 	tx.collectGarbage()
@@ -68,8 +67,7 @@ func (tx *Txn) collect(it *structs.Item) {
 	}
 }
 
-// mergeDeleted merges in and around what this transaction deleted of what was
-// there before; mergeAppended sees to the rest.
+// mergeDeleted merges in and around what this transaction deleted of what was there before; mergeAppended sees to the rest.
 func (tx *Txn) mergeDeleted() {
 	s := tx.Store
 	for i := len(tx.Deletes) - 1; i >= 0; i-- {
@@ -94,8 +92,7 @@ func (tx *Txn) mergeDeleted() {
 	}
 }
 
-// mergeAppended merges what this transaction added to each client's history,
-// among itself and with what was there before.
+// mergeAppended merges what this transaction added to each client's history, among itself and with what was there before.
 func (tx *Txn) mergeAppended() {
 	s := tx.Store
 	for _, home := range tx.Touched {
@@ -112,8 +109,7 @@ func (tx *Txn) mergeAppended() {
 				break
 			}
 		}
-		// What has taken in something new may now merge to its left: collecting
-		// nested types leaves GC structs unmerged.
+		// What has taken in something new may now merge to its left: collecting nested types leaves GC structs unmerged.
 		if p = s.Find(x, c.Before); s.ClockOf(&s.Items[x.At(p)]) < c.Before {
 			s.MergeLeft(x, p)
 		}

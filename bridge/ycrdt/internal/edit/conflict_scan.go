@@ -7,11 +7,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
-// A ConflictScan remembers the items that a conflict scan has passed. Scans
-// are short unless many clients type at one place. Then a scan walks what all
-// of them have typed, once for each of them, so what it does at each step must
-// be cheap: it numbers the items in a table next to the slab. Scans go on
-// counting where the last one ended, so that the table need not be cleared.
+// A ConflictScan remembers the items that a conflict scan has passed. Scans are short unless many clients type at one place.
+// Then a scan walks what all of them have typed, once for each of them, so what it does at each step must be cheap: it
+// numbers the items in a table next to the slab. Scans go on counting where the last one ended, so that the table need not
+// be cleared.
 type ConflictScan struct {
 	n     int                   // items passed
 	first [ScanList]structs.Ref // the first of them
@@ -22,7 +21,6 @@ type ConflictScan struct {
 // ScanList is how many items a ConflictScan searches without the table.
 const ScanList = 16
 
-// reset begins a scan.
 func (c *ConflictScan) reset() {
 	if c.n > ScanList {
 		c.Base += uint32(c.n)
@@ -46,7 +44,6 @@ func (c *ConflictScan) add(r structs.Ref, slab int) {
 	c.n++
 }
 
-// makeTable makes the table fit the slab and enters the first items.
 func (c *ConflictScan) makeTable(slab int) {
 	if len(c.Table) < slab {
 		c.Table = make([]uint32, slab+slab/4)

@@ -5,8 +5,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// DeleteVisible deletes n visible units from position pos on. A surrogate pair
-// that would be cut is deleted whole.
+// DeleteVisible deletes n visible units from position pos on, and whole surrogate pairs at the ends.
 func DeleteVisible(tx *Txn, b *ytypes.Branch, pos, n int) {
 	s := tx.Store
 	r, off := tx.Store.Locate(b, pos)
@@ -24,8 +23,7 @@ func DeleteVisible(tx *Txn, b *ytypes.Branch, pos, n int) {
 	deleteFrom(tx, r, n)
 }
 
-// deleteFrom deletes n visible units from the start of item r on and returns
-// the item after them.
+// deleteFrom deletes n visible units from the start of item r on and returns the item after them.
 func deleteFrom(tx *Txn, r structs.Ref, n int) structs.Ref {
 	s := tx.Store
 	for n > 0 && r != 0 {

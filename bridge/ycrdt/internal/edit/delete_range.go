@@ -2,8 +2,7 @@ package edit
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// DeleteRanges deletes the units of the normal set ds and returns those that
-// are not in the store yet.
+// DeleteRanges deletes the units of the normal set ds and returns those that are not in the store yet.
 func (tx *Txn) DeleteRanges(ds wire.DeleteSet) (rest wire.DeleteSet) {
 	s := tx.Store
 	for _, r := range ds {

@@ -7,9 +7,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Yjs formats text by Format items: markers that set a key to a JSON value for
-// everything after them; null ends a format. This package does not format,
-// but it edits formatted text as Yjs does, so that both make the same items.
+// Yjs formats text by Format items: markers that set a key to a JSON value for everything after them; null ends a format.
+// This package does not format, but it edits formatted text as Yjs does, so that both make the same items.
 
 // attributes maps the keys of formats to the JSON text of their values.
 type attributes map[string]string
@@ -17,7 +16,6 @@ type attributes map[string]string
 // jsonNull is the value that ends a format.
 const jsonNull = "null"
 
-// get returns the value of key, null if it is not set.
 func (a attributes) get(key string) string {
 	if v, ok := a[key]; ok {
 		return v
@@ -34,16 +32,14 @@ func (a attributes) set(key, value string) {
 	}
 }
 
-// formatOf returns key and value of a Format item.
 func formatOf(s *ytypes.Store, it *structs.Item) (key, value string) {
 	r := lib0.NewReader(s.Arena.Of(it))
 	key = string(r.Bytes())
 	return key, string(r.Bytes())
 }
 
-// seekFormatted walks to position pos. It returns the item that ends there (0
-// at the start), splitting one if need be, and the formats that hold there. A
-// position inside a surrogate pair is moved before it; back is 1 then.
+// seekFormatted walks to position pos. It returns the item that ends there (0 at the start), splitting one if need be, and
+// the formats that hold there. A position inside a surrogate pair is moved before it; back is 1 then.
 func seekFormatted(tx *Txn, b *ytypes.Branch, pos int) (left structs.Ref, attrs attributes, back int) {
 	s := tx.Store
 	attrs = make(attributes)
@@ -90,8 +86,7 @@ func InsertFormatted(tx *Txn, b *ytypes.Branch, pos int, text string) {
 	InsertText(tx, b, left, s.After(b, left), text)
 }
 
-// DeleteFormatted deletes n units from pos on and the formats that have lost
-// their effect with them.
+// DeleteFormatted deletes n units from pos on and the formats that have lost their effect with them.
 func DeleteFormatted(tx *Txn, b *ytypes.Branch, pos, n int) {
 	s := tx.Store
 	left, attrs, back := seekFormatted(tx, b, pos)
@@ -100,9 +95,8 @@ func DeleteFormatted(tx *Txn, b *ytypes.Branch, pos, n int) {
 	cleanFormats(tx, start, attrs)
 }
 
-// cleanFormats deletes the formats between start and the next visible content
-// that are overridden before that content or that repeat what held at start
-// already (Yjs's cleanupFormattingGap).
+// cleanFormats deletes the formats between start and the next visible content that are overridden before that content or
+// that repeat what held at start already (Yjs's cleanupFormattingGap).
 func cleanFormats(tx *Txn, start structs.Ref, attrs attributes) {
 	s := tx.Store
 	last := make(map[string]structs.Ref) // the format of each key that takes effect
@@ -124,8 +118,7 @@ func cleanFormats(tx *Txn, start structs.Ref, attrs attributes) {
 	}
 }
 
-// sameScalar compares two JSON texts like JavaScript's === compares the parsed
-// values: two objects are never the same.
+// sameScalar compares two JSON texts like JavaScript's === compares the parsed values: two objects are never the same.
 func sameScalar(a, b string) bool {
 	return a == b && a[0] != '{' && a[0] != '['
 }

@@ -19,7 +19,7 @@ func UnitOf(tx *Txn, b *ytypes.Branch, id wire.ID) (r structs.Ref, ok bool) {
 	return r, it.Kind != wire.KindGC && it.Parent == b.Index
 }
 
-// Gap returns the items on either side of position pos, which it parts if they are one.
+// Gap returns the items on either side of position pos. It splits an item around pos.
 func Gap(tx *Txn, b *ytypes.Branch, pos int) (left, right structs.Ref) {
 	left, off := tx.Store.Locate(b, pos)
 	if left != 0 && tx.Store.Arena.InsidePair(&tx.Store.Items[left], off) {
@@ -34,7 +34,6 @@ func Gap(tx *Txn, b *ytypes.Branch, pos int) (left, right structs.Ref) {
 	return left, tx.Store.Items[left].Right
 }
 
-// InsertText inserts s between two neighbours, of which 0 is none.
 func InsertText(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string) {
 	s := tx.Store
 	if extend(tx, b, left, right, text) {

@@ -6,9 +6,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Integration places a new item among the children of its parent. This is the
-// YATA algorithm with the refinements of Yjs 13 (Item.integrate); it gives the
-// same order on every peer, whatever the order in which updates arrive.
+// Integration places a new item among the children of its parent. This is the YATA algorithm with the refinements of Yjs 13
+// (Item.integrate); it gives the same order on every peer, whatever the order in which updates arrive.
 
 // Integrate links the new item r, whose id, origins, neighbours, parent and
 // content are set, into its list and its client's history.
@@ -47,10 +46,9 @@ func (tx *Txn) contested(it *structs.Item) bool {
 
 // resolveConflict returns the item after which it belongs.
 //
-// The scan walks the items between the left neighbour and the right origin.
-// Yjs keeps two sets: those passed since the origin (itemsBeforeOrigin) and of
-// these the ones passed since left last moved (conflictingItems). Here both
-// follow from the ordinal of an item in the scan.
+// The scan walks the items between the left neighbour and the right origin. Yjs keeps two sets: those passed since the
+// origin (itemsBeforeOrigin) and of these the ones passed since left last moved (conflictingItems). Here both follow from
+// the ordinal of an item in the scan.
 func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 	s := tx.Store
 	left := it.Left
@@ -88,8 +86,7 @@ func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 	return left
 }
 
-// scannedOrigin returns the ordinal of the item that holds the origin of it,
-// if the scan has passed that item.
+// scannedOrigin returns the ordinal of the item that holds the origin of it, if the scan has passed that item.
 func (tx *Txn) scannedOrigin(it *structs.Item) (ordinal int, passed bool) {
 	if it.Origin == 0 {
 		return 0, false
@@ -99,8 +96,7 @@ func (tx *Txn) scannedOrigin(it *structs.Item) (ordinal int, passed bool) {
 	return tx.Scan.ordinal(s.FindItem(from.Home, from.Base|uint64(it.OriginClock)))
 }
 
-// link puts r after left, or first if left is 0, and makes it the value of its
-// key if it comes last.
+// link puts r after left, or first if left is 0, and makes it the value of its key if it comes last.
 func (tx *Txn) link(b *ytypes.Branch, r, left structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]
@@ -151,8 +147,7 @@ func (tx *Txn) integrateContent(r structs.Ref, b *ytypes.Branch) {
 	}
 }
 
-// A descent is a deleted type whose children are being deleted: first those of
-// its list, then those of its keys.
+// A descent is a deleted type whose children are being deleted: first those of its list, then those of its keys.
 type descent struct {
 	branch *ytypes.Branch
 	next   structs.Ref // in the list
@@ -189,9 +184,8 @@ func (tx *Txn) nextChild(d *descent) structs.Ref {
 	return 0
 }
 
-// deleteChild deletes a child of a deleted type. One that was deleted before
-// this transaction is not in its delete set, yet will be collected with its
-// parent, so it is noted for merging.
+// deleteChild deletes a child of a deleted type. One that was deleted before this transaction is not in its delete set, yet
+// will be collected with its parent, so it is noted for merging.
 func (tx *Txn) deleteChild(r structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]

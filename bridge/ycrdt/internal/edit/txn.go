@@ -35,12 +35,10 @@ type unit struct {
 	clock uint64
 }
 
-// maxScratch is how many elements of each working list a document keeps from
-// one transaction to the next.
+// maxScratch is how many elements of each working list a document keeps from one transaction to the next.
 const maxScratch = 32
 
-// End forgets the working lists of tx. Those of a large transaction, such as
-// loading, are not kept.
+// End forgets the working lists of tx. Those of a large transaction, such as loading, are not kept.
 func (tx *Txn) End() {
 	tx.Touched = reuse(tx.Touched)
 	tx.Deletes = reuse(tx.Deletes)

@@ -65,14 +65,12 @@ func (a *Updates) Apply(u *wire.Update) {
 	}
 }
 
-// A planner brings the structs of an update into an order in which each comes
-// after those that it refers to, and integrates them. Without tx it only finds
-// out which structs could not be integrated: references are to clocks, so the
-// order depends on nothing but the clocks of all clients.
+// A planner brings the structs of an update into an order in which each comes after those that it refers to, and integrates
+// them. Without tx it only finds out which structs could not be integrated: references are to clocks, so the order depends
+// on nothing but the clocks of all clients.
 //
-// The order is that of Yjs (integrateStructs): highest client first; a struct
-// that refers to another client's section of the same update waits on a stack
-// until that section has come far enough.
+// The order is that of Yjs (integrateStructs): highest client first; a struct that refers to another client's section of the
+// same update waits on a stack until that section has come far enough.
 type planner struct {
 	store   *ytypes.Store
 	clients *structs.ClientTable // of store; by this name lookup is inlined

@@ -10,9 +10,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Most documents are loaded whole, and most of those have one writer. Then one
-// pass over the update does: what the empty document takes in before an error
-// shows is thrown away. Everything else is checked in a pass of its own.
+// Most documents are loaded whole, and most of those have one writer. Then one pass over the update does: what the empty
+// document takes in before an error shows is thrown away. Everything else is checked in a pass of its own.
 
 // pristine reports whether nothing was ever asked of the document or put into it.
 func (a *Updates) pristine() bool {
@@ -30,8 +29,7 @@ func (a *Updates) First(update []byte) (section wire.StructReader, ok bool) {
 	return r, r.Err() == nil
 }
 
-// ApplyFirst integrates an update of which first has read the head. After an error
-// the store is empty again.
+// ApplyFirst integrates an update of which first has read the head. After an error the store is empty again.
 func (a *Updates) ApplyFirst(update []byte, section wire.StructReader) error {
 	a.store.Reserve(min(int(section.Left), len(update)/8), len(update))
 	p := newPlanner(a.store, a.tx)

@@ -37,8 +37,7 @@ func (p *planner) integrateStruct(w *wire.Struct, home uint32, offset uint64) {
 	tx.Integrate(r)
 }
 
-// leftOf returns the item that ends with the left origin of w. Often that is
-// the client's last one.
+// leftOf returns the item that ends with the left origin of w. Often that is the client's last one.
 func (p *planner) leftOf(w *wire.Struct, home uint32) structs.Ref {
 	x := &p.store.Clients[home].Index
 	if w.Origin.Clock+1 == w.ID.Clock && w.Origin.Client == w.ID.Client && p.store.Clients[home].Next == w.ID.Clock {
@@ -47,8 +46,7 @@ func (p *planner) leftOf(w *wire.Struct, home uint32) structs.Ref {
 	return p.tx.ItemEnding(p.lookup(w.Origin.Client), w.Origin.Clock)
 }
 
-// rightOf returns the item that starts with the right origin of w. Mostly it
-// is the one after left.
+// rightOf returns the item that starts with the right origin of w. Mostly it is the one after left.
 func (p *planner) rightOf(w *wire.Struct, left structs.Ref) structs.Ref {
 	s := p.store
 	home := p.lookup(w.Right.Client)
@@ -61,11 +59,10 @@ func (p *planner) rightOf(w *wire.Struct, left structs.Ref) structs.Ref {
 	return p.tx.ItemStarting(home, w.Right.Clock)
 }
 
-// splitOrigins deals with a struct that is in the store already. Yjs splits the
-// items that hold its origins all the same, and at commit merges around these
-// places, which may join more than was split: collecting nested types leaves
-// GC structs unmerged. A surrogate pair is not cut here, as Yjs would do it: only
-// a struct that says it is known, and is not, can ask for that.
+// splitOrigins deals with a struct that is in the store already. Yjs splits the items that hold its origins all the same,
+// and at commit merges around these places, which may join more than was split: collecting nested types leaves GC structs
+// unmerged. A surrogate pair is not cut here, as Yjs would do it: only a struct that says it is known, and is not, can ask
+// for that.
 func (p *planner) splitOrigins(w *wire.Struct) {
 	if w.Info&wire.InfoOrigin != 0 {
 		p.tx.SplitWhole(p.lookup(w.Origin.Client), w.Origin.Clock, w.Origin.Clock+1)
@@ -119,8 +116,7 @@ func (p *planner) parentOf(w *wire.Struct, left, right structs.Ref) int32 {
 	return b.Index
 }
 
-// setContent stores the content of w, which lies in data, from unit offset on
-// as that of it.
+// setContent stores the content of w, which lies in data, from unit offset on as that of it.
 func setContent(s *ytypes.Store, it *structs.Item, w *wire.Struct, data []byte, offset uint64) {
 	switch it.Kind {
 	case wire.KindDeleted:

@@ -5,21 +5,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// maxPending bounds, in bytes, what a document keeps of updates that it cannot
-// integrate yet.
+// maxPending bounds, in bytes, what a document keeps of updates that it cannot integrate yet.
 const maxPending = 8 << 20
 
-// pendingStructs is an update without deletes whose structs could not be
-// integrated, and the clocks of which at least one must be known before
-// another attempt makes sense.
+// pendingStructs is an update without deletes whose structs could not be integrated, and the clocks of which at least one
+// must be known before another attempt makes sense.
 type pendingStructs struct {
 	update  []byte
 	missing wire.StateVector
 }
 
-// pendingUpdates is what waits for updates that are missing. Each of updates is
-// more than twice as long as the next, so there are few, and a byte is merged
-// only a few times however many updates arrive.
+// pendingUpdates is what waits for updates that are missing. Each of updates is more than twice as long as the next, so
+// there are few, and a byte is merged only a few times however many updates arrive.
 type pendingUpdates struct {
 	updates [][]byte
 	bytes   int // of updates

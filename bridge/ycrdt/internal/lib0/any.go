@@ -47,8 +47,7 @@ type Member struct {
 	Value any
 }
 
-// Text reads a string with its byte length in front and checks its encoding.
-// The result aliases the underlying slice.
+// Text reads a string with its byte length in front and checks its encoding. The result aliases the underlying slice.
 func (r *Reader) Text() []byte {
 	b := r.Bytes()
 	if !ASCII(b) && !utf8.Valid(b) {
@@ -125,8 +124,7 @@ func (r *Reader) skipText(check bool) {
 	}
 }
 
-// Any reads one any value as nil, [Undefined], bool, int64, float64, [BigInt],
-// string, []byte, []any or map[string]any.
+// Any reads one any value as nil, [Undefined], bool, int64, float64, [BigInt], string, []byte, []any or map[string]any.
 func (r *Reader) Any() any { return r.any(0, false) }
 
 // Ordered is Any with an [Object] instead of each map[string]any.
@@ -230,10 +228,9 @@ func (r *Reader) array(depth int, ordered bool) any {
 	return arr
 }
 
-// AppendAny appends v as lib0's writeAny does for the same JavaScript value:
-// integers of up to 31 bits as integers, other numbers as float32 where that
-// is exact and else as float64. A map[string]any is written in the order of its
-// sorted keys. It returns an error for a Go type that has no any form.
+// AppendAny appends v as lib0's writeAny does for the same JavaScript value: integers of up to 31 bits as integers, other
+// numbers as float32 where that is exact and else as float64. A map[string]any is written in the order of its sorted keys.
+// It returns an error for a Go type that has no any form.
 func AppendAny(dst []byte, v any) ([]byte, error) { return appendAny(dst, v, 0) }
 
 func appendAny(dst []byte, v any, depth int) ([]byte, error) {

@@ -1,11 +1,9 @@
-// Package lib0 reads and writes the byte primitives of the JavaScript library
-// lib0, on which the Yjs formats stand: variable-length integers, strings,
-// byte arrays and self-describing "any" values.
+// Package lib0 reads and writes the byte primitives of the JavaScript library lib0, on which the Yjs formats stand:
+// variable-length integers, strings, byte arrays and self-describing "any" values.
 //
-// Reading is done by a [Reader] over a byte slice. It never reads beyond the
-// slice, never allocates for a length that the slice does not hold, and keeps
-// its first error: callers decode a whole message and look at [Reader.Err] once.
-// Writing is done by Append functions in the manner of package strconv.
+// Reading is done by a [Reader] over a byte slice. It never reads beyond the slice, never allocates for a length that the
+// slice does not hold, and keeps its first error: callers decode a whole message and look at [Reader.Err] once. Writing is
+// done by Append functions in the manner of package strconv.
 //
 // Format: https://github.com/dmonad/lib0 (encoding.js and decoding.js).
 package lib0
@@ -15,8 +13,7 @@ import (
 	"fmt"
 )
 
-// MaxInt is the largest integer that lib0 carries in a variable-length
-// integer: JavaScript's Number.MAX_SAFE_INTEGER.
+// MaxInt is the largest integer that lib0 carries in a variable-length integer: JavaScript's Number.MAX_SAFE_INTEGER.
 const MaxInt = 1<<53 - 1
 
 // MaxDepth bounds how deep arrays and objects of an any value may nest.
@@ -32,8 +29,7 @@ var (
 	ErrJSON      = errors.New("invalid JSON")
 )
 
-// A Reader decodes lib0 primitives from a byte slice. After the first error
-// every read returns a zero value.
+// A Reader decodes lib0 primitives from a byte slice. After the first error every read returns a zero value.
 type Reader struct {
 	buf []byte
 	off int
@@ -49,8 +45,7 @@ func (r *Reader) Err() error { return r.err }
 // Offset returns the position of the next byte to read.
 func (r *Reader) Offset() int { return r.off }
 
-// Seek moves the Reader to the offset off. One beyond the end is an error.
-// After an error it does nothing.
+// Seek moves the Reader to the offset off. One beyond the end is an error. After an error it does nothing.
 func (r *Reader) Seek(off int) {
 	if r.err != nil {
 		return
@@ -106,9 +101,8 @@ func (r *Reader) Uint() uint64 {
 	return r.longUint()
 }
 
-// longUint reads the integers of more than one byte. Like lib0 it accepts
-// forms that are longer than need be, up to the nine bytes that still shift
-// into 63 bits.
+// longUint reads the integers of more than one byte. Like lib0 it accepts forms that are longer than need be, up to the nine
+// bytes that still shift into 63 bits.
 func (r *Reader) longUint() uint64 {
 	b := r.buf[r.off:]
 	if len(b) > 2 && b[1] < 0x80 {
@@ -162,8 +156,7 @@ func (r *Reader) Int() (v int64, negative bool) {
 	return int64(mag), false
 }
 
-// Bytes reads a byte array with its length prefix. The result aliases the
-// underlying slice.
+// Bytes reads a byte array with its length prefix. The result aliases the underlying slice.
 func (r *Reader) Bytes() []byte {
 	n := r.Uint()
 	if n > uint64(len(r.buf)-r.off) {
@@ -183,9 +176,8 @@ func (r *Reader) Skip(n int) {
 	r.off += n
 }
 
-// Window returns the underlying slice and the offset of the next byte, for code
-// that reads integers by [ReadUint] and then continues with [Reader.Seek]. The
-// slice is nil after an error.
+// Window returns the underlying slice and the offset of the next byte, for code that reads integers by [ReadUint] and then
+// continues with [Reader.Seek]. The slice is nil after an error.
 func (r *Reader) Window() (buf []byte, off int) {
 	if r.err != nil {
 		return nil, 0
@@ -193,10 +185,9 @@ func (r *Reader) Window() (buf []byte, off int) {
 	return r.buf, r.off
 }
 
-// ReadUint reads an unsigned variable-length integer at buf[off:] and returns
-// the offset after it. If there is none it returns an offset beyond the end of
-// buf, from which further reads go on to fail. It is what [Reader.Uint] does,
-// for inner loops.
+// ReadUint reads an unsigned variable-length integer at buf[off:] and returns the offset after it. If there is none it
+// returns an offset beyond the end of buf, from which further reads go on to fail. It is what [Reader.Uint] does, for inner
+// loops.
 func ReadUint(buf []byte, off int) (uint64, int) {
 	var v uint64
 	for shift := 0; off < len(buf) && shift < 63; shift += 7 {
@@ -222,14 +213,7 @@ func AppendUint(dst []byte, v uint64) []byte {
 	return append(dst, byte(v))
 }
 
-// AppendInt appends a signed variable-length integer.
-func AppendInt(dst []byte, v int64) []byte {
-	if v < 0 {
-		return appendSigned(dst, uint64(-v), 0x40)
-	}
-	return appendSigned(dst, uint64(v), 0)
-}
-
+// appendSigned appends a signed variable-length integer.
 func appendSigned(dst []byte, mag uint64, sign byte) []byte {
 	b := byte(mag&0x3f) | sign
 	for mag >>= 6; mag > 0; mag >>= 7 {

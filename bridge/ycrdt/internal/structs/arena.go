@@ -5,9 +5,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// Content lives in one append-only byte arena per document. Text is UTF-8;
-// everything else stays in its wire form, so that it is re-encoded byte for
-// byte and costs nothing until it is read:
+// Content lives in one append-only byte arena per document. Text is UTF-8; everything else stays in its wire form, so that
+// it is re-encoded byte for byte and costs nothing until it is read:
 //
 //	String   the text
 //	Any      the any values one after the other, length of them
@@ -63,8 +62,7 @@ func mergeableKind(kind uint8) bool {
 	return kind == wire.KindString || kind == wire.KindDeleted || kind == wire.KindAny || kind == wire.KindJSON
 }
 
-// Split moves the content from unit diff on from left to right, which
-// is a copy of left in all else.
+// Split moves the content from unit diff on from left to right, which is a copy of left in all else.
 func (a *Arena) Split(left, right *Item, diff uint64) {
 	switch left.Kind {
 	case wire.KindGC, wire.KindDeleted:
@@ -119,8 +117,7 @@ func (a *Arena) CutsPair(it *Item, diff uint64) bool {
 	return inside
 }
 
-// Merge appends the content of right to left, both of the same
-// mergeable kind.
+// Merge appends the content of right to left, both of the same mergeable kind.
 func (a *Arena) Merge(left, right *Item) {
 	if left.Kind <= wire.KindDeleted {
 		left.SetUnits(left.Units() + right.Units())
@@ -161,8 +158,7 @@ func (a *Arena) AppendText(it *Item, text string) {
 	it.Size += uint32(len(text))
 }
 
-// InsidePair reports whether offset off of it, in units, falls between the two
-// halves of a surrogate pair.
+// InsidePair reports whether offset off of it, in units, falls between the two halves of a surrogate pair.
 func (a *Arena) InsidePair(it *Item, off int) bool {
 	if it.Kind != wire.KindString || it.ascii() || off == int(it.Length) {
 		return false

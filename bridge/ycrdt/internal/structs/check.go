@@ -25,8 +25,7 @@ type structChecker struct {
 	seen []bool // items that are in a history
 }
 
-// Check verifies every invariant of s and returns the first that does not hold.
-// seen marks the items that are in a history.
+// Check verifies every invariant of s and returns the first that does not hold. seen marks the items that are in a history.
 func (s *Set) Check() (seen []bool, err error) {
 	c := structChecker{set: s, seen: make([]bool, len(s.Items))}
 	for i := 1; i < len(s.Clients) && c.Err == nil; i++ {

@@ -8,12 +8,10 @@ import (
 
 // A Client is an entry of the client table. Index 0 is not used.
 //
-// Items name clients by table index and keep the low 32 bits of a clock. A
-// history of more than 2^32 units, which a hostile update can claim in a few
-// bytes, gets one further entry for each block of 2^32 clocks that some item
-// names. Such an entry only translates: Base is the start of its block and Home
-// the entry that holds the history. Two IDs are equal exactly if table index
-// and low bits are.
+// Items name clients by table index and keep the low 32 bits of a clock. A history of more than 2^32 units, which a hostile
+// update can claim in a few bytes, gets one further entry for each block of 2^32 clocks that some item names. Such an entry
+// only translates: Base is the start of its block and Home the entry that holds the history. Two IDs are equal exactly if
+// table index and low bits are.
 type Client struct {
 	ID     wire.ClientID
 	Base   uint64 // added to the 32 bits of an item's clock
@@ -24,8 +22,7 @@ type Client struct {
 	Index  ClockIndex
 }
 
-// linearClients is how many clients are looked up by walking the table. Most
-// documents have fewer, and then need no map.
+// linearClients is how many clients are looked up by walking the table. Most documents have fewer, and then need no map.
 const linearClients = 8
 
 // A ClientTable holds the clients of a document.
@@ -71,8 +68,7 @@ func (t *ClientTable) AddClient(id wire.ClientID) uint32 {
 	return i
 }
 
-// Narrow returns the table index and the low bits by which an item names the
-// clock of the client home.
+// Narrow returns the table index and the low bits by which an item names the clock of the client home.
 func (t *ClientTable) Narrow(home uint32, clock uint64) (index, low uint32) {
 	if clock>>32 != 0 {
 		home = t.wideEntry(home, clock>>32)
@@ -102,8 +98,7 @@ func (t *ClientTable) State(id wire.ClientID) uint64 {
 	return 0
 }
 
-// ActiveClients returns the table indexes of all clients that have a history,
-// highest client id first.
+// ActiveClients returns the table indexes of all clients that have a history, highest client id first.
 func (t *ClientTable) ActiveClients() []uint32 {
 	var active []uint32
 	for i := 1; i < len(t.Clients); i++ {
@@ -144,8 +139,7 @@ func (t *ClientTable) ClockOf(it *Item) uint64 {
 // EndOf returns the clock after the last unit of it.
 func (t *ClientTable) EndOf(it *Item) uint64 { return t.ClockOf(it) + it.Units() }
 
-// HomeOf returns the index of the client table entry that holds the history of
-// the item's client.
+// HomeOf returns the index of the client table entry that holds the history of the item's client.
 func (t *ClientTable) HomeOf(it *Item) uint32 { return t.Clients[it.Client].Home }
 
 // IDOf returns the wire.ID of the first unit of it.

@@ -5,17 +5,15 @@ import (
 	"sort"
 )
 
-// maxChunk is the most refs that a chunk lists before it is cut in two, and
-// maxRange the most that one gathers by appending. Longer ones would cost no
-// more space, but be slower to search.
+// maxChunk is the most refs that a chunk lists before it is cut in two, and maxRange the most that one gathers by appending.
+// Longer ones would cost no more space, but be slower to search.
 const (
 	maxChunk = 256
 	maxRange = 512
 )
 
-// A Chunk holds neighbouring structs of one client in clock order. While the
-// refs follow one another, as they do after loading, it is only a range
-// (refs == nil: base, base+1, ... base+n-1) and costs nothing per struct.
+// A Chunk holds neighbouring structs of one client in clock order. While the refs follow one another, as they do after
+// loading, it is only a range (refs == nil: base, base+1, ... base+n-1) and costs nothing per struct.
 type Chunk struct {
 	first uint64 // clock of the first struct
 	base  Ref
@@ -55,9 +53,8 @@ type Pos struct {
 // At returns the struct at p.
 func (x *ClockIndex) At(p Pos) Ref { return x.Chunks[p.Chunk].At(p.Index) }
 
-// Find returns the place of the struct that holds clock, which must be below
-// the client's state. It looks first where it last found something and next to
-// that.
+// Find returns the place of the struct that holds clock, which must be below the client's state. It looks first where it
+// last found something and next to that.
 func (s *Set) Find(x *ClockIndex, clock uint64) Pos {
 	p := x.hint
 	if p.Chunk >= len(x.Chunks) || clock < x.Chunks[p.Chunk].first ||
@@ -70,8 +67,7 @@ func (s *Set) Find(x *ClockIndex, clock uint64) Pos {
 	return p
 }
 
-// gallop is how far past a hint a search goes in growing steps before it
-// takes the whole chunk.
+// gallop is how far past a hint a search goes in growing steps before it takes the whole chunk.
 const gallop = 8
 
 // findInChunk returns the index in ch of the struct that holds clock, which is
@@ -225,8 +221,7 @@ func (s *Set) listAround(x *ClockIndex, p Pos) Pos {
 	return p
 }
 
-// Remove takes the struct at p, which was merged into its left neighbour, out
-// and returns the place of that neighbour.
+// Remove takes the struct at p, which was merged into its left neighbour, out and returns the place of that neighbour.
 func (s *Set) Remove(x *ClockIndex, p Pos) Pos {
 	c := &x.Chunks[p.Chunk]
 	if c.refs == nil && p.Index != int(c.n)-1 && p.Index != 0 {

@@ -2,16 +2,14 @@ package structs
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// What merging and deleting free is reused, and given back once it is
-// the larger part: a document that was put together from many small updates
-// costs no more than one that was loaded whole.
+// What merging and deleting free is reused, and given back once it is the larger part: a document that was put together from
+// many small updates costs no more than one that was loaded whole.
 
 // minFree is how many free slots a slab may hold without being compacted.
 const minFree = 1024
 
-// CompactItems rewrites the slab when more than half of it is free. Items come
-// to stand in the order of the histories, which are mere ranges then. It returns
-// the new place of each item, nil if all stay.
+// CompactItems rewrites the slab when more than half of it is free. Items come to stand in the order of the histories, which
+// are mere ranges then. It returns the new place of each item, nil if all stay.
 func (s *Set) CompactItems() (moved []Ref) {
 	if s.freeCount < minFree || s.freeCount*2 < len(s.Items) {
 		return nil

@@ -11,14 +11,12 @@ const KindFree = 255
 // FlagDeleted marks what is deleted.
 const FlagDeleted = 1
 
-// An Item is one run of content by one client: what Yjs calls an Item, or a GC
-// struct. Items live in a slab without pointers, which the garbage collector
-// need not scan, and link to each other by [Ref].
+// An Item is one run of content by one client: what Yjs calls an Item, or a GC struct. Items live in a slab without
+// pointers, which the garbage collector need not scan, and link to each other by [Ref].
 //
-// A clock is kept as its low 32 bits, and the client as an index into the
-// client table whose entry holds the high bits (see [Client]). Likewise the
-// length of deleted content, which a few bytes may claim to be up to 2^53,
-// keeps its high bits in Size.
+// A clock is kept as its low 32 bits, and the client as an index into the client table whose entry holds the high bits (see
+// [Client]). Likewise the length of deleted content, which a few bytes may claim to be up to 2^53, keeps its high bits in
+// Size.
 type Item struct {
 	Clock       uint32
 	Length      uint32 // in clock units: UTF-16 units, elements

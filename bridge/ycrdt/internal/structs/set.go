@@ -2,8 +2,7 @@ package structs
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// A Set holds the structs of a document and the history of each client:
-// what Yjs calls the StructStore.
+// A Set holds the structs of a document and the history of each client: what Yjs calls the StructStore.
 type Set struct {
 	ClientTable
 	Slab
@@ -31,8 +30,7 @@ func (s *Set) Trim() {
 	s.Arena.trim()
 }
 
-// Mergeable reports whether the structs l and r, neighbours in the history of
-// one client, become one struct.
+// Mergeable reports whether the structs l and r, neighbours in the history of one client, become one struct.
 func (s *Set) Mergeable(l, r Ref) bool {
 	left, right := &s.Items[l], &s.Items[r]
 	if left.Kind != right.Kind {

@@ -9,8 +9,7 @@ func AppendID(dst []byte, id ID) []byte {
 	return lib0.AppendUint(lib0.AppendUint(dst, uint64(id.Client)), id.Clock)
 }
 
-// AppendType appends the wire form of a type; only XML elements and hooks have
-// a name.
+// AppendType appends the wire form of a type; only XML elements and hooks have a name.
 func AppendType(dst []byte, typeRef uint8, name []byte) []byte {
 	dst = append(dst, typeRef)
 	if typeRef == TypeXMLElement || typeRef == TypeXMLHook {
@@ -19,8 +18,7 @@ func AppendType(dst []byte, typeRef uint8, name []byte) []byte {
 	return dst
 }
 
-// AppendContent appends the wire form of content that has length units, from
-// unit offset on.
+// AppendContent appends the wire form of content that has length units, from unit offset on.
 func AppendContent(dst []byte, kind uint8, content []byte, length, offset uint64) []byte {
 	prefix := ""
 	if offset > 0 {

@@ -61,15 +61,6 @@ func (ds *DeleteSet) Normalize() {
 	*ds = set[:n+1]
 }
 
-// Contains reports whether the unit is in the set, which must be normal.
-func (ds DeleteSet) Contains(client ClientID, clock uint64) bool {
-	i, _ := slices.BinarySearchFunc(ds, Range{Client: client, Clock: clock}, compareRanges)
-	if i < len(ds) && ds[i].Client == client && ds[i].Clock == clock {
-		return true
-	}
-	return i > 0 && ds[i-1].Client == client && clock < ds[i-1].End()
-}
-
 // AppendTo appends the wire form of a normal set.
 func (ds DeleteSet) AppendTo(dst []byte) []byte {
 	clients := 0

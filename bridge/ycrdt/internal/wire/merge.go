@@ -6,9 +6,8 @@ import (
 	"sort"
 )
 
-// Merge merges updates into one that has the same effect. Where structs between
-// two updates are missing, the result says so with a Skip struct. The error
-// wraps [ErrMalformed] or is [ErrUpdateV2].
+// Merge merges updates into one that has the same effect. Where structs between two updates are missing, the result says so
+// with a Skip struct. The error wraps [ErrMalformed] or is [ErrUpdateV2].
 func Merge(updates ...[]byte) ([]byte, error) {
 	sorted := make([][]byte, len(updates))
 	for i, update := range updates {
@@ -62,8 +61,7 @@ func DiffScanned(update []byte, have StateVector) []byte {
 	return e.finish(ds)
 }
 
-// MergeScanned is [Merge] for two or more checked updates that each have
-// their sections highest client first.
+// MergeScanned is [Merge] for two or more checked updates that each have their sections highest client first.
 func MergeScanned(updates [][]byte) []byte {
 	m := merger{}
 	var live []*updateReader
@@ -90,9 +88,8 @@ func MergeScanned(updates [][]byte) []byte {
 	return m.out.finish(ds)
 }
 
-// compareReaders orders readers by what comes next. As in Yjs, a GC struct and
-// an item at the same clock are each less than the other, so that of two updates
-// the form in the later one stays.
+// compareReaders orders readers by what comes next. As in Yjs, a GC struct and an item at the same clock are each less than
+// the other, so that of two updates the form in the later one stays.
 func compareReaders(a, b *updateReader) int {
 	if order := cmp.Or(
 		cmp.Compare(b.curr.ID.Client, a.curr.ID.Client),
@@ -119,9 +116,8 @@ func resort(live []*updateReader) []*updateReader {
 	return live
 }
 
-// A merger merges readers in the way of Yjs (mergeUpdatesV2), so that the
-// result has the same structs. It holds back the last struct, curr, which may
-// turn out to overlap with the next.
+// A merger merges readers in the way of Yjs (mergeUpdatesV2), so that the result has the same structs. It holds back the
+// last struct, curr, which may turn out to overlap with the next.
 type merger struct {
 	out     updateWriter
 	curr    Struct
@@ -215,8 +211,7 @@ func EndsOf(update []byte) (StateVector, DeleteSet, error) {
 	return ends, u.Deletes, nil
 }
 
-// WithDeletes returns an update with another delete set, which is normal. The errors are
-// those of [Merge].
+// WithDeletes returns an update with another delete set, which is normal. The errors are those of [Merge].
 func WithDeletes(update []byte, ds DeleteSet) ([]byte, error) {
 	if _, err := Scan(update); err != nil {
 		return nil, err

@@ -27,8 +27,7 @@ type Struct struct {
 	half    bool  // the text starts with half a pair: U+FFFD, then content
 }
 
-// A Span is a stretch of the bytes of an update. (Slices would cost a write
-// barrier each.)
+// A Span is a stretch of the bytes of an update. (Slices would cost a write barrier each.)
 type Span struct {
 	from, to int
 }
@@ -46,8 +45,7 @@ func (w *Struct) End() uint64 { return w.ID.Clock + w.Length }
 // InheritsParent reports whether the parent is that of the left or right origin.
 func (w *Struct) InheritsParent() bool { return w.Info&(InfoOrigin|InfoRight) != 0 }
 
-// A StructReader reads the structs of one section of an update: the structs
-// of one client.
+// A StructReader reads the structs of one section of an update: the structs of one client.
 type StructReader struct {
 	lib0.Reader
 	Check  bool // verify text, JSON and references
@@ -249,8 +247,7 @@ type Section struct {
 	end    int // offset after the last struct
 }
 
-// An Update is an update that has been checked as a whole. Nothing in it
-// can fail any more.
+// An Update is an update that has been checked as a whole. Nothing in it can fail any more.
 type Update struct {
 	Data     []byte
 	Sections []Section
@@ -259,8 +256,7 @@ type Update struct {
 	Content  int // bytes of content
 }
 
-// Scan reads a whole update without changing anything. Bytes after the
-// delete set are ignored, as Yjs does.
+// Scan reads a whole update without changing anything. Bytes after the delete set are ignored, as Yjs does.
 func Scan(update []byte) (*Update, error) {
 	u := &Update{Data: update}
 	r := StructReader{Reader: lib0.NewReader(update), Check: true}
@@ -311,8 +307,7 @@ func (u *Update) sortSections(r *lib0.Reader) {
 	}
 }
 
-// sorted returns the update with its sections highest client first, which is
-// how Yjs writes them, though it reads any order.
+// sorted returns the update with its sections highest client first, which is how Yjs writes them, though it reads any order.
 func (u *Update) sorted() []byte {
 	if slices.IsSortedFunc(u.Sections, func(a, b Section) int { return cmp.Compare(a.Off, b.Off) }) {
 		return u.Data

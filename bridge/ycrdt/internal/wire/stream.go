@@ -4,8 +4,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
-// An updateReader reads all structs of a checked update one after the other,
-// those of length 0 left out.
+// An updateReader reads all structs of a checked update one after the other, those of length 0 left out.
 type updateReader struct {
 	StructReader
 	data      []byte

@@ -10,9 +10,8 @@ import (
 // TypeUnknown is the type of a root: whatever the application asks for.
 const TypeUnknown = 255
 
-// A Branch is the inner form of every shared type: what Yjs calls AbstractType.
-// It has a list of children (text, array, XML) and keyed children (map,
-// attributes), and either a name at the root of the document or an item.
+// A Branch is the inner form of every shared type: what Yjs calls AbstractType. It has a list of children (text, array, XML)
+// and keyed children (map, attributes), and either a name at the root of the document or an item.
 type Branch struct {
 	Index     int32       // in Store.Branches
 	Item      structs.Ref // the item whose content this is, 0 for a root
@@ -32,8 +31,7 @@ type Branch struct {
 	Committed atomic.Pointer[View] // nil if changed since it was last read
 }
 
-// An Entry is one key of a branch. Its items form a list of their own, the
-// rightmost of which holds the current value.
+// An Entry is one key of a branch. Its items form a list of their own, the rightmost of which holds the current value.
 type Entry struct {
 	branch int32
 	Key    string
@@ -128,8 +126,7 @@ func (s *Store) SortedKeys(b *Branch) []string {
 	return keys
 }
 
-// FirstOf returns the leftmost item of the list that an item with this parent
-// belongs to.
+// FirstOf returns the leftmost item of the list that an item with this parent belongs to.
 func (s *Store) FirstOf(parent int32) structs.Ref {
 	if parent > 0 {
 		return s.Branches[parent].Start

@@ -5,8 +5,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// Check verifies every invariant of the store and returns the first that does
-// not hold. Tests call it after each step.
+// Check verifies every invariant of the store and returns the first that does not hold. Tests call it after each step.
 func (s *Store) Check() error {
 	seen, err := s.Set.Check()
 	c := checker{Checker: structs.Checker{Err: err}, store: s, seen: seen}
@@ -67,12 +66,10 @@ func (c *checker) key(e int32) {
 	}
 }
 
-// torn reports whether it, a value of a key, was cut off from a value of
-// several units, and is not the last part. As in Yjs a newer value deletes only
-// the item that it follows, the last part; if some units had been deleted by
-// then, or that was what cut the value, parts before them stay undeleted. They
-// are out of sight all the same, since only the last item of a key is its
-// value. No API writes values of several units, but an update may hold them.
+// torn reports whether it, a value of a key, was cut off from a value of several units, and is not the last part. As in Yjs
+// a newer value deletes only the item that it follows, the last part; if some units had been deleted by then, or that was
+// what cut the value, parts before them stay undeleted. They are out of sight all the same, since only the last item of a
+// key is its value. No API writes values of several units, but an update may hold them.
 func (c *checker) torn(it *structs.Item) bool {
 	s := c.store
 	home, end := s.HomeOf(it), s.EndOf(it)

@@ -5,8 +5,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// Forget makes a GC struct of r, adds its branch to dropped if it is a type,
-// and returns next.
+// Forget makes a GC struct of r, adds its branch to dropped if it is a type, and returns next.
 func (s *Store) Forget(r, next structs.Ref, dropped []*Branch) (structs.Ref, []*Branch) {
 	it := &s.Items[r]
 	if it.Kind == wire.KindType {
@@ -20,8 +19,7 @@ func (s *Store) Forget(r, next structs.Ref, dropped []*Branch) (structs.Ref, []*
 	return next, dropped
 }
 
-// absorb appends the struct r to l, unlinks it and gives its slot back. The
-// history of the client is left to the caller.
+// absorb appends the struct r to l, unlinks it and gives its slot back. The history of the client is left to the caller.
 func (s *Store) absorb(l, r structs.Ref) {
 	left, right := &s.Items[l], &s.Items[r]
 	if left.Kind != wire.KindGC {

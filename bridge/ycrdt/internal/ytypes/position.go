@@ -6,15 +6,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
-// An Index finds the item at a visible position of a list, and the
-// position of an item, in time that grows with the logarithm of the list. It is
-// built on the first edit far from the start of a list: loading,
-// relaying and encoding a document do without it.
+// An Index finds the item at a visible position of a list, and the position of an item, in time that grows with the
+// logarithm of the list. It is built on the first edit far from the start of a list: loading, relaying and encoding a
+// document do without it.
 //
-// Items stand in list order in leaves, leaves in blocks, and blocks in one
-// array; every level keeps the visible units of what is below it.
-// Slab.LeafOf is the leaf of an item, leaf.block the block of a leaf and
-// block.pos the place of a block.
+// Items stand in list order in leaves, leaves in blocks, and blocks in one array; every level keeps the visible units of
+// what is below it. Slab.LeafOf is the leaf of an item, leaf.block the block of a leaf and block.pos the place of a block.
 type Index struct {
 	leaves []leaf
 	blocks []block
@@ -124,9 +121,8 @@ func (b *block) slot(l int32) int {
 	panic("ycrdt: leaf is not in its block")
 }
 
-// splitLeaf moves the second half of the full leaf l into a new leaf and
-// returns the leaf and slot that stand for the slot at of l. The last leaf is
-// not cut in half when something is added at its end.
+// splitLeaf moves the second half of the full leaf l into a new leaf and returns the leaf and slot that stand for the slot
+// at of l. The last leaf is not cut in half when something is added at its end.
 func (x *Index) splitLeaf(s *structs.Slab, l int32, at int) (int32, int) {
 	half := leafCap / 2
 	if at == leafCap {
@@ -240,8 +236,7 @@ func (x *Index) removeLeaf(l int32) {
 	}
 }
 
-// removeBlock takes out a block whose only leaf is empty. The block keeps its
-// leaf and stays when it is the only one.
+// removeBlock takes out a block whose only leaf is empty. The block keeps its leaf and stays when it is the only one.
 func (x *Index) removeBlock(b *block) {
 	if len(x.order) == 1 {
 		return
@@ -290,8 +285,7 @@ func (x *Index) Grow(s *structs.Slab, r structs.Ref, n uint32) {
 	x.add(l, int(n))
 }
 
-// Locate returns the item that holds the unit before position pos > 0, and how
-// many of its units lie before pos.
+// Locate returns the item that holds the unit before position pos > 0, and how many of its units lie before pos.
 func (x *Index) Locate(pos int) (structs.Ref, int) {
 	if !x.cursorValid || pos <= x.cursorStart || pos > x.cursorStart+x.leaves[x.cursor].sum {
 		x.moveCursor(pos)

@@ -13,8 +13,7 @@ type View struct {
 	Length int
 }
 
-// scanLimit is how many items a search by position walks from the start of a
-// list before it builds a position index.
+// scanLimit is how many items a search by position walks from the start of a list before it builds a position index.
 const scanLimit = 64
 
 // Locate returns the item that holds the unit before position pos, and how many

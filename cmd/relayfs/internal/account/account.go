@@ -22,7 +22,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
-// Account is the login of one state folder.
 type Account struct {
 	dir    owner.Folder
 	Client *control.Client
@@ -114,7 +113,6 @@ func (a *Account) Remove() (control.Login, error) {
 	return s.Login, errors.Join(err, a.dir.RemoveAll())
 }
 
-// List is the last list of folders that the service sent.
 type List struct {
 	API     string           `json:"api"`
 	Folders []control.Folder `json:"folders"`

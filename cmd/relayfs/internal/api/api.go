@@ -56,7 +56,6 @@ func ReviewRoutes() []string {
 	}
 }
 
-// Backend is the source of a handler's answers.
 type Backend struct {
 	Workspace *bridge.Workspace
 	MCP       *mcpserver.Server
@@ -146,7 +145,6 @@ func (h *handler) handleQueue(mux *http.ServeMux) {
 	handleChange(mux, undoPath, h, h.queue.Undo)
 }
 
-// selected returns the conditions in a query, which are named like the flags.
 func (h *handler) selected(r *http.Request) (s reviewqueue.Selector, err error) {
 	s = reviewqueue.Selector{Glob: r.FormValue("path"), Author: r.FormValue("author"), Session: r.FormValue("session"), Kind: r.FormValue("kind")}
 	err = s.Check(nil)
@@ -166,7 +164,6 @@ func (h *handler) selected(r *http.Request) (s reviewqueue.Selector, err error) 
 	return s, err
 }
 
-// stores returns the roots with the numbers of their notes and suggestions.
 func (h *handler) stores(ctx context.Context) ([]backup.Folder, error) {
 	st, err := h.Workspace.Status(ctx)
 	if err != nil {

@@ -67,7 +67,6 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-// asUsage returns the owner's error as a usage error if the request was invalid.
 func asUsage(err error) error {
 	if refused, ok := errors.AsType[*owner.RefusedError](err); ok && refused.Status == http.StatusBadRequest {
 		return cli.Usage(err)
@@ -102,12 +101,10 @@ func (c *Client) Forward(r *http.Request, path string, take func(*http.Response)
 	return c.owner.Do(r.Context(), r.Method, path, r.URL.Query(), header, body, take)
 }
 
-// List returns all pending suggestions, with their context if detailed is set.
 func (c *Client) List(ctx context.Context, detailed bool) ([]reviewqueue.Suggestion, error) {
 	return c.Select(ctx, reviewqueue.Selector{}, detailed)
 }
 
-// Select returns the pending suggestions that sel selects.
 func (c *Client) Select(ctx context.Context, sel reviewqueue.Selector, detailed bool) ([]reviewqueue.Suggestion, error) {
 	query := url.Values{"path": {sel.Glob}, "author": {sel.Author}, "session": {sel.Session}, "kind": {sel.Kind}}
 	if detailed {
@@ -120,7 +117,6 @@ func (c *Client) Threads(ctx context.Context) ([]reviewqueue.Thread, error) {
 	return c.ThreadsIn(ctx, "")
 }
 
-// ThreadsIn returns the threads in notes that match a pattern.
 func (c *Client) ThreadsIn(ctx context.Context, glob string) ([]reviewqueue.Thread, error) {
 	return get[[]reviewqueue.Thread](ctx, c, threadsPath, url.Values{"path": {glob}})
 }
@@ -180,7 +176,6 @@ func (c *Client) ReadGlob(ctx context.Context, sel *reviewqueue.Selector) error 
 	})
 }
 
-// pathsOf returns the existing paths, and those whose deletion is pending.
 func pathsOf(list []Entry, pending []reviewqueue.Suggestion) []string {
 	paths := make([]string, 0, len(list)+len(pending))
 	for _, l := range list {
@@ -236,7 +231,6 @@ func (c *Client) Stores(ctx context.Context) ([]backup.Folder, error) {
 	return get[[]backup.Folder](ctx, c, storesPath, nil)
 }
 
-// Copy writes the current content of a folder's store to w.
 func (c *Client) Copy(ctx context.Context, folder string, w io.Writer) error {
 	return c.owner.Do(ctx, http.MethodGet, storePath, url.Values{"folder": {folder}}, nil, nil, func(resp *http.Response) error {
 		_, err := io.Copy(w, resp.Body)

@@ -36,7 +36,6 @@ func (c *Client) Follow(ctx context.Context, seen uint64, notify func(reviewqueu
 	return c.owner.Do(ctx, http.MethodGet, eventsPath, nil, header, nil, func(resp *http.Response) error { return readEvents(resp.Body, seen, notify) })
 }
 
-// readEvents reads the stream that serveEvents writes.
 func readEvents(stream io.Reader, seen uint64, notify func(reviewqueue.Change) error) error {
 	for lines := bufio.NewReader(stream); ; {
 		line, err := lines.ReadBytes('\n')

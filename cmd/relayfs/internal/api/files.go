@@ -22,7 +22,6 @@ type Entry struct {
 	Kind string `json:"kind"` // folder, note, file or link
 }
 
-// String returns the path, with a slash after a folder.
 func (l Entry) String() string {
 	if l.Kind == "folder" {
 		return l.Path + "/"

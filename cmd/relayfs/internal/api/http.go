@@ -16,12 +16,10 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// HandleGet answers with the result of get as JSON.
 func HandleGet(mux *http.ServeMux, path string, get func(*http.Request) (any, error)) {
 	mux.HandleFunc("GET "+path, jsonHandler(get))
 }
 
-// HandlePost decodes the request's JSON and answers with the result of do as JSON.
 func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Context, Q) (A, error)) {
 	mux.HandleFunc("POST "+path, jsonHandler(func(r *http.Request) (any, error) {
 		var req Q

@@ -22,7 +22,6 @@ func Usage(err error) error { return &UsageError{err} }
 
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
-// HintError is an error with the next step for the user.
 type HintError struct {
 	error
 	Hint string

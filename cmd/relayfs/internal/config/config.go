@@ -19,7 +19,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// Config is the content of the configuration file.
 type Config struct {
 	File       string // path, even if the file does not exist
 	found      bool
@@ -178,12 +177,10 @@ func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 	return errors.Join(errs...)
 }
 
-// Variable returns the name of a setting's environment variable.
 func Variable(setting string) string {
 	return "RELAYFS_" + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }
 
-// SourcesOr returns args, or the sources of the file if there are none.
 func (c *Config) SourcesOr(args []string) []string {
 	if len(args) > 0 {
 		return args

@@ -15,7 +15,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// AbsoluteSources checks SOURCE arguments and makes their paths absolute.
 func AbsoluteSources(args []string) ([]string, error) {
 	if _, err := source.Parse(args, ""); err != nil {
 		return nil, err

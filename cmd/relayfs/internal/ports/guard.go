@@ -43,7 +43,6 @@ func RequireLoopbackHost(next http.Handler) http.Handler {
 	})
 }
 
-// isLoopback reports whether a host name, with or without a port, is only for this machine.
 func isLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -90,7 +90,6 @@ func (f *HTTP) Listen(base string) (*HTTPServer, error) {
 	return h, nil
 }
 
-// Connections returns the number of open connections.
 func (h *HTTPServer) Connections() int { return len(h.listener.slots) }
 
 func (h *HTTPServer) URL() string { return "http://" + h.listener.Addr().String() + MCPPath }
@@ -144,7 +143,6 @@ func newLimitedListener(l net.Listener, max int) *limitedListener {
 	return &limitedListener{Listener: l, slots: make(chan struct{}, max), pendingLimit: min(maxPending, 1+max/8), closed: make(chan struct{})}
 }
 
-// Accept waits for the next connection and for a free slot.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {

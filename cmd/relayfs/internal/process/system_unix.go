@@ -14,7 +14,6 @@ import (
 // DetachedAttr returns the attributes of a process that outlives the terminal.
 func DetachedAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// Duplicate makes the descriptor to a duplicate of from.
 func Duplicate(from, to int) { _ = unix.Dup2(from, to) }
 
 // CheckAccess returns an error unless a directory can be read and written.
@@ -32,7 +31,6 @@ func FreeSpace(dir string) (uint64, error) {
 	return uint64(st.Bavail) * uint64(st.Bsize), err
 }
 
-// MaxFiles returns the limit of open files of this process.
 func MaxFiles() uint64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

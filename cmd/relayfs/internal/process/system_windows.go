@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// DetachedAttr returns the attributes of a process that outlives the terminal.
 func DetachedAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS}
 }
@@ -21,7 +20,6 @@ func CheckAccess(dir string) error {
 	return err
 }
 
-// FreeSpace returns the bytes that a user can still write to the disk of dir.
 func FreeSpace(dir string) (free uint64, err error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err == nil {

@@ -278,7 +278,6 @@ func (d *drawing) blockAt(off int) *Block {
 	return &d.out[max(0, i-1)]
 }
 
-// each calls f with a node and all below it, in order.
 func (n *Node) each(f func(*Node)) {
 	f(n)
 	for _, c := range n.Children {

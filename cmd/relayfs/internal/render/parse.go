@@ -82,7 +82,6 @@ func (b *builder) placeOfNode(n ast.Node) int {
 	return b.place(b.base)
 }
 
-// tags are the tags of elements without attributes.
 var tags = map[ast.NodeKind]string{
 	ast.KindParagraph: "p", ast.KindTextBlock: "p", ast.KindThematicBreak: "hr", ast.KindBlockquote: "blockquote", ast.KindListItem: "li",
 	ast.KindCodeSpan: "code", east.KindTable: "table", east.KindStrikethrough: "s",
@@ -207,7 +206,6 @@ func (b *builder) words(start, end int, raw bool) []*Node {
 	return out
 }
 
-// wordEnd returns the length of the word or of the blanks at the beginning of s.
 func wordEnd(s string) int {
 	first, _ := utf8.DecodeRuneInString(s)
 	for i, c := range s {

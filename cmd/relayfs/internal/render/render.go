@@ -203,7 +203,6 @@ func inSession(session string) string {
 	return "  session " + cli.OneLine(session)
 }
 
-// Log prints each batch, with its changes by note.
 func Log(w io.Writer, list []reviewqueue.LogEntry) {
 	p := NewPainter(w)
 	for i, x := range list {

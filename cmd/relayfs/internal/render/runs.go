@@ -43,7 +43,6 @@ func (m *merged) add(kind Kind, id, text string) {
 	m.size += len(text)
 }
 
-// runAt returns the index of the run at an offset, or of the last run.
 func (m *merged) runAt(off int) int {
 	return min(sort.Search(len(m.runs), func(i int) bool { return m.runs[i].end() > off }), len(m.runs)-1)
 }
@@ -135,7 +134,6 @@ func merge(raw string, known diffwrap.Known, places map[string][]diffwrap.Span) 
 // place maps an offset in the raw text to one in the merged text.
 type place struct{ raw, merged int }
 
-// placeOf maps an offset in the raw text to one in the merged text.
 func placeOf(pieces []place, raw int) int {
 	i := sort.Search(len(pieces), func(i int) bool { return pieces[i].raw > raw })
 	if i == 0 {
@@ -148,7 +146,6 @@ func placeOf(pieces []place, raw int) int {
 	return pieces[i-1].merged + raw - pieces[i-1].raw
 }
 
-// markSpan is the range of a suggestion's mark in the raw text.
 type markSpan struct {
 	diffwrap.Span
 	id string
@@ -200,7 +197,6 @@ func (v *view) segmentAt(off int) int {
 	return sort.Search(len(v.segs), func(i int) bool { return v.segs[i].off > off }) - 1
 }
 
-// place maps an offset in the view to one in the merged text.
 func (v *view) place(off int) int {
 	i := v.segmentAt(off)
 	if i < 0 {

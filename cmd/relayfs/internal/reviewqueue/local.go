@@ -59,7 +59,6 @@ func (q *Queue) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	return out, nil
 }
 
-// Pending returns the short list of the suggestions at or below the paths.
 func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
 	list, proposals, err := q.allPending(ctx)
 	if err != nil {
@@ -98,7 +97,6 @@ func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
 	return out, nil
 }
 
-// within reports whether p or one of its parents is among the paths.
 func within(paths map[string]bool, p model.Path) bool {
 	for at := string(p); ; at = at[:max(0, strings.LastIndexByte(at, '/'))] {
 		if paths[at] {
@@ -261,7 +259,6 @@ func (q *Queue) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	return q.outcome(out, verdict), err
 }
 
-// Log returns the newest entries of the journal.
 func (q *Queue) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	// Reading the notes adds decisions that a crash interrupted to the journal.
 	if _, err := q.ws.Suggestions(ctx, ""); err != nil {

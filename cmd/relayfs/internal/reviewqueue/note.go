@@ -106,7 +106,6 @@ func (n *Note) Between(first, last *Suggestion) []Piece {
 	return append(list, Piece{UnchangedPiece, last.After})
 }
 
-// bounds returns the start of a suggestion's first mark and the end of its last.
 func (n *Note) bounds(id string) (from, to int, ok bool) {
 	i := slices.IndexFunc(n.Suggestions, func(s Suggestion) bool { return s.ID == id && len(s.Places) > 0 })
 	if i < 0 {

@@ -87,7 +87,6 @@ func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	return out
 }
 
-// Actions beside the verdicts.
 const (
 	FrontMatterChanged = "frontmatter"
 	SessionNamed       = "session" // an agent described its session

@@ -62,8 +62,7 @@ func TestInPieces(t *testing.T) {
 	}
 }
 
-// The context of a suggestion is the accepted view: other suggestions' marks
-// are not in it.
+// The context of a suggestion is the accepted view: other suggestions' marks are not in it.
 func TestQueueListsContext(t *testing.T) {
 	const raw = "1\n2\n3 {--x--}{++y++}\n4 {++new++} end\n5 {--gone--}\n6\n7\n"
 	f := bridgetest.New(t, map[string]string{"Notes/a.md": raw})

@@ -122,7 +122,6 @@ func (s *Suggestion) Place() string {
 	return fmt.Sprintf("%s:%d", s.Path, s.Line)
 }
 
-// Summary describes the suggestion on one line.
 func (s *Suggestion) Summary() string {
 	if s.IsProposal() {
 		return s.proposed(Shorten(s.New))
@@ -163,7 +162,6 @@ func (s *Suggestion) proposed(to string) string {
 	return what
 }
 
-// Who returns the author, and the name of the session and the time if they are known.
 func (s *Suggestion) Who() string {
 	who := s.Author
 	if s.SessionNote != nil && s.SessionNote.Name != "" {

@@ -46,7 +46,6 @@ func newThread(t model.Thread) Thread {
 
 func (t *Thread) Place() string { return fmt.Sprintf("%s:%d", t.Path, t.Line) }
 
-// OneLine returns the comment and its author on one line.
 func (r *ThreadComment) OneLine() string {
 	if r.Author == "" {
 		return cli.OneLine(r.Text)

@@ -18,13 +18,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-const handoverPath = "/handover" // POST a HandoverRequest
+const handoverPath = "/handover" // POST a handoverRequest
 
 // Control serves a session's workspace to other processes, on the owner's socket and on ports.
 type Control struct {
@@ -34,15 +33,14 @@ type Control struct {
 	announced owner.Info // set by Serve
 	MCP       *mcpserver.Server
 	HTTP      *ports.HTTPServer                    // nil without a port
-	Metrics   *metrics.Server                      // nil without a port
+	Metrics   *ports.MetricsServer                 // nil without a port
 	Refusals  api.Refusals                         // of the mount, if there is one
 	clients   atomic.Int64                         // clients of MCP on stdio, in all processes
 	calls     sync.WaitGroup                       // requests of these clients under way
 	sessionOf atomic.Pointer[func(pid int) string] // see NameSessions
 
-	// See AllowHandover; nil if this owner does not hand over.
-	mayHandOver   func(HandoverRequest) error
-	beginHandover func()
+	mayHandOver   func(handoverRequest) error // why this owner does not hand over; nil if it never does
+	beginHandover func()                      // ends the work of Serve
 }
 
 // NewControl returns a Control. Close its MCP when done.
@@ -53,11 +51,6 @@ func NewControl(s *Session, o mcpserver.Options) *Control {
 
 // Info describes this process. Call it only from the work of Serve.
 func (c *Control) Info() owner.Info { return c.announced }
-
-// AllowHandover allows the owner to hand over unless may returns an error. begin ends the work of Serve.
-func (c *Control) AllowHandover(may func(HandoverRequest) error, begin func()) {
-	c.mayHandOver, c.beginHandover = may, begin
-}
 
 func (c *Control) Announce(w io.Writer) {
 	if c.HTTP != nil {
@@ -119,11 +112,11 @@ func (c *Control) counted(h http.Handler) http.Handler {
 // handoverTimeout bounds the requests under way of a process that hands over.
 const handoverTimeout = 30 * time.Second
 
-type HandoverRequest struct {
+type handoverRequest struct {
 	Sources []string `json:"sources"` // sources that the new owner will serve
 }
 
-func (c *Control) handOver(_ context.Context, req HandoverRequest) (struct{}, error) {
+func (c *Control) handOver(_ context.Context, req handoverRequest) (struct{}, error) {
 	err := errors.New("it serves other clients, too")
 	if c.mayHandOver != nil {
 		err = c.mayHandOver(req)
@@ -158,7 +151,7 @@ func OpenOrTakeOver(ctx context.Context, sources []source.Source, o Options) (*S
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(Poll):
+		case <-time.After(poll):
 		}
 	}
 }
@@ -166,7 +159,7 @@ func OpenOrTakeOver(ctx context.Context, sources []source.Source, o Options) (*S
 func askForVaults(ctx context.Context, info owner.Info, sources []source.Source) error {
 	ctx, cancel := context.WithTimeout(ctx, handoverTimeout)
 	defer cancel()
-	var req HandoverRequest
+	var req handoverRequest
 	for _, src := range sources {
 		req.Sources = append(req.Sources, src.String())
 	}

@@ -210,7 +210,6 @@ func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
 	return "", false
 }
 
-// within returns path relative to dir, "" for dir itself.
 func within(dir, path string) model.Path {
 	return model.Path(strings.Trim(strings.TrimPrefix(path, dir), "/"))
 }
@@ -259,8 +258,8 @@ func OwnerInError(err error) *owner.Info {
 	return nil
 }
 
-// Poll is the interval of checks for an owner that is starting.
-const Poll = 20 * time.Millisecond
+// poll is the interval of checks for an owner that is starting.
+const poll = 20 * time.Millisecond
 
 // OwnerOfMount returns the owner with a mount at dir, nil if there is none.
 func OwnerOfMount(dir, state string) *owner.Info {
@@ -278,7 +277,6 @@ func OwnerOfMount(dir, state string) *owner.Info {
 // exitTimeout bounds the exit of an unmounted process, which serves open files for a few more seconds.
 const exitTimeout = 15 * time.Second
 
-// AwaitEnd waits until the process of an owner has ended.
 func AwaitEnd(ctx context.Context, info *owner.Info) error {
 	if info == nil {
 		return nil

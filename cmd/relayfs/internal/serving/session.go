@@ -25,7 +25,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/metrics"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -252,8 +251,8 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 	return errors.Join(work(wctx), front.stop(), workspace.stop())
 }
 
-func (c *Control) metricSources() metrics.Sources {
-	m := metrics.Sources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
+func (c *Control) metricSources() ports.MetricsSources {
+	m := ports.MetricsSources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
 	m.Sessions = map[string]func() int{"stream": func() int { return int(c.clients.Load()) }, "http": c.MCP.Sessions}
 	for _, f := range c.stores {
 		m.States[f.Name] = f.State

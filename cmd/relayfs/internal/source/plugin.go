@@ -60,7 +60,6 @@ func sharedIn(vault string) []string {
 	return folders
 }
 
-// PluginWarning describes the problem with folders that Relay's plugin shares.
 func PluginWarning(shared []model.Path) string {
 	names := make([]string, len(shared))
 	for i, p := range shared {

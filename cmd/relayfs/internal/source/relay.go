@@ -14,13 +14,11 @@ import (
 
 const relayPrefix = "relay:"
 
-// IsRelay reports whether a SOURCE argument names a folder of the login.
 func IsRelay(arg string) bool {
 	_, _, ok := cutRelay(arg)
 	return ok
 }
 
-// cutRelay splits relay:FOLDER or NAME=relay:FOLDER.
 func cutRelay(arg string) (name, folder string, ok bool) {
 	if folder, ok = strings.CutPrefix(arg, relayPrefix); ok && !strings.HasPrefix(folder, "//") {
 		return "", folder, true

@@ -171,7 +171,6 @@ func ServerKey() (*token.Key, error) {
 	return key, nil
 }
 
-// MissingError is the error of a SOURCE argument that names a missing directory.
 type MissingError struct{ Dir string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("vault %q does not exist", e.Dir) }
@@ -227,7 +226,6 @@ func Names(sources []Source) []string {
 	return names
 }
 
-// Absolute makes the path in a SOURCE argument absolute.
 func Absolute(arg string) (string, error) {
 	if serverScheme.MatchString(arg) || IsRelay(arg) {
 		return arg, nil
@@ -240,7 +238,8 @@ func Absolute(arg string) (string, error) {
 	return name + "=" + abs, err
 }
 
-// LooksLikeSource reports whether an argument that stands alone is a SOURCE rather than a mountpoint, which is an empty directory.
+// LooksLikeSource reports whether an argument that stands alone is a SOURCE rather than a mountpoint, which is an empty
+// directory.
 func LooksLikeSource(arg string) bool {
 	_, _, named := strings.Cut(arg, "=")
 	entries, err := os.ReadDir(arg)

@@ -16,7 +16,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// noteMsg is the note of a suggestion or a deletion.
 type noteMsg struct {
 	of   string // ID of the suggestion
 	note reviewqueue.Note
@@ -183,7 +182,6 @@ func (m reviewModel) overviewKey(k tea.KeyMsg) tea.Model {
 	return m
 }
 
-// editedMsg is the new text of a suggestion from $EDITOR.
 type editedMsg struct {
 	id, text string
 	err      error

@@ -58,7 +58,6 @@ func Run(ctx context.Context, q Queue, sel reviewqueue.Selector, in, out *os.Fil
 	return nil
 }
 
-// Messages of the commands.
 type (
 	listMsg struct {
 		number  int

@@ -81,8 +81,7 @@ func (q *fakeQueue) Follow(context.Context, uint64, func(reviewqueue.Change) err
 	return errors.New("the tests here announce changes themselves")
 }
 
-// sitting is a review without a terminal: commands run at once, except for the
-// one that waits for changes.
+// sitting is a review without a terminal: commands run at once, except for the one that waits for changes.
 type sitting struct {
 	t *testing.T
 	q *fakeQueue
@@ -190,8 +189,7 @@ func TestReviewDecides(t *testing.T) {
 	}
 }
 
-// Keys that arrive faster than decisions are made decide what follows, each on
-// its own suggestion; a paste decides nothing.
+// Keys that arrive faster than decisions are made decide what follows, each on its own suggestion; a paste decides nothing.
 func TestReviewTypedAhead(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("yyy"), Paste: true})
@@ -270,8 +268,7 @@ func TestReviewAsksForReasons(t *testing.T) {
 	}
 }
 
-// A proposal reads as in the list and has no text to edit; one that is stale is
-// accepted only when the person says so twice.
+// A proposal reads as in the list and has no text to edit; one that is stale is accepted only when the person says so twice.
 func TestReviewOfProposals(t *testing.T) {
 	rename := reviewqueue.Suggestion{ID: "p1", Path: "N/Plan.md", Kind: "rename", Old: "N/Plan.md", New: "N/Sub/Goal.md"}
 	gone := reviewqueue.Suggestion{ID: "p2", Path: "N/Old", Kind: "delete", Old: "N/Old", Dir: true, Stale: true}
@@ -373,8 +370,7 @@ func TestReviewView(t *testing.T) {
 	}
 }
 
-// What a suggestion changes is on the screen, however much text is before it,
-// and the rest of it can be reached.
+// What a suggestion changes is on the screen, however much text is before it, and the rest of it can be reached.
 func TestReviewOfLongText(t *testing.T) {
 	added := strings.Repeat("one more line\n", 60) + "the end"
 	s := newSitting(t,

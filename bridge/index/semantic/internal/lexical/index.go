@@ -91,8 +91,7 @@ func (x *Index) forget(key string) {
 	delete(x.where, key)
 }
 
-// compact merges each segment that is no longer than twice the next with that, and rewrites those of
-// which most is gone.
+// compact merges each segment that is no longer than twice the next with that, and rewrites those of which most is gone.
 func (x *Index) compact(segments []*segment) {
 	for i := len(segments) - 1; i >= 0; i-- {
 		s := segments[i]

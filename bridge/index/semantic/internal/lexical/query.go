@@ -183,8 +183,7 @@ func beginning(word string) int {
 	return int(word[0]&0x1f)<<5 | int(word[1]&0x1f)
 }
 
-// mayHave reports whether a word may have a term of the query as its stem. Stems begin as their
-// words do, without accents.
+// mayHave reports whether a word may have a term of the query as its stem. Stems begin as their words do, without accents.
 func (q *Query) mayHave(word string) bool {
 	return len(word) < 2 || word[0] >= utf8.RuneSelf || word[1] >= utf8.RuneSelf || q.begins[beginning(word)]
 }
@@ -200,8 +199,7 @@ func (q *Query) Weights(text string, in Language) []float32 {
 	return best
 }
 
-// guess lets words of which no document has any stand for terms that begin as they do: better than nothing.
-// mu is held.
+// guess lets words of which no document has any stand for terms that begin as they do: better than nothing. mu is held.
 func (x *Index) guess(words []*wanted) {
 	for _, w := range words {
 		for _, term := range x.similar(w.Variants[0], maxExpanded) {
@@ -213,8 +211,7 @@ func (x *Index) guess(words []*wanted) {
 // minBegun is how many characters of a word are its beginning, at least.
 const minBegun = 3
 
-// similar returns at most limit terms of the documents, those that agree longest with the beginning of a word.
-// mu is held.
+// similar returns at most limit terms of the documents, those that agree longest with the beginning of a word. mu is held.
 func (x *Index) similar(word string, limit int) []string {
 	runes := []rune(word)
 	for n := len(runes) - 1; n >= minBegun; n-- {

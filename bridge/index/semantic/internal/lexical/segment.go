@@ -83,9 +83,8 @@ const (
 // maxCount is what a posting has room for. The score of a term hardly grows beyond.
 const maxCount = 15
 
-// postings iterates over an encoded list: a number of documents, and for each of them twice the distance
-// from the one before. If that is odd, a byte of fields and count follows; else the document has the
-// term once, in the body.
+// postings iterates over an encoded list: a number of documents, and for each of them twice the distance from the one
+// before. If that is odd, a byte of fields and count follows; else the document has the term once, in the body.
 func postings(data []byte, fn func(posting)) {
 	n, size := binary.Uvarint(data)
 	data = data[size:]

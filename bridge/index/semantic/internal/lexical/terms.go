@@ -25,8 +25,7 @@ import (
 // maxStems bounds the cache of a Stemmer.
 const maxStems = 1 << 11
 
-// Stemmer finds the terms of texts. It caches the stems of words, and is safe for
-// concurrent use. The zero value is ready.
+// Stemmer finds the terms of texts. It caches the stems of words, and is safe for concurrent use. The zero value is ready.
 type Stemmer struct {
 	mu    sync.Mutex // protects the following
 	stems map[word]string
@@ -37,9 +36,8 @@ type word struct {
 	in   Language
 }
 
-// Each calls fn with each term of a text in a language: the stems of its words, without
-// stop words, and of scripts without spaces the pairs of neighbouring characters and the
-// Chinese characters themselves.
+// Each calls fn with each term of a text in a language: the stems of its words, without stop words, and of scripts without
+// spaces the pairs of neighbouring characters and the Chinese characters themselves.
 func (s *Stemmer) Each(text string, in Language, fn func(term string)) {
 	s.EachOf(text, in, func(string) bool { return true }, fn)
 }

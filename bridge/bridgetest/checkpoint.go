@@ -1,4 +1,4 @@
-package storetest
+package bridgetest
 
 import (
 	"bytes"
@@ -8,16 +8,15 @@ import (
 	"testing"
 )
 
-// Checkpoint is the file of a checkpoint beside a simulated disk, for tests of crashes. Its
-// methods are for store.Options.
+// Checkpoint is the checkpoint of a store whose log is on a simulated disk, for tests of crashes. Its methods are for
+// store.Options.
 type Checkpoint struct {
 	path    string
 	content []byte
 	t       testing.TB
 }
 
-// NewCheckpoint makes a file that holds what Content was when the machine stopped, nil for
-// a new store.
+// NewCheckpoint returns a file with the Content of a stopped machine, nil for a new store.
 func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "")
@@ -31,12 +30,11 @@ func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	return c
 }
 
-// OpenFile opens the file, whatever the name.
+// OpenFile opens the file, whatever its name.
 func (c *Checkpoint) OpenFile(_ string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(c.path, flag, perm)
 }
 
-// Committed notes what the file holds.
 func (c *Checkpoint) Committed() {
 	content, err := os.ReadFile(c.path)
 	if err != nil {
@@ -45,5 +43,5 @@ func (c *Checkpoint) Committed() {
 	c.content = content
 }
 
-// Content is what the file held after the last commit, durably.
+// Content returns the durable content after the last commit.
 func (c *Checkpoint) Content() []byte { return c.content }

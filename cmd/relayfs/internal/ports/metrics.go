@@ -1,7 +1,4 @@
-// Package metrics serves the metrics of a workspace to Prometheus, and its health to a supervisor, on a port of its own.
-// Numbers records saves; a Server asks the workspace for everything else at each scrape. The metrics contain the names of
-// folders, and neither names of notes nor texts. docs/operations.md describes each one.
-package metrics
+package ports
 
 import (
 	"context"
@@ -21,34 +18,32 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 )
 
-// Flag is the name of the setting.
-const Flag = "metrics"
+const MetricsSetting = "metrics"
 
-// Check refuses an address that is not HOST:PORT.
-func Check(addr string) error {
+func CheckMetrics(addr string) error {
 	if addr == "" {
 		return nil
 	}
-	_, err := ports.Loopback(Flag, addr)
+	_, err := Loopback(MetricsSetting, addr)
 	return err
 }
 
-// Numbers are the metrics that this process records, even before they are served.
-type Numbers struct {
+// Metrics are those that this process records itself, even before they are served. They contain the names of folders, and
+// neither names of notes nor texts. docs/operations.md describes each one.
+type Metrics struct {
 	addr  string
 	saves *prometheus.HistogramVec
 	info  prometheus.Gauge
 }
 
-// New returns Numbers to serve on addr, nil if addr is "".
-func New(addr, version string) *Numbers {
+// NewMetrics returns Metrics to serve on addr, nil if addr is "".
+func NewMetrics(addr, version string) *Metrics {
 	if addr == "" {
 		return nil
 	}
-	n := &Numbers{addr: addr}
+	n := &Metrics{addr: addr}
 	n.saves = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "relayfs_save_duration_seconds", Help: "How long changes of notes by programs and decisions took, by what became of them.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8), // to 8 s
@@ -63,32 +58,31 @@ func New(addr, version string) *Numbers {
 	return n
 }
 
-type Server struct {
+// MetricsServer asks the workspace for all other metrics at each scrape.
+type MetricsServer struct {
 	listener net.Listener
-	*Numbers
+	*Metrics
 }
 
 // Listen opens the port. It returns nil if n is nil.
-func (n *Numbers) Listen() (*Server, error) {
+func (n *Metrics) Listen() (*MetricsServer, error) {
 	if n == nil {
 		return nil, nil
 	}
-	l, err := ports.Open(Flag, n.addr)
+	l, err := Open(MetricsSetting, n.addr)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{l, n}, nil
+	return &MetricsServer{l, n}, nil
 }
 
-// Outcomes of a save.
 const (
 	saved   = "saved"
 	refused = "refused" // the same save would be refused again
 	failed  = "failed"  // an error of the disk or the server
 )
 
-// Saved records a save, for bridge.Options.
-func (n *Numbers) Saved(took time.Duration, err error) {
+func (n *Metrics) Saved(took time.Duration, err error) {
 	n.saves.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
 }
 
@@ -107,11 +101,12 @@ func outcomeOf(err error) string {
 	return failed
 }
 
-func (m *Server) Announce(w io.Writer) {
+func (m *MetricsServer) Announce(w io.Writer) {
 	fmt.Fprintf(w, "serving metrics at http://%s/metrics\n", m.listener.Addr())
 }
 
-type Sources struct {
+// MetricsSources are where a scrape gets its numbers.
+type MetricsSources struct {
 	Workspace *bridge.Workspace
 	States    map[string]owner.Folder // state folders, by root
 	Ports     map[string]func() int   // open connections, by port
@@ -121,44 +116,44 @@ type Sources struct {
 	Log       *slog.Logger
 }
 
-func (m *Server) Serve(ctx context.Context, s Sources) error {
+func (m *MetricsServer) Serve(ctx context.Context, s MetricsSources) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.saves, m.info, &collector{ctx, s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
-	ports.Health(mux, s.Workspace.Ready)
+	Health(mux, s.Workspace.Ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
 	}))
-	if _, err := ports.Serve(ctx, m.listener, ports.NewServer(mux)); err != nil {
-		return fmt.Errorf("%s: %w", Flag, err)
+	if _, err := Serve(ctx, m.listener, NewServer(mux)); err != nil {
+		return fmt.Errorf("%s: %w", MetricsSetting, err)
 	}
 	return nil
 }
 
-func number(name, help string, labels ...string) *prometheus.Desc {
+func metric(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("relayfs_"+name, help, labels, nil)
 }
 
 var (
-	notes          = number("notes", "Notes.", "folder")
-	suggestions    = number("pending_suggestions", "Suggestions that wait for a decision.", "folder")
-	proposals      = number("pending_proposals", "Renames, deletions and files that wait for a decision.", "folder")
-	offline        = number("folder_offline", "1 if the directory of a vault is missing or empty.", "folder")
-	connected      = number("server_connected", "1 if the server of a folder is connected.", "folder")
-	unacknowledged = number("unacknowledged_documents", "Documents with changes that the server has not acknowledged.", "folder")
-	unfetched      = number("unfetched_notes", "Notes of a server whose text was not fetched yet.", "folder")
-	queued         = number("queued_documents", "Documents of a server that wait to be compared with it.", "folder")
-	problems       = number("problems", "Current problems, as 'relayfs status' lists them.", "folder", "about")
-	storeBytes     = number("store_bytes", "Size of relayfs's own data for a folder.", "folder")
-	connections    = number("connections", "Open connections of clients.", "port")
-	sessions       = number("sessions", "MCP clients, by transport.", "transport")
-	inflightBytes  = number("inflight_bytes", "Bytes of messages that clients are sending, counted against the budget.")
-	refusalsTotal  = number("refusals_total", "Operations of programs that the mount refused with a reason.")
+	notes          = metric("notes", "Notes.", "folder")
+	suggestions    = metric("pending_suggestions", "Suggestions that wait for a decision.", "folder")
+	proposals      = metric("pending_proposals", "Renames, deletions and files that wait for a decision.", "folder")
+	offline        = metric("folder_offline", "1 if the directory of a vault is missing or empty.", "folder")
+	connected      = metric("server_connected", "1 if the server of a folder is connected.", "folder")
+	unacknowledged = metric("unacknowledged_documents", "Documents with changes that the server has not acknowledged.", "folder")
+	unfetched      = metric("unfetched_notes", "Notes of a server whose text was not fetched yet.", "folder")
+	queued         = metric("queued_documents", "Documents of a server that wait to be compared with it.", "folder")
+	problems       = metric("problems", "Current problems, as 'relayfs status' lists them.", "folder", "about")
+	storeBytes     = metric("store_bytes", "Size of relayfs's own data for a folder.", "folder")
+	connections    = metric("connections", "Open connections of clients.", "port")
+	sessions       = metric("sessions", "MCP clients, by transport.", "transport")
+	inflightBytes  = metric("inflight_bytes", "Bytes of messages that clients are sending, counted against the budget.")
+	refusalsTotal  = metric("refusals_total", "Operations of programs that the mount refused with a reason.")
 )
 
 type collector struct {
 	ctx context.Context
-	s   Sources
+	s   MetricsSources
 }
 
 func (c *collector) Describe(out chan<- *prometheus.Desc) {

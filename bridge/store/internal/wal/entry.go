@@ -1,4 +1,4 @@
-package frame
+package wal
 
 import (
 	"errors"
@@ -8,27 +8,28 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// Kind is the kind of an Entry, and says which of its fields are set.
 type Kind byte
 
 const (
 	Change    Kind = 1 + iota // ID, Path, Seq, Records: records were appended from Seq on
-	Abort                     // ID, Seq: the records from Seq on were taken back; from 1 on, the document was taken out
-	Mark                      // ID, Seq, Sum: the source's file holds the text as of Seq
+	Abort                     // ID, Seq: the records from Seq on were undone; from 1 on, the document was deleted
+	Mark                      // ID, Seq, Sum: the source's file has the text as of Seq
 	Proposals                 // Proposals
 	Sent                      // ID, Seq: a server has what was appended up to Seq
-	Place                     // ID, Seq, Save: the source's file is about to hold the text as of Seq
+	Place                     // ID, Seq, Save: the source's file is about to get the text as of Seq
 	Move                      // Moves, Time
-	Padding                   // Pad: nothing; whether the log takes so much is tried
+	Padding                   // Pad: nothing; it tests whether the log has room
 	kinds
 )
 
+// Entry is a frame of a store's log. It is coded in CBOR, as are the values of the checkpoint: a struct is a map whose keys
+// are its cbor tags, else its json tags, else its field names, so that a new fact is a new field. Text is bytes, whether or
+// not they are UTF-8, and times are text (RFC 3339).
 type Entry struct {
-	LSN  wal.LSN `cbor:"-"`
-	Size int     `cbor:"-"` // bytes of its body
+	LSN  LSN `cbor:"-"`
+	Size int `cbor:"-"` // bytes of its body
 
 	Kind      Kind                 `cbor:"kind"`
 	ID        model.DocID          `cbor:"id,omitempty"`
@@ -43,7 +44,6 @@ type Entry struct {
 	Pad       []byte               `cbor:"pad,omitempty"`
 }
 
-// Moved says that a document lives at a path from now on.
 type Moved struct {
 	ID model.DocID `cbor:"id"`
 	To model.Path  `cbor:"to"`
@@ -63,7 +63,7 @@ func must[T any](mode T, err error) T {
 
 func Marshal(v any) ([]byte, error) { return encoder.Marshal(v) }
 
-// Unmarshal reads into v what Marshal made. They share no memory.
+// Unmarshal reads data of Marshal into v. They share no memory.
 func Unmarshal(data []byte, v any) error { return decoder.Unmarshal(data, v) }
 
 func (e *Entry) Encode() (body []byte, err error) {
@@ -72,8 +72,7 @@ func (e *Entry) Encode() (body []byte, err error) {
 	return body, err
 }
 
-// Decode reads a frame, and numbers its records.
-func Decode(lsn wal.LSN, body []byte) (*Entry, error) {
+func Decode(lsn LSN, body []byte) (*Entry, error) {
 	e := &Entry{LSN: lsn, Size: len(body)}
 	if err := Unmarshal(body, e); err != nil {
 		return nil, err

@@ -1,10 +1,4 @@
-// Package sourcetest is the suite for every model.Source that is also a
-// model.Structure and a model.Files: the contract that package bridge relies on.
-//
-//	func TestSource(t *testing.T) {
-//		sourcetest.Run(t, func(t *testing.T) sourcetest.Subject { ... })
-//	}
-package sourcetest
+package bridgetest
 
 import (
 	"context"
@@ -19,16 +13,20 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// Source is a source with all its methods.
-type Source interface {
+// SourceSubject is an empty source for RunSource, and a user who works on it.
+type SourceSubject struct {
+	Source suiteSource
+	Person suitePerson
+}
+
+type suiteSource interface {
 	model.Source
 	model.Structure
 	model.Files
 }
 
-// Person changes the contents of a source from outside, as a user's programs do.
-// Its methods fail the test on an error.
-type Person interface {
+// suitePerson changes the contents of a source from outside, as a user's programs do. Its methods fail the test on an error.
+type suitePerson interface {
 	Save(rel, text string) // creates missing folders
 	Mkdir(rel string)
 	Rename(oldRel, newRel string)
@@ -36,17 +34,11 @@ type Person interface {
 	Content(rel string) string
 }
 
-// Subject is an empty source and a user who works on it.
-type Subject struct {
-	Source Source
-	Person Person
-}
-
-// Run runs the suite. open returns a new, empty subject.
-func Run(t *testing.T, open func(t *testing.T) Subject) {
+// RunSource runs the suite for sources: the contract that package bridge relies on.
+func RunSource(t *testing.T, open func(t *testing.T) SourceSubject) {
 	tests := []struct {
 		name string
-		test func(*testing.T, Subject)
+		test func(*testing.T, SourceSubject)
 	}{
 		{"Scan", testScan},
 		{"ReadMissing", testReadMissing},
@@ -55,7 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"ReplaceKeepsBytes", testReplaceKeepsBytes},
 		{"Create", testCreate},
 		{"Mkdir", testMkdir},
-		{"Rename", testRename},
+		{"Rename", testSourceRename},
 		{"Remove", testRemove},
 		{"OpenFile", testOpenFile},
 		{"RunReports", testRunReports},
@@ -94,21 +86,21 @@ func wantError(t testing.TB, what string, err, want error) {
 	}
 }
 
-func read(t testing.TB, s Source, rel string) (string, model.Stamp) {
+func read(t testing.TB, s suiteSource, rel string) (string, model.Stamp) {
 	t.Helper()
 	data, stamp, err := s.Read(t.Context(), rel)
 	noError(t, err)
 	return string(data), stamp
 }
 
-func scan(t testing.TB, s Source) []model.SourceEntry {
+func scan(t testing.TB, s suiteSource) []model.SourceEntry {
 	t.Helper()
 	var entries []model.SourceEntry
 	noError(t, s.Scan(t.Context(), func(e model.SourceEntry) { entries = append(entries, e) }))
 	return entries
 }
 
-func testScan(t *testing.T, sub Subject) {
+func testScan(t *testing.T, sub SourceSubject) {
 	sub.Person.Save("a/b/Note.md", "text")
 	sub.Person.Save("Top.md", "top")
 	sub.Person.Mkdir("empty")
@@ -133,7 +125,7 @@ func testScan(t *testing.T, sub Subject) {
 	}
 }
 
-func testReadMissing(t *testing.T, sub Subject) {
+func testReadMissing(t *testing.T, sub SourceSubject) {
 	sub.Person.Mkdir("dir")
 	scan(t, sub.Source)
 	_, _, err := sub.Source.Read(t.Context(), "No.md")
@@ -142,7 +134,7 @@ func testReadMissing(t *testing.T, sub Subject) {
 	wantError(t, "read of a folder", err, model.ErrIsDir)
 }
 
-func testReadReplace(t *testing.T, sub Subject) {
+func testReadReplace(t *testing.T, sub SourceSubject) {
 	sub.Person.Save("N.md", "one")
 	_, stamp := read(t, sub.Source, "N.md")
 	when := time.Date(2025, 1, 2, 3, 4, 5, 678901234, time.UTC)
@@ -159,7 +151,7 @@ func testReadReplace(t *testing.T, sub Subject) {
 	}
 }
 
-func testReplaceConflict(t *testing.T, sub Subject) {
+func testReplaceConflict(t *testing.T, sub SourceSubject) {
 	sub.Person.Save("N.md", "one")
 	_, stamp := read(t, sub.Source, "N.md")
 	sub.Person.Save("N.md", "hers")
@@ -176,7 +168,7 @@ func testReplaceConflict(t *testing.T, sub Subject) {
 	wantError(t, "replace with the zero stamp", err, model.ErrConflict)
 }
 
-func testReplaceKeepsBytes(t *testing.T, sub Subject) {
+func testReplaceKeepsBytes(t *testing.T, sub SourceSubject) {
 	sub.Person.Save("N.md", "")
 	for _, text := range []string{"\ufeffBOM\r\nCRLF\r\n", "no final newline", "\xff\xfe not UTF-8 \x00", ""} {
 		_, stamp := read(t, sub.Source, "N.md")
@@ -187,7 +179,7 @@ func testReplaceKeepsBytes(t *testing.T, sub Subject) {
 	}
 }
 
-func testCreate(t *testing.T, sub Subject) {
+func testCreate(t *testing.T, sub SourceSubject) {
 	when := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	stamp := must(sub.Source.Create(t.Context(), "x/y/New.md", model.NewFile{Data: []byte("new"), Mode: 0o640, ModTime: when}))(t)
 	text, got := read(t, sub.Source, "x/y/New.md")
@@ -208,7 +200,7 @@ func testCreate(t *testing.T, sub Subject) {
 	}
 }
 
-func testMkdir(t *testing.T, sub Subject) {
+func testMkdir(t *testing.T, sub SourceSubject) {
 	noError(t, sub.Source.Mkdir(t.Context(), "dir"))
 	wantError(t, "mkdir again", sub.Source.Mkdir(t.Context(), "dir"), fs.ErrExist)
 	wantError(t, "mkdir without a parent", sub.Source.Mkdir(t.Context(), "no/dir"), fs.ErrNotExist)
@@ -217,7 +209,7 @@ func testMkdir(t *testing.T, sub Subject) {
 	}
 }
 
-func testRename(t *testing.T, sub Subject) {
+func testSourceRename(t *testing.T, sub SourceSubject) {
 	for rel, text := range map[string]string{"a/One.md": "1", "Two.md": "2", "b/Three.md": "3"} {
 		sub.Person.Save(rel, text)
 	}
@@ -242,7 +234,7 @@ func testRename(t *testing.T, sub Subject) {
 	must(s.Replace(ctx, "a/c/Three.md", model.Replacement{IfMatch: stamp, Data: []byte("drei"), ModTime: time.Now()}))(t)
 }
 
-func testRemove(t *testing.T, sub Subject) {
+func testRemove(t *testing.T, sub SourceSubject) {
 	sub.Person.Save("dir/N.md", "text")
 	scan(t, sub.Source)
 	ctx := t.Context()
@@ -254,7 +246,7 @@ func testRemove(t *testing.T, sub Subject) {
 	noError(t, sub.Source.Remove(ctx, "dir"))
 }
 
-func testOpenFile(t *testing.T, sub Subject) {
+func testOpenFile(t *testing.T, sub SourceSubject) {
 	f := must(sub.Source.OpenFile("pic.png", os.O_RDWR|os.O_CREATE, 0o600))(t)
 	must(f.WriteAt([]byte("0123456789"), 0))(t)
 	must(f.WriteAt([]byte("xx"), 4))(t)
@@ -277,8 +269,7 @@ func testOpenFile(t *testing.T, sub Subject) {
 	wantError(t, "exclusive create of what is there", err, fs.ErrExist)
 }
 
-// Follow scans the source, starts its Run and returns the events. Run ends with the
-// test.
+// Follow scans the source, runs it until the end of the test, and returns the events.
 func Follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	t.Helper()
 	noError(t, s.Scan(t.Context(), func(model.SourceEntry) {}))
@@ -295,8 +286,7 @@ func Follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	return events
 }
 
-// Await returns the events up to the first one that want accepts; without one it fails
-// the test.
+// Await returns the events up to the first one that want accepts; without one it fails the test.
 func Await(t testing.TB, events <-chan model.SourceEvent, what string, want func(model.SourceEvent) bool) []model.SourceEvent {
 	t.Helper()
 	limit := time.After(need.Scaled(20 * time.Second))
@@ -319,7 +309,7 @@ func Is(kind model.EventKind, rel string) func(model.SourceEvent) bool {
 	return func(ev model.SourceEvent) bool { return ev.Kind == kind && ev.Rel == rel }
 }
 
-func testRunReports(t *testing.T, sub Subject) {
+func testRunReports(t *testing.T, sub SourceSubject) {
 	sub.Person.Save("N.md", "one")
 	sub.Person.Save("dir/M.md", "m")
 	events := Follow(t, sub.Source)
@@ -351,9 +341,8 @@ func testRunReports(t *testing.T, sub Subject) {
 	}
 }
 
-// testRunKeepsQuiet changes the source itself, then as a user: the first event must be
-// the user's.
-func testRunKeepsQuiet(t *testing.T, sub Subject) {
+// testRunKeepsQuiet changes the source itself, then as a user: the first event must be the user's.
+func testRunKeepsQuiet(t *testing.T, sub SourceSubject) {
 	sub.Person.Save("N.md", "one")
 	sub.Person.Save("mark.md", "1")
 	events := Follow(t, sub.Source)
@@ -375,7 +364,7 @@ func testRunKeepsQuiet(t *testing.T, sub Subject) {
 	}
 }
 
-func testRunEnds(t *testing.T, sub Subject) {
+func testRunEnds(t *testing.T, sub SourceSubject) {
 	scan(t, sub.Source)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

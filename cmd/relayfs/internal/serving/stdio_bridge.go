@@ -1,4 +1,4 @@
-package stdio
+package serving
 
 import (
 	"bufio"
@@ -25,8 +25,8 @@ import (
 // maxCalls bounds the requests under way. The bridge does not read further ones.
 const maxCalls = 32
 
-// bridge passes the JSON-RPC messages of one MCP client on to a server, which may be replaced.
-type bridge struct {
+// stdioBridge passes the JSON-RPC messages of one MCP client on to a server, which may be replaced.
+type stdioBridge struct {
 	// connect finds a server; missing is how long there has been none.
 	connect func(ctx context.Context, missing time.Duration) (*owner.Client, error)
 	client  mcpserver.Client
@@ -37,14 +37,14 @@ type bridge struct {
 
 	connecting sync.Mutex // held while a session starts; mu may be locked under it
 
-	mu         sync.Mutex // guards the fields below
-	current    *session   // nil without a server
-	endedAt    time.Time  // of the last session
+	mu         sync.Mutex  // guards the fields below
+	current    *mcpSession // nil without a server
+	endedAt    time.Time   // of the last session
 	handshake  [][]byte
 	subscribed map[string][]byte // requests by URI
 }
 
-type session struct {
+type mcpSession struct {
 	server *owner.Client
 	stream *http.Response
 	ended  chan struct{} // closed after the last message of the server
@@ -62,7 +62,7 @@ func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
 
 // run passes messages on until in ends, and then waits for the last answers. It reads the next message once the server has
 // done "initialize" or a notification, or has begun with another request.
-func (b *bridge) run(ctx context.Context, in io.Reader) error {
+func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 	ctx, lost := context.WithCancelCause(ctx)
 	var calls, streams sync.WaitGroup
 	defer func() {
@@ -151,7 +151,7 @@ func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func
 
 // forward passes one message on and its answer back. It calls started when the server has begun with the message, or when
 // none is connected. It returns only errors of the client.
-func (b *bridge) forward(ctx context.Context, m message, line []byte, started func()) error {
+func (b *stdioBridge) forward(ctx context.Context, m message, line []byte, started func()) error {
 	answer, err := b.deliver(ctx, line, started)
 	switch {
 	case err == nil:
@@ -169,7 +169,7 @@ func (b *bridge) forward(ctx context.Context, m message, line []byte, started fu
 }
 
 // deliver sends a message to the server, or to the next server if that has just ended, and returns the answer.
-func (b *bridge) deliver(ctx context.Context, line []byte, started func()) ([]byte, error) {
+func (b *stdioBridge) deliver(ctx context.Context, line []byte, started func()) ([]byte, error) {
 	for range 2 {
 		s, err := b.ensureUpstream(ctx, started)
 		if err != nil {
@@ -215,7 +215,7 @@ func unknownOutcomeErr(err error) clientError {
 }
 
 // ensureUpstream returns the current session, or starts one. It calls waiting before it waits for a server.
-func (b *bridge) ensureUpstream(ctx context.Context, waiting func()) (*session, error) {
+func (b *stdioBridge) ensureUpstream(ctx context.Context, waiting func()) (*mcpSession, error) {
 	if !b.connecting.TryLock() {
 		waiting()
 		b.connecting.Lock()
@@ -246,7 +246,7 @@ func (b *bridge) ensureUpstream(ctx context.Context, waiting func()) (*session, 
 	return s, nil
 }
 
-func (b *bridge) recordState(m message, line []byte) {
+func (b *stdioBridge) recordState(m message, line []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch m.Method {
@@ -261,12 +261,12 @@ func (b *bridge) recordState(m message, line []byte) {
 	}
 }
 
-func (b *bridge) open(ctx context.Context, server *owner.Client) (*session, error) {
+func (b *stdioBridge) open(ctx context.Context, server *owner.Client) (*mcpSession, error) {
 	stream, err := server.Open(ctx, ports.MCPPath, b.client.Query())
 	if err != nil {
 		return nil, err
 	}
-	s := &session{server, stream, make(chan struct{})}
+	s := &mcpSession{server, stream, make(chan struct{})}
 	b.mu.Lock()
 	b.current = s
 	b.mu.Unlock()
@@ -275,7 +275,7 @@ func (b *bridge) open(ctx context.Context, server *owner.Client) (*session, erro
 }
 
 // follow passes on the server's own requests and notifications until the session ends.
-func (b *bridge) follow(s *session) {
+func (b *stdioBridge) follow(s *mcpSession) {
 	defer close(s.ended)
 	for r := bufio.NewReader(s.stream.Body); ; {
 		line, err := r.ReadBytes('\n')
@@ -295,18 +295,18 @@ func (b *bridge) follow(s *session) {
 }
 
 // detach sends the next messages to another server. The current one answers the messages that it has.
-func (b *bridge) detach() {
+func (b *stdioBridge) detach() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.current, b.endedAt = nil, time.Now()
 }
 
-func (b *bridge) drop(s *session) {
+func (b *stdioBridge) drop(s *mcpSession) {
 	s.stream.Body.Close()
 	<-s.ended
 }
 
-func (b *bridge) end() {
+func (b *stdioBridge) end() {
 	b.mu.Lock()
 	s := b.current
 	b.mu.Unlock()
@@ -316,7 +316,7 @@ func (b *bridge) end() {
 }
 
 // post sends a message and returns the answer, nil for none. It calls started when the server has begun with it.
-func (s *session) post(ctx context.Context, line []byte, started func()) (answer []byte, err error) {
+func (s *mcpSession) post(ctx context.Context, line []byte, started func()) (answer []byte, err error) {
 	header := http.Header{"Content-Type": {"application/json"}, mcpserver.SessionHeader: s.stream.Header[mcpserver.SessionHeader]}
 	err = s.server.Do(ctx, http.MethodPost, ports.MCPPath, url.Values{}, header, line, func(resp *http.Response) error {
 		started()
@@ -327,7 +327,7 @@ func (s *session) post(ctx context.Context, line []byte, started func()) (answer
 }
 
 // send writes a message to the client. An empty message is none.
-func (b *bridge) send(message []byte) error {
+func (b *stdioBridge) send(message []byte) error {
 	if len(message) == 0 {
 		return nil
 	}

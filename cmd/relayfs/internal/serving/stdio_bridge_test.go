@@ -1,4 +1,4 @@
-package stdio
+package serving
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 )
 
 // newBridge returns a bridge to a server of a vault with one note.
-func newBridge(t *testing.T, out io.Writer) *bridge {
+func newBridge(t *testing.T, out io.Writer) *stdioBridge {
 	f := bridgetest.New(t, map[string]string{"V/a.md": "foo0;\n"})
 	srv := mcpserver.New(f.Workspace, mcpserver.Options{})
 	t.Cleanup(srv.Close)
@@ -34,7 +34,7 @@ func newBridge(t *testing.T, out io.Writer) *bridge {
 		return new(net.Dialer).DialContext(ctx, "tcp", web.Listener.Addr().String())
 	})
 	connect := func(context.Context, time.Duration) (*owner.Client, error) { return client, nil }
-	return &bridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string][]byte)}
+	return &stdioBridge{connect: connect, log: slog.New(slog.DiscardHandler), out: out, subscribed: make(map[string][]byte)}
 }
 
 // Everything that was asked before the input ended is answered.

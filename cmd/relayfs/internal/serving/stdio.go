@@ -1,12 +1,4 @@
-// Package stdio is `relayfs mcp` on stdin and stdout. Stdio connects one MCP client to the owner of the vaults: another
-// process or, if there is none, this one. Its bridge passes the messages on to the owner's /mcp.
-//
-// The client keeps its connection when the owner changes: the bridge connects to the next one and repeats the handshake and
-// the subscriptions. A request that reached no owner, or whose answer was lost, gets an error that says so. The tools are
-// left to mcpserver.
-//
-// Locks: bridge.connecting, bridge.mu under it; bridge.writing only.
-package stdio
+package serving
 
 import (
 	"cmp"
@@ -24,7 +16,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -38,14 +29,14 @@ var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 // this process becomes the owner; then other clients can use it, too, and it hands over to a process that asks.
 type Stdio struct {
 	Sources  []source.Source
-	Options  serving.Options                                  // for serving the sources itself
-	Open     func(*serving.Session) (*serving.Control, error) // returns the Control of a session
-	Author   string                                           // of the client's changes, "" for the owner's default
-	ReadOnly bool                                             // for this client
-	Given    []string                                         // flags that another owner would override
+	Options  Options                          // for serving the sources itself
+	Open     func(*Session) (*Control, error) // returns the Control of a session
+	Author   string                           // of the client's changes, "" for the owner's default
+	ReadOnly bool                             // for this client
+	Given    []string                         // flags that another owner would override
 	Log      *slog.Logger
 	running  sync.WaitGroup
-	bridge   *bridge
+	bridge   *stdioBridge
 }
 
 // Serve serves the client until in ends.
@@ -53,7 +44,7 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
 	defer cancel()
-	s.bridge = &bridge{
+	s.bridge = &stdioBridge{
 		connect: s.connect, client: mcpserver.Client{Author: s.Author, ReadOnly: s.ReadOnly}, log: s.Log, out: out, subscribed: make(map[string][]byte),
 	}
 	server, err := s.takeOver(ctx)
@@ -88,17 +79,17 @@ func (s *Stdio) connect(ctx context.Context, missing time.Duration) (*owner.Clie
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(serving.Poll):
+		case <-time.After(poll):
 		}
 	}
 }
 
-func (s *Stdio) clientOf(info owner.Info) *owner.Client { return serving.NewClient(info, s.Sources) }
+func (s *Stdio) clientOf(info owner.Info) *owner.Client { return NewClient(info, s.Sources) }
 
 // takeOver makes this process the owner, or returns a client of the process that is the owner by now.
 func (s *Stdio) takeOver(ctx context.Context) (*owner.Client, error) {
-	sess, err := serving.Open(ctx, s.Sources, s.Options)
-	if info := serving.OwnerInError(err); info != nil {
+	sess, err := Open(ctx, s.Sources, s.Options)
+	if info := OwnerInError(err); info != nil {
 		return s.clientOf(*info), nil
 	}
 	if err != nil {
@@ -108,22 +99,22 @@ func (s *Stdio) takeOver(ctx context.Context) (*owner.Client, error) {
 }
 
 // start serves a session in this process until ctx ends or it hands over, and returns a client of it.
-func (s *Stdio) start(ctx context.Context, sess *serving.Session) (*owner.Client, error) {
+func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error) {
 	c, err := s.Open(sess)
 	if err != nil {
 		return nil, errors.Join(err, sess.Close())
 	}
 	handed, end := context.WithCancel(ctx)
-	c.AllowHandover(s.mayHandOver, func() {
+	c.mayHandOver, c.beginHandover = s.mayHandOver, func() {
 		s.bridge.detach()
 		end()
-	})
+	}
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
 		defer end()
 		defer sess.Close()
 		defer c.MCP.Close()
-		err := c.Serve(ctx, serving.MCPCommand, func(ctx context.Context) error {
+		err := c.Serve(ctx, MCPCommand, func(ctx context.Context) error {
 			close(begun)
 			select {
 			case <-ctx.Done(): // or a source failed
@@ -146,7 +137,7 @@ func (s *Stdio) start(ctx context.Context, sess *serving.Session) (*owner.Client
 
 // mayHandOver returns an error unless the next owner serves the same sources by the same names, and overrides no flag of
 // this client.
-func (s *Stdio) mayHandOver(req serving.HandoverRequest) error {
+func (s *Stdio) mayHandOver(req handoverRequest) error {
 	if len(s.Given) > 0 {
 		return fmt.Errorf("it was started with %s, which the other process would override", strings.Join(s.Given, ", "))
 	}
