@@ -274,3 +274,61 @@ func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
 		mustSay(t, src, map[model.Verdict]string{model.Accepted: "Other.md", model.Rejected: "Plan.md"}[verdict], "one\n")
 	}
 }
+
+// What was decided about notes in folders is taken back where the folders are now: also if these have changed places by one
+// decision, and if that was taken back.
+func TestUndoFollowsFolders(t *testing.T) {
+	ways := map[string][][2]model.Path{
+		"moved":            {{"Notes/a", "Notes/x"}},
+		"exchanged":        {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/x", "Notes/b"}},
+		"in a circle":      {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/c", "Notes/b"}, {"Notes/x", "Notes/c"}},
+		"into one another": {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/x", "Notes/a/b"}},
+	}
+	for name, way := range ways {
+		for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
+			for undone := range 3 { // how often the moves are taken back, and accepted again in between
+				files, place := make(map[string]string), make(map[string]model.Path)
+				for _, d := range []string{"a", "b", "c"} {
+					place[d] = model.Path("Notes/" + d)
+					files["Notes/"+d+"/one.md"] = d
+				}
+				f := bridgetest.New(t, files)
+				moveTo(t, f.Workspace, "Notes/a/one.md", "Notes/a/two.md")
+				first := decideAll(t, f.Workspace, verdict)
+				for _, m := range way {
+					moveTo(t, f.Workspace, m[0], m[1])
+				}
+				decideAll(t, f.Workspace, model.Accepted)
+				for i := range undone {
+					if i > 0 {
+						decideAll(t, f.Workspace, model.Accepted)
+					}
+					undo(t, f.Workspace, "")
+				}
+				for _, m := range way {
+					for d, at := range place {
+						place[d] = model.Path(model.Rebased(string(at), string(m[0]), string(m[1])))
+					}
+				}
+				if out, err := f.Undo(t.Context(), first.Batch, person); err != nil || len(out.Failed) > 0 {
+					t.Fatalf("%s, %s, undone %d times: %v, %v", name, verdict, undone, out.Failed, err)
+				}
+				for d, at := range place {
+					shown := at.Join("one.md")
+					if d == "a" {
+						shown = at.Join("two.md")
+					}
+					if got := open(t, f.Workspace, shown).Text(); got != d {
+						t.Errorf("%s, %s, undone %d times: %s shows %q, want %q", name, verdict, undone, shown, got, d)
+					}
+					if undone > 0 {
+						at = model.Path("Notes/" + d)
+					}
+					if got := f.SourceText(string(at.Join("one.md"))); got != d {
+						t.Errorf("%s, %s, undone %d times: %s holds %q, want %q", name, verdict, undone, at.Join("one.md"), got, d)
+					}
+				}
+			}
+		}
+	}
+}

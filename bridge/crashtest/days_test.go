@@ -357,7 +357,7 @@ func sameHead(a, b string) bool {
 }
 
 // undoAll takes back all decisions, the newest first, and rejects all that waits then. What could not be taken back because
-// something else has its place is tried again after that.
+// something else has its place, or is proposed for it, is tried again after that, as long as anything changes.
 func (d *day) undoAll() {
 	ctx := d.t.Context()
 	journal, err := d.p.ws.Journal(10_000)
@@ -368,19 +368,22 @@ func (d *day) undoAll() {
 			left = append(left, batch)
 		}
 	}
-	for range 3 {
+	for changed := true; changed; {
+		changed = false
 		left = slices.DeleteFunc(left, func(batch string) bool {
 			out, err := d.p.ws.Undo(ctx, batch, person)
 			if errors.Is(err, bridge.ErrNothingToUndo) {
 				return true
 			}
 			check(d.t, err)
+			changed = changed || out.Notes > 0
 			d.note("at the end the person undoes %s: %d, but %v", batch, out.Notes, out.Failed)
 			return len(out.Failed) == 0
 		})
 		ids := d.pending()
 		out, err := d.p.ws.Decide(ctx, ids, model.Rejected, person)
 		check(d.t, err)
+		changed = changed || out.Notes > 0
 		d.note("at the end the person rejects %v, but %v", ids, out.Failed)
 	}
 }

@@ -53,7 +53,7 @@ type ProposalRecord struct {
 	Session string       `json:"session,omitempty"`
 	Time    time.Time    `json:"time"`
 	Stale   bool         `json:"stale,omitempty"`
-	Blocked bool         `json:"blocked,omitempty"` // see Proposal.Taken
+	Blocked bool         `json:"blocked,omitempty"` // see Proposal.Taken; what it is about is shown where it is
 	// Stamp and Sum name the state that the proposal was made about.
 	Stamp Stamp      `json:"stamp,omitzero"`
 	Sum   ContentSum `json:"sum,omitzero"`

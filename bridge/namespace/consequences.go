@@ -200,17 +200,16 @@ func shownAt(l *Locked, rel string) model.Path {
 
 // Undo takes back the decisions of journal entries on proposals of one Folder; see
 // Folder.Undo.
-func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[model.Path]error) {
-	failed = make(map[model.Path]error)
+func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
+	failed = make(map[string]error)
 	f, err := n.structureAt("undo", entries[0].Path)
 	for _, e := range entries {
-		switch {
-		case err != nil:
-			failed[e.Path] = err
-		case e.Decision.Verdict == model.Rejected:
-			if err := n.makeRoomAgain(ctx, f, e.Decision.Proposal); err != nil {
-				failed[e.Path] = err
-			}
+		why := err
+		if why == nil && e.Decision.Verdict == model.Rejected {
+			why = n.makeRoomAgain(ctx, f, e.Decision.Proposal)
+		}
+		if why != nil {
+			failed[e.Decision.Proposal.ID] = why
 		}
 	}
 	if len(failed) > 0 {

@@ -126,7 +126,7 @@ func (n *Consequences) FollowAccepted(ctx context.Context, f *Folder) {
 // FinishProposed rewrites the links that proposed renames of the list have not rewritten yet.
 func (n *Consequences) FinishProposed(ctx context.Context, f *Folder, list []*tree.Proposal) {
 	for _, p := range list {
-		if p.Record().Linking && !p.IsBlocked() {
+		if rec := p.Record(); rec.Linking && !rec.Blocked {
 			n.finishProposed(ctx, f, p)
 		}
 	}

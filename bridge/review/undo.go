@@ -187,42 +187,28 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 }
 
 // undoProposals takes back decisions on proposals: those of one batch in one Folder together, the
-// newest first. What is not where a decision left it may be in a folder that was renamed since.
+// newest first.
 func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.JournalEntry, by model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)
 	type together struct{ folder, batch string }
 	of := func(e model.JournalEntry) together { return together{e.Folder, e.BatchOf()} }
 	lists := make(map[together][]model.JournalEntry)
-	for _, e := range entries {
-		lists[of(e)] = append(lists[of(e)], e)
+	for i, e := range j.now(entries) {
+		lists[of(entries[i])] = append(lists[of(entries[i])], e)
 	}
 	for _, e := range entries {
 		list := lists[of(e)]
 		if delete(lists, of(e)); len(list) == 0 {
 			continue
 		}
-		d := model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf()}
-		again, failed := r.names.Undo(ctx, list, d)
-		var moved []model.JournalEntry
-		for _, e := range list {
-			if failed[e.Path] == nil {
-				continue
-			}
-			if now, ok := j.now(e); ok {
-				moved = append(moved, now)
-			}
-		}
-		if len(moved) > 0 {
-			for _, e := range moved {
-				delete(failed, e.Path)
-			}
-			more, stay := r.names.Undo(ctx, moved, d)
-			again = append(again, more...)
-			maps.Copy(failed, stay)
-		}
+		again, failed := r.names.Undo(ctx, list, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf()})
 		out.Proposals = append(out.Proposals, again...)
 		out.Notes += len(again)
-		maps.Copy(out.Failed, failed)
+		for _, e := range list {
+			if err := failed[e.Decision.Proposal.ID]; err != nil {
+				out.Failed[e.Path] = model.WrapError("undo", e.Path, err)
+			}
+		}
 	}
 }
 
@@ -251,37 +237,68 @@ func (r *Review) journal() (j journal, err error) {
 	return j, nil
 }
 
-// now is the entry of a proposal with the paths of folders that were renamed since, if any were, other than in its own batch:
-// those go back before it. An accepted proposal names what was moved or removed by where it was, which something else may have now: of that only
-// the folder is followed.
-func (j journal) now(e model.JournalEntry) (now model.JournalEntry, ok bool) {
-	i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
-	d, rec := *e.Decision, *e.Decision.Proposal
-	together := make(map[string]bool)
-	for k, x := range slices.Backward(j.all[:max(i, 0)]) {
-		if x.Folder != e.Folder || x.Decision == nil || x.Decision.Proposal == nil || !x.Decision.Proposal.Dir || x.Decision.Proposal.Kind != model.ProposedRename {
+// folderMove is a move of a folder that a decision has made.
+type folderMove struct {
+	entry    int // in journal.all
+	from, to string
+}
+
+// folderMoves lists the moves of folders, the oldest first. What had the name that a folder gets was moved aside before, by the
+// same batch, and gets the name back when that is undone.
+func (j journal) folderMoves() (moves []folderMove) {
+	for k, x := range slices.Backward(j.all) {
+		if x.Decision == nil || x.Decision.Proposal == nil || !x.Decision.Proposal.Dir || x.Decision.Proposal.Kind != model.ProposedRename || !j.moved(k) {
 			continue
 		}
-		folder := x.Decision.Proposal
-		together[folder.ID] = together[folder.ID] || x.BatchOf() == e.BatchOf()
-		if together[folder.ID] || !j.moved(k) {
-			continue
+		rec := x.Decision.Proposal
+		steps := []folderMove{{k, rec.Rel, rec.To()}}
+		for _, other := range j.all {
+			if other.Folder != x.Folder || other.Decision == nil || other.Decision.Proposal == nil || other.BatchOf() != x.BatchOf() {
+				continue
+			}
+			if aside := other.Decision.Proposal; aside.Aside != "" && aside.From() == rec.To() {
+				steps = slices.Insert(steps, 0, folderMove{k, rec.To(), aside.Rel})
+			}
 		}
-		ok = true
-		from, to := folder.From(), folder.To()
 		if x.Decision.Verdict == model.Undone {
-			from, to = to, from
+			slices.Reverse(steps)
+			for i, m := range steps {
+				steps[i].from, steps[i].to = m.to, m.from
+			}
 		}
-		if d.Verdict != model.Accepted || rec.Rel == "" {
-			rec.Rebase(from, to)
-			continue
-		}
-		rec.Rel = path.Join(model.Rebased(path.Dir(rec.Rel), from, to), path.Base(rec.Rel))
-		rec.ToDir = model.Rebased(rec.ToDir, from, to)
-		rec.RebaseOthers(from, to)
+		moves = append(moves, steps...)
 	}
-	d.Proposal, e.Decision = &rec, &d
-	return e, ok
+	return moves
+}
+
+// now returns entries about proposals, which are to be taken back together, with the paths that folders have now, or have once the
+// newer ones of the entries are taken back. An accepted proposal names what was moved or removed by where it was, which something else
+// may have now: of that only the folder is followed.
+func (j journal) now(entries []model.JournalEntry) (now []model.JournalEntry) {
+	moves := j.folderMoves()
+	goBack := make(map[*model.Decision]bool)
+	for _, e := range entries {
+		goBack[e.Decision] = true
+	}
+	for _, e := range entries {
+		i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
+		d, rec := *e.Decision, *e.Decision.Proposal
+		for _, m := range moves {
+			if x := j.all[m.entry]; m.entry >= i || x.Folder != e.Folder || goBack[x.Decision] {
+				continue
+			}
+			if d.Verdict != model.Accepted || rec.Rel == "" {
+				rec.Rebase(m.from, m.to)
+				continue
+			}
+			rec.Rel = path.Join(model.Rebased(path.Dir(rec.Rel), m.from, m.to), path.Base(rec.Rel))
+			rec.ToDir = model.Rebased(rec.ToDir, m.from, m.to)
+			rec.RebaseOthers(m.from, m.to)
+		}
+		d.Proposal, e.Decision = &rec, &d
+		now = append(now, e)
+	}
+	return now
 }
 
 // moved reports whether an entry about a proposal to rename tells of a rename: it was accepted, or that was taken back.

@@ -112,7 +112,7 @@ func (n *Node) rehome(d *Node, name string) {
 		defer func() {
 			for _, p := range n.Folder.proposals {
 				p.rec.RebaseOthers(was, n.rel())
-				if p.blocked() {
+				if p.rec.Blocked {
 					p.rec.ToDir = model.Rebased(p.rec.ToDir, was, n.rel())
 				}
 			}

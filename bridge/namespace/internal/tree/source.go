@@ -229,7 +229,7 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 func (f *Folder) placeRestored() {
 	var homeless []*Node
 	for _, p := range f.proposals {
-		if p.rec.Kind != model.ProposedRename || p.blocked() {
+		if p.rec.Kind != model.ProposedRename || p.rec.Blocked {
 			continue
 		}
 		dir := f.lookup(p.rec.ToDir)

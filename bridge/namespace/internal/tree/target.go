@@ -144,7 +144,7 @@ func (p *Proposal) BackTo() (to Target, ok bool) {
 	n := p.Node
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
-	if p.rec.Aside == "" || p.blocked() {
+	if p.rec.Aside == "" || p.rec.Blocked {
 		return Target{}, false
 	}
 	to = Target{Dir: n.at().parent, Name: p.rec.Aside}
