@@ -332,3 +332,26 @@ func TestUndoFollowsFolders(t *testing.T) {
 		}
 	}
 }
+
+// Where a folder is to go back to, an empty one that an agent has made gives way. One with something in it does not.
+func TestUndoWhereAnAgentHasMadeAFolder(t *testing.T) {
+	for _, empty := range []bool{true, false} {
+		f := bridgetest.New(t, map[string]string{"Notes/d/one.md": "one\n"})
+		moveTo(t, f.Workspace, "Notes/d", "Notes/e")
+		decideAll(t, f.Workspace, model.Accepted)
+		if err := f.Mkdir(t.Context(), "Notes/d", bridge.ChangeRequest{By: ann}); err != nil {
+			t.Fatal(err)
+		}
+		if !empty {
+			f.Person("Notes/d/two.md", "a person's\n")
+		}
+		out, err := f.Undo(t.Context(), "", person)
+		if err != nil || (len(out.Failed) == 0) != empty {
+			t.Errorf("the folder is empty: %v; the undo fails with %v, %v", empty, out.Failed, err)
+		}
+		want := map[bool]string{true: "Notes/d/one.md", false: "Notes/e/one.md"}[empty]
+		if got := f.SourceText(want); got != "one\n" {
+			t.Errorf("the folder is empty: %v; %s holds %q", empty, want, got)
+		}
+	}
+}

@@ -29,7 +29,8 @@ func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tre
 		}
 	}
 	for _, x := range folders {
-		n.removeFolders(ctx, x.Place().Path)
+		for p := x.Place().Path; p.Dir() != "" && n.removeFolder(ctx, p); p = p.Dir() {
+		}
 	}
 }
 
@@ -80,28 +81,23 @@ func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model
 	return nil
 }
 
-// removeFolders removes the folder at p, and those that it is in, as long as an agent
-// made it and it is empty.
-func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
+// removeFolder removes the folder at p if an agent made it and it is empty, and reports whether it did.
+func (n *Consequences) removeFolder(ctx context.Context, p model.Path) bool {
 	f, err := n.structureAt("remove", p)
 	if err != nil {
-		return
+		return false
 	}
 	l := f.Lock()
 	defer l.Unlock()
-	for ; p.Dir() != ""; p = p.Dir() {
-		x, err := n.tree.Find("remove", p)
-		if err != nil {
-			return
-		}
-		st := x.State()
-		if st.CreatedBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(x.Holds()) > 0 {
-			return
-		}
-		if n.removeNow(ctx, l, x, p, Restructure{}) != nil {
-			return
-		}
+	x, err := n.tree.Find("remove", p)
+	if err != nil {
+		return false
 	}
+	st := x.State()
+	if st.CreatedBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(x.Holds()) > 0 {
+		return false
+	}
+	return n.removeNow(ctx, l, x, p, Restructure{}) == nil
 }
 
 // CreateAgain makes the note again that RemoveRejected took away after the decision e, so that e can
@@ -199,17 +195,23 @@ func shownAt(l *Locked, rel string) model.Path {
 }
 
 // Undo takes back the decisions of journal entries on proposals of one Folder; see
-// Folder.Undo.
+// Folder.Undo. An empty folder that an agent has made where something comes back gives way.
 func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	failed = make(map[string]error)
 	f, err := n.structureAt("undo", entries[0].Path)
 	for _, e := range entries {
-		why := err
-		if why == nil && e.Decision.Verdict == model.Rejected {
-			why = n.makeRoomAgain(ctx, f, e.Decision.Proposal)
+		rec, why := e.Decision.Proposal, err
+		switch {
+		case why != nil:
+		case e.Decision.Verdict == model.Rejected:
+			why = n.makeRoomAgain(ctx, f, rec)
+		case rec.Rel != "" && rec.Kind != model.ProposedFile:
+			if x := f.Lookup(rec.Rel); x != nil {
+				n.removeFolder(ctx, x.Place().Path)
+			}
 		}
 		if why != nil {
-			failed[e.Decision.Proposal.ID] = why
+			failed[rec.ID] = why
 		}
 	}
 	if len(failed) > 0 {
