@@ -333,8 +333,8 @@ func TestUndoFollowsFolders(t *testing.T) {
 	}
 }
 
-// Where a folder is to go back to, an empty one that an agent has made gives way. One with something in it does not.
-func TestUndoWhereAnAgentHasMadeAFolder(t *testing.T) {
+// Where a folder is to go back to, an empty one gives way. One with something in it does not.
+func TestUndoWhereAFolderWasMade(t *testing.T) {
 	for _, empty := range []bool{true, false} {
 		f := bridgetest.New(t, map[string]string{"Notes/d/one.md": "one\n"})
 		moveTo(t, f.Workspace, "Notes/d", "Notes/e")
@@ -352,6 +352,32 @@ func TestUndoWhereAnAgentHasMadeAFolder(t *testing.T) {
 		want := map[bool]string{true: "Notes/d/one.md", false: "Notes/e/one.md"}[empty]
 		if got := f.SourceText(want); got != "one\n" {
 			t.Errorf("the folder is empty: %v; %s holds %q", empty, want, got)
+		}
+	}
+}
+
+// Where a folder cannot go back, as another one has its name, what was decided together with it on a note in it is not taken back in the
+// other one.
+func TestUndoStaysInItsFolder(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/d/x.md": "own\n", "Notes/h/y.md": "another's\n"})
+	moveTo(t, f.Workspace, "Notes/d/x.md", "Notes/d/y.md")
+	moveTo(t, f.Workspace, "Notes/d", "Notes/f")
+	first := decideAll(t, f.Workspace, model.Accepted)
+	moveTo(t, f.Workspace, "Notes/h", "Notes/d")
+	decideAll(t, f.Workspace, model.Accepted)
+	if out, err := f.Undo(t.Context(), first.Batch, person); err != nil || len(out.Failed) != 2 || out.Notes != 0 {
+		t.Errorf("%d taken back, %v, %v", out.Notes, out.Failed, err)
+	}
+	for at, want := range map[string]string{"Notes/d/y.md": "another's\n", "Notes/f/y.md": "own\n"} {
+		if got := f.SourceText(at); got != want {
+			t.Errorf("%s holds %q, want %q", at, got, want)
+		}
+	}
+	undo(t, f.Workspace, "")
+	undo(t, f.Workspace, first.Batch)
+	for at, want := range map[string]string{"Notes/h/y.md": "another's\n", "Notes/d/x.md": "own\n"} {
+		if got := f.SourceText(at); got != want {
+			t.Errorf("taken back in order, %s holds %q, want %q", at, got, want)
 		}
 	}
 }

@@ -29,8 +29,7 @@ func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tre
 		}
 	}
 	for _, x := range folders {
-		for p := x.Place().Path; p.Dir() != "" && n.removeFolder(ctx, p); p = p.Dir() {
-		}
+		n.removeFolders(ctx, x.Place().Path)
 	}
 }
 
@@ -81,23 +80,28 @@ func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model
 	return nil
 }
 
-// removeFolder removes the folder at p if an agent made it and it is empty, and reports whether it did.
-func (n *Consequences) removeFolder(ctx context.Context, p model.Path) bool {
+// removeFolders removes the folder at p, and those that it is in, as long as an agent
+// made it and it is empty.
+func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
 	f, err := n.structureAt("remove", p)
 	if err != nil {
-		return false
+		return
 	}
 	l := f.Lock()
 	defer l.Unlock()
-	x, err := n.tree.Find("remove", p)
-	if err != nil {
-		return false
+	for ; p.Dir() != ""; p = p.Dir() {
+		x, err := n.tree.Find("remove", p)
+		if err != nil {
+			return
+		}
+		st := x.State()
+		if st.CreatedBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(x.Holds()) > 0 {
+			return
+		}
+		if n.removeNow(ctx, l, x, p, Restructure{}) != nil {
+			return
+		}
 	}
-	st := x.State()
-	if st.CreatedBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(x.Holds()) > 0 {
-		return false
-	}
-	return n.removeNow(ctx, l, x, p, Restructure{}) == nil
 }
 
 // CreateAgain makes the note again that RemoveRejected took away after the decision e, so that e can
@@ -194,8 +198,21 @@ func shownAt(l *Locked, rel string) model.Path {
 	return shownAt(l, dir).Join(name)
 }
 
+// clear removes the folder at rel, to which another one is to come back, if it is empty. If that fails, the undo says what is in the way.
+func (n *Consequences) clear(ctx context.Context, f *Folder, rel string) {
+	l := f.Lock()
+	defer l.Unlock()
+	x := l.Lookup(rel)
+	if x == nil || x.Kind != model.KindDir {
+		return
+	}
+	if st := x.State(); st.Pending == nil && !st.Elsewhere && st.Shows == 0 && len(x.Holds()) == 0 {
+		_ = n.removeNow(ctx, l, x, st.Path, Restructure{})
+	}
+}
+
 // Undo takes back the decisions of journal entries on proposals of one Folder; see
-// Folder.Undo. An empty folder that an agent has made where something comes back gives way.
+// Folder.Undo.
 func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	failed = make(map[string]error)
 	f, err := n.structureAt("undo", entries[0].Path)
@@ -205,10 +222,8 @@ func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d
 		case why != nil:
 		case e.Decision.Verdict == model.Rejected:
 			why = n.makeRoomAgain(ctx, f, rec)
-		case rec.Rel != "" && rec.Kind != model.ProposedFile:
-			if x := f.Lookup(rec.Rel); x != nil {
-				n.removeFolder(ctx, x.Place().Path)
-			}
+		case rec.Dir:
+			n.clear(ctx, f, rec.Rel)
 		}
 		if why != nil {
 			failed[rec.ID] = why

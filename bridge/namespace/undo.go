@@ -55,10 +55,18 @@ func (u *undoing) acceptances(ctx context.Context, left []model.ProposalRecord) 
 	var aside []*tree.Proposal
 	for again := true; again; {
 		again = false
+		var away []model.Path // folders that are not back, and so what was decided on in them before is not there
 		left = slices.DeleteFunc(left, func(rec model.ProposalRecord) bool {
-			p, err := u.acceptance(ctx, rec)
+			var p *tree.Proposal
+			err := tree.ErrElsewhere
+			if !slices.ContainsFunc(away, func(dir model.Path) bool { return dir.Contains(model.Path(rec.Rel)) || dir.Contains(model.Path(rec.To())) }) {
+				p, err = u.acceptance(ctx, rec)
+			}
 			if err != nil {
 				u.failed[rec.ID] = err
+				if rec.Dir && rec.Kind == model.ProposedRename {
+					away = append(away, model.Path(rec.Rel))
+				}
 				return false
 			}
 			delete(u.failed, rec.ID)

@@ -186,20 +186,31 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 	r.undoProposals(ctx, j, proposals, by, out)
 }
 
+// together names the entries about proposals of one batch in one Folder.
+type together struct{ folder, batch string }
+
+func togetherWith(e model.JournalEntry) together { return together{e.Folder, e.BatchOf()} }
+
 // undoProposals takes back decisions on proposals: those of one batch in one Folder together, the
 // newest first.
 func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.JournalEntry, by model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)
-	type together struct{ folder, batch string }
-	of := func(e model.JournalEntry) together { return together{e.Folder, e.BatchOf()} }
 	lists := make(map[together][]model.JournalEntry)
-	for i, e := range j.now(entries) {
-		lists[of(entries[i])] = append(lists[of(entries[i])], e)
-	}
 	for _, e := range entries {
-		list := lists[of(e)]
-		if delete(lists, of(e)); len(list) == 0 {
+		lists[togetherWith(e)] = append(lists[togetherWith(e)], e)
+	}
+	moves := j.folderMoves()
+	for _, e := range entries {
+		list := lists[togetherWith(e)]
+		if delete(lists, togetherWith(e)); len(list) == 0 {
 			continue
+		}
+		back := moves
+		for i, e := range list {
+			list[i] = j.now(e, back)
+			if e.Decision.Verdict == model.Accepted {
+				back = append(back, undoMoves(list[i], list[:i])...)
+			}
 		}
 		again, failed := r.names.Undo(ctx, list, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf()})
 		out.Proposals = append(out.Proposals, again...)
@@ -207,8 +218,10 @@ func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.J
 		for _, e := range list {
 			if err := failed[e.Decision.Proposal.ID]; err != nil {
 				out.Failed[e.Path] = model.WrapError("undo", e.Path, err)
+				back = slices.DeleteFunc(back, func(m folderMove) bool { return m.id == e.Decision.Proposal.ID && m.entry < 0 })
 			}
 		}
+		moves = back
 	}
 }
 
@@ -237,68 +250,75 @@ func (r *Review) journal() (j journal, err error) {
 	return j, nil
 }
 
-// folderMove is a move of a folder that a decision has made.
+// folderMove is a move of a folder by a decision on a proposal.
 type folderMove struct {
-	entry    int // in journal.all
+	folder   string // that it is in
+	id       string // of the proposal
+	entry    int    // in journal.all, -1 if it is not in the journal yet
 	from, to string
 }
 
-// folderMoves lists the moves of folders, the oldest first. What had the name that a folder gets was moved aside before, by the
-// same batch, and gets the name back when that is undone.
-func (j journal) folderMoves() (moves []folderMove) {
-	for k, x := range slices.Backward(j.all) {
-		if x.Decision == nil || x.Decision.Proposal == nil || !x.Decision.Proposal.Dir || x.Decision.Proposal.Kind != model.ProposedRename || !j.moved(k) {
-			continue
+// undoMoves lists the moves by which an accepted rename of a folder is taken back. What had the name that the folder got was moved aside
+// before, for a proposal of the same batch, and gets its name back then.
+func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []folderMove) {
+	rec := e.Decision.Proposal
+	if !rec.Dir || rec.Kind != model.ProposedRename {
+		return nil
+	}
+	moves = []folderMove{{e.Folder, rec.ID, -1, rec.To(), rec.Rel}}
+	for _, x := range batch {
+		if aside := x.Decision.Proposal; aside.Aside != "" && aside.From() == rec.To() {
+			moves = append(moves, folderMove{e.Folder, rec.ID, -1, aside.Rel, rec.To()})
 		}
-		rec := x.Decision.Proposal
-		steps := []folderMove{{k, rec.Rel, rec.To()}}
-		for _, other := range j.all {
-			if other.Folder != x.Folder || other.Decision == nil || other.Decision.Proposal == nil || other.BatchOf() != x.BatchOf() {
-				continue
-			}
-			if aside := other.Decision.Proposal; aside.Aside != "" && aside.From() == rec.To() {
-				steps = slices.Insert(steps, 0, folderMove{k, rec.To(), aside.Rel})
-			}
-		}
-		if x.Decision.Verdict == model.Undone {
-			slices.Reverse(steps)
-			for i, m := range steps {
-				steps[i].from, steps[i].to = m.to, m.from
-			}
-		}
-		moves = append(moves, steps...)
 	}
 	return moves
 }
 
-// now returns entries about proposals, which are to be taken back together, with the paths that folders have now, or have once the
-// newer ones of the entries are taken back. An accepted proposal names what was moved or removed by where it was, which something else
-// may have now: of that only the folder is followed.
-func (j journal) now(entries []model.JournalEntry) (now []model.JournalEntry) {
-	moves := j.folderMoves()
-	goBack := make(map[*model.Decision]bool)
-	for _, e := range entries {
-		goBack[e.Decision] = true
-	}
-	for _, e := range entries {
-		i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
-		d, rec := *e.Decision, *e.Decision.Proposal
-		for _, m := range moves {
-			if x := j.all[m.entry]; m.entry >= i || x.Folder != e.Folder || goBack[x.Decision] {
-				continue
-			}
-			if d.Verdict != model.Accepted || rec.Rel == "" {
-				rec.Rebase(m.from, m.to)
-				continue
-			}
-			rec.Rel = path.Join(model.Rebased(path.Dir(rec.Rel), m.from, m.to), path.Base(rec.Rel))
-			rec.ToDir = model.Rebased(rec.ToDir, m.from, m.to)
-			rec.RebaseOthers(m.from, m.to)
+// folderMoves lists the moves of folders, the oldest first.
+func (j journal) folderMoves() (moves []folderMove) {
+	batches := make(map[together][]model.JournalEntry)
+	for _, e := range j.all {
+		if e.Decision != nil && e.Decision.Proposal != nil {
+			batches[togetherWith(e)] = append(batches[togetherWith(e)], e)
 		}
-		d.Proposal, e.Decision = &rec, &d
-		now = append(now, e)
 	}
-	return now
+	for k, e := range slices.Backward(j.all) {
+		if e.Decision == nil || e.Decision.Proposal == nil || !j.moved(k) {
+			continue
+		}
+		steps := undoMoves(e, batches[togetherWith(e)])
+		if e.Decision.Verdict != model.Undone {
+			slices.Reverse(steps)
+		}
+		for _, m := range steps {
+			if m.entry = k; e.Decision.Verdict != model.Undone {
+				m.from, m.to = m.to, m.from
+			}
+			moves = append(moves, m)
+		}
+	}
+	return moves
+}
+
+// now returns an entry about a proposal with the paths that folders have after moves. An accepted proposal names what was moved or removed
+// by where it was, which something else may have now: of that only the folder is followed.
+func (j journal) now(e model.JournalEntry, moves []folderMove) model.JournalEntry {
+	i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
+	d, rec := *e.Decision, *e.Decision.Proposal
+	for _, m := range moves {
+		if m.entry >= i || m.folder != e.Folder {
+			continue
+		}
+		if d.Verdict != model.Accepted || rec.Rel == "" {
+			rec.Rebase(m.from, m.to)
+			continue
+		}
+		rec.Rel = path.Join(model.Rebased(path.Dir(rec.Rel), m.from, m.to), path.Base(rec.Rel))
+		rec.ToDir = model.Rebased(rec.ToDir, m.from, m.to)
+		rec.RebaseOthers(m.from, m.to)
+	}
+	d.Proposal, e.Decision = &rec, &d
+	return e
 }
 
 // moved reports whether an entry about a proposal to rename tells of a rename: it was accepted, or that was taken back.

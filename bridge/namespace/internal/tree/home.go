@@ -79,7 +79,7 @@ func (f *Folder) Return(n *Node) model.Event {
 }
 
 // ErrElsewhere says that what a decision was about has changed too much since.
-var ErrElsewhere = errors.New("cannot be taken back: it is not where the decision left it")
+var ErrElsewhere = errors.New("cannot be taken back: it is not where the decision left it, or something else is proposed for it")
 
 // Decided is a proposal that was decided on, and what it is about as it is now.
 type Decided struct {
