@@ -59,7 +59,9 @@ func (u *undoing) acceptances(ctx context.Context, left []model.ProposalRecord) 
 		left = slices.DeleteFunc(left, func(rec model.ProposalRecord) bool {
 			var p *tree.Proposal
 			err := tree.ErrElsewhere
-			if !slices.ContainsFunc(away, func(dir model.Path) bool { return dir.Contains(model.Path(rec.Rel)) || dir.Contains(model.Path(rec.To())) }) {
+			if !slices.ContainsFunc(away, func(dir model.Path) bool {
+				return dir.Contains(model.Path(rec.Rel)) || dir.Contains(model.Path(rec.To()))
+			}) {
 				p, err = u.acceptance(ctx, rec)
 			}
 			if err != nil {

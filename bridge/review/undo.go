@@ -282,19 +282,23 @@ func (j journal) folderMoves() (moves []folderMove) {
 			batches[togetherWith(e)] = append(batches[togetherWith(e)], e)
 		}
 	}
+	accepts := func(e model.JournalEntry) bool { return e.Decision.Verdict == model.Accepted }
 	for k, e := range slices.Backward(j.all) {
-		if e.Decision == nil || e.Decision.Proposal == nil || !j.moved(k) {
+		if e.Decision == nil || e.Decision.Proposal == nil {
 			continue
 		}
-		steps := undoMoves(e, batches[togetherWith(e)])
-		if e.Decision.Verdict != model.Undone {
-			slices.Reverse(steps)
+		back := undoMoves(e, batches[togetherWith(e)])
+		for i := range back {
+			back[i].entry = k
 		}
-		for _, m := range steps {
-			if m.entry = k; e.Decision.Verdict != model.Undone {
+		switch {
+		case accepts(e):
+			for _, m := range slices.Backward(back) {
 				m.from, m.to = m.to, m.from
+				moves = append(moves, m)
 			}
-			moves = append(moves, m)
+		case slices.ContainsFunc(batches[together{e.Folder, e.Decision.Undoes}], accepts):
+			moves = append(moves, back...)
 		}
 	}
 	return moves
@@ -319,17 +323,6 @@ func (j journal) now(e model.JournalEntry, moves []folderMove) model.JournalEntr
 	}
 	d.Proposal, e.Decision = &rec, &d
 	return e
-}
-
-// moved reports whether an entry about a proposal to rename tells of a rename: it was accepted, or that was taken back.
-func (j journal) moved(k int) bool {
-	d := j.all[k].Decision
-	if d.Verdict != model.Undone {
-		return d.Verdict == model.Accepted
-	}
-	return slices.ContainsFunc(j.all[k:], func(x model.JournalEntry) bool {
-		return x.Decision != nil && x.BatchOf() == d.Undoes && x.Decision.Verdict == model.Accepted
-	})
 }
 
 // find finds what Undo is to take back.
