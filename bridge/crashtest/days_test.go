@@ -356,7 +356,7 @@ func sameHead(a, b string) bool {
 	return a == b
 }
 
-// undoAll takes back all decisions, the newest first, and rejects all that waits then. What could not be taken back because
+// undoAll takes back all decisions and changes of front matter, the newest first, and rejects all that waits then. What could not be taken back because
 // something else has its place, or is proposed for it, is tried again after that, as long as anything changes.
 func (d *day) undoAll() {
 	ctx := d.t.Context()
@@ -364,7 +364,7 @@ func (d *day) undoAll() {
 	check(d.t, err)
 	var left []string
 	for _, e := range journal {
-		if batch := e.BatchOf(); e.Decision != nil && e.Decision.Verdict != model.Undone && !slices.Contains(left, batch) {
+		if batch := e.BatchOf(); (e.Decision == nil || e.Decision.Verdict != model.Undone) && !slices.Contains(left, batch) {
 			left = append(left, batch)
 		}
 	}
