@@ -128,7 +128,7 @@ func TestCommentStaysDecided(t *testing.T) {
 
 // A comment cannot be amended, blank or not.
 func TestCommentIsNotAmended(t *testing.T) {
-	for _, comment := range []string{"{>>why?<<}", "{>> <<}"} {
+	for _, comment := range []string{"{>>why?<<}", "{>> <<}", "{>><<}"} {
 		f := bridgetest.New(t, map[string]string{plan: "one two three\n"})
 		r := &running{f.Workspace, t, nil}
 		r.replace(ann, "two", comment+"two")

@@ -289,7 +289,7 @@ func (d *day) types() {
 		return
 	}
 	head, body, ok := cutHead(raw)
-	if !ok {
+	if !ok || d.isAgentsAtAName(rel, raw) {
 		return
 	}
 	var ends []int // of lines, outside of marks
@@ -348,6 +348,19 @@ func (d *day) stops() {
 		dir.Close()
 	}
 	d.start()
+}
+
+// isAgentsAtAName reports whether a note is an agent's and has the name of one that has to be there at the end. With words of the person in
+// it, it would keep the name.
+func (d *day) isAgentsAtAName(rel, raw string) bool {
+	named := false
+	for at, text := range d.notes {
+		if sameHead(raw, text) {
+			return false
+		}
+		named = named || path.Base(at) == path.Base(rel)
+	}
+	return named
 }
 
 func sameHead(a, b string) bool {
