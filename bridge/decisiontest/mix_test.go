@@ -915,7 +915,7 @@ func (m *mix) waiting() (list []string) {
 
 // playMix plays a sequence. An error has what led to it.
 func playMix(t testing.TB, start uint64, steps []uint64, end uint64) (err error) {
-	m := newMix(t, rand.New(rand.NewPCG(start, 3)), start%4 == 0)
+	m := newMix(t, rand.New(rand.NewPCG(start, 3)), start%8 == 0)
 	defer func() {
 		if p := recover(); p != nil {
 			buf := make([]byte, 4096)

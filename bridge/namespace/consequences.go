@@ -180,7 +180,6 @@ func (n *Consequences) makeRoomAgain(ctx context.Context, f *Folder, rec *model.
 	return n.createAgain(ctx, l, rec.Rel, id, by)
 }
 
-// makeFolderAgain makes the folder at rel, unless it is there.
 func (n *Consequences) makeFolderAgain(ctx context.Context, l *Locked, rel string, by model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil

@@ -28,7 +28,6 @@ func (f *Folder) SourceChanged(ctx context.Context, ev model.SourceEvent) {
 	}
 }
 
-// wrote takes over a new or changed file or folder.
 func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
 	l := f.Lock()
 	if l.Lookup(e.Rel) == nil && outdated(l.Source, e.Rel, e.Kind(), true) {

@@ -307,6 +307,9 @@ func (j journal) folderMoves() (moves []folderMove) {
 // now returns an entry about a proposal with the paths that folders have after moves. An accepted proposal names what was moved or removed
 // by where it was, which something else may have now: of that only the folder is followed.
 func (j journal) now(e model.JournalEntry, moves []folderMove) model.JournalEntry {
+	if len(moves) == 0 {
+		return e
+	}
 	i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
 	d, rec := *e.Decision, *e.Decision.Proposal
 	for _, m := range moves {
@@ -325,7 +328,6 @@ func (j journal) now(e model.JournalEntry, moves []folderMove) model.JournalEntr
 	return e
 }
 
-// find finds what Undo is to take back.
 func (j journal) find(batch string, ids []string) ([]undoable, error) {
 	if len(ids) > 0 {
 		return j.ofItems(ids, batch)

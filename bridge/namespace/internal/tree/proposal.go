@@ -70,14 +70,12 @@ func (p *Proposal) public() model.Proposal {
 	return pub
 }
 
-// Record is the proposal as it is to be kept now.
 func (p *Proposal) Record() model.ProposalRecord {
 	p.Node.Folder.mu.RLock()
 	defer p.Node.Folder.mu.RUnlock()
 	return p.record()
 }
 
-// Public is the proposal as callers see it.
 func (p *Proposal) Public() model.Proposal {
 	p.Node.Folder.mu.RLock()
 	defer p.Node.Folder.mu.RUnlock()
@@ -128,7 +126,6 @@ func (f *Folder) Pending() []*Proposal {
 	return slices.Clone(f.proposals)
 }
 
-// HasProposals says whether any proposal is pending.
 func (t *Tree) HasProposals() bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -117,7 +117,6 @@ func (f *Folder) Moved(n *Node, to Target, by model.Author) {
 	n.parent.usedBy(by)
 }
 
-// PersonRemoved notes that a person has removed n.
 func (f *Folder) PersonRemoved(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
