@@ -310,5 +310,6 @@ func frontMatterPlan(raw string, body int, edits []diffwrap.Edit, d model.Decisi
 	if len(edits) == 0 {
 		return note.Plan{}
 	}
-	return note.Plan{Edits: edits, Decision: &d, FrontMatter: note.FrontMatterChange(raw[:body], diffwrap.Apply(raw[:body], edits))}
+	before, after := raw[:body], diffwrap.Apply(raw[:body], edits)
+	return note.Plan{Edits: diffwrap.Diff(before, after), Decision: &d, FrontMatter: note.FrontMatterChange(before, after)} // of one diff
 }
