@@ -348,6 +348,7 @@ func (d *day) stops() {
 		dir.Close()
 	}
 	d.start()
+	check(d.t, d.p.open()) // a note that was moved is known by its file, which the next save may replace
 }
 
 // isAgentsAtAName reports whether a note is an agent's and has the name of one that has to be there at the end. With words of the person in
