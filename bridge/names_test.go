@@ -279,10 +279,11 @@ func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
 // decision, and if that was taken back.
 func TestUndoFollowsFolders(t *testing.T) {
 	ways := map[string][][2]model.Path{
-		"moved":            {{"Notes/a", "Notes/x"}},
-		"exchanged":        {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/x", "Notes/b"}},
-		"in a circle":      {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/c", "Notes/b"}, {"Notes/x", "Notes/c"}},
-		"into one another": {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/x", "Notes/a/b"}},
+		"moved":             {{"Notes/a", "Notes/x"}},
+		"exchanged":         {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/x", "Notes/b"}},
+		"with an empty one": {{"Notes/a", "Notes/x"}, {"Notes/e", "Notes/a"}, {"Notes/x", "Notes/e"}},
+		"in a circle":       {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/c", "Notes/b"}, {"Notes/x", "Notes/c"}},
+		"into one another":  {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/x", "Notes/a/b"}},
 	}
 	for name, way := range ways {
 		for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
@@ -293,6 +294,9 @@ func TestUndoFollowsFolders(t *testing.T) {
 					files["Notes/"+d+"/one.md"] = d
 				}
 				f := bridgetest.New(t, files)
+				if err := f.Mkdir(t.Context(), "Notes/e", bridge.ChangeRequest{By: ann}); err != nil {
+					t.Fatal(err)
+				}
 				moveTo(t, f.Workspace, "Notes/a/one.md", "Notes/a/two.md")
 				first := decideAll(t, f.Workspace, verdict)
 				for _, m := range way {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -221,7 +222,7 @@ func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d
 		case why != nil:
 		case e.Decision.Verdict == model.Rejected:
 			why = n.makeRoomAgain(ctx, f, rec)
-		case rec.Dir:
+		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // else it goes back itself
 			n.clear(ctx, f, rec.Rel)
 		}
 		if why != nil {
