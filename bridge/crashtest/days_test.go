@@ -32,6 +32,7 @@ type day struct {
 	// notes are what the vault has to have at the end, by where: the texts without the person's lines.
 	notes map[string]string
 	typed map[string]bool // the words of the person that have to be there, each once
+	saved bool            // the person has saved in this act
 	log   []string
 }
 
@@ -100,6 +101,7 @@ func (d *day) act() {
 	}
 	// What is done is as far as a kill before one of its calls leaves it.
 	n, calls := d.r.IntN(60), 0
+	d.saved = false
 	var left *world
 	w := d.w
 	w.disk.Before(func(disktest.Call) error {
@@ -113,7 +115,7 @@ func (d *day) act() {
 	if w != d.w {
 		return // relayfs was stopped
 	}
-	if left == nil {
+	if left == nil || d.saved { // relayfs's own calls may have come before the save
 		left = w.now()
 	}
 	d.note("  killed before call %d of %d", n, calls)
@@ -278,6 +280,7 @@ func (d *day) takesBack() {
 
 // types adds a line to a note of the vault, or makes one.
 func (d *day) types() {
+	d.saved = true
 	line := d.word("P")
 	notes := d.w.notes()
 	rel := randomtest.Pick(d.r, slices.Sorted(maps.Keys(notes))...)

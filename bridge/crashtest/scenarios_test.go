@@ -46,6 +46,8 @@ type scenario struct {
 	// moves says that a note is renamed. Where a disk cannot do that without replacing, a crash can leave it
 	// with both names.
 	moves bool
+	// parts says that a step changes several documents, one of which fails alone if a sync does.
+	parts bool
 	// recovers says that a kill may leave in the trash what was rejected: nothing says of a file on its way for which note it is when
 	// that is gone.
 	recovers bool
@@ -354,7 +356,7 @@ var scenarios = []scenario{
 		setUp: []step{rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Accepted)},
 	},
 	{
-		moves: true, name: "a rename with links in front matter is accepted and undone", files: map[string]string{"Plan.md": "one\n", "Index.md": "---\nup: \"[[Plan]]\"\n---\nbody\n"},
+		moves: true, parts: true, name: "a rename with links in front matter is accepted and undone", files: map[string]string{"Plan.md": "one\n", "Index.md": "---\nup: \"[[Plan]]\"\n---\nbody\n"},
 		setUp: []step{rename(plan, "Notes/Other.md"), decideProposal(model.Accepted)}, steps: []step{undo()},
 		between: func(expected []sight) sight { // the rename is not taken back yet
 			s := expected[1]
