@@ -128,7 +128,7 @@ func TestCommentStaysDecided(t *testing.T) {
 
 // A comment cannot be amended, blank or not.
 func TestCommentIsNotAmended(t *testing.T) {
-	for _, comment := range []string{"{>>why?<<}", "{>> <<}", "{>><<}"} {
+	for _, comment := range []string{"{>>why?<<}", "{>> <<}"} {
 		f := bridgetest.New(t, map[string]string{plan: "one two three\n"})
 		r := &running{f.Workspace, t, nil}
 		r.replace(ann, "two", comment+"two")
@@ -142,6 +142,21 @@ func TestCommentIsNotAmended(t *testing.T) {
 		if got := f.SourceText(plan); got != before {
 			t.Errorf("after the refused amendment of %q: got %q, want %q", comment, got, before)
 		}
+	}
+}
+
+// An agent's comment without a character in it is text, which can be amended.
+func TestCommentOfNothingIsAmended(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "one two three\n"})
+	r := &running{f.Workspace, t, nil}
+	r.replace(ann, "two", "{>><<}two")
+	for _, s := range r.pending() {
+		if out, err := f.Amend(t.Context(), s.ID, "changed", person); err != nil || len(out.Failed) > 0 {
+			t.Errorf("amend: %v, %v", out.Failed, err)
+		}
+	}
+	if got, want := f.SourceText(plan), "one changedtwo three\n"; got != want {
+		t.Errorf("amended: got %q, want %q", got, want)
 	}
 }
 
