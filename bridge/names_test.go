@@ -385,3 +385,19 @@ func TestUndoStaysInItsFolder(t *testing.T) {
 		}
 	}
 }
+
+// The change of a file is taken back wherever the file is by then.
+func TestUndoOfAFileThatWasRenamed(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/a.csv": "x\n"})
+	moveTo(t, f.Workspace, "Notes/a.csv", "Notes/b.csv")
+	renamed := decideAll(t, f.Workspace, model.Accepted)
+	if _, err := f.WriteFile(t.Context(), "Notes/b.csv", []byte("y\n"), bridge.ChangeRequest{By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	changed := decideAll(t, f.Workspace, model.Accepted)
+	undo(t, f.Workspace, renamed.Batch)
+	undo(t, f.Workspace, changed.Batch)
+	if got := f.SourceText("Notes/a.csv"); got != "x\n" {
+		t.Errorf("taken back: %q", got)
+	}
+}

@@ -199,7 +199,7 @@ func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.J
 	for _, e := range entries {
 		lists[togetherWith(e)] = append(lists[togetherWith(e)], e)
 	}
-	moves := j.folderMoves()
+	moves := j.moves()
 	for _, e := range entries {
 		list := lists[togetherWith(e)]
 		if delete(lists, togetherWith(e)); len(list) == 0 {
@@ -218,7 +218,7 @@ func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.J
 		for _, e := range list {
 			if err := failed[e.Decision.Proposal.ID]; err != nil {
 				out.Failed[e.Path] = model.WrapError("undo", e.Path, err)
-				back = slices.DeleteFunc(back, func(m folderMove) bool { return m.id == e.Decision.Proposal.ID && m.entry < 0 })
+				back = slices.DeleteFunc(back, func(m move) bool { return m.id == e.Decision.Proposal.ID && m.entry < 0 })
 			}
 		}
 		moves = back
@@ -250,32 +250,33 @@ func (r *Review) journal() (j journal, err error) {
 	return j, nil
 }
 
-// folderMove is a move of a folder by a decision on a proposal.
-type folderMove struct {
+// move is a move of a folder, or of a file, by a decision on a proposal.
+type move struct {
 	folder   string // that it is in
 	id       string // of the proposal
-	entry    int    // in journal.all, -1 if it is not in the journal yet
+	dir      bool
+	entry    int // in journal.all, -1 if it is not in the journal yet
 	from, to string
 }
 
-// undoMoves lists the moves by which an accepted rename of a folder is taken back. What had the name that the folder got was moved aside
+// undoMoves lists the moves by which an accepted rename is taken back. What had the new name was moved aside
 // before, for a proposal of the same batch, and gets its name back then.
-func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []folderMove) {
+func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) {
 	rec := e.Decision.Proposal
-	if !rec.Dir || rec.Kind != model.ProposedRename {
+	if rec.Kind != model.ProposedRename {
 		return nil
 	}
-	moves = []folderMove{{e.Folder, rec.ID, -1, rec.To(), rec.Rel}}
+	moves = []move{{e.Folder, rec.ID, rec.Dir, -1, rec.To(), rec.Rel}}
 	for _, x := range batch {
 		if aside := x.Decision.Proposal; aside.Aside != "" && aside.From() == rec.To() {
-			moves = append(moves, folderMove{e.Folder, rec.ID, -1, aside.Rel, rec.To()})
+			moves = append(moves, move{e.Folder, rec.ID, aside.Dir, -1, aside.Rel, rec.To()})
 		}
 	}
 	return moves
 }
 
-// folderMoves lists the moves of folders, the oldest first.
-func (j journal) folderMoves() (moves []folderMove) {
+// moves lists the moves that the journal tells of, the oldest first.
+func (j journal) moves() (moves []move) {
 	batches := make(map[together][]model.JournalEntry)
 	for _, e := range j.all {
 		if e.Decision != nil && e.Decision.Proposal != nil {
@@ -305,18 +306,20 @@ func (j journal) folderMoves() (moves []folderMove) {
 }
 
 // now returns an entry about a proposal with the paths that folders have after moves. An accepted proposal names what was moved or removed
-// by where it was, which something else may have now: of that only the folder is followed.
-func (j journal) now(e model.JournalEntry, moves []folderMove) model.JournalEntry {
+// by where it was, which something else may have now: of that only the folder is followed. A file that was changed is followed itself, as
+// it is known by its content.
+func (j journal) now(e model.JournalEntry, moves []move) model.JournalEntry {
 	if len(moves) == 0 {
 		return e
 	}
 	i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
 	d, rec := *e.Decision, *e.Decision.Proposal
+	changed := d.Verdict == model.Accepted && rec.Kind == model.ProposedFile
 	for _, m := range moves {
-		if m.entry >= i || m.folder != e.Folder {
+		if m.entry >= i || m.folder != e.Folder || !m.dir && !changed {
 			continue
 		}
-		if d.Verdict != model.Accepted || rec.Rel == "" {
+		if d.Verdict != model.Accepted || rec.Rel == "" || changed {
 			rec.Rebase(m.from, m.to)
 			continue
 		}
