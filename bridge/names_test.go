@@ -274,3 +274,130 @@ func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
 		mustSay(t, src, map[model.Verdict]string{model.Accepted: "Other.md", model.Rejected: "Plan.md"}[verdict], "one\n")
 	}
 }
+
+// What was decided about notes in folders is taken back where the folders are now: also if these have changed places by one
+// decision, and if that was taken back.
+func TestUndoFollowsFolders(t *testing.T) {
+	ways := map[string][][2]model.Path{
+		"moved":             {{"Notes/a", "Notes/x"}},
+		"exchanged":         {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/x", "Notes/b"}},
+		"with an empty one": {{"Notes/a", "Notes/x"}, {"Notes/e", "Notes/a"}, {"Notes/x", "Notes/e"}},
+		"in a circle":       {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/c", "Notes/b"}, {"Notes/x", "Notes/c"}},
+		"into one another":  {{"Notes/a", "Notes/x"}, {"Notes/b", "Notes/a"}, {"Notes/x", "Notes/a/b"}},
+	}
+	for name, way := range ways {
+		for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
+			for undone := range 3 { // how often the moves are taken back, and accepted again in between
+				files, place := make(map[string]string), make(map[string]model.Path)
+				for _, d := range []string{"a", "b", "c"} {
+					place[d] = model.Path("Notes/" + d)
+					files["Notes/"+d+"/one.md"] = d
+				}
+				f := bridgetest.New(t, files)
+				if err := f.Mkdir(t.Context(), "Notes/e", bridge.ChangeRequest{By: ann}); err != nil {
+					t.Fatal(err)
+				}
+				moveTo(t, f.Workspace, "Notes/a/one.md", "Notes/a/two.md")
+				first := decideAll(t, f.Workspace, verdict)
+				for _, m := range way {
+					moveTo(t, f.Workspace, m[0], m[1])
+				}
+				decideAll(t, f.Workspace, model.Accepted)
+				for i := range undone {
+					if i > 0 {
+						decideAll(t, f.Workspace, model.Accepted)
+					}
+					undo(t, f.Workspace, "")
+				}
+				for _, m := range way {
+					for d, at := range place {
+						place[d] = model.Path(model.Rebased(string(at), string(m[0]), string(m[1])))
+					}
+				}
+				if out, err := f.Undo(t.Context(), first.Batch, person); err != nil || len(out.Failed) > 0 {
+					t.Fatalf("%s, %s, undone %d times: %v, %v", name, verdict, undone, out.Failed, err)
+				}
+				for d, at := range place {
+					shown := at.Join("one.md")
+					if d == "a" {
+						shown = at.Join("two.md")
+					}
+					if got := open(t, f.Workspace, shown).Text(); got != d {
+						t.Errorf("%s, %s, undone %d times: %s shows %q, want %q", name, verdict, undone, shown, got, d)
+					}
+					if undone > 0 {
+						at = model.Path("Notes/" + d)
+					}
+					if got := f.SourceText(string(at.Join("one.md"))); got != d {
+						t.Errorf("%s, %s, undone %d times: %s holds %q, want %q", name, verdict, undone, at.Join("one.md"), got, d)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Where a folder is to go back to, an empty one gives way. One with something in it does not.
+func TestUndoWhereAFolderWasMade(t *testing.T) {
+	for _, empty := range []bool{true, false} {
+		f := bridgetest.New(t, map[string]string{"Notes/d/one.md": "one\n"})
+		moveTo(t, f.Workspace, "Notes/d", "Notes/e")
+		decideAll(t, f.Workspace, model.Accepted)
+		if err := f.Mkdir(t.Context(), "Notes/d", bridge.ChangeRequest{By: ann}); err != nil {
+			t.Fatal(err)
+		}
+		if !empty {
+			f.Person("Notes/d/two.md", "a person's\n")
+		}
+		out, err := f.Undo(t.Context(), "", person)
+		if err != nil || (len(out.Failed) == 0) != empty {
+			t.Errorf("the folder is empty: %v; the undo fails with %v, %v", empty, out.Failed, err)
+		}
+		want := map[bool]string{true: "Notes/d/one.md", false: "Notes/e/one.md"}[empty]
+		if got := f.SourceText(want); got != "one\n" {
+			t.Errorf("the folder is empty: %v; %s holds %q", empty, want, got)
+		}
+	}
+}
+
+// Where a folder cannot go back, as another one has its name, what was decided together with it on a note in it is not taken back in the
+// other one.
+func TestUndoStaysInItsFolder(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/d/x.md": "own\n", "Notes/h/y.md": "another's\n"})
+	moveTo(t, f.Workspace, "Notes/d/x.md", "Notes/d/y.md")
+	moveTo(t, f.Workspace, "Notes/d", "Notes/f")
+	first := decideAll(t, f.Workspace, model.Accepted)
+	moveTo(t, f.Workspace, "Notes/h", "Notes/d")
+	decideAll(t, f.Workspace, model.Accepted)
+	if out, err := f.Undo(t.Context(), first.Batch, person); err != nil || len(out.Failed) != 2 || out.Notes != 0 {
+		t.Errorf("%d taken back, %v, %v", out.Notes, out.Failed, err)
+	}
+	for at, want := range map[string]string{"Notes/d/y.md": "another's\n", "Notes/f/y.md": "own\n"} {
+		if got := f.SourceText(at); got != want {
+			t.Errorf("%s holds %q, want %q", at, got, want)
+		}
+	}
+	undo(t, f.Workspace, "")
+	undo(t, f.Workspace, first.Batch)
+	for at, want := range map[string]string{"Notes/h/y.md": "another's\n", "Notes/d/x.md": "own\n"} {
+		if got := f.SourceText(at); got != want {
+			t.Errorf("taken back in order, %s holds %q, want %q", at, got, want)
+		}
+	}
+}
+
+// The change of a file is taken back wherever the file is by then.
+func TestUndoOfAFileThatWasRenamed(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/a.csv": "x\n"})
+	moveTo(t, f.Workspace, "Notes/a.csv", "Notes/b.csv")
+	renamed := decideAll(t, f.Workspace, model.Accepted)
+	if _, err := f.WriteFile(t.Context(), "Notes/b.csv", []byte("y\n"), bridge.ChangeRequest{By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	changed := decideAll(t, f.Workspace, model.Accepted)
+	undo(t, f.Workspace, renamed.Batch)
+	undo(t, f.Workspace, changed.Batch)
+	if got := f.SourceText("Notes/a.csv"); got != "x\n" {
+		t.Errorf("taken back: %q", got)
+	}
+}

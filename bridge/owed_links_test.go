@@ -277,3 +277,21 @@ func TestLinkInANoteThatIsToBeDeletedAlready(t *testing.T) {
 		}
 	}
 }
+
+// Changes of one link in front matter by two renames are taken back one after the other.
+func TestUndoOfTwoLinksInFrontMatter(t *testing.T) {
+	const was = "---\nup: \"[[Plan]]\"\n---\nIndex\n"
+	f := bridgetest.New(t, map[string]string{plan: "plan\n", "Notes/P.md": "p\n", "Notes/d/Log.md": "log\n", "Notes/Index.md": was})
+	moveTo(t, f.Workspace, plan, "Notes/d/X.md")
+	first := decideAll(t, f.Workspace, model.Accepted)
+	moveTo(t, f.Workspace, "Notes/P.md", "Notes/X.md")
+	decideAll(t, f.Workspace, model.Accepted)
+	if got, want := f.SourceText("Notes/Index.md"), "---\nup: \"[[d/X]]\"\n---\nIndex\n"; got != want {
+		t.Fatalf("after both renames: %q, want %q", got, want)
+	}
+	undo(t, f.Workspace, "")
+	undo(t, f.Workspace, first.Batch)
+	if got := f.SourceText("Notes/Index.md"); got != was {
+		t.Errorf("taken back: %q, want %q", got, was)
+	}
+}

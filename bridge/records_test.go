@@ -145,6 +145,21 @@ func TestCommentIsNotAmended(t *testing.T) {
 	}
 }
 
+// An agent's comment without a character in it is text, which can be amended.
+func TestCommentOfNothingIsAmended(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "one two three\n"})
+	r := &running{f.Workspace, t, nil}
+	r.replace(ann, "two", "{>><<}two")
+	for _, s := range r.pending() {
+		if out, err := f.Amend(t.Context(), s.ID, "changed", person); err != nil || len(out.Failed) > 0 {
+			t.Errorf("amend: %v, %v", out.Failed, err)
+		}
+	}
+	if got, want := f.SourceText(plan), "one changedtwo three\n"; got != want {
+		t.Errorf("amended: got %q, want %q", got, want)
+	}
+}
+
 // A suggestion does not answer a rejection that was undone, in the process that took it back as in the next.
 func TestRejectionTakenBackIsNotAnswered(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)

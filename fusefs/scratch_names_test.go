@@ -6,12 +6,12 @@ func TestIsScratch(t *testing.T) {
 	t.Parallel()
 	scratch := []string{
 		".Note.md.swp", ".Note.md.swo", ".Note.md.swx", ".Note.md.swpx", "Note.md.swp", "4913", "5036",
-		"Note.md~", "Note~", ".#Note.md", "#Note.md#", "sedAb12Cd", "XXk3jd8f", "tmpab12_x9z", "tmpZq3x9A",
+		"Note.md~", "Note~", ".#Note.md", "#Note.md#",
 		"Note.md.tmp.123.ab12cd34ef56", "Note.md.tmp", "x.tmp", "Note.md.lock", "index.lock", "Note.md.oAbC123",
-		"Note.md.bak", "Note.md.orig", "Note.md.rej", "Note.md.old", "Note.md.XyZ123", "Note.md1234567",
-		".goutputstream-AB12CD", "file.crdownload", "file.part", ".~lock.Note.odt#", ".DS_Store", "._Note.md",
+		"Note.md.bak", "Note.md.orig", "Note.md.old", "Note.md.XyZ123", "Note.md1234567",
+		".goutputstream-AB12CD", "file.part", ".~lock.Note.odt#", ".DS_Store", "._Note.md",
 		".fuse_hidden0001", ".Trash-1000", ".git", ".obsidian", ".claude", ".Note.md", "Note.md___jb_tmp___",
-		"Note.mdAbC123.bck", "Note.md.new", "Note.md.tmp1", "Note.md.1", "tmp.AbCdEf1234", "Note.md.kate-swp",
+		"Note.md.new", "Note.md.tmp1", "Note.md.1", "Note.md.kate-swp",
 		"Note.md.gawk.Ab12Cd", "Note.md_original", "Note.md-2026-01-31", "Note.md,v", "Note.md.~1~",
 	}
 	for _, name := range scratch {

@@ -32,6 +32,7 @@ type day struct {
 	// notes are what the vault has to have at the end, by where: the texts without the person's lines.
 	notes map[string]string
 	typed map[string]bool // the words of the person that have to be there, each once
+	saved bool            // the person has saved in this act
 	log   []string
 }
 
@@ -100,6 +101,7 @@ func (d *day) act() {
 	}
 	// What is done is as far as a kill before one of its calls leaves it.
 	n, calls := d.r.IntN(60), 0
+	d.saved = false
 	var left *world
 	w := d.w
 	w.disk.Before(func(disktest.Call) error {
@@ -113,7 +115,7 @@ func (d *day) act() {
 	if w != d.w {
 		return // relayfs was stopped
 	}
-	if left == nil {
+	if left == nil || d.saved { // relayfs's own calls may have come before the save
 		left = w.now()
 	}
 	d.note("  killed before call %d of %d", n, calls)
@@ -278,6 +280,7 @@ func (d *day) takesBack() {
 
 // types adds a line to a note of the vault, or makes one.
 func (d *day) types() {
+	d.saved = true
 	line := d.word("P")
 	notes := d.w.notes()
 	rel := randomtest.Pick(d.r, slices.Sorted(maps.Keys(notes))...)
@@ -289,7 +292,7 @@ func (d *day) types() {
 		return
 	}
 	head, body, ok := cutHead(raw)
-	if !ok {
+	if !ok || d.isAgentsAtAName(rel, raw) {
 		return
 	}
 	var ends []int // of lines, outside of marks
@@ -348,6 +351,20 @@ func (d *day) stops() {
 		dir.Close()
 	}
 	d.start()
+	check(d.t, d.p.open()) // a note that was moved is known by its file, which the next save may replace
+}
+
+// isAgentsAtAName reports whether a note is an agent's and has the name of one that has to be there at the end. With words of the person in
+// it, it would keep the name.
+func (d *day) isAgentsAtAName(rel, raw string) bool {
+	named := false
+	for at, text := range d.notes {
+		if sameHead(raw, text) {
+			return false
+		}
+		named = named || path.Base(at) == path.Base(rel)
+	}
+	return named
 }
 
 func sameHead(a, b string) bool {
@@ -356,31 +373,34 @@ func sameHead(a, b string) bool {
 	return a == b
 }
 
-// undoAll takes back all decisions, the newest first, and rejects all that waits then. What could not be taken back because
-// something else has its place is tried again after that.
+// undoAll takes back all decisions and changes of front matter, the newest first, and rejects all that waits then. What could not be taken back because
+// something else has its place, or is proposed for it, is tried again after that, as long as anything changes.
 func (d *day) undoAll() {
 	ctx := d.t.Context()
 	journal, err := d.p.ws.Journal(10_000)
 	check(d.t, err)
 	var left []string
 	for _, e := range journal {
-		if batch := e.BatchOf(); e.Decision != nil && e.Decision.Verdict != model.Undone && !slices.Contains(left, batch) {
+		if batch := e.BatchOf(); (e.Decision == nil || e.Decision.Verdict != model.Undone) && !slices.Contains(left, batch) {
 			left = append(left, batch)
 		}
 	}
-	for range 3 {
+	for changed := true; changed; {
+		changed = false
 		left = slices.DeleteFunc(left, func(batch string) bool {
 			out, err := d.p.ws.Undo(ctx, batch, person)
 			if errors.Is(err, bridge.ErrNothingToUndo) {
 				return true
 			}
 			check(d.t, err)
+			changed = changed || out.Notes > 0
 			d.note("at the end the person undoes %s: %d, but %v", batch, out.Notes, out.Failed)
 			return len(out.Failed) == 0
 		})
 		ids := d.pending()
 		out, err := d.p.ws.Decide(ctx, ids, model.Rejected, person)
 		check(d.t, err)
+		changed = changed || out.Notes > 0
 		d.note("at the end the person rejects %v, but %v", ids, out.Failed)
 	}
 }

@@ -46,6 +46,8 @@ type scenario struct {
 	// moves says that a note is renamed. Where a disk cannot do that without replacing, a crash can leave it
 	// with both names.
 	moves bool
+	// parts says that a step changes several documents, one of which fails alone if a sync does.
+	parts bool
 	// recovers says that a kill may leave in the trash what was rejected: nothing says of a file on its way for which note it is when
 	// that is gone.
 	recovers bool
@@ -354,6 +356,15 @@ var scenarios = []scenario{
 		setUp: []step{rename(plan, "Notes/Other.md")}, steps: []step{decideProposal(model.Accepted)},
 	},
 	{
+		moves: true, parts: true, name: "a rename with links in front matter is accepted and undone", files: map[string]string{"Plan.md": "one\n", "Index.md": "---\nup: \"[[Plan]]\"\n---\nbody\n"},
+		setUp: []step{rename(plan, "Notes/Other.md"), decideProposal(model.Accepted)}, steps: []step{undo()},
+		between: func(expected []sight) sight { // the rename is not taken back yet
+			s := expected[1]
+			s.decided, s.proposals = s.decided[1:], nil
+			return s
+		},
+	},
+	{
 		moves: true, name: "an exchange is accepted", files: planAndOther,
 		setUp: exchanged, steps: []step{decideProposals(model.Accepted)},
 		between: halfExchanged("accepted 1"),
@@ -393,6 +404,11 @@ var scenarios = []scenario{
 	{
 		name: "a removal is accepted, and another note made at its name", files: map[string]string{"Plan.md": "one two\n", "Other.md": "other\n"},
 		setUp: []step{replace("two", "TWO"), remove(plan)}, steps: []step{decideProposal(model.Accepted), create(plan, "new\n\nmore\n")},
+	},
+	{
+		name: "a removal was accepted, and a person has made another note at its name", files: planAndOther,
+		setUp: []step{replace("two", "TWO"), remove(plan), decideProposal(model.Accepted), replaceFile("Plan.md", "another text\nof a person\n")},
+		steps: []step{write(bob, func(text string) string { return text + "five\n" })},
 	},
 	{
 		name: "a person has put another file in the place of a note", files: map[string]string{"Plan.md": "one two\nthree four\n", "Other.md": "other\n"},

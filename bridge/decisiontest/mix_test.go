@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/randomtest"
@@ -33,7 +35,7 @@ type mix struct {
 	r     *rand.Rand
 	live  *bridgetest.Live // the note is a shared document; nil for a file
 	src   *bridgetest.Source
-	store *bridgetest.Store
+	store model.Store
 	ws    *bridge.Workspace
 	stop  func()
 	rel   string // of the file
@@ -42,6 +44,8 @@ type mix struct {
 	seen  []*model.Version
 	held  []scene // what the file has held
 	log   []string
+
+	compact func() error // the store
 }
 
 // scene is the note at a moment.
@@ -94,11 +98,14 @@ var startTexts = []string{
 	"| P | P |\n|---|---|\n| P | P |\n\nP P\n",
 }
 
-func newMix(t testing.TB, r *rand.Rand) *mix {
-	m := &mix{t: t, r: r, src: new(bridgetest.Source), store: new(bridgetest.Store), rel: "Plan.md"}
+func newMix(t testing.TB, r *rand.Rand, onDisk bool) *mix {
+	mem := new(bridgetest.Store)
+	m := &mix{t: t, r: r, src: new(bridgetest.Source), store: mem, compact: mem.Compact, rel: "Plan.md"}
 	if r.IntN(3) == 0 {
-		m.live = &bridgetest.Live{Store: m.store}
+		m.live = &bridgetest.Live{Store: mem}
 		m.src = &m.live.Source
+	} else if onDisk {
+		m.keepOnDisk()
 	}
 	text := regexp.MustCompile(`\bP\b`).ReplaceAllStringFunc(randomtest.Pick(r, startTexts...), func(string) string { return m.word("P") })
 	m.hands = strings.Contains(text, "{")
@@ -106,6 +113,18 @@ func newMix(t testing.TB, r *rand.Rand) *mix {
 	m.note("start %q, live %v", text, m.live != nil)
 	m.start()
 	return m
+}
+
+// keepOnDisk takes a real store.
+func (m *mix) keepOnDisk() {
+	dir, err := os.MkdirTemp("", "relayfs-mix-")
+	m.must(err)
+	disk, err := store.Open(filepath.Join(dir, "store"), store.Options{Manual: true})
+	m.must(err)
+	m.store, m.compact = disk, func() error { return errors.Join(disk.Checkpoint(), disk.Expire()) }
+	m.t.Cleanup(func() {
+		m.must(errors.Join(disk.Close(), os.RemoveAll(dir)))
+	})
 }
 
 func (m *mix) note(format string, args ...any) { m.log = append(m.log, fmt.Sprintf(format, args...)) }
@@ -332,8 +351,8 @@ func (m *mix) act(now scene) (step, error) {
 		}
 		return step{what: "renamed to " + to, keepsO: true, keepsA: true}, nil
 	case k < 97 && m.live == nil:
-		m.must(m.store.Compact())
-		m.held = nil // this store does not keep what they were
+		m.must(m.compact())
+		m.held = nil // the store does not keep what they were
 		return step{what: "compacted", keepsO: true, keepsA: true}, nil
 	}
 	m.stop()
@@ -891,7 +910,7 @@ func (m *mix) waiting() (list []string) {
 
 // playMix plays a sequence. An error has what led to it.
 func playMix(t testing.TB, start uint64, steps []uint64, end uint64) (err error) {
-	m := newMix(t, rand.New(rand.NewPCG(start, 3)))
+	m := newMix(t, rand.New(rand.NewPCG(start, 3)), start%8 == 0)
 	defer func() {
 		if p := recover(); p != nil {
 			buf := make([]byte, 4096)

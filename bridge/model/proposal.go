@@ -51,7 +51,7 @@ type ProposalRecord struct {
 	Session string       `json:"session,omitempty"`
 	Time    time.Time    `json:"time"`
 	Stale   bool         `json:"stale,omitempty"`
-	Blocked bool         `json:"blocked,omitempty"` // see Proposal.Taken
+	Blocked bool         `json:"blocked,omitempty"` // see Proposal.Taken; its node is shown at its place in the source
 	// Stamp and Sum identify the state that the proposal is about.
 	Stamp Stamp      `json:"stamp,omitzero"`
 	Sum   ContentSum `json:"sum,omitzero"`

@@ -79,7 +79,7 @@ func (a accepting) accept(ctx context.Context, p *tree.Proposal) error {
 	}
 	switch rec.Kind {
 	case model.ProposedRename:
-		return a.move(ctx, p)
+		return a.move(ctx, p, rec)
 	case model.ProposedDelete:
 		return a.remove(ctx, p)
 	}
@@ -128,19 +128,19 @@ func (l *Locked) inTheWay(rel string) error {
 
 // inTheWayOf is the error for a proposal that the source cannot follow.
 func (l *Locked) inTheWayOf(p *tree.Proposal) error {
-	if !p.IsBlocked() {
+	rec := p.Record()
+	if !rec.Blocked {
 		st := p.Node.State()
 		return l.inTheWay(cmp.Or(st.ShownRel, st.Rel))
 	}
-	rec := p.Record()
 	if l.Lookup(rec.ToDir) == nil {
 		return fmt.Errorf("%q %w: make the folder again, or reject the rename", l.Name+"/"+rec.ToDir, fs.ErrNotExist)
 	}
 	return fmt.Errorf("%q %w, and keeps its name: rename or delete that first, or reject this rename", l.Name+"/"+rec.To(), model.ErrNameTaken)
 }
 
-func (a accepting) move(ctx context.Context, p *tree.Proposal) error {
-	if p.IsBlocked() {
+func (a accepting) move(ctx context.Context, p *tree.Proposal, rec model.ProposalRecord) error {
+	if rec.Blocked {
 		return a.inTheWayOf(p)
 	}
 	st := p.Node.State()
@@ -193,7 +193,7 @@ func (l *Locked) EndDocs(rel string) {
 // the others can go on.
 func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool {
 	for _, p := range waiting {
-		if p.Record().Kind != model.ProposedRename || p.IsBlocked() {
+		if rec := p.Record(); rec.Kind != model.ProposedRename || rec.Blocked {
 			continue
 		}
 		st := p.Node.State()

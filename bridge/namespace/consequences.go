@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -180,7 +181,6 @@ func (n *Consequences) makeRoomAgain(ctx context.Context, f *Folder, rec *model.
 	return n.createAgain(ctx, l, rec.Rel, id, by)
 }
 
-// makeFolderAgain makes the folder at rel, unless it is there.
 func (n *Consequences) makeFolderAgain(ctx context.Context, l *Locked, rel string, by model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
@@ -198,19 +198,35 @@ func shownAt(l *Locked, rel string) model.Path {
 	return shownAt(l, dir).Join(name)
 }
 
+// clear removes the folder at rel, to which another one is to come back, if it is empty. If that fails, the undo says what is in the way.
+func (n *Consequences) clear(ctx context.Context, f *Folder, rel string) {
+	l := f.Lock()
+	defer l.Unlock()
+	x := l.Lookup(rel)
+	if x == nil || x.Kind != model.KindDir {
+		return
+	}
+	if st := x.State(); st.Pending == nil && !st.Elsewhere && st.Shows == 0 && len(x.Holds()) == 0 {
+		_ = n.removeNow(ctx, l, x, st.Path, Restructure{})
+	}
+}
+
 // Undo takes back the decisions of journal entries on proposals of one Folder; see
 // Folder.Undo.
-func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[model.Path]error) {
-	failed = make(map[model.Path]error)
+func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
+	failed = make(map[string]error)
 	f, err := n.structureAt("undo", entries[0].Path)
 	for _, e := range entries {
+		rec, why := e.Decision.Proposal, err
 		switch {
-		case err != nil:
-			failed[e.Path] = err
+		case why != nil:
 		case e.Decision.Verdict == model.Rejected:
-			if err := n.makeRoomAgain(ctx, f, e.Decision.Proposal); err != nil {
-				failed[e.Path] = err
-			}
+			why = n.makeRoomAgain(ctx, f, rec)
+		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // else it goes back itself
+			n.clear(ctx, f, rec.Rel)
+		}
+		if why != nil {
+			failed[rec.ID] = why
 		}
 	}
 	if len(failed) > 0 {

@@ -127,7 +127,6 @@ func (n *base) retract(ctx context.Context, l *Locked, p model.Path, rel string,
 	return true
 }
 
-// Mkdir makes a folder.
 func (n *Names) Mkdir(ctx context.Context, p model.Path, o Restructure) error {
 	if err := n.tree.CheckNew("mkdir", p); err != nil {
 		return err
@@ -186,7 +185,6 @@ func (n *base) folderFor(ctx context.Context, l *Locked, p model.Path, o Restruc
 	return n.mkdir(ctx, l, p, o)
 }
 
-// makeFolders makes the folders up to dir that are missing.
 func (n *base) makeFolders(ctx context.Context, l *Locked, dir model.Path, o Restructure) error {
 	if _, err := n.tree.Find("mkdir", dir); err == nil {
 		return nil

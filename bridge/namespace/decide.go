@@ -39,7 +39,6 @@ func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Deci
 	} else {
 		failed = l.reject(list, d)
 	}
-	l.Settle()
 	for _, p := range list {
 		pub := public[p]
 		if err := failed[p]; err != nil {

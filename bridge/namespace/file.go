@@ -187,7 +187,6 @@ func emptyFile(files model.Files, rel string) error {
 	return file.Close()
 }
 
-// MayWriteFile is MayWrite for WriteFile.
 func (n *Files) MayWriteFile(p model.Path) error {
 	if n.c.Mode != note.Direct && n.c.Structure == Deny {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrNeedsReview}

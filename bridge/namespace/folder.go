@@ -40,7 +40,6 @@ type Locked Folder
 // Folders are those of a workspace.
 type Folders map[*tree.Folder]*Folder
 
-// NewFolder is the Folder of f, whose changes act publishes.
 func NewFolder(f *tree.Folder, log *slog.Logger, act *model.Bus) *Folder {
 	s, _ := f.Source.(model.Structure)
 	return &Folder{Folder: f, Structure: s, log: log, act: act}
@@ -96,7 +95,6 @@ func (f *Folder) TakeDone(which func(*model.ProposalRecord) bool) (taken []model
 	return taken
 }
 
-// LinkOne has fn rewrite the links of one note.
 func (f *Folder) LinkOne(fn func()) {
 	f.linking.Lock()
 	defer f.linking.Unlock()

@@ -76,7 +76,6 @@ type Consequences struct {
 	OnWithdrawn func(ctx context.Context, proposal string, by model.Author)
 }
 
-// New changes the names of t.
 func New(c *Config, t *tree.Tree) (*Names, *Files, *Consequences) {
 	b := base{c, t}
 	consequences := &Consequences{base: b}
@@ -107,7 +106,6 @@ func (n *base) at(op string, p model.Path) (*Folder, error) {
 	return n.c.Folders[f], nil
 }
 
-// structureAt checks that names at p can be changed, and returns in which Folder.
 func (n *base) structureAt(op string, p model.Path) (*Folder, error) {
 	f, err := n.at(op, p)
 	if err == nil && f.Structure == nil {
@@ -129,7 +127,6 @@ func (n *Names) MayWrite(p model.Path) error {
 	return n.tree.CheckNew("write", p)
 }
 
-// MayRestructure is MayWrite for a Rename or Remove at p.
 func (n *Names) MayRestructure(p model.Path, o Restructure) error {
 	err := n.policy("change", p, o)
 	if err == nil {

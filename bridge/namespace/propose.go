@@ -104,7 +104,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 			rec.Author, rec.Session = by.Name, by.Session // a file that is proposed stays its author's, whoever names it
 		}
 	}
-	rec.ToDir, rec.Name = to.Dir.Place().Rel, to.Name
+	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Place().Rel, to.Name, false
 	rec.Owe(owes)
 	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
 	if st.Elsewhere && st.Home.Dir == to.Dir && st.Home.Name == to.Name {

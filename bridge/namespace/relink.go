@@ -126,7 +126,7 @@ func (n *Consequences) FollowAccepted(ctx context.Context, f *Folder) {
 // FinishProposed rewrites the links that proposed renames of the list have not rewritten yet.
 func (n *Consequences) FinishProposed(ctx context.Context, f *Folder, list []*tree.Proposal) {
 	for _, p := range list {
-		if p.Record().Linking && !p.IsBlocked() {
+		if rec := p.Record(); rec.Linking && !rec.Blocked {
 			n.finishProposed(ctx, f, p)
 		}
 	}
@@ -310,5 +310,6 @@ func frontMatterPlan(raw string, body int, edits []diffwrap.Edit, d model.Decisi
 	if len(edits) == 0 {
 		return note.Plan{}
 	}
-	return note.Plan{Edits: edits, Decision: &d, FrontMatter: note.FrontMatterChange(raw[:body], diffwrap.Apply(raw[:body], edits))}
+	before, after := raw[:body], diffwrap.Apply(raw[:body], edits)
+	return note.Plan{Edits: diffwrap.Diff(before, after), Decision: &d, FrontMatter: note.FrontMatterChange(before, after)} // of one diff
 }

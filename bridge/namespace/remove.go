@@ -73,7 +73,6 @@ func (n *base) emptyAt(ctx context.Context, l *Locked, dir tree.State) error {
 	return model.WrapError("remove", dir.Path, err)
 }
 
-// removeNow removes from the source x, which was found at p.
 func (n *base) removeNow(ctx context.Context, l *Locked, x *tree.Node, p model.Path, o Restructure) error {
 	unlock := l.LockNotes(x)
 	defer unlock()

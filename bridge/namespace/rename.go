@@ -44,7 +44,6 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 	return n.finishMove(ctx, f, m), nil
 }
 
-// finishMove lets the links follow a rename.
 func (n *Names) finishMove(ctx context.Context, f *Folder, m *moving) (res Restructured) {
 	switch {
 	case m.gone != "":
@@ -77,7 +76,6 @@ type moving struct {
 	owed string // what Owe returned, "" if that was not called
 }
 
-// moveIn renames in f.
 func (n *Names) moveIn(ctx context.Context, f *Folder, index *links.Index, oldPath, newPath model.Path, o Restructure) (m *moving, err error) {
 	l := f.Lock()
 	defer l.Unlock()
@@ -123,7 +121,6 @@ func (n *Names) moveOf(oldPath, newPath model.Path, o Restructure) (*moving, err
 	return m, nil
 }
 
-// mayMove says why x cannot have the path p.
 func mayMove(x *tree.Node, p model.Path) error {
 	if x.KindAs(p.Base()) != x.Kind {
 		return &model.Error{Op: "rename", Path: p, Err: model.ErrNotNote}

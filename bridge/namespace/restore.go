@@ -63,7 +63,6 @@ func (f *Folder) restore(ctx context.Context) error {
 	}
 	l := f.Lock()
 	defer l.Unlock()
-	slices.SortStableFunc(recs, func(a, b model.ProposalRecord) int { return a.Time.Compare(b.Time) })
 	l.Overlay(recs)
 	for _, p := range l.Pending() {
 		l.noticeChange(ctx, p.Node)

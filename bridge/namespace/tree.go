@@ -18,7 +18,6 @@ type (
 	Info       = tree.Info     // a node as it was at one moment
 )
 
-// NewTree makes a tree without Folders, whose notes are in that set.
 func NewTree(notes *note.Set) *Tree { return tree.New(notes) }
 
 // Reached keeps of list what lies in the Folders of t.

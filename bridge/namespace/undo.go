@@ -17,9 +17,9 @@ import (
 // undone there, and the proposal waits again, shown as done.
 
 // Undo takes back the decisions of journal entries on proposals of the Folder, which were made
-// in one go, the newest first. It says what waits again, and why others do not;
+// in one go, the newest first. It says what waits again, and by the IDs of the others why they do not;
 // tree.ErrElsewhere. d is the decision to do so.
-func (f *Folder) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[model.Path]error) {
+func (f *Folder) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	l := f.Lock()
 	defer l.Unlock()
 	u := undoing{Locked: l, d: d, failed: make(map[string]error)}
@@ -39,13 +39,7 @@ func (f *Folder) Undo(ctx context.Context, entries []model.JournalEntry, d model
 	for _, p := range list {
 		again = append(again, p.Public())
 	}
-	failed = make(map[model.Path]error)
-	for _, e := range entries {
-		if err := u.failed[e.Decision.Proposal.ID]; err != nil {
-			failed[e.Path] = model.WrapError("undo", e.Path, err)
-		}
-	}
-	return again, failed
+	return again, u.failed
 }
 
 type undoing struct {
@@ -61,10 +55,20 @@ func (u *undoing) acceptances(ctx context.Context, left []model.ProposalRecord) 
 	var aside []*tree.Proposal
 	for again := true; again; {
 		again = false
+		var away []model.Path // folders that are not back, and so what was decided on in them before is not there
 		left = slices.DeleteFunc(left, func(rec model.ProposalRecord) bool {
-			p, err := u.acceptance(ctx, rec)
+			var p *tree.Proposal
+			err := tree.ErrElsewhere
+			if !slices.ContainsFunc(away, func(dir model.Path) bool {
+				return dir.Contains(model.Path(rec.Rel)) || dir.Contains(model.Path(rec.To()))
+			}) {
+				p, err = u.acceptance(ctx, rec)
+			}
 			if err != nil {
 				u.failed[rec.ID] = err
+				if rec.Dir && rec.Kind == model.ProposedRename {
+					away = append(away, model.Path(rec.Rel))
+				}
 				return false
 			}
 			delete(u.failed, rec.ID)

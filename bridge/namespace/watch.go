@@ -28,7 +28,6 @@ func (f *Folder) SourceChanged(ctx context.Context, ev model.SourceEvent) {
 	}
 }
 
-// wrote takes over a new or changed file or folder.
 func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
 	l := f.Lock()
 	if l.Lookup(e.Rel) == nil && outdated(l.Source, e.Rel, e.Kind(), true) {
@@ -41,7 +40,6 @@ func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
 	}
 	st := n.State()
 	stale := !created && l.noticeChange(ctx, n)
-	l.Settle()
 	if stale {
 		l.Tell(model.Event{Kind: model.EventPending, Path: st.Path, Dir: e.Dir})
 	}
@@ -100,7 +98,6 @@ func (f *Folder) renamed(ctx context.Context, ev model.SourceEvent) {
 	l.PersonMoved(n, ev.Rel)
 	l.EndDocs(ev.Rel) // of what was replaced
 	l.RenameDocs(ev.OldRel, ev.Rel)
-	l.Settle()
 	hidden := n.State().Hidden
 	l.Unlock()
 	if n.Kind == model.KindNote && !hidden {

@@ -251,7 +251,6 @@ func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (O
 	return out, ctx.Err()
 }
 
-// waiting returns the pending proposals by their ids.
 func (r *Review) waiting() map[string]*namespace.Proposal {
 	byID := make(map[string]*namespace.Proposal)
 	for _, f := range r.tree.Folders() {
@@ -262,7 +261,6 @@ func (r *Review) waiting() map[string]*namespace.Proposal {
 	return byID
 }
 
-// chooseProposals finds the pending proposals among ids and returns the other ids.
 func (r *Review) chooseProposals(waiting map[string]*namespace.Proposal, ids []string) (chosen map[*namespace.Folder][]*namespace.Proposal, rest []string) {
 	chosen = make(map[*namespace.Folder][]*namespace.Proposal)
 	for _, id := range ids {

@@ -17,7 +17,6 @@ type Review struct {
 	indexes *index.Indexes
 }
 
-// New reviews what is in t.
 func New(c *namespace.Config, t *namespace.Tree, n *namespace.Consequences, x *index.Indexes) *Review {
 	r := &Review{c, t, n, x}
 	n.OnWithdrawn = r.rejectLinks

@@ -186,43 +186,42 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 	r.undoProposals(ctx, j, proposals, by, out)
 }
 
+// together names the entries about proposals of one batch in one Folder.
+type together struct{ folder, batch string }
+
+func togetherWith(e model.JournalEntry) together { return together{e.Folder, e.BatchOf()} }
+
 // undoProposals takes back decisions on proposals: those of one batch in one Folder together, the
-// newest first. What is not where a decision left it may be in a folder that was renamed since.
+// newest first.
 func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.JournalEntry, by model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)
-	type together struct{ folder, batch string }
-	of := func(e model.JournalEntry) together { return together{e.Folder, e.BatchOf()} }
 	lists := make(map[together][]model.JournalEntry)
 	for _, e := range entries {
-		lists[of(e)] = append(lists[of(e)], e)
+		lists[togetherWith(e)] = append(lists[togetherWith(e)], e)
 	}
+	moves := j.moves()
 	for _, e := range entries {
-		list := lists[of(e)]
-		if delete(lists, of(e)); len(list) == 0 {
+		list := lists[togetherWith(e)]
+		if delete(lists, togetherWith(e)); len(list) == 0 {
 			continue
 		}
-		d := model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf()}
-		again, failed := r.names.Undo(ctx, list, d)
-		var moved []model.JournalEntry
-		for _, e := range list {
-			if failed[e.Path] == nil {
-				continue
-			}
-			if now, ok := j.now(e); ok {
-				moved = append(moved, now)
+		back := moves
+		for i, e := range list {
+			list[i] = j.now(e, back)
+			if e.Decision.Verdict == model.Accepted {
+				back = append(back, undoMoves(list[i], list[:i])...)
 			}
 		}
-		if len(moved) > 0 {
-			for _, e := range moved {
-				delete(failed, e.Path)
-			}
-			more, stay := r.names.Undo(ctx, moved, d)
-			again = append(again, more...)
-			maps.Copy(failed, stay)
-		}
+		again, failed := r.names.Undo(ctx, list, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf()})
 		out.Proposals = append(out.Proposals, again...)
 		out.Notes += len(again)
-		maps.Copy(out.Failed, failed)
+		for _, e := range list {
+			if err := failed[e.Decision.Proposal.ID]; err != nil {
+				out.Failed[e.Path] = model.WrapError("undo", e.Path, err)
+				back = slices.DeleteFunc(back, func(m move) bool { return m.id == e.Decision.Proposal.ID && m.entry < 0 })
+			}
+		}
+		moves = back
 	}
 }
 
@@ -251,51 +250,87 @@ func (r *Review) journal() (j journal, err error) {
 	return j, nil
 }
 
-// now is the entry of a proposal with the paths of folders that were renamed since, if any were, other than in its own batch:
-// those go back before it. An accepted proposal names what was moved or removed by where it was, which something else may have now: of that only
-// the folder is followed.
-func (j journal) now(e model.JournalEntry) (now model.JournalEntry, ok bool) {
+// move is a move of a folder, or of a file, by a decision on a proposal.
+type move struct {
+	folder   string // that it is in
+	id       string // of the proposal
+	dir      bool
+	entry    int // in journal.all, -1 if it is not in the journal yet
+	from, to string
+}
+
+// undoMoves lists the moves by which an accepted rename is taken back. What had the new name was moved aside
+// before, for a proposal of the same batch, and gets its name back then.
+func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) {
+	rec := e.Decision.Proposal
+	if rec.Kind != model.ProposedRename {
+		return nil
+	}
+	moves = []move{{e.Folder, rec.ID, rec.Dir, -1, rec.To(), rec.Rel}}
+	for _, x := range batch {
+		if aside := x.Decision.Proposal; aside.Aside != "" && aside.From() == rec.To() {
+			moves = append(moves, move{e.Folder, rec.ID, aside.Dir, -1, aside.Rel, rec.To()})
+		}
+	}
+	return moves
+}
+
+// moves lists the moves that the journal tells of, the oldest first.
+func (j journal) moves() (moves []move) {
+	batches := make(map[together][]model.JournalEntry)
+	for _, e := range j.all {
+		if e.Decision != nil && e.Decision.Proposal != nil {
+			batches[togetherWith(e)] = append(batches[togetherWith(e)], e)
+		}
+	}
+	accepts := func(e model.JournalEntry) bool { return e.Decision.Verdict == model.Accepted }
+	for k, e := range slices.Backward(j.all) {
+		if e.Decision == nil || e.Decision.Proposal == nil {
+			continue
+		}
+		back := undoMoves(e, batches[togetherWith(e)])
+		for i := range back {
+			back[i].entry = k
+		}
+		switch {
+		case accepts(e):
+			for _, m := range slices.Backward(back) {
+				m.from, m.to = m.to, m.from
+				moves = append(moves, m)
+			}
+		case slices.ContainsFunc(batches[together{e.Folder, e.Decision.Undoes}], accepts):
+			moves = append(moves, back...)
+		}
+	}
+	return moves
+}
+
+// now returns an entry about a proposal with the paths that folders have after moves. An accepted proposal names what was moved or removed
+// by where it was, which something else may have now: of that only the folder is followed. A file that was changed is followed itself, as
+// it is known by its content.
+func (j journal) now(e model.JournalEntry, moves []move) model.JournalEntry {
+	if len(moves) == 0 {
+		return e
+	}
 	i := slices.IndexFunc(j.all, func(x model.JournalEntry) bool { return x.Decision == e.Decision })
 	d, rec := *e.Decision, *e.Decision.Proposal
-	together := make(map[string]bool)
-	for k, x := range slices.Backward(j.all[:max(i, 0)]) {
-		if x.Folder != e.Folder || x.Decision == nil || x.Decision.Proposal == nil || !x.Decision.Proposal.Dir || x.Decision.Proposal.Kind != model.ProposedRename {
+	changed := d.Verdict == model.Accepted && rec.Kind == model.ProposedFile
+	for _, m := range moves {
+		if m.entry >= i || m.folder != e.Folder || !m.dir && !changed {
 			continue
 		}
-		folder := x.Decision.Proposal
-		together[folder.ID] = together[folder.ID] || x.BatchOf() == e.BatchOf()
-		if together[folder.ID] || !j.moved(k) {
+		if d.Verdict != model.Accepted || rec.Rel == "" || changed {
+			rec.Rebase(m.from, m.to)
 			continue
 		}
-		ok = true
-		from, to := folder.From(), folder.To()
-		if x.Decision.Verdict == model.Undone {
-			from, to = to, from
-		}
-		if d.Verdict != model.Accepted || rec.Rel == "" {
-			rec.Rebase(from, to)
-			continue
-		}
-		rec.Rel = path.Join(model.Rebased(path.Dir(rec.Rel), from, to), path.Base(rec.Rel))
-		rec.ToDir = model.Rebased(rec.ToDir, from, to)
-		rec.RebaseOthers(from, to)
+		rec.Rel = path.Join(model.Rebased(path.Dir(rec.Rel), m.from, m.to), path.Base(rec.Rel))
+		rec.ToDir = model.Rebased(rec.ToDir, m.from, m.to)
+		rec.RebaseOthers(m.from, m.to)
 	}
 	d.Proposal, e.Decision = &rec, &d
-	return e, ok
+	return e
 }
 
-// moved reports whether an entry about a proposal to rename tells of a rename: it was accepted, or that was taken back.
-func (j journal) moved(k int) bool {
-	d := j.all[k].Decision
-	if d.Verdict != model.Undone {
-		return d.Verdict == model.Accepted
-	}
-	return slices.ContainsFunc(j.all[k:], func(x model.JournalEntry) bool {
-		return x.Decision != nil && x.BatchOf() == d.Undoes && x.Decision.Verdict == model.Accepted
-	})
-}
-
-// find finds what Undo is to take back.
 func (j journal) find(batch string, ids []string) ([]undoable, error) {
 	if len(ids) > 0 {
 		return j.ofItems(ids, batch)

@@ -87,7 +87,6 @@ func (h *holder) serial(pid int) uint64 {
 	return p.serial
 }
 
-// makeRoom forgets the processes that have ended or, if all of them live, the one that was asked for least recently.
 func (h *holder) makeRoom() {
 	oldest, size := 0, len(h.procs)
 	for pid, p := range h.procs {
@@ -109,7 +108,6 @@ func (h *holder) drop(pid int) {
 	}
 }
 
-// hasEnded reports whether the process of a pidfd has ended.
 func hasEnded(pidfd int) bool {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, 0)
 	return err == nil && n > 0

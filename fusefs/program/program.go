@@ -101,7 +101,7 @@ func (t *Table) OfThread(thread uint32) Program {
 	if ok && now.Before(c.until) {
 		return c.Program
 	}
-	p := t.find(int(thread))
+	p := t.OfProcess(int(thread))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.threads == nil || len(t.threads) >= maxKnown {
@@ -116,7 +116,7 @@ var sessionEnv = map[string]string{"CLAUDE_CODE_SESSION_ID": "claude"}
 
 // Self returns this program. An agent that is no ancestor any more is known by what it has put into the environment.
 func (t *Table) Self() Program {
-	p := t.find(os.Getpid())
+	p := t.OfProcess(os.Getpid())
 	for name, agent := range sessionEnv {
 		if p.Agent == "" && os.Getenv(name) != "" && t.IsAgent(agent) {
 			p.Agent = agent
@@ -125,11 +125,8 @@ func (t *Table) Self() Program {
 	return p
 }
 
-// OfProcess returns the program of a process.
-func (t *Table) OfProcess(pid int) Program { return t.find(pid) }
-
-// find returns the program of a thread's process. What was found once stays, whatever becomes of its ancestors.
-func (t *Table) find(thread int) Program {
+// OfProcess returns the program of a process, or of the process of a thread. What was found once stays, whatever becomes of its ancestors.
+func (t *Table) OfProcess(thread int) Program {
 	s, ok := readStatus(thread)
 	if !ok {
 		id := Identity{PID: thread}
@@ -184,7 +181,6 @@ func (t *Table) runOf(s status, id Identity, depth int) (run Identity, agent str
 	return identityOf(leader), ""
 }
 
-// IsAgent reports whether a program with that name is an agent.
 func (t *Table) IsAgent(name string) bool {
 	list := t.Agents
 	if list == nil {

@@ -115,20 +115,20 @@ func TestRunOfAnAgent(t *testing.T) {
 	const script = `echo $$; sh -c 'echo $$; exec sleep 1000' & setsid sh -c 'echo $$; setsid sh -c "echo \$\$; exec sleep 1000" & sleep 1000' &`
 	pids := started(t, "robot", script, 4)
 	table := robots()
-	agent := table.find(pids[0])
+	agent := table.OfProcess(pids[0])
 	if agent.Agent != "robot" || agent.Run != agent.Identity {
 		t.Errorf("the agent is %+v, want a run of its own", agent)
 	}
 	for _, pid := range pids[1:] {
-		if p := table.find(pid); p.Agent != "robot" || p.Run != agent.Run {
+		if p := table.OfProcess(pid); p.Agent != "robot" || p.Run != agent.Run {
 			t.Errorf("what it started is %+v, want the run %+v", p, agent.Run)
 		}
 	}
-	if again := robots().find(pids[3]); again.Run.Name() != agent.Run.Name() {
+	if again := robots().OfProcess(pids[3]); again.Run.Name() != agent.Run.Name() {
 		t.Errorf("another table names the run %s, want %s", again.Run.Name(), agent.Run.Name())
 	}
 	second := started(t, "robot", `echo $$`, 1)
-	if p := table.find(second[0]); p.Run == agent.Run {
+	if p := table.OfProcess(second[0]); p.Run == agent.Run {
 		t.Errorf("a second run has the identity of the first, %+v", p.Run)
 	}
 }
@@ -141,7 +141,7 @@ func TestRunOfAnAgentOfAnAgent(t *testing.T) {
 	}
 	pids := started(t, "robot", fmt.Sprintf(`echo $$; %s/droid -c 'echo $$; sleep 1000; :' &`, dir), 2)
 	table := robots()
-	if outer, inner := table.find(pids[0]), table.find(pids[1]); inner.Agent != "robot" || inner.Run != outer.Run || inner.Name != "droid" {
+	if outer, inner := table.OfProcess(pids[0]), table.OfProcess(pids[1]); inner.Agent != "robot" || inner.Run != outer.Run || inner.Name != "droid" {
 		t.Errorf("the inner agent is %+v, want the run of the outer one, %+v", inner, outer)
 	}
 }
@@ -150,12 +150,12 @@ func TestRunOfAnAgentOfAnAgent(t *testing.T) {
 func TestRunWithoutAgent(t *testing.T) {
 	pids := started(t, "runner", `echo $$; sh -c 'echo $$; exec sleep 1000' & setsid sh -c 'echo $$; exec sleep 1000' &`, 3)
 	table := &Table{Agents: []string{}}
-	leader := table.find(pids[0])
+	leader := table.OfProcess(pids[0])
 	if leader.Run != leader.Identity || leader.Agent != "" {
 		t.Errorf("the leader of a session: got %+v, want a run of its own", leader)
 	}
 	for _, pid := range pids[1:] { // they print in any order
-		p, want := table.find(pid), leader.Run
+		p, want := table.OfProcess(pid), leader.Run
 		if sid, err := unix.Getsid(pid); err != nil || sid == pid {
 			want = p.Identity
 		}
@@ -222,14 +222,14 @@ func withoutPidfs(t *testing.T) {
 func TestIdentityWithoutPidfs(t *testing.T) {
 	withoutPidfs(t)
 	pids := started(t, "robot", `echo $$; sh -c 'echo $$; exec sleep 1000' &`, 2)
-	agent, child := robots().find(pids[0]), robots().find(pids[1])
+	agent, child := robots().OfProcess(pids[0]), robots().OfProcess(pids[1])
 	if agent.Serial == 0 || agent.Run != agent.Identity || agent.Agent != "robot" {
 		t.Errorf("the agent is %+v, want a run of its own", agent)
 	}
 	if child.Serial == 0 || child.Run != agent.Run || child.Identity == agent.Identity {
 		t.Errorf("what it started is %+v, want the run %+v", child, agent.Run)
 	}
-	if again := robots().find(pids[1]); again.Identity != child.Identity {
+	if again := robots().OfProcess(pids[1]); again.Identity != child.Identity {
 		t.Errorf("another table knows it as %+v, want %+v", again.Identity, child.Identity)
 	}
 	held.mu.Lock()
@@ -239,7 +239,7 @@ func TestIdentityWithoutPidfs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(need.Scaled(10 * time.Second)); ; time.Sleep(time.Millisecond) {
-		other := robots().find(pids[1])
+		other := robots().OfProcess(pids[1])
 		if other.Identity != child.Identity && other.Serial != 0 {
 			break
 		}

@@ -57,6 +57,7 @@ func (f *Folder) sendHome(n *Node) {
 	}
 	if p := n.pending; p.rec.Kind == model.ProposedRename {
 		p.rec = p.record()
+		p.rec.Blocked = true
 	} else {
 		f.lose(p)
 	}
@@ -159,12 +160,13 @@ func (f *Folder) TakeShift() Shift {
 	for again := true; again; { // one may make room for another
 		again = false
 		for _, p := range f.proposals {
-			if !p.blocked() {
+			if !p.rec.Blocked {
 				continue
 			}
 			dir := f.lookup(p.rec.ToDir)
 			if dir != nil && dir.Kind == model.KindDir && dir.shown() && dir.children[p.rec.Name] == nil && !dir.isIn(p.Node) && p.Node.shown() {
 				f.shift.Events = append(f.shift.Events, p.Node.move(dir, p.rec.Name))
+				p.rec.Blocked = false
 				again = true
 			}
 		}

@@ -12,7 +12,7 @@ import (
 func (f *Folder) Stranded(list []*Proposal) (stranded []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	list = slices.DeleteFunc(slices.Clone(list), (*Proposal).blocked)
+	list = notBlocked(list)
 	return asShown.stranded(homes(list), list)
 }
 
@@ -23,7 +23,7 @@ func (f *Folder) Blocked(list []*Proposal) (blocked []*Proposal) {
 	defer f.mu.RUnlock()
 	to := make(placing)
 	for _, p := range list {
-		if p.blocked() {
+		if p.rec.Blocked {
 			if dir := f.lookup(p.rec.ToDir); dir != nil && dir.Kind == model.KindDir {
 				to[p.Node] = home{dir, p.rec.Name}
 			}
@@ -32,6 +32,11 @@ func (f *Folder) Blocked(list []*Proposal) (blocked []*Proposal) {
 		}
 	}
 	return inSource.stranded(to, list)
+}
+
+// notBlocked are those of the proposals whose places are theirs alone: what a blocked one is about is at home.
+func notBlocked(list []*Proposal) []*Proposal {
+	return slices.DeleteFunc(slices.Clone(list), func(p *Proposal) bool { return p.rec.Blocked })
 }
 
 // homes are where the source has what the proposals have shown elsewhere: a file that is only proposed nowhere.
@@ -50,7 +55,7 @@ func homes(list []*Proposal) placing {
 func (f *Folder) GoHome(list []*Proposal) []model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	events := homes(slices.DeleteFunc(slices.Clone(list), (*Proposal).blocked)).show()
+	events := homes(notBlocked(list)).show()
 	for _, p := range list {
 		f.withdraw(p)
 		switch n := p.Node; {
@@ -74,7 +79,7 @@ func (f *Folder) Return(n *Node) model.Event {
 }
 
 // ErrElsewhere says that what a decision was about has changed too much since.
-var ErrElsewhere = errors.New("cannot be taken back: it is not where the decision left it")
+var ErrElsewhere = errors.New("cannot be taken back: it is not where the decision left it, or something else is proposed for it")
 
 // Decided is a proposal that was decided on, and what it is about as it is now.
 type Decided struct {

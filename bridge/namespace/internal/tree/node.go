@@ -88,7 +88,6 @@ func (n *Node) update(e model.SourceEntry) {
 	}
 }
 
-// walk calls fn for n's descendants in path order.
 func (n *Node) walk(fn func(*Node)) {
 	for _, c := range n.sorted() {
 		fn(c)
@@ -148,7 +147,6 @@ func (f *Folder) madeBy(rels []string, author string) {
 	}
 }
 
-// MadeBy notes that agents made those of the folders that are there, as a record tells.
 func (f *Folder) MadeBy(rels []string, author string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -201,7 +199,6 @@ func (n *Node) place() note.Place {
 	return p
 }
 
-// State is what n is now.
 func (n *Node) State() State {
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
@@ -255,7 +252,6 @@ func (n *Node) Notes() (notes []*note.Note) {
 	return notes
 }
 
-// InSource is what the source has in folder n under name, nil if nothing.
 func (n *Node) InSource(name string) *Node {
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
@@ -298,14 +294,12 @@ func (t *Tree) Info(op string, p model.Path) (*Node, Info, error) {
 	return n, info, nil
 }
 
-// SetMode notes the permission bits that n has got.
 func (f *Folder) SetMode(n *Node, mode fs.FileMode) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n.mode = mode
 }
 
-// SetStamp notes what names the file's new content.
 func (f *Folder) SetStamp(n *Node, stamp model.Stamp) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -112,7 +112,7 @@ func (n *Node) rehome(d *Node, name string) {
 		defer func() {
 			for _, p := range n.Folder.proposals {
 				p.rec.RebaseOthers(was, n.rel())
-				if p.blocked() {
+				if p.rec.Blocked {
 					p.rec.ToDir = model.Rebased(p.rec.ToDir, was, n.rel())
 				}
 			}
@@ -141,7 +141,6 @@ func (n *Node) forget() {
 	}
 }
 
-// isIn says whether n is d or shown below it.
 func (n *Node) isIn(d *Node) bool {
 	for ; n != nil; n = n.parent {
 		if n == d {
@@ -165,7 +164,6 @@ func (f *Folder) lookup(rel string) *Node {
 	return n
 }
 
-// Lookup finds what the source has at rel, nil if nothing.
 func (f *Folder) Lookup(rel string) *Node {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

@@ -21,27 +21,16 @@ type Proposal struct {
 func (p *Proposal) record() model.ProposalRecord {
 	rec := p.rec
 	rec.Rel = p.Node.rel()
-	if p.Node.parent != nil && !p.blocked() && (rec.Kind == model.ProposedRename || p.Node.virtual()) {
+	if p.Node.parent != nil && !rec.Blocked && (rec.Kind == model.ProposedRename || p.Node.virtual()) {
 		rec.ToDir, rec.Name = p.Node.parent.rel(), p.Node.name
 	}
-	rec.Made, rec.Blocked = p.made(), p.blocked()
+	rec.Made = p.made()
 	return rec
-}
-
-// blocked reports whether a rename cannot be shown: its new name is taken, or its new folder is gone. It waits, and what it is
-// about is shown where the source has it.
-func (p *Proposal) blocked() bool { return p.rec.Kind == model.ProposedRename && p.Node.home == nil }
-
-// IsBlocked reports whether a rename cannot be shown, and so not be accepted either.
-func (p *Proposal) IsBlocked() bool {
-	p.Node.Folder.mu.RLock()
-	defer p.Node.Folder.mu.RUnlock()
-	return p.blocked()
 }
 
 // newPath is where a rename is to show what it is about.
 func (p *Proposal) newPath() model.Path {
-	if !p.blocked() {
+	if !p.rec.Blocked {
 		return p.Node.path()
 	}
 	if dir := p.Node.Folder.lookup(p.rec.ToDir); dir != nil && dir.shown() {
@@ -73,7 +62,7 @@ func (p *Proposal) public() model.Proposal {
 	}
 	pub.Path = p.Node.path()
 	if rec.Kind == model.ProposedRename {
-		pub.NewPath, pub.Taken = p.newPath(), p.blocked()
+		pub.NewPath, pub.Taken = p.newPath(), rec.Blocked
 	}
 	if rec.Rel != "" {
 		pub.Path = p.Node.Folder.Path().Join(rec.Rel)
@@ -81,14 +70,12 @@ func (p *Proposal) public() model.Proposal {
 	return pub
 }
 
-// Record is the proposal as it is to be kept now.
 func (p *Proposal) Record() model.ProposalRecord {
 	p.Node.Folder.mu.RLock()
 	defer p.Node.Folder.mu.RUnlock()
 	return p.record()
 }
 
-// Public is the proposal as callers see it.
 func (p *Proposal) Public() model.Proposal {
 	p.Node.Folder.mu.RLock()
 	defer p.Node.Folder.mu.RUnlock()
@@ -139,7 +126,6 @@ func (f *Folder) Pending() []*Proposal {
 	return slices.Clone(f.proposals)
 }
 
-// HasProposals says whether any proposal is pending.
 func (t *Tree) HasProposals() bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -117,7 +117,6 @@ func (f *Folder) Moved(n *Node, to Target, by model.Author) {
 	n.parent.usedBy(by)
 }
 
-// PersonRemoved notes that a person has removed n.
 func (f *Folder) PersonRemoved(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -229,7 +228,7 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 func (f *Folder) placeRestored() {
 	var homeless []*Node
 	for _, p := range f.proposals {
-		if p.rec.Kind != model.ProposedRename || p.blocked() {
+		if p.rec.Kind != model.ProposedRename || p.rec.Blocked {
 			continue
 		}
 		dir := f.lookup(p.rec.ToDir)

@@ -109,13 +109,10 @@ func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, erro
 	return to, nil
 }
 
-// InSource is what the source has there, nil if nothing.
 func (to Target) InSource() *Node { return to.Dir.InSource(to.Name) }
 
-// Rel is where the source is to have it.
 func (to Target) Rel() string { return path.Join(to.Dir.Place().Rel, to.Name) }
 
-// Path is where it is to be shown.
 func (to Target) Path() model.Path { return to.Dir.Place().Path.Join(to.Name) }
 
 // FreeBeside is a path beside what is at p that nothing has, here or in the source;
@@ -144,7 +141,7 @@ func (p *Proposal) BackTo() (to Target, ok bool) {
 	n := p.Node
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
-	if p.rec.Aside == "" || p.blocked() {
+	if p.rec.Aside == "" || p.rec.Blocked {
 		return Target{}, false
 	}
 	to = Target{Dir: n.at().parent, Name: p.rec.Aside}

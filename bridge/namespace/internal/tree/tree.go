@@ -45,7 +45,6 @@ type Folder struct {
 	shift     Shift       // not known to others yet
 }
 
-// New makes a tree without Folders, whose notes are in that set.
 func New(notes *note.Set) *Tree {
 	f := &forest{notes: notes, nextID: 1}
 	f.whole = newRoot()
