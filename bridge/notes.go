@@ -44,7 +44,7 @@ func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info.ReadOnly = info.ReadOnly || w.o.ReadOnly || n.Kind == model.KindFile && w.o.Mode != Direct
+	info.ReadOnly = info.ReadOnly || w.o.ReadOnly || n.Kind == model.KindFile && w.MayWriteFile(p) != nil
 	if n.Kind != model.KindNote {
 		return info, nil
 	}

@@ -33,6 +33,7 @@ var errnoTable = []struct {
 	{model.ErrDeletionLimit, syscall.EPERM, true},
 	{model.ErrModeNotSupported, syscall.EPERM, true},
 	{model.ErrNameTaken, syscall.EBUSY, true},
+	{model.ErrConflict, syscall.EBUSY, true},
 	{model.ErrNotEmpty, syscall.ENOTEMPTY, false},
 	{model.ErrIsDir, syscall.EISDIR, false},
 	{model.ErrNotDir, syscall.ENOTDIR, false},
