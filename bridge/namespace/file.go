@@ -30,6 +30,9 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrNotNote}
 	}
 	x, err := n.tree.Find("open", p)
+	if err == nil && writes {
+		err = n.tree.MayChange("open", p)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -222,7 +222,7 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 	if base != (model.ContentSum{}) && base != model.SumOf(string(shown)) {
 		return "", model.ErrConflict
 	}
-	if st.Content != nil && bytes.Equal(shown, data) {
+	if st.Content != nil && !needless && bytes.Equal(shown, data) {
 		return st.Content.ID, nil
 	}
 	if needless {

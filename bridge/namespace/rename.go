@@ -113,6 +113,9 @@ func (n *Names) moveOf(oldPath, newPath model.Path, o Restructure) (*moving, err
 	if err := mayMove(x, newPath); err != nil {
 		return nil, err
 	}
+	if err := n.tree.MayMove("rename", x); err != nil {
+		return nil, err
+	}
 	if content := x.State().Content; content != nil {
 		if err := checkContent(newPath, content.Record().New); err != nil {
 			return nil, err

@@ -28,9 +28,11 @@ type statusReport struct {
 }
 
 // askAll returns the report of the first owner, with those of the others in it.
-func askAll(ctx context.Context, owners []owner.Info, secrets bool) (r statusReport, err error) {
+func askAll(ctx context.Context, owners []owner.Info, secrets, inAgent bool) (r statusReport, err error) {
 	for i, info := range owners {
-		one, failed := askStatus(ctx, api.NewClient(owner.NewClient(info)), secrets)
+		c := owner.NewClient(info)
+		c.Agent = inAgent
+		one, failed := askStatus(ctx, api.NewClient(c), secrets)
 		if failed != nil {
 			one.Error = cli.Text(failed)
 			err = errors.Join(err, failed)
