@@ -318,7 +318,7 @@ func TestIndexConcurrently(t *testing.T) {
 				p := fmt.Sprintf("V/%d/Note %d.md", g, i%10)
 				x.Set(p, links.Extract("[[Note 1]] [[Note 2]]"))
 				x.Backlinks("V/0/Note 1.md")
-				x.Forward(p)
+				x.Forward(p, func(string) bool { return true })
 				if i%7 == 0 {
 					x.Remove(p)
 				}

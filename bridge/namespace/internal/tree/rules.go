@@ -14,8 +14,10 @@ import (
 // Rules keep agents away from parts of a tree. A glob names what it matches, and everything below that, by its path in the
 // workspace or in its Folder. Case and Unicode composition do not count: on some disks such names are one.
 type Rules struct {
-	hide, lock []string
+	hide, lock []glob
 }
+
+type glob struct{ written, folded string }
 
 // NewRules returns the rules of two lists of globs, nil if both are empty.
 func NewRules(hide, lock []string) (*Rules, error) {
@@ -23,16 +25,17 @@ func NewRules(hide, lock []string) (*Rules, error) {
 	for _, list := range []struct {
 		name  string
 		globs []string
-		to    *[]string
+		to    *[]glob
 	}{{"hide", hide, &r.hide}, {"lock", lock, &r.lock}} {
-		for _, glob := range list.globs {
-			if glob = strings.Trim(glob, "/"); glob == "" {
+		for _, written := range list.globs {
+			g := glob{written, foldCase(strings.Trim(written, "/"))}
+			if g.folded == "" {
 				continue
 			}
-			if !doublestar.ValidatePattern(glob) {
-				return nil, fmt.Errorf("%s: %q is not a valid glob", list.name, glob)
+			if !doublestar.ValidatePattern(g.folded) {
+				return nil, fmt.Errorf("%s: %q is not a valid glob", list.name, written)
 			}
-			*list.to = append(*list.to, glob)
+			*list.to = append(*list.to, g)
 		}
 	}
 	if len(r.hide)+len(r.lock) == 0 {
@@ -44,7 +47,7 @@ func NewRules(hide, lock []string) (*Rules, error) {
 func foldCase(s string) string { return strings.ToLower(model.FoldName(s)) }
 
 // match returns the glob that p, or a folder that it is in, matches. A Folder itself matches none.
-func match(globs []string, p model.Path) (glob string, ok bool) {
+func match(globs []glob, p model.Path) (written string, ok bool) {
 	if len(globs) == 0 {
 		return "", false
 	}
@@ -53,10 +56,9 @@ func match(globs []string, p model.Path) (glob string, ok bool) {
 		if rel == "" {
 			return "", false
 		}
-		for _, glob := range globs {
-			folded := foldCase(glob)
-			if doublestar.MatchUnvalidated(folded, rel) || doublestar.MatchUnvalidated(folded, string(q)) {
-				return glob, true
+		for _, g := range globs {
+			if doublestar.MatchUnvalidated(g.folded, rel) || doublestar.MatchUnvalidated(g.folded, string(q)) {
+				return g.written, true
 			}
 		}
 	}
