@@ -276,6 +276,7 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	case *File:
 		return o.t.errno.Of(ctx, "unlink", p, o.unlinkNote(ctx, p, n))
 	case *Attachment:
+		defer o.t.holdCommits(n)()
 		if n.isUnstored() {
 			n.forget(p)
 			o.touch()

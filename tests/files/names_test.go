@@ -337,14 +337,7 @@ type nameDifference struct {
 	reason         string
 }
 
-const onlyNotesAreProposed = "what is no note cannot be written as a suggestion: it is read-only"
-
-var nameDifferences = []nameDifference{
-	{"suggest", "attachment", "unlink, make anew", "create: ok", "create: EROFS", onlyNotesAreProposed},
-	{"suggest", "attachment", "unlink while it is open", "open: ok", "open: EROFS", onlyNotesAreProposed},
-	{"suggest", "attachment", "rename onto it while it is open", "open: ok", "open: EROFS", onlyNotesAreProposed},
-	{"suggest", "attachment", "rename while it is open", "open: ok", "open: EROFS", onlyNotesAreProposed},
-}
+var nameDifferences []nameDifference // none
 
 // Every call on every kind of name returns what it returns on a plain folder, and
 // leaves what it leaves there.
