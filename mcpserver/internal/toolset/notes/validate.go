@@ -220,7 +220,6 @@ func (v *validator) file(p model.Path, kind filetype.Type, text string) (list []
 	}
 	if err := kind.Check(text); err != nil {
 		add(brokenFile, "%v", err)
-		return list
 	}
 	var canvas struct {
 		Nodes []struct{ ID, File string }
