@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -236,6 +237,8 @@ type FolderStatus struct {
 	Offline     bool      `json:"offline"`
 	ReadOnly    string    `json:"readOnly,omitempty"` // why its source takes no changes now
 	Changed     time.Time `json:"changed,omitzero"`   // newest modification time known
+	// Misnamed are quoted paths of files that are not served because their names are not UTF-8.
+	Misnamed []string `json:"misnamed,omitempty"`
 	// Problems are what does not work now, the oldest first.
 	Problems []model.Problem `json:"problems,omitempty"`
 	// Sync is set for a Folder that is in step with a server.
@@ -256,6 +259,13 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 		}
 		if locked, ok := errors.AsType[*model.ReadOnlyError](model.ReadOnlyErrOf(f.Source)); ok {
 			fs.ReadOnly = locked.Reason
+		}
+		if m, ok := f.Source.(model.MisnamedReporter); ok {
+			for _, rel := range m.Misnamed() {
+				if w.tree.Reaches(f.Path().Join(rel)) {
+					fs.Misnamed = append(fs.Misnamed, strconv.Quote(rel))
+				}
+			}
 		}
 		fs.Problems = append(model.ProblemsOf(f.Store), model.ProblemsOf(f.Source)...)
 		n := w.tree.Count(f)

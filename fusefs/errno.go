@@ -41,6 +41,7 @@ var errnoTable = []struct {
 	{model.ErrClosed, syscall.EIO, false},
 	{fs.ErrNotExist, syscall.ENOENT, false},
 	{fs.ErrExist, syscall.EEXIST, false},
+	{model.ErrTop, syscall.EACCES, true},
 	{fs.ErrPermission, syscall.EACCES, false},
 	{errors.ErrUnsupported, syscall.EXDEV, false},
 	{context.Canceled, syscall.EINTR, false},

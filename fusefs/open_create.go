@@ -5,7 +5,6 @@ package fusefs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"syscall"
 	"time"
@@ -171,14 +170,11 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	return a, t.errno.Of(ctx, "create", p, err)
 }
 
-// errTop is why nothing can be made beside the Folders.
-var errTop = fmt.Errorf("what is at the top of the mount are the sources that relayfs was started with; go into one of them: %w", fs.ErrPermission)
-
 // creatable refuses what the workspace would refuse once the bytes are there: a
 // program looks at the error of open(2) more often than at that of close(2).
 func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	if p.Dir() == "" {
-		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: errTop})
+		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: model.ErrTop})
 	}
 	info, err := t.ws.Stat(ctx, p.Dir())
 	switch {

@@ -126,9 +126,6 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno sysca
 	return errno
 }
 
-// errBytes is why a note that is not text cannot be written.
-var errBytes = &model.ReadOnlyError{Reason: "it is not valid UTF-8, or larger than 16 MiB, and shown byte for byte; mend that in the vault"}
-
 // writable says whether the content may be changed at all. begun says that a save
 // goes on.
 func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
@@ -145,7 +142,7 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 	case f.t.locked != nil:
 		return f.t.errno.OfSave(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: f.t.locked})
 	case v != nil && v.ReadOnly():
-		return f.t.errno.Of(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: errBytes})
+		return f.t.errno.Of(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: model.ErrNotText})
 	case unborn:
 		return 0
 	}

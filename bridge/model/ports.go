@@ -223,6 +223,11 @@ func ReadOnlyErrOf(s Source) error {
 	return nil
 }
 
+// MisnamedReporter is a Source that knows which files it does not serve because their names are not UTF-8.
+type MisnamedReporter interface {
+	Misnamed() []string // sorted paths
+}
+
 // ProblemReporter is a Source or a Store that knows what does not work now.
 type ProblemReporter interface {
 	// Problems returns what does not work now, the oldest first. What failed last is tried

@@ -95,7 +95,7 @@ func (n *base) at(op string, p model.Path) (*Folder, error) {
 	}
 	name, rel := p.Split()
 	if rel == "" {
-		return fail(fs.ErrPermission) // Folders come from the command line
+		return fail(model.ErrTop)
 	}
 	f := n.tree.Folder(name)
 	switch {

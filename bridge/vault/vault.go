@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,6 +53,7 @@ type Vault struct {
 	disk       *diskProblem
 	lateWrites *filereplace.Watcher
 	tree       tree
+	misnamed   sync.Map // paths of files whose names are not UTF-8, by folder
 
 	// What the disk said when Locked asked it last, and when (Unix nanoseconds).
 	diskReadOnly atomic.Bool

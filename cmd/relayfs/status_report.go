@@ -102,6 +102,13 @@ func printServed(w io.Writer, r *statusReport) {
 		if f.Sync != nil {
 			printSync(w, &f)
 		}
+		for i, name := range f.Misnamed {
+			if i == maxListed {
+				cli.Line(w, "  and %d more", len(f.Misnamed)-i)
+				break
+			}
+			cli.Line(w, "  not shown, because its name is not UTF-8; rename it in the vault: %s", name)
+		}
 		for i, p := range f.Problems {
 			if i == maxListed {
 				cli.Line(w, "  and %s more", cli.Plural(len(f.Problems)-i, "problem"))
