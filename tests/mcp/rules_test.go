@@ -146,7 +146,9 @@ func TestHiddenAndLocked(t *testing.T) {
 	if out := s.Run(t, "suggestions", "list", vault); out.Code != 0 || strings.Contains(out.Stdout, "Private") {
 		t.Errorf("the agent's list: %+v", out)
 	}
-	if out := s.Run(t, "cat", "--source", vault, hidden); out.Code == 0 {
-		t.Errorf("an agent's cat: %+v", out)
+	for _, args := range [][]string{{"cat", hidden}, {"history", hidden}, {"show", hidden + "@now"}} {
+		if out := s.Run(t, append(args, "--source", vault)...); out.Code == 0 {
+			t.Errorf("an agent's %v: %+v", args, out)
+		}
 	}
 }
