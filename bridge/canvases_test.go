@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,7 +11,11 @@ import (
 )
 
 func canvasOf(files ...string) string {
-	return `{ "nodes":[{"type":"file","file":"` + strings.Join(files, `"}, {"type":"file","file":"`) + `"}] }`
+	var nodes []string
+	for i, file := range files {
+		nodes = append(nodes, fmt.Sprintf(`{"id":"%d","type":"file","x":0,"y":0,"width":1,"height":1,"file":%q}`, i, file))
+	}
+	return `{ "nodes":[` + strings.Join(nodes, ", ") + `] }`
 }
 
 // A canvas names a file at its old path until the rename is accepted, at the new

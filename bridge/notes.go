@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 )
 
 // Open returns the current version of the note at p. It reads the source only
@@ -44,7 +45,7 @@ func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info.ReadOnly = info.ReadOnly || w.o.ReadOnly || n.Kind == model.KindFile && w.o.Mode != Direct
+	info.ReadOnly = info.ReadOnly || w.o.ReadOnly || w.tree.MayChange("write", p) != nil || n.Kind == model.KindFile && w.MayWriteFile(p) != nil
 	if n.Kind != model.KindNote {
 		return info, nil
 	}
@@ -161,7 +162,7 @@ func (w *Workspace) Proposals(_ context.Context, under model.Path) ([]model.Prop
 // ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline,
 // ErrNoSpace, fs.ErrPermission. After an error the note is as it was.
 func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
-	n, err := w.tree.FindNote("write", p)
+	n, err := w.noteToWrite(p)
 	if err != nil {
 		return Result{}, err
 	}
@@ -172,7 +173,7 @@ func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, 
 // fn is called with it, under the note's lock, and again if the file changed
 // meanwhile. An error of fn is returned unchanged and nothing is written.
 func (w *Workspace) Update(ctx context.Context, p model.Path, by model.Author, origin any, fn func(cur *model.Version) (string, error)) (Result, error) {
-	n, err := w.tree.FindNote("write", p)
+	n, err := w.noteToWrite(p)
 	if err != nil {
 		return Result{}, err
 	}
@@ -182,9 +183,16 @@ func (w *Workspace) Update(ctx context.Context, p model.Path, by model.Author, o
 // Preview returns the version that the note at p would have if text became its view. It changes nothing. Errors:
 // those of Write.
 func (w *Workspace) Preview(ctx context.Context, p model.Path, text string, by model.Author) (*model.Version, error) {
-	n, err := w.tree.FindNote("write", p)
+	n, err := w.noteToWrite(p)
 	if err != nil {
 		return nil, err
 	}
 	return n.Preview(ctx, p, text, by)
+}
+
+func (w *Workspace) noteToWrite(p model.Path) (*note.Note, error) {
+	if err := w.tree.MayChange("write", p); err != nil {
+		return nil, err
+	}
+	return w.tree.FindNote("write", p)
 }

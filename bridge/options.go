@@ -44,6 +44,12 @@ func ParseStructurePolicy(s string) (StructurePolicy, error) {
 	return StructurePolicy(i), err
 }
 
+// CheckRules reports which of the globs for Options.Hide and Options.Lock is not valid.
+func CheckRules(hide, lock []string) error {
+	_, err := namespace.NewRules(hide, lock)
+	return err
+}
+
 func parseName(s, what string, names []string) (int, error) {
 	i := slices.Index(names, s)
 	if i < 0 {
@@ -98,6 +104,8 @@ type Options struct {
 	note.Options
 	Folders   []FolderSource
 	Structure StructurePolicy
+	// Hide and Lock are globs of what agents do not reach, or do not change; see Workspace.ForAgents.
+	Hide, Lock []string
 }
 
 // ObsidianURL returns the address that opens what is at p, where people have it, in Obsidian; "" for a Folder of

@@ -16,14 +16,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-const canvas = "Notes/sub/Map.canvas"
+const (
+	canvas = "Notes/sub/Map.canvas"
+	table  = "Notes/sub/Map.csv"
+)
 
 // Who writes what he has read does not write over what somebody else wrote since.
 func TestWriteFileKnowsItsBase(t *testing.T) {
 	for _, mode := range []bridge.Mode{bridge.Direct, bridge.Suggest} {
-		f := bridgetest.New(t, map[string]string{canvas: "1"}, func(o *bridge.Options) { o.Mode = mode })
+		f := bridgetest.New(t, map[string]string{table: "1"}, func(o *bridge.Options) { o.Mode = mode })
 		write := func(base, data string) error {
-			_, err := f.WriteFile(t.Context(), canvas, []byte(data), bridge.ChangeRequest{Base: sha256.Sum256([]byte(base))})
+			_, err := f.WriteFile(t.Context(), table, []byte(data), bridge.ChangeRequest{Base: sha256.Sum256([]byte(base))})
 			return err
 		}
 		if err := write("1", "2"); err != nil {
@@ -32,13 +35,13 @@ func TestWriteFileKnowsItsBase(t *testing.T) {
 		if err := write("1", "3"); !errors.Is(err, model.ErrConflict) {
 			t.Errorf("mode %v: writing what another one wrote over: %v", mode, err)
 		}
-		if got := readFile(t, f.Workspace, canvas); got != "2" {
+		if got := readFile(t, f.Workspace, table); got != "2" {
 			t.Errorf("mode %v: the file holds %q", mode, got)
 		}
 		if err := write("2", "3"); err != nil {
 			t.Error(err)
 		}
-		_, err := f.WriteFile(t.Context(), "Notes/none.canvas", nil, bridge.ChangeRequest{Base: sha256.Sum256([]byte("1"))})
+		_, err := f.WriteFile(t.Context(), "Notes/none.csv", nil, bridge.ChangeRequest{Base: sha256.Sum256([]byte("1"))})
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("mode %v: writing what is gone: %v", mode, err)
 		}
@@ -48,19 +51,19 @@ func TestWriteFileKnowsItsBase(t *testing.T) {
 // A writer who proposes once more does not see what a user did since the first
 // time, and the proposal stays stale.
 func TestProposedAgainOverAPersonsChange(t *testing.T) {
-	f := bridgetest.New(t, map[string]string{canvas: "old"})
-	propose(t, f.Workspace, canvas, "first")
-	f.Person(canvas, "a person's")
-	propose(t, f.Workspace, canvas, "second")
+	f := bridgetest.New(t, map[string]string{table: "old"})
+	propose(t, f.Workspace, table, "first")
+	f.Person(table, "a person's")
+	propose(t, f.Workspace, table, "second")
 	if out := decideAll(t, f.Workspace, model.Accepted); len(out.Failed) != 1 {
 		t.Errorf("a person's change was overwritten: %+v", out)
 	}
-	if got := f.SourceText(canvas); got != "a person's" {
+	if got := f.SourceText(table); got != "a person's" {
 		t.Errorf("the file holds %q", got)
 	}
-	propose(t, f.Workspace, canvas, "second and a person's")
-	f.Person(canvas, "second and a person's")
-	if _, err := f.WriteFile(t.Context(), canvas, []byte("second and a person's"), bridge.ChangeRequest{By: agent}); err != nil {
+	propose(t, f.Workspace, table, "second and a person's")
+	f.Person(table, "second and a person's")
+	if _, err := f.WriteFile(t.Context(), table, []byte("second and a person's"), bridge.ChangeRequest{By: agent}); err != nil {
 		t.Error(err)
 	}
 	if list, err := f.Proposals(t.Context(), ""); err != nil || len(list) != 0 {
@@ -70,7 +73,7 @@ func TestProposedAgainOverAPersonsChange(t *testing.T) {
 
 func TestWriteFileInDirectMode(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "x\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
-	for _, data := range []string{"{}", `{"nodes":[]}`, ""} {
+	for _, data := range []string{"{}", `{"nodes":[]}`, `{"edges":[]}`} {
 		if _, err := f.WriteFile(t.Context(), canvas, []byte(data), bridge.ChangeRequest{}); err != nil {
 			t.Fatal(err)
 		}

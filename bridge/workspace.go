@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,7 @@ type core struct {
 	events     model.Bus
 	notes      *note.Set
 	config     namespace.Config
+	rules      *namespace.Rules // for agents; nil for none
 	mountpoint atomic.Pointer[string]
 	onMount    atomic.Pointer[func(context.Context)]
 }
@@ -47,7 +49,11 @@ func New(o Options) (*Workspace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &core{o: o}
+	rules, err := namespace.NewRules(o.Hide, o.Lock)
+	if err != nil {
+		return nil, err
+	}
+	w := &core{o: o, rules: rules}
 	w.notes = note.NewSet(o.Options, &w.events)
 	t := namespace.NewTree(w.notes)
 	folders := make(namespace.Folders)
@@ -76,6 +82,38 @@ func (w *core) restricted(t *namespace.Tree, x *index.Indexes) *Workspace {
 func (w *Workspace) Restrict(folders ...string) *Workspace {
 	t := w.tree.Within(folders...)
 	return w.restricted(t, w.Indexes.Within(t))
+}
+
+// ForAgents is the part of w that agents may reach: without what Options.Hide names, and read-only in what Options.Lock
+// names. The mount and the MCP server serve it. A path that is hidden does not exist in it, in no list, index, journal and
+// event; making something there is refused. What follows from a change, as links from a rename, is done everywhere.
+func (w *Workspace) ForAgents() *Workspace {
+	if w.rules == nil {
+		return w
+	}
+	t := w.tree.Ruled(w.rules)
+	part := w.restricted(t, w.Indexes.Within(t))
+	part.ActAs(w.Names)
+	return part
+}
+
+// Reaches reports whether p is within reach, whether something is there or not.
+func (w *Workspace) Reaches(p model.Path) bool { return w.tree.Reaches(p) }
+
+// reached is ev as it is seen within reach. A rename out of it is a removal, and one into it makes something.
+func (w *Workspace) reached(ev model.Event) (_ model.Event, ok bool) {
+	is := w.tree.Reaches(ev.Path)
+	if ev.Kind != model.EventRenamed {
+		return ev, is
+	}
+	was := w.tree.Reaches(ev.OldPath)
+	switch {
+	case is && !was:
+		ev.Kind, ev.OldPath = model.EventCreated, ""
+	case was && !is:
+		ev.Kind, ev.Path, ev.OldPath = model.EventRemoved, ev.OldPath, ""
+	}
+	return ev, is || was
 }
 
 // Options are the workspace's effective options.
@@ -122,7 +160,13 @@ func (w *Workspace) AwaitMount(ctx context.Context) {
 // ones of them are forgotten, or the number is of an earlier process. Whoever knows a state asks for what came after it.
 func (w *Workspace) Since(number uint64) (list []model.Event, last uint64, whole bool) {
 	list, last, whole = w.events.Since(number)
-	return slices.DeleteFunc(list, func(ev model.Event) bool { return !w.tree.Reaches(ev.Path) }), last, whole
+	reached := list[:0]
+	for _, ev := range list {
+		if ev, ok := w.reached(ev); ok {
+			reached = append(reached, ev)
+		}
+	}
+	return reached, last, whole
 }
 
 // Last returns the number of the newest change.
@@ -136,7 +180,7 @@ func (w *Workspace) Changed(number uint64) <-chan struct{} { return w.events.Cha
 // return at once (put the event in a queue) and must not write to the workspace.
 func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
 	return w.events.Subscribe(func(ev model.Event) {
-		if w.tree.Reaches(ev.Path) {
+		if ev, ok := w.reached(ev); ok {
 			fn(ev)
 		}
 	})
@@ -193,6 +237,8 @@ type FolderStatus struct {
 	Offline     bool      `json:"offline"`
 	ReadOnly    string    `json:"readOnly,omitempty"` // why its source takes no changes now
 	Changed     time.Time `json:"changed,omitzero"`   // newest modification time known
+	// Misnamed are quoted paths of files that are not served because their names are not UTF-8.
+	Misnamed []string `json:"misnamed,omitempty"`
 	// Problems are what does not work now, the oldest first.
 	Problems []model.Problem `json:"problems,omitempty"`
 	// Sync is set for a Folder that is in step with a server.
@@ -214,8 +260,15 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 		if locked, ok := errors.AsType[*model.ReadOnlyError](model.ReadOnlyErrOf(f.Source)); ok {
 			fs.ReadOnly = locked.Reason
 		}
+		if m, ok := f.Source.(model.MisnamedReporter); ok {
+			for _, rel := range m.Misnamed() {
+				if w.tree.Reaches(f.Path().Join(rel)) {
+					fs.Misnamed = append(fs.Misnamed, strconv.Quote(rel))
+				}
+			}
+		}
 		fs.Problems = append(model.ProblemsOf(f.Store), model.ProblemsOf(f.Source)...)
-		n := f.Count()
+		n := w.tree.Count(f)
 		fs.Notes, fs.Files, fs.Proposals, fs.Changed = n.Notes, n.Files, n.Proposals, n.Changed
 		if !fs.Offline {
 			list, err := w.Suggestions(ctx, f.Path())

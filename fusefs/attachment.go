@@ -22,7 +22,8 @@ import (
 )
 
 // Attachment is a file of the workspace that is not a note: an image, a PDF, a
-// canvas. Its bytes are the file's own; in suggest mode it cannot be written.
+// canvas. Its bytes are the file's own, or those that are proposed for it. In suggest
+// mode programs write a draft of it.
 type Attachment struct {
 	common
 
@@ -34,7 +35,8 @@ type Attachment struct {
 	// when its name is gone.
 	size    int64
 	modTime time.Time
-	from    *File // the scratch file that it was, while somebody has that open
+	from    *File  // the scratch file that it was, while somebody has that open
+	draft   *draft // what programs write, while any has it open for that; nil in direct mode
 
 	madeIn program.Identity // the run that made it on this mount, or none; see saveOf
 }
@@ -53,11 +55,16 @@ func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
 	if there {
 		info, err = a.t.ws.Stat(ctx, p)
 	}
+	d := a.shared()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	size, modTime, links := info.Size, info.ModTime, uint32(1)
 	if !there {
 		size, modTime, links = a.size, a.modTime, 0
+	}
+	if d != nil {
+		size, modTime = d.state()
+		err = nil
 	}
 	if w := a.written; w != nil && (err != nil || w.ModTime().After(modTime)) {
 		size, modTime, err = w.Size(), w.ModTime(), nil
@@ -85,7 +92,7 @@ func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.S
 			return a.t.errno.Of(ctx, "truncate", a.path(), err)
 		}
 	}
-	if !a.t.isPoke(ctx) {
+	if p := a.path(); !a.t.isPoke(ctx) && a.shared() == nil && !a.t.ws.IsProposed(p) {
 		if errno := a.chmod(ctx, in); errno != 0 {
 			return errno
 		}
@@ -99,23 +106,37 @@ func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int
 		if !there {
 			return syscall.ESTALE // as for Open
 		}
-		file, err := a.t.ws.OpenFile(ctx, p, os.O_WRONLY)
+		h, err := a.openForWriting(ctx, p, os.O_WRONLY)
 		if err != nil {
 			return err
 		}
-		h = &attachmentHandle{a, file, true}
-		return errors.Join(file.Truncate(size), h.noteWrite(), file.Close())
+		return errors.Join(h.file.Truncate(size), h.noteWrite(), h.file.Close())
 	}
 	return errors.Join(h.file.Truncate(size), h.noteWrite())
 }
 
+// openForWriting opens a, which is at p: its draft where that is proposed.
+func (a *Attachment) openForWriting(ctx context.Context, p model.Path, flag int) (h *attachmentHandle, err error) {
+	h = &attachmentHandle{a: a, writes: true}
+	if a.t.ws.WritesFiles() != nil {
+		h.file, err = a.openDraft(ctx, p, flag&os.O_TRUNC != 0)
+	} else {
+		h.file, err = a.t.ws.OpenFile(ctx, p, flag)
+	}
+	return h, err
+}
+
 // noteWrite updates the attributes after a write through h.
 func (h *attachmentHandle) noteWrite() error {
-	info, err := h.file.Stat()
-	if err != nil {
-		return err
+	if _, proposed := h.file.(*draft); proposed {
+		h.a.followContent()
+	} else {
+		info, err := h.file.Stat()
+		if err != nil {
+			return err
+		}
+		h.a.wrote(info)
 	}
-	h.a.wrote(info)
 	h.a.mu.Lock()
 	from := h.a.from
 	h.a.mu.Unlock()
@@ -143,13 +164,19 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	if flag&syscall.O_ACCMODE == syscall.O_WRONLY {
 		flag = flag&^syscall.O_ACCMODE | os.O_RDWR // the kernel reads the rest of a page that is written in part
 	}
-	file, err := a.t.ws.OpenFile(ctx, p, flag)
-	if err != nil {
-		return nil, 0, a.t.errno.Of(ctx, "open", p, err)
-	}
-	h := &attachmentHandle{a, file, writes}
 	if !writes {
-		return h, fileCacheFlags | fuse.FOPEN_NOFLUSH, 0
+		if d := a.shared(); d != nil {
+			return &attachmentHandle{a: a, file: d}, fileCacheFlags | fuse.FOPEN_NOFLUSH, 0
+		}
+		file, err := a.t.ws.OpenFile(ctx, p, flag)
+		if err != nil {
+			return nil, 0, a.t.errno.Of(ctx, "open", p, err)
+		}
+		return &attachmentHandle{a: a, file: file}, fileCacheFlags | fuse.FOPEN_NOFLUSH, 0
+	}
+	h, err := a.openForWriting(ctx, p, flag)
+	if err != nil {
+		return nil, 0, a.t.errno.OfSave(ctx, "open", p, err)
 	}
 	if flag&syscall.O_TRUNC != 0 {
 		err = h.noteWrite()
@@ -158,7 +185,11 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 }
 
 func (h *attachmentHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
-	n, err := h.file.ReadAt(dest, off)
+	file := h.file
+	if d := h.a.shared(); d != nil {
+		file = d // opened before somebody wrote it
+	}
+	n, err := file.ReadAt(dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, h.errno(ctx, "read", err)
 	}
@@ -173,11 +204,24 @@ func (h *attachmentHandle) Write(ctx context.Context, data []byte, off int64) (u
 	return uint32(n), h.errno(ctx, "write", err)
 }
 
+// Flush is close(2) on one of the descriptors that share the handle: a draft is proposed when it returns, or close
+// reports why not. It may come before the first byte, which a shell's redirection does.
+func (h *attachmentHandle) Flush(ctx context.Context) syscall.Errno {
+	d, proposed := h.file.(*draft)
+	if !proposed || !h.writes || !d.due() {
+		return 0
+	}
+	return h.a.t.errno.OfSave(ctx, "flush", h.a.path(), h.a.commit(ctx, d))
+}
+
 func (h *attachmentHandle) Fsync(ctx context.Context, _ uint32) syscall.Errno {
 	return h.errno(ctx, "fsync", h.file.Sync())
 }
 
 func (h *attachmentHandle) Release(ctx context.Context) syscall.Errno {
+	if _, proposed := h.file.(*draft); proposed && !h.writes {
+		return 0
+	}
 	return h.errno(ctx, "close", h.file.Close())
 }
 
@@ -211,22 +255,24 @@ func (a *Attachment) setFrom(f *File) {
 // takeOver lets programs that have the scratch file f open go on with a. It also writes there
 // what they have written since text was read from f.
 func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
-	file, err := a.t.ws.OpenFile(ctx, a.path(), os.O_RDWR)
+	h, err := a.openForWriting(ctx, a.path(), os.O_RDWR)
 	if err != nil {
 		return err
 	}
 	f.update(func(s *fileState) {
 		if now := s.text.String(); now != text {
-			_, err = file.WriteAt([]byte(now), 0)
-			err = errors.Join(err, file.Truncate(int64(len(now))))
+			_, err = h.file.WriteAt([]byte(now), 0)
+			err = errors.Join(err, h.file.Truncate(int64(len(now))))
 		}
-		if err != nil || len(s.handles) == 0 {
-			err = errors.Join(err, file.Close())
-			return
+		if err == nil && len(s.handles) > 0 {
+			s.exported = h
+			s.text = content.WrittenText(new(content.Buffer))
+			a.setFrom(f)
+			h = nil
 		}
-		s.exported = &attachmentHandle{a, file, true}
-		s.text = content.WrittenText(new(content.Buffer))
-		a.setFrom(f)
 	})
+	if h != nil { // nobody goes on with it
+		err = errors.Join(err, h.file.Close())
+	}
 	return err
 }

@@ -19,6 +19,10 @@ type common struct {
 	t *tree
 	place
 	attributes
+
+	// commitMu admits one commit or change of name at a time, of a File or an Attachment. It is held across the
+	// workspace. Several are taken together with tree.holdCommits.
+	commitMu sync.Mutex
 }
 
 func (t *tree) newCommon(mode uint32) common {

@@ -26,28 +26,35 @@ import (
 // holdCommits waits for the commits of nodes, and lets none begin until release is
 // called. Those of a folder are the commits of everything.
 func (t *tree) holdCommits(nodes ...node) (release func()) {
-	var files []*File
+	var files []*common
 	for _, n := range nodes {
-		if f, ok := n.(*File); ok {
-			files = append(files, f)
+		switch n := n.(type) {
+		case *File:
+			files = append(files, &n.common)
 			t.update(func(tb *table) {
-				if p := f.path(); tb.has(p, f) {
-					files = append(files, tb.retired[p]...)
+				if p := n.path(); tb.has(p, n) {
+					for _, f := range tb.retired[p] {
+						files = append(files, &f.common)
+					}
 				}
 			})
-		} else if d, ok := n.(folder); ok && d.inWorkspace() {
-			t.folders.Lock()
-			return t.folders.Unlock
+		case *Attachment:
+			files = append(files, &n.common)
+		case folder:
+			if n.inWorkspace() {
+				t.folders.Lock()
+				return t.folders.Unlock
+			}
 		}
 	}
 	// In the same order everywhere; a generation is unique.
-	slices.SortFunc(files, func(a, b *File) int { return cmp.Compare(a.StableAttr().Gen, b.StableAttr().Gen) })
-	for _, f := range files {
-		f.commitMu.Lock()
+	slices.SortFunc(files, func(a, b *common) int { return cmp.Compare(a.StableAttr().Gen, b.StableAttr().Gen) })
+	for _, c := range files {
+		c.commitMu.Lock()
 	}
 	return func() {
-		for _, f := range files {
-			f.commitMu.Unlock()
+		for _, c := range files {
+			c.commitMu.Unlock()
 		}
 	}
 }

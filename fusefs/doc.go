@@ -8,7 +8,7 @@
 //
 // A Server is one mount. Its root is the workspace, the root's children are the
 // Folders. A Dir is a folder of the workspace, an Attachment is a file in it
-// that is not a note, and a Link is a symbolic link. A File is a note or a
+// that is not a note, whose draft programs write in suggest mode, and a Link is a symbolic link. A File is a note or a
 // scratch file (an editor's swap, backup or temporary file), which lives in
 // memory and never leaves the mount. A File can change from one to the
 // other: a program that saves by writing a temporary file and renaming it over
@@ -26,7 +26,7 @@
 //	open_create, read_write,
 //	rename_unlink, save_by_rename
 //	park, scratch, scratch_names,
-//	attachment                          notes whose name is missing; what is no note
+//	attachment, draft                   notes whose name is missing; what is no note
 //	events, notify, poke                what changes elsewhere, and who is told
 //	handleless                          a read-only mount
 //	evict                               what an idle mount forgets
@@ -74,9 +74,9 @@
 //
 // # Concurrency and lock order
 //
-//	File.commitMu    one commit or change of name of a file at a time; held across the workspace
+//	common.commitMu  one commit or change of name of a File or Attachment at a time; held across the workspace
 //	tree.folders     no commit while a folder changes its path; held across the workspace
-//	File.update      content of one file; memory only
+//	File.update      content of one file; memory only, as Attachment.mu, and draft.mu within it
 //	names.update     the nodes by their paths; memory only
 //	the locks of place, attributes and entries, and those of notifications, shownLog, recentFiles and the packages in internal
 //

@@ -21,10 +21,7 @@ import (
 type File struct {
 	common
 
-	// commitMu admits one commit or change of name at a time. It is held across the
-	// workspace. Several are taken together with tree.holdCommits.
-	commitMu sync.Mutex
-	adopted  atomic.Bool // it is being renamed over a note, whose inodes need not learn that
+	adopted atomic.Bool // it is being renamed over a note, whose inodes need not learn that
 
 	mu    sync.Mutex
 	state fileState
@@ -53,6 +50,7 @@ type exported interface {
 	setattr(ctx context.Context, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno
 	fs.FileReader
 	fs.FileWriter
+	fs.FileFlusher
 	fs.FileFsyncer
 	close()
 }

@@ -70,6 +70,7 @@ type folder interface {
 	// note that was moved away from there, if one was.
 	create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno)
 	list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno)
+	createScratch(ctx context.Context, name string, mode uint32) (*File, error)
 }
 
 // entries are the scratch names in a folder.
@@ -175,7 +176,7 @@ type table struct {
 }
 
 // known is a node of the workspace. id is 0 for a file that exists only here so
-// far: a new note before its first bytes, or an attachment that was not noticed yet.
+// far: a new note or attachment before its first bytes.
 type known struct {
 	node node
 	id   uint64

@@ -5,7 +5,6 @@ package fusefs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"syscall"
 	"time"
@@ -82,6 +81,9 @@ func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, o
 		return nil, nil, 0, t.errno.Of(ctx, "create", p, err)
 	}
 	n, errno := d.create(ctx, name, p, mode)
+	if a, ok := n.(*Attachment); ok && errno == 0 && flags&syscall.O_ACCMODE == syscall.O_RDONLY {
+		errno = a.closeUnwritten(ctx)
+	}
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}
@@ -100,6 +102,9 @@ func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *f
 		return nil, syscall.EEXIST
 	}
 	n, errno := d.create(ctx, name, p, mode)
+	if a, ok := n.(*Attachment); ok && errno == 0 {
+		errno = a.closeUnwritten(ctx)
+	}
 	if errno != 0 {
 		return nil, errno
 	}
@@ -147,29 +152,29 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	if p.IsNote() {
 		return d.createNote(ctx, p, mode), 0
 	}
-	if err := t.ws.WritesFiles(); err != nil && !isAttachmentName(name) {
-		f, scratchErr := d.createScratch(ctx, name, mode)
-		if scratchErr != nil {
-			return nil, t.errno.Of(ctx, "create", p, scratchErr)
+	refused := t.ws.MayWriteFile(p)
+	switch {
+	case refused != nil && isAttachmentName(name):
+		return nil, t.errno.OfSave(ctx, "create", p, refused)
+	case refused != nil:
+		f, err := d.createScratch(ctx, name, mode)
+		if err != nil {
+			return nil, t.errno.Of(ctx, "create", p, err)
 		}
-		d.reportLeft(name, f, t.programs.Of(ctx), &model.Error{Op: "create", Path: p, Err: err})
+		d.reportLeft(name, f, t.programs.Of(ctx), refused)
 		return f, 0
+	case t.ws.WritesFiles() != nil:
+		return d.createDraft(ctx, p, mode), 0
 	}
 	a, err := d.createAttachment(ctx, p, mode)
-	if err != nil {
-		return nil, t.errno.Of(ctx, "create", p, err)
-	}
-	return a, 0
+	return a, t.errno.Of(ctx, "create", p, err)
 }
-
-// errTop is why nothing can be made beside the Folders.
-var errTop = fmt.Errorf("what is at the top of the mount are the sources that relayfs was started with; go into one of them: %w", fs.ErrPermission)
 
 // creatable refuses what the workspace would refuse once the bytes are there: a
 // program looks at the error of open(2) more often than at that of close(2).
 func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	if p.Dir() == "" {
-		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: errTop})
+		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: model.ErrTop})
 	}
 	info, err := t.ws.Stat(ctx, p.Dir())
 	switch {

@@ -37,6 +37,7 @@ type parking struct {
 	target model.Path    // where it was renamed to, "" if unlinked or out of the workspace
 	why    string
 	gave   bool                 // another note has its name
+	backup *File                // what target shows of a file that is no note; nil for a note or folder
 	by     bridge.ChangeRequest // who did it
 	proc   program.Program      // its process
 	since  time.Time
@@ -233,12 +234,25 @@ func (t *tree) carryOut(ctx context.Context, p model.Path, pk *parking) (err err
 	switch {
 	case pk.why == whyUnlinked, pk.gave:
 		_, err = t.ws.Remove(ctx, p, pk.by)
+	case pk.backup != nil && pk.target != "" && !t.dropBackup(pk):
+		_, err = t.ws.Remove(ctx, p, pk.by)
 	case pk.target == "":
 		err = &model.Error{Op: "rename", Path: p, Err: syscall.EXDEV}
 	default:
 		_, err = t.ws.Rename(ctx, p, pk.target, pk.by)
 	}
 	return err
+}
+
+// dropBackup shows at the target what is about to be renamed to it. There is no target if the backup was removed.
+func (t *tree) dropBackup(pk *parking) bool {
+	dir := t.folderOf(pk.target)
+	if dir == nil || !dir.layer().drop(pk.target.Base(), pk.backup) {
+		return false
+	}
+	pk.backup.lose(evUnlink)
+	t.entryChanged(pk.target)
+	return true
 }
 
 // settleParked ends the grace of everything at and below p now.

@@ -126,9 +126,6 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno sysca
 	return errno
 }
 
-// errBytes is why a note that is not text cannot be written.
-var errBytes = &model.ReadOnlyError{Reason: "it is not valid UTF-8, or larger than 16 MiB, and shown byte for byte; mend that in the vault"}
-
 // writable says whether the content may be changed at all. begun says that a save
 // goes on.
 func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
@@ -145,7 +142,7 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 	case f.t.locked != nil:
 		return f.t.errno.OfSave(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: f.t.locked})
 	case v != nil && v.ReadOnly():
-		return f.t.errno.Of(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: errBytes})
+		return f.t.errno.Of(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: model.ErrNotText})
 	case unborn:
 		return 0
 	}
@@ -164,8 +161,12 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 // before the first byte (a shell's redirection) and again after more.
 func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	var wrote bool
-	h.f.update(func(*fileState) { wrote = h.wrote })
-	if !wrote {
+	var goesOnAs exported
+	h.f.update(func(s *fileState) { wrote, goesOnAs = h.wrote, s.exported })
+	switch {
+	case goesOnAs != nil:
+		return goesOnAs.Flush(ctx)
+	case !wrote:
 		return 0
 	}
 	return h.commit(ctx, "flush", false)
@@ -216,29 +217,30 @@ func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errn
 // is committed now; nobody can be told if that fails.
 func (h *Handle) Release(ctx context.Context) syscall.Errno {
 	var due bool
+	var last exported // nobody goes on with it any more
 	h.f.update(func(s *fileState) {
 		b := s.text.Buffer()
 		due = h.wrote && s.life.IsNote() && b != nil && b.Due() && b.Failed != b.Gen
 		if !due {
-			s.end(h)
+			last = s.end(h)
 		}
 	})
 	if due {
 		_ = h.commit(ctx, "release", false) // an error is logged
-		h.f.update(func(s *fileState) { s.end(h) })
+		h.f.update(func(s *fileState) { last = s.end(h) })
+	}
+	if last != nil {
+		last.close()
 	}
 	return 0
 }
 
 // end forgets h. A buffer whose commit failed goes with the last handle that wrote: its
-// program has been told.
-func (f *fileState) end(h *Handle) {
+// program has been told. So does what the file goes on as, which is for the caller to close.
+func (f *fileState) end(h *Handle) (last exported) {
 	if delete(f.handles, h); len(f.handles) == 0 {
 		f.handles = nil // an empty map is not small, and the kernel may know 100,000 files
-		if f.exported != nil {
-			f.exported.close()
-			f.exported = nil
-		}
+		last, f.exported = f.exported, nil
 	}
 	if f.life.HasRetired() && !f.mayBeOpen() {
 		f.t.left(f.File)
@@ -255,4 +257,5 @@ func (f *fileState) end(h *Handle) {
 		b.Touched = time.Now()
 		f.arm(content.Quiet)
 	}
+	return last
 }

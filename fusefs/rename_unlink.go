@@ -111,7 +111,18 @@ func (m *move) do(ctx context.Context) syscall.Errno {
 		}
 		return m.export(ctx, src)
 	case *Attachment:
+		if d := src.shared(); d != nil {
+			if err := src.commitHeld(ctx, d); err != nil {
+				return m.errno.OfSave(ctx, "rename", m.oldPath, err)
+			}
+		}
 		if errno, done := m.moveMadeOver(ctx, src); done {
+			return errno
+		}
+		if m.ws.WritesFiles() != nil && toScratch {
+			return m.moveFileAway(ctx, src)
+		}
+		if errno, done := m.moveProposedOver(ctx, src); done {
 			return errno
 		}
 	case *ScratchLink, *ScratchDir:
@@ -264,7 +275,16 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	switch n := n.(type) {
 	case *File:
 		return o.t.errno.Of(ctx, "unlink", p, o.unlinkNote(ctx, p, n))
-	case *Attachment, *Link:
+	case *Attachment:
+		defer o.t.holdCommits(n)()
+		if n.isUnstored() {
+			n.forget(p)
+			o.touch()
+			return 0
+		}
+		_, err := o.t.ws.Remove(ctx, p, o.t.restructuring(ctx))
+		return o.t.errno.Of(ctx, "unlink", p, err)
+	case *Link:
 		_, err := o.t.ws.Remove(ctx, p, o.t.restructuring(ctx))
 		return o.t.errno.Of(ctx, "unlink", p, err)
 	}

@@ -5,9 +5,9 @@ package fusefs
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -156,9 +156,12 @@ func (m *move) export(ctx context.Context, f *File) syscall.Errno {
 	f.update(func(s *fileState) { text = s.text.String() })
 	mode := f.permissions()
 	var err error
-	if m.dst != nil {
+	switch {
+	case m.ws.WritesFiles() != nil:
+		err = m.proposeFile(ctx, []byte(text), nil)
+	case m.dst != nil:
 		err = m.putFile(ctx, text, mode)
-	} else {
+	default:
 		err = m.makeFile(ctx, text, mode)
 	}
 	if err != nil {
@@ -173,14 +176,107 @@ func (m *move) export(ctx context.Context, f *File) syscall.Errno {
 	return m.errno.Of(ctx, "rename", m.newPath, err)
 }
 
-// moveMadeOver is a save by a file that is no note, and that the same run has made in the workspace: the workspace takes such
-// files, and nothing shows at first that it is not to stay. The note has the content, durably, before the file goes. done
-// says whether it is one.
-func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.Errno, done bool) {
-	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) || !a.isMadeIn(m.programs.Of(ctx).Run) {
+// proposeFile proposes data as the content of the file at the new name, which becomes a's if that is not nil. The
+// inode that was there goes on without a name.
+func (m *move) proposeFile(ctx context.Context, data []byte, a *Attachment) error {
+	if _, err := m.ws.WriteFile(ctx, m.newPath, data, m.restructuring(ctx)); err != nil {
+		return err
+	}
+	info, err := m.ws.Stat(ctx, m.newPath)
+	if err != nil {
+		return err
+	}
+	if m.dst != nil {
+		m.dst.vanish()
+	}
+	m.update(func(tb *table) {
+		tb.epoch++
+		tb.unpark(m.newPath)
+		tb.lose(m.newPath)
+		if a == nil {
+			tb.inos.set(info.ID, tb.inos.next())
+			return
+		}
+		tb.forget(m.oldPath, a)
+		a.moveTo(m.newPath)
+		tb.inos.set(info.ID, a.StableAttr().Ino)
+		tb.put(m.newPath, a, info.ID)
+	})
+	return nil
+}
+
+// moveProposedOver is a save of a file by one that only a proposal has, as a scratch file saves it. done says whether it
+// is one.
+func (m *move) moveProposedOver(ctx context.Context, a *Attachment) (errno syscall.Errno, done bool) {
+	if _, ok := m.dst.(*Attachment); !ok || !m.ws.IsProposed(m.oldPath) {
 		return 0, false
 	}
-	data, err := m.readFile(ctx)
+	data, err := m.readFile(ctx, m.oldPath)
+	if err == nil {
+		err = m.proposeFile(ctx, data, a)
+	}
+	if err != nil {
+		return m.errno.OfSave(ctx, "rename", m.newPath, err), true
+	}
+	m.retractFile(ctx, data)
+	return 0, true
+}
+
+// retractFile takes away what was renamed over another file, which has its content.
+func (m *move) retractFile(ctx context.Context, data []byte) {
+	if err := m.ws.RetractFile(ctx, m.oldPath, data, m.restructuring(ctx)); err != nil {
+		m.log.Warn("a file that was renamed over another one is still there: delete it if it is not wanted", model.LogPath, string(m.oldPath), model.LogErr, err)
+	}
+}
+
+// moveFileAway handles a program that renames a file in order to have a backup of it, as moveAway does for a note. The
+// backup is a scratch file with the same content.
+func (m *move) moveFileAway(ctx context.Context, a *Attachment) syscall.Errno {
+	info, err := m.ws.Stat(ctx, m.oldPath)
+	var data []byte
+	if err == nil {
+		data, err = m.readFile(ctx, m.oldPath)
+	}
+	var f *File
+	if err == nil {
+		f, err = m.to.createScratch(ctx, m.newName, a.permissions())
+	}
+	if err != nil {
+		return m.errno.OfSave(ctx, "rename", m.oldPath, err)
+	}
+	f.update(func(s *fileState) {
+		s.text = content.WrittenText(&content.Buffer{Data: data, Gen: 1, ModTime: info.ModTime})
+		_ = s.fits(int64(len(data))) // it may exceed the scratch layer, as in park
+	})
+	if over, ok := m.dst.(*File); ok {
+		over.lose(evUnlink)
+	}
+	target := m.newPath
+	if strings.HasPrefix(m.newName, ".") { // in the vault it would not be served any more
+		target = ""
+	}
+	pk := &parking{doc: info.ID, target: target, why: whyRenamed, by: m.restructuring(ctx), proc: m.programs.Of(ctx), backup: f}
+	m.update(func(tb *table) {
+		tb.lose(m.oldPath)
+		m.parkAt(tb, m.oldPath, pk)
+	})
+	if m.newPath != "" {
+		m.entryChanged(m.newPath) // the kernel takes the file for it
+	}
+	return 0
+}
+
+// moveMadeOver is a save by a file that is no note, and that the same run has made in the workspace, or any program has
+// only proposed: the workspace takes such files, and nothing shows at first that it is not to stay. The note has the
+// content, durably, before the file goes. done says whether it is one.
+func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.Errno, done bool) {
+	if !m.newPath.IsNote() {
+		return 0, false
+	}
+	if isMade := m.ws.HasNote(m.newPath) && a.isMadeIn(m.programs.Of(ctx).Run); !isMade && !(a.madeIn.PID != 0 && m.ws.IsProposed(m.oldPath)) {
+		return 0, false
+	}
+	data, err := m.readFile(ctx, m.oldPath)
 	if err != nil {
 		return m.errno.Of(ctx, "rename", m.oldPath, err), true
 	}
@@ -195,8 +291,10 @@ func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.E
 		m.from.layer().drop(m.name, f)
 		return errno, true
 	}
-	if err := errors.Join(m.ws.Sync(ctx, m.newPath), m.ws.RetractFile(ctx, m.oldPath, data, m.restructuring(ctx))); err != nil {
+	if err := m.ws.Sync(ctx, m.newPath); err != nil {
 		m.log.Warn("a file that was renamed over a note is still there: delete it if it is not wanted", model.LogPath, string(m.oldPath), model.LogErr, err)
+	} else {
+		m.retractFile(ctx, data)
 	}
 	m.entryChanged(m.newPath) // the kernel takes the file for it
 	return 0, true
@@ -206,23 +304,6 @@ func (a *Attachment) isMadeIn(run program.Identity) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return run.PID != 0 && a.madeIn == run
-}
-
-// readFile reads what is at the old name.
-func (m *move) readFile(ctx context.Context) (data []byte, err error) {
-	file, err := m.ws.OpenFile(ctx, m.oldPath, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err == nil && info.Size() > model.MaxNote {
-		err = model.ErrTooLarge
-	}
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.NewSectionReader(file, 0, info.Size()))
 }
 
 // putFile puts a new file that is not a note in the place of one that is there. The old

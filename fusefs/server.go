@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
@@ -207,11 +206,18 @@ const (
 // saveGrace.
 func (t *tree) awaitSaves() {
 	t.ending.Store(true)
-	saving := func(f *File) (saving bool) {
-		f.update(func(s *fileState) { saving = s.isBeingSaved() })
+	saving := func() (saving bool) {
+		for x := range t.unsaved.Range {
+			switch x := x.(type) {
+			case *File:
+				x.update(func(s *fileState) { saving = saving || s.isBeingSaved() })
+			case *draft:
+				saving = saving || x.isBeingSaved()
+			}
+		}
 		return saving
 	}
-	for start := time.Now(); slices.ContainsFunc(t.unsavedFiles(), saving) && time.Since(start) < saveGrace; {
+	for start := time.Now(); saving() && time.Since(start) < saveGrace; {
 		time.Sleep(saveStep)
 	}
 }
@@ -255,8 +261,10 @@ func (t *tree) keepNumbersNow() {
 }
 
 func (t *tree) unsavedFiles() (files []*File) {
-	for f := range t.unsaved.Range {
-		files = append(files, f.(*File))
+	for x := range t.unsaved.Range {
+		if f, ok := x.(*File); ok {
+			files = append(files, f)
+		}
 	}
 	return files
 }

@@ -39,7 +39,7 @@ type tree struct {
 	recent     *recentFiles
 	uid, gid   uint32
 	generation atomic.Uint64 // of the inode made last
-	unsaved    sync.Map      // the notes with a buffer, by their *File
+	unsaved    sync.Map      // the notes with a buffer, by their *File, and each *draft
 	inval      *notifications
 	used       atomic.Bool // somebody has looked up or opened a note since the last housekeeping
 	poker      atomic.Pointer[poker]

@@ -21,7 +21,7 @@ func Time(t time.Time) When { return When{Time: t} }
 func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
 	name, _ := p.Split()
 	f := a.tree.Folder(name)
-	if f == nil {
+	if f == nil || !a.tree.Reaches(p) {
 		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
 	id, err := a.document(ctx, f, p)

@@ -152,7 +152,7 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	}
 	_, pending := links.Targets(links.ExtractMarked(raw, known))
 	res := Links{Pending: pending}
-	forward, unresolved := index.Forward(string(p))
+	forward, unresolved := index.Forward(string(p), func(s string) bool { return x.tree.Reaches(model.Path(s)) })
 	res.Forward, res.Unresolved = x.reached(forward), unresolved
 	res.Backlinks = x.reached(index.Backlinks(string(p)))
 	slices.Sort(res.Backlinks)

@@ -89,6 +89,12 @@ func (e *ReadOnlyError) Error() string { return fmt.Sprintf("%v: %s", ErrReadOnl
 
 func (e *ReadOnlyError) Unwrap() error { return ErrReadOnly }
 
+// ErrNotText is the ErrReadOnly of a note that is served byte for byte.
+var ErrNotText error = &ReadOnlyError{Reason: "it is not valid UTF-8, or larger than 16 MiB, and shown byte for byte; mend that in the vault"}
+
+// ErrTop is the fs.ErrPermission of what is beside the Folders.
+var ErrTop = fmt.Errorf("the top level of the mount holds only the served folders; go into one of them: %w", fs.ErrPermission)
+
 type Error struct {
 	Op   string // "open", "write", "create", "rename", ...
 	Path Path

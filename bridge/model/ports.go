@@ -185,6 +185,11 @@ func ReadOnlyErrOf(s Source) error {
 	return nil
 }
 
+// MisnamedReporter is a Source that knows which files it does not serve because their names are not UTF-8.
+type MisnamedReporter interface {
+	Misnamed() []string // sorted paths
+}
+
 // ProblemReporter is a Source or a Store that reports current problems.
 type ProblemReporter interface {
 	// Problems returns the current problems, oldest first. It repeats the last failed attempt if that changes nothing.

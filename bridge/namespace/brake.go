@@ -58,7 +58,7 @@ func (f *Folder) Brake(by model.Author) error {
 	if n < leastBrake {
 		return nil
 	}
-	notes := f.Count().Notes + n
+	notes := f.CountNotes() + n
 	if n < brakeLimit(notes) {
 		return nil
 	}

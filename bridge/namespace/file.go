@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/filetype"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 	"github.com/relayfs/relayfs/bridge/note"
@@ -29,6 +30,9 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrNotNote}
 	}
 	x, err := n.tree.Find("open", p)
+	if err == nil && writes {
+		err = n.tree.MayChange("open", p)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +103,10 @@ func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Re
 		}
 		from, ok := l.Structure.(model.Retractor)
 		st := x.State()
+		if st.Virtual && bytes.Equal(st.Content.Record().New, data) {
+			_, err = l.Delete(ctx, x, o.By, o.Origin)
+			return err
+		}
 		if !ok || x.Kind != model.KindFile || st.Virtual || st.Elsewhere || st.Content != nil || st.Pending != nil {
 			return model.ErrConflict
 		}
@@ -118,16 +126,28 @@ func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Re
 	})
 }
 
-// errSuggesting is why what is not a note cannot be written in place.
-var errSuggesting = &model.ReadOnlyError{Reason: "a file that is not a note cannot hold suggestions; change it in the vault, or with --mode direct"}
-
-// WritesFiles returns nil if what is not a note can be made and written in place, else why not: ErrReadOnly.
+// WritesFiles returns nil if what is not a note can be made and written in place, else ErrReadOnly: WriteFile
+// proposes its content.
 func (n *Files) WritesFiles() error {
-	switch {
-	case n.c.ReadOnly:
+	if n.c.ReadOnly || n.c.Mode != note.Direct {
 		return model.ErrReadOnly
-	case n.c.Mode != note.Direct:
-		return errSuggesting
+	}
+	return nil
+}
+
+// IsProposed reports whether a file is shown at p that only a proposal has.
+func (n *Files) IsProposed(p model.Path) bool {
+	x, err := n.tree.Find("stat", p)
+	return err == nil && x.State().Virtual
+}
+
+// checkContent refuses what the file at p must not hold.
+func checkContent(p model.Path, data []byte) error {
+	if len(data) > model.MaxNote {
+		return &model.Error{Op: "write", Path: p, Err: model.ErrTooLarge}
+	}
+	if err := filetype.TypeOf(string(p)).Check(string(data)); err != nil {
+		return &model.Error{Op: "write", Path: p, Err: model.Refuse(err)}
 	}
 	return nil
 }
@@ -201,14 +221,14 @@ func (n *Files) MayWriteFile(p model.Path) error {
 // created if it is missing, all of it or nothing. In suggest mode it is a
 // proposal. Errors: ErrConflict if o.Base is not what readers are shown there now,
 // ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote,
-// ErrReadOnly, ErrNeedsReview where the structure policy denies it, ErrOffline,
-// ErrNoSpace, fs.ErrPermission.
+// ErrRefused for a canvas or base that is not valid, ErrReadOnly, ErrNeedsReview where
+// the structure policy denies it, ErrOffline, ErrNoSpace, fs.ErrPermission.
 func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Restructure) (res Restructured, err error) {
-	switch {
-	case p.IsNote():
+	if p.IsNote() {
 		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
-	case len(data) > model.MaxNote:
-		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrTooLarge}
+	}
+	if err := checkContent(p, data); err != nil {
+		return Restructured{}, err
 	}
 	if err := n.MayWriteFile(p); err != nil {
 		return Restructured{}, err

@@ -82,6 +82,9 @@ func New(c *Config, t *tree.Tree) (*Names, *Files, *Consequences) {
 	return &Names{b, consequences}, &Files{b}, consequences
 }
 
+// ActAs has n do what follows from a change as whole does, whose tree has what n's hides: the links there follow too.
+func (n *Names) ActAs(whole *Names) { n.consequences = whole.consequences }
+
 // at is the Folder of p, which is not its root, if it takes changes now. Errors:
 // fs.ErrNotExist, fs.ErrPermission, model.ErrReadOnly, model.ErrOffline.
 func (n *base) at(op string, p model.Path) (*Folder, error) {
@@ -91,7 +94,7 @@ func (n *base) at(op string, p model.Path) (*Folder, error) {
 	}
 	name, rel := p.Split()
 	if rel == "" {
-		return fail(fs.ErrPermission) // Folders come from the command line
+		return fail(model.ErrTop)
 	}
 	f := n.tree.Folder(name)
 	switch {
@@ -103,7 +106,7 @@ func (n *base) at(op string, p model.Path) (*Folder, error) {
 	if err := f.ReadOnlyErr(); err != nil {
 		return fail(err)
 	}
-	return n.c.Folders[f], nil
+	return n.c.Folders[f], n.tree.MayChange(op, p)
 }
 
 func (n *base) structureAt(op string, p model.Path) (*Folder, error) {

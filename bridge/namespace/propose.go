@@ -128,8 +128,8 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 }
 
 // Delete hides n and keeps the proposal, by whose ID it is known; "" if nobody has n but a
-// proposal. Whatever else was proposed for n is withdrawn; a content, and a rename by another
-// author, stay in the journal.
+// proposal. Whatever else was proposed for n is withdrawn; a content, unless the same session
+// proposed n, and a rename by another author stay in the journal.
 func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, origin any) (id string, err error) {
 	stamp, sum, err := stateOf(ctx, n)
 	if err != nil {
@@ -142,9 +142,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 	if !st.Virtual {
 		change.Put = []model.ProposalRecord{rec}
 	}
-	lapse := func(had model.ProposalRecord) {
-		change.Journal = append(change.Journal, had.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: by.Name, Lapsed: true}, rec.Time))
-	}
+	lapse := func(had model.ProposalRecord) { change.Journal = append(change.Journal, lapsed(had, by)) }
 	if st.Pending != nil {
 		had := st.Pending.Record()
 		change.Drop = append(change.Drop, had.ID)
@@ -155,7 +153,9 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 	if st.Content != nil {
 		had := st.Content.Record()
 		change.Drop = append(change.Drop, had.ID)
-		lapse(had)
+		if !st.Virtual || !by.Is(model.Author{Name: had.Author, Session: had.Session}) {
+			lapse(had)
+		}
 	}
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
@@ -173,6 +173,11 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 	return rec.ID, nil
 }
 
+// lapsed is the journal's record that the author's change took the place of a proposal.
+func lapsed(had model.ProposalRecord, by model.Author) model.Record {
+	return had.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: by.Name, Lapsed: true}, time.Now().UTC())
+}
+
 // File shows a file that the source does not have.
 func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id string, err error) {
 	rec := newRecord(model.ProposedFile, "", by)
@@ -184,7 +189,8 @@ func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id str
 }
 
 // Content proposes data as the content of the file n, instead of what was proposed
-// before; what is there already needs no proposal, and has no ID. base names what the
+// before, which stays in the journal if another session proposed it; what is there
+// already needs no proposal, and has no ID. base names what the
 // writer had read, zero for whatever it is; model.ErrConflict if it was something else.
 func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, by model.Author, origin any) (id string, err error) {
 	st := n.State()
@@ -209,9 +215,15 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 		shown = old.New
 		rec.Old, rec.Stamp, rec.Stale = old.Old, old.Stamp, old.Stale
 		change = model.ProposalChange{Put: []model.ProposalRecord{rec}, Drop: []string{old.ID}}
+		if !by.Is(model.Author{Name: old.Author, Session: old.Session}) {
+			change.Journal = []model.Record{lapsed(old, by)}
+		}
 	}
 	if base != (model.ContentSum{}) && base != model.SumOf(string(shown)) {
 		return "", model.ErrConflict
+	}
+	if st.Content != nil && !needless && bytes.Equal(shown, data) {
+		return st.Content.ID, nil
 	}
 	if needless {
 		change.Put = nil

@@ -48,7 +48,7 @@ func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, ne
 		}
 	}
 	look := func(p model.Path) {
-		if at, err := n.tree.Find("rename", p); err == nil {
+		if at, err := n.consequences.tree.Find("rename", p); err == nil { // hidden notes follow too
 			lookIn(at, p)
 		}
 	}
@@ -187,7 +187,7 @@ func (r *relink) all(ctx context.Context) (res Restructured, left []model.OwedLi
 			}
 			waiting = o.Led
 		}
-		if n += len(waiting); n > 0 && err == nil {
+		if n += len(waiting); n > 0 && err == nil && r.tree.Reaches(model.Path(path.Join(r.folder(o.Folder), o.Rel))) {
 			res.Links += n
 			res.Notes++
 		}

@@ -111,6 +111,14 @@ func (n *Names) moveOf(oldPath, newPath model.Path, o Restructure) (*moving, err
 	if err := mayMove(x, newPath); err != nil {
 		return nil, err
 	}
+	if err := n.tree.MayMove("rename", x); err != nil {
+		return nil, err
+	}
+	if content := x.State().Content; content != nil {
+		if err := checkContent(newPath, content.Record().New); err != nil {
+			return nil, err
+		}
+	}
 	m := &moving{n: x, from: oldPath, o: o, now: n.c.Structure == Direct || n.isOwn(x, o.By)}
 	if m.to, err = n.tree.TargetAt(x, newPath, o.Replace); err != nil {
 		return nil, err

@@ -16,7 +16,11 @@ type (
 	Node       = tree.Node     // what has a name
 	Proposal   = tree.Proposal // a pending change of names
 	Info       = tree.Info     // a node as it was at one moment
+	Rules      = tree.Rules    // what agents do not reach, or not change
 )
+
+// NewRules returns the rules of two lists of globs, nil if both are empty.
+func NewRules(hide, lock []string) (*Rules, error) { return tree.NewRules(hide, lock) }
 
 func NewTree(notes *note.Set) *Tree { return tree.New(notes) }
 

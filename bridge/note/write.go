@@ -247,7 +247,7 @@ func (s *Set) plan(d *document, cur *model.Version, text string, by model.Author
 	case locked != nil:
 		return planner.Plan{}, locked
 	case cur.ReadOnly():
-		return planner.Plan{}, model.ErrReadOnly
+		return planner.Plan{}, model.ErrNotText
 	case len(text) > model.MaxNote:
 		return planner.Plan{}, model.ErrTooLarge
 	case !utf8.ValidString(text):

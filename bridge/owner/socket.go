@@ -106,8 +106,13 @@ func socketDir() (string, error) {
 // reaches only these sources, or everything without the parameter.
 const SourceParam = "source"
 
+// AgentParam is the query parameter of a client that an agent has started: it reaches what agents reach.
+const AgentParam = "agent"
+
 // Client talks to an owner.
 type Client struct {
+	// Agent sends AgentParam. Set it before use.
+	Agent bool
 	// Next finds the next owner after one that has ended, nil if there is none yet. Without Next the client ends with its
 	// owner. Set it before use.
 	Next func() (*Info, error)
@@ -165,6 +170,9 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 // address returns the URL of path, with the sources of the client.
 func (c *Client) address(path string, query url.Values) string {
 	all := url.Values{SourceParam: c.sources}
+	if c.Agent {
+		all.Set(AgentParam, "1")
+	}
 	maps.Copy(all, query)
 	return (&url.URL{Scheme: "http", Host: "relayfs", Path: path, RawQuery: all.Encode()}).String()
 }

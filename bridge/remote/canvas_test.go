@@ -24,12 +24,12 @@ func onEachWithCanvases(t *testing.T, test func(*testing.T, *server)) {
 }
 
 func textNode(id, text string, x int) args {
-	return args{"id": id, "type": "text", "text": text, "x": x}
+	return args{"id": id, "type": "text", "text": text, "x": x, "y": 0, "width": 1, "height": 1}
 }
 
 func nodeLine(n args) string {
 	text, _ := json.Marshal(n["text"])
-	return fmt.Sprintf(`{"id":"%s","type":"text","x":%d,"text":%s}`, n["id"], n["x"], text)
+	return fmt.Sprintf(`{"height":1,"id":"%s","type":"text","width":1,"x":%d,"y":0,"text":%s}`, n["id"], n["x"], text)
 }
 
 // canvasOf is the file of a canvas with these nodes.
@@ -221,7 +221,7 @@ func TestCanvasConverges(t *testing.T) {
 		wg.Wait()
 		for _, who := range []string{"person0said", "person1said", "agent0said", "agent1said"} {
 			for i := range rounds {
-				wanted = append(wanted, said(who, i)+" ", `{"id":"`+said(who, i)+`"`)
+				wanted = append(wanted, said(who, i)+" ", `"id":"`+said(who, i)+`"`)
 			}
 		}
 		clients[0].await("the same canvas everywhere", func() bool {
@@ -260,7 +260,7 @@ func TestProposedCanvas(t *testing.T) {
 	c.awaitBytes("Team/Board.canvas", []byte(canvasOf(textNode("a", "one two", 0), textNode("b", "gone", 0))))
 	c.patch("Team/Board.canvas", func(string) string { return canvasOf(textNode("a", "one three", 5), textNode("d", "agent's", 0)) })
 	// Written as programs write JSON; the file has its own layout.
-	_, err := c.WriteFile(t.Context(), "Team/New.canvas", []byte(`{ "edges": [], "nodes": [ {"id": "n"} ] }`), bridge.ChangeRequest{})
+	_, err := c.WriteFile(t.Context(), "Team/New.canvas", []byte(`{ "edges": [], "nodes": [ `+nodeLine(textNode("n", "", 0))+` ] }`), bridge.ChangeRequest{})
 	noError(t, err)
 	_, err = c.WriteFile(t.Context(), "Team/Not.canvas", []byte(`{"x":1}`), bridge.ChangeRequest{})
 	if !errors.Is(err, model.ErrContent) {
@@ -284,7 +284,7 @@ func TestProposedCanvas(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	p.do("awaitCanvas", args{"path": "Board.canvas", "file": canvasOf(textNode("a", "zero one three", 5), textNode("hers", "added", 0), textNode("d", "agent's", 0))})
-	p.do("awaitCanvas", args{"path": "New.canvas", "file": "{\n\t\"nodes\":[\n\t\t{\"id\":\"n\"}\n\t],\n\t\"edges\":[]\n}"})
+	p.do("awaitCanvas", args{"path": "New.canvas", "file": canvasOf(textNode("n", "", 0))})
 
 	p.do("insertInNode", args{"path": "Board.canvas", "id": "a", "at": 0, "text": "minus "})
 	c.await("the person's change", func() bool {

@@ -47,6 +47,7 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 	all = slices.CompactFunc(all, func(a, b model.JournalEntry) bool {
 		return a.SessionNote != nil && b.SessionNote != nil && a.Batch == b.Batch
 	})
+	all = namespace.Reached(r.tree, all, func(e model.JournalEntry) model.Path { return e.Path })
 	return all[:min(limit, len(all))], nil
 }
 

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -43,7 +47,7 @@ type scan struct {
 }
 
 func (s *scan) dir(dir disk.Dir, rel string) error {
-	entries, err := list(dir, rel, s.sweep)
+	entries, err := s.v.list(dir, rel, s.sweep)
 	if err != nil {
 		return err
 	}
@@ -79,21 +83,44 @@ func (s *scan) descend(parent disk.Dir, rel string) error {
 }
 
 // list describes the contents of an open folder, and passes temp files to the sweep.
-func list(dir disk.Dir, rel string, sweep *filereplace.Sweep) ([]model.SourceEntry, error) {
+func (v *Vault) list(dir disk.Dir, rel string, sweep *filereplace.Sweep) ([]model.SourceEntry, error) {
 	names, err := dir.Names(-1)
 	if err != nil {
 		return nil, err
 	}
 	entries := make([]model.SourceEntry, 0, len(names))
+	var misnamed []string
 	for _, name := range names {
 		if vaultdir.IsTemp(name) {
 			sweep.Found(dir, rel, name)
 		} else if e, ok := vaultdir.Describe(dir, rel, name); ok {
 			entries = append(entries, e)
+		} else if !utf8.ValidString(name) {
+			misnamed = append(misnamed, path.Join(rel, name))
 		}
+	}
+	if len(misnamed) > 0 {
+		v.misnamed.Store(rel, misnamed)
+	} else {
+		v.misnamed.Delete(rel)
 	}
 	return entries, nil
 }
+
+// Misnamed implements model.MisnamedReporter.
+func (v *Vault) Misnamed() (rels []string) {
+	for _, names := range v.misnamed.Range {
+		for _, rel := range names.([]string) {
+			if _, err := os.Lstat(filepath.Join(v.folder.Path, rel)); err == nil { // its folder may have gone
+				rels = append(rels, rel)
+			}
+		}
+	}
+	slices.Sort(rels)
+	return rels
+}
+
+var _ model.MisnamedReporter = (*Vault)(nil)
 
 // Renamed reports whether the new file of a save got its name, if Scan has found that out.
 func (v *Vault) Renamed(save model.Save) (placed, known bool) { return v.swaps.Renamed(save) }

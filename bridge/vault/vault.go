@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +45,7 @@ type Vault struct {
 	disk       *diskProblem
 	lateWrites *filereplace.Watcher
 	tree       tree
+	misnamed   sync.Map // paths of files whose names are not UTF-8, by folder
 
 	// The last answer for ReadOnlyErr, and its time (Unix nanoseconds).
 	diskReadOnly atomic.Bool

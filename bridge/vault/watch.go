@@ -142,7 +142,7 @@ func (w *watch) list(rel string) ([]model.SourceEntry, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return list(dir, rel, w.v.swaps.Sweep())
+	return w.v.list(dir, rel, w.v.swaps.Sweep())
 }
 
 // checkRoot reports that the vault went offline or is back.

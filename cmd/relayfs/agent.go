@@ -18,6 +18,9 @@ func (f *workspaceFlags) agentTable() *program.Table {
 	return &program.Table{Agents: f.agents}
 }
 
+// inAgent reports whether an agent has started this process, which is then shown what agents see.
+func (f *workspaceFlags) inAgent() bool { return f.agentTable().Self().Agent != "" }
+
 // refuseAgent returns an error if an agent has started this process. It prevents mistakes, not attacks: an agent can do
 // everything that its user can.
 func (f *workspaceFlags) refuseAgent(what string) error {

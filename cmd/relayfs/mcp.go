@@ -71,7 +71,7 @@ func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 		if o.embeddingsURL != "" {
 			so.Embedder = o.endpoint(s.Log)
 		}
-		mo.Semantic = semantic.New(s.Workspace, so)
+		mo.Semantic = semantic.New(s.Workspace.ForAgents(), so)
 	}
 	h, err := o.http.Listen(s.Base)
 	if err != nil {

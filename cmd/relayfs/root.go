@@ -74,7 +74,7 @@ or rejects. You see your suggestions as if they were accepted.
   'relayfs why NOTE': it prints the reason and the fix.
 - "Write verification failed", or a text that differs from what you wrote: the
   user has changed the note. Read it again and repeat your change.
-- Only notes (*.md) can be created here, and attachments cannot be changed. Put
+- A canvas, a base or an attachment that you write is a proposal, too. Put
   scratch files into /tmp.
 - A change of front matter takes effect at once, without a decision. Make it only
   if the task asks for it.

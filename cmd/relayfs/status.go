@@ -44,7 +44,7 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 	if len(args) == 0 {
 		owners, err := f.search().Owners(ctx)
 		if err != nil || len(owners) > 0 {
-			return askAll(ctx, owners, secrets)
+			return askAll(ctx, owners, secrets, f.inAgent())
 		}
 	}
 	c, err := f.search().Find(ctx, args)
@@ -55,7 +55,7 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 		return askStatus(ctx, api.NewClient(c), secrets)
 	}
 	err = f.withSession(ctx, e, args, func(s *serving.Session) (err error) {
-		c, end := s.Client(mcpDefaults(s))
+		c, end := s.Client(mcpDefaults(s), f.inAgent())
 		defer end()
 		r.Status, err = c.Status(ctx)
 		return err

@@ -27,9 +27,11 @@ type statusReport struct {
 }
 
 // askAll returns the report of the first owner, with those of the others in it.
-func askAll(ctx context.Context, owners []owner.Info, secrets bool) (r statusReport, err error) {
+func askAll(ctx context.Context, owners []owner.Info, secrets, inAgent bool) (r statusReport, err error) {
 	for i, info := range owners {
-		one, failed := askStatus(ctx, api.NewClient(owner.NewClient(info)), secrets)
+		c := owner.NewClient(info)
+		c.Agent = inAgent
+		one, failed := askStatus(ctx, api.NewClient(c), secrets)
 		if failed != nil {
 			one.Error = cli.Text(failed)
 			err = errors.Join(err, failed)
@@ -98,6 +100,13 @@ func printServed(w io.Writer, r *statusReport) {
 		cli.Line(w, "%s: %s", f.Name, strings.Join(facts, ", "))
 		if f.Sync != nil {
 			printSync(w, &f)
+		}
+		for i, name := range f.Misnamed {
+			if i == maxListed {
+				cli.Line(w, "  and %d more", len(f.Misnamed)-i)
+				break
+			}
+			cli.Line(w, "  not shown, because its name is not UTF-8; rename it in the vault: %s", name)
 		}
 		for i, p := range f.Problems {
 			if i == maxListed {

@@ -28,7 +28,7 @@ type workspaceFlags struct {
 	frontMatter, structure      string
 	sync, state, history        string
 	audience                    string
-	agents                      []string
+	agents, hide, lock          []string
 	readOnly, presence          bool
 	newFolder                   bool
 	log                         logFlags
@@ -62,6 +62,8 @@ func (f *workspaceFlags) registerClient(e *env, cmd *cobra.Command) {
 
 func (f *workspaceFlags) registerState(e *env, cmd *cobra.Command) {
 	registerState(e, cmd, &f.state)
+	e.settings(cmd).StringArrayVar(&f.hide, "hide", nil, "globs of what agents do not see, such as Private or **/Diary")
+	e.settings(cmd).StringArrayVar(&f.lock, "lock", nil, "globs of what agents see and do not change")
 	e.settings(cmd).StringSliceVar(&f.agents, "agents", program.Agents, "process names of agents; none for no program")
 	e.settings(cmd).StringVar(&f.audience, "server-audience", "", "audience of tokens made with $RELAYFS_SERVER_KEY: the url in the server's configuration (default: its address)")
 }
@@ -91,21 +93,22 @@ func defaultAuthor() string {
 }
 
 func (f *workspaceFlags) search() serving.Search {
-	return serving.Search{State: f.state}
+	return serving.Search{State: f.state, Agent: f.inAgent()}
 }
 
 // session returns the options of a session. Its error joins the errors of all flags.
 func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error) {
-	o.Workspace.ReadOnly, o.Workspace.Logger = f.readOnly, log
-	var errs [7]error
+	o.Workspace.ReadOnly, o.Workspace.Logger, o.Workspace.Hide, o.Workspace.Lock = f.readOnly, log, f.hide, f.lock
+	var errs [8]error
 	o.Workspace.Mode, errs[0] = bridge.ParseMode(f.mode)
 	o.Workspace.View, errs[1] = diffwrap.ParseView(f.view)
 	o.Workspace.Dialect, errs[2] = diffwrap.ParseDialect(f.dialect)
 	o.Workspace.FrontMatter, errs[3] = diffwrap.ParseFrontMatterPolicy(f.frontMatter)
 	o.Workspace.Structure, errs[4] = bridge.ParseStructurePolicy(f.structure)
 	o.History, errs[5] = parseRetention(f.history)
+	errs[6] = bridge.CheckRules(f.hide, f.lock)
 	if o.SyncBefore = f.sync == "before"; !o.SyncBefore && f.sync != "auto" {
-		errs[6] = fmt.Errorf("sync %q: want one of %q", f.sync, []string{"auto", "before"})
+		errs[7] = fmt.Errorf("sync %q: want one of %q", f.sync, []string{"auto", "before"})
 	}
 	for i, err := range errs {
 		if err != nil {
@@ -133,7 +136,7 @@ func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do f
 		return do(api.NewClient(c))
 	}
 	return f.withSession(ctx, e, sources, func(s *serving.Session) error {
-		c, end := s.Client(mcpDefaults(s))
+		c, end := s.Client(mcpDefaults(s), f.inAgent())
 		defer end()
 		return do(c)
 	})
@@ -165,7 +168,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 		return err
 	}
 	o := serving.Options{Base: base, Version: version(), Audience: f.audience, DropEmptyState: true}
-	o.Workspace.Logger = log
+	o.Workspace.Logger, o.Workspace.Hide, o.Workspace.Lock = log, f.hide, f.lock
 	s, err := serving.Open(ctx, sources, o)
 	if err != nil {
 		return err

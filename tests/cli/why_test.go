@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -39,7 +40,7 @@ func TestWhy(t *testing.T) {
 	need.Programs(t, "cp")
 	s := harness.NewSandbox(t)
 	vault := s.Vault(t, "Vault", map[string]string{
-		"note.md": "---\na: b\n---\n" + harness.TideTable, "sub/picture.png": "png", "sub/latin.md": "caf\xe9\n",
+		"note.md": "---\na: b\n---\n" + harness.TideTable, "sub/board.canvas": "{}", "sub/latin.md": "caf\xe9\n",
 	})
 	// Another vault and another state folder beside it, to be told apart from.
 	other := s.Mount(t, s.Vault(t, "Other", map[string]string{"note.md": harness.TideTable}))
@@ -54,8 +55,8 @@ func TestWhy(t *testing.T) {
 	if err := harness.WriteAll(m.Path("sub/latin.md"), []byte("cafe\n")); !errors.Is(err, syscall.EROFS) {
 		t.Fatalf("a note that is not UTF-8: %v", err)
 	}
-	if err := exec.Command("cp", m.Path("note.md"), m.Path("sub/picture.png")).Run(); err == nil {
-		t.Fatal("a picture was overwritten")
+	if err := exec.Command("cp", m.Path("note.md"), m.Path("sub/board.canvas")).Run(); err == nil {
+		t.Fatal("a canvas became a note")
 	}
 	if err := os.WriteFile(m.Dir+"/top.md", []byte("x"), 0o644); !errors.Is(err, syscall.EACCES) {
 		t.Fatalf("a note at the top: %v", err)
@@ -65,8 +66,8 @@ func TestWhy(t *testing.T) {
 	}
 
 	want := []struct{ path, errno, text string }{
-		{"top.md", "permission denied", "the sources that relayfs was started with"},
-		{"Vault/sub/picture.png", "read-only file system", "cannot hold suggestions"},
+		{"top.md", "permission denied", "holds only the served folders"},
+		{"Vault/sub/board.canvas", "invalid argument", "is not JSON"},
 		{"Vault/sub/latin.md", "read-only file system", "not valid UTF-8"},
 		{"Vault/note.md", "invalid argument", "front matter would become unreadable"},
 	}
@@ -87,12 +88,12 @@ func TestWhy(t *testing.T) {
 			t.Errorf("got %d refusals, want %d: %+v", len(got), i, got)
 		}
 	}
-	all := []string{"top.md", "Vault/sub/picture.png", "Vault/sub/latin.md", "Vault/note.md"}
+	all := []string{"top.md", "Vault/sub/board.canvas", "Vault/sub/latin.md", "Vault/note.md"}
 	check(refusals(t, s, m.Dir), all...)
 	check(refusals(t, s, m.Dir+"/Vault"), all[1:]...)
 	check(refusals(t, s, m.Path("sub")), all[1:3]...)
 	check(refusals(t, s, vault, "note.md"), all[3])
-	check(refusals(t, s, s.Dir, m.Path("sub/picture.png")), all[1])
+	check(refusals(t, s, s.Dir, m.Path("sub/board.canvas")), all[1])
 	check(refusals(t, s, s.Dir, "RELAYFS_STATE="+s.Path("state"), "Vault/note.md"), all[3])
 	check(refusals(t, s, other.Dir))
 	if got := refusals(t, s, m.Path("sub")); got[0].Program != "cp" {
@@ -139,4 +140,41 @@ func TestWhyOnAFullDisk(t *testing.T) {
 	}
 	disk.Drain(t)
 	m.Stop(t)
+}
+
+// What an errno leaves open has its sentence: a note that is no text, also when a temporary file is renamed over it, the
+// top of the mount, and front matter that is not YAML. A name that is not UTF-8 is named by status and doctor.
+func TestWhyOfNames(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"latin.md": "caf\xe9\n", "sub/note.md": "x\n"})
+	harness.WriteFile(t, filepath.Join(vault, "sub", "caf\xe9.md"), "x\n")
+	m := s.Mount(t, vault)
+	harness.WriteFile(t, m.Path("latin.md.tmp"), "x\n")
+	for want, do := range map[string]func() error{
+		"it is not valid UTF-8":                  func() error { return os.Rename(m.Path("latin.md.tmp"), m.Path("latin.md")) },
+		"mkdir \"Top\": the top level":           func() error { return os.Mkdir(filepath.Join(m.Dir, "Top"), 0o755) },
+		"rename \"note.md\": the top level":      func() error { return os.Rename(m.Path("sub/note.md"), filepath.Join(m.Dir, "note.md")) },
+		"the front matter would become":          func() error { return harness.WriteAll(m.Path("new.md"), []byte("---\ntitle: a: b\n---\n")) },
+		"create \"Vault/new2.md\": is not valid": func() error { return harness.WriteAll(m.Path("new2.md"), []byte("caf\xe9\n")) },
+	} {
+		if err := do(); err == nil {
+			t.Errorf("%s: done", want)
+		}
+		if got := refusals(t, s, m.Dir); len(got) == 0 || !strings.Contains(got[0].Text, want) {
+			t.Errorf("want %s: %+v", want, got)
+		}
+	}
+	const misnamed = `"sub/caf\xe9.md"`
+	for _, command := range []string{"status", "doctor"} {
+		if out := s.Run(t, command, vault); !strings.Contains(out.Stdout, misnamed) {
+			t.Errorf("%s says %s", command, out.Stdout)
+		}
+	}
+	if err := os.Remove(filepath.Join(vault, "sub", "caf\xe9.md")); err != nil {
+		t.Fatal(err)
+	}
+	if out := s.Run(t, "status", vault); strings.Contains(out.Stdout, "caf") {
+		t.Errorf("status says %s", out.Stdout)
+	}
 }

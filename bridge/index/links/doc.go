@@ -8,7 +8,7 @@
 //	x := links.NewIndex()
 //	x.Set("Lens/Cell Theory.md", links.Extract("See [[Biology 101#Cells|here]]."))
 //	x.Set("Lens/Biology 101.md", nil)
-//	x.Forward("Lens/Cell Theory.md")   // [Lens/Biology 101.md], nil
+//	x.Forward("Lens/Cell Theory.md", isShown)   // [Lens/Biology 101.md], nil
 //	x.Backlinks("Lens/Biology 101.md") // [Lens/Cell Theory.md]
 //
 // # Resolution

@@ -110,7 +110,7 @@ func TestAliasesResolveNothing(t *testing.T) {
 	x := links.NewIndex()
 	x.Set("V/Note.md", links.Extract("---\naliases: [AL]\n---\n"))
 	x.Set("V/S.md", links.Extract("[[AL]] [[Note|AL]]"))
-	resolved, unresolved := x.Forward("V/S.md")
+	resolved, unresolved := x.Forward("V/S.md", func(string) bool { return true })
 	if !slices.Equal(resolved, []string{"V/Note.md"}) || !slices.Equal(unresolved, []string{"AL"}) {
 		t.Errorf("Forward = %q, %q", resolved, unresolved)
 	}
@@ -120,7 +120,7 @@ func TestAliasesResolveNothing(t *testing.T) {
 func TestPendingLinks(t *testing.T) {
 	x := newIndex("New.md", "Old.md")
 	x.Set("V/S.md", links.Extract("{++[[New]]++}{--[[Old]]--}"))
-	if got, _ := x.Forward("V/S.md"); !slices.Equal(got, []string{"V/Old.md"}) {
+	if got, _ := x.Forward("V/S.md", func(string) bool { return true }); !slices.Equal(got, []string{"V/Old.md"}) {
 		t.Errorf("Forward = %q", got)
 	}
 	if got := x.Backlinks("V/New.md"); got != nil {
@@ -152,7 +152,7 @@ func TestIndexFollowsChanges(t *testing.T) {
 	backlinks(map[string][]string{"V/e/Note.md": {"V/e/S.md"}})
 	x.Remove("V/e/Note.md")
 	backlinks(map[string][]string{"V/a/b/Note.md": {"V/e/S.md"}})
-	if _, unresolved := x.Forward("V/e/S.md"); !slices.Equal(unresolved, []string{"Gone"}) {
+	if _, unresolved := x.Forward("V/e/S.md", func(string) bool { return true }); !slices.Equal(unresolved, []string{"Gone"}) {
 		t.Errorf("unresolved = %q", unresolved)
 	}
 	x.Set("V/e/S.md", nil)
@@ -175,7 +175,7 @@ func TestRenameOverAnother(t *testing.T) {
 	if got := x.Backlinks("V/B.md"); !slices.Equal(got, []string{"V/B.md"}) {
 		t.Errorf("Backlinks(B) = %q, want the note itself", got)
 	}
-	if _, unresolved := x.Forward("V/B.md"); unresolved != nil {
+	if _, unresolved := x.Forward("V/B.md", func(string) bool { return true }); unresolved != nil {
 		t.Errorf("B still has the links of the note that it replaced: %q", unresolved)
 	}
 }
@@ -317,7 +317,7 @@ func TestIndexConcurrently(t *testing.T) {
 				p := fmt.Sprintf("V/%d/Note %d.md", g, i%10)
 				x.Set(p, links.Extract("[[Note 1]] [[Note 2]]"))
 				x.Backlinks("V/0/Note 1.md")
-				x.Forward(p)
+				x.Forward(p, func(string) bool { return true })
 				if i%7 == 0 {
 					x.Remove(p)
 				}

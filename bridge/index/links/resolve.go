@@ -21,7 +21,7 @@ func (x *Index) Resolve(from string, l Link) (path string, ok bool) {
 
 // Forward returns what the note at path links to: paths of notes and files, and
 // linkpaths without a target, each once and in order of appearance.
-func (x *Index) Forward(path string) (resolved, unresolved []string) {
+func (x *Index) Forward(path string, isShown func(string) bool) (resolved, unresolved []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	f := x.files[path]
@@ -31,7 +31,7 @@ func (x *Index) Forward(path string) (resolved, unresolved []string) {
 	seen := make(map[*file]bool, f.settled)
 	for _, t := range f.targets[:f.settled] {
 		switch to := x.resolve(path, t); {
-		case to == nil:
+		case to == nil, !isShown(to.path):
 			unresolved = append(unresolved, t)
 		case !seen[to]:
 			seen[to] = true

@@ -375,12 +375,9 @@ func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 	if err != nil {
 		return nil
 	}
-	served := document.Resolver{Workspace: c.Workspace}.Folders()
 	var linking []model.Path
 	for _, s := range index.Backlinks(string(p)) {
-		from := model.Path(s)
-		folder, _ := from.Split()
-		if from != p && slices.Contains(served, folder) {
+		if from := model.Path(s); from != p && c.Workspace.Reaches(from) {
 			linking = append(linking, from)
 		}
 	}

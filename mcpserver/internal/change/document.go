@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/filetype"
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -250,7 +251,7 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 
 // CheckFile reports why text is invalid for the type of file at p.
 func CheckFile(p model.Path, text string) error {
-	if err := document.TypeOf(string(p)).Check(text); err != nil {
+	if err := filetype.TypeOf(string(p)).Check(text); err != nil {
 		return result.InvalidArgument("%s was left as it is: %v.", p, err)
 	}
 	return nil

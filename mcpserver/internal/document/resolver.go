@@ -1,6 +1,6 @@
 // Package document finds the document that a model means by a name or URI, checks the path of a new one ([Resolver]),
-// and reads text in several encodings ([Document]). A document is a note, a canvas or a base ([Type]) or another text
-// file; canvases and bases are validated before a change. The package changes nothing.
+// and reads text in several encodings ([Document]). A document is a note, a canvas, a base or another text file. The
+// package changes nothing.
 package document
 
 import (
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/filetype"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
@@ -162,7 +163,7 @@ func (r Resolver) NewNote(name string) (model.Path, error) {
 
 func (r Resolver) NewDocument(name string) (model.Path, error) {
 	p, err := r.NewPath(name, true)
-	if err == nil && TypeOf(string(p)) == "" {
+	if err == nil && filetype.TypeOf(string(p)) == "" {
 		err = result.InvalidArgument("%q was not created: the names of new documents end in .md, .canvas or .base.", string(p))
 	}
 	return p, err

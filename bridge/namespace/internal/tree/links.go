@@ -20,7 +20,11 @@ const maxLinks = 40
 // that is asked for; nil if nothing is there.
 func (t *Tree) walkTo(p model.Path, child func(*Node, string) *Node, follow bool) *Node {
 	left := maxLinks
-	return t.walkOn(p, child, follow, &left)
+	n := t.walkOn(p, child, follow, &left)
+	if n != nil && t.hides(n) {
+		return nil
+	}
+	return n
 }
 
 func (t *Tree) walkOn(p model.Path, child func(*Node, string) *Node, follow bool, left *int) *Node {
@@ -122,7 +126,7 @@ func (t *Tree) InAnotherCase(p, from model.Path) model.Path {
 	name, key := p.Base(), model.FoldName(p.Base())
 	var found model.Path
 	for have, c := range dir.children {
-		if have != name && strings.EqualFold(model.FoldName(have), key) && c.path() != from && (found == "" || c.path() < found) {
+		if have != name && !t.hides(c) && strings.EqualFold(model.FoldName(have), key) && c.path() != from && (found == "" || c.path() < found) {
 			found = c.path()
 		}
 	}

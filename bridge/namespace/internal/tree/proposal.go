@@ -107,7 +107,7 @@ func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
 	var list []model.Proposal
 	for _, f := range t.Folders() {
 		for _, p := range f.proposals {
-			if pub := p.public(); under.Contains(pub.Path) || pub.NewPath != "" && under.Contains(pub.NewPath) {
+			if pub := p.public(); (under.Contains(pub.Path) || pub.NewPath != "" && under.Contains(pub.NewPath)) && !t.hides(p.Node) {
 				list = append(list, pub)
 			}
 		}

@@ -16,7 +16,8 @@ import (
 // Tree is the tree of names, or the part of it that one client reaches.
 type Tree struct {
 	*forest
-	root *Node // its children are the Folders within reach; they do not change once the tree is served
+	root  *Node  // its children are the Folders within reach; they do not change once the tree is served
+	rules *Rules // for agents; nil for people
 }
 
 // forest is what all parts of a tree share.
@@ -48,7 +49,7 @@ type Folder struct {
 func New(notes *note.Set) *Tree {
 	f := &forest{notes: notes, nextID: 1}
 	f.whole = newRoot()
-	return &Tree{f, f.whole}
+	return &Tree{f, f.whole, nil}
 }
 
 func newRoot() *Node {
@@ -72,7 +73,7 @@ func (t *Tree) AddFolder(name string, source model.Source, store model.Store) *F
 // Within is the part of the tree with the Folders named, of those in t. For who has it
 // there is nothing else.
 func (t *Tree) Within(folders ...string) *Tree {
-	part := &Tree{t.forest, newRoot()}
+	part := &Tree{t.forest, newRoot(), t.rules}
 	for _, name := range folders {
 		if n := t.root.children[name]; n != nil {
 			part.root.children[name] = n
@@ -81,13 +82,25 @@ func (t *Tree) Within(folders ...string) *Tree {
 	return part
 }
 
-// IsWhole says whether every Folder is within reach.
-func (t *Tree) IsWhole() bool { return t.root == t.whole }
+// IsWhole says whether everything is within reach.
+func (t *Tree) IsWhole() bool { return t.root == t.whole && t.rules == nil }
 
-// Reaches says whether p lies in a Folder of t. The folder of all Folders does.
+// Reaches says whether p lies in a Folder of t, and is not hidden. The folder of all Folders does.
 func (t *Tree) Reaches(p model.Path) bool {
 	name, _ := p.Split()
-	return p == "" || t.IsWhole() || t.Folder(name) != nil
+	if p == "" || t.IsWhole() {
+		return true
+	}
+	if t.Folder(name) == nil || t.rules == nil {
+		return t.Folder(name) != nil
+	}
+	if _, hidden := match(t.rules.hide, p); hidden {
+		return false
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.unruled().lookup(p)
+	return n == nil || !t.hides(n)
 }
 
 // Reached keeps of list what lies in the Folders of t.
@@ -141,6 +154,9 @@ func (t *Tree) lookup(p model.Path) *Node {
 			return nil
 		}
 	}
+	if t.hides(n) {
+		return nil
+	}
 	return n
 }
 
@@ -193,7 +209,7 @@ func (t *Tree) HiddenAt(p model.Path) *Node {
 	if dir == nil || dir.Kind != model.KindDir || dir.child(p.Base()) != nil {
 		return nil
 	}
-	if n := dir.inSource(p.Base()); n != nil && n.hidden() {
+	if n := dir.inSource(p.Base()); n != nil && n.hidden() && !t.hides(n) {
 		return n
 	}
 	return nil
@@ -237,7 +253,7 @@ func (t *Tree) List(p model.Path) ([]Info, error) {
 	case n.Folder != nil && n.Folder.Offline():
 		return nil, &model.Error{Op: "list", Path: p, Err: model.ErrOffline}
 	}
-	children := n.sorted()
+	children := t.shown(n.sorted())
 	list, at := make([]Info, len(children)), n.path()
 	for i, c := range children {
 		list[i] = Info{Path: at.Join(c.name), Kind: c.Kind, ID: c.ID}
@@ -255,7 +271,11 @@ func (t *Tree) Below(p model.Path) ([]Info, error) {
 		return nil, &model.Error{Op: "list", Path: p, Err: fs.ErrNotExist}
 	}
 	var all []Info
-	add := func(c *Node) { all = append(all, Info{ID: c.ID, Path: c.path(), Kind: c.Kind, ModTime: c.modTime}) }
+	add := func(c *Node) {
+		if !t.hides(c) {
+			all = append(all, Info{ID: c.ID, Path: c.path(), Kind: c.Kind, ModTime: c.modTime})
+		}
+	}
 	if n.Kind == model.KindDir {
 		n.walk(add)
 	} else {
@@ -270,12 +290,31 @@ type Counts struct {
 	Changed                 time.Time // the newest modification time known
 }
 
-// Count counts what is shown in the Folder.
-func (f *Folder) Count() Counts {
+// CountNotes is how many notes are shown in the Folder, to people.
+func (f *Folder) CountNotes() (notes int) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	c := Counts{Proposals: len(f.proposals)}
 	f.top.walk(func(n *Node) {
+		if n.Kind == model.KindNote {
+			notes++
+		}
+	})
+	return notes
+}
+
+// Count counts what is shown in the Folder f.
+func (t *Tree) Count(f *Folder) (c Counts) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, p := range f.proposals {
+		if !t.hides(p.Node) {
+			c.Proposals++
+		}
+	}
+	f.top.walk(func(n *Node) {
+		if t.hides(n) {
+			return
+		}
 		switch n.Kind {
 		case model.KindNote:
 			c.Notes++

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
@@ -57,7 +58,8 @@ func Examine(ctx context.Context, o Options) *Report {
 			r.Findings = append(r.Findings, examineServer(ctx, src, o.Audience, base)...)
 			continue
 		}
-		r.Findings = append(r.Findings, examineFolder(src.Name, src.Dir), examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
+		r.Findings = append(r.Findings, examineFolder(src.Name, src.Dir))
+		r.Findings = append(r.Findings, examineVault(src, "/proc/sys/fs/inotify/max_user_watches")...)
 		if shared := src.PluginShares(); len(shared) > 0 {
 			r.Findings = append(r.Findings, finding("Relay in "+src.Name, fusefs.Warn, source.PluginWarning(shared), source.PluginHint))
 		}
@@ -110,9 +112,20 @@ func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner
 	})
 }
 
-// examineVault compares the folders of a vault with the user's limit of watches: each folder needs one.
-func examineVault(src source.Source, limitFile string) fusefs.Finding {
+// examineVault looks at the names in a vault, and compares its folders with the user's limit of watches: each needs one.
+func examineVault(src source.Source, limitFile string) (list []fusefs.Finding) {
 	name := "watches of " + src.Name
+	folders, misnamed, err := walkVault(src.Dir)
+	if err != nil {
+		return append(list, finding(name, fusefs.Warn, cli.Text(err), "make the vault readable"))
+	}
+	if len(misnamed) > 0 {
+		list = append(list, finding("names in "+src.Name, fusefs.Warn, "not shown, because their names are not UTF-8: "+strings.Join(misnamed, ", "), "rename them in the vault"))
+	}
+	return append(list, examineWatches(name, folders, limitFile))
+}
+
+func examineWatches(name string, folders int, limitFile string) fusefs.Finding {
 	text, err := os.ReadFile(limitFile)
 	if err != nil {
 		return finding(name, fusefs.Warn, cli.Text(err), "")
@@ -121,11 +134,7 @@ func examineVault(src source.Source, limitFile string) fusefs.Finding {
 	if err != nil {
 		return finding(name, fusefs.Warn, limitFile+": "+cli.Text(err), "")
 	}
-	folders, err := countFolders(src.Dir)
-	switch {
-	case err != nil:
-		return finding(name, fusefs.Warn, cli.Text(err), "make the vault readable")
-	case folders > limit/2:
+	if folders > limit/2 {
 		return finding(name, fusefs.Warn, fmt.Sprintf("%d folders, and %d watches for all programs: changes of other programs may appear seconds late", folders, limit),
 			fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*folders))
 	}
@@ -136,8 +145,12 @@ func finding(name string, severity fusefs.Severity, detail, mend string) fusefs.
 	return fusefs.Finding{Name: name, Severity: severity, Detail: detail, Mend: mend}
 }
 
-func countFolders(dir string) (n int, err error) {
+// walkVault counts the folders of a vault, and returns the quoted paths whose names are not UTF-8.
+func walkVault(dir string) (n int, misnamed []string, err error) {
 	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !utf8.ValidString(d.Name()) {
+			misnamed = append(misnamed, strconv.Quote(strings.TrimPrefix(p, dir+"/")))
+		}
 		switch {
 		case err != nil:
 			return err
@@ -148,7 +161,7 @@ func countFolders(dir string) (n int, err error) {
 		}
 		return nil
 	})
-	return n, err
+	return n, misnamed, err
 }
 
 func (r *Report) Verdict() error {

@@ -1,6 +1,7 @@
 package reviewqueue
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
@@ -96,9 +98,20 @@ func newProposal(p model.Proposal) Suggestion {
 		Author: p.Author, Session: p.Session, Time: p.Time, Comments: []string{}, Dir: p.Dir, Stale: p.Stale, Taken: p.Taken,
 	}
 	if p.Kind == model.ProposedFile {
-		s.Old, s.New = string(p.Old), string(p.New)
+		s.Old, s.New = contentText(p.Old), contentText(p.New)
 	}
 	return s.withRevision()
+}
+
+const binaryFile = "a binary file of "
+
+// contentText returns the content of a file as text, for a binary file a description of it.
+func contentText(data []byte) string {
+	if utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 {
+		return string(data)
+	}
+	sum := sha256.Sum256(data)
+	return fmt.Sprintf("%s%s, SHA-256 %x", binaryFile, cli.Plural(len(data), "byte"), sum[:8])
 }
 
 // IsProposal reports whether the suggestion is about a whole note, folder or file.
@@ -149,7 +162,10 @@ func (s *Suggestion) proposed(to string) string {
 	case model.ProposedRename:
 		what += " to " + to
 	case model.ProposedFile:
-		if what = "write the file"; s.New != "" {
+		what = "write the file"
+		if size, binary := strings.CutPrefix(s.New, binaryFile); binary {
+			what += ", " + size
+		} else if s.New != "" {
 			what += ", " + cli.Plural(len(s.New), "byte")
 		}
 	}

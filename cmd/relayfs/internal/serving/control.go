@@ -169,7 +169,7 @@ func askForVaults(ctx context.Context, info owner.Info, sources []source.Source)
 // MCPCommand is the command of an owner that serves only MCP.
 const MCPCommand = "mcp"
 
-// perFolderHandlers has a handler for each set of sources that clients name (owner.SourceParam). It answers from a workspace
+// perFolderHandlers has a handler for each set of sources that clients name (owner.SourceParam), for users and for agents. It answers from a workspace
 // of these roots only, so that no operation of the client can reach another root.
 type perFolderHandlers struct {
 	c *Control
@@ -186,25 +186,28 @@ func (h *perFolderHandlers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusMisdirectedRequest)
 		return
 	}
-	h.handlerOf(folders).ServeHTTP(w, r)
+	h.handlerOf(folders, r.URL.Query().Has(owner.AgentParam)).ServeHTTP(w, r)
 }
 
-func (h *perFolderHandlers) handlerOf(folders []string) http.Handler {
+func (h *perFolderHandlers) handlerOf(folders []string, agent bool) http.Handler {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	key := strings.Join(folders, "/")
+	key := fmt.Sprint(agent, strings.Join(folders, "/"))
 	if h.handlers[key] == nil {
-		h.handlers[key] = h.open(folders)
+		h.handlers[key] = h.open(folders, agent)
 	}
 	return h.handlers[key]
 }
 
-func (h *perFolderHandlers) open(folders []string) http.Handler {
+func (h *perFolderHandlers) open(folders []string, agent bool) http.Handler {
 	c, ws, srv := h.c, h.c.Workspace, h.c.MCP
 	if len(folders) < len(c.sources) {
 		ws = ws.Restrict(folders...)
 		srv = mcpserver.New(ws, c.options)
 		h.closers = append(h.closers, srv.Close)
+	}
+	if agent {
+		ws = ws.ForAgents()
 	}
 	mux := http.NewServeMux()
 	mux.Handle(ports.MCPPath, c.counted(srv.LocalHandler()))

@@ -28,6 +28,7 @@ func NewClient(info owner.Info, sources []source.Source) *owner.Client {
 
 type Search struct {
 	State string // the setting state, "" for the default
+	Agent bool   // an agent has started this process
 }
 
 // Find returns a client of the owner of the sources in args or, if args is empty, of the only running owner. The client is
@@ -95,7 +96,9 @@ func (s Search) search(args []string) (c *owner.Client, base string, sources []s
 	if info == nil || err != nil {
 		return nil, "", nil, err
 	}
-	return NewClient(*info, sources), base, sources, nil
+	c = NewClient(*info, sources)
+	c.Agent = s.Agent
+	return c, base, sources, nil
 }
 
 // waitMessage returns the progress line after d of waiting, "" at the end.

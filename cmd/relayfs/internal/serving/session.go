@@ -134,11 +134,15 @@ func allSources(source.Source) bool { return true }
 // LogName is the name of a daemon's log, in the state folder of its first source.
 const LogName = "relayfs.log"
 
-// Client returns a client of a handler in this process, for all sources. Call end when done.
-func (s *Session) Client(o mcpserver.Options) (c *api.Client, end func()) {
-	srv := mcpserver.New(s.Workspace, o)
+// Client returns a client of a handler in this process, for all sources, or for an agent. Call end when done.
+func (s *Session) Client(o mcpserver.Options, agent bool) (c *api.Client, end func()) {
+	ws := s.Workspace
+	if agent {
+		ws = ws.ForAgents()
+	}
+	srv := mcpserver.New(ws, o)
 	c, stop := api.InProcess(api.NewHandler(api.Backend{
-		Workspace: s.Workspace, MCP: srv, Stores: s.stores, Guarded: func() ([]model.Path, string) { return s.guarded(allSources) },
+		Workspace: ws, MCP: srv, Stores: s.stores, Guarded: func() ([]model.Path, string) { return s.guarded(allSources) },
 	}))
 	return c, func() {
 		stop()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/filetype"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
@@ -12,19 +13,19 @@ import (
 )
 
 type documentArgs struct {
-	EntityType document.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	EntityType filetype.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
 	Path       string        `arg:"path" is:"path" need:"true" doc:"Path of the document"`
 }
 
-func find(ctx context.Context, c *tool.Client, kind document.Type, name string) (model.Path, error) {
+func find(ctx context.Context, c *tool.Client, kind filetype.Type, name string) (model.Path, error) {
 	p, err := c.Resolver.Resolve(ctx, name)
 	var missing *document.MissingError
-	if errors.As(err, &missing) && kind != document.Note && !strings.Contains(model.Path(name).Base(), ".") {
+	if errors.As(err, &missing) && kind != filetype.Note && !strings.Contains(model.Path(name).Base(), ".") {
 		if there, again := c.Resolver.LookUp(name + kind.Ext()); again == nil {
 			p, err = there, nil
 		}
 	}
-	if mismatch := checkType(kind, model.Path(name)); errors.As(err, &missing) && mismatch != nil && document.TypeOf(name) != "" {
+	if mismatch := checkType(kind, model.Path(name)); errors.As(err, &missing) && mismatch != nil && filetype.TypeOf(name) != "" {
 		err = mismatch
 	}
 	if err != nil {
@@ -36,8 +37,8 @@ func find(ctx context.Context, c *tool.Client, kind document.Type, name string) 
 	return p, checkType(kind, p)
 }
 
-func checkType(declared document.Type, p model.Path) error {
-	switch is := document.TypeOf(string(p)); is {
+func checkType(declared filetype.Type, p model.Path) error {
+	switch is := filetype.TypeOf(string(p)); is {
 	case declared:
 		return nil
 	case "":

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/relayfs/relayfs/bridge/filetype"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
@@ -18,7 +18,7 @@ const contextLines = 3
 
 type searchContentArgs struct {
 	Pattern      string        `arg:"pattern" need:"true" max:"10000" doc:"Regular expression to search for, in RE2 syntax"`
-	EntityType   document.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
+	EntityType   filetype.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
 	Path         string        `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
 	Folder       string        `arg:"folder" is:"path" doc:"Folder to search in"`
 	ContextLines *int          `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
@@ -52,7 +52,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		return searchContentResult{}, search.NamedPattern("pattern", search.ByLine, err)
 	}
 	around := *cmp.Or(a.ContextLines, new(contextLines))
-	job := search.LineSearch{Pattern: pattern, Under: under, All: true, Wanted: func(p model.Path) bool { return document.TypeOf(string(p)) == a.EntityType }}
+	job := search.LineSearch{Pattern: pattern, Under: under, All: true, Wanted: func(p model.Path) bool { return filetype.TypeOf(string(p)) == a.EntityType }}
 	return search.Structured(ctx, c.Index, c.Session, job, a.Listing, cmp.Or(a.MaxResults, defaultMatches), func(f search.FoundLine) contentMatch {
 		before, after := f.Context(around, numberedLine)
 		return contentMatch{string(f.Path), f.Number, f.Text, before, after}

@@ -5,9 +5,9 @@ package content
 import (
 	"fmt"
 
+	"github.com/relayfs/relayfs/bridge/filetype"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -38,5 +38,5 @@ var Reader = change.Reader{Call: func(p model.Path, from textrange.Position) str
 	if from.Line > 0 {
 		tool = "read_content_lines"
 	}
-	return change.ReadCall(tool, fmt.Sprintf("entity_type: %q, path: %q", string(document.TypeOf(string(p))), string(p)), "start_line", from)
+	return change.ReadCall(tool, fmt.Sprintf("entity_type: %q, path: %q", string(filetype.TypeOf(string(p))), string(p)), "start_line", from)
 }}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/filetype"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
@@ -102,7 +103,7 @@ func severalPlaces(path string, e *change.QuoteError) patchContentResult {
 }
 
 type replaceContentArgs struct {
-	EntityType document.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	EntityType filetype.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
 	Path       string        `arg:"path" is:"path" need:"true" doc:"Path of the document, new or existing"`
 	Content    string        `arg:"content" need:"true" doc:"The whole content that it is to have"`
 }
@@ -110,7 +111,7 @@ type replaceContentArgs struct {
 type replaceContentResult struct {
 	Success    bool          `json:"success"`
 	Path       string        `json:"path,omitempty"`
-	EntityType document.Type `json:"entity_type,omitempty"`
+	EntityType filetype.Type `json:"entity_type,omitempty"`
 	Created    bool          `json:"created"`
 	Error      string        `json:"error,omitempty" doc:"Why nothing was changed"`
 	Notice     string        `json:"notice,omitempty" doc:"What else there is to know of the change"`
@@ -148,7 +149,7 @@ func (a replaceContentArgs) run(ctx context.Context, c *tool.Client) (replaceCon
 }
 
 func (a replaceContentArgs) reader(c *tool.Client) change.Reader {
-	if a.EntityType == document.Note {
+	if a.EntityType == filetype.Note {
 		return c.NoteReader
 	}
 	return Reader

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/filetype"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/index/outline"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
-	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -149,7 +149,7 @@ func (v *validator) document(p model.Path) (list []problem, err error) {
 			list = append(list, problem{Path: string(p), Kind: sameName, Text: fmt.Sprintf("differs from %s only in case or in how its characters are encoded", other)})
 		}
 	}
-	kind := document.TypeOf(string(p))
+	kind := filetype.TypeOf(string(p))
 	if kind == "" {
 		return list, nil
 	}
@@ -205,7 +205,7 @@ func (v *validator) note(p model.Path, text string) (list []problem) {
 		written := text[l.Off : l.Off+l.Len]
 		to, ok := v.index.Resolve(string(p), l)
 		switch {
-		case !ok:
+		case !ok, !v.client.Workspace.Reaches(model.Path(to)):
 			add(textrange.LineOf(text, l.Off), brokenLink, "%s leads nowhere", result.OneLine(written))
 		case l.Subpath != "" && model.Path(to).IsNote() && !v.anchors(p, text, to).has(l.Subpath):
 			add(textrange.LineOf(text, l.Off), brokenAnchor, "%s: %s has no %s", result.OneLine(written), to, result.OneLine(l.Subpath))
@@ -214,25 +214,21 @@ func (v *validator) note(p model.Path, text string) (list []problem) {
 	return list
 }
 
-func (v *validator) file(p model.Path, kind document.Type, text string) (list []problem) {
+func (v *validator) file(p model.Path, kind filetype.Type, text string) (list []problem) {
 	add := func(kind, format string, args ...any) {
 		list = append(list, problem{Path: string(p), Kind: kind, Text: fmt.Sprintf(format, args...)})
 	}
 	if err := kind.Check(text); err != nil {
 		add(brokenFile, "%v", err)
-		return list
 	}
 	var canvas struct {
 		Nodes []struct{ ID, File string }
-		Edges []struct{ ID, FromNode, ToNode string }
 	}
-	if kind != document.Canvas || json.Unmarshal([]byte(text), &canvas) != nil {
+	if kind != filetype.Canvas || json.Unmarshal([]byte(text), &canvas) != nil {
 		return list
 	}
-	ids := make(map[string]bool)
 	folder, _ := p.Split()
 	for _, n := range canvas.Nodes {
-		ids[n.ID] = true
 		if n.File == "" {
 			continue
 		}
@@ -242,13 +238,6 @@ func (v *validator) file(p model.Path, kind document.Type, text string) (list []
 		}
 		if err != nil {
 			add(brokenLink, "the node %q names the file %q, which is not there", n.ID, n.File)
-		}
-	}
-	for _, e := range canvas.Edges {
-		for _, id := range []string{e.FromNode, e.ToNode} {
-			if !ids[id] {
-				add(brokenFile, "the edge %q names the node %q, which is not there", e.ID, id)
-			}
 		}
 	}
 	return list

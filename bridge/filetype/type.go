@@ -1,4 +1,6 @@
-package document
+// Package filetype tells documents by their names, and checks the text of canvases and bases before it becomes a
+// proposal, whoever writes it.
+package filetype
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package document
+package filetype
 
 import (
 	"encoding/json"
@@ -22,7 +22,7 @@ func checkCanvas(text string) error {
 	if err := c.each(root, "nodes", c.node); err != nil {
 		return err
 	}
-	return c.each(root, "edges", func(e *value) error { return c.fields("an edge", e, everyEdge) })
+	return c.each(root, "edges", c.edge)
 }
 
 type canvas struct {
@@ -98,7 +98,30 @@ func (c canvas) node(n *value) error {
 	}
 	c.nodes[id.text] = true
 	kind := n.members["type"].text
-	return c.fields("a "+kind+" node", n, nodes[kind])
+	if err := c.fields("a "+kind+" node", n, nodes[kind]); err != nil {
+		return err
+	}
+	if file := n.members["file"]; kind == "file" && !inVault(file.text) {
+		return at(c.text, file.off, "the file %q is outside of the vault", file.text)
+	}
+	return nil
+}
+
+// inVault reports whether a node's path, which begins at the top of the vault, stays in it.
+func inVault(file string) bool {
+	return !strings.HasPrefix(file, "/") && !slices.Contains(strings.FieldsFunc(file, func(r rune) bool { return r == '/' || r == '\\' }), "..")
+}
+
+func (c canvas) edge(e *value) error {
+	if err := c.fields("an edge", e, everyEdge); err != nil {
+		return err
+	}
+	for _, end := range []*value{e.members["fromNode"], e.members["toNode"]} {
+		if !c.nodes[end.text] {
+			return at(c.text, end.off, "the edge leads to the node %q, which is not there", end.text)
+		}
+	}
+	return nil
 }
 
 func (c canvas) fields(what string, v *value, fields []field) error {

@@ -1,0 +1,138 @@
+package tree
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Rules keep agents away from parts of a tree. A glob names what it matches, and everything below that, by its path in the
+// workspace or in its Folder. Case and Unicode composition do not count: on some disks such names are one.
+type Rules struct {
+	hide, lock []glob
+}
+
+type glob struct{ written, folded string }
+
+// NewRules returns the rules of two lists of globs, nil if both are empty.
+func NewRules(hide, lock []string) (*Rules, error) {
+	r := new(Rules)
+	for _, list := range []struct {
+		name  string
+		globs []string
+		to    *[]glob
+	}{{"hide", hide, &r.hide}, {"lock", lock, &r.lock}} {
+		for _, written := range list.globs {
+			g := glob{written, foldCase(strings.Trim(written, "/"))}
+			if g.folded == "" {
+				continue
+			}
+			if !doublestar.ValidatePattern(g.folded) {
+				return nil, fmt.Errorf("%s: %q is not a valid glob", list.name, written)
+			}
+			*list.to = append(*list.to, g)
+		}
+	}
+	if len(r.hide)+len(r.lock) == 0 {
+		return nil, nil
+	}
+	return r, nil
+}
+
+func foldCase(s string) string { return strings.ToLower(model.FoldName(s)) }
+
+// match returns the glob that p, or a folder that it is in, matches. A Folder itself matches none.
+func match(globs []glob, p model.Path) (written string, ok bool) {
+	if len(globs) == 0 {
+		return "", false
+	}
+	for q := model.Path(foldCase(string(p))); ; q = q.Dir() {
+		_, rel := q.Split()
+		if rel == "" {
+			return "", false
+		}
+		for _, g := range globs {
+			if doublestar.MatchUnvalidated(g.folded, rel) || doublestar.MatchUnvalidated(g.folded, string(q)) {
+				return g.written, true
+			}
+		}
+	}
+}
+
+// Ruled is the part of the tree that agents reach.
+func (t *Tree) Ruled(r *Rules) *Tree { return &Tree{t.forest, t.root, r} }
+
+// unruled is t as people reach it.
+func (t *Tree) unruled() *Tree { return t.Ruled(nil) }
+
+// hides reports whether agents are kept away from n: by where it is shown or where people have it, so that no rename that
+// waits lets it out. A link is hidden with what it leads to. t.mu is held.
+func (t *Tree) hides(n *Node) bool {
+	if t.rules == nil || n.Folder == nil {
+		return false
+	}
+	paths := []model.Path{n.path(), n.peoplesPath()}
+	if n.Kind == model.KindLink && n.parent != nil {
+		paths = append(paths, n.leadsTo())
+	}
+	return slices.ContainsFunc(paths, func(p model.Path) bool {
+		_, hidden := match(t.rules.hide, p)
+		return hidden
+	})
+}
+
+// shown drops from list what is hidden.
+func (t *Tree) shown(list []*Node) []*Node {
+	if t.rules == nil {
+		return list
+	}
+	return slices.DeleteFunc(list, t.hides)
+}
+
+// MayChange returns a ReadOnlyError that names the rule which keeps agents from changing, or making, what is at p.
+func (t *Tree) MayChange(op string, p model.Path) error {
+	if t.rules == nil {
+		return nil
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	folder, _ := p.Split()
+	for _, at := range []model.Path{p, model.Path(path.Join(folder, t.unruled().sourcePath(p)))} {
+		if err := t.rules.refusal(at, "it is"); err != nil {
+			return &model.Error{Op: op, Path: p, Err: err}
+		}
+	}
+	return nil
+}
+
+// MayMove is MayChange for everything in the folder n, whose path would be another one.
+func (t *Tree) MayMove(op string, n *Node) (err error) {
+	if t.rules == nil {
+		return nil
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n.walk(func(c *Node) {
+		for _, at := range []model.Path{c.path(), c.peoplesPath()} {
+			if why := t.rules.refusal(at, "it holds what is"); why != nil && err == nil {
+				err = &model.Error{Op: op, Path: n.path(), Err: why}
+			}
+		}
+	})
+	return err
+}
+
+func (r *Rules) refusal(p model.Path, what string) error {
+	if glob, hidden := match(r.hide, p); hidden {
+		return &model.ReadOnlyError{Reason: fmt.Sprintf("%s hidden from agents, by hide = %q in relayfs's settings", what, glob)}
+	}
+	if glob, locked := match(r.lock, p); locked {
+		return &model.ReadOnlyError{Reason: fmt.Sprintf("%s locked, by lock = %q in relayfs's settings", what, glob)}
+	}
+	return nil
+}

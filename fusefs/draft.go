@@ -1,0 +1,323 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/content"
+	"github.com/relayfs/relayfs/fusefs/program"
+)
+
+// draft is an Attachment that programs write where its content is proposed: the whole file in memory, which all that have
+// it open for writing share. The workspace gets it as a note's text is committed: when a handle that wrote is closed or
+// synced, and before the file gets another name. It is a model.File, so that handles write it as they write a file.
+type draft struct {
+	a *Attachment
+
+	mu      sync.Mutex // guards the fields below
+	buf     content.Buffer
+	base    model.ContentSum // what buf was made from; zero if nothing of it is left
+	writers int
+	charged int64 // bytes accounted to the scratch layer
+}
+
+// newDraft is the draft of a new file, which is to be committed even if nobody writes it.
+func newDraft(a *Attachment, by program.Program) *draft {
+	d := &draft{a: a}
+	d.buf.Emptied = true
+	d.buf.Touch(by, time.Now())
+	a.t.unsaved.Store(d, nil)
+	return d
+}
+
+// openDraft is the draft that a's writers share from now on.
+func (a *Attachment) openDraft(ctx context.Context, p model.Path, truncate bool) (*draft, error) {
+	if err := a.t.ws.MayWriteFile(p); err != nil {
+		return nil, err
+	}
+	d := a.shared()
+	if d == nil {
+		d = &draft{a: a}
+		if !truncate {
+			data, err := a.t.readFile(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			d.buf.Data, d.base = data, model.SumOf(string(data))
+		}
+		a.mu.Lock()
+		if a.draft == nil {
+			a.draft = d
+			a.t.unsaved.Store(d, nil)
+		}
+		d = a.draft
+		a.mu.Unlock()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.writers++
+	d.buf.Writer = a.t.programs.Of(ctx)
+	if truncate {
+		return d, d.truncate(0)
+	}
+	return d, nil
+}
+
+// shared is the draft of a, nil if nobody writes it.
+func (a *Attachment) shared() *draft {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.draft
+}
+
+func (d *draft) state() (size int64, modTime time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return int64(len(d.buf.Data)), d.buf.ModTime
+}
+
+// due reports whether d should be committed when a writer closes it.
+func (d *draft) due() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.buf.Due()
+}
+
+// isBeingSaved reports whether a program seems to be in the middle of writing d.
+func (d *draft) isBeingSaved() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.buf.UnderWay()
+}
+
+func (d *draft) ReadAt(p []byte, off int64) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	if off < int64(len(d.buf.Data)) {
+		n = copy(p, d.buf.Data[off:])
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (d *draft) WriteAt(p []byte, off int64) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.fits(max(int64(len(d.buf.Data)), off+int64(len(p)))); err != nil {
+		return 0, err
+	}
+	d.buf.WriteAt(p, off)
+	d.buf.Touch(d.buf.Writer, time.Now())
+	return len(p), nil
+}
+
+func (d *draft) Truncate(size int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.truncate(size)
+}
+
+func (d *draft) truncate(size int64) error {
+	if err := d.fits(size); err != nil {
+		return err
+	}
+	if d.buf.Truncate(int(size)); size == 0 {
+		d.base = model.ContentSum{}
+	}
+	d.buf.Touch(d.buf.Writer, time.Now())
+	return nil
+}
+
+// fits spoils the draft if it cannot have that size: what its program writes is half of something then.
+func (d *draft) fits(size int64) error {
+	switch t := d.a.t; {
+	case t.ended.Load():
+		d.buf.Spoiled = model.ErrClosed
+	case size > model.MaxNote:
+		d.buf.Spoiled = model.ErrTooLarge
+	case !t.scratch.grow(size - d.charged):
+		d.buf.Spoiled = model.ErrNoSpace
+	default:
+		d.charged = size
+		return nil
+	}
+	return d.buf.Spoiled
+}
+
+func (d *draft) Stat() (fs.FileInfo, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return model.FileOf(d.a.path().Base(), d.buf.Data, d.buf.ModTime).Stat()
+}
+
+func (d *draft) Sync() error {
+	if err := d.a.commit(context.Background(), d); err != nil {
+		return err
+	}
+	return d.a.t.ws.Sync(context.Background(), d.a.path())
+}
+
+// Close ends one writer's use. With the last one what came after the last flush is committed, also a file that is only
+// made or emptied. What could not be committed goes, as its program has been told.
+func (d *draft) Close() error {
+	d.mu.Lock()
+	due := d.writers <= 1 && d.buf.Failed != d.buf.Gen
+	d.mu.Unlock()
+	var err error
+	if due {
+		err = d.a.commit(context.Background(), d)
+	}
+	d.mu.Lock()
+	d.writers--
+	last := d.writers <= 0
+	left := d.buf.Dirty()
+	if last {
+		d.a.t.scratch.grow(-d.charged)
+		d.charged = 0
+	}
+	d.mu.Unlock()
+	if last {
+		d.a.leave(d, left)
+	}
+	return err
+}
+
+// leave ends a's draft. left says that something of it could not be committed: the name shows what it showed before, or
+// nothing.
+func (a *Attachment) leave(d *draft, left bool) {
+	a.mu.Lock()
+	if a.draft == d {
+		a.draft = nil
+	}
+	a.mu.Unlock()
+	a.t.unsaved.Delete(d)
+	p, there := a.where()
+	switch {
+	case !left || !there:
+	case a.isUnstored():
+		a.forget(p)
+		a.t.entryChanged(p)
+	default:
+		a.t.inval.content(a)
+	}
+}
+
+// isUnstored reports whether the workspace does not have the file yet.
+func (a *Attachment) isUnstored() (unstored bool) {
+	a.t.update(func(tb *table) {
+		k := tb.nodes[a.path()]
+		unstored = k != nil && k.node == a && k.id == 0
+	})
+	return unstored
+}
+
+// forget takes the name from a file that the workspace does not have.
+func (a *Attachment) forget(p model.Path) {
+	a.t.update(func(tb *table) { tb.forget(p, a) })
+	a.vanish()
+}
+
+// commit proposes what was written to d, durably.
+func (a *Attachment) commit(ctx context.Context, d *draft) error {
+	defer a.t.holdCommits(a)()
+	return a.commitHeld(ctx, d)
+}
+
+// commitHeld is commit for callers that hold a's commits.
+func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
+	a.t.folders.RLock()
+	defer a.t.folders.RUnlock()
+	p, there := a.where()
+	d.mu.Lock()
+	data, gen, base, spoiled := slices.Clone(d.buf.Data), d.buf.Gen, d.base, d.buf.Spoiled
+	due, by := there && d.buf.Dirty(), d.buf.Writer
+	d.mu.Unlock()
+	if !due {
+		return nil
+	}
+	err := spoiled
+	if err == nil {
+		_, err = a.t.ws.WriteFile(context.WithoutCancel(ctx), p, data, bridge.ChangeRequest{By: a.t.authorOf(by), Origin: a.t, Base: base})
+	}
+	if err != nil {
+		d.mu.Lock()
+		d.buf.Failed = gen
+		d.mu.Unlock()
+		return model.WrapError("write", p, err)
+	}
+	info, err := a.t.ws.Stat(ctx, p)
+	d.mu.Lock()
+	d.buf.Kept, d.base = gen, model.ContentSum{}
+	if err == nil && d.buf.Gen == gen {
+		d.buf.ModTime = info.ModTime
+	}
+	d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	a.t.update(func(tb *table) {
+		tb.inos.set(info.ID, a.StableAttr().Ino)
+		if tb.has(p, a) {
+			tb.put(p, a, info.ID)
+		}
+	})
+	return nil
+}
+
+// createDraft makes a file that the workspace learns of with its first commit.
+func (d *Dir) createDraft(ctx context.Context, p model.Path, mode uint32) *Attachment {
+	t := d.t
+	by := t.programs.Of(ctx)
+	a := &Attachment{common: t.newCommon(mode & 0o7777), madeIn: by.Run}
+	a.moveTo(p)
+	a.draft = newDraft(a, by)
+	t.update(func(tb *table) {
+		tb.unpark(p)
+		t.attach(a, syscall.S_IFREG, tb.inos.next())
+		tb.put(p, a, 0)
+	})
+	d.touch()
+	return a
+}
+
+// closeUnwritten commits a new file that its maker does not open for writing.
+func (a *Attachment) closeUnwritten(ctx context.Context) syscall.Errno {
+	d := a.shared()
+	if d == nil {
+		return 0
+	}
+	d.mu.Lock()
+	d.writers++
+	d.mu.Unlock()
+	return a.t.errno.OfSave(ctx, "create", a.path(), d.Close())
+}
+
+// readFile reads the file at p, which is not a note.
+func (t *tree) readFile(ctx context.Context, p model.Path) ([]byte, error) {
+	file, err := t.ws.OpenFile(ctx, p, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err == nil && info.Size() > model.MaxNote {
+		err = model.ErrTooLarge
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(file, 0, info.Size()))
+}
