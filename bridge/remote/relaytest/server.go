@@ -23,9 +23,7 @@ import (
 type Options struct {
 	Keys token.Ring // which sign and are trusted, the first one for the server; none lets everybody in
 	URL  string     // the url in the server's configuration, which it gives clients; "" is its address
-	// Vectors makes the answer to a query of subdocs that of Lens Relay: state vectors.
-	Vectors bool
-	Port    string // "" for any that is free
+	Port string     // "" for any that is free
 	// Types are the allowed_token_types of the keys; nil is their default, document and file.
 	Types []token.ScopeKind
 	// Checkpoint is the time between checkpoints; 0 is their default, ten seconds.
