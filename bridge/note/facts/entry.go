@@ -45,7 +45,7 @@ func reduced(rec *model.Record) model.Record {
 	for i := range d.Items {
 		item := &d.Items[i]
 		if d.Verdict != model.Rejected { // a rejection is shown with what was rejected
-			*item = model.Decided{ID: item.ID, Kind: item.Kind}
+			*item = model.Decided{ID: item.ID, Kind: item.Kind, Author: item.Author}
 		}
 		item.Old, item.New, item.Comments, item.Instead = short(item.Old), short(item.New), nil, nil
 	}
