@@ -151,7 +151,17 @@ func (d *day) up() {
 	}
 }
 
-// edit has an agent change words that no person has typed.
+// typed returns the words of the person in a text.
+func typed(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < firstTyped {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// edit has an agent change words, and keep those of the person.
 func (d *day) edit(i int, c *client) {
 	agent := model.Author{Name: []string{"anna", "bert"}[d.r.IntN(2)], Session: fmt.Sprint("s", d.r.IntN(2))}
 	word := fmt.Sprintf("w%d", len(d.done))
@@ -165,12 +175,12 @@ func (d *day) edit(i int, c *client) {
 		end := min(at+n, len(words))
 		mine := strings.Join(words[at:end], " ")
 		switch {
-		case kind == 0 || strings.ContainsFunc(mine, func(r rune) bool { return r >= firstTyped || r == '\n' || r == '-' }):
+		case kind == 0 || strings.ContainsAny(mine, "\n-"):
 			words = slices.Insert(words, at, word)
-		case kind == 1:
+		case kind == 1 && typed(mine) == "":
 			words = slices.Delete(words, at, end)
 		default:
-			words = slices.Replace(words, at, end, word)
+			words = slices.Replace(words, at, end, word+typed(mine))
 		}
 		is = strings.Join(words, " ")
 		return is, nil
