@@ -18,6 +18,7 @@ type Table struct {
 	Breaks []model.DecidedRun // line breaks behind front matter that decisions took away
 
 	first    *model.Record
+	order    uint64 // how many records there were: their numbers have no order where some are other machines'
 	facts    model.Ranges[*Fact]
 	byID     map[string]*Suggestion
 	alias    model.Ranges[origin]
@@ -81,7 +82,7 @@ func (s *Suggestion) made() model.MadeMark {
 type Writer struct {
 	author, session, proposal string
 	time                      time.Time
-	seq                       uint64
+	order                     uint64 // of the record
 	agent                     bool // a program's own text, not what a person typed or decided
 	printed                   bool // it wrote agents' marks anew
 }
@@ -197,8 +198,9 @@ func (t *Table) Add(rec *model.Record) {
 		t.first = &model.Record{Author: rec.Author, Proposal: rec.Proposal, Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
 	}
 	t.UpTo = max(t.UpTo, rec.Seq)
+	t.order++
 	d := rec.Decision
-	w := &Writer{author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time, seq: rec.Seq, agent: d == nil}
+	w := &Writer{author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time, order: t.order, agent: d == nil}
 	own := model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
 	switch {
 	case rec.Author != "" || rec.Proposal != "":
@@ -206,9 +208,9 @@ func (t *Table) Add(rec *model.Record) {
 	case d != nil: // it may cut marks at what people typed in them
 		t.facts.Set(own, &Fact{Syntax: true})
 	}
-	t.addMoved(rec.Returned, rec.Seq)
+	t.addMoved(rec.Returned)
 	if d != nil {
-		t.addMoved(d.Revived, rec.Seq)
+		t.addMoved(d.Revived)
 		t.decide(rec, w)
 	}
 	if fm := rec.FrontMatter; fm != nil {
@@ -238,7 +240,7 @@ func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 	case m.ID == "":
 		s = &Suggestion{ID: shortSum("%d:%d:%d:%d", rec.Client, rec.Clock, rec.Time.UnixNano(), i), Writer: w, Comment: m.Comment}
 	case s == nil:
-		by := &Writer{author: m.Author, session: m.Session, proposal: m.Proposal, time: m.Time, seq: rec.Seq}
+		by := &Writer{author: m.Author, session: m.Session, proposal: m.Proposal, time: m.Time, order: t.order}
 		s = &Suggestion{ID: m.ID, Writer: by, Comment: m.Comment}
 	}
 	s.Older, t.byID[s.ID] = m.Older, s
@@ -299,7 +301,7 @@ func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Reco
 	item := &d.Items[d.Marks[run.Mark].Item]
 	s := t.byID[item.ID]
 	if s == nil {
-		s = &Suggestion{ID: item.ID, Writer: &Writer{author: item.Author, session: item.Session, proposal: item.Proposal, time: item.Time, seq: rec.Seq}}
+		s = &Suggestion{ID: item.ID, Writer: &Writer{author: item.Author, session: item.Session, proposal: item.Proposal, time: item.Time, order: t.order}}
 		if s.time.IsZero() && s.author != "" {
 			s.time = rec.Time
 		}
@@ -363,11 +365,11 @@ func (t *Table) silent() bool { return t == nil || len(t.facts) == 0 }
 type origin struct{ client, shift, since uint64 }
 
 // addMoved notes which identities a record has given to text that had others.
-func (t *Table) addMoved(moved []model.Revival, since uint64) {
+func (t *Table) addMoved(moved []model.Revival) {
 	for _, r := range moved {
 		done := uint64(0)
 		for _, first := range t.Firsts(r.Old) {
-			t.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), since})
+			t.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), t.order})
 			done += first.Len
 		}
 	}
@@ -377,7 +379,7 @@ func (t *Table) addMoved(moved []model.Revival, since uint64) {
 func (t *Table) HasRevived() bool { return len(t.alias) > 0 }
 
 // EachFirst calls f for the parts of r, with the first identities that the characters had
-// and the number of the record that gave them those of r, 0 for none.
+// and the order of the record that gave them those of r, 0 for none.
 func (t *Table) EachFirst(r model.IDRun, f func(part, first model.IDRun, since uint64)) {
 	if len(t.alias) == 0 {
 		f(r, r, 0)
