@@ -150,6 +150,7 @@ func (c *check) record(rec *model.Record) {
 	c.beside(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: max(1, rec.Len)})
 	for _, m := range rec.Marks {
 		c.name(m.ID, m.Author, m.Session, m.Proposal)
+		c.name(m.Was...)
 		c.run(m.Add...)
 		c.run(m.Del...)
 		c.run(m.Older...)

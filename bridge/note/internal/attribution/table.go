@@ -34,7 +34,7 @@ type Fact struct {
 	Ins    Atom    // of nothing if nobody proposed the character
 	Dels   []Atom
 	Syntax bool // a delimiter of a mark that relayfs wrote, or a comment
-	Torn   bool // a delimiter that marks nothing
+	Torn   bool // no text: a delimiter that marks nothing, or see refuse
 	Dead   bool // a person typed it in the place of a suggestion that waits again
 	Undone bool // an undo took it away or left it away, not people
 }
@@ -62,6 +62,10 @@ type Suggestion struct {
 	Comment bool
 	Older   []model.IDRun // of comments behind it, what was there before it
 	Outcome *Outcome      // of the last decision on it, nil if that was taken back
+
+	add, del []model.IDRun // its text, after the last write
+	next     []*Suggestion // what writes made of it
+	refused  bool
 }
 
 // Outcome is what a person made of a suggestion.
@@ -83,8 +87,8 @@ type Writer struct {
 	author, session, proposal string
 	time                      time.Time
 	order                     uint64 // of the record
-	agent                     bool // a program's own text, not what a person typed or decided
-	printed                   bool // it wrote agents' marks anew
+	agent                     bool   // a program's own text, not what a person typed or decided
+	printed                   bool   // it wrote agents' marks anew
 }
 
 // MakesMarks says whether the marks that it wrote are agents'.
@@ -159,7 +163,7 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 	case model.TypedInstead:
 		f.Dead = true
 	case model.AcceptedAddition, model.RejectedAddition, model.AcceptedComment, model.RejectedComment:
-		f.Ins.Status = Pending
+		f.Ins.Status, f.Torn = Pending, false
 	case model.AcceptedDeletion, model.RejectedDeletion:
 		var again, rest []Atom
 		for _, d := range f.Dels {
@@ -229,6 +233,41 @@ func (t *Table) Add(rec *model.Record) {
 			f.Dels, f.Syntax = append(slices.DeleteFunc(slices.Clone(f.Dels), isPending), Atom{Of: s}), false
 			return f
 		})
+		s.add, s.del = m.Add, m.Del
+		late := s.isRejected()
+		for _, id := range m.Was {
+			if was := t.byID[id]; was != nil && was != s {
+				was.next = append(was.next, s)
+				late = late || was.isRejected()
+			}
+		}
+		if late {
+			t.refuse(s, rec.Seq)
+		}
+	}
+}
+
+func (s *Suggestion) isRejected() bool {
+	return s.Outcome != nil && s.Outcome.Verdict == model.Rejected
+}
+
+// refuse rejects the rest of a suggestion: what a mount made of it that did not know of its rejection elsewhere. Nobody takes that
+// text out of the document before the next write does.
+func (t *Table) refuse(s *Suggestion, seq uint64) {
+	if s.refused {
+		return
+	}
+	s.refused = true
+	t.update(s.add, func(f Fact) Fact {
+		f.Ins, f.Torn, t.torn = Atom{s, Rejected, seq}, true, true
+		return f
+	})
+	t.update(s.del, func(f Fact) Fact {
+		f.Dels = slices.DeleteFunc(slices.Clone(f.Dels), func(a Atom) bool { return a.Of == s && a.Status == Pending })
+		return f
+	})
+	for _, next := range s.next {
+		t.refuse(next, seq)
 	}
 }
 
@@ -268,7 +307,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 		}
 		for _, item := range d.Items {
 			if s := t.byID[item.ID]; s != nil {
-				s.Outcome = nil
+				s.Outcome, s.refused = nil, false
 			}
 		}
 		return
@@ -289,6 +328,11 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 	for _, item := range d.Items {
 		if s := t.byID[item.ID]; s != nil {
 			s.Outcome = &Outcome{d.Verdict, d.Reason, item.Comments}
+			for _, next := range s.next {
+				if s.isRejected() {
+					t.refuse(next, rec.Seq)
+				}
+			}
 		}
 	}
 }
