@@ -252,9 +252,10 @@ func (d *day) decide(i int, c *client, all bool) {
 	noError(d.t, err)
 }
 
-// decideAll decides on everything. Nothing of any mark is left then.
+// decideAll decides on everything, after a change. Nothing of any mark is left then.
 func (d *day) decideAll() {
 	d.t.Helper()
+	d.mounts[0].write(dayNote, func(text string) string { return text + "end\n" })
 	for range 5 {
 		d.decide(0, d.mounts[0], true)
 	}

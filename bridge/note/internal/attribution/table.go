@@ -463,6 +463,6 @@ func (t *Table) Bytes() int {
 	if t == nil {
 		return 0
 	}
-	const ofRange, ofFact, ofSuggestion = 24, 72, 128
+	const ofRange, ofFact, ofSuggestion = 24, 72, 208
 	return ofRange*(t.facts.Size()+t.alias.Size()+t.rejected.Size()) + ofFact*t.facts.Size() + ofSuggestion*len(t.byID)
 }
