@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,11 @@ func TestPropertySetTwice(t *testing.T) {
 			p.sync(docName)
 			if got, _ := mirror.Get("status"); got != `"`+want+`"` {
 				t.Errorf("the mirror has %v", got)
+			}
+			// It is set again: the plugin writes what comes there over its own text.
+			keys, _ := mirror.KeysSince(0)
+			if i := slices.IndexFunc(keys, func(s ycrdt.Setter) bool { return s.Key == "status" }); keys[i].Client == client {
+				t.Error("the mirror was not written again")
 			}
 			// What somebody sets later by the text alone stays: an older client has no mirror.
 			time.Sleep(resync / 10)

@@ -448,4 +448,11 @@ func TestFailureWithoutToken(t *testing.T) {
 			t.Errorf("%s: %v", scheme, err)
 		}
 	}
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "<html>for a browser", http.StatusInternalServerError)
+	}))
+	defer page.Close()
+	if _, err := open(t, "ys"+strings.TrimPrefix(page.URL, "http"), "team", t.TempDir(), withToken(secret)); !errors.Is(err, transport.ErrFailed) || strings.Contains(err.Error(), "html") {
+		t.Errorf("with a page: %v", err)
+	}
 }
