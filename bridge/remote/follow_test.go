@@ -78,12 +78,7 @@ func fetches(t *testing.T, s *server) (address string, count *fetched) {
 func startFilled(t *testing.T, n int) *server {
 	t.Helper()
 	s := startServer(t, "relay-server")
-	c := mustOpen(t, s, direct)
-	for i := range n {
-		c.create(model.Path(fmt.Sprintf("Team/%d.md", i)), "x\n")
-	}
-	c.awaitSent()
-	c.stop()
+	put(t, s.own, s.folder, n, func(int) string { return "x\n" })
 	return s
 }
 

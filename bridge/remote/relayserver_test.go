@@ -21,6 +21,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/relaytest"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
@@ -63,20 +64,33 @@ func openRelay(t *testing.T, s *relaytest.Server, change ...func(*remote.Options
 	return c
 }
 
-// fill creates notes in the folder, more than stay connected, and unloads all documents.
-func fill(t *testing.T, s *relaytest.Server, key *token.Key) (notes int) {
+// fill creates notes in the folder, more than stay connected. Nothing is loaded.
+func fill(t *testing.T, s *relaytest.Server) (notes int) {
 	t.Helper()
 	const n = 80
-	c := openRelay(t, s, withKey(key))
-	for i := range n {
-		c.create(model.Path(fmt.Sprintf("Team/%d.md", i)), fmt.Sprintf("note %d\n", i))
+	for _, id := range put(t, s, relayFolder, n, func(i int) string { return fmt.Sprintf("note %d\n", i) }) {
+		s.Index(relayFolder, id)
 	}
-	other := openRelay(t, s, withKey(key))
-	other.awaitAll(n) // the last of them are entered when the server has them
-	other.stop()
-	c.stop()
-	s.Restart()
 	return n
+}
+
+// put makes notes 0.md and so on in a folder, and returns the names of their documents.
+func put(t *testing.T, s *relaytest.Server, folder string, notes int, text func(i int) string) (ids []string) {
+	t.Helper()
+	var entries []folderdoc.Entry
+	for i := range notes {
+		e := folderdoc.Entry{Path: fmt.Sprintf("%d.md", i), ID: folderdoc.NewID(), Type: folderdoc.TypeMarkdown}
+		doc := ycrdt.NewDoc(ycrdt.Options{})
+		doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Text(folderdoc.ContentsName).Insert(tx, 0, text(i)) })
+		id := transport.DocumentName(folder, e.ID)
+		s.Put(t, id, doc.EncodeStateAsUpdate(nil))
+		entries, ids = append(entries, e), append(ids, id)
+	}
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	_, errs := folderdoc.Open(doc).CreateAll(entries)
+	noError(t, errors.Join(errs...))
+	s.Put(t, folder, doc.EncodeStateAsUpdate(nil))
+	return ids
 }
 
 func (c *client) awaitAll(notes int) {
@@ -99,7 +113,7 @@ func byOf(loads []relaytest.Load) []string {
 func TestChannelWithKey(t *testing.T) {
 	t.Parallel()
 	s, key := standIn(t, relaytest.Options{})
-	notes := fill(t, s, key)
+	notes := fill(t, s)
 	c := openRelay(t, s, withKey(key))
 	c.awaitAll(notes)
 	c.write("Team/7.md", func(text string) string { return text + "more\n" })
@@ -129,8 +143,8 @@ func TestChannelWithKey(t *testing.T) {
 // folder's, and the status says what the token costs others.
 func TestChannelWithServerToken(t *testing.T) {
 	t.Parallel()
-	s, key := withServerTokens(t)
-	notes := fill(t, s, key)
+	s, _ := withServerTokens(t)
+	notes := fill(t, s)
 	text := serverToken(t, s)
 	c := openRelay(t, s, withToken(text))
 	c.awaitAll(notes)
@@ -151,8 +165,8 @@ func TestChannelWithServerToken(t *testing.T) {
 // Whole documents are asked for where no answer is relay-server's.
 func TestWholeDocuments(t *testing.T) {
 	t.Parallel()
-	s, key := withServerTokens(t)
-	notes := fill(t, s, key)
+	s, _ := withServerTokens(t)
+	notes := fill(t, s)
 	to, err := url.Parse("http" + strings.TrimPrefix(s.Address(), "ys"))
 	noError(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(to)
@@ -360,7 +374,7 @@ func TestNestedEntries(t *testing.T) {
 func TestLargeEvent(t *testing.T) {
 	t.Parallel()
 	s, key := standIn(t, relaytest.Options{})
-	notes := fill(t, s, key)
+	notes := fill(t, s)
 	c := openRelay(t, s, withKey(key), func(o *remote.Options, _ *bridge.Options) { o.Resync = time.Hour }) // it compares nothing by itself
 	c.awaitAll(notes)
 	other := openRelay(t, s, withKey(key))

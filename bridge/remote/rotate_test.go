@@ -69,7 +69,7 @@ func TestSilentNotes(t *testing.T) {
 	t.Run("opened", func(t *testing.T) {
 		t.Parallel()
 		s, key := standIn(t, relaytest.Options{})
-		notes := fill(t, s, key)
+		notes := fill(t, s)
 		c := openRelay(t, s, withKey(key), resync(8*time.Second))
 		c.awaitAll(notes)
 		c.patience = need.Scaled(30 * time.Second) // the rotation takes 4 minutes
@@ -83,7 +83,7 @@ func TestSilentNotes(t *testing.T) {
 	t.Run("all", func(t *testing.T) {
 		t.Parallel()
 		s, key := standIn(t, relaytest.Options{})
-		notes := fill(t, s, key)
+		notes := fill(t, s)
 		const tick = 300 * time.Millisecond
 		c := openRelay(t, s, withKey(key), resync(tick))
 		c.awaitAll(notes)
