@@ -100,9 +100,11 @@ type MadeMark struct {
 	Time     time.Time `json:"time,omitzero"`
 	Proposal string    `json:"proposal,omitempty"`
 	// Comment is set for a comment: Add is all of it.
-	Comment bool    `json:"comment,omitempty"`
-	Add     []IDRun `json:"add,omitempty"`
-	Del     []IDRun `json:"del,omitempty"`
+	Comment bool `json:"comment,omitempty"`
+	// Was are the suggestions that a write made this one of. Their rejection by somebody who did not know of it is its own.
+	Was []string `json:"was,omitempty"`
+	Add []IDRun  `json:"add,omitempty"`
+	Del []IDRun  `json:"del,omitempty"`
 }
 
 func (m *MadeMark) Put(r IDRun, added bool) {

@@ -45,6 +45,7 @@ func withToken(text string) func(*remote.Options, *bridge.Options) {
 // Each kind of token that docs/servers.md names opens a folder of a relay-server, by default and
 // with all types of tokens allowed.
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		alg   token.Algorithm
 		types []token.ScopeKind
@@ -57,6 +58,7 @@ func TestTokens(t *testing.T) {
 		"CBOR prefix allowed":   {token.HMAC, relaytest.AllTypes, token.Scope{Kind: token.Prefix, ID: relayFolder[:37], Permission: token.Full}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := guarded(t, c.alg, c.types...)
 			s.folder = relayFolder
 			a := mustOpen(t, s, withToken(s.mint(c.scope)))
@@ -72,6 +74,7 @@ func TestTokens(t *testing.T) {
 
 // A token for the folder's document alone opens no note. Who opens one is told so, and does not wait for what cannot come.
 func TestRefusedNote(t *testing.T) {
+	t.Parallel()
 	s := guarded(t, token.HMAC)
 	a := mustOpen(t, s, withKey(s.keys[0]))
 	a.create("Team/Note.md", "note\n")
@@ -92,6 +95,7 @@ func TestRefusedNote(t *testing.T) {
 
 // What is the matter with the server is told in a sentence with the next step.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	s, cbor, allowed := guarded(t, token.Legacy), guarded(t, token.HMAC), guarded(t, token.Legacy, relaytest.AllTypes...)
 	const other = "0f1e2d3c-0000-4000-8000-00000000ffff"
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -133,6 +137,7 @@ func TestRefusals(t *testing.T) {
 
 // A token for reading makes the folder read-only, and the status says so.
 func TestReadOnlyHocuspocus(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "hocuspocus", "right", "reader")
 	p := s.person("right")
 	p.do("create", args{"path": "Note.md", "text": "note\n"})
@@ -157,6 +162,7 @@ func TestReadOnlyHocuspocus(t *testing.T) {
 
 // A note larger than notes may be is refused in words.
 func TestTooLarge(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "relay-server")
 	c := mustOpen(t, s, direct)
 	_, err := c.Create(t.Context(), "Team/Big.md", bridge.Write{Text: strings.Repeat("x", model.MaxNote+1)})

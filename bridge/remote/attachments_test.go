@@ -31,8 +31,10 @@ func (c *client) awaitBytes(p model.Path, data []byte) {
 
 // An attachment travels by its hash from one client's write to another's directory.
 func TestAttachments(t *testing.T) {
+	t.Parallel()
 	for name, alg := range map[string]token.Algorithm{"legacy": token.Legacy, "CWT": token.HMAC} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := guarded(t, alg)
 			withKey := func(o *remote.Options, b *bridge.Options) { o.Key, b.Mode = s.keys[0], bridge.Direct }
 			a, b := mustOpen(t, s, withKey), mustOpen(t, s, withKey)
@@ -59,6 +61,7 @@ func TestAttachments(t *testing.T) {
 
 // What was fetched is there without the server; what is written then is refused.
 func TestAttachmentsOffline(t *testing.T) {
+	t.Parallel()
 	s := guarded(t, token.Legacy, relaytest.AllTypes...)
 	withKey := func(o *remote.Options, b *bridge.Options) { o.Key, b.Mode = s.keys[0], bridge.Direct }
 	dir := t.TempDir()

@@ -110,6 +110,7 @@ func clientOf(v any) ycrdt.ClientID {
 // What an agent writes with a person's token is the agent's, for those who are connected and for
 // those who load the document later.
 func TestAgentIsNotThePerson(t *testing.T) {
+	t.Parallel()
 	s, key := standIn(t, relaytest.Options{})
 	first := openRelay(t, s, withKey(key))
 	first.create("Team/Note.md", "note\n")

@@ -19,7 +19,10 @@ import (
 // onEachWithCanvases is onEach for the servers that keep canvases as documents.
 func onEachWithCanvases(t *testing.T, test func(*testing.T, *server)) {
 	for _, kind := range []string{"y-websocket", "hocuspocus"} {
-		t.Run(kind, func(t *testing.T) { test(t, startServer(t, kind)) })
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, startServer(t, kind))
+		})
 	}
 }
 
@@ -70,6 +73,7 @@ func (c *client) patch(p model.Path, fn func(string) string) {
 
 // A canvas is a file that follows what people do in it, and what is written to the file they see.
 func TestCanvas(t *testing.T) {
+	t.Parallel()
 	onEachWithCanvases(t, func(t *testing.T, s *server) {
 		p := s.person()
 		a, b := textNode("a", "first 🦊", 0), textNode("b", "second", 10)
@@ -117,6 +121,7 @@ func TestCanvas(t *testing.T) {
 
 // A new canvas is entered when its document has arrived, in one of the maps.
 func TestNewCanvas(t *testing.T) {
+	t.Parallel()
 	p, c := pair(t)
 	file := canvasOf(textNode("a", "new", 1))
 	_, err := c.WriteFile(t.Context(), "Team/New.canvas", []byte(file), bridge.ChangeRequest{})
@@ -135,6 +140,7 @@ func TestNewCanvas(t *testing.T) {
 
 // A canvas nobody has written to is not shown, and its name not taken, until it has content.
 func TestCanvasWithoutContent(t *testing.T) {
+	t.Parallel()
 	p, c := pair(t)
 	p.do("raw", args{"map": "filemeta_v0", "key": "/Board.canvas", "value": args{"id": "board", "version": 0, "type": "canvas"}})
 	p.do("create", args{"path": "Then.md", "text": "then\n"})
@@ -152,6 +158,7 @@ func TestCanvasWithoutContent(t *testing.T) {
 // Canvases are here without the server. What is written and made then gets there, and two of
 // one name become one.
 func TestCanvasOffline(t *testing.T) {
+	t.Parallel()
 	onEachWithCanvases(t, func(t *testing.T, s *server) {
 		p := s.person()
 		p.do("createCanvas", args{"path": "Board.canvas", "nodes": []args{textNode("a", "one", 0)}})
@@ -186,6 +193,7 @@ func TestCanvasOffline(t *testing.T) {
 // People and agents edit one canvas at the same time. All end with the same nodes, and whatever
 // anybody has put in is there.
 func TestCanvasConverges(t *testing.T) {
+	t.Parallel()
 	onEachWithCanvases(t, func(t *testing.T, s *server) {
 		persons := []*person{s.person(), s.person()}
 		persons[0].do("createCanvas", args{"path": "Board.canvas", "nodes": []args{textNode("all", "start", 0)}})
@@ -253,6 +261,7 @@ func sorted(file string) string {
 // What is proposed for a canvas stays a proposal about it whatever people do in it, and is merged
 // with that when it is accepted and when that is undone. A new canvas goes when it is undone.
 func TestProposedCanvas(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "y-websocket")
 	p, by := s.person(), model.Author{Name: "ann"}
 	p.do("createCanvas", args{"path": "Board.canvas", "nodes": []args{textNode("a", "one two", 0), textNode("b", "gone", 0)}})

@@ -20,6 +20,7 @@ import (
 // TestConformance holds relayfs to what clients of Relay, y-sweet, y-websocket and
 // Hocuspocus rely on, point by point.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	for _, point := range []struct {
 		name string
 		test func(*testing.T)
@@ -45,7 +46,10 @@ func TestConformance(t *testing.T) {
 		{"19 a front matter map that is not in use stays so", noFrontMatterMap},
 		{"20 of a property that a person and an agent change at once, the person's value stays", contestedProperty},
 	} {
-		t.Run(point.name, point.test)
+		t.Run(point.name, func(t *testing.T) {
+			t.Parallel()
+			point.test(t)
+		})
 	}
 }
 

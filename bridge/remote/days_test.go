@@ -43,6 +43,7 @@ const firstTyped = '一'
 const dayNote = model.Path("Team/n.md")
 
 func TestDays(t *testing.T) {
+	t.Parallel()
 	randomtest.Check(t, 5, func(t testing.TB, r *rand.Rand) {
 		d := &day{t: t, r: r, s: startServer(t, "relay-server")}
 		t.Cleanup(func() {
@@ -150,7 +151,17 @@ func (d *day) up() {
 	}
 }
 
-// edit has an agent change words that no person has typed.
+// typed returns the words of the person in a text.
+func typed(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < firstTyped {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// edit has an agent change words, and keep those of the person.
 func (d *day) edit(i int, c *client) {
 	agent := model.Author{Name: []string{"anna", "bert"}[d.r.IntN(2)], Session: fmt.Sprint("s", d.r.IntN(2))}
 	word := fmt.Sprintf("w%d", len(d.done))
@@ -164,12 +175,12 @@ func (d *day) edit(i int, c *client) {
 		end := min(at+n, len(words))
 		mine := strings.Join(words[at:end], " ")
 		switch {
-		case kind == 0 || strings.ContainsFunc(mine, func(r rune) bool { return r >= firstTyped || r == '\n' || r == '-' }):
+		case kind == 0 || strings.ContainsAny(mine, "\n-"):
 			words = slices.Insert(words, at, word)
-		case kind == 1:
+		case kind == 1 && typed(mine) == "":
 			words = slices.Delete(words, at, end)
 		default:
-			words = slices.Replace(words, at, end, word)
+			words = slices.Replace(words, at, end, word+typed(mine))
 		}
 		is = strings.Join(words, " ")
 		return is, nil
@@ -241,9 +252,10 @@ func (d *day) decide(i int, c *client, all bool) {
 	noError(d.t, err)
 }
 
-// decideAll decides on everything. Nothing of any mark is left then.
+// decideAll decides on everything, after a change. Nothing of any mark is left then.
 func (d *day) decideAll() {
 	d.t.Helper()
+	d.mounts[0].write(dayNote, func(text string) string { return text + "end\n" })
 	for range 5 {
 		d.decide(0, d.mounts[0], true)
 	}
@@ -269,8 +281,8 @@ func (d *day) settle() {
 	}
 }
 
-// sameEverywhere requires that all show the same, and that every word of the person is there. It may be there twice: an agent whose
-// suggestion says a word of the person again may do so at the moment at which somebody decides on that suggestion elsewhere.
+// sameEverywhere requires that all show the same, and that every word of the person is there once, whatever is decided on the
+// suggestions.
 func (d *day) sameEverywhere() {
 	d.t.Helper()
 	both(d.mounts[0], d.mounts[1], dayNote)
@@ -285,13 +297,24 @@ func (d *day) sameEverywhere() {
 		}
 	}
 	both(d.mounts[0], d.mounts[1], dayNote)
+	v, err := d.mounts[0].Open(d.t.Context(), dayNote)
+	noError(d.t, err)
+	for _, word := range d.typed {
+		for _, view := range []diffwrap.View{diffwrap.OriginalView, diffwrap.AcceptedView} {
+			if text := v.Known().Render(v.Canonical(), view); strings.Count(text, word) != 1 {
+				d.t.Fatalf("%s is there %d times in the %v view %q of %q", word, strings.Count(text, word), view, text, v.Raw())
+			}
+		}
+	}
 }
 
 // Agents on two mounts that do not see each other change the same words.
 func TestOverlappingSuggestions(t *testing.T) {
+	t.Parallel()
 	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
 		for _, first := range []int{0, 1} {
 			t.Run(fmt.Sprint(verdict, first), func(t *testing.T) {
+				t.Parallel()
 				d := &day{t: t, r: rand.New(rand.NewPCG(1, 1)), s: startServer(t, "relay-server")}
 				d.person = d.s.typist(t)
 				d.person.create("n.md", "epsilon zeta eta theta\n")

@@ -18,6 +18,7 @@ import (
 // What a writer was told is done outlives a power cut: it is in the synced file,
 // whatever of it is in the log beside it: that is synced.
 func TestPowerCutOffline(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "relay-server")
 	dir := t.TempDir()
 	c, err := open(t, s.address(), s.folder, dir, direct)
@@ -70,8 +71,10 @@ func (s *mortalStore) Sent(id model.DocID, seq uint64) error {
 // However far a process came before it was killed: each note that it said it had
 // made is there after a restart, once, and comes to the server.
 func TestKilledBetweenAnyTwoRecords(t *testing.T) {
+	t.Parallel()
 	for survives := range 16 {
 		t.Run(fmt.Sprint(survives), func(t *testing.T) {
+			t.Parallel()
 			s := startServer(t, "relay-server")
 			other := mustOpen(t, s, direct)
 			other.create("Team/First.md", "so that there is a folder\n")

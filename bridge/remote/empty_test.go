@@ -18,8 +18,10 @@ func (p *person) enterEmpty(name string) {
 // A note whose document the server has nothing of is an empty note, also after a restart
 // without the server, until somebody writes to it.
 func TestEmptyDocument(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"y-websocket", "hocuspocus"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			s := startServer(t, kind)
 			p := s.person()
 			for _, name := range []string{"Typed", "Written", "Left"} {
@@ -60,6 +62,7 @@ func TestEmptyDocument(t *testing.T) {
 
 // A note that was never fetched is not empty: what the server has of it is not known.
 func TestUnfetchedDocumentIsNotEmpty(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "y-websocket")
 	p := s.person()
 	proxy := newChaos(t, s)

@@ -78,12 +78,7 @@ func fetches(t *testing.T, s *server) (address string, count *fetched) {
 func startFilled(t *testing.T, n int) *server {
 	t.Helper()
 	s := startServer(t, "relay-server")
-	c := mustOpen(t, s, direct)
-	for i := range n {
-		c.create(model.Path(fmt.Sprintf("Team/%d.md", i)), "x\n")
-	}
-	c.awaitSent()
-	c.stop()
+	put(t, s.own, s.folder, n, func(int) string { return "x\n" })
 	return s
 }
 
@@ -123,6 +118,7 @@ func TestFollowsLargeFolder(t *testing.T) {
 
 // fsync's promise: what the server has acknowledged, and what it has not.
 func TestAcknowledged(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *server) {
 		c := mustOpen(t, s, direct)
 		c.create("Team/Note.md", "note\n")
@@ -141,9 +137,11 @@ func TestAcknowledged(t *testing.T) {
 // A server that knows no echo, as y-sweet before 0.6.4, acknowledges by its answers to
 // step 1; one that does is asked by echoes alone.
 func TestAcknowledgedWithAndWithoutEcho(t *testing.T) {
+	t.Parallel()
 	echo := ysync.AppendEcho(nil, nil)[0]
 	for name, unknown := range map[string]byte{"with": 0, "without": echo} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := startServer(t, "relay-server")
 			proxy := newChaos(t, s)
 			proxy.calm.Store(true)
@@ -177,6 +175,7 @@ func TestAcknowledgedWithAndWithoutEcho(t *testing.T) {
 // A first sync that was interrupted goes on where it was: what has been told as fetched
 // is there, and what is there is not fetched again.
 func TestFirstSyncGoesOn(t *testing.T) {
+	t.Parallel()
 	const notes = 150
 	s := startFilled(t, notes)
 	address, _ := fetches(t, s)
@@ -214,6 +213,7 @@ func keptNotes(t *testing.T, dir string) []model.DocID {
 
 // People see who edits, and where.
 func TestPresence(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *server) {
 		p := s.person()
 		p.do("create", args{"path": "Note.md", "text": "one two\n"})
@@ -233,6 +233,7 @@ func TestPresence(t *testing.T) {
 
 // A server that pings all the time gets its answers.
 func TestPings(t *testing.T) {
+	t.Parallel()
 	pinged := make(chan error, 100)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, nil)

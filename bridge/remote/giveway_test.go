@@ -12,6 +12,7 @@ import (
 // A person's program and an agent give one name to two new notes at the same moment. The name leads to the person's in the end, whoever
 // wins in Yjs, and the agent's note has another one; two notes that say the same become one.
 func TestSameNameAtOnce(t *testing.T) {
+	t.Parallel()
 	for name, client := range map[string]ycrdt.ClientID{"person wins": 1<<53 - 1, "agent wins": 1} {
 		for _, text := range []string{"by the agent\n", "by a person\n"} {
 			t.Run(name+" "+text, func(t *testing.T) {

@@ -30,6 +30,11 @@ const serversDir = "../../tests/servers"
 // patience bounds every wait of these tests; machines that run many tests are slow.
 var patience = need.Scaled(90 * time.Second)
 
+func TestMain(m *testing.M) {
+	need.Waiting() // for servers, and for periods of the product
+	os.Exit(m.Run())
+}
+
 // node starts a program of serversDir.
 func node(t testing.TB, args ...string) (io.WriteCloser, *bufio.Reader, *exec.Cmd) {
 	t.Helper()

@@ -1,11 +1,14 @@
 package remote_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/tests/need"
 )
@@ -13,8 +16,10 @@ import (
 // A person and an agent set one property at the same moment: what the text says in the end is what the mirror of the properties
 // says, whoever wins.
 func TestPropertySetTwice(t *testing.T) {
+	t.Parallel()
 	for name, client := range map[string]ycrdt.ClientID{"person wins": 1<<53 - 1, "agent wins": 1} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := startServer(t, "relay-server")
 			p := s.typist(t)
 			p.create("n.md", "---\nstatus: draft 😀\ndue: soon\n---\nBody.\n")
@@ -30,7 +35,8 @@ func TestPropertySetTwice(t *testing.T) {
 			p.docs[docName] = other
 			mirror = other.Map("frontmatter")
 			contents := other.Text(model.ContentsName)
-			c := mustOpen(t, s, direct)
+			resync := need.Scaled(5 * time.Second) // a quiet moment is a twentieth of it
+			c := mustOpen(t, s, direct, func(o *remote.Options, _ *bridge.Options) { o.Resync = resync })
 			c.awaitText("Team/n.md", contents.String())
 			c.write("Team/n.md", func(text string) string { return strings.Replace(text, "draft 😀", "done", 1) })
 			before, _, _ := strings.Cut(contents.String(), "draft")
@@ -39,6 +45,7 @@ func TestPropertySetTwice(t *testing.T) {
 				contents.Insert(tx, len(before), "mine")
 				noError(t, mirror.Set(tx, "status", `"mine"`))
 			})
+			p.sync(docName)
 			c.awaitSent()
 			p.sync(docName)
 			want := map[string]string{"person wins": "mine", "agent wins": "done"}[name]
@@ -48,12 +55,17 @@ func TestPropertySetTwice(t *testing.T) {
 			if got, _ := mirror.Get("status"); got != `"`+want+`"` {
 				t.Errorf("the mirror has %v", got)
 			}
+			// It is set again: the plugin writes what comes there over its own text.
+			keys, _ := mirror.KeysSince(0)
+			if i := slices.IndexFunc(keys, func(s ycrdt.Setter) bool { return s.Key == "status" }); keys[i].Client == client {
+				t.Error("the mirror was not written again")
+			}
 			// What somebody sets later by the text alone stays: an older client has no mirror.
-			time.Sleep(need.Scaled(3 * time.Second))
+			time.Sleep(resync / 10)
 			other.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, len("---\nstatus: "), "un") })
 			p.sync(docName)
 			c.awaitText("Team/n.md", "---\nstatus: un"+want+"\ndue: soon\n---\nBody.\n")
-			time.Sleep(need.Scaled(3 * time.Second))
+			time.Sleep(resync / 10)
 			c.awaitText("Team/n.md", "---\nstatus: un"+want+"\ndue: soon\n---\nBody.\n")
 		})
 	}

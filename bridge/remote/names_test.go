@@ -12,8 +12,10 @@ import (
 // Names that Windows cannot have are not given to anything, neither at once nor as a
 // proposal. What has one is served, written, moved and removed.
 func TestNamesForWindows(t *testing.T) {
+	t.Parallel()
 	for _, structure := range []bridge.StructurePolicy{bridge.StructureDirect, bridge.StructurePropose} {
 		t.Run(structure.String(), func(t *testing.T) {
+			t.Parallel()
 			s := startServer(t, "y-websocket")
 			p := s.person()
 			p.do("create", args{"path": "Why?.md", "text": "because\n"})

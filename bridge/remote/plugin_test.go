@@ -15,6 +15,7 @@ import (
 // Markdown entry without its twin, a rename in two steps, an empty document or a
 // key with an empty element.
 func TestPluginRules(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *server) {
 		p := s.person()
 		c := mustOpen(t, s, direct)

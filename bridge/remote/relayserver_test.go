@@ -21,9 +21,11 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/relaytest"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/tests/need"
 )
 
@@ -62,20 +64,33 @@ func openRelay(t *testing.T, s *relaytest.Server, change ...func(*remote.Options
 	return c
 }
 
-// fill creates notes in the folder, more than stay connected, and unloads all documents.
-func fill(t *testing.T, s *relaytest.Server, key *token.Key) (notes int) {
+// fill creates notes in the folder, more than stay connected. Nothing is loaded.
+func fill(t *testing.T, s *relaytest.Server) (notes int) {
 	t.Helper()
 	const n = 80
-	c := openRelay(t, s, withKey(key))
-	for i := range n {
-		c.create(model.Path(fmt.Sprintf("Team/%d.md", i)), fmt.Sprintf("note %d\n", i))
+	for _, id := range put(t, s, relayFolder, n, func(i int) string { return fmt.Sprintf("note %d\n", i) }) {
+		s.Index(relayFolder, id)
 	}
-	other := openRelay(t, s, withKey(key))
-	other.awaitAll(n) // the last of them are entered when the server has them
-	other.stop()
-	c.stop()
-	s.Restart()
 	return n
+}
+
+// put makes notes 0.md and so on in a folder, and returns the names of their documents.
+func put(t *testing.T, s *relaytest.Server, folder string, notes int, text func(i int) string) (ids []string) {
+	t.Helper()
+	var entries []folderdoc.Entry
+	for i := range notes {
+		e := folderdoc.Entry{Path: fmt.Sprintf("%d.md", i), ID: folderdoc.NewID(), Type: folderdoc.TypeMarkdown}
+		doc := ycrdt.NewDoc(ycrdt.Options{})
+		doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Text(folderdoc.ContentsName).Insert(tx, 0, text(i)) })
+		id := transport.DocumentName(folder, e.ID)
+		s.Put(t, id, doc.EncodeStateAsUpdate(nil))
+		entries, ids = append(entries, e), append(ids, id)
+	}
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	_, errs := folderdoc.Open(doc).CreateAll(entries)
+	noError(t, errors.Join(errs...))
+	s.Put(t, folder, doc.EncodeStateAsUpdate(nil))
+	return ids
 }
 
 func (c *client) awaitAll(notes int) {
@@ -96,8 +111,9 @@ func byOf(loads []relaytest.Load) []string {
 // With a key, every note that relayfs has loaded, to make it, fetch it, compare it or change
 // it, reports to the folder: another client on the folder's socket hears of changes.
 func TestChannelWithKey(t *testing.T) {
+	t.Parallel()
 	s, key := standIn(t, relaytest.Options{})
-	notes := fill(t, s, key)
+	notes := fill(t, s)
 	c := openRelay(t, s, withKey(key))
 	c.awaitAll(notes)
 	c.write("Team/7.md", func(text string) string { return text + "more\n" })
@@ -126,8 +142,9 @@ func TestChannelWithKey(t *testing.T) {
 // With a server token no document is read by as-update, a note's socket is opened after the
 // folder's, and the status says what the token costs others.
 func TestChannelWithServerToken(t *testing.T) {
-	s, key := withServerTokens(t)
-	notes := fill(t, s, key)
+	t.Parallel()
+	s, _ := withServerTokens(t)
+	notes := fill(t, s)
 	text := serverToken(t, s)
 	c := openRelay(t, s, withToken(text))
 	c.awaitAll(notes)
@@ -145,50 +162,35 @@ func TestChannelWithServerToken(t *testing.T) {
 	}
 }
 
-// Whole documents are asked for where the server is known not to be relay-server: not behind
-// a proxy that takes its header away, but of y-sweet, which lacks relay-server's pages.
+// Whole documents are asked for where no answer is relay-server's.
 func TestWholeDocuments(t *testing.T) {
-	for name, c := range map[string]struct {
-		without string // what the proxy does not have
-		want    []string
-	}{
-		"hidden":  {"nothing", []string{"new", "ws"}},
-		"y-sweet": {"/versions", []string{"as-update", "new"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, key := withServerTokens(t)
-			notes := fill(t, s, key)
-			to, err := url.Parse("http" + strings.TrimPrefix(s.Address(), "ys"))
-			noError(t, err)
-			proxy := httputil.NewSingleHostReverseProxy(to)
-			proxy.ErrorLog = log.New(io.Discard, "", 0) // clients that end cancel their requests
-			proxy.ModifyResponse = func(r *http.Response) error {
-				r.Header.Del("Relay-Server-Version")
-				return nil
-			}
-			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if strings.HasSuffix(r.URL.Path, c.without) {
-					http.NotFound(w, r)
-					return
-				}
-				proxy.ServeHTTP(w, r)
-			}))
-			defer front.Close()
-			client, err := open(t, "ys"+strings.TrimPrefix(front.URL, "http"), relayFolder, t.TempDir(), withToken(serverToken(t, s)))
-			noError(t, err)
-			client.awaitAll(notes)
-			client.create("Team/New.md", "new\n")
-			client.awaitSent()
-			want(t, "loaded by", byOf(s.Loads()), c.want)
-			if st := client.source.SyncStatus(); len(st.Warnings) > 0 {
-				t.Errorf("warnings %q", st.Warnings)
-			}
-		})
+	t.Parallel()
+	s, _ := withServerTokens(t)
+	notes := fill(t, s)
+	to, err := url.Parse("http" + strings.TrimPrefix(s.Address(), "ys"))
+	noError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // clients that end cancel their requests
+	proxy.ModifyResponse = func(r *http.Response) error {
+		r.Header.Del("Relay-Server-Version")
+		return nil
+	}
+	front := httptest.NewServer(proxy)
+	defer front.Close()
+	c, err := open(t, "ys"+strings.TrimPrefix(front.URL, "http"), relayFolder, t.TempDir(), withToken(serverToken(t, s)))
+	noError(t, err)
+	c.awaitAll(notes)
+	c.create("Team/New.md", "new\n")
+	c.awaitSent()
+	want(t, "loaded by", byOf(s.Loads()), []string{"as-update", "new"})
+	if st := c.source.SyncStatus(); len(st.Warnings) > 0 {
+		t.Errorf("warnings %q", st.Warnings)
 	}
 }
 
 // A token of another kind of key has no channel either.
 func TestCosts(t *testing.T) {
+	t.Parallel()
 	legacy, err := token.GenerateKey("", token.Legacy)
 	noError(t, err)
 	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{legacy}})
@@ -198,6 +200,7 @@ func TestCosts(t *testing.T) {
 
 // A token names the url that the server is configured with, which may not be its address.
 func TestAudience(t *testing.T) {
+	t.Parallel()
 	const url = "https://relay.example/"
 	s, key := standIn(t, relaytest.Options{URL: url})
 	_, err := open(t, s.Address(), relayFolder, t.TempDir(), withKey(key))
@@ -215,6 +218,7 @@ func TestAudience(t *testing.T) {
 
 // Probe tells of a folder that does not exist, and does not make it.
 func TestProbeCreatesNothing(t *testing.T) {
+	t.Parallel()
 	cbor, key := standIn(t, relaytest.Options{})
 	allowed, allowedKey := withServerTokens(t)
 	legacy, err := token.GenerateKey("", token.Legacy)
@@ -308,6 +312,7 @@ func (l *logged) String() string {
 
 // What the server withholds for want of a key is warned of once, and named.
 func TestAttachmentsWithoutKey(t *testing.T) {
+	t.Parallel()
 	s, key := withServerTokens(t)
 	a := openRelay(t, s, withKey(key))
 	for _, name := range []string{"B.png", "A.png", "C.png"} {
@@ -345,42 +350,31 @@ func TestAttachmentsWithoutKey(t *testing.T) {
 	}
 }
 
-// Lens Relay answers a query of subdocs with state vectors: what they show to have changed is
-// fetched at once, before anything is compared.
-func TestStateVectorsOfSubdocs(t *testing.T) {
-	s, key := standIn(t, relaytest.Options{Vectors: true})
-	notes := fill(t, s, key)
-	dir := t.TempDir()
-	reopen := func(resync time.Duration) *client {
-		c, err := open(t, s.Address(), relayFolder, dir, withKey(key), func(o *remote.Options, _ *bridge.Options) { o.Resync = resync })
-		noError(t, err)
-		return c
-	}
-	c := reopen(time.Second)
-	c.awaitAll(notes)
-	c.await("what it has to fetch", func() bool { return c.source.SyncStatus().Unfetched == 0 })
-	c.stop()
+// Entries that are maps of their own, as other clients than Relay's plugin write them, are notes.
+func TestNestedEntries(t *testing.T) {
+	t.Parallel()
+	s, key := standIn(t, relaytest.Options{})
+	folder, note := ycrdt.NewDoc(ycrdt.Options{}), ycrdt.NewDoc(ycrdt.Options{})
+	folder.Transact(nil, func(tx *ycrdt.Txn) {
+		noError(t, folder.Map("docs").Set(tx, "/Note.md", "1"))
+		noError(t, folder.Map("filemeta_v0").Set(tx, "/Note.md", ycrdt.NewMap(map[string]any{"id": "1", "type": "markdown", "version": 0})))
+	})
+	note.Transact(nil, func(tx *ycrdt.Txn) { note.Text("contents").Insert(tx, 0, "nested\n") })
+	s.Put(t, relayFolder, folder.EncodeStateAsUpdate(nil))
+	s.Put(t, transport.DocumentName(relayFolder, "1"), note.EncodeStateAsUpdate(nil))
+	c := openRelay(t, s, withKey(key))
+	c.awaitText("Team/Note.md", "nested\n")
+	c.rename("Team/Note.md", "Team/Moved.md")
+	c.awaitSent()
 	other := openRelay(t, s, withKey(key))
-	for i, p := range []model.Path{"Team/7.md", "Team/8.md"} {
-		other.awaitText(p, fmt.Sprintf("note %d\n", 7+i))
-		other.write(p, func(text string) string { return text + "more\n" })
-	}
-	other.awaitSent()
-	other.stop()
-
-	s.Restart()
-	c = reopen(time.Hour) // it compares nothing by itself
-	c.awaitText("Team/7.md", "note 7\nmore\n")
-	c.awaitText("Team/8.md", "note 8\nmore\n")
-	if loads := s.Loads(); len(loads) != 3 {
-		t.Errorf("loaded are %v, want the folder's document and two notes'", loads)
-	}
+	other.awaitText("Team/Moved.md", "nested\n")
 }
 
 // A large change is reported, too, in an event as long as it is.
 func TestLargeEvent(t *testing.T) {
+	t.Parallel()
 	s, key := standIn(t, relaytest.Options{})
-	notes := fill(t, s, key)
+	notes := fill(t, s)
 	c := openRelay(t, s, withKey(key), func(o *remote.Options, _ *bridge.Options) { o.Resync = time.Hour }) // it compares nothing by itself
 	c.awaitAll(notes)
 	other := openRelay(t, s, withKey(key))
@@ -408,6 +402,7 @@ func TestLargeEvent(t *testing.T) {
 // A server that fails is told from one that speaks another protocol, with what it said and what
 // to look at. The notes that it still has are there.
 func TestServerFails(t *testing.T) {
+	t.Parallel()
 	s, key := standIn(t, relaytest.Options{})
 	c := openRelay(t, s, withKey(key))
 	for _, name := range []string{"Torn.md", "Whole.md"} {
@@ -455,6 +450,7 @@ func TestServerFails(t *testing.T) {
 
 // What a server says is repeated without the token.
 func TestFailureWithoutToken(t *testing.T) {
+	t.Parallel()
 	secret := strings.Repeat("s3cret", 5)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "cannot handle\n"+r.URL.String()+" "+r.Header.Get("Authorization"), http.StatusInternalServerError)
@@ -465,5 +461,12 @@ func TestFailureWithoutToken(t *testing.T) {
 		if !errors.Is(err, transport.ErrFailed) || !strings.Contains(err.Error(), "cannot handle /") || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", scheme, err)
 		}
+	}
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "<html>for a browser", http.StatusInternalServerError)
+	}))
+	defer page.Close()
+	if _, err := open(t, "ys"+strings.TrimPrefix(page.URL, "http"), "team", t.TempDir(), withToken(secret)); !errors.Is(err, transport.ErrFailed) || strings.Contains(err.Error(), "html") {
+		t.Errorf("with a page: %v", err)
 	}
 }

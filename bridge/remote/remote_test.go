@@ -15,11 +15,15 @@ var kinds = []string{"y-websocket", "hocuspocus", "relay-server", "y-sweet"}
 // onEach runs a test against each kind of server.
 func onEach(t *testing.T, test func(*testing.T, *server)) {
 	for _, kind := range kinds {
-		t.Run(kind, func(t *testing.T) { test(t, startServer(t, kind)) })
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, startServer(t, kind))
+		})
 	}
 }
 
 func TestReadAndWrite(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *server) {
 		p := s.person()
 		p.do("create", args{"path": "Plan.md", "text": "one two 🦊 three\n"})
@@ -47,6 +51,7 @@ func TestReadAndWrite(t *testing.T) {
 }
 
 func TestCreateRenameRemove(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *server) {
 		p := s.person()
 		c := mustOpen(t, s, direct)
@@ -74,6 +79,7 @@ func TestCreateRenameRemove(t *testing.T) {
 
 // A restart serves at once what was there, without the server.
 func TestOffline(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *server) {
 		p := s.person()
 		p.do("create", args{"path": "Plan.md", "text": "plan\n"})
@@ -114,6 +120,7 @@ func TestOffline(t *testing.T) {
 
 // Two relayfs and two persons edit the same notes, and end with the same bytes.
 func TestConverge(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *server) {
 		p, q := s.person(), s.person()
 		paths := []string{"One.md", "Two.md"}

@@ -46,6 +46,7 @@ func tokenRenewal(t *testing.T) {
 // A server that takes the token no more, and says so only once a connection is
 // there, is asked again with growing pauses; what to do is told meanwhile.
 func TestRevokedAfterConnecting(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "y-websocket")
 	var revoked atomic.Bool
 	var refused atomic.Int32

@@ -62,12 +62,14 @@ func isSilent(text, name string) bool {
 // What the server reports to nobody is found: at once in a note that is opened, and in all
 // others within the time that docs/servers.md tells.
 func TestSilentNotes(t *testing.T) {
+	t.Parallel()
 	resync := func(d time.Duration) func(*remote.Options, *bridge.Options) {
 		return func(o *remote.Options, _ *bridge.Options) { o.Resync = need.Scaled(d) }
 	}
 	t.Run("opened", func(t *testing.T) {
+		t.Parallel()
 		s, key := standIn(t, relaytest.Options{})
-		notes := fill(t, s, key)
+		notes := fill(t, s)
 		c := openRelay(t, s, withKey(key), resync(8*time.Second))
 		c.awaitAll(notes)
 		c.patience = need.Scaled(30 * time.Second) // the rotation takes 4 minutes
@@ -79,9 +81,10 @@ func TestSilentNotes(t *testing.T) {
 		}
 	})
 	t.Run("all", func(t *testing.T) {
+		t.Parallel()
 		s, key := standIn(t, relaytest.Options{})
-		notes := fill(t, s, key)
-		const tick = 500 * time.Millisecond
+		notes := fill(t, s)
+		const tick = 300 * time.Millisecond
 		c := openRelay(t, s, withKey(key), resync(tick))
 		c.awaitAll(notes)
 		start := time.Now()

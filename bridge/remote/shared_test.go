@@ -130,8 +130,10 @@ func structured(o *remote.Options, b *bridge.Options) { b.Mode = bridge.Suggest 
 // An agent deletes words on one mount, a person types inside of the deletion, and somebody decides on another mount: what the person typed
 // stays, and the other mount knows whose the suggestion was.
 func TestDecidedElsewhere(t *testing.T) {
+	t.Parallel()
 	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
 		t.Run(string(verdict), func(t *testing.T) {
+			t.Parallel()
 			s := startServer(t, "relay-server")
 			here, there := mustOpen(t, s, structured), mustOpen(t, s, structured)
 			person := s.typist(t)
@@ -177,6 +179,7 @@ func TestDecidedElsewhere(t *testing.T) {
 
 // A root of facts that relayfs has not written changes nothing, and costs little.
 func TestHostileFacts(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "relay-server")
 	c := mustOpen(t, s, structured)
 	person := s.typist(t)
@@ -186,7 +189,9 @@ func TestHostileFacts(t *testing.T) {
 	c.awaitSent()
 	want := c.shown("Team/n.md")
 	name, doc := person.note("n.md")
-	m := doc.Map(facts.Name)
+	hostile := ycrdt.NewDoc(ycrdt.Options{ClientID: 9})
+	noError(t, hostile.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil))
+	m := hostile.Map(facts.Name)
 	run := `[%d,%d,1]`
 	var runs []string
 	for i := range 15_000 {
@@ -203,7 +208,7 @@ func TestHostileFacts(t *testing.T) {
 		`{"client":9,"author":"x","marks":[{"add":[` + descending + `]}]}`, `{"client":9,"author":"x","marks":[{"del":[` + descending + `]}]}`,
 		`{"client":9,"author":"x","returned":[{"old":[77,0,400000],"new":[78,0,400000]},{"old":[78,0,400000],"new":[77,0,400000]}]}`,
 	}
-	doc.Transact(nil, func(tx *ycrdt.Txn) {
+	hostile.Transact(nil, func(tx *ycrdt.Txn) {
 		for i, v := range values {
 			noError(t, m.Set(tx, fmt.Sprintf("%d-9", i+1), v))
 			if text, ok := v.(string); ok {
@@ -211,12 +216,17 @@ func TestHostileFacts(t *testing.T) {
 				noError(t, m.Set(tx, fmt.Sprintf("99999999999999999999%d-9", i+1), text))
 			}
 		}
-		for i := range 20_000 {
+		for i := range 15_000 {
 			one := fmt.Sprintf(`{"client":9,"author":"x","clock":%d,"len":1,"marks":[{"add":[[77,%d,1]]}]}`, 2*i, 200_000-2*i)
 			noError(t, m.Set(tx, fmt.Sprintf("%d-9", i+100), one))
 		}
-		contents := doc.Text(model.ContentsName)
-		contents.Insert(tx, 0, "x ")
+	})
+	noError(t, doc.ApplyUpdate(hostile.EncodeStateAsUpdate(nil), nil))
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		for i := range 2000 { // what another client says that 9 has done
+			noError(t, doc.Map(facts.Name).Set(tx, fmt.Sprintf("%d-9", i+15_100), fmt.Sprintf(`{"client":9,"author":"x","clock":%d,"len":1}`, i)))
+		}
+		doc.Text(model.ContentsName).Insert(tx, 0, "x ")
 	})
 	start := time.Now()
 	person.sync(name)

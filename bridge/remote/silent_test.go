@@ -95,9 +95,11 @@ func (f *freezer) thaw() {
 // one is overdue, and after the time limit that there is no connection. What was written stays
 // unsent, and everything is told to be over when it is.
 func TestSilentServer(t *testing.T) {
-	resync := need.Scaled(2 * time.Second)
+	t.Parallel()
+	resync := need.Scaled(time.Second)
 	for _, kind := range []string{"relay-server", "y-websocket", "hocuspocus"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			s := startServer(t, kind)
 			f := newFreezer(t, "127.0.0.1:"+s.port)
 			address := strings.Replace(s.address(), "127.0.0.1:"+s.port, f.Addr().String(), 1)

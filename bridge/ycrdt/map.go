@@ -100,6 +100,29 @@ func (m *Map) Keys() (keys []string) {
 	return keys
 }
 
+// A Setter is a key and the client that set its value.
+type Setter struct {
+	Key    string
+	Client ClientID
+}
+
+// KeysSince returns the committed keys except the first n that the document got, in the order in which it got them, and
+// what to call it with for those to come. Another Doc of the same content may have got them in another order.
+func (m *Map) KeysSince(n int) (keys []Setter, next int) {
+	m.read(func(s *ytypes.Store, b *ytypes.Branch) {
+		if b == nil {
+			return
+		}
+		next = len(b.KeyOrder)
+		for _, e := range b.KeyOrder[min(n, next):] {
+			if h := s.Entries[e].Head; h != 0 && !s.Items[h].Deleted() {
+				keys = append(keys, Setter{s.Entries[e].Key, ClientID(s.IDOf(&s.Items[h]).Client)})
+			}
+		}
+	})
+	return keys, next
+}
+
 // KeysIn is [Map.Keys] for the map as tx sees it.
 func (m *Map) KeysIn(tx *Txn) []string { return tx.edit.Store.SortedKeys(m.in(tx)) }
 

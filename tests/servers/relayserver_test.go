@@ -1,6 +1,9 @@
 package servers
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -190,6 +193,20 @@ func TestServerTokenCosts(t *testing.T) {
 	}
 }
 
+// privatePEM returns a private key as openssl writes it.
+func privatePEM(t *testing.T) string {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+}
+
 // Every way to a folder of relay-server that docs/servers.md names works with what is set by
 // default there, doctor says of each what the mount does, and says of the others what to change.
 func TestRelayServerTokens(t *testing.T) {
@@ -197,6 +214,7 @@ func TestRelayServerTokens(t *testing.T) {
 	harness.RequireFUSE(t)
 	for name, c := range map[string]struct {
 		alg    token.Algorithm
+		pem    bool   // instead of alg
 		id     string // of the key, in RELAYFS_SERVER_KEY
 		scope  token.Scope
 		code   int // of doctor
@@ -205,6 +223,8 @@ func TestRelayServerTokens(t *testing.T) {
 	}{
 		"key of 32 bytes":            {alg: token.HMAC, code: 0, doctor: []string{"ok    server of Team"}},
 		"key of 32 bytes with an id": {alg: token.HMAC, id: "k1", code: 0, doctor: []string{"ok    server of Team"}},
+		"key in PEM":                 {pem: true, code: 0, doctor: []string{"ok    server of Team"}},
+		"key in PEM with an id":      {pem: true, id: "k1", code: 0, doctor: []string{"ok    server of Team"}},
 		"key of 30 bytes":            {alg: token.Legacy, code: 0, doctor: []string{"ok    server of Team", "names no channel"}},
 		"key of 30 bytes with an id": {
 			alg: token.Legacy, id: "k1", code: 1, doctor: []string{"fail  server of Team", "takes no key id", "leave out the ID."}, mount: "takes no key id before a token",
@@ -226,6 +246,11 @@ func TestRelayServerTokens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			key, err := token.GenerateKey(c.id, c.alg)
+			secret := key.Secret()
+			if c.pem {
+				secret = privatePEM(t)
+				key, err = token.ParsePrivateKey(c.id, secret)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +265,6 @@ func TestRelayServerTokens(t *testing.T) {
 			server.Put(t, testRelay+"-"+e.ID, note.EncodeStateAsUpdate(nil))
 
 			s := harness.NewSandbox(t)
-			secret := key.Secret()
 			if c.scope != (token.Scope{}) {
 				secret = server.Mint(t, token.Claims{Scope: c.scope})
 				s.Env = append(s.Env, "RELAYFS_TOKEN="+secret)

@@ -46,7 +46,7 @@ func reduced(rec *model.Record) model.Record {
 	for i := range d.Items {
 		item := &d.Items[i]
 		if d.Verdict != model.Rejected { // a rejection is shown with what was rejected
-			*item = model.Decided{ID: item.ID, Kind: item.Kind}
+			*item = model.Decided{ID: item.ID, Kind: item.Kind, Author: item.Author}
 		}
 		item.Old, item.New, item.Comments, item.Instead = short(item.Old), short(item.New), nil, nil
 	}
@@ -151,6 +151,7 @@ func (c *check) record(rec *model.Record) {
 	c.beside(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: max(1, rec.Len)})
 	for _, m := range rec.Marks {
 		c.name(m.ID, m.Author, m.Session, m.Proposal)
+		c.name(m.Was...)
 		c.run(m.Add...)
 		c.run(m.Del...)
 	}

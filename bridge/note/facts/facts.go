@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"hash/fnv"
 	"slices"
+	"weak"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -11,10 +12,13 @@ import (
 
 // Facts are the entries that were read from one document. The zero value has none.
 type Facts struct {
-	seen map[string]bool // keys, also of what is no entry
-	size int             // bytes of the values
-	runs int
-	all  []*entry // in order
+	seen  map[string]bool         // keys, also of what is no entry
+	of    weak.Pointer[ycrdt.Doc] // the document that was read last
+	next  int                     // see ycrdt.Map.KeysSince
+	early []ycrdt.Setter          // whose numbers are too high yet
+	size  int                     // bytes of the values
+	runs  int
+	all   []*entry // in order
 	// own are the records of this machine's store, by their first unit. They tell more than their entries.
 	own map[[2]uint64]bool
 	// decided has the numbers of the records of decisions, by batch and suggestion.
@@ -34,10 +38,21 @@ const foreign = 1 << 62
 // Read reads the entries that the document has got since the last call, and returns the records of other machines among
 // them. inOrder reports whether all of them follow those from before; otherwise all records have to be read again.
 func (f *Facts) Read(doc *ycrdt.Doc) (news []model.Record, inOrder bool) {
-	m, limit := doc.Map(Name), greatest(doc)
+	if is := weak.Make(doc); is != f.of {
+		f.of, f.next = is, 0 // it was loaded again
+	}
+	m, limit := doc.Map(Name), units(doc)
+	var keys []ycrdt.Setter
+	keys, f.next = m.KeysSince(f.next)
+	keys, f.early = append(f.early, keys...), nil
 	var fresh []*entry
-	for _, key := range m.Keys() {
-		if n, _ := numbersOf(key); n == 0 || n > limit || f.seen[key] {
+	for _, set := range keys {
+		key := set.Key
+		n, client := numbersOf(key)
+		if n > limit {
+			f.early = append(f.early, set)
+		}
+		if n == 0 || n > limit || ycrdt.ClientID(client) != set.Client || f.seen[key] {
 			continue
 		}
 		if f.seen == nil {
@@ -75,12 +90,12 @@ func (f *Facts) Read(doc *ycrdt.Doc) (news []model.Record, inOrder bool) {
 	return news, inOrder
 }
 
-// greatest is more than any number that is in use: each entry is a unit of the document. So nobody can use up the numbers.
-func greatest(doc *ycrdt.Doc) (units uint64) {
+// units returns how many units the document has had, of all clients.
+func units(doc *ycrdt.Doc) (n uint64) {
 	for _, clock := range doc.StateVector() {
-		units += clock
+		n += clock
 	}
-	return units
+	return n
 }
 
 // number has undos name the records of what they undo. These are in the entries before them.

@@ -23,19 +23,14 @@ func Put(doc *ycrdt.Doc, rec *model.Record) {
 	if !tells(rec) {
 		return
 	}
-	m, last, limit := doc.Map(Name), uint64(0), greatest(doc)
-	for _, key := range m.Keys() {
-		if n, _ := numbersOf(key); n <= limit {
-			last = max(last, n)
-		}
-	}
 	out := reduced(rec)
 	text, err := json.Marshal(&out)
 	if err != nil || len(text) > maxSize {
 		return // a record of more than a note's size tells of nothing that others could read
 	}
+	m, number := doc.Map(Name), units(doc)
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		_ = m.Set(tx, keyOf(last+1, rec.Client), string(text)) // a string always has a Yjs form
+		_ = m.Set(tx, keyOf(number, rec.Client), string(text)) // a string always has a Yjs form
 	})
 }
 

@@ -349,20 +349,13 @@ func (s *Server) subdocs(folder *document, ids []string) []byte {
 		Snapshot []byte `cbor:"snapshot"`
 		LastSeen int64  `cbor:"last_seen"`
 	}
-	snapshots, vectors := make(map[string]subdoc), make(map[string][]byte)
+	snapshots := make(map[string]subdoc)
 	for _, id := range ids {
 		if snapshot, ok := folder.index[id]; ok {
 			snapshots[id] = subdoc{snapshot, time.Now().UnixMilli()}
-			vectors[id] = s.docs[id].doc.EncodeStateVector()
 		}
 	}
-	var data []byte
-	var err error
-	if s.o.Vectors {
-		data, err = cbor.Marshal(vectors)
-	} else {
-		data, err = cbor.Marshal(map[string]any{"data": snapshots})
-	}
+	data, err := cbor.Marshal(map[string]any{"data": snapshots})
 	if err != nil {
 		panic(err) // maps of bytes can be encoded
 	}

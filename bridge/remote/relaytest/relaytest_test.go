@@ -331,6 +331,69 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A change comes back to its sender, too. That of a client which may only read is dropped.
+func TestEchoes(t *testing.T) {
+	t.Parallel()
+	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{newKey(t, token.HMAC)}})
+	s.Put(t, "note", update("text"))
+	writer := dial(t, s, "note", token.Claims{})
+	reader, code := connect(t, s, "note", s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Doc, ID: "note"}}))
+	if reader == nil {
+		t.Fatal(code)
+	}
+	writer.handled()
+	reader.send(ysync.AppendUpdate(nil, update("dropped ")))
+	reader.handled()
+	writer.send(ysync.AppendUpdate(nil, update("taken ")))
+	for _, p := range []*peer{writer, reader} {
+		if frames := p.handled(); len(frames) != 1 || frames[0].Step != ysync.Update {
+			t.Errorf("one of both hears %v", frames)
+		}
+	}
+	if text := s.Text("note"); text != "taken text" && text != "texttaken " {
+		t.Errorf("the text is %q", text)
+	}
+}
+
+// A token of a CBOR key is for the url of the server, byte for byte.
+func TestAudience(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, token.HMAC)
+	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{key}, URL: "https://relay.example"})
+	for audience, want := range map[string]int{"https://relay.example": 0, "https://relay.example/": 401, "https://RELAY.example": 401, base(s): 401, "": 401} {
+		text, err := key.Mint(token.Claims{
+			Scope: token.Scope{Kind: token.Doc, ID: "note", Permission: token.Full}, Audience: audience, Expires: time.Now().Add(time.Hour),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, code := connect(t, s, "note", text); code != want {
+			t.Errorf("%q: %d, want %d", audience, code, want)
+		}
+	}
+}
+
+// Bytes of attachments are taken from and given to file tokens only, by their hash.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{newKey(t, token.HMAC)}, Types: relaytest.AllTypes})
+	const sum = "3b9c358f36f0a31b6ad3e14f309c7cf198ac9246e8316f9ce543d5b19ac02b80" // of "file"
+	file := s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.File, ID: "f", Hash: sum, Permission: token.Full}})
+	other := s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Doc, ID: "f", Permission: token.Full}})
+	for _, ask := range []struct {
+		method, path, token string
+		want                int
+	}{
+		{http.MethodPost, "/f/f/upload-url", other, 400}, {http.MethodPost, "/f/f/upload-url", file, 200},
+		{http.MethodGet, "/f/f/download", file, 404}, {http.MethodPut, "/f/f/upload", file, 400}, // of other bytes
+		{http.MethodGet, "/f/f/download-url?hash=" + sum, other, 400}, {http.MethodGet, "/f/f/download-url?hash=" + sum, file, 200},
+	} {
+		if code, body := request(t, s, ask.method, ask.path, ask.token); code != ask.want {
+			t.Errorf("%s %s: %d %s, want %d", ask.method, ask.path, code, body, ask.want)
+		}
+	}
+}
+
 // A token that expires ends a websocket only if it is y-sweet's.
 func TestExpiry(t *testing.T) {
 	t.Parallel()

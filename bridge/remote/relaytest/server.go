@@ -23,9 +23,7 @@ import (
 type Options struct {
 	Keys token.Ring // which sign and are trusted, the first one for the server; none lets everybody in
 	URL  string     // the url in the server's configuration, which it gives clients; "" is its address
-	// Vectors makes the answer to a query of subdocs that of Lens Relay: state vectors.
-	Vectors bool
-	Port    string // "" for any that is free
+	Port string     // "" for any that is free
 	// Types are the allowed_token_types of the keys; nil is their default, document and file.
 	Types []token.ScopeKind
 	// Checkpoint is the time between checkpoints; 0 is their default, ten seconds.
@@ -78,8 +76,11 @@ func New(t testing.TB, o Options) *Server {
 	}))
 	if o.Port != "" {
 		l, err := net.Listen("tcp", "127.0.0.1:"+o.Port)
-		if err != nil {
-			t.Fatal(err)
+		for end := time.Now().Add(10 * time.Second); err != nil; l, err = net.Listen("tcp", "127.0.0.1:"+o.Port) {
+			if time.Now().After(end) {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond) // a process that begins just now has the port of the server before for a moment
 		}
 		s.http.Listener.Close()
 		s.http.Listener = l
@@ -125,6 +126,13 @@ func (s *Server) Put(t testing.TB, id string, update []byte) {
 	if err := s.stored(id).doc.ApplyUpdate(update, nil); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Index has a folder list a document, as it is now, in its answers to queries.
+func (s *Server) Index(folder, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stored(folder).index[id] = s.stored(id).doc.Snapshot().Encode()
 }
 
 // Loads returns what was loaded so far, in order.

@@ -12,7 +12,6 @@ import (
 var (
 	ErrMalformed = errors.New("malformed")
 	ErrExpired   = errors.New("token expired")
-	ErrNotYet    = errors.New("token is not valid yet")
 	ErrSignature = errors.New("no trusted key signed the token")
 	ErrAudience  = errors.New("token is for another server")
 )
@@ -63,9 +62,6 @@ type Scope struct {
 	ID         string // Doc, File: the document's id; Prefix: the prefix of ids
 	Permission Permission
 	Hash       string // File: SHA-256 of the bytes in lower-case hex
-	// ContentType and ContentLength restrict a legacy File token; "" and nil do not.
-	ContentType   string
-	ContentLength *uint64
 }
 
 // String returns the scope in the form of a CWT: "server", "doc:ID:rw",
@@ -111,9 +107,7 @@ type Claims struct {
 	KeyID    string    // the key that signed it, "" if unnamed
 	Audience string    // CWT: the URL of the server that it is for
 	Channel  string    // CWT: the folder document that gets the document's events
-	Issuer   string    // CWT
 	Issued   time.Time // CWT
-	NotYet   time.Time // CWT: not valid before; zero means no such limit
 }
 
 // OnDoc returns what the token allows on a document; ok is false if it does not cover that.
@@ -127,15 +121,6 @@ func (c Claims) OnDoc(id string) (p Permission, ok bool) {
 		return c.Scope.Permission, strings.HasPrefix(id, c.Scope.ID)
 	}
 	return ReadOnly, false
-}
-
-// OnFile returns what the token allows on the file of the document id; ok is false if
-// it does not cover it. hash is "" if the request names none.
-func (c Claims) OnFile(id, hash string) (p Permission, ok bool) {
-	if c.Scope.Kind != File {
-		return c.OnDoc(id)
-	}
-	return c.Scope.Permission, c.Scope.ID == id && (hash == "" || hash == c.Scope.Hash)
 }
 
 // OnServer reports whether this is a server token, which allows everything.

@@ -1,7 +1,6 @@
 package token
 
 import (
-	"cmp"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/hmac"
@@ -49,14 +48,13 @@ type coseHeader struct {
 
 // cwtClaims are the claims on the wire; the last two are relay-server's own.
 type cwtClaims struct {
-	Issuer    string `cbor:"1,keyasint,omitempty"`
-	Subject   string `cbor:"2,keyasint,omitempty"`
-	Audience  string `cbor:"3,keyasint,omitempty"`
-	Expires   *int64 `cbor:"4,keyasint,omitempty"` // Unix seconds
-	NotBefore int64  `cbor:"5,keyasint,omitempty"`
-	Issued    int64  `cbor:"6,keyasint,omitempty"`
-	Scope     string `cbor:"-80201,keyasint"`
-	Channel   string `cbor:"-80202,keyasint,omitempty"`
+	Issuer   string `cbor:"1,keyasint,omitempty"`
+	Subject  string `cbor:"2,keyasint,omitempty"`
+	Audience string `cbor:"3,keyasint,omitempty"`
+	Expires  *int64 `cbor:"4,keyasint,omitempty"` // Unix seconds
+	Issued   int64  `cbor:"6,keyasint,omitempty"`
+	Scope    string `cbor:"-80201,keyasint"`
+	Channel  string `cbor:"-80202,keyasint,omitempty"`
 }
 
 // contexts separate the two kinds of message, by their tags, in the input of the signature.
@@ -173,8 +171,7 @@ func parseCWT(data []byte) (parsed, error) {
 func (b *cwtClaims) claims() (Claims, error) {
 	scope, err := ParseScope(b.Scope)
 	c := Claims{
-		Scope: scope, User: b.Subject, Audience: b.Audience, Channel: b.Channel, Issuer: b.Issuer,
-		Issued: fromUnix(b.Issued), NotYet: fromUnix(b.NotBefore),
+		Scope: scope, User: b.Subject, Audience: b.Audience, Channel: b.Channel, Issued: fromUnix(b.Issued),
 	}
 	if b.Expires != nil {
 		c.Expires = time.Unix(*b.Expires, 0).UTC()
@@ -207,8 +204,8 @@ func (k *Key) mintCWT(c Claims) (string, error) {
 
 func wireClaims(c Claims) cwtClaims {
 	b := cwtClaims{
-		Issuer: cmp.Or(c.Issuer, "relay-server"), Subject: c.User, Audience: c.Audience, Scope: c.Scope.String(), Channel: c.Channel,
-		NotBefore: toUnix(c.NotYet), Issued: toUnix(c.Issued),
+		Issuer: "relay-server", Subject: c.User, Audience: c.Audience, Scope: c.Scope.String(), Channel: c.Channel,
+		Issued: toUnix(c.Issued),
 	}
 	if !c.Expires.IsZero() {
 		b.Expires = new(c.Expires.Unix())

@@ -1,11 +1,10 @@
-// Package token has the credentials of servers of the y-sweet family: connection
-// strings, client tokens, and the two kinds of signed tokens, which it mints and verifies.
+// Package token has the credentials of servers of the y-sweet family: client tokens, and
+// the two kinds of signed tokens, which it mints and verifies.
 //
 // # Nouns
 //
-// A Connection is a server's address with its server token, written as
-// ys://token@host:port/prefix. A client token (ClientToken) is what a server
-// returns for one document: the address to connect to, and a token for it.
+// A client token (ClientToken) is what a server returns for one document: the address to
+// connect to, and a token for it.
 //
 // A token is a set of signed Claims: its Scope (the whole server, one document, one file,
 // every document with a prefix), its user and its expiry. The legacy kind of y-sweet is a

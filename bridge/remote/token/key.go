@@ -116,8 +116,7 @@ func (k *Key) IsLegacy() bool { return k.alg == Legacy }
 func (k *Key) ID() string { return k.id }
 
 // Mint returns a signed token; its KeyID is the key's own. A Legacy token cannot carry
-// Audience, Channel, Issuer, Issued and NotYet; a CWT cannot carry a content type and
-// length.
+// Audience, Channel and Issued.
 func (k *Key) Mint(c Claims) (string, error) {
 	if k.alg == Legacy {
 		return k.mintLegacy(c), nil
@@ -131,8 +130,8 @@ type Ring []*Key
 // Verify checks a token's signature, audience and time, and returns its claims. audience
 // is the server's URL: a CWT must name it, byte for byte, unless audience is "". A token
 // is valid up to and including the moment that it names, as in y-sweet. Errors:
-// ErrMalformed, ErrSignature, ErrAudience, ErrExpired, ErrNotYet; with the last two the
-// claims are returned, too.
+// ErrMalformed, ErrSignature, ErrAudience, and ErrExpired, with which the claims are
+// returned, too.
 func (r Ring) Verify(text, audience string, now time.Time) (Claims, error) {
 	t, err := parse(text)
 	if err != nil {
@@ -146,8 +145,6 @@ func (r Ring) Verify(text, audience string, now time.Time) (Claims, error) {
 		return Claims{}, ErrAudience
 	case !claims.Expires.IsZero() && now.After(claims.Expires):
 		return claims, ErrExpired
-	case now.Before(claims.NotYet):
-		return claims, ErrNotYet
 	}
 	return claims, nil
 }

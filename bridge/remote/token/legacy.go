@@ -55,27 +55,14 @@ func appendPermission(b []byte, c Claims) []byte {
 		return b
 	case File:
 		b = append(appendString(b, s.Hash), byte(s.Permission))
-		b = appendOption(b, s.ContentType)
-		if s.ContentLength == nil {
-			b = append(b, 0)
-		} else {
-			b = appendVarint(append(b, 1), *s.ContentLength)
-		}
-		b = appendString(b, s.ID)
+		b = appendString(append(b, 0, 0), s.ID) // of any type and length
 	default:
 		b = append(appendString(b, s.ID), byte(s.Permission))
 	}
 	if c.User != "" {
-		b = appendOption(b, c.User)
+		b = appendString(append(b, 1), c.User)
 	}
 	return b
-}
-
-func appendOption(b []byte, s string) []byte {
-	if s == "" {
-		return append(b, 0)
-	}
-	return appendString(append(b, 1), s)
 }
 
 func appendString(b []byte, s string) []byte {
@@ -134,11 +121,10 @@ func (d *bincode) claims(withUser bool) (c Claims) {
 		s.Kind = File
 		s.Hash, s.Permission = d.string(), d.permission()
 		if d.option() {
-			s.ContentType = d.string()
+			d.string()
 		}
 		if d.option() {
-			n := d.varint()
-			s.ContentLength = &n
+			d.varint()
 		}
 		s.ID = d.string()
 	default:

@@ -62,23 +62,16 @@ func TestLegacyBytes(t *testing.T) {
 		"prefix": {"\x03\x02r-\x01\x01\x01u\x00", Claims{Scope: Scope{Kind: Prefix, ID: "r-", Permission: Full}, User: "u"}},
 		"file": {
 			"\x02\x02ab\x00\x01\x03a/b\x01\xfb\x00\x10\x01d\x00\x00",
-			Claims{Scope: Scope{Kind: File, ID: "d", Hash: "ab", ContentType: "a/b", ContentLength: new(uint64(0x1000))}},
+			Claims{Scope: Scope{Kind: File, ID: "d", Hash: "ab"}},
 		},
 	} {
 		sum := sha256.Sum256(append([]byte(tc.payload), k.secret...))
 		text := base64.RawURLEncoding.EncodeToString([]byte(tc.payload + "\x20" + string(sum[:])))
 		got, err := Ring{k}.Verify(text, "", time.UnixMilli(0))
-		if err != nil || !equalClaims(got, tc.want) {
+		if err != nil || got != tc.want {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, tc.want)
 		}
 	}
-}
-
-func equalClaims(a, b Claims) bool {
-	if a.Scope.ContentLength != nil && b.Scope.ContentLength != nil && *a.Scope.ContentLength == *b.Scope.ContentLength {
-		a.Scope.ContentLength = b.Scope.ContentLength
-	}
-	return a == b
 }
 
 // A token without a user is in the layout that y-sweet itself knows.
@@ -176,7 +169,7 @@ func TestMintAndVerify(t *testing.T) {
 			Scope: Scope{Kind: Doc, ID: "note", Permission: Full}, User: "me", KeyID: "k", Expires: testTime,
 		}
 		if name != "legacy" {
-			want.Audience, want.Channel, want.Issuer, want.Issued = here, "folder", "relay-server", testTime.Add(-time.Hour)
+			want.Audience, want.Channel, want.Issued = here, "folder", testTime.Add(-time.Hour)
 		}
 		text := mustMint(t, k, want)
 		got, err := Ring{other, k}.Verify(text, here, testTime)
@@ -241,29 +234,6 @@ func TestOnDoc(t *testing.T) {
 	for _, bad := range []string{"", "doc", "doc:", "doc::r", "doc:a:x", "file:a:r", "file::a:r", "kv:a:r"} {
 		if s, err := ParseScope(bad); !errors.Is(err, ErrMalformed) {
 			t.Errorf("scope %q is read as %q, %v", bad, s, err)
-		}
-	}
-}
-
-func TestParseConnection(t *testing.T) {
-	for text, want := range map[string]Connection{
-		"ys://localhost:8080":                 {BaseURL: "http://localhost:8080"},
-		"yss://key.a%2Fb%3D@example.org/p/q/": {BaseURL: "https://example.org/p/q", Token: "key.a/b="},
-		"https://t@example.org":               {BaseURL: "https://example.org", Token: "t"},
-		"ys://[::1]:80":                       {BaseURL: "http://[::1]:80"},
-	} {
-		got, err := ParseConnection(text)
-		if err != nil || got != want {
-			t.Errorf("%s is %+v, %v, want %+v", text, got, err, want)
-		}
-		if again, err := ParseConnection(got.String()); err != nil || again != got {
-			t.Errorf("%s is written as %s", text, got)
-		}
-	}
-	for _, bad := range []string{"", "ys://", "ys://secret@", "ftp://secret@h", "ys://secret:x@h", "ys://secret@h?q", "ys://secret@h:x", "ys://sec%ret@h"} {
-		_, err := ParseConnection(bad)
-		if !errors.Is(err, ErrMalformed) || strings.Contains(err.Error(), "sec") {
-			t.Errorf("%q gives %v", bad, err)
 		}
 	}
 }

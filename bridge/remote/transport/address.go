@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
 // Kind is the protocol of a server.
@@ -50,27 +48,16 @@ var schemes = map[string]struct {
 
 // ParseAddress parses ys://[token@]host[:port][/prefix], yss://, ws://host/..,
 // wss://, hocuspocus+ws://host/.., hocuspocus+wss:// or relay+https://host/.. (the API of a
-// control plane). A token may precede the host in each of them. The error wraps ErrAddress and does not quote the text, which may hold a
-// token.
+// control plane). A token, percent-encoded, may precede the host in each of them. The error wraps ErrAddress and does not quote
+// the text, which may hold a token.
 func ParseAddress(text string) (Address, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	s, known := schemes[scheme]
 	if !known {
 		return Address{}, fmt.Errorf("the scheme %q %w: ys, yss, ws, wss, hocuspocus+ws, hocuspocus+wss and relay+https are", scheme, ErrAddress)
 	}
-	if s.kind == YSweet {
-		c, err := token.ParseConnection(text)
-		if err != nil {
-			return Address{}, fmt.Errorf("the text behind %s:// %w (ys://[token@]host[:port][/prefix])", scheme, ErrAddress)
-		}
-		u, err := url.Parse(c.BaseURL)
-		if err == nil {
-			err = checkPort(u)
-		}
-		return Address{Kind: s.kind, URL: u, Token: c.Token}, err
-	}
 	u, err := url.Parse(s.url + "://" + rest)
-	if err != nil || u.Host == "" {
+	if err != nil || u.Hostname() == "" {
 		return Address{}, fmt.Errorf("the text behind %s:// %w (%[1]s://host[:port][/path])", scheme, ErrAddress)
 	}
 	if _, has := u.User.Password(); has {

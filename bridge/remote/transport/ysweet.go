@@ -39,17 +39,7 @@ type ysweet struct {
 	mu       sync.Mutex // protects the following
 	tokens   map[string]clientToken
 	indirect bool // the server token opens no documents
-	pages    pages
 }
-
-// pages is what the server has been found to be by a page of relay-server's.
-type pages uint8
-
-const (
-	notAsked pages = iota
-	ofRelay        // it may be relay-server
-	ofOthers       // it is not
-)
 
 // clientToken is a token for one document and the end of its use.
 type clientToken struct {
@@ -379,43 +369,10 @@ func (t *ysweet) versions(ctx context.Context, tok token.ClientToken) error {
 	return err
 }
 
-// harmless reports whether requests for whole documents are, see ysweet: not without a sign
-// that the server is not relay-server.
-func (t *ysweet) harmless(ctx context.Context) bool {
-	if t.guard.relay.Load() {
-		return false
-	}
-	t.mu.Lock()
-	known := t.pages
-	t.mu.Unlock()
-	if known == notAsked {
-		known = t.ask(ctx)
-		t.mu.Lock()
-		t.pages = known
-		t.mu.Unlock()
-	}
-	return known == ofOthers
-}
-
-// ask finds out whether the server has a page of relay-server's.
-func (t *ysweet) ask(ctx context.Context) pages {
-	tok, err := t.token(ctx, t.folder)
-	if err == nil {
-		err = t.versions(ctx, tok)
-	}
-	switch {
-	case errors.Is(err, status(http.StatusNotFound)):
-		return ofOthers
-	case err == nil, errors.Is(err, ErrProtocol), errors.Is(err, ErrFailed):
-		return ofRelay
-	}
-	return notAsked
-}
-
 // Fetch implements Server. Some servers accept the server token, which saves a request.
 func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
-	if !t.harmless(ctx) {
-		return nil, errors.ErrUnsupported
+	if t.guard.relay.Load() {
+		return nil, errors.ErrUnsupported // see ysweet
 	}
 	t.mu.Lock()
 	try := t.asks() && !t.indirect

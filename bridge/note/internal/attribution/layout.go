@@ -50,7 +50,7 @@ func (x *Layout) AddedBehind(from, to int) bool {
 // none is known.
 func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
 	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
-		if w := is.By; w != nil && w.MakesMarks() == agents && (newest == nil || w.seq > newest.seq) {
+		if w := is.By; w != nil && w.MakesMarks() == agents && (newest == nil || w.order > newest.order) {
 			newest = w
 		}
 	})

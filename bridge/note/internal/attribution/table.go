@@ -18,6 +18,7 @@ type Table struct {
 	Breaks []model.DecidedRun // line breaks behind front matter that decisions took away
 
 	first    *model.Record
+	order    uint64 // how many records there were: their numbers have no order where some are other machines'
 	facts    model.Ranges[*Fact]
 	byID     map[string]*Suggestion
 	alias    model.Ranges[origin]
@@ -33,7 +34,7 @@ type Fact struct {
 	Ins    Atom    // of nothing if nobody proposed the character
 	Dels   []Atom
 	Syntax bool // a delimiter of a mark that relayfs wrote, or a comment
-	Torn   bool // a delimiter that marks nothing
+	Torn   bool // no text: a delimiter that marks nothing, or see refuse
 	Dead   bool // a person typed it in the place of a suggestion that waits again
 	Older  bool // of a comment: it was there before the suggestion beside it
 	Undone bool // an undo took it away or left it away, not people
@@ -61,6 +62,10 @@ type Suggestion struct {
 	*Writer
 	Comment bool
 	Outcome *Outcome // of the last decision on it, nil if that was taken back
+
+	add, del []model.IDRun // its text, after the last write
+	next     []*Suggestion // what writes made of it
+	refused  bool
 }
 
 // Outcome is what a person made of a suggestion.
@@ -81,9 +86,9 @@ func (s *Suggestion) made() model.MadeMark {
 type Writer struct {
 	author, session, proposal string
 	time                      time.Time
-	seq                       uint64
-	agent                     bool // a program's own text, not what a person typed or decided
-	printed                   bool // it wrote agents' marks anew
+	order                     uint64 // of the record
+	agent                     bool   // a program's own text, not what a person typed or decided
+	printed                   bool   // it wrote agents' marks anew
 }
 
 // MakesMarks says whether the marks that it wrote are agents'.
@@ -158,8 +163,8 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 	case model.TypedInstead:
 		f.Dead = true
 	case model.AcceptedAddition, model.RejectedAddition, model.AcceptedComment, model.RejectedComment:
-		if f.Ins.by == seq { // else somebody has decided again since
-			f.Ins.Status = Pending
+		if f.Ins.by == seq || f.Torn { // else somebody has decided again since
+			f.Ins.Status, f.Torn = Pending, false
 		}
 	case model.AcceptedDeletion, model.RejectedDeletion:
 		var again, rest []Atom
@@ -199,8 +204,9 @@ func (t *Table) Add(rec *model.Record) {
 		t.first = &model.Record{Author: rec.Author, Proposal: rec.Proposal, Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
 	}
 	t.UpTo = max(t.UpTo, rec.Seq)
+	t.order++
 	d := rec.Decision
-	w := &Writer{author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time, seq: rec.Seq, agent: d == nil}
+	w := &Writer{author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time, order: t.order, agent: d == nil}
 	own := model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
 	switch {
 	case rec.Author != "" || rec.Proposal != "":
@@ -208,9 +214,9 @@ func (t *Table) Add(rec *model.Record) {
 	case d != nil: // it may cut marks at what people typed in them
 		t.facts.Set(own, &Fact{Syntax: true})
 	}
-	t.addMoved(rec.Returned, rec.Seq)
+	t.addMoved(rec.Returned)
 	if d != nil {
-		t.addMoved(d.Revived, rec.Seq)
+		t.addMoved(d.Revived)
 		t.decide(rec, w)
 	}
 	if fm := rec.FrontMatter; fm != nil {
@@ -231,6 +237,41 @@ func (t *Table) Add(rec *model.Record) {
 			f.Dels, f.Syntax = append(slices.DeleteFunc(slices.Clone(f.Dels), isPending), Atom{Of: s}), false
 			return f
 		})
+		s.add, s.del = m.Add, m.Del
+		late := s.isRejected()
+		for _, id := range m.Was {
+			if was := t.byID[id]; was != nil && was != s {
+				was.next = append(was.next, s)
+				late = late || was.isRejected()
+			}
+		}
+		if late {
+			t.refuse(s, rec.Seq)
+		}
+	}
+}
+
+func (s *Suggestion) isRejected() bool {
+	return s.Outcome != nil && s.Outcome.Verdict == model.Rejected
+}
+
+// refuse rejects the rest of a suggestion: what a mount made of it that did not know of its rejection elsewhere. Nobody takes that
+// text out of the document before the next write does.
+func (t *Table) refuse(s *Suggestion, seq uint64) {
+	if s.refused {
+		return
+	}
+	s.refused = true
+	t.update(s.add, func(f Fact) Fact {
+		f.Ins, f.Torn, t.torn = Atom{s, Rejected, seq}, true, true
+		return f
+	})
+	t.update(s.del, func(f Fact) Fact {
+		f.Dels = slices.DeleteFunc(slices.Clone(f.Dels), func(a Atom) bool { return a.Of == s && a.Status == Pending })
+		return f
+	})
+	for _, next := range s.next {
+		t.refuse(next, seq)
 	}
 }
 
@@ -242,7 +283,7 @@ func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 	case m.ID == "":
 		s = &Suggestion{ID: shortSum("%d:%d:%d:%d", rec.Client, rec.Clock, rec.Time.UnixNano(), i), Writer: w, Comment: m.Comment}
 	case s == nil:
-		by := &Writer{author: m.Author, session: m.Session, proposal: m.Proposal, time: m.Time, seq: rec.Seq}
+		by := &Writer{author: m.Author, session: m.Session, proposal: m.Proposal, time: m.Time, order: t.order}
 		s = &Suggestion{ID: m.ID, Writer: by, Comment: m.Comment}
 	}
 	t.byID[s.ID] = s
@@ -270,7 +311,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 		}
 		for _, item := range d.Items {
 			if s := t.byID[item.ID]; s != nil {
-				s.Outcome = nil
+				s.Outcome, s.refused = nil, false
 			}
 		}
 		return
@@ -291,6 +332,11 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 	for _, item := range d.Items {
 		if s := t.byID[item.ID]; s != nil {
 			s.Outcome = &Outcome{d.Verdict, d.Reason, item.Comments}
+			for _, next := range s.next {
+				if s.isRejected() {
+					t.refuse(next, rec.Seq)
+				}
+			}
 		}
 	}
 }
@@ -303,7 +349,7 @@ func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Reco
 	item := &d.Items[d.Marks[run.Mark].Item]
 	s := t.byID[item.ID]
 	if s == nil {
-		s = &Suggestion{ID: item.ID, Writer: &Writer{author: item.Author, session: item.Session, proposal: item.Proposal, time: item.Time, seq: rec.Seq}}
+		s = &Suggestion{ID: item.ID, Writer: &Writer{author: item.Author, session: item.Session, proposal: item.Proposal, time: item.Time, order: t.order}}
 		if s.time.IsZero() && s.author != "" {
 			s.time = rec.Time
 		}
@@ -367,18 +413,18 @@ func (t *Table) silent() bool { return t == nil || len(t.facts) == 0 }
 type origin struct{ client, shift, since uint64 }
 
 // addMoved notes which identities a record has given to text that had others.
-func (t *Table) addMoved(moved []model.Revival, since uint64) {
+func (t *Table) addMoved(moved []model.Revival) {
 	for _, r := range moved {
 		done := uint64(0)
 		for _, first := range t.Firsts(r.Old) {
-			t.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), since})
+			t.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), t.order})
 			done += first.Len
 		}
 	}
 }
 
 // EachFirst calls f for the parts of r, with the first identities that the characters had
-// and the number of the record that gave them those of r, 0 for none.
+// and the order of the record that gave them those of r, 0 for none.
 func (t *Table) EachFirst(r model.IDRun, f func(part, first model.IDRun, since uint64)) {
 	if len(t.alias) == 0 {
 		f(r, r, 0)
@@ -418,6 +464,6 @@ func (t *Table) Bytes() int {
 	if t == nil {
 		return 0
 	}
-	const ofRange, ofFact, ofSuggestion = 24, 72, 128
+	const ofRange, ofFact, ofSuggestion = 24, 72, 208
 	return ofRange*(t.facts.Size()+t.alias.Size()+t.rejected.Size()) + ofFact*t.facts.Size() + ofSuggestion*len(t.byID)
 }

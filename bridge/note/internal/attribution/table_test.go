@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -114,5 +115,37 @@ func TestTypedTextStandsApart(t *testing.T) {
 		if got := diffwrap.Apply(raw, edits); got != want {
 			t.Errorf("%q: %q, want %q", raw, got, want)
 		}
+	}
+}
+
+// One mount makes something else of a suggestion while another one rejects it: nothing of it waits, or is text, whichever is
+// read first.
+func TestRejectedBeforeItsLastChangeWasKnown(t *testing.T) {
+	at, added := model.IDRun{Client: 1, Len: 4}, model.IDRun{Client: 3, Len: 2}
+	for _, rejectedFirst := range []bool{false, true} {
+		table := NewTable(replacements(1))
+		was := table.At(at).Dels[0].Of
+		change := &model.Record{Seq: 3, Author: "agent", Client: 3, Len: 2, Marks: []model.MadeMark{{Was: []string{was.ID}, Add: []model.IDRun{added}, Del: []model.IDRun{at}}}}
+		rejection := &model.Record{Seq: 4, Author: "person", Decision: &model.Decision{
+			Verdict: model.Rejected, Items: []model.Decided{{ID: was.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: model.RejectedDeletion}},
+		}}
+		for _, rec := range map[bool][]*model.Record{false: {change, rejection}, true: {rejection, change}}[rejectedFirst] {
+			table.Add(rec)
+		}
+		if text, deleted := table.At(added), table.At(at); !text.Torn || text.Pending(false) != nil || deleted.Pending(true) != nil {
+			t.Errorf("rejected first %v: what was added is %+v, what was deleted %+v", rejectedFirst, text, deleted)
+		}
+	}
+}
+
+// A brace of a delimiter of which the rest is gone is taken out, and what else looks so stays.
+func TestStrays(t *testing.T) {
+	table := NewTable([]model.Record{{Seq: 1, Client: 1, Len: 100}, {Seq: 2, Author: "agent", Client: 2, Len: 1}, {
+		Seq: 3, Author: "agent", Client: 3, Len: 7, Marks: []model.MadeMark{{Add: []model.IDRun{{Client: 3, Clock: 3, Len: 1}}}},
+	}})
+	const raw = "a{b{ {++-++}"
+	u := table.UnitsOf([]ycrdt.Run{{ID: ycrdt.ID{Client: 1}, Len: 3}, {ID: ycrdt.ID{Client: 2}, Len: 1}, {ID: ycrdt.ID{Client: 1, Clock: 3}, Len: 1}, {ID: ycrdt.ID{Client: 3}, Len: 7}})
+	if got := diffwrap.Apply(raw, table.Untangled(raw, Known(raw, u), u)); got != "a{b {++-++}" {
+		t.Errorf("%q becomes %q", raw, got)
 	}
 }

@@ -173,10 +173,11 @@ func (x *Layout) isOlder(from, to int) (older bool) {
 	return older
 }
 
-// rejection is one that was made by the record with that number, and may have been taken back.
+// rejection is one that was made by a record, and may have been taken back.
 type rejection struct {
 	model.Rejection
-	seq    uint64
+	seq    uint64 // of the record
+	order  uint64
 	undone bool
 }
 
@@ -194,7 +195,7 @@ func (t *Table) addRejected(rec *model.Record) {
 	}
 	items := make([]*rejection, len(d.Items))
 	for i, item := range d.Items {
-		items[i] = &rejection{Rejection: model.Rejection{Decided: item, By: d.By, Reason: d.Reason, At: rec.Time}, seq: rec.Seq}
+		items[i] = &rejection{Rejection: model.Rejection{Decided: item, By: d.By, Reason: d.Reason, At: rec.Time}, seq: rec.Seq, order: t.order}
 	}
 	t.rejections = append(t.rejections, items...)
 	set := func(run model.IDRun, r *rejection) {
@@ -231,7 +232,7 @@ func (x *Layout) answered(at *model.Suggestion, s *Suggestion) *model.Rejection 
 		x.Units.Each(max(0, from-1), to+1, func(_ int, now model.IDRun) {
 			for _, first := range x.Firsts(now) {
 				x.rejected.Each(first, func(_ model.IDRun, r *rejection, ok bool) {
-					if ok && !r.undone && r.Author == s.author && r.seq < s.seq && (newest == nil || newest.seq < r.seq) {
+					if ok && !r.undone && r.Author == s.author && r.order < s.order && (newest == nil || newest.order < r.order) {
 						newest = r
 					}
 				})

@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
@@ -18,8 +19,8 @@ type delimiter struct {
 	char  byte
 }
 
-// delimiters lists those of raw, whose known marks and identities are given.
-func delimiters(raw string, known diffwrap.Known, u Units) (list []delimiter) {
+// delimiters lists those of raw, whose marks and identities are given.
+func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 	cursor := textmerge.NewCursor(raw)
 	for at := 0; at+MarkEdge <= len(raw); at++ {
 		d := delimiter{at: at}
@@ -46,13 +47,34 @@ func delimiters(raw string, known diffwrap.Known, u Units) (list []delimiter) {
 	for _, d := range list {
 		at[d.at] = true
 	}
-	marks, _, _ := known.Layout(raw)
 	for _, m := range marks {
 		if first, last := m.Start, m.End-MarkEdge; at[first] != at[last] {
 			list = slices.DeleteFunc(list, func(d delimiter) bool { return d.at == first || d.at == last })
 		}
 	}
 	return list
+}
+
+// strays returns the edits that take out what is left of delimiters outside of some spans: a change may write a part of one only,
+// and another one take away the rest.
+func strays(raw string, u Units, spans []diffwrap.Span) (edits []diffwrap.Edit) {
+	slices.SortFunc(spans, func(a, b diffwrap.Span) int { return a.Start - b.Start })
+	cursor, end := textmerge.NewCursor(raw), 0
+	for at := range len(raw) {
+		for ; len(spans) > 0 && spans[0].Start <= at; spans = spans[1:] {
+			end = max(end, spans[0].End)
+		}
+		if at < end || !strings.Contains("{}+-~", raw[at:at+1]) {
+			continue
+		}
+		from := cursor.PosAt(at)
+		u.Facts(from, from+1, func(_ int, _ model.IDRun, is *Fact) {
+			if is.isSyntax() {
+				edits = append(edits, diffwrap.Edit{Off: at, Len: 1})
+			}
+		})
+	}
+	return edits
 }
 
 // isSyntax says whether a program wrote the character as that of a mark, and not as a comment's.
@@ -64,11 +86,16 @@ func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.
 	if t.silent() {
 		return nil
 	}
-	list := delimiters(raw, known, u)
+	marks, _, spans := known.Layout(raw)
+	list := delimiters(raw, marks, u)
+	for _, m := range marks {
+		spans = append(spans, diffwrap.Span{Start: m.Start, End: m.End})
+	}
 	var open []int // indexes of list
 	var edits []diffwrap.Edit
 	lone := make(map[int]bool)
 	for i, d := range list {
+		spans = append(spans, diffwrap.Span{Start: d.at, End: d.at + MarkEdge})
 		if d.opens {
 			open = append(open, i)
 		} else if len(open) > 0 {
@@ -104,6 +131,11 @@ func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.
 			}
 		}
 	}
+	for _, e := range edits {
+		spans = append(spans, diffwrap.Span{Start: e.Off, End: e.Off + e.Len})
+	}
+	edits = append(edits, strays(raw, u, spans)...)
+	slices.SortFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
 	return edits
 }
 

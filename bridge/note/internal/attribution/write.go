@@ -73,7 +73,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 	}
 	places := placesOf(after, all)
 	for _, m := range res.Made {
-		is := model.MadeMark{Comment: m.Comment}
+		is := model.MadeMark{Comment: m.Comment, Was: m.Was}
 		if m.Same {
 			is = x.byID[m.Was[0]].made()
 		}

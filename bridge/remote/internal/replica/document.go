@@ -347,8 +347,9 @@ func (d *Document) keepOwn(s *state, rec *model.Record) {
 	}
 }
 
-// quiet is for how long nothing must have changed in a document before its properties are compared with their mirror.
-const quiet = time.Second
+// quiet returns for how long nothing must have changed in the document before its properties are compared with their mirror:
+// a second, unless a test shortens Resync.
+func (d *Document) quiet() time.Duration { return d.set.Resync / 20 }
 
 // watch has the properties compared that a change has set, a moment later.
 func (d *Document) watch(s *state, keys []string) {
@@ -363,6 +364,7 @@ func (d *Document) watch(s *state, keys []string) {
 
 // repairLater compares once nothing has changed since a version, for some time that differs from that of other mounts.
 func (d *Document) repairLater(version int64) {
+	quiet := d.quiet()
 	changed, wait := time.Now(), quiet+rand.N(quiet/2)
 	var look func()
 	look = func() {
@@ -485,19 +487,6 @@ func (d *Document) IsEmpty() (bool, error) {
 // IsByAgent reports whether an agent has written to the document through relayfs.
 func (d *Document) IsByAgent() (bool, error) {
 	return read(d, func(s *state) bool { return folderdoc.IsByAgent(s.doc) })
-}
-
-// Reaches reports whether the document has everything that a state vector counts.
-func (d *Document) Reaches(vector ycrdt.StateVector) (bool, error) {
-	return read(d, func(s *state) bool {
-		have := s.doc.StateVector()
-		for client, clock := range vector {
-			if have[client] < clock {
-				return false
-			}
-		}
-		return true
-	})
 }
 
 // Contains reports whether the document has everything in a snapshot.

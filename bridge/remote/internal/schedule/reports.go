@@ -124,7 +124,7 @@ func (x *reports) takeSubdocs(payload []byte) error {
 		return err
 	}
 	if answer.Data == nil {
-		return x.takeVectors(payload)
+		return nil // that of Lens Relay, a fork: state vectors, which show no deletions
 	}
 	x.y.mu.Lock()
 	x.y.follows = x
@@ -147,37 +147,6 @@ func (x *reports) takeSubdocs(payload []byte) error {
 			return fmt.Errorf("snapshot of %q: %w", name, err)
 		}
 		has, err := d.Contains(snapshot)
-		if err != nil {
-			return err
-		}
-		if !has {
-			x.y.want(d, forChanged)
-		}
-	}
-	return nil
-}
-
-// takeVectors queues the documents that lack something of their state vectors, which is
-// what Lens Relay answers with. They do not show deletions, so that such a server is not
-// relied on: every document gets a turn, and these get theirs first.
-func (x *reports) takeVectors(payload []byte) error {
-	var vectors map[string][]byte
-	if err := reportCBOR.Unmarshal(payload, &vectors); err != nil {
-		return err
-	}
-	x.mu.Lock()
-	page := x.page
-	x.mu.Unlock()
-	for _, name := range page {
-		d := x.y.folder.Named(name)
-		if d == nil || vectors[name] == nil {
-			continue
-		}
-		vector, err := ycrdt.DecodeStateVector(vectors[name])
-		if err != nil {
-			return fmt.Errorf("state vector of %q: %w", name, err)
-		}
-		has, err := d.Reaches(vector)
 		if err != nil {
 			return err
 		}
