@@ -238,6 +238,9 @@ func (t *Table) Add(rec *model.Record) {
 			return f
 		})
 		s.add, s.del = m.Add, m.Del
+		if len(rec.Restored) > 0 { // it waits again, as in that state
+			s.Outcome, s.refused = nil, false
+		}
 		late := s.isRejected()
 		for _, id := range m.Was {
 			if was := t.byID[id]; was != nil && was != s {
