@@ -180,7 +180,7 @@ func TestDecisionCases(t *testing.T) {
 		"10: one side is gone": {"the brown fox ran\n", []step{
 			agentWrites("A", "the fox ran\n"), accepts(0), types("fox", "wolf"), undoes(0), says("the {--brown --}wolf ran\n")}},
 		"11: what came was deleted": {"the brown fox\n", []step{
-			agentWrites("A", "the red fox\n"), accepts(0), types("red", ""), undoes(0), says("the {--brown--} fox\n"), staysAway("red", "deleted by people since")}},
+			agentWrites("A", "the red fox\n"), accepts(0), types("red", ""), undoes(0), says("the {--brown--} fox\n"), staysAway("red", "deleted by users since")}},
 		"12: what came was typed in": {"the brown fox\n", []step{
 			agentWrites("A", "the red fox\n"), accepts(0), types("red", "reHd"), undoes(0), says("the {--brown--}{++re++}H{++d++} fox\n")}},
 		"14: another adds inside": {"a\n", []step{
@@ -239,7 +239,7 @@ func TestDecisionCases(t *testing.T) {
 			}, rejects(0), says("two {>>shed<<}{>>so<<} three four\n")}},
 		"24: beside a comment that was accepted with it": {"a b c\n", []step{
 			agentWrites("A", "a b{>>w<<} c\n"), agentWrites("B", "a{>>w<<} c\n"), says("a{-- b--}{>>w<<} c\n"), accepts(0, 1),
-			types("a{>>w<<}", ""), undoes(0), says("{-- b--} c\n"), staysAway("{>>w<<}", "deleted by people since")}},
+			types("a{>>w<<}", ""), undoes(0), says("{-- b--} c\n"), staysAway("{>>w<<}", "deleted by users since")}},
 		"a person's mark beside an agent's that is deleted": {"a c {--d--}e\n", []step{
 			agentWrites("A", "a c X e\n"), says("a c {++X ++}{--d--}e\n"), types("{++X ++}{--", "{--"), agentWrites("A", "a c e f\n"),
 			says("a c {--d--}e{++ f++}\n"), func(d *desk) {

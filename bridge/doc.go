@@ -1,6 +1,6 @@
-// Package bridge is the workspace: it joins sources of documents (a vault folder, the
-// shared folders of a server) into one tree of notes. Programs read and write the notes as
-// plain text; what they write becomes suggestions in the documents.
+// Package bridge is the workspace: it joins sources of documents (a vault directory, the shared folders of a server)
+// into one tree of notes. Programs read and write the notes as plain text; their writes become suggestions in the
+// documents.
 //
 //	           programs: mount, MCP
 //	               │ Write{Bases, Text}            ▲ Version
@@ -26,27 +26,24 @@
 //   - package index follows both, and lists suggestions, links, properties and tags.
 //   - package history has the earlier texts of notes.
 //
-// Below them, package note keeps one note, its CRDT document and its file in step, and
-// package model has the words that all share, and the ports that bridge/vault,
-// bridge/remote and bridge/store fill. [Workspace.Restrict] returns a workspace of some
-// roots only; paths, events, indexes and the journal are filtered by it.
+// Below them, package note keeps a note, its CRDT document and its file in sync. Package model defines the shared types,
+// and the ports that bridge/vault, bridge/remote and bridge/store implement. [Workspace.Restrict] returns a workspace of
+// some roots only, which filters paths, events, indexes and the journal.
 //
 // # Guarantees
 //
-// A write returns when its record is in the log and the file has the text. If another
-// program saves first, the write is merged onto that save; no save is lost. A text that a
-// write cannot express as marks is refused, and nothing changes.
+// A write returns when its record is in the log and the file has the text. If another program saves first, the write is
+// merged onto that save; no save is lost. If a text cannot be expressed as marks, the write is refused and nothing
+// changes.
 //
-// Records name characters by their CRDT IDs: those that a write adds, deletes or wraps
-// (Record.Marks), and those that a decision was about (Decision.Runs). The table of facts of
-// a note is the fold of its records; suggestions, views and decisions follow it. So text that
-// a user types inside an agent's mark stays the user's, and Undo makes the characters of a
-// decision pending again, in whatever order decisions are undone.
+// Records name characters by their CRDT IDs: those that a write adds, deletes or wraps (Record.Marks), and those that a
+// decision affects (Decision.Runs). The table of facts of a note is the fold of its records; suggestions, views and
+// decisions follow from it. So text that a user types inside an agent's mark stays the user's, and Undo makes the
+// characters of a decision pending again, independent of the order in which decisions are undone.
 //
 // # Concurrency
 //
-// All methods of a Workspace may be called from several goroutines. Readers of a loaded
-// note never wait for a disk. Events are published after all locks are released.
-// docs/architecture.md has the glossary and the order of locks, docs/durability.md what
-// survives a crash.
+// All methods of a Workspace are safe for concurrent use. Readers of a loaded note never wait for a disk. Events are
+// published after all locks are released. See docs/architecture.md for the glossary and the order of locks, and
+// docs/durability.md for the guarantees after a crash.
 package bridge

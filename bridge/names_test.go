@@ -109,7 +109,7 @@ func TestNeighboursInCase(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"Notes/Foo.md": "a\n", "Notes/Other.md": "b\n", "Notes/Sub/x.md": "x\n"})
 	warned := func(what string, warnings []string, err error, want bool) {
 		t.Helper()
-		got := slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "in the case of letters alone") })
+		got := slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "only in case") })
 		if err != nil || got != want {
 			t.Errorf("%s: warnings %q, %v, want %v", what, warnings, err, want)
 		}

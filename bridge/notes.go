@@ -11,10 +11,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Open returns the current version of the note at p. It reads the source only
-// if the note is not in memory. A Source that is in step with a server is told, unless ctx is
-// that of somebody who takes what is there. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir,
-// ErrOffline, fs.ErrPermission.
+// Open returns the current version of the note at p. It reads the source only if the note is not in memory. If the
+// source syncs with a server, Open reports the use of the note to it, except with a context from WithoutBlocking.
+// Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir, ErrOffline, fs.ErrPermission.
 func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
 	v, err := w.tree.Open(ctx, p)
 	if err != nil || !MayBlock(ctx) {
@@ -28,8 +27,8 @@ func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, err
 	return v, nil
 }
 
-// OpenPendingDelete returns the current version of the note that people have at p and that is proposed to be deleted,
-// so that somebody can read what would be lost; fs.ErrNotExist if there is none.
+// OpenPendingDelete returns the current version of the note at the source path p whose deletion is pending, so that a
+// user can read the text that would be lost. It returns fs.ErrNotExist if there is none.
 func (w *Workspace) OpenPendingDelete(ctx context.Context, p model.Path) (*model.Version, error) {
 	n := w.tree.HiddenAt(p)
 	if n == nil || n.Kind != model.KindNote {
@@ -38,8 +37,7 @@ func (w *Workspace) OpenPendingDelete(ctx context.Context, p model.Path) (*model
 	return n.Note.Version(ctx)
 }
 
-// Stat describes what p names. A note that was never read is read, because its
-// size is that of its view.
+// Stat describes p. It reads a note that was never read, because the size is that of the view.
 func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
 	n, info, err := w.tree.Info("stat", p)
 	if err != nil {
@@ -58,8 +56,8 @@ func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
 	return info, nil
 }
 
-// ModTime is when what p names changed last. Unlike Stat it reads nothing: a note
-// that is not in memory changed when its file did.
+// ModTime returns the time of the last change of p. Unlike Stat it reads nothing: for a note that is not in memory it
+// returns the time of its file.
 func (w *Workspace) ModTime(p model.Path) (time.Time, error) {
 	n, info, err := w.tree.Info("stat", p)
 	if err != nil || n.Kind != model.KindNote {
@@ -71,8 +69,8 @@ func (w *Workspace) ModTime(p model.Path) (time.Time, error) {
 	return info.ModTime, nil
 }
 
-// NoteInfo describes the note at p, and reads no other. Errors: fs.ErrNotExist,
-// ErrNotNote, ErrIsDir; ErrOffline and the like if the note could not be read.
+// NoteInfo describes the note at p without reading other notes. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir; ErrOffline
+// and similar ones if the note could not be read.
 func (w *Workspace) NoteInfo(ctx context.Context, p model.Path) (*index.NoteInfo, error) {
 	v, err := w.Open(ctx, p)
 	if err != nil {
@@ -81,13 +79,13 @@ func (w *Workspace) NoteInfo(ctx context.Context, p model.Path) (*index.NoteInfo
 	return index.NewNoteInfo(p, v), nil
 }
 
-// ReadDir lists a folder, or the workspace's Folders for "", sorted by name.
+// ReadDir lists a folder, or the roots of the workspace for "", sorted by name.
 func (w *Workspace) ReadDir(_ context.Context, p model.Path) ([]Info, error) {
 	return w.tree.List(p)
 }
 
-// Walk calls fn for everything below under, or for under itself if it is not a
-// folder, sorted by path. It reads no note. An error of fn ends it.
+// Walk calls fn for everything below under, or for under itself if it is not a folder, sorted by path. It reads no
+// notes. An error of fn ends it.
 func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(Info) error) error {
 	all, err := w.tree.Below(under)
 	if err != nil {
@@ -104,15 +102,13 @@ func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(Info) er
 	return nil
 }
 
-// Resolve finds the path that somebody means who writes it freely: with a
-// leading "/", as a path under the mountpoint, without ".md", in another Unicode
-// composition, or in another case if only one name fits. It returns the path as
-// the tree spells it, through symbolic links: what they lead to has one path;
-// fs.ErrNotExist if nothing fits.
+// Resolve finds the path that s means. s may have a leading "/", be a path under the mountpoint, lack ".md", use another
+// Unicode composition, or another case if only one name fits. Resolve follows symbolic links, so that each document has
+// one path, and returns the path as the tree spells it. It returns fs.ErrNotExist if nothing fits.
 func (w *Workspace) Resolve(s string) (model.Path, error) { return w.resolve(s, true) }
 
-// ResolveName is Resolve for who means the name and not what it leads to: to move it
-// or to delete it. A symbolic link at the end is not followed.
+// ResolveName is Resolve for operations on the name itself, such as a move or a deletion: it does not follow a symbolic
+// link at the end.
 func (w *Workspace) ResolveName(s string) (model.Path, error) { return w.resolve(s, false) }
 
 func (w *Workspace) resolve(s string, follow bool) (model.Path, error) {
@@ -128,11 +124,11 @@ func (w *Workspace) resolve(s string, follow bool) (model.Path, error) {
 	return w.tree.Resolve(p, follow)
 }
 
-// Follow is where the link at p leads; fs.ErrNotExist.
+// Follow returns the target of the link at p, or fs.ErrNotExist.
 func (w *Workspace) Follow(p model.Path) (model.Path, error) { return w.tree.Follow(p) }
 
-// SourcePath is where people have what is shown at p: somewhere else while it, or a
-// folder that it is in, is proposed to be renamed. fs.ErrNotExist.
+// SourcePath returns the path of p in the source. It differs from p while a rename of p, or of a folder around it, is
+// pending. The error is fs.ErrNotExist.
 func (w *Workspace) SourcePath(p model.Path) (model.Path, error) {
 	n, err := w.tree.Find("stat", p)
 	if err != nil {
@@ -141,8 +137,7 @@ func (w *Workspace) SourcePath(p model.Path) (model.Path, error) {
 	return n.Place().Peoples, nil
 }
 
-// HasNote says whether a note is at p: one that is shown there, or one that is
-// proposed to be deleted, and that whoever writes at p writes again.
+// HasNote reports whether p names a note, including one whose deletion is pending (a write to p restores it).
 func (w *Workspace) HasNote(p model.Path) bool {
 	n, err := w.tree.Find("stat", p)
 	if err != nil {
@@ -151,16 +146,15 @@ func (w *Workspace) HasNote(p model.Path) bool {
 	return n != nil && n.Kind == model.KindNote
 }
 
-// Proposals lists the proposals at or below under, in the order in which they
-// were made. One is below a folder if what it is about is there now, or is to be.
+// Proposals lists the proposals at or below under, in the order in which they were made. A proposal is below a folder if
+// its subject is there now or will be there after it is accepted.
 func (w *Workspace) Proposals(_ context.Context, under model.Path) ([]model.Proposal, error) {
 	return w.tree.Proposals(under)
 }
 
-// Write makes wr.Text the view of the note at p, merged with what changed since
-// the writer read it. It is durable when Write returns. Errors: fs.ErrNotExist,
-// ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline,
-// ErrNoSpace, fs.ErrPermission. After an error the note is as it was.
+// Write makes wr.Text the view of the note at p, merged with all changes since the writer read it. It is durable when
+// Write returns. Errors: fs.ErrNotExist, ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline,
+// ErrNoSpace, fs.ErrPermission. After an error the note is unchanged.
 func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
 	n, err := w.noteToWrite(p)
 	if err != nil {
@@ -169,9 +163,9 @@ func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, 
 	return n.Write(ctx, p, wr)
 }
 
-// Update is Write for callers that compute the new text from the current one:
-// fn is called with it, under the note's lock, and again if the file changed
-// meanwhile. An error of fn is returned unchanged and nothing is written.
+// Update is Write for callers that compute the new text from the current one. It calls fn with the current version under
+// the note's lock, and again if the file changed in the meantime. If fn returns an error, Update returns it unchanged
+// and writes nothing.
 func (w *Workspace) Update(ctx context.Context, p model.Path, by model.Author, origin any, fn func(cur *model.Version) (string, error)) (Result, error) {
 	n, err := w.noteToWrite(p)
 	if err != nil {
@@ -180,7 +174,7 @@ func (w *Workspace) Update(ctx context.Context, p model.Path, by model.Author, o
 	return n.Update(ctx, p, by, origin, fn)
 }
 
-// Preview returns the version that the note at p would have if text became its view. It changes nothing. Errors:
+// Preview returns the version that the note at p would have if text became its view. It changes nothing. The errors are
 // those of Write.
 func (w *Workspace) Preview(ctx context.Context, p model.Path, text string, by model.Author) (*model.Version, error) {
 	n, err := w.noteToWrite(p)

@@ -15,7 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/review"
 )
 
-// Mode says what a write becomes.
+// Mode is the effect of a write.
 type Mode = note.Mode
 
 const (
@@ -23,13 +23,12 @@ const (
 	Direct  = note.Direct
 )
 
-// ParseMode reads "suggest" or "direct".
 func ParseMode(s string) (Mode, error) {
 	i, err := parseName(s, "mode", []string{Suggest.String(), Direct.String()})
 	return Mode(i), err
 }
 
-// StructurePolicy says what becomes of renames, moves and deletions.
+// StructurePolicy is the effect of renames, moves and deletions.
 type StructurePolicy = namespace.Policy
 
 const (
@@ -38,7 +37,6 @@ const (
 	StructureDeny    = namespace.Deny
 )
 
-// ParseStructurePolicy reads "propose", "direct" or "deny".
 func ParseStructurePolicy(s string) (StructurePolicy, error) {
 	i, err := parseName(s, "structure policy", []string{StructurePropose.String(), StructureDirect.String(), StructureDeny.String()})
 	return StructurePolicy(i), err
@@ -53,12 +51,11 @@ func CheckRules(hide, lock []string) error {
 func parseName(s, what string, names []string) (int, error) {
 	i := slices.Index(names, s)
 	if i < 0 {
-		return 0, fmt.Errorf("%s %q is none of %q", what, s, names)
+		return 0, fmt.Errorf("%s %q is not one of %q", what, s, names)
 	}
 	return i, nil
 }
 
-// What the layers above say of the workspace's parts.
 type (
 	Info          = namespace.Info
 	Write         = note.Write
@@ -76,30 +73,26 @@ type (
 	SyncStatus    = model.SyncStatus
 )
 
-// ErrNothingToUndo says that the journal has no such batch or item, or that it has been
-// undone already.
+// ErrNothingToUndo is returned if the journal has no such batch or item, or it is undone already.
 var ErrNothingToUndo = review.ErrNothingToUndo
 
-// NewBatch names what is changed in one batch, for model.Author.
 func NewBatch() string { return namespace.NewBatch() }
 
-// MayBlock says whether a Source is to wait; see model.MayBlock.
+// MayBlock reports whether a Source may wait; see model.MayBlock.
 func MayBlock(ctx context.Context) bool { return model.MayBlock(ctx) }
 
-// FolderSource is one Folder of a workspace: its name in the tree, where its
-// documents live, and what keeps their updates. A store belongs to one source,
-// whatever the Folder is called and whichever Folders are served next to it.
+// FolderSource is one root of a workspace: its name in the tree, the source of its documents, and the store of their
+// updates. A store belongs to one source, independent of the root's name and of the other roots.
 type FolderSource struct {
 	Name   string
-	Vault  string // the name by which Obsidian knows it, "" if that is not known
+	Vault  string // the vault's name in Obsidian, "" if unknown
 	Source model.Source
 	Store  model.Store
 }
 
 const defaultCacheBytes = 256 << 20
 
-// Options configure a Workspace. At least one Folder is needed; zero values of
-// the rest are the defaults.
+// Options configure a Workspace. At least one root is required; zero values of the other fields are the defaults.
 type Options struct {
 	note.Options
 	Folders   []FolderSource
@@ -108,11 +101,11 @@ type Options struct {
 	Hide, Lock []string
 }
 
-// ObsidianURL returns the address that opens what is at p, where people have it, in Obsidian; "" for a Folder of
-// which is not known in which vault people have it.
+// ObsidianURL returns the obsidian:// URL of the document at p, or "" if the name of the root's vault is unknown. p must
+// be a source path.
 func (o *Options) ObsidianURL(p model.Path) string {
 	folder, rel := p.Split()
-	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") } // Obsidian takes a plus for itself
+	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") } // Obsidian does not decode a plus
 	for _, f := range o.Folders {
 		switch {
 		case f.Name != folder || f.Vault == "":

@@ -288,10 +288,10 @@ func TestUndoOfAnItemLeavesTheOthers(t *testing.T) {
 	if got, want := open(t, f.Workspace, plan).Raw(), "one{-- more--}\n\n{--two--}{++2++}\n"; got != want {
 		t.Errorf("the note is %q, want %q", got, want)
 	}
-	if _, err := f.Undo(t.Context(), "", person, other); err == nil || !strings.Contains(err.Error(), other+" has been taken back already") {
+	if _, err := f.Undo(t.Context(), "", person, other); err == nil || !strings.Contains(err.Error(), other+" has already been undone") {
 		t.Errorf("taken back twice: %v", err)
 	}
-	if _, err := f.Undo(t.Context(), "", person, "0000000000"); err == nil || !strings.Contains(err.Error(), "nobody has decided on 0000000000") {
+	if _, err := f.Undo(t.Context(), "", person, "0000000000"); err == nil || !strings.Contains(err.Error(), "there is no decision on 0000000000") {
 		t.Errorf("an id that nothing has: %v", err)
 	}
 }

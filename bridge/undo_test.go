@@ -236,7 +236,7 @@ func TestUndoInANoteThatIsGone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := "'relayfs suggestions undo " + deleted.Proposals[0].ID + "' brings it back first"
+		want := "restore it first with 'relayfs suggestions undo " + deleted.Proposals[0].ID + "'"
 		undoes(0)(d)
 		if d.refused == nil || !strings.Contains(d.refused.Error(), want) {
 			t.Errorf("another at its path %v: %v, want %q", remade, d.refused, want)
@@ -254,7 +254,7 @@ func TestUndoInANoteThatIsGone(t *testing.T) {
 		accepts(0)(d)
 		d.f.Delete(string(plan))
 		undoes(1)(d)
-		if want := "the note is gone; its text is in 'relayfs suggestions log --json'"; d.refused == nil || !strings.Contains(d.refused.Error(), want) {
+		if want := "the note no longer exists; its text is in 'relayfs suggestions log --json'"; d.refused == nil || !strings.Contains(d.refused.Error(), want) {
 			t.Errorf("%v, want %q", d.refused, want)
 		}
 	}

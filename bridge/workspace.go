@@ -20,15 +20,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/review"
 )
 
-// Workspace is everything one process serves, or the part of it that [Workspace.Within]
-// lets one client reach. What it does about names, files, decisions and indexes is
-// documented with the types that it is made of.
+// Workspace is everything that one process serves, or the part of it that [Workspace.Restrict] lets one client reach.
+// Its operations on names, files, decisions and indexes are documented with the embedded types.
 type Workspace struct {
 	*namespace.Names
 	*namespace.Files
 	*review.Review
 	*index.Indexes
-	Histories *history.Archive // what the notes were
+	Histories *history.Archive // the earlier states of notes
 
 	*core
 	tree *namespace.Tree
@@ -44,7 +43,7 @@ type core struct {
 	onMount    atomic.Pointer[func(context.Context)]
 }
 
-// New makes a workspace. Nothing is read before Start.
+// New returns a workspace. It reads nothing before Start.
 func New(o Options) (*Workspace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -68,17 +67,15 @@ func New(o Options) (*Workspace, error) {
 	return w.restricted(t, x), nil
 }
 
-// restricted is the workspace for who reaches t.
 func (w *core) restricted(t *namespace.Tree, x *index.Indexes) *Workspace {
 	n, files, consequences := namespace.New(&w.config, t)
 	r := review.New(&w.config, t, consequences, x)
 	return &Workspace{n, files, r, x, history.NewArchive(t), w, t}
 }
 
-// Restrict is the part of the workspace that a client may reach: the Folders named,
-// of those in w. For who has it there is nothing else, neither by path nor by id,
-// in no list, no journal and no event. Paths lead through the tree, which is why no
-// operation has to ask; what is kept for all Folders together is filtered.
+// Restrict returns the part of the workspace that a client may reach: the named roots of w. The client cannot reach
+// other roots by path or ID, and sees them in no list, journal or event. Paths are looked up in the restricted tree, so
+// operations need no checks; data shared by all roots is filtered.
 func (w *Workspace) Restrict(folders ...string) *Workspace {
 	t := w.tree.Within(folders...)
 	return w.restricted(t, w.Indexes.Within(t))
@@ -116,7 +113,6 @@ func (w *Workspace) reached(ev model.Event) (_ model.Event, ok bool) {
 	return ev, is || was
 }
 
-// Options are the workspace's effective options.
 func (w *Workspace) Options() Options {
 	o := w.o
 	if !w.tree.IsWhole() {
@@ -125,11 +121,9 @@ func (w *Workspace) Options() Options {
 	return o
 }
 
-// SetMountpoint tells where the workspace is mounted, so that Resolve takes
-// paths below it.
+// SetMountpoint sets the directory of the mount, so that Resolve accepts paths below it.
 func (w *Workspace) SetMountpoint(dir string) { w.mountpoint.Store(&dir) }
 
-// Mountpoint is what SetMountpoint was told, "" without a mount.
 func (w *Workspace) Mountpoint() string {
 	if dir := w.mountpoint.Load(); dir != nil {
 		return *dir
@@ -137,15 +131,15 @@ func (w *Workspace) Mountpoint() string {
 	return ""
 }
 
-// OnMount sets a function that returns when the mount shows each change that was made before it was called; nil without a mount.
+// OnMount sets a function that returns when the mount shows all changes made before its call; nil without a mount.
 func (w *Workspace) OnMount(shows func(context.Context)) { w.onMount.Store(&shows) }
 
-// maxShow bounds AwaitMount: the kernel may wait for a program that holds a folder of the mount.
+// maxShow limits AwaitMount: the kernel may wait for a program that holds a folder of the mount.
 const maxShow = 100 * time.Millisecond
 
-// AwaitMount returns when the mount, if there is one, shows each change that was made before, or after maxShow. Whoever changed
-// something for a client calls it before it answers, and holds no lock. No handler of the mount's own requests calls it: the kernel
-// may be waiting for that one's answer.
+// AwaitMount returns when the mount, if any, shows all changes made before the call, or after maxShow. Callers that
+// change something for a client call it before they respond, and must hold no lock. Handlers of the mount's own requests
+// must not call it: the kernel may be waiting for their response.
 func (w *Workspace) AwaitMount(ctx context.Context) {
 	shows := w.onMount.Load()
 	if shows == nil || *shows == nil {
@@ -156,8 +150,8 @@ func (w *Workspace) AwaitMount(ctx context.Context) {
 	(*shows)(ctx)
 }
 
-// Since returns the changes after the one with that number, and the number of the newest. whole is false if older
-// ones of them are forgotten, or the number is of an earlier process. Whoever knows a state asks for what came after it.
+// Since returns the changes after the given number, and the number of the newest one. whole is false if older changes
+// were dropped, or the number is of an earlier process.
 func (w *Workspace) Since(number uint64) (list []model.Event, last uint64, whole bool) {
 	list, last, whole = w.events.Since(number)
 	reached := list[:0]
@@ -169,15 +163,14 @@ func (w *Workspace) Since(number uint64) (list []model.Event, last uint64, whole
 	return reached, last, whole
 }
 
-// Last returns the number of the newest change.
 func (w *Workspace) Last() uint64 { return w.events.Last() }
 
-// Changed returns a channel that is closed when there is a change after the one with that number.
+// Changed returns a channel that is closed when there is a change after the given number.
 func (w *Workspace) Changed(number uint64) <-chan struct{} { return w.events.Changed(number) }
 
-// Subscribe calls fn after each change until cancel is called, for those who must act before the call that made the
-// change returns; others ask with Since. fn runs on the goroutine that made the change, holding no lock of the workspace; it must
-// return at once (put the event in a queue) and must not write to the workspace.
+// Subscribe calls fn after each change until cancel is called. It is for subscribers that must act before the call that
+// made the change returns; others poll with Since. fn runs on the goroutine that made the change, without a lock of the
+// workspace. It must return at once (put the event in a queue) and must not write to the workspace.
 func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
 	return w.events.Subscribe(func(ev model.Event) {
 		if ev, ok := w.reached(ev); ok {
@@ -186,7 +179,7 @@ func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
 	})
 }
 
-// Start lists every Folder. When it returns, the whole tree is served.
+// Start lists every root. When it returns, the whole tree is served.
 func (w *Workspace) Start(ctx context.Context) error {
 	for _, f := range w.tree.Folders() {
 		if err := w.config.Folders[f].Start(ctx); err != nil {
@@ -198,8 +191,8 @@ func (w *Workspace) Start(ctx context.Context) error {
 	return nil
 }
 
-// Run follows the sources until ctx ends. It returns when every write that had
-// begun is kept; from then on writes fail with ErrClosed.
+// Run follows the sources until ctx ends. It returns when every write in progress is stored; later writes fail with
+// ErrClosed.
 func (w *Workspace) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, f := range w.tree.Folders() {
@@ -216,7 +209,6 @@ func (w *Workspace) Run(ctx context.Context) error {
 	return err
 }
 
-// Status summarises a workspace.
 type Status struct {
 	Folders     []FolderStatus `json:"folders"`
 	Suggestions int            `json:"suggestions"`
@@ -227,7 +219,7 @@ type Status struct {
 	ReadOnly    bool           `json:"readOnly"`
 }
 
-// FolderStatus is one Folder's part of a Status.
+// FolderStatus is the part of a Status for one root.
 type FolderStatus struct {
 	Name        string    `json:"name"`
 	Notes       int       `json:"notes"`
@@ -235,17 +227,16 @@ type FolderStatus struct {
 	Suggestions int       `json:"suggestions"`
 	Proposals   int       `json:"proposals"`
 	Offline     bool      `json:"offline"`
-	ReadOnly    string    `json:"readOnly,omitempty"` // why its source takes no changes now
-	Changed     time.Time `json:"changed,omitzero"`   // newest modification time known
+	ReadOnly    string    `json:"readOnly,omitempty"` // the reason why its source is read-only now
+	Changed     time.Time `json:"changed,omitzero"`   // newest known modification time
 	// Misnamed are quoted paths of files that are not served because their names are not UTF-8.
 	Misnamed []string `json:"misnamed,omitempty"`
-	// Problems are what does not work now, the oldest first.
+	// Problems lists the current problems, oldest first.
 	Problems []model.Problem `json:"problems,omitempty"`
-	// Sync is set for a Folder that is in step with a server.
+	// Sync is set for a root that syncs with a server.
 	Sync *SyncStatus `json:"sync,omitempty"`
 }
 
-// Status counts what the workspace holds.
 func (w *Workspace) Status(ctx context.Context) (Status, error) {
 	st := Status{
 		Mode: w.o.Mode.String(), View: w.o.View.String(), ReadOnly: w.o.ReadOnly, Mountpoint: w.Mountpoint(),
@@ -284,8 +275,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 	return st, nil
 }
 
-// Ready says why changes are not kept on this machine, nil if they are. Whether a server can
-// be reached is another matter.
+// Ready returns the reason why this machine cannot store changes, or nil if it can. It does not check servers.
 func (w *Workspace) Ready() error {
 	for _, f := range w.tree.Folders() {
 		for _, p := range model.ProblemsOf(f.Store) {
@@ -297,9 +287,8 @@ func (w *Workspace) Ready() error {
 	return nil
 }
 
-// Sync returns when everything that was done at p, a note or a folder, outlives a
-// power cut, or with the reason why it may not. A write that has returned outlives the
-// process before that.
+// Sync returns when everything done at p, a note or a folder, survives a power cut, or the error if it may not. (A write
+// that has returned survives a crash of the process in any case.)
 func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
 	f, err := w.folderOf("sync", p)
 	if err != nil || f == nil {
@@ -314,14 +303,13 @@ func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
 	}
 	err = s.Sync(ctx, w.tree.SourcePath(p))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // what is proposed is in the store
+		return nil // proposals are in the store
 	}
 	return model.WrapError("sync", p, err)
 }
 
-// Acknowledged waits until the server of the note at p, if its Folder has one, has
-// all of it, and says whether it has. What it lacks is kept here, and sent when it
-// is connected.
+// Acknowledged waits until the server of the note at p, if there is one, has the whole note, and reports whether it has.
+// Unsent changes are stored, and sent on the next connection.
 func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
 	f, err := w.folderOf("sync", p)
 	if err != nil || f == nil {
@@ -333,7 +321,6 @@ func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
 	return true
 }
 
-// folderOf is the Folder that p is in; nil for the workspace itself.
 func (w *Workspace) folderOf(op string, p model.Path) (*namespace.TreeFolder, error) {
 	name, _ := p.Split()
 	if f := w.tree.Folder(name); f != nil || p == "" {

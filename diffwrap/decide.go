@@ -8,30 +8,31 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Accept returns the edits that accept the chosen suggestions of raw, as Suggestions found them in the same text: their
-// delimiters, metadata of any dialect, attached comments and deleted text go. Nothing else changes, except that
-// highlights of which nothing is left go too. Suggestions that raw does not have are ignored.
+// Accept returns the edits that accept the chosen suggestions of raw, as Suggestions found them in the same text. The
+// edits delete their delimiters, metadata of any dialect, attached comments and deleted text, and highlights that
+// become empty. They change nothing else. Suggestions that raw does not have are ignored.
 func (k Known) Accept(raw string, chosen ...Suggestion) []Edit {
 	return k.Decide(raw, true, nil, chosen...)
 }
 
-// Fate is what a decision on a suggestion does to a comment that is attached to it.
+// Fate is the effect of a decision on a comment attached to the suggestion.
 type Fate int
 
 const (
 	Goes Fate = iota
 	Stays
-	Reopened // without the mark that it is resolved
+	Reopened // kept, without its resolved flag
 )
 
-// Attached is a comment directly after a suggestion that is decided on.
+// Attached is a comment directly after a decided suggestion.
 type Attached struct {
 	Span
-	Resolved Span // what says that it is resolved; empty if it is not
-	Mark     Span // the last mark of the suggestion
+	Resolved Span // the resolved flag; empty if there is none
+	Mark     Span // last mark of the suggestion
 }
 
-// among reports whether a place is in the given suggestions. It is asked for places in order.
+// among returns a function that reports whether a span is part of the chosen suggestions. Its arguments must be in
+// order.
 func among(chosen []Suggestion) func(Span) bool {
 	var places []Span
 	for i := range chosen {
@@ -46,14 +47,14 @@ func among(chosen []Suggestion) func(Span) bool {
 	}
 }
 
-// Decide is Accept or, without accept, its reverse: the added text goes and the deleted text stays. fate, unless nil,
-// says what becomes of the comments.
+// Decide accepts suggestions, or rejects them if accept is false: it deletes the added text and keeps the deleted
+// text. fate, unless nil, decides on the attached comments.
 func (k Known) Decide(raw string, accept bool, fate func(Attached) Fate, suggestions ...Suggestion) []Edit {
 	doc, chosen := k.parse(raw), among(suggestions)
 	ids := make(map[string]bool)
-	left := make([]Span, len(doc.Cells)) // of each cell
+	left := make([]Span, len(doc.Cells)) // remaining part of each cell
 	reopened := make(map[int]Edit)       // by cell
-	mark := -1                           // the chosen mark that comments here are attached to
+	mark := -1                           // last decided mark, while its attached comments follow; -1 for none
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		left[i] = c.Span
@@ -93,7 +94,7 @@ func (k Known) Decide(raw string, accept bool, fate func(Attached) Fate, suggest
 	return edits
 }
 
-// resolution is the part of a comment that says that it is resolved, as an older relayfs wrote it.
+// resolution returns the part of a comment that flags it as resolved, as older versions of relayfs wrote it.
 func resolution(d *critic.Document, c *critic.Cell) Span {
 	head := d.Raw[c.Start:c.Body.Start]
 	for _, mark := range []string{`{"done":true}@@`, `,"done":true`, `"done":true,`, ` resolved="true"`} {
@@ -104,7 +105,7 @@ func resolution(d *critic.Document, c *critic.Cell) Span {
 	return Span{}
 }
 
-// dropEmptied leaves nothing of highlights that were not empty and of whose content nothing is left.
+// dropEmptied removes highlights that have lost all their content.
 func dropEmptied(d *critic.Document, left []Span) {
 	open := -1
 	for i := range d.Cells {

@@ -9,31 +9,30 @@ import (
 // Span is a half-open range of bytes.
 type Span = span.Span
 
-// Edit replaces Len bytes at byte offset Off of a text by New. A script is a []Edit sorted by Off, without
-// overlaps, whose offsets all refer to the text before the first edit; two edits may touch.
-// Offsets never fall inside a UTF-8 sequence.
+// Edit replaces Len bytes at byte offset Off of a text by New. A script is a []Edit sorted by Off, without overlaps.
+// All offsets refer to the text before the first edit. Two edits may touch. Offsets never fall inside a UTF-8
+// sequence.
 type Edit = span.Edit
 
-// Apply returns text with a script carried out.
 func Apply(text string, edits []Edit) string { return span.Apply(text, edits) }
 
-// Compose returns the script that does to a text of size bytes what first does and then second, whose offsets refer to
-// the text after first.
+// Compose returns one script with the effect of first and then second on a text of size bytes. The offsets of second
+// refer to the text after first.
 func Compose(size int, first, second []Edit) []Edit { return span.Compose(size, first, second) }
 
-// Diff returns a small script of edits that turns old into new. It is never larger than what lies between the texts'
-// common start and end; a script of that size is one edit. No edit cuts a grapheme cluster. Markup has no meaning here:
-// Diff merges a change that a person made to a file into the document.
+// Diff returns a small script that turns old into new. It never changes more than the text between the common start
+// and end; if it changes all of that, it is one edit. No edit cuts a grapheme cluster. Diff ignores markup: relayfs
+// uses it to merge a user's change of a file into the document.
 func Diff(old, new string) []Edit { return align.Diff(old, new) }
 
-// DiffKeepingWords returns a script that turns old into new and leaves each word that they share, in order.
+// DiffKeepingWords returns a script that turns old into new and keeps each word that they share, in order.
 func DiffKeepingWords(old, new string) []Edit { return align.DiffKeepingWords(old, new) }
 
-// DiffWords returns a script that turns old into new and is fit to be read: it changes whole words, and rather one long stretch than
+// DiffWords returns a readable script that turns old into new: it changes whole words, and prefers one long change to
 // many short ones.
 func DiffWords(old, new string) []Edit { return align.Words(old, new) }
 
-// View is what a reader is shown of a raw text.
+// View is a rendering of a raw text.
 type View = critic.View
 
 const (
@@ -42,10 +41,8 @@ const (
 	RawView      = critic.RawView
 )
 
-// ParseView is the inverse of View.String.
 func ParseView(s string) (View, error) { return critic.ParseView(s) }
 
-// Accepted returns raw with every pending suggestion accepted.
 func (k Known) Accepted(raw string) string { return k.Render(raw, AcceptedView) }
 func Accepted(raw string) string           { return Known{}.Accepted(raw) }
 
@@ -62,15 +59,15 @@ func (k Known) Render(raw string, v View) string {
 }
 func Render(raw string, v View) string { return Known{}.Render(raw, v) }
 
-// Segment says that Len bytes at ViewOff of a view are the bytes at RawOff of the raw text.
+// Segment maps Len bytes at ViewOff of a view to the same bytes at RawOff of the raw text.
 type Segment = critic.Segment
 
-// Segments lists, in order and without empty ones, which bytes of raw the view shows. Neighbours that are
-// contiguous in raw are one segment.
+// Segments lists the parts of raw that the view shows, in order. No segment is empty. Segments that are adjacent in
+// raw are merged.
 func (k Known) Segments(raw string, v View) []Segment { return critic.Segments(raw, k.marks, v) }
 
-// Dialect is a way to attribute a mark to its writer inside the text. All dialects are read. The one in Options is
-// written.
+// Dialect is a way to attribute a mark to its writer inside the text. All dialects are read; Options selects the one
+// to write.
 type Dialect = critic.Dialect
 
 const (
@@ -79,5 +76,4 @@ const (
 	RelayComments = critic.RelayComments
 )
 
-// ParseDialect is the inverse of Dialect.String.
 func ParseDialect(s string) (Dialect, error) { return critic.ParseDialect(s) }

@@ -49,8 +49,8 @@
 //
 // # How Put works
 //
-// Put (put.go) is a pipeline. What a stage makes is what the next one takes. A change that only takes back what the writer proposed
-// is none of it (undo), and what can be refused without a comparison is refused before it.
+// Put (put.go) is a pipeline. Each stage takes the result of the one before. A change that only takes back the writer's
+// own suggestions skips the pipeline (undo). What can be refused without a comparison is refused first.
 //
 //	critic.Parse      the raw text    → cells: text, marks, comments, highlights
 //	frontMatter       both texts      → where their bodies start; edits of the front matter
@@ -62,22 +62,23 @@
 //	emitter.write     those           → edits of the raw text
 //	verify            the edits       → a result, or a refusal
 //
-// Cells are pieces to the writer: what is kept, what its own marks add and delete, what is another author's (internal/marking).
-// Each region is marked anew from its original text and its new text alone, all else is left alone. Comments that stay part what is
-// compared. The comparison itself (internal/align) goes from lines to words: similar lines paired, line markers and table cells left
-// whole, whole-line runs a block at a time, constructs such as links never cut, few changes of a line kept apart and many made one.
-// Placement makes a mark that would cut a construct over lines one of all of that, and moves a mark to where the blocks which did not
-// change are still seen on the pending page; what lies between two of them is replaced whole if nothing less leaves them standing. If
-// a result does not read back right, the last stages are gone through again with other ways to write (marking.How).
+// Cells are pieces to the writer: what is kept, what its own marks add and delete, what is another author's
+// (internal/marking). Each region is marked anew from its original text and its new text alone, all else is left alone.
+// Comments that stay divide the texts that are compared. The comparison itself (internal/align) goes from lines to
+// words: similar lines paired, line markers and table cells left whole, whole-line runs a block at a time, constructs
+// such as links never cut, few changes of a line kept apart and many made one. Placement widens a mark that would cut a
+// multi-line construct to the whole construct, and moves marks so that unchanged blocks are still recognised. If nothing
+// less keeps two such blocks, it replaces all text between them. If the result does not verify, the last stages run
+// again with other ways to write (marking.How).
 //
-// The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, Islands and Folds (internal/align)
-// for words, Places and Lines (internal/placement) for placement. A row has its example, which rules_test.go holds it to. What a stage
-// does as a whole has its cases in testdata/put; docs/marks.md shows what they come to.
+// The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, Islands and Folds
+// (internal/align) for words, Places and Lines (internal/placement) for placement. A row has its example, which
+// rules_test.go holds it to. testdata/put has the cases of whole stages; docs/marks.md shows the results.
 //
-// Readers disagree about a text with literal delimiters. Ours is the reading of most in prose: the leftmost opener counts, it
-// ends at its first own closer, nothing nests, and an opener without a closer is text. What can be ordinary text is literal, unless it
-// is a mark that the caller knows (Known): code, formulas, front matter, templates and the like. What is literal is seen in the text as
-// it is without the known marks, so that a pending change of a fence makes no mark of what is in it.
+// Readers disagree about a text with literal delimiters. Ours is the reading of most in prose: the leftmost opener
+// counts, it ends at its first own closer, nothing nests, and an opener without a closer is text. Delimiters in code,
+// formulas, front matter, templates and the like are literal, unless the caller knows the mark (Known). Literal text is
+// found in the text without the known marks, so a pending change of a fence creates no marks inside it.
 //
 // # Authors
 //

@@ -6,28 +6,28 @@ import (
 	"unicode/utf8"
 )
 
-// The reasons for which Put refuses a text. Each arrives wrapped in a *RefusedError; match with errors.Is.
+// Reasons why Put refuses a text, each wrapped in a *RefusedError. Match them with errors.Is.
 var (
-	// ErrAmbiguous: a literal delimiter would be read as markup, or would swallow the markup that is to be written.
+	// ErrAmbiguous: a literal delimiter would be read as markup, or would swallow markup that Put has to write.
 	ErrAmbiguous = errors.New("a literal delimiter would be read as CriticMarkup")
-	// ErrMark: the new text holds a whole mark, which would be a suggestion or a highlight as soon as it is accepted.
+	// ErrMark: the new text holds a whole mark, which acceptance would turn into a suggestion or a highlight.
 	ErrMark = errors.New("the text would be read as CriticMarkup")
-	// ErrForeign: the change runs into a pending suggestion of another author.
+	// ErrForeign: the change overlaps a pending suggestion of another author.
 	ErrForeign = errors.New("the change touches another author's pending suggestion")
 	// ErrInvalidUTF8: the stored or the new text is not UTF-8.
 	ErrInvalidUTF8 = errors.New("the text is not valid UTF-8")
 	// ErrComment: a comment has several lines.
-	ErrComment = errors.New("a comment has one line")
-	// ErrSigned: a comment or a mark bears the name of somebody else.
-	ErrSigned = errors.New("it is signed by somebody else")
+	ErrComment = errors.New("a comment must have one line")
+	// ErrSigned: a comment or mark has another author's name.
+	ErrSigned = errors.New("it has another author's name")
 	// ErrFrontMatter: the new front matter is not a YAML mapping, lacks a fence, or holds markup.
 	ErrFrontMatter = errors.New("the front matter would become unreadable")
 	// ErrFrontMatterRefused: the policy forbids changes of the front matter.
-	ErrFrontMatterRefused = errors.New("front matter is not to be changed here")
+	ErrFrontMatterRefused = errors.New("front matter must not be changed here")
 )
 
-// RefusedError says why Put wrote nothing. Line is the 1-based line of the text that the writer passed (for
-// ErrForeign: of the view that the writer was shown). Literal is the text that is in the way.
+// RefusedError explains why Put wrote nothing. Line is the 1-based line in the writer's text, for ErrForeign in the
+// view that the writer had read. Literal is the offending text.
 type RefusedError struct {
 	Line    int
 	Literal string
@@ -35,7 +35,7 @@ type RefusedError struct {
 	advice  string
 }
 
-// Error is one sentence that names the line, the literal and what to do next.
+// Error returns one sentence with the line, the literal and the next step.
 func (e *RefusedError) Error() string {
 	const maxQuoted = 60 // characters
 	literal := fmt.Sprintf("%.*q", maxQuoted, e.Literal)

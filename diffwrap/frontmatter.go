@@ -13,62 +13,63 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// FrontMatterPolicy says what Put does with a change of the front matter, which is never marked: a mark in YAML makes
-// all properties of the note unreadable.
+// FrontMatterPolicy selects how Put treats changes of front matter. Put never marks them: a mark in YAML makes all
+// properties of the note unreadable.
 type FrontMatterPolicy int
 
 const (
-	// FrontMatterDirect writes the change plainly and reports it in Result.FrontMatter, so that it can be undone.
+	// FrontMatterDirect writes the change without marks and reports it in Result.FrontMatter, so that it can be
+	// undone.
 	FrontMatterDirect FrontMatterPolicy = iota
-	// FrontMatterRefuse refuses it with ErrFrontMatterRefused.
+	// FrontMatterRefuse refuses the change with ErrFrontMatterRefused.
 	FrontMatterRefuse
 )
 
-// FrontMatterChange is a front matter block before and after a Put, fences included; "" where there was or is none.
+// FrontMatterChange is a front matter block before and after a Put, with fences; "" for none.
 type FrontMatterChange struct{ Before, After string }
 
-// HasBody says whether there is anything in text besides a byte order mark and front matter.
+// HasBody reports whether text has anything besides a byte order mark and front matter.
 func HasBody(text string) bool {
 	body, _ := FrontMatter(text)
 	return body < len(text)
 }
 
-// FrontMatter returns the offset at which the body of text begins, after a byte order mark and a block of front matter,
-// and whether there is such a block. It opens with a line --- and ends with the next such line.
+// FrontMatter returns the offset of the body of text, after a byte order mark and a block of front matter, and
+// whether there is such a block. A block starts with a line --- and ends with the next such line.
 func FrontMatter(text string) (body int, ok bool) { return block.FrontMatter(text) }
 
-// frontMatter is what a Put does with the front matter. The offsets say where the body starts. They are 0 without
-// front matter.
+// frontMatter is the plan for the front matter in a Put. Its offsets are the starts of the bodies, 0 without front
+// matter.
 type frontMatter struct {
-	rawEnd, oldEnd, newEnd int    // in the raw text, in the old and in the new accepted view
-	text                   string // the front matter as it will be stored
+	rawEnd, oldEnd, newEnd int    // in the raw text, the old and the new accepted view
+	text                   string // new front matter
 	change                 *FrontMatterChange
 	edits                  []Edit
 }
 
-// frontMatter decides about the front matter of a Put; old and new are the accepted views.
+// frontMatter plans the front matter of a Put; old and new are the accepted views.
 func (o Options) frontMatter(doc *critic.Document, old, new string) (frontMatter, error) {
 	var f frontMatter
 	end, has := FrontMatter(doc.Raw)
 	if has {
 		shown, marked, cut := shownOf(doc, end)
 		f = frontMatter{rawEnd: end, oldEnd: shown, newEnd: shown, text: doc.Raw[:end]}
-		// A closing line that ends the note without a line break is another one as soon as something follows it.
+		// A closing line without a line break at the end of the note changes if text follows it.
 		same := strings.HasPrefix(new, old[:shown]) && (len(new) == shown || strings.HasSuffix(doc.Raw[:end], "\n"))
 		switch {
 		case cut || marked && !same:
-			return f, refuseFrontMatter("holds suggestions", "ask a person to accept or reject them first")
+			return f, refuseFrontMatter("holds suggestions", "ask the user to accept or reject them first")
 		case same:
 			return f, nil
 		}
 	} else if _, pending := FrontMatter(old); pending {
-		return f, nil // a pending addition that looks like front matter is text like any other
+		return f, nil // a pending addition that looks like front matter is ordinary text
 	}
 	newEnd, hasNew := FrontMatter(new)
 	if !hasNew {
 		newEnd = 0
 	}
-	known := block.OpensFrontMatter(old) || block.OpensFrontMatter(doc.Render(OriginalView)) // a rule on the first line, not half a block
+	known := block.OpensFrontMatter(old) || block.OpensFrontMatter(doc.Render(OriginalView)) // a rule, not half a block
 	if !hasNew && block.OpensFrontMatter(new) && (has || !known) {
 		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")
 	}
@@ -84,15 +85,15 @@ func (o Options) frontMatter(doc *critic.Document, old, new string) (frontMatter
 	return f, CheckFrontMatterChange(f.change.Before, f.text)
 }
 
-// keepsFrontMatter reports whether a result has the front matter that it is to have: a mark on its closing line would
-// make it unreadable.
+// keepsFrontMatter reports whether a result has the planned front matter: a mark on its closing line would make it
+// unreadable.
 func (p *putter) keepsFrontMatter(doc *critic.Document) bool {
 	end, _ := FrontMatter(doc.Raw)
 	return p.matter.text == "" || end == len(p.matter.text)
 }
 
-// shownOf returns how much the accepted view shows of raw[:end], whether there is markup in it, and whether a mark runs
-// across its end.
+// shownOf returns how many bytes of raw[:end] the accepted view shows, whether there is markup in it, and whether a
+// mark crosses its end.
 func shownOf(d *critic.Document, end int) (shown int, marked, cut bool) {
 	for i := range d.Cells {
 		c := &d.Cells[i]
@@ -115,8 +116,8 @@ func refuseFrontMatter(what, advice string) error {
 	return &RefusedError{Line: 1, Literal: "---", Err: fmt.Errorf("%w: it %s", ErrFrontMatter, what), advice: advice}
 }
 
-// CheckFrontMatterChange says what is wrong with front matter after a change. What was broken before is no reason against a change
-// of something else.
+// CheckFrontMatterChange returns the error of front matter after a change. If the front matter before was invalid
+// too, it returns nil, so that other properties can be changed.
 func CheckFrontMatterChange(before, after string) error {
 	err := checkFrontMatter(after)
 	if err != nil && checkFrontMatter(before) != nil {
@@ -125,7 +126,7 @@ func CheckFrontMatterChange(before, after string) error {
 	return err
 }
 
-// checkFrontMatter says what is wrong with a front matter block, fences included: it must be a YAML mapping, or empty.
+// checkFrontMatter returns the error of a front matter block, with fences. The block must be a YAML mapping or empty.
 func checkFrontMatter(block string) error {
 	if block == "" {
 		return nil
@@ -153,7 +154,6 @@ func checkFrontMatter(block string) error {
 	return nil
 }
 
-// ParseFrontMatterPolicy returns the policy of a name: "direct" or "refuse".
 func ParseFrontMatterPolicy(s string) (FrontMatterPolicy, error) {
 	if p := slices.Index([]string{"direct", "refuse"}, s); p >= 0 {
 		return FrontMatterPolicy(p), nil

@@ -7,24 +7,24 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 )
 
-// Known lists the marks of a raw text that its caller knows to be marks, because it has recorded that a program wrote them. They
-// count wherever they stand. Other well-formed marks count only where they cannot be ordinary text: not in front matter, code,
-// formulas, HTML tags and comments, %% comments and templates, not without a body, and, except for comments and highlights, not from
-// the middle of one block to the middle of another. All of that is literal text.
+// Known lists the marks of a raw text that its caller knows to be marks, because it has recorded that a program wrote
+// them. A known mark counts at any position. Another well-formed mark counts only if it has a body and cannot be
+// ordinary text: it must not be in front matter, code, formulas, HTML tags and comments, %% comments or templates.
+// Unless it is a comment or highlight, it must not reach from the middle of one block to the middle of another. Marks
+// that do not count are literal text.
 //
-// Its methods read a raw text. Functions of the same names read one of which no mark is known.
+// Its methods read a raw text. The functions of the same names read a raw text without known marks.
 type Known struct {
 	marks critic.Known
 	doc   *critic.Document // what was read last, nil for nothing
 }
 
-// KnownAt returns the marks that open at the given offsets of a text, which are in order.
+// KnownAt returns the marks that open at the given offsets, which are in order.
 func KnownAt(offsets []int) Known { return Known{marks: critic.KnownAt(offsets)} }
 
-// Everything counts every well-formed mark, wherever it stands: for callers that look for what may be one.
+// Everything treats every well-formed mark as known, at any position: for callers that look for possible marks.
 var Everything = Known{marks: critic.Everything}
 
-// Offsets lists where they open.
 func (k Known) Offsets() []int { return k.marks.Offsets() }
 
 // Bytes is about how much memory what was read takes.
@@ -35,13 +35,12 @@ func (k Known) Bytes() int {
 	return len(k.doc.Cells) * int(unsafe.Sizeof(critic.Cell{}))
 }
 
-// Same reports whether two lists are equal.
 func (k Known) Same(other Known) bool { return k.marks.Same(other.marks) }
 
 // MarksOf returns all marks of raw, known or not.
 func (k Known) MarksOf(raw string) Known { return Known{marks: k.parse(raw).Counted()} }
 
-// Through returns the known marks of the text that a script makes of raw: those whose openers it leaves alone.
+// Through returns the known marks after a script of raw: those whose openers it keeps.
 func (k Known) Through(raw string, edits []Edit) Known {
 	return Known{marks: k.marks.Through(raw, edits)}
 }
@@ -55,26 +54,24 @@ func (k Known) Kept(raw string, edits []Edit) Known {
 	return Known{marks: others.Without(k.Through(raw, edits).MarksOf(Apply(raw, edits)).marks)}
 }
 
-// Before returns those that open before an offset.
 func (k Known) Before(at int) Known { return Known{marks: k.marks.Before(at)} }
 
-// From returns those that open at or behind an offset of a text, for the rest of the text.
+// From returns the marks that open at or after an offset, relative to that offset.
 func (k Known) From(at int) Known { return Known{marks: k.marks.From(at).Shift(-at)} }
 
-// MayBeMarks lists the offsets at which a mark may open in raw, wherever it stands.
+// MayBeMarks lists the offsets in raw where a mark may open, at any position.
 func MayBeMarks(raw string) []int { return critic.Openers(raw) }
 
-// IsCertain reports whether it makes no difference to the marks of raw which of them are known.
+// IsCertain reports whether the marks of raw are the same whichever of them are known.
 func IsCertain(raw string) bool { return critic.IsCertain(raw) }
 
-// Literals finds the stretches of a text without marks in which nothing is a mark: front matter, code, formulas, HTML tags and
-// comments, %% comments and templates.
+// Literals finds the ranges of a text without marks where nothing counts as a mark: front matter, code, formulas,
+// HTML tags and comments, %% comments and templates.
 type Literals struct{ zones *markdown.Zones }
 
-// LiteralsOf prepares to read a text.
 func LiteralsOf(text string) Literals { return Literals{markdown.NewZones(text)} }
 
-// Has reports whether an offset lies inside of one. It must not be smaller than in the call before.
+// Has reports whether an offset is inside a literal range. Offsets must not decrease between calls.
 func (l Literals) Has(at int) bool { return l.zones.In(at) }
 
 // Read returns k with what it reads in raw, which no method has to read again.

@@ -6,24 +6,24 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 )
 
-// Mark is one addition, deletion or substitution in a raw text. Between its contents and
-// its ends are delimiters, metadata and attribution.
+// Mark is one addition, deletion or substitution in a raw text. Delimiters, metadata and attribution fill the rest of
+// its span.
 type Mark struct {
 	Span
-	Deleted, Added Span // what the original view and what the accepted view shows of it
-	Highlight      bool // it stands in a highlight
-	Comment        bool // it deletes a comment, or a part of one
+	Deleted, Added Span // its text in the original and the accepted view
+	Highlight      bool // it is inside a highlight
+	Comment        bool // it deletes a comment or part of one
 }
 
-// Content is text of the note itself: no markup, and no comment.
+// Content is text of the note without markup and comments.
 type Content struct {
 	Span
-	Mark           int  // which of the marks it stands in, -1 for plain text
-	Deleted, Added bool // of a mark
+	Mark           int  // index of the mark that contains it, -1 for plain text
+	Deleted, Added bool // by the mark
 }
 
-// Layout lists the marks of a raw text, all its text, and what is neither: comments and the delimiters of highlights.
-// Each list is in order.
+// Layout lists the marks of a raw text, all its text, and the rest: comments and the delimiters of highlights. Each
+// list is in order.
 func (k Known) Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
 	doc := k.parse(raw)
 	text, marks = make([]Content, 0, len(doc.Cells)), make([]Mark, 0, len(doc.Cells)/2)
@@ -47,8 +47,8 @@ func (k Known) Layout(raw string) (marks []Mark, text []Content, furniture []Spa
 	return marks, text, furniture
 }
 
-// Texts returns the text that is left if every suggestion is rejected, and if every one is accepted, without comments.
-// A comment whose deletion is pending counts as text.
+// Texts returns the text after rejecting and after accepting every suggestion, without comments. A comment whose
+// deletion is pending counts as text.
 func (k Known) Texts(raw string) (original, accepted string) {
 	doc := k.parse(raw)
 	if doc.Plain() {

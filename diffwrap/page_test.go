@@ -16,50 +16,50 @@ const marksPage = "../docs/marks.md"
 var marksIntro = `# What a pending change looks like
 
 A change that a program makes waits in the note as [CriticMarkup](https://fletcher.github.io/MultiMarkdown-6/syntax/critic.html): ` + "`{--deleted--}`" + ` and ` + "`{++added++}`" + `. Each example below is a
-note with one pending change. Accept it, and the deleted text goes; reject it, and the added text goes.
+note with one pending change. If you accept the change, relayfs removes the deleted text; if you reject it, the added text.
 
-Two rules are behind all of them. A person decides about something that can be read: a word, a cell, a sentence, a block. And the page
-stays the page: what did not change looks as before while the change is pending, so no mark stands where it would make something else of a heading,
+All examples follow two rules. Each change is a readable unit for the user who decides: a word, a cell, a sentence, a block. And
+unchanged text looks as before while the change is pending. So relayfs never puts a mark where it would break a heading,
 a fence or a table.
 
-The examples are test cases of the package ` + "`diffwrap`" + ` (testdata/put), and this page is written from them.
+The examples are test cases of the package ` + "`diffwrap`" + ` (testdata/put), and a test writes this page from them.
 
 ## What counts as a mark
 
-Marks that relayfs wrote count wherever they stand, in code too: relayfs keeps a record of each. In text that it did not write, the leftmost opener counts with its
-first own closer, in any dialect, and nothing nests. But braces with signs are also ordinary text. relayfs takes them for text
+Marks that relayfs wrote count anywhere, even in code, because relayfs keeps a record of each. In text that it did not write, the leftmost opener counts with the
+first closer of its kind, in any dialect; marks do not nest. But braces with signs can also be ordinary text. relayfs treats them as text
 
 ` + literalExamples() + `
-Such text is the same in every view. It is not listed and not counted, ` + "`accept --all`" + ` leaves it alone, and an agent may write it. The code of other plugins may read it otherwise: Commentator and
+Such text is the same in every view. relayfs does not list or count it, ` + "`accept --all`" + ` does not change it, and an agent may write it. Other plugins may treat it differently: Commentator and
 Relay Comments see marks in code too, obsidian-track-changes and the extension of VS Code do not.
 
-A mark that you type in one of these places is therefore no suggestion. Neither is a comment: write it beside the code. If the state folder is lost, the marks that relayfs had written in such
-places are text as well, and are yours to take out.
+A mark that you type in one of these places is therefore not a suggestion. Nor is a comment there: write it next to the code. If the state folder is lost, the marks that relayfs wrote in such
+places become text as well, and you must remove them yourself.
 `
 
 // marksExamples are the cases on the page.
 var marksExamples = []struct{ title, name string }{
 	{"Words", "prose-words"},
 	{"A word that becomes bold", "pair-emphasis"},
-	{"A paragraph written anew", "paragraph-rewrite"},
-	{"A paragraph that is cut in two", "paragraph-split"},
+	{"A rewritten paragraph", "paragraph-rewrite"},
+	{"A paragraph split in two", "paragraph-split"},
 	{"A new paragraph", "paragraph-insert"},
 	{"Several new paragraphs", "paragraphs-insert"},
 	{"A paragraph below a heading", "place-after-heading"},
-	{"A paragraph behind code", "place-after-fence-at-end"},
+	{"A paragraph after code", "place-after-fence-at-end"},
 	{"Text above the first heading", "place-before-heading"},
 	{"A heading", "heading-text"},
-	{"The level of a heading", "heading-level"},
-	{"A new item of a list", "list-insert"},
-	{"Items that are numbered anew", "ordered-renumber"},
-	{"A task that is done", "tasks-toggled"},
-	{"A cell of a table", "table-cell"},
+	{"Another heading level", "heading-level"},
+	{"A new list item", "list-insert"},
+	{"Renumbered list items", "ordered-renumber"},
+	{"A completed task", "tasks-toggled"},
+	{"A table cell", "table-cell"},
 	{"A new row above the first one", "place-first-row"},
 	{"A table with another column or alignment", "place-realigned"},
 	{"A link", "link-destination"},
 	{"A formula", "place-formula"},
-	{"A callout that goes", "place-callout-deleted"},
-	{"A rule that goes", "place-rule-deleted"},
+	{"A deleted callout", "place-callout-deleted"},
+	{"A deleted rule", "place-rule-deleted"},
 	{"Thai", "thai"},
 }
 
@@ -71,10 +71,10 @@ func literalExamples() string {
 		{"in fenced, indented or inline code", "```c\nfor (;;) {++n; m++}\n```"},
 		{"in a formula", "$A^{--}$ and $B^{--}$"},
 		{"in an HTML tag or comment", "<!-- {++later++} -->"},
-		{"in a comment of Obsidian", "%%{++later++}%%"},
+		{"in an Obsidian comment", "%%{++later++}%%"},
 		{"in a template", "{{-- Blade --}} <%* if (a) {++b; c++} %>"},
 		{"without a body, or where opener and closer share their signs", "pages = {123{--}145}, {++++}"},
-		{"from inside of one block to inside of another, except for a comment or a highlight", "Call f({--n, or\n\nthen g(n--}) again."},
+		{"from inside one block to inside another, unless the mark is a comment or a highlight", "Call f({--n, or\n\nthen g(n--}) again."},
 	} {
 		if stored := diffwrap.Accepted(x.example); stored != x.example {
 			panic(x.example + " has marks")

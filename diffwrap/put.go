@@ -12,22 +12,23 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Options are the choices that a Put leaves to its caller. The zero value is the recommended default.
+// Options configure a Put. The zero value is the recommended default.
 type Options struct {
-	Known       Known // the marks of the raw text that are known
+	Known       Known // known marks of the raw text
 	FrontMatter FrontMatterPolicy
 	Dialect     Dialect // how new marks are attributed inside the text
-	Author      string  // who writes
-	// Owners says whose marks and comments are, by their offsets in the raw text, for callers who know who typed what. Of those that
-	// it does not have the text tells: marks of the author, and marks without one, are the writer's own, and comments are not.
+	Author      string  // name of the writer
+	// Owners attributes marks and comments, by their offsets in the raw text, for callers who know who typed what.
+	// Others are attributed by the text: marks with the author's name, or without a name, are the writer's own;
+	// comments are not.
 	Owners map[int]Owner
-	Now    time.Time // the time that a dialect attributes; zero for none
+	Now    time.Time // time for the attribution; zero for none
 }
 
-// Owner is whose a mark or a comment is, and which suggestion it is a part of, as a caller knows it.
+// Owner is the owner of a mark or comment, and the suggestion that it is part of, as the caller knows it.
 type Owner = critic.Owner
 
-// Access says what a writer may do with a mark or a comment.
+// Access is a writer's permission for a mark or comment.
 type Access = critic.Access
 
 const (
@@ -37,30 +38,28 @@ const (
 	Waiting = critic.Waiting
 )
 
-// Made is a suggestion that a Put made or changed, or a comment.
+// Made is a suggestion or comment that a Put made or changed.
 type Made = marking.Made
 
-// Move is text of the raw text that is deleted there and typed again in the new one: the same characters.
+// Move is text that a Put moves: it deletes the characters at one place and writes them at another.
 type Move = marking.Move
 
-// Result is the outcome of a Put.
 type Result struct {
-	Edits       []Edit             // from the old raw text to the new one; nil when nothing changes
+	Edits       []Edit             // from the old raw text to the new one; nil if nothing changes
 	Known       Known              // the marks of the new raw text
-	FrontMatter *FrontMatterChange // nil when the front matter did not change
+	FrontMatter *FrontMatterChange // nil if the front matter did not change
 	Warnings    []string           // sentences for the writer; the edits are valid
-	Made        []Made             // all that is pending in the new raw text and was not there as it is; first the suggestions, then the comments
+	Made        []Made             // new or changed pending parts of the raw text: suggestions, then comments
 	Moved       []Move
 }
 
-// Put is Options.Put with zero Options.
 func Put(raw, accepted string) ([]Edit, error) {
 	r, err := Options{}.Put(raw, accepted)
 	return r.Edits, err
 }
 
-// Put returns the edits that change raw for a writer who turned its accepted view into the given text. It writes
-// nothing and either returns a whole result or a *RefusedError. The laws in the package comment say what holds.
+// Put returns the edits that change raw for a writer who turned its accepted view into the given text. It returns a
+// whole result or a *RefusedError, and has no side effects. The package comment lists the laws of a result.
 func (o Options) Put(raw, accepted string) (Result, error) {
 	if rest, ok := strings.CutPrefix(raw, ByteOrderMark); ok {
 		return o.putAfterMark(rest, strings.TrimPrefix(accepted, ByteOrderMark))
@@ -96,15 +95,14 @@ func (o Options) put(raw, accepted string) (Result, error) {
 	return p.put()
 }
 
-// putter is one Put under way.
 type putter struct {
 	Options
 	marking.Patch
 	matter frontMatter
-	apart  []string // suggestions of earlier sessions that are not to be changed
+	apart  []string // suggestions of earlier sessions that must not change
 }
 
-// put runs the stages that the package comment lists, from Compare on.
+// put runs the stages in the package comment, from Compare on.
 func (p *putter) put() (Result, error) {
 	if err := p.checkSigned(); err != nil {
 		return Result{}, err
@@ -117,7 +115,7 @@ func (p *putter) put() (Result, error) {
 	}
 	if at, mark := p.newMark(); mark != "" {
 		return Result{}, &RefusedError{Line: span.LineOf(p.New, at), Literal: mark, Err: ErrMark,
-			advice: "suggestions are made for you, so write plain text; to write about marks write them in code, or put a blank behind the brace, as in \"{ ++\""}
+			advice: "relayfs makes the suggestions, so write plain text; to write about marks, use code or put a blank after the brace, as in \"{ ++\""}
 	}
 	r, err := p.draw()
 	if err == nil && len(p.apart) > 0 {
@@ -128,12 +126,12 @@ func (p *putter) put() (Result, error) {
 	return r, err
 }
 
-// draw marks the change. It sets p.apart if the result has changed suggestions of which the writer had changed nothing.
+// draw marks the change. It sets p.apart to the suggestions that the result changed although the writer did not.
 func (p *putter) draw() (Result, error) {
 	hunks, wall := p.Compare()
 	if wall != nil {
 		return Result{}, &RefusedError{Line: span.LineOf(p.Old, wall.View.Start), Literal: wall.Of(p.Doc.Raw), Err: ErrForeign,
-			advice: "leave that text as it is and change what is around it, or write a comment"}
+			advice: "leave that text unchanged and change the text around it, or write a comment"}
 	}
 	var wrong error
 	for _, how := range []marking.How{{}, {Literal: true}, {InPlace: true}, {Literal: true, InPlace: true}} {
@@ -152,13 +150,13 @@ func (p *putter) draw() (Result, error) {
 func (p *putter) read(d *marking.Drawing) *critic.Document {
 	known := p.Doc.Counted().Through(p.Doc.Raw, d.Edits).And(d.Opens...)
 	if p.matter.change != nil {
-		known = known.From(len(p.matter.text)) // the front matter is written as it is
+		known = known.From(len(p.matter.text)) // front matter is written without marks
 	}
 	return critic.Parse(Apply(p.Doc.Raw, d.Edits), known)
 }
 
-// newMark finds a suggestion or a highlight in the written text that its reader was not shown as text: it would be one as soon as it
-// is accepted, whatever it was meant to be.
+// newMark finds a suggestion or highlight in the written text that the writer had not read there as text. Acceptance
+// would turn it into a mark, whatever it was meant to be.
 func (p *putter) newMark() (at int, mark string) {
 	if critic.FirstOpener(p.New[p.NewBody:]) < 0 {
 		return 0, ""
@@ -177,7 +175,7 @@ func (p *putter) newMark() (at int, mark string) {
 	return 0, ""
 }
 
-// undo returns the edits that take back every suggestion of the writer, if that is the whole change.
+// undo returns the edits that revert every suggestion of the writer, if the change does only that.
 func (p *putter) undo() []Edit {
 	var edits []Edit
 	left, same := p.New[p.NewBody:], true
@@ -203,8 +201,8 @@ func (p *putter) undo() []Edit {
 	return append(slices.Clone(p.Matter), edits...)
 }
 
-// own reports whether a cell is a suggestion or a comment of the writer. One with an id is not: the end matter says more
-// about it than who made it, and would have to change with it.
+// own reports whether a cell is a suggestion or comment of the writer. One with an ID is not: the end matter has more
+// about it than its author, and would have to change with it.
 func (p *putter) own(c *critic.Cell) bool {
 	o, known := p.Options.Owners[c.Start]
 	switch {
@@ -216,10 +214,10 @@ func (p *putter) own(c *critic.Cell) bool {
 	return c.ID == "" && p.signs(c.Author)
 }
 
-// stays reports whether a comment that is not the writer's waits for a decision.
+// stays reports whether another author's comment awaits a decision.
 func (p *putter) stays(c *critic.Cell) bool { return p.Options.Owners[c.Start].Access == Waiting }
 
-// signs reports whether a name in the text is the writer's or none.
+// signs reports whether a name in the text is the writer's or empty.
 func (p *putter) signs(name string) bool {
 	return name == "" || name == p.Author || name == critic.AttributeName(p.Author)
 }
@@ -240,7 +238,7 @@ func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
 	return r
 }
 
-// checkUTF8 refuses texts that are not UTF-8: a CRDT would replace the offending bytes.
+// checkUTF8 refuses invalid UTF-8: a CRDT would replace the bytes.
 func checkUTF8(texts ...string) error {
 	for _, t := range texts {
 		if utf8.ValidString(t) {
@@ -255,11 +253,11 @@ func checkUTF8(texts ...string) error {
 	return nil
 }
 
-// ByteOrderMark at the start of a note belongs to the note and not to its text: no mark stands before it, and a writer
+// ByteOrderMark at the start of a note belongs to the note, not to its text: no mark precedes it, and a writer
 // neither adds nor removes it. Many programs drop it when they read a text, and write the text back without it.
 const ByteOrderMark = "\ufeff"
 
-// putAfterMark is Put for what stands after a byte order mark.
+// putAfterMark is Put for the text after a byte order mark.
 func (o Options) putAfterMark(raw, accepted string) (Result, error) {
 	const n = len(ByteOrderMark)
 	owners := make(map[int]Owner, len(o.Owners))

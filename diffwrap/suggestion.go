@@ -9,13 +9,12 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Kind says what a mark is.
 type Kind int
 
 const (
-	// Addition is text that is not in the original.
+	// Addition is text that only the accepted view has.
 	Addition Kind = iota
-	// Deletion is text that is not in the accepted view.
+	// Deletion is text that only the original view has.
 	Deletion
 	// Replacement is a deletion directly followed by its addition, or a substitution {~~old~>new~~}.
 	Replacement
@@ -37,17 +36,16 @@ func (k Kind) String() string {
 // Suggestion is one pending change of a raw text, or one annotation (Comment, Highlight).
 type Suggestion struct {
 	Kind       Kind
-	Start, End int       // bytes of raw, dialect's attribution included, attached comments not
-	Line       int       // 1-based line of the accepted view on which the change shows
-	Old, New   string    // the text that goes and the text that comes; of an annotation the text in New
-	Author     string    // as the text says; "" when it does not
-	Time       time.Time // as the text says; zero when it does not
+	Start, End int       // bytes of raw, with the dialect's attribution, without attached comments
+	Line       int       // 1-based line of the change in the accepted view
+	Old, New   string    // deleted and added text; an annotation has its text in New
+	Author     string    // from the text; "" if missing
+	Time       time.Time // from the text; zero if missing
 	Comments   []string  // texts of the open comments directly after it
-	Parts      []Span    // where its marks stand, if other text stands between them; nil if they touch
+	Parts      []Span    // spans of its marks if other text separates them; nil if they are adjacent
 	Gap        int       // bytes of plain text between it and the suggestion before it; 0 if it has Parts
 }
 
-// Stretches returns where its marks stand in raw.
 func (s *Suggestion) Stretches() []Span {
 	if s.Parts != nil {
 		return s.Parts
@@ -59,8 +57,8 @@ func (s *Suggestion) Stretches() []Span {
 func (k Known) Suggestions(raw string) []Suggestion { return k.SuggestionsBy(raw, nil) }
 func Suggestions(raw string) []Suggestion           { return Known{}.Suggestions(raw) }
 
-// SuggestionsBy is Suggestions for callers who know whose the marks are, by their offsets in raw: marks of one named suggestion
-// belong together wherever they stand, and other marks that touch are one suggestion only if they have one owner.
+// SuggestionsBy is Suggestions with owners, by offset in raw. Marks of one named suggestion belong together at any
+// distance. Other adjacent marks form one suggestion only if they have the same owner.
 func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
 	is := *k.parse(raw)
 	doc := &is
@@ -68,7 +66,7 @@ func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
 	known := make(map[string]int)
 	var out []Suggestion
 	lines := lineCounter{doc: doc, line: 1}
-	behind := 0 // the cell behind the last suggestion
+	behind := 0 // cell after the last suggestion
 	for _, g := range doc.Groups() {
 		s := suggestion(doc, g)
 		s.Line = lines.at(g.First) + leadingBreaks(s.New)
@@ -102,7 +100,7 @@ func (s *Suggestion) join(more Suggestion) {
 	}
 }
 
-// Annotations lists the comments and highlights of raw that belong to no suggestion, in order. A highlight carries
+// Annotations lists the comments and highlights of raw that belong to no suggestion, in order. A highlight includes
 // the comments directly after it.
 func (k Known) Annotations(raw string) []Suggestion {
 	doc := k.parse(raw)
@@ -123,7 +121,7 @@ func (k Known) Annotations(raw string) []Suggestion {
 	return out
 }
 
-// annotation reads the annotation that starts with cell i and returns the cell after it.
+// annotation reads the annotation that starts with cell i; next is the cell after it.
 func annotation(d *critic.Document, i int) (s Suggestion, next int, ok bool) {
 	c := &d.Cells[i]
 	switch {
@@ -150,7 +148,7 @@ func annotation(d *critic.Document, i int) (s Suggestion, next int, ok bool) {
 	return s, last, true
 }
 
-// suggestion describes a group; the line is left to the caller.
+// suggestion converts a group. The caller sets Line.
 func suggestion(d *critic.Document, g critic.Group) Suggestion {
 	first, last := &d.Cells[g.First], &d.Cells[g.Last]
 	s := Suggestion{Kind: Replacement, Start: first.Start, End: last.End}
@@ -179,14 +177,14 @@ func (s *Suggestion) addComments(d *critic.Document, comments []critic.Cell) {
 	}
 }
 
-// lineCounter counts lines of the accepted view, cell by cell and forwards only.
+// lineCounter counts lines of the accepted view. It only moves forward.
 type lineCounter struct {
 	doc  *critic.Document
-	next int // the first cell that is not counted yet
+	next int // first cell that is not yet counted
 	line int
 }
 
-// at returns the 1-based line on which cell i starts.
+// at returns the 1-based line of cell i.
 func (l *lineCounter) at(i int) int {
 	for ; l.next < i; l.next++ {
 		l.line += strings.Count(l.doc.Cells[l.next].Added.Of(l.doc.Raw), "\n")
@@ -194,8 +192,8 @@ func (l *lineCounter) at(i int) int {
 	return l.line
 }
 
-// leadingBreaks counts the line breaks that s starts with: a run that adds whole lines starts with the break of the
-// line before, and what it adds shows on a later line.
+// leadingBreaks counts the line breaks at the start of s: a run that adds whole lines starts with the break of the
+// line before, so its text is on a later line.
 func leadingBreaks(s string) int {
 	rest := strings.TrimLeft(s, "\r\n")
 	return strings.Count(s[:len(s)-len(rest)], "\n")

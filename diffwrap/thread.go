@@ -10,16 +10,15 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Thread is a conversation in a raw text: open comments that touch, as Commentator shows them, too. It is behind a
-// suggestion or a highlight, or in plain text.
+// Thread is a conversation in a raw text: adjacent open comments, as Commentator shows them, too. It is attached to a
+// suggestion or a highlight, or is in plain text.
 type Thread struct {
 	Start, End int
 	Line       int          // 1-based line of the accepted view
-	About      string       // the text of its highlight, or the words of the accepted view that it is behind
-	Comments   []Suggestion // of kind Comment, each by itself
+	About      string       // text of its highlight, or the words of the accepted view before it
+	Comments   []Suggestion // of kind Comment
 }
 
-// Threads lists the threads of raw, in order.
 func Threads(raw string) []Thread { return Known{}.Threads(raw) }
 func (k Known) Threads(raw string) []Thread {
 	if !strings.Contains(raw, ">>") {
@@ -48,10 +47,10 @@ func opensComment(d *critic.Document, i int) bool {
 	return d.IsMark(i, critic.Comment) && !d.Cells[i].Resolved
 }
 
-// maxAbout is how much of a line Thread.About shows.
+// maxAbout bounds Thread.About, in characters.
 const maxAbout = 40
 
-// wordsBefore returns what cell i is about: the highlight that ends before it, or the end of the line.
+// wordsBefore returns the text that cell i is about: the highlight that ends before it, or the end of the line.
 func wordsBefore(d *critic.Document, i int) string {
 	text, highlight := "", i > 0 && d.Cells[i-1].Kind == critic.HighlightClose
 	for k := i - 1; k >= 0; k-- {
@@ -83,14 +82,14 @@ func wordsBefore(d *critic.Document, i int) string {
 	return "… " + tail
 }
 
-// WriteComment returns a comment as the dialect writes it. The text has one line and no delimiters; CommentFits tells
-// whether it is read back.
+// WriteComment returns a comment in the dialect. The text has one line and no delimiters; CommentFits reports whether
+// it parses back.
 func WriteComment(d Dialect, author, text string, now time.Time) string {
 	return d.Comment(author, text, now)
 }
 
-// CommentFits reports whether the comment can be inserted at an offset of raw: what is there stays as it is in both
-// views, the comment is read as one, and neither a character nor a link or the like is cut in two.
+// CommentFits reports whether the comment can be inserted at an offset of raw: both views stay the same, the text
+// parses as one comment, and the insertion splits no character, link or similar token.
 func (k Known) CommentFits(raw string, at int, comment string) bool {
 	if at < 0 || at > len(raw) || splits(raw, at) {
 		return false
@@ -111,7 +110,7 @@ func (k Known) CommentFits(raw string, at int, comment string) bool {
 	return false
 }
 
-// splits reports whether an offset is inside of what has to stay whole: a token that is no word, or a character of a word.
+// splits reports whether an offset is inside an indivisible token: one that is no word, or a character of a word.
 func splits(raw string, at int) bool {
 	start := strings.LastIndexByte(raw[:at], '\n') + 1
 	end := len(raw)

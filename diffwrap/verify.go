@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// verify returns the refusal of a result that does not read back right. Write is right by construction except where a
-// text has literal delimiters.
+// verify returns the refusal of a result that does not read back correctly. Only literal delimiters in a text can
+// cause that.
 func (p *putter) verify(doc *critic.Document) error {
 	if !p.keepsFrontMatter(doc) {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
@@ -18,7 +18,7 @@ func (p *putter) verify(doc *critic.Document) error {
 	}
 	at, literal := p.culprit()
 	return &RefusedError{Line: span.LineOf(p.New, at), Literal: literal, Err: ErrAmbiguous,
-		advice: "write it apart, as in \"{ ++\", or ask a person to make this change"}
+		advice: "put a blank into it, as in \"{ ++\", or ask the user to make this change"}
 }
 
 // readsBack checks laws 1 and 3 on a result.
@@ -31,14 +31,14 @@ func (p *putter) readsBack(doc *critic.Document) bool {
 	return doc.Shows(p.New) && doc.Render(OriginalView) == original && p.rejected(doc) == rejected
 }
 
-// rejected returns what is left of a document when all suggestions, and the comments that the writer writes, are
-// rejected, without highlights of which nothing is left.
+// rejected returns the document's text after a rejection of all suggestions and of the comments that the writer
+// writes, without highlights that become empty.
 func (p *putter) rejected(doc *critic.Document) string {
 	if doc.Plain() {
 		return doc.Raw
 	}
 	text := make([]byte, 0, len(doc.Raw))
-	opened, cell := -1, 0 // how much is before the last opener of a highlight
+	opened, cell := -1, 0 // length of text before the last opener of a highlight
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		left := c.Span
@@ -58,9 +58,8 @@ func (p *putter) rejected(doc *critic.Document) string {
 	return string(text)
 }
 
-// culprit returns the offset in the new text of the literal that most likely stands in the way, and the literal: an
-// opener without a closer, else the first thing that reads as a mark, else the first delimiter there or in the raw text,
-// else what may be a dialect's attribution.
+// culprit returns the most likely cause of a failure and its offset in the new text. It tries, in order: an opener
+// without a closer, a literal mark, the first delimiter in the new or the raw text, and a possible attribution.
 func (p *putter) culprit() (at int, literal string) {
 	doc := critic.Parse(p.New, critic.Known{})
 	if doc.Unclosed >= 0 {

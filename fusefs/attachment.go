@@ -27,21 +27,20 @@ import (
 type Attachment struct {
 	common
 
-	mu sync.Mutex // protects the following
-	// written is the file as of the last write through this mount, which the
-	// workspace notices a little later.
+	mu sync.Mutex // guards the fields below
+	// written is the file after the last write through this mount. The workspace notices that write
+	// a little later.
 	written fs.FileInfo
-	// size and modTime are what was shown last. Programs that have it open go on with them
-	// when its name is gone.
+	// size and modTime are the values shown last. Programs that have the file open keep them after
+	// its name is gone.
 	size    int64
 	modTime time.Time
 	from    *File  // the scratch file that it was, while somebody has that open
 	draft   *draft // what programs write, while any has it open for that; nil in direct mode
 
-	madeIn program.Identity // the run that made it on this mount, or none; see saveOf
+	madeIn program.Identity // the run that made it on this mount, or none; see moveMadeOver
 }
 
-// attachmentHandle is one open descriptor of an Attachment.
 type attachmentHandle struct {
 	a      *Attachment
 	file   model.File
@@ -77,7 +76,7 @@ func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
 	return nil
 }
 
-// wrote remembers what the file is after a write through this mount.
+// wrote records the size and time of the file after a write through this mount.
 func (a *Attachment) wrote(info fs.FileInfo) {
 	a.followContent()
 	a.mu.Lock()
@@ -126,7 +125,6 @@ func (a *Attachment) openForWriting(ctx context.Context, p model.Path, flag int)
 	return h, err
 }
 
-// noteWrite updates the attributes after a write through h.
 func (h *attachmentHandle) noteWrite() error {
 	if _, proposed := h.file.(*draft); proposed {
 		h.a.followContent()
@@ -149,20 +147,20 @@ func (h *attachmentHandle) noteWrite() error {
 
 func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if a.t.isPoke(ctx) {
-		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // it reads and writes nothing
+		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the poker reads and writes nothing
 	}
 	p, there := a.where()
 	if !there {
-		return nil, 0, syscall.ESTALE // another file may have the name: it is looked up again
+		return nil, 0, syscall.ESTALE // another file may have the name: the kernel looks it up again
 	}
-	// The kernel gives absolute offsets, for appends too; creation was before.
+	// The kernel sends absolute offsets, for appends too. The file exists already.
 	flag := int(flags) & (syscall.O_ACCMODE | syscall.O_TRUNC)
 	writes := flag&syscall.O_ACCMODE != syscall.O_RDONLY
 	if writes && a.t.ending.Load() {
 		return nil, 0, syscall.EIO
 	}
 	if flag&syscall.O_ACCMODE == syscall.O_WRONLY {
-		flag = flag&^syscall.O_ACCMODE | os.O_RDWR // the kernel reads the rest of a page that is written in part
+		flag = flag&^syscall.O_ACCMODE | os.O_RDWR // the kernel reads the rest of a partly written page
 	}
 	if !writes {
 		if d := a.shared(); d != nil {
@@ -229,9 +227,8 @@ func (h *attachmentHandle) errno(ctx context.Context, op string, err error) sysc
 	return h.a.t.errno.Of(ctx, op, h.a.path(), err)
 }
 
-// Programs that have a scratch file open while a rename makes it an attachment have the
-// attachment open. The kernel keeps pages of both inodes: a write through either makes it
-// forget those of both.
+// Programs that have a scratch file open while a rename turns it into an attachment have the
+// attachment open. The kernel has pages of both inodes: a write through either makes it drop both.
 
 func (h *attachmentHandle) attr(ctx context.Context, out *fuse.Attr) error { return h.a.attr(ctx, out) }
 
@@ -239,21 +236,21 @@ func (h *attachmentHandle) setattr(ctx context.Context, in *fuse.SetAttrIn, out 
 	return h.a.Setattr(ctx, h, in, out)
 }
 
-// close is called when nobody has the scratch file open any more.
+// close is called when the last handle of the scratch file is closed.
 func (h *attachmentHandle) close() {
 	h.a.setFrom(nil)
 	_ = h.Release(context.Background()) // an error is logged
 }
 
-// setFrom remembers the scratch file that a was, while somebody has that open.
+// setFrom sets the scratch file that a was, while a program has that open.
 func (a *Attachment) setFrom(f *File) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.from = f
 }
 
-// takeOver lets programs that have the scratch file f open go on with a. It also writes there
-// what they have written since text was read from f.
+// takeOver redirects programs that have the scratch file f open to a. It also writes to a what they
+// have written since text was read from f.
 func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
 	h, err := a.openForWriting(ctx, a.path(), os.O_RDWR)
 	if err != nil {

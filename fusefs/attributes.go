@@ -13,7 +13,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// common is what all inodes of the mount have.
+// common is embedded in all inodes of the mount.
 type common struct {
 	fs.Inode
 	t *tree
@@ -33,7 +33,6 @@ func (c *common) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut
 	return c.t.errno.Of(ctx, "getattr", c.path(), c.Operations().(node).attr(ctx, &out.Attr))
 }
 
-// Setattr remembers what a SETATTR sets.
 func (c *common) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if !c.t.isPoke(ctx) {
 		c.set(in)
@@ -42,8 +41,8 @@ func (c *common) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrI
 	return c.Getattr(ctx, nil, out)
 }
 
-// chmod sets the permissions in the workspace, which has no other bits of a mode, if the
-// SETATTR asks for others than are shown.
+// chmod sets the permissions in the workspace if the SETATTR changes them. The workspace has no
+// other mode bits.
 func (c *common) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
 	mode, ok := in.GetMode()
 	if !ok || mode&0o7777 == c.permissions() {
@@ -53,16 +52,16 @@ func (c *common) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
 	return c.t.errno.Of(ctx, "chmod", p, c.t.ws.Chmod(context.WithoutCancel(ctx), p, os.FileMode(mode&0o777), c.t.isMounts))
 }
 
-// attributes are what programs set on an inode besides its content. They are remembered
-// because editors and copying tools check them, and never published.
+// attributes are set by programs on an inode. They are kept because editors and copying tools check
+// them, and are never published.
 type attributes struct {
-	mu       sync.Mutex // protects the following
+	mu       sync.Mutex // guards the fields below
 	mode     uint32     // permission bits
 	uid, gid uint32
-	times    *times // nil if nothing was ever set: of most files
+	times    *times // nil if none was ever set, as for most files
 }
 
-// times are those that were set. Zero ones follow the content.
+// times are the times that were set. A zero time follows the content.
 type times struct{ atime, mtime, ctime time.Time }
 
 func (a *attributes) setTimes() times {
@@ -72,7 +71,7 @@ func (a *attributes) setTimes() times {
 	return *a.times
 }
 
-// set takes over what a SETATTR sets, except the size.
+// set stores the attributes of a SETATTR, except the size.
 func (a *attributes) set(in *fuse.SetAttrIn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -108,7 +107,7 @@ func (a *attributes) setPermissions(mode uint32) {
 	a.mode = mode & 0o7777
 }
 
-// followContent drops a modification time that was set: it was that of other content.
+// followContent drops a set modification time, which belonged to other content.
 func (a *attributes) followContent() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -117,7 +116,7 @@ func (a *attributes) followContent() {
 	}
 }
 
-// inherit takes over all but the modification time from another inode.
+// inherit copies all attributes but the modification time from another inode.
 func (a *attributes) inherit(from *attributes) {
 	from.mu.Lock()
 	defer from.mu.Unlock()
@@ -131,22 +130,23 @@ func (a *attributes) inherit(from *attributes) {
 	}
 }
 
-// wereSet says that a program has set something, which is remembered here alone.
+// wereSet reports whether a program has set an attribute that only this mount
+// remembers.
 func (a *attributes) wereSet() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.times != nil
 }
 
-// setBefore says that nothing was set since t.
+// setBefore reports whether no attribute was set since t.
 func (a *attributes) setBefore(t time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.setTimes().ctime.Before(t)
 }
 
-// fill writes all attributes of an inode whose content is size bytes and was changed at
-// modTime. go-fuse completes most answers by itself, but not that to SETATTR.
+// fill fills in all attributes of an inode with size bytes that were changed at modTime. go-fuse
+// completes most answers by itself, but not the answer to SETATTR.
 func (a *attributes) fill(out *fuse.Attr, inode *fs.Inode, size int64, modTime time.Time, nlink uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

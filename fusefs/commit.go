@@ -17,14 +17,14 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// What is written goes to the workspace by a commit.
+// A commit writes the content of a file to the workspace.
 //
-// A commit saves a file at the path that it had when the commit began. So a file changes
-// its name between two commits, and a folder while nothing is committed: otherwise the
-// commit would recreate what was just removed, or write to what has come to that path since.
+// A commit uses the path that the file had when the commit began. So a file is renamed only between
+// two commits, and a folder only while nothing is committed: otherwise the commit would create a
+// removed file again, or write to the file that has got the path since.
 
-// holdCommits waits for the commits of nodes, and lets none begin until release is
-// called. Those of a folder are the commits of everything.
+// holdCommits waits for the commits of nodes and blocks new ones until release is called. For a
+// folder it does so for all files.
 func (t *tree) holdCommits(nodes ...node) (release func()) {
 	var files []*common
 	for _, n := range nodes {
@@ -47,7 +47,7 @@ func (t *tree) holdCommits(nodes ...node) (release func()) {
 			}
 		}
 	}
-	// In the same order everywhere; a generation is unique.
+	// All callers lock in the order of the generations, which are unique.
 	slices.SortFunc(files, func(a, b *common) int { return cmp.Compare(a.StableAttr().Gen, b.StableAttr().Gen) })
 	for _, c := range files {
 		c.commitMu.Lock()
@@ -59,7 +59,6 @@ func (t *tree) holdCommits(nodes ...node) (release func()) {
 	}
 }
 
-// edit returns the buffer, made from the image if there is none.
 func (f *fileState) edit() *content.Buffer {
 	if f.text.Buffer() == nil {
 		f.t.unsaved.Store(f.File, nil)
@@ -67,7 +66,7 @@ func (f *fileState) edit() *content.Buffer {
 	return f.text.Edit()
 }
 
-// changed records that by changed the buffer through h, or nil.
+// changed records that by has changed the buffer, through h unless that is nil.
 func (f *fileState) changed(h *Handle, by program.Program) {
 	f.text.Buffer().Touch(by, time.Now())
 	f.followContent()
@@ -79,16 +78,16 @@ func (f *fileState) changed(h *Handle, by program.Program) {
 	}
 }
 
-// spoil records that a write failed: what its program has written so far is half of
-// something.
+// spoil records that a write failed. The content that its program has written is
+// incomplete.
 func (f *fileState) spoil(why error) {
 	if b := f.text.Buffer(); b != nil && f.life.IsNote() {
 		b.Spoiled = why
 	}
 }
 
-// frozen says that a handle that wrote at positions of its own is open: the file
-// must keep showing what it wrote.
+// frozen reports whether a handle that wrote at its own positions is open: the file
+// must keep showing what that handle wrote.
 func (f *fileState) frozen() bool {
 	for h := range f.handles {
 		if h.wrote && !h.appends {
@@ -98,7 +97,6 @@ func (f *fileState) frozen() bool {
 	return false
 }
 
-// change is a state of a file's buffer on its way to the workspace.
 type change struct {
 	f     *File
 	buf   *content.Buffer
@@ -110,9 +108,9 @@ type change struct {
 	write bridge.Write
 }
 
-// change is what f's buffer holds, to be written at path to doc by who started from an image.
-// The first change of a program may be computed from what it was shown before. That is
-// certain if it has written the text anew and has read the note itself.
+// change returns the content of f's buffer, to be written at path to doc by a program that started
+// from an image. The first change of a program may be based on an earlier image that it was shown.
+// That is certain if the program has written the text from scratch and has read the note itself.
 func (f *fileState) change(path model.Path, doc uint64, by program.Program, from content.Image, first, anew bool) *change {
 	b := f.text.Buffer()
 	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: by}
@@ -132,15 +130,14 @@ func (f *fileState) change(path model.Path, doc uint64, by program.Program, from
 	return c
 }
 
-// commit brings what the buffer holds to the workspace, durably. A buffer that
-// was only emptied is left alone unless force is set. After an error the buffer
-// stays, so that the writer can save again.
+// commit writes the buffer to the workspace, durably. It skips a buffer that was only truncated
+// unless force is set. After an error the buffer stays, so that the writer can save again.
 func (f *File) commit(ctx context.Context, force bool) error {
 	defer f.t.holdCommits(f)()
 	return f.commitHeld(ctx, force)
 }
 
-// commitHeld is commit for callers that hold the file's commits.
+// commitHeld is commit for callers of holdCommits.
 func (f *File) commitHeld(ctx context.Context, force bool) error {
 	f.t.folders.RLock()
 	defer f.t.folders.RUnlock()
@@ -162,7 +159,7 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 	return err
 }
 
-// pending is what there is to commit, nil if nothing is, and why it cannot be.
+// pending returns what there is to commit, or nil, and the error if it cannot be committed.
 func (f *fileState) pending(force bool) (*change, error) {
 	b := f.text.Buffer()
 	if !f.life.IsNote() || b == nil || !b.Dirty() || b.Emptied && !force {
@@ -187,7 +184,7 @@ func (c *change) store(ctx context.Context) (bridge.Result, uint64, error) {
 		return res, c.doc, err
 	}
 	res, err := ws.Create(ctx, c.path, c.write)
-	if errors.Is(err, fs.ErrExist) { // somebody else made it in the meantime
+	if errors.Is(err, fs.ErrExist) { // another writer has created it in the meantime
 		res, err = ws.Write(ctx, c.path, c.write)
 	}
 	if err != nil {
@@ -197,15 +194,15 @@ func (c *change) store(ctx context.Context) (bridge.Result, uint64, error) {
 	return res, info.ID, err
 }
 
-// giveMode gives the note that the file has just become the permissions of the file, as a
-// rename does, where that is possible.
+// giveMode gives a new note the permissions of the file from which it was made, as a rename does,
+// if possible.
 func (c *change) giveMode(ctx context.Context) {
 	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.path, fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
 }
 
-// stored takes over the outcome of a commit. After an error the name shows the note and not
-// what could not be saved, from the moment at which the writer is told. Programs that have
-// the file open still see what was written, and may try again.
+// stored applies the outcome of a commit. After an error the name shows the note, and not the text
+// that could not be saved, as soon as the writer gets the error. Programs that have the file open
+// still see what was written, and may try again.
 func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) {
 	mine := f.text.Buffer() == c.buf
 	if err != nil {
@@ -219,7 +216,7 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 		f.t.log.Warn("note written", model.LogPath, string(c.path), slog.String("warning", warning))
 	}
 	if !f.life.IsNote() {
-		return // parked or unlinked meanwhile
+		return // parked or unlinked in the meantime
 	}
 	if f.doc == 0 {
 		f.doc, f.life = doc, f.life.After(evStore)
@@ -233,7 +230,7 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 	}
 }
 
-// become turns a scratch file into the note that its content was committed to.
+// become turns a scratch file into the note to which its content was committed.
 func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
 	f.life, f.doc = f.life.After(evAdopt), doc
 	f.text.Adopt(f.written(c, res, doc), c.gen, res.Version)
@@ -246,10 +243,9 @@ func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
 	f.settle()
 }
 
-// written is what the writer knows after its write became a version: its own bytes,
-// with the time of its last write. What others are shown may differ: the version may have
-// somebody else's change too, or the note keeps its line ends. The same bytes as before
-// keep their time.
+// written returns what the writer sees after its write has become a version: its own bytes, with
+// the time of its last write. Others may see another text: the version may include another writer's
+// change, or keep the note's line ends. Bytes that did not change keep their time.
 func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Image {
 	v, wrote := res.Version, content.ImageOf(res.Version)
 	if v.Text() != c.text {
@@ -263,8 +259,8 @@ func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Im
 	return wrote
 }
 
-// settle ends the buffer once everything is committed and nobody counts on
-// positions in it.
+// settle releases the buffer if everything is committed and no open handle depends on
+// its positions.
 func (f *fileState) settle() {
 	if b := f.text.Buffer(); !f.life.IsNote() || b == nil || b.Dirty() || f.frozen() {
 		return
@@ -277,7 +273,6 @@ func (f *fileState) settle() {
 	}
 }
 
-// dropped is called when the buffer has gone.
 func (f *fileState) dropped() {
 	f.pushed = true // the kernel has pages of the buffer, maybe more than the image's
 	f.t.unsaved.Delete(f.File)
@@ -286,7 +281,7 @@ func (f *fileState) dropped() {
 	}
 }
 
-// giveUp ends a buffer that could not be committed. A note that does not exist vanishes.
+// giveUp drops a buffer that could not be committed. A note that does not exist yet vanishes.
 func (f *fileState) giveUp() {
 	f.text.Refuse()
 	f.dropped()
@@ -299,15 +294,15 @@ func (f *fileState) giveUp() {
 	f.t.entryChanged(f.path())
 }
 
-// arm makes tick run after d, unless it is going to anyway.
+// arm makes tick run after d, unless tick is already scheduled.
 func (f *fileState) arm(d time.Duration) {
 	if f.timer == nil {
 		f.timer = time.AfterFunc(d, f.tick)
 	}
 }
 
-// tick commits what has been left alone for long enough. It looks when no commit is under
-// way: that one may be refused, and what its writer has been told of is not saved later.
+// tick commits a buffer that has not changed for long enough. It checks that while no commit is in
+// progress: a commit may fail, and a text whose writer got an error is not saved later.
 func (f *File) tick() {
 	defer f.t.holdCommits(f)()
 	due, force := false, false

@@ -12,15 +12,15 @@ import (
 	"syscall"
 )
 
-// allowConfig is where the helper reads whether users may let others in.
+// allowConfig is the helper's file with the setting user_allow_other.
 const allowConfig = "/etc/fuse.conf"
 
-// Diagnose checks everything that mounting depends on. It changes nothing, and asks of each
-// mounted relayfs only whether its server lives.
+// Diagnose checks everything that mounting depends on. It changes nothing, and only asks each
+// mounted relayfs whether its server is alive.
 func Diagnose() []Finding {
 	return []Finding{
 		finding("/dev/fuse", "can be opened", Fail, checkDevice()),
-		finding("capability to mount", "can be had", Fail, checkPrivilege(ownStatus)),
+		finding("capability to mount", "is available", Fail, checkPrivilege(ownStatus)),
 		diagnoseHelper(),
 		diagnosePrivileges(ownStatus),
 		diagnoseAllowOther(allowConfig),
@@ -29,7 +29,7 @@ func Diagnose() []Finding {
 	}
 }
 
-// diagnoseHelper looks for fusermount3, which only those who are not root need.
+// diagnoseHelper looks for fusermount3, which all users but root need.
 func diagnoseHelper() Finding {
 	needed := Fail
 	if os.Geteuid() == 0 {
@@ -38,21 +38,20 @@ func diagnoseHelper() Finding {
 	const install = "install the package fuse3 (apt install fuse3, dnf install fuse3)"
 	path, err := exec.LookPath(helper)
 	if err != nil {
-		return Finding{helper, needed, "is not in PATH; everybody but root mounts with it", install}
+		return Finding{helper, needed, "is not in PATH; users other than root need it to mount", install}
 	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return Finding{helper, needed, err.Error(), install}
 	case info.Mode()&fs.ModeSetuid == 0:
-		return Finding{helper, needed, path + " is not setuid root; everybody but root mounts with it", "chown root " + path + " && chmod u+s " + path}
+		return Finding{helper, needed, path + " is not setuid root; users other than root need it to mount", "chown root " + path + " && chmod u+s " + path}
 	}
 	return Finding{Name: helper, Severity: OK, Detail: path}
 }
 
-// diagnosePrivileges reports a restriction under which no setuid program gains
-// anything, the helper included: systemd's NoNewPrivileges, containers'
-// no-new-privileges.
+// diagnosePrivileges reports a restriction under which no setuid program, and so not the helper,
+// gains privileges: systemd's NoNewPrivileges, containers' no-new-privileges.
 func diagnosePrivileges(status string) Finding {
 	const name = "new privileges"
 	text, err := os.ReadFile(status)
@@ -62,7 +61,7 @@ func diagnosePrivileges(status string) Finding {
 	case !bytes.Contains(text, []byte("NoNewPrivs:\t1")):
 		return Finding{Name: name, Severity: OK, Detail: "setuid programs work"}
 	case os.Geteuid() == 0:
-		return Finding{Name: name, Severity: OK, Detail: "not allowed, and root needs none to mount"}
+		return Finding{Name: name, Severity: OK, Detail: "not allowed; root does not need them to mount"}
 	}
 	return Finding{
 		name, Fail, "not allowed to this process (no_new_privs), so that " + helper + " cannot mount",
@@ -78,7 +77,6 @@ func diagnoseAllowOther(conf string) Finding {
 	return finding("allow other users", detail, Warn, checkAllowOther(conf))
 }
 
-// checkAllowOther says why allow-other would be refused.
 func checkAllowOther(conf string) error {
 	if os.Geteuid() == 0 {
 		return nil
@@ -94,11 +92,10 @@ func checkAllowOther(conf string) error {
 	}
 	return &SetupError{
 		Problem: "allow-other is refused: there is no user_allow_other in " + conf,
-		Hint:    "add a line user_allow_other to " + conf + " if other users are to use your mounts", Err: err,
+		Hint:    "add a line user_allow_other to " + conf + " to let other users use your mounts", Err: err,
 	}
 }
 
-// diagnoseDeadMounts asks each relayfs that is mounted whether it lives.
 func diagnoseDeadMounts() Finding {
 	const name = "mounts"
 	mounts, err := mountTable()
@@ -128,8 +125,8 @@ func diagnoseDeadMounts() Finding {
 	return Finding{Name: name, Severity: OK, Detail: fmt.Sprintf("%d relayfs mounted, none dead", len(mounts))}
 }
 
-// diagnoseUserNamespaces reports a restriction that keeps sandboxes (rootless
-// containers, bubblewrap) from mounting anything. Others do not notice it.
+// diagnoseUserNamespaces reports a restriction that keeps sandboxes (rootless containers,
+// bubblewrap) from mounting anything. Other programs do not notice it.
 func diagnoseUserNamespaces(sysctl string) Finding {
 	const name = "user namespaces"
 	text, err := os.ReadFile(sysctl)
@@ -137,7 +134,7 @@ func diagnoseUserNamespaces(sysctl string) Finding {
 		return Finding{Name: name, Severity: OK, Detail: "not restricted by AppArmor"}
 	}
 	return Finding{
-		name, Warn, "restricted by AppArmor: inside of rootless containers nothing can be mounted",
+		name, Warn, "restricted by AppArmor: nothing can be mounted inside of rootless containers",
 		"sysctl kernel.apparmor_restrict_unprivileged_userns=0, or mount outside of the container",
 	}
 }

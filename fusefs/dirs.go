@@ -34,15 +34,15 @@ func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 	if changed, _ := d.state(); changed.After(modTime) {
 		modTime = changed
 	}
-	if modTime.IsZero() { // a server's folder in which nothing has changed
+	if modTime.IsZero() { // a server's folder without changes
 		modTime = d.t.mounted
 	}
 	d.fill(out, d.EmbeddedInode(), 4096, modTime, 2)
 	return nil
 }
 
-// Setattr gives the folder the permissions that a SETATTR sets. In suggest mode, which does
-// not allow that, they are remembered: programs that copy folders do not go on otherwise.
+// Setattr sets the folder's permissions. In suggest mode, which does not allow that, they are only
+// remembered: otherwise programs that copy folders would stop.
 func (d *Dir) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if d.t.ws.Options().Mode == bridge.Direct && d.path().Dir() != "" && !d.t.isPoke(ctx) {
 		if errno := d.chmod(ctx, in); errno != 0 {
@@ -52,7 +52,6 @@ func (d *Dir) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn,
 	return d.common.Setattr(ctx, fh, in, out)
 }
 
-// OpendirHandle opens the folder for listing.
 func (o *overlay) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	return &dirHandle{dir: o.EmbeddedInode(), list: o.folder().list}, dirCacheFlags, 0
 }
@@ -67,8 +66,7 @@ func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
 	return d.listing(entries), 0
 }
 
-// listing is what the workspace lists, without what is parked, with what exists
-// only here.
+// listing returns the workspace's entries, without parked ones, and the nodes that exist only here.
 func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 	dir, list := d.path(), d.dirEntries()
 	d.t.update(func(tb *table) {
@@ -140,7 +138,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 	return n.EmbeddedInode(), 0
 }
 
-// Rmdir removes a folder, one of the workspace if the structure policy lets it.
+// Rmdir removes a folder; a folder of the workspace only if the structure policy allows it.
 func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
 	defer o.t.inval.begin(o)()
@@ -162,7 +160,7 @@ func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 	return syscall.ENOTDIR
 }
 
-// remove removes the folder, which is at p, if nothing is in it. The caller holds the commits.
+// remove removes the folder at p; ErrNotEmpty unless it is empty. The caller holds the commits.
 func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	t := d.t
 	entries, err := t.ws.ReadDir(ctx, p)
@@ -183,7 +181,8 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 		return model.ErrNotEmpty
 	}
 	if emptied && t.isRenamed(p) {
-		// Nothing is left in it but what was unlinked a moment ago: it may be about to be taken back.
+		// The folder holds only files that were unlinked a moment ago, and its rename may be about
+		// to be undone (see putBack).
 		pk := &parking{why: whyUnlinked, by: t.restructuring(ctx), proc: t.programs.Of(ctx)}
 		t.update(func(tb *table) {
 			tb.forget(p, d)
@@ -191,20 +190,19 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 		})
 		return nil
 	}
-	t.settleParked(ctx, p) // what was unlinked a moment ago is really gone now
+	t.settleParked(ctx, p) // really removes what was unlinked a moment ago
 	_, err = t.ws.Remove(ctx, p, t.restructuring(ctx))
 	return err
 }
 
-// dirHandle is an open folder. It lists at the first read, not when it is
-// opened: in between the kernel asks for the folder's modification time, under
-// which it then caches the listing, and a listing older than that time would be
-// taken for current.
+// dirHandle is an open folder. It lists at the first read, not at the open: in between the kernel
+// asks for the folder's modification time, under which it then caches the listing. An older listing
+// than that time would count as current.
 //
-// The kernel may give out the first part of a listing from its cache, lose the
-// cache, and ask us for the rest, by the offset of the last name. So an offset
-// means the same in every listing, however different: it is computed from the name,
-// and names are listed in the order of their offsets.
+// The kernel may return the first part of a listing from its cache, lose the cache, and ask us for
+// the rest, by the offset of the last name. So an offset must mean the same in every listing,
+// however different: it is computed from the name, and names are listed in the order of their
+// offsets.
 type dirHandle struct {
 	dir     *fs.Inode
 	list    func(context.Context) ([]fuse.DirEntry, syscall.Errno)
@@ -245,8 +243,8 @@ const (
 	firstOffset
 )
 
-// dots are the entries of a folder for itself and for its parent. That of the
-// root is outside of the mount, where only the kernel knows it.
+// dots returns the entries of a folder for itself and for its parent. The parent of the root is
+// outside of the mount, and only the kernel knows it.
 func dots(dir *fs.Inode) []fuse.DirEntry {
 	self := fuse.DirEntry{Name: ".", Mode: syscall.S_IFDIR, Ino: dir.StableAttr().Ino, Off: selfOffset}
 	above := fuse.DirEntry{Name: "..", Mode: syscall.S_IFDIR, Ino: self.Ino, Off: parentOffset}
@@ -256,16 +254,15 @@ func dots(dir *fs.Inode) []fuse.DirEntry {
 	return []fuse.DirEntry{self, above}
 }
 
-// nameOffset is the offset of a name in every listing, small enough for a
-// signed off_t.
+// nameOffset returns the offset of a name in every listing. It fits into a signed off_t.
 func nameOffset(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return h.Sum64()>>2 + firstOffset
 }
 
-// Seekdir goes to the place after the name whose offset is off, or to where that would be.
-// At the start the folder is listed again, as rewinddir(3) requires.
+// Seekdir moves to the first name with an offset after off. At the start it lists the folder again,
+// as rewinddir(3) requires.
 func (h *dirHandle) Seekdir(ctx context.Context, off uint64) syscall.Errno {
 	if off == 0 {
 		h.listed = false

@@ -34,43 +34,41 @@
 //
 // # Writing
 //
-// All handles of a File share one buffer, which the first write makes.
-// It is committed to the workspace, as the difference to what the writing
-// process was shown, when a handle that wrote is closed (FLUSH) or synced, when
-// the file is renamed over a note, and after a second of quiet for what a mapped page
-// brings late. Truncation alone publishes nothing for a while, because "empty this note"
-// and "about to write it anew" look alike. While a handle that wrote is open the
-// file shows the buffer and nothing else; what others change meanwhile is
-// merged by the commit and shown when the handle is gone.
+// All handles of a File share one buffer, which the first write creates. It is committed to the
+// workspace, as the difference from the text that the writing process was shown, when a handle that
+// wrote is closed (FLUSH) or synced, when the file is renamed over a note, and, for late writes of
+// mapped pages, after a second without writes. Truncation alone publishes nothing for a while,
+// because "empty this note" and "rewrite it in a moment" look alike. While a handle that wrote is
+// open the file shows only the buffer. The commit merges concurrent changes by others, which are
+// shown after the handle is closed.
 //
 // # Caches
 //
-// The kernel caches attributes, names, listings and pages for an hour, and is
-// told about each change that it did not make itself (notify.go). It has one
-// size for an inode, whoever has that open, and one set of pages. So an inode of a note
-// shows one text, in its answers to GETATTR and READ, until somebody writes through
-// it. A change made elsewhere is a new inode of the same number at the name (shown.go),
-// and a descriptor goes on with what was opened. For a moment after a save the name stays
-// with what was saved. A note that nobody has open keeps no text. With the answer
-// to its first OPEN the kernel gets the text (push). A mount that nobody uses has the kernel forget
-// all notes but the latest (evict.go).
+// The kernel caches attributes, names, listings and pages for an hour, and is notified of each
+// change that it did not make itself (notify.go). It has one size and one set of pages for an
+// inode, whoever has that open. So an inode of a note shows one text, in its answers to GETATTR and
+// READ, until a program writes through it. A change made elsewhere is shown as a new inode with the
+// same number at the name (shown.go), and open descriptors keep the text that they opened. For a
+// moment after a save the name keeps the saved text. A note without open handles keeps no text. The
+// kernel gets the text with the answer to the first OPEN of a note (push). An idle mount makes the
+// kernel forget all notes but the latest (evict.go).
 //
-// # What becomes of a file
+// # States of a file
 //
-// A File is to the names of the mount in one of the states of inode_state.go, whose table says
-// which follows which. An open of the name of one whose write failed, or that is unlinked but
-// still known to the kernel, fails with ESTALE, so that the kernel repeats the lookup. By internal/content, its text is
+// A File is in one of the states of inode_state.go, whose table has the transitions. If the write of a file has failed,
+// or if it is unlinked but the kernel still knows its name, an open by that name fails with ESTALE, so that the kernel
+// repeats the lookup. The text of a File is in one of these states of internal/content:
 //
-//	unread   until the workspace is asked:      shown
-//	asleep   when it is asked for again:        shown; the file retires if it is another
-//	shown    when nobody needs it:              asleep; when somebody writes: written
-//	written  when it is saved and closed:       shown; when that fails: refused
-//	refused  when somebody writes, from its base: written; when the note has that text: shown
+//	unread   at the first request:            shown
+//	asleep   at the next request:             shown; the inode retires if the text has changed
+//	shown    when no longer needed:           asleep; at a write: written
+//	written  when saved and closed:           shown; if that fails: refused
+//	refused  at a write, from its base:       written; when the note has that text: shown
 //
-// These are independent of both: place.gone (the workspace has nothing at the path any
-// more), fileState.pushed (the kernel has pages), fileState.hold (the name waits a moment),
-// File.adopted (a rename is under way), fileState.exported (programs that have the file open
-// go on with an attachment).
+// Independent of both are place.gone (the workspace has no node at the path any more),
+// fileState.pushed (the kernel has pages), fileState.hold (the name keeps its inode for a moment),
+// File.adopted (a rename is in progress) and fileState.exported (programs that have the file open
+// continue with an attachment).
 //
 // # Concurrency and lock order
 //
@@ -80,9 +78,9 @@
 //	names.update     the nodes by their paths; memory only
 //	the locks of place, attributes and entries, and those of notifications, shownLog, recentFiles and the packages in internal
 //
-// Programs that watch the mount are woken by a process of its own (poke_linux.go).
-// A kill -9 during a notification may leave the process, and programs that use the mount, waiting in
-// the kernel. Unmount and the Check of the next mount abort the connection (system_linux.go).
+// A separate process wakes programs that watch the mount (poke_linux.go). A kill -9 during a
+// notification may leave the process, and programs that use the mount, waiting in the kernel.
+// Unmount, and Check before the next mount, abort the connection (system_linux.go).
 //
 // No other lock is held across a call to the workspace, and none across a
 // notification to the kernel that may wait: those come only from the goroutine of
@@ -91,6 +89,6 @@
 //
 // # Errors
 //
-// Every error becomes an errno in one table (errno.go). Where the errno cannot
-// say why, the log does.
+// One table maps every error to an errno (errno.go). If the errno cannot express the reason, the
+// log has it.
 package fusefs

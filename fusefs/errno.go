@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// errnoTable is where errors become errnos. The first row that matches counts. logged says that
-// the errno alone would leave the user guessing, so that the log has the reason too.
+// errnoTable maps errors to errnos. The first matching row counts. logged is set if the errno alone
+// does not explain the failure: then the log has the reason, too.
 var errnoTable = []struct {
 	err    error
 	errno  syscall.Errno
@@ -48,8 +48,8 @@ var errnoTable = []struct {
 	{context.DeadlineExceeded, syscall.ETIMEDOUT, true},
 }
 
-// toErrno returns the errno of err, 0 for nil. It is known if a row of the table
-// or an errno in err's chain says it.
+// toErrno returns the errno of err, 0 for nil. known is set if a row of the table, or an errno in
+// err's chain, determines it.
 func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 	if err == nil {
 		return 0, true, false
@@ -69,12 +69,11 @@ func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 type errnoReporter struct {
 	Log     *slog.Logger
 	Procs   *program.Table
-	Refused func(model.Refusal) // nil: nobody is told
-	// Silent says of a program that nobody wants to know what is refused to it; nil: of none.
+	Refused func(model.Refusal) // gets the refusals; may be nil
+	// Silent reports whether refusals to a program are neither logged nor reported; nil for none.
 	Silent func(program.Program) bool
 }
 
-// Of is the errno of an operation's error, 0 for nil.
 func (r errnoReporter) Of(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
 	if err == nil {
 		return 0
@@ -86,13 +85,13 @@ func (r errnoReporter) Of(ctx context.Context, op string, p model.Path, err erro
 	return errno
 }
 
-// OfSave is Of for what is reported at close, where few programs look: the log always
-// has the sentence.
+// OfSave is Of for errors that are reported at close, which few programs check: the log always has
+// the text.
 func (r errnoReporter) OfSave(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
 	return r.OfSaveBy(r.Procs.Of(ctx), op, p, err)
 }
 
-// OfSaveBy is OfSave for a save that by began and does not wait for.
+// OfSaveBy is OfSave for a save that by has started and does not wait for.
 func (r errnoReporter) OfSaveBy(by program.Program, op string, p model.Path, err error) syscall.Errno {
 	if err == nil {
 		return 0

@@ -9,12 +9,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// changed takes over what the workspace published. It runs on the goroutine of the
-// change, which may be one of our own handlers: it only changes memory
-// and queues. The kernel already knows what was asked for through this mount.
+// changed applies an event of the workspace. It runs on the goroutine of the change, which may be
+// one of our own handlers: it only changes memory and queues. The kernel already knows the changes
+// that were requested through this mount.
 func (t *tree) changed(ev model.Event) {
 	f, ok := ev.Origin.(*File)
-	mine := ev.Origin == any(t) || ok && f.t == t // the tree asked for it, or the file that was written
+	mine := ev.Origin == any(t) || ok && f.t == t // requested by the tree, or by the file that was written
 	if !mine {
 		defer t.wakeWatchers(ev)
 	}
@@ -51,7 +51,7 @@ func (t *tree) wakeWatchers(ev model.Event) {
 
 func (t *tree) contentChanged(ev model.Event, mine bool) {
 	if save, ok := ev.Origin.(*File); ok && mine && save.adopted.Load() {
-		return // the inodes there are about to lose the name to the one that was saved
+		return // the inodes there are about to lose the name to the saved one
 	}
 	var k *known
 	var files []*File
@@ -68,21 +68,19 @@ func (t *tree) contentChanged(ev model.Event, mine bool) {
 	}
 }
 
-// removed forgets the node at p and everything below it. Files that are open go
-// on with what they show.
+// removed forgets the node at p and everything below it. Open files keep what they show.
 func (t *tree) removed(p model.Path) {
 	t.update(func(tb *table) {
 		tb.epoch++
 		tb.lose(p)
 		for at := range maps.Clone(tb.parked) {
 			if p.Contains(at) {
-				tb.unpark(at) // what is gone does not come back
+				tb.unpark(at) // a removed note does not come back
 			}
 		}
 	})
 }
 
-// renamed moves the node at p and everything below it.
 func (t *tree) renamed(p, newPath model.Path) {
 	t.update(func(tb *table) {
 		tb.epoch++

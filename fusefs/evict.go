@@ -11,18 +11,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// The kernel keeps names and inodes for as long as it has memory to spare, and each costs this process half a kilobyte: for
-// good, after one search through a vault. So when nobody has used the mount for a while, the kernel is asked to forget
-// the notes that were looked up longest ago. A program that comes back to one looks it up again.
+// The kernel keeps names and inodes as long as it has memory to spare, and each costs this process half a kilobyte:
+// after one search through a vault, for good. So if the mount was not used for a while, the kernel is asked to forget
+// the notes that were looked up longest ago. A program that needs one again looks it up again.
 
 const (
-	// maxIdle is how many notes an idle mount leaves to the kernel.
+	// maxIdle is the number of notes that an idle mount leaves to the kernel.
 	maxIdle = 16 << 10
-	// evictBatch is how many the kernel is asked to forget before somebody who uses the mount again is noticed.
+	// evictBatch is the number of notes to evict before checking whether the mount is used again.
 	evictBatch = 256
 )
 
-// evict has the kernel forget notes but the latest so many, if nobody has used the mount since it was last called.
+// evict makes the kernel forget all but the latest keep notes, if the mount was not used since the last call.
 func (t *tree) evict(ctx context.Context, keep int) {
 	if t.used.Swap(false) {
 		return
@@ -41,7 +41,6 @@ func (t *tree) evict(ctx context.Context, keep int) {
 	}
 }
 
-// oldest are the notes that the kernel knows, but for the latest so many.
 func (n *names) oldest(keep int) (notes []known) {
 	n.update(func(tb *table) {
 		for _, k := range tb.nodes {
@@ -58,20 +57,20 @@ func (n *names) oldest(keep int) (notes []known) {
 	return notes[:max(len(notes)-keep, 0)]
 }
 
-// isOpen says that somebody has the file open, or that it is being saved.
+// isOpen reports whether the file has a handle or is being saved.
 func (f *File) isOpen() (open bool) {
 	f.update(func(s *fileState) { open = len(s.handles) > 0 || s.text.Buffer() != nil || !s.hold.until.IsZero() })
 	return open
 }
 
-// isPinned says that somebody may be about to open the file.
+// isPinned reports whether a program may be about to open the file.
 func (f *File) isPinned() (pinned bool) {
 	f.update(func(s *fileState) { pinned = s.pins > 0 })
 	return pinned
 }
 
-// forgetUnused drops the nodes that the kernel has forgotten: they are not in go-fuse's tree of names, which mirrors the
-// kernel's. One that was looked up since before may be on its way there.
+// forgetUnused drops the nodes that the kernel has forgotten: they are not in go-fuse's tree of names, which mirrors
+// the kernel's. It keeps nodes that were looked up since before, because the answer may be on its way to the kernel.
 func (t *tree) forgetUnused(before time.Time) {
 	unused := make(map[model.Path]*known)
 	t.update(func(tb *table) {
@@ -81,7 +80,7 @@ func (t *tree) forgetUnused(before time.Time) {
 			}
 		}
 	})
-	maps.DeleteFunc(unused, func(_ model.Path, k *known) bool { // asks files, which lock themselves before the table
+	maps.DeleteFunc(unused, func(_ model.Path, k *known) bool { // locks files, which come before the table
 		f, ok := k.node.(*File)
 		return ok && (f.isOpen() || f.isPinned()) || holdsScratch(k.node) || k.node.wereSet()
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/content"
 )
 
-// File is a note or a scratch file. A rename can make the one the other.
+// File is a note or a scratch file. A rename can turn one into the other.
 type File struct {
 	common
 
@@ -27,24 +27,23 @@ type File struct {
 	state fileState
 }
 
-// fileState is the content of a file and what becomes of it. File.update hands it out.
 type fileState struct {
 	*File
 	life     inodeState
-	doc      uint64 // the note's ID in the workspace, 0 while it is not there
+	doc      uint64 // the note's ID in the workspace, 0 if the workspace does not have it
 	text     content.Text
 	handles  map[*Handle]struct{}
-	pushed   bool        // the kernel was given the content, or a writer's, see push
-	pins     int         // how many need the text, besides handles
-	told     time.Time   // when the kernel was last told of the attributes; zero if it knows none
-	hold     hold        // of the name, after a save
-	timer    *time.Timer // the next look at whether to commit
+	pushed   bool        // the kernel has the content, or a writer's; see push
+	pins     int         // users of the text besides handles
+	told     time.Time   // when the kernel last got the attributes; zero if it has none
+	hold     hold        // keeps the inode at its name after a save
+	timer    *time.Timer // runs tick
 	charged  int64       // bytes accounted to the scratch layer
 	exported exported
 }
 
-// exported is the attachment that a scratch file became by a rename to such a name.
-// Programs that have the scratch file open go on with it.
+// exported is the attachment that a scratch file became by a rename. Programs that have the scratch
+// file open continue with it.
 type exported interface {
 	attr(ctx context.Context, out *fuse.Attr) error
 	setattr(ctx context.Context, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno
@@ -61,7 +60,7 @@ func (t *tree) newFile(mode uint32) *File {
 	return f
 }
 
-// update calls fn with the state. Nobody else has it meanwhile.
+// update calls fn with the state, under the lock of f.
 func (f *File) update(fn func(*fileState)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,11 +77,11 @@ func (f *File) goesOnAs() (e exported) {
 	return e
 }
 
-// attr fills in what the kernel is told of the inode, and of its content from here on.
-// If that is no longer the newest version, f has retired when attr returns.
+// attr fills in the attributes for the kernel. They belong to the content that reads return from
+// now on. If that is no longer the newest version, f has retired when attr returns.
 func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 	err := f.pin(ctx)
-	if err != nil && !errors.Is(err, syscall.ESTALE) { // then its size and time are known
+	if err != nil && !errors.Is(err, syscall.ESTALE) { // size and time are known after ESTALE
 		f.unpin()
 		return err
 	}
@@ -105,8 +104,8 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 	return nil
 }
 
-// OnForget is called when the kernel has forgotten the inode, so that nobody has it open.
-// The handles say that already where there are any.
+// OnForget is called when the kernel has forgotten the inode, so that no program has it open. On a
+// mount with handles the end of the last handle has shown that before.
 func (f *File) OnForget() {
 	f.t.former.drop(f)
 	f.update(func(s *fileState) {
@@ -150,7 +149,7 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 	return f.common.Setattr(ctx, nil, in, out)
 }
 
-// touched answers a SETATTR that sets nothing on an inode that has no name any more, with what the kernel knows.
+// touched answers a SETATTR that sets nothing, on an inode without a name, from cached attributes.
 func (f *File) touched(out *fuse.AttrOut) syscall.Errno {
 	out.SetTimeout(cacheTimeout)
 	f.update(func(s *fileState) {
@@ -172,8 +171,8 @@ func (f *fileState) fits(size int64) syscall.Errno {
 	return 0
 }
 
-// release gives back what the file was charged, when its name is gone or it is
-// no longer scratch.
+// release returns the bytes that were charged to the file, when its name is gone or it is no longer
+// scratch.
 func (f *File) release() {
 	f.update(func(s *fileState) {
 		f.t.scratch.grow(-s.charged)
@@ -181,7 +180,8 @@ func (f *File) release() {
 	})
 }
 
-// untouchedSince says that nobody has the file open or has changed it since t.
+// untouchedSince reports whether no program has the file open or has changed it since
+// t.
 func (f *File) untouchedSince(t time.Time) (untouched bool) {
 	f.update(func(s *fileState) {
 		untouched = len(s.handles) == 0 && s.text.ModTime().Before(t) && f.setBefore(t)
@@ -189,19 +189,18 @@ func (f *File) untouchedSince(t time.Time) (untouched bool) {
 	return untouched
 }
 
-// lose takes the name from f, by one of the events that mean that. A program that has it
-// open keeps it, as POSIX requires, and nothing of it is committed any more.
+// lose takes the name from f, by an event with that effect. Programs that have f open keep it, as
+// POSIX requires, but its content is not committed any more.
 func (f *File) lose(e inodeEvent) {
 	f.update(func(s *fileState) {
 		if s.text.State() == content.Asleep {
-			e = evUnlinkStale // its text is not known any more
+			e = evUnlinkStale // its text is no longer known
 		}
 		s.detach(e)
 	})
 	f.release()
 }
 
-// detach makes a note a scratch file with the content it shows.
 func (f *fileState) detach(e inodeEvent) {
 	if f.life.IsNote() {
 		f.text.Detach()

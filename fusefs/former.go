@@ -14,18 +14,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// A change made elsewhere puts a new inode at a note's name (shown.go). A program that watches the note itself, and not its
-// folder, has its watch on the inode that was there, which the kernel keeps for that. So the process that wakes watchers
-// touches that inode, too. It has no name any more: for that process alone it has one in a folder that nobody else finds.
+// A change made elsewhere puts a new inode at a note's name (shown.go). A program that watches the note itself, and not
+// its folder, watches the old inode, which the kernel keeps for that. So the process that wakes watchers touches the
+// old inode, too. That has no name any more: for that process alone it has one in a hidden folder.
 
 // formerDir is the name of that folder, at the top of the mount.
 const formerDir = ".relayfs-former"
 
 // formerInodes are the inodes that had a note's name and that the kernel has not forgotten.
 type formerInodes struct {
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	files map[*File]model.Path
-	dir   *ScratchDir // nil until it is first needed
+	dir   *ScratchDir // nil until first needed
 }
 
 // add keeps f, which had the name p, until the kernel forgets it.
@@ -44,10 +44,9 @@ func (l *formerInodes) drop(f *File) {
 	delete(l.files, f)
 }
 
-// nameOfFormer is the name of f in the folder.
 func nameOfFormer(f *File) string { return strconv.FormatUint(f.StableAttr().Gen, 16) }
 
-// at returns the paths, below the top of the mount, by which the inodes that had the name p are touched.
+// at returns the paths, below the top of the mount, of the inodes that had the name p.
 func (l *formerInodes) at(p model.Path) (paths []model.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,8 +69,9 @@ func (l *formerInodes) find(name string) *File {
 	return nil
 }
 
-// lookupFormer is Lookup of the folder, or of a name in it, by the process that wakes watchers; nil for all else. The kernel
-// does not keep the names, and so not the inodes.
+// lookupFormer handles Lookup of the folder of former inodes, and of the names in it, for the process that wakes
+// watchers. It returns nil for any other process or name. The names are dropped after a second, so that the kernel can
+// forget the inodes.
 func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.EntryOut) *fs.Inode {
 	t := o.t
 	top := o.EmbeddedInode() == t.root.EmbeddedInode() && name == formerDir
@@ -81,7 +81,7 @@ func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.Entry
 	out.SetEntryTimeout(1)
 	if top {
 		d := t.formerFolder()
-		_ = d.attr(ctx, &out.Attr) // which cannot fail
+		_ = d.attr(ctx, &out.Attr) // cannot fail
 		return d.EmbeddedInode()
 	}
 	f := t.former.find(name)
@@ -93,7 +93,6 @@ func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.Entry
 	return f.EmbeddedInode()
 }
 
-// inode is the folder's, nil if there is none.
 func (l *formerInodes) inode() *fs.Inode {
 	l.mu.Lock()
 	defer l.mu.Unlock()

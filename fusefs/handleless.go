@@ -9,35 +9,33 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// handleless serves a mount without handles. A read-only mount does not need
-// them: they record what a program was shown, for when it writes. The kernel learns that
-// from the first OPEN, OPENDIR and FLUSH. From then on it opens, reads what it has cached,
-// and closes without asking. What it does ask for, pages and listings, comes without a
-// handle, and gets one of ours for as long as the answer takes.
+// handleless serves a mount without handles. A read-only mount does not need them: they record what
+// a program was shown, for its later writes. The kernel learns from the first OPEN, OPENDIR and
+// FLUSH that it need not send more. From then on it opens, reads from its cache, and closes without
+// a request. Its requests for pages and listings have no handle, and get one of ours until they are
+// answered.
 //
-// Nobody tells any more who has a file open: any inode that the kernel knows may be, until
-// the kernel forgets it. And as nobody opens, nothing wakes a note between the answer with
-// its size and the READ. So the notes that were shown last stay awake (recentFiles).
+// So it is unknown which files are open: any inode that the kernel knows may be, until the kernel
+// forgets it. And no open loads a note's text between the answer with its size and the READ. So the
+// notes that were shown last keep their texts (recentFiles).
 type handleless struct {
 	fuse.RawFileSystem
 
-	mu      sync.Mutex // protects the following
+	mu      sync.Mutex // guards the fields below
 	streams map[streamKey]uint64
 }
 
-// streamKey is a listing that was sent up to an offset. Its handle is kept
-// for the next READDIR, which would otherwise list a large folder anew.
+// streamKey identifies a listing that was sent up to an offset. Its handle is kept for the next
+// READDIR, which would otherwise list a large folder again.
 type streamKey struct{ node, off uint64 }
 
-// maxStreams bounds the listings that nobody has read to the end.
 const maxStreams = 64
 
-// withoutHandles returns inner without handles.
 func withoutHandles(inner fuse.RawFileSystem) fuse.RawFileSystem {
 	return &handleless{RawFileSystem: inner, streams: make(map[streamKey]uint64)}
 }
 
-// Open, OpenDir and Flush answer that the kernel need not ask.
+// Open, OpenDir and Flush answer that the kernel need not send such requests.
 func (*handleless) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
@@ -48,7 +46,6 @@ func (*handleless) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.St
 
 func (*handleless) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
 
-// Read opens, reads and closes.
 func (s *handleless) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
 	var out fuse.OpenOut
 	open := fuse.OpenIn{InHeader: in.InHeader, Flags: syscall.O_RDONLY}
@@ -61,12 +58,10 @@ func (s *handleless) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (
 	return s.RawFileSystem.Read(cancel, &read, buf)
 }
 
-// ReadDir lists from an offset.
 func (s *handleless) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	return s.list(cancel, in, out, s.RawFileSystem.ReadDir)
 }
 
-// ReadDirPlus lists from an offset, with attributes.
 func (s *handleless) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	return s.list(cancel, in, out, s.RawFileSystem.ReadDirPlus)
 }
@@ -87,7 +82,7 @@ func (s *handleless) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.Dir
 	return status
 }
 
-// stream takes out the listing that goes on at in.Offset, or begins one.
+// stream removes the listing that continues at in.Offset, or starts one.
 func (s *handleless) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64, status fuse.Status) {
 	key := streamKey{in.NodeId, in.Offset}
 	s.mu.Lock()
@@ -102,7 +97,7 @@ func (s *handleless) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64,
 	return out.Fh, status
 }
 
-// keep stores a listing, and says whether it did. It releases an older one at the same
+// keep stores a listing, and reports whether it did. It releases an older listing at the same
 // offset.
 func (s *handleless) keep(key streamKey, fh uint64) bool {
 	s.mu.Lock()

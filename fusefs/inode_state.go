@@ -2,37 +2,37 @@
 
 package fusefs
 
-// inodeState is what a file is to the names of the mount: a note or scratch, at its name or not.
+// inodeState is the state of a file in relation to the names of the mount: a note or scratch, with
+// or without its name.
 type inodeState uint8
 
 const (
 	stateScratch          inodeState = iota // a file of this mount alone
 	stateUnstored                           // a note that the workspace does not have yet
 	stateLive                               // the inode at a note's name
-	stateReplaced                           // a note's inode that goes on as it was opened; another has its name
-	stateReplacedOnDemand                   // the same, because somebody asked for another text, which the name shows at once
-	stateWriteFailed                        // the same, because what was written could not be saved
+	stateReplaced                           // a replaced inode of a note: its handles keep their text, and another inode has the name
+	stateReplacedOnDemand                   // the same, after a requested change, which the name shows at once
+	stateWriteFailed                        // the same, because the text could not be saved
 	stateUnlinked                           // scratch without a name
 	stateUnlinkedStale                      // the same, but the kernel does not know that the name leads elsewhere
 )
 
-// inodeEvent is what happens to a file.
 type inodeEvent uint8
 
 const (
-	evAdopt           inodeEvent = iota // its content has become a note's by a rename
+	evAdopt           inodeEvent = iota // a rename made its content a note's
 	evStore                             // the workspace has the note
 	evReplace                           // its note has another text
-	evReplaceOnDemand                   // its note has another text that somebody asked for
+	evReplaceOnDemand                   // its note has another text that a caller has requested
 	evRefuse                            // its content could not be saved
-	evBecomeScratch                     // it is a note no more, and keeps a name
-	evUnlink                            // its name goes
-	evUnlinkStale                       // its name goes to another, without the kernel's doing
+	evBecomeScratch                     // it is no longer a note, but keeps a name
+	evUnlink                            // its name is removed
+	evUnlinkStale                       // another inode gets its name, and the kernel does not know that
 )
 
-// stateAfter has the state that follows, by the event and the state before.
+// stateAfter has the next state by the event and the present state.
 var stateAfter = [...][8]inodeState{
-	// The states before are in the order of their constants.
+	// The present states are in the order of their constants.
 	evAdopt:           {stateLive, stateLive, stateLive, stateLive, stateLive, stateLive, stateLive, stateLive},
 	evStore:           {stateScratch, stateLive, stateLive, stateReplaced, stateReplacedOnDemand, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
 	evReplace:         {stateScratch, stateUnstored, stateReplaced, stateReplaced, stateReplacedOnDemand, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
@@ -43,22 +43,21 @@ var stateAfter = [...][8]inodeState{
 	evUnlinkStale:     {stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale},
 }
 
-// After returns the state that s becomes.
 func (s inodeState) After(e inodeEvent) inodeState { return stateAfter[e][s] }
 
-// IsNote says that the content is, or is to be, a document's.
+// IsNote reports whether the content is, or will be, that of a document.
 func (s inodeState) IsNote() bool { return stateUnstored <= s && s <= stateWriteFailed }
 
-// IsStored says that the workspace has the note.
+// IsStored reports whether the workspace has the note.
 func (s inodeState) IsStored() bool { return stateLive <= s && s <= stateWriteFailed }
 
-// HasRetired says that another inode has the note's name.
+// HasRetired reports whether another inode has taken the note's name.
 func (s inodeState) HasRetired() bool { return stateReplaced <= s && s <= stateWriteFailed }
 
-// IsStale says that who comes by the name is told to look it up again.
+// IsStale reports whether an open must fail with ESTALE, so that the kernel repeats the
+// lookup.
 func (s inodeState) IsStale() bool { return s == stateWriteFailed || s == stateUnlinkedStale }
 
-// Links is the number of the file's names.
 func (s inodeState) Links() uint32 {
 	if s >= stateUnlinked {
 		return 0

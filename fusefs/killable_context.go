@@ -16,25 +16,24 @@ import (
 )
 
 // killableContext is the context of a request that only the death of its process cancels. The
-// kernel interrupts a request for any signal, even for one that the process handles and
-// goes on after. A call on a disk is not interrupted for that, and programs do not expect it.
+// kernel interrupts a request for any signal, even one that the process handles and survives. Calls
+// on a disk are not interrupted by such signals, and programs do not expect it.
 //
-// The kernel interrupts a request once. So from then on somebody must look whether the
-// process dies. That begins only if somebody waits for Done and the kernel has interrupted.
+// The kernel interrupts a request only once. From then on a goroutine must check whether the
+// process dies. It checks only if a caller waits for Done and the kernel has interrupted.
 type killableContext struct {
 	context.Context // of the request
 
-	mu      sync.Mutex    // protects the following
-	dying   chan struct{} // closed when the process dies; nil until somebody waits
-	answers chan struct{} // closed by End; nil until somebody waits
+	mu      sync.Mutex    // guards the fields below
+	dying   chan struct{} // closed when the process dies; nil until a caller waits
+	answers chan struct{} // closed by End; nil until a caller waits
 }
 
-// newKillableContext returns the context of a request. The caller ends it.
+// newKillableContext returns the context of a request. The caller must call End.
 func newKillableContext(request context.Context) *killableContext {
 	return &killableContext{Context: request}
 }
 
-// End ends the watch for the death of the process, if there is one.
 func (p *killableContext) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,10 +43,9 @@ func (p *killableContext) End() {
 	}
 }
 
-// Done implements context.Context.
 func (p *killableContext) Done() <-chan struct{} {
 	interrupted := p.Context.Done()
-	if interrupted == nil { // the request is not interrupted at all
+	if interrupted == nil { // the request cannot be interrupted
 		return nil
 	}
 	p.mu.Lock()
@@ -59,7 +57,6 @@ func (p *killableContext) Done() <-chan struct{} {
 	return p.dying
 }
 
-// Err implements context.Context.
 func (p *killableContext) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,11 +68,10 @@ func (p *killableContext) Err() error {
 	}
 }
 
-// lookForDeath is how often a process that was interrupted is looked at.
 const lookForDeath = 100 * time.Millisecond
 
-// watch closes dying when the kernel has interrupted a request and its process dies, or
-// returns when answers is closed.
+// watch closes dying when the kernel has interrupted a request and its process dies. It returns
+// early when answers is closed.
 func watch(request context.Context, dying chan<- struct{}, answers <-chan struct{}) {
 	select {
 	case <-answers:
@@ -98,15 +94,15 @@ func watch(request context.Context, dying chan<- struct{}, answers <-chan struct
 	close(dying)
 }
 
-// isDying reports whether a thread is gone, or about to be. Where nobody can tell, as on macOS or
-// for a process of another machine's namespace, it is taken to be.
+// isDying reports whether a thread has ended or is about to. Where that is unknown, as on macOS or
+// for a process of another machine's namespace, it returns true.
 func isDying(thread uint32) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
 	return err != nil || hasFatalSignal(status)
 }
 
-// nonFatalSignals are the signals that end no process: those which are ignored or stop it,
-// see signal(7).
+// nonFatalSignals are the signals that end no process: by default they are ignored or stop it, see
+// signal(7).
 var nonFatalSignals = signals(syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH,
 	syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 
@@ -117,8 +113,8 @@ func signals(list ...syscall.Signal) (set uint64) {
 	return set
 }
 
-// hasFatalSignal reads from /proc/PID/status whether a signal waits that ends the thread: it
-// is pending, and neither blocked nor ignored nor handled.
+// hasFatalSignal reports whether /proc/PID/status lists a pending signal that will end the thread:
+// one that is not blocked, ignored or handled.
 func hasFatalSignal(status []byte) bool {
 	var pending, spared uint64
 	for line := range bytes.Lines(status) {

@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Link is a symbolic link of the workspace. The kernel follows it, so that its target has
-// one inode, whatever name a program comes by.
+// Link is a symbolic link of the workspace. The kernel follows it, so that its target has one
+// inode, whatever path a program uses.
 type Link struct{ common }
 
 func (l *Link) attr(ctx context.Context, out *fuse.Attr) error {
@@ -25,14 +25,14 @@ func (l *Link) attr(ctx context.Context, out *fuse.Attr) error {
 	return err
 }
 
-// Readlink is asked each time: where a link leads changes with other names.
+// Readlink asks the workspace each time: a link's target path changes with other names.
 func (l *Link) Readlink(ctx context.Context) ([]byte, syscall.Errno) {
 	p := l.path()
 	info, err := l.t.ws.Stat(ctx, p)
 	return []byte(info.Target), l.t.errno.Of(ctx, "readlink", p, err)
 }
 
-// ScratchLink is a symbolic link of the scratch layer. Emacs makes its locks of them.
+// ScratchLink is a symbolic link of the scratch layer. Emacs uses such links as locks.
 type ScratchLink struct {
 	common
 	target  string

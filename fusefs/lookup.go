@@ -53,7 +53,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	return t
 }
 
-// lookup finds what is at p in the workspace, or a new note that it does not have yet.
+// lookup returns the node at p, or a new note at p that the workspace does not have yet.
 func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, error) {
 	for {
 		var k *known
@@ -73,8 +73,8 @@ func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, erro
 	}
 }
 
-// bind returns the node for what the workspace described, nil if names have
-// changed since epoch, and an error if it is parked.
+// bind returns the node for info, nil if names have changed since epoch, and an error if the node
+// is parked.
 func (t *tree) bind(info bridge.Info, epoch uint64) (n node, err error) {
 	t.used.Store(true)
 	t.update(func(tb *table) {
@@ -117,7 +117,7 @@ func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 	return n
 }
 
-// Lookup finds a name: scratch first, because it hides what is below it.
+// Lookup finds a name: scratch first, because scratch names hide those of the workspace.
 func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	defer o.t.inval.begin(o)()
 	if former := o.lookupFormer(ctx, name, out); former != nil {
@@ -131,7 +131,7 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 		return o.Lookup(ctx, name, out)
 	}
 	if !isASCII(name) && (err != nil || p.Base() != name) {
-		// The kernel is not told of changes of another spelling of a name (NFC, NFD): not cached.
+		// The kernel is not notified of other spellings of a name (NFC, NFD): not cached.
 		out.SetEntryTimeout(1)
 	}
 	if err != nil {
@@ -149,7 +149,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// child finds a name. The path it returns is how the workspace spells it, "" in the scratch layer.
+// child finds a name. It returns the path as the workspace spells it, "" in the scratch layer.
 func (o *overlay) child(ctx context.Context, name string) (node, model.Path, error) {
 	var p model.Path
 	if o.folder().inWorkspace() {
@@ -162,7 +162,7 @@ func (o *overlay) child(ctx context.Context, name string) (node, model.Path, err
 	switch {
 	case errors.Is(err, model.ErrNameTooLong):
 		return nil, p, err
-	case err != nil, p == "": // no such thing can be there
+	case err != nil, p == "": // no such name can exist
 		return nil, p, syscall.ENOENT
 	}
 	return o.t.lookup(ctx, p)

@@ -20,22 +20,21 @@ import (
 )
 
 const (
-	fsName    = "relayfs"        // the mount's source begins with it
-	mountType = "fuse." + fsName // its type in the table of mounts
+	fsName    = "relayfs"        // prefix of the mount's source
+	mountType = "fuse." + fsName // the mount's type in the table of mounts
 	helper    = "fusermount3"    // mounts and unmounts for users who are not root
 )
 
-// mountEntry is one line of the kernel's table of mounts.
 type mountEntry struct {
 	dir, fstype string
-	source      string // of a relayfs: sourceOf its process
-	minor       string // device number, which for FUSE is the connection's name
+	source      string // of a relayfs: sourceOf(its process)
+	minor       string // minor device number; for FUSE, the connection's name
 }
 
-// sourceOf is the source of a mount. It names the process, because one that does not answer cannot be asked.
+// sourceOf names the process in the mount's source: a process that hangs cannot be asked.
 func sourceOf(pid int) string { return fmt.Sprintf("%s-%d", fsName, pid) }
 
-// server is the process that serves a relayfs, 0 for other mounts.
+// server returns the process that serves a relayfs, 0 for other mounts.
 func (m mountEntry) server() int {
 	number, ok := strings.CutPrefix(m.source, fsName+"-")
 	pid, err := strconv.Atoi(number)
@@ -45,8 +44,8 @@ func (m mountEntry) server() int {
 	return pid
 }
 
-// Killed reports whether a process was killed and has not ended. It answers nothing any more, and may wait in the kernel until
-// its mount is freed.
+// Killed reports whether a process was killed and has not ended. Such a process no longer answers, and may wait in the
+// kernel until its mount is freed.
 func Killed(pid int) bool { return pid > 0 && killed(pid) }
 
 // free ends a mount whose process was killed, and with it the process. Programs that wait for the mount get an error.
@@ -67,11 +66,11 @@ func (m mountEntry) free() error {
 	return lazyUnmount(m.dir)
 }
 
-// killedPatience is how long a killed process may take to end when its mount is freed.
+// killedPatience is the time in which a killed process may end after its mount was freed.
 const killedPatience = time.Second
 
-// FreeKilled unmounts the relayfs at dir if its process was killed and has not ended. The process ends, and programs that wait
-// for the mount get an error. It does nothing to other mounts. The error is a *SetupError.
+// FreeKilled unmounts the relayfs at dir if its process was killed and has not ended. The process ends, and programs
+// that wait for the mount get an error. FreeKilled leaves other mounts alone. The error is a *SetupError.
 func FreeKilled(dir string) error {
 	if m, err := mountOf(dir); err == nil && Killed(m.server()) {
 		return m.free()
@@ -79,8 +78,8 @@ func FreeKilled(dir string) error {
 	return nil
 }
 
-// mountOf returns the mount at dir, the zero one if there is none. It asks the kernel's
-// table and never touches dir, which may be a dead mount.
+// mountOf returns the mount at dir, or the zero mountEntry. It reads the kernel's table and never
+// touches dir, which may be a dead mount.
 func mountOf(dir string) (mountEntry, error) {
 	dir, err := realDir(dir)
 	if err != nil {
@@ -90,7 +89,6 @@ func mountOf(dir string) (mountEntry, error) {
 	return topmost(mounts, dir), err
 }
 
-// topmost is the last of several mounts at dir.
 func topmost(mounts []mountEntry, dir string) (found mountEntry) {
 	for _, m := range mounts {
 		if m.dir == dir {
@@ -110,13 +108,12 @@ func realDir(dir string) (string, error) {
 	return filepath.Join(parent, filepath.Base(dir)), err
 }
 
-// Mountable says why nothing can be mounted here, whatever the mountpoint. The error is a *SetupError.
+// Mountable returns a *SetupError if nothing can be mounted on this system, at any mountpoint.
 func Mountable() error { return cmp.Or(checkDevice(), checkHelper()) }
 
-// Check says whether dir can be mounted: FUSE is there and usable, and dir is an
-// existing directory, empty unless nonEmpty is set, on which no relayfs is
-// mounted. Check clears a dead mount that relayfs left there. The error is a *SetupError
-// that says what is missing.
+// Check returns an error if dir cannot be mounted. FUSE must be available and usable, and dir must
+// be an existing directory, empty unless nonEmpty is set, without a mounted relayfs. Check clears a
+// dead mount that relayfs left there. The error is a *SetupError that describes what is missing.
 func Check(dir string, nonEmpty bool) error {
 	if err := Mountable(); err != nil {
 		return err
@@ -127,9 +124,9 @@ func Check(dir string, nonEmpty bool) error {
 	return checkMountpoint(dir, nonEmpty)
 }
 
-// probe asks the server of a mount whether it lives: ENOTCONN if it does not,
-// os.ErrDeadlineExceeded if it keeps silent. A stat would not do, because the kernel
-// answers it from its cache. A question that the server's end interrupts is asked again.
+// probe asks the server of a mount whether it is alive: ENOTCONN if it is not,
+// os.ErrDeadlineExceeded if it does not answer. A stat would not do, because the kernel answers it
+// from its cache. If the end of the server interrupts the question, probe asks again.
 func probe(dir string) error {
 	answer := make(chan error, 1)
 	go func() {
@@ -148,8 +145,8 @@ func probe(dir string) error {
 	}
 }
 
-// probePatience is how long the server of a mount may keep silent: one that is
-// suspended does for ever.
+// probePatience is the time in which the server of a mount must answer. A suspended server never
+// answers.
 const probePatience = 5 * time.Second
 
 func silentMount(dir string) *SetupError {
@@ -159,8 +156,7 @@ func silentMount(dir string) *SetupError {
 	}
 }
 
-// clearDeadMount takes away a mount whose server is gone, if it was one of ours:
-// the kernel refuses to mount over it.
+// clearDeadMount removes a dead mount of relayfs: the kernel refuses to mount over it.
 func clearDeadMount(dir string) error {
 	if err := FreeKilled(dir); err != nil {
 		return err
@@ -178,11 +174,11 @@ func clearDeadMount(dir string) error {
 	return lazyUnmount(dir)
 }
 
-// ours refuses a dead mount that relayfs has not made. err is what it answers.
+// ours refuses a dead mount that relayfs has not made. err is the mount's answer.
 func ours(dir string, err error) error {
 	if m, tableErr := mountOf(dir); tableErr != nil || m.fstype != mountType {
 		return &SetupError{
-			Problem: fmt.Sprintf("mountpoint %q is a dead mount of something else", dir),
+			Problem: fmt.Sprintf("mountpoint %q is a dead mount of another program", dir),
 			Hint:    fmt.Sprintf("clear it with `fusermount3 -uz %s`", dir),
 			Err:     err,
 		}
@@ -190,8 +186,8 @@ func ours(dir string, err error) error {
 	return nil
 }
 
-// CheckMountpoint is the part of Check about dir and about those who are let in. It changes nothing: a dead mount that
-// relayfs left is no error, since Check clears it.
+// CheckMountpoint is the part of Check about dir and about access by other users. It changes nothing: a dead mount
+// that relayfs left is no error, because Check clears it.
 func CheckMountpoint(dir string, nonEmpty, allowOther bool) error {
 	if allowOther {
 		if err := checkAllowOther(allowConfig); err != nil {
@@ -215,14 +211,14 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &SetupError{
-			Problem: fmt.Sprintf("mountpoint %q does not exist", dir), Hint: fmt.Sprintf("make it with `mkdir -p %s`", dir),
+			Problem: fmt.Sprintf("mountpoint %q does not exist", dir), Hint: fmt.Sprintf("create it with `mkdir -p %s`", dir),
 		}
 	case err != nil:
 		return &SetupError{Problem: fmt.Sprintf("mountpoint %q cannot be used", dir), Hint: "choose a directory of your own", Err: err}
 	case !info.IsDir():
 		return &SetupError{Problem: fmt.Sprintf("mountpoint %q is not a directory", dir), Hint: "give an empty directory"}
 	case os.Geteuid() != 0 && unix.Access(dir, unix.W_OK) != nil:
-		return &SetupError{Problem: fmt.Sprintf("mountpoint %q may not be written by you, and so not be mounted over", dir), Hint: "choose a directory of your own"}
+		return &SetupError{Problem: fmt.Sprintf("you may not write to mountpoint %q, and so cannot mount over it", dir), Hint: "choose a directory of your own"}
 	}
 	if m, err := mountOf(dir); err == nil && m.fstype == mountType {
 		return &SetupError{
@@ -245,7 +241,6 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 	return nil
 }
 
-// Mounted are the directories at which a relayfs is mounted, dead ones too.
 func Mounted() (dirs []string) {
 	mounts, _ := mountTable() // none if it cannot be read
 	for _, m := range mounts {
@@ -256,9 +251,8 @@ func Mounted() (dirs []string) {
 	return dirs
 }
 
-// Unmount unmounts the relayfs at dir, even one whose server is dead.
-// Its server, if it lives, commits what is written and not yet closed. A mount
-// that programs still use is left alone: the *SetupError names them.
+// Unmount unmounts the relayfs at dir, even if its server is dead. A live server commits what is
+// written and not yet closed. A mount that programs still use stays: the *SetupError names them.
 func Unmount(dir string) error {
 	m, err := mountOf(dir)
 	if err != nil {
@@ -292,11 +286,11 @@ func Unmount(dir string) error {
 	}
 }
 
-// busyPatience is how long a mount may be busy: who wakes watchers has what changed open for a moment, and so
-// have the programs that it wakes.
+// busyPatience is the time for which a mount may be busy: the process that wakes watchers has changed files
+// open for a moment, and so have the programs that it wakes.
 const busyPatience = time.Second
 
-// lazyUnmount detaches dir at once; who still uses it keeps it until done.
+// lazyUnmount detaches dir at once; programs that still use it keep it until they are done.
 func lazyUnmount(dir string) error {
 	if err := unmountOnce(dir, detachFlag); err != nil {
 		return &SetupError{
@@ -306,8 +300,8 @@ func lazyUnmount(dir string) error {
 	return nil
 }
 
-// unmountOnce unmounts dir by system call, or by the helper for those who may
-// not. EBUSY if it is in use and flags has no detachFlag.
+// unmountOnce unmounts dir by system call or, for users who may not, by the helper. EBUSY if dir is
+// in use and flags does not have detachFlag.
 func unmountOnce(dir string, flags int) error {
 	err := unix.Unmount(dir, flags|unmountFlags)
 	if err == nil || !errors.Is(err, syscall.EPERM) {
@@ -329,8 +323,8 @@ func unmountOnce(dir string, flags int) error {
 	return fmt.Errorf("%s: %w: %s", helper, err, strings.TrimSpace(string(out)))
 }
 
-// usedBy names up to five processes that have their working directory or an
-// open file below dir, " (used by 12 vim, 34 bash)", as far as /proc shows.
+// usedBy names up to five processes with their working directory or an open file below dir, " (used
+// by 12 vim, 34 bash)", if /proc shows them.
 func usedBy(dir string) string {
 	dir, err := realDir(dir)
 	if err != nil {
@@ -353,7 +347,7 @@ func usedBy(dir string) string {
 	return " (used by " + strings.Join(users, ", ") + ")"
 }
 
-// uses reads links only: a stat of one that leads into a mount could wait for it.
+// uses only reads links: a stat of a link into a mount could wait for the mount.
 func uses(proc, dir string) bool {
 	links, _ := filepath.Glob(proc + "/fd/*")
 	links = append(links, proc+"/cwd", proc+"/root")

@@ -18,19 +18,17 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// node is any inode of the mount.
 type node interface {
 	fs.InodeEmbedder
-	// attr fills in the attributes as they are now.
 	attr(ctx context.Context, out *fuse.Attr) error
 	moveTo(model.Path)
 	vanish()
 	wereSet() bool
 }
 
-// place is where a node is in the workspace. It is zero for a node of the scratch layer.
+// place is the place of a node in the workspace; zero for a node of the scratch layer.
 type place struct {
-	mu   sync.Mutex // protects the following
+	mu   sync.Mutex // guards the fields below
 	at   model.Path
 	gone bool // the workspace has removed it
 }
@@ -40,7 +38,7 @@ func (p *place) path() model.Path {
 	return at
 }
 
-// where returns the path, and whether the node is still there.
+// where returns the path, and whether the node still exists there.
 func (p *place) where() (at model.Path, there bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,26 +57,24 @@ func (p *place) vanish() {
 	p.gone = true
 }
 
-// folder is what a name can be in: a Dir or a ScratchDir.
 type folder interface {
 	node
 	layer() *entries
 	inWorkspace() bool
-	// child finds a name, and its path as the workspace spells it, "" in a ScratchDir.
+	// child finds a name, and its path as the workspace spells it; "" in a ScratchDir.
 	child(ctx context.Context, name string) (node, model.Path, error)
-	// create makes the file at a name that is free. p is its path, in the spelling of the
-	// note that was moved away from there, if one was.
+	// create creates the file at a free name. p is its path, in the spelling of the note that was
+	// moved away from there, if any.
 	create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno)
 	list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno)
 	createScratch(ctx context.Context, name string, mode uint32) (*File, error)
 }
 
-// entries are the scratch names in a folder.
 type entries struct {
-	mu      sync.Mutex // protects the following
+	mu      sync.Mutex // guards the fields below
 	nodes   map[string]node
-	changed time.Time // when a name in the folder last changed, as far as seen here
-	removed bool      // the folder has no name any more
+	changed time.Time // when a name in the folder last changed, as far as this mount knows
+	removed bool      // the folder no longer has a name
 }
 
 func (e *entries) layer() *entries { return e }
@@ -99,7 +95,6 @@ func (e *entries) put(name string, n node) {
 	e.changed = time.Now()
 }
 
-// drop removes a name, and says whether it was n's.
 func (e *entries) drop(name string, n node) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,22 +106,21 @@ func (e *entries) drop(name string, n node) bool {
 	return true
 }
 
-// touch renews the folder's modification time: the kernel keeps a listing for as long as
-// that stays the same.
+// touch updates the folder's modification time: the kernel caches a listing while that stays the
+// same.
 func (e *entries) touch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.changed = time.Now()
 }
 
-// state returns when a name last changed, and whether the folder has no name any more.
 func (e *entries) state() (changed time.Time, removed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.changed, e.removed
 }
 
-// close takes the folder's own name from it if it is empty, and says whether it is.
+// close removes the folder's own name if the folder is empty, and reports whether it is.
 func (e *entries) close() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -148,30 +142,29 @@ func (e *entries) dirEntries() (list []fuse.DirEntry) {
 	return list
 }
 
-// names maps paths of the workspace to inodes.
 type names struct {
 	mu    sync.Mutex
 	table table
 }
 
-// update calls fn with the table. Nobody else has it meanwhile.
+// update calls fn with the table, under the lock of n.
 func (n *names) update(fn func(*table)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	fn(&n.table)
 }
 
-// table is what names protects.
+// table is guarded by names.
 type table struct {
 	nodes   map[model.Path]*known
-	fresh   map[model.Path]*known // those of nodes that have no ID
+	fresh   map[model.Path]*known // the nodes without an ID
 	parked  map[model.Path]*parking
 	removed map[model.Path]*removal
 	busy    map[program.Identity]time.Time // when a process last parked a note or put one back, while any is parked
-	retired map[model.Path][]*File         // inodes of notes that another inode took over from
+	retired map[model.Path][]*File         // inodes of notes that another inode has replaced
 	inos    inodeNumbers
-	// epoch counts the changes of names, so that a lookup notices one that fell
-	// between its question to the workspace and its entry in nodes.
+	// epoch counts the changes of names. By it a lookup notices a change between its question to
+	// the workspace and its entry in nodes.
 	epoch uint64
 }
 
@@ -180,7 +173,7 @@ type table struct {
 type known struct {
 	node node
 	id   uint64
-	used time.Time // when it was last looked up
+	used time.Time // time of the last lookup
 }
 
 func newTable() table {
@@ -217,7 +210,6 @@ func (tb *table) forget(p model.Path, f node) {
 	}
 }
 
-// inoOf returns the inode number of what the workspace calls id and has at p.
 func (tb *table) inoOf(p model.Path, id uint64) uint64 {
 	if k := tb.nodes[p]; k != nil && (k.id == 0 || k.id == id) {
 		return k.node.EmbeddedInode().StableAttr().Ino
@@ -225,7 +217,6 @@ func (tb *table) inoOf(p model.Path, id uint64) uint64 {
 	return tb.inos.of(p, id)
 }
 
-// lose forgets the nodes at and below p.
 func (tb *table) lose(p model.Path) {
 	for at, k := range tb.below(p) {
 		if k.id == 0 {
@@ -285,7 +276,7 @@ func (tb *table) below(p model.Path) map[model.Path]*known {
 	return found
 }
 
-// folderOf is the folder that a path is in, nil if the kernel cannot know it.
+// folderOf returns the folder of a path, nil if the kernel cannot know it.
 func (n *names) folderOf(p model.Path) (d folder) {
 	n.update(func(tb *table) {
 		if k := tb.nodes[p.Dir()]; k != nil && p != "" {
@@ -304,12 +295,11 @@ func (n *names) bound(p model.Path, f *File, doc uint64) {
 	})
 }
 
-// remove forgets a file.
 func (n *names) remove(f *File) {
 	n.update(func(tb *table) { tb.forget(f.path(), f) })
 }
 
-// follow makes a retired inode learn what becomes of its note.
+// follow lets a retired inode get the events of its note.
 func (n *names) follow(f *File) {
 	n.update(func(tb *table) {
 		if p, there := f.where(); there && !slices.Contains(tb.retired[p], f) {
@@ -318,7 +308,7 @@ func (n *names) follow(f *File) {
 	})
 }
 
-// left forgets a retired inode that nobody has open any more.
+// left forgets a retired inode that no program has open any more.
 func (n *names) left(f *File) {
 	n.update(func(tb *table) {
 		p := f.path()

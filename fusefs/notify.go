@@ -13,21 +13,20 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// notifications holds what the kernel is to forget. Telling the kernel can block: it waits
-// for the pages and folders that requests hold, and such a request may be the
-// very one whose handler wants to tell. So handlers only queue, and one
-// goroutine that holds no lock tells the kernel. The queue is unbounded, but
-// holds each thing once.
+// notifications is the queue of what the kernel must forget. A notification can block: the kernel
+// waits for pages and folders that requests hold, possibly for the very request whose handler wants
+// to notify. So handlers only queue, and one goroutine that holds no lock notifies the kernel. The
+// queue is unbounded, but has each entry only once.
 type notifications struct {
 	taken bool
 	wake  model.Signal // holds one token while the queue may not be empty
 
 	nameRequests
 
-	mu     sync.Mutex // protects the following
+	mu     sync.Mutex // guards the fields below
 	queue  []stale
 	queued map[stale]bool
-	calls  []func() // to be made when the queue is empty
+	calls  []func() // to call when the queue is empty
 }
 
 // stale is something of which the kernel may have an old copy: the content and
@@ -38,13 +37,13 @@ type stale struct {
 }
 
 const (
-	// An inode that the kernel does not know may be in a LOOKUP whose answer is
-	// still under way and older than the change. So the kernel is told again.
+	// An inode that the kernel does not know may be in a LOOKUP whose answer is on its way and
+	// older than the change. So the notification is repeated.
 	retellDelay = 50 * time.Millisecond
 	retellTimes = 3
 )
 
-// newNotifications returns an empty queue. It stays empty unless the kernel takes notifications.
+// newNotifications returns an empty queue. It stays empty if the kernel takes no notifications.
 func newNotifications(taken bool) *notifications {
 	return &notifications{taken: taken, wake: model.NewSignal(), queued: make(map[stale]bool)}
 }
@@ -52,14 +51,13 @@ func newNotifications(taken bool) *notifications {
 // content queues the pages and attributes of a file, or the listing of a folder.
 func (q *notifications) content(n fs.InodeEmbedder) { q.add(stale{inode: n.EmbeddedInode()}) }
 
-// entry queues a name in a folder, whether it was there or was missing, and the
-// folder's listing.
+// entry queues a name in a folder, whether it existed or was missing, and the folder's listing.
 func (q *notifications) entry(dir fs.InodeEmbedder, name string) {
 	q.renamed(dir, name)
 	q.content(dir)
 }
 
-// renamed queues a name that stays, but names another inode.
+// renamed queues an existing name that leads to another inode.
 func (q *notifications) renamed(dir fs.InodeEmbedder, name string) {
 	q.add(stale{dir.EmbeddedInode(), name})
 }
@@ -77,7 +75,6 @@ func (q *notifications) add(s stale) {
 	q.wake.Set()
 }
 
-// next takes out the oldest entry or, if there is none, the calls.
 func (q *notifications) next() (s stale, ok bool, calls []func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,7 +87,7 @@ func (q *notifications) next() (s stale, ok bool, calls []func()) {
 	return s, true, nil
 }
 
-// run tells the kernel what is queued until ctx ends.
+// run sends the queued notifications to the kernel until ctx ends.
 func (q *notifications) run(ctx context.Context) {
 	var retells sync.WaitGroup
 	defer retells.Wait()
@@ -116,8 +113,8 @@ func (q *notifications) run(ctx context.Context) {
 	}
 }
 
-// told returns when the kernel has been told of everything that is queued now, or
-// ctx has ended.
+// told returns when everything that is queued now was sent to the kernel, or ctx has
+// ended.
 func (q *notifications) told(ctx context.Context) {
 	done := make(chan struct{})
 	q.mu.Lock()
@@ -130,8 +127,8 @@ func (q *notifications) told(ctx context.Context) {
 	}
 }
 
-// attributesOnly is the offset that makes the kernel forget the attributes and no page,
-// which never waits.
+// attributesOnly is the offset with which the kernel forgets the attributes but no pages, which
+// never waits.
 const attributesOnly = -1
 
 func (s stale) tell() syscall.Errno {
@@ -154,18 +151,16 @@ func (s stale) retell(ctx context.Context) {
 	}
 }
 
-// While a program looks up or changes a name, the kernel holds the lock of the
-// folder until we answer. Telling the kernel of a stale name waits for that
-// lock, in a wait that no signal ends, not even SIGKILL: a process killed just
-// then can neither answer nor die, and the mount stays wedged until somebody
-// aborts it. So the queue does not tell of a name while an answer about
-// its folder is due. A request that comes in during the few microseconds of
-// telling remains possible.
+// While a program looks up or changes a name, the kernel holds the lock of the folder until we
+// answer. A notification of a stale name waits for that lock, and no signal ends that wait, not
+// even SIGKILL: a process that is killed at that moment can neither answer nor end, and the mount
+// hangs until someone aborts the connection. So the queue does not notify of a name while an answer
+// about its folder is due. A request that arrives in the few microseconds of a notification remains
+// possible.
 
-// nameRequests counts, for each folder, the requests whose program holds the
-// folder's lock.
+// nameRequests counts, for each folder, the requests for which the kernel holds the folder's lock.
 type nameRequests struct {
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	under map[*fs.Inode]int
 }
 
@@ -190,10 +185,10 @@ func (r *nameRequests) count(by int, dirs []fs.InodeEmbedder) {
 }
 
 const (
-	// answerGrace lets the kernel take an answer that a handler has just given.
+	// answerGrace lets the kernel receive an answer that a handler has just given.
 	answerGrace = 200 * time.Microsecond
-	// maxHoldOff bounds the wait in a folder that is never left alone: a save by
-	// rename takes some milliseconds of it.
+	// maxHoldOff bounds the wait for a folder that is always in use. A save by rename takes some
+	// milliseconds of it.
 	maxHoldOff = 100 * time.Millisecond
 )
 

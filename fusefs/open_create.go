@@ -16,10 +16,9 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/content"
 )
 
-// Open opens a note or a scratch file.
 func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if f.t.isPoke(ctx) {
-		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // it reads and writes nothing
+		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the poker reads and writes nothing
 	}
 	f.t.used.Store(true)
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
@@ -66,8 +65,8 @@ func newHandle(ctx context.Context, f *File, flags uint32) *Handle {
 	return h
 }
 
-// Create creates a file: a note or a scratch file by its name or, where
-// the workspace allows it, an attachment.
+// Create creates a file: by its name a note or a scratch file or, if the workspace allows it, an
+// attachment.
 func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	t, d := o.t, o.folder()
 	defer t.inval.begin(d)()
@@ -75,7 +74,7 @@ func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, o
 	switch {
 	case err == nil && flags&syscall.O_EXCL != 0:
 		return nil, nil, 0, syscall.EEXIST
-	case err == nil: // somebody else created it after the kernel had looked
+	case err == nil: // another program created it after the kernel's lookup
 		return t.openCreated(ctx, n, flags&^syscall.O_CREAT, out)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, 0, t.errno.Of(ctx, "create", p, err)
@@ -90,7 +89,7 @@ func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, o
 	return t.openCreated(ctx, n, flags&^(syscall.O_CREAT|syscall.O_EXCL|syscall.O_TRUNC), out)
 }
 
-// Mknod creates a regular file without opening it. Nothing else can be created.
+// Mknod creates a regular file without opening it. It refuses other kinds.
 func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	t, d := o.t, o.folder()
 	defer t.inval.begin(d)()
@@ -98,7 +97,7 @@ func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *f
 		return nil, syscall.EPERM
 	}
 	_, p, err := d.child(ctx, name)
-	if err == nil { // somebody else created it after the kernel had looked
+	if err == nil { // another program created it after the kernel's lookup
 		return nil, syscall.EEXIST
 	}
 	n, errno := d.create(ctx, name, p, mode)
@@ -111,7 +110,6 @@ func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *f
 	return n.EmbeddedInode(), t.errno.Of(ctx, "mknod", p, n.attr(ctx, &out.Attr))
 }
 
-// openCreated opens what Create has created or found.
 func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	opener, ok := n.(gofs.NodeOpener)
 	if !ok {
@@ -121,7 +119,7 @@ func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}
-	if fh, ok := h.(*Handle); ok { // it will fill the file if that is empty so far
+	if fh, ok := h.(*Handle); ok { // it will fill the file if that is still empty
 		fh.f.update(func(s *fileState) {
 			if b := s.text.Buffer(); s.life.IsNote() && b != nil && b.Emptied {
 				fh.wrote = true
@@ -170,8 +168,8 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	return a, t.errno.Of(ctx, "create", p, err)
 }
 
-// creatable refuses what the workspace would refuse once the bytes are there: a
-// program looks at the error of open(2) more often than at that of close(2).
+// creatable refuses what the workspace would refuse when the bytes arrive: programs check the error
+// of open(2) more often than that of close(2).
 func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	if p.Dir() == "" {
 		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: model.ErrTop})
@@ -189,9 +187,9 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	return t.errno.Of(ctx, "create", p, t.ws.MayWrite(p))
 }
 
-// createNote creates a note that is empty so far. The workspace learns of it with its first
-// bytes, or when it is left empty. At the name of a note that was renamed away or unlinked a
-// moment ago it is that note, about to be written again.
+// createNote creates an empty note. The workspace gets it with its first bytes, or if it is left
+// empty. At the name of a note that was renamed away or unlinked a moment ago it is that note,
+// about to be written again.
 func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
 	t.putBack(ctx, p)
@@ -231,7 +229,7 @@ func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (
 	if err != nil {
 		return nil, err
 	}
-	t.update(func(tb *table) { tb.inos.set(info.ID, tb.inos.next()) }) // what had the name before keeps its number
+	t.update(func(tb *table) { tb.inos.set(info.ID, tb.inos.next()) }) // the previous node of that name keeps its number
 	n, _, err := t.lookup(ctx, p)
 	if a, ok := n.(*Attachment); ok {
 		a.setPermissions(mode)

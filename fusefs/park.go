@@ -14,32 +14,30 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// Editors save by moving the note away and creating a new file in its place, and
-// mv does by unlinking it first. Taken literally that deletes the document for
-// everybody and creates another. So a note whose name goes away is parked: hidden
-// here, untouched in the workspace. A file that is created at its name within a
-// moment is the note, written again. Otherwise the move or the removal was meant,
-// and the structure policy decides.
+// Editors save by moving the note away and creating a new file in its place, and mv does so by unlinking it first.
+// Taken literally that deletes the document for everyone and creates another one. So a note that loses its name is
+// parked: hidden here, unchanged in the workspace. If a file is created at its name within a moment, it is the note,
+// written again. Otherwise the move or the removal was intended, and the structure policy decides.
 //
-// An unlink is the same call whether a save or nothing follows. So one rule holds for all programs. Where an unlink makes
-// a proposal it does so at once, and what is put at the name takes the proposal back. Where it would be refused, by the
-// policy or by the brake, the note is parked, and is back after the grace; but a process that has
-// unlinked another note and not put it back does not save, and is refused at once.
+// An unlink is the same call whether a save follows or not. So one rule holds for all programs. Where an unlink creates
+// a proposal it does so at once, and a file that is put at the name withdraws the proposal. Where it would be refused,
+// by the policy or the deletion limit, the note is parked, and shown again after the grace. But a process that has
+// unlinked another note and has not put it back is not saving, and is refused at once.
 
-// parkGrace is how long a name may be missing during a save.
+// parkGrace is the time for which a name may be missing during a save.
 const parkGrace = 3 * time.Second
 
-// parking is a note that is hidden for now, or a folder.
+// parking is a note or folder that is hidden for now.
 type parking struct {
 	at     model.Path
 	doc    uint64        // 0 for a folder
-	image  content.Image // what it showed
-	target model.Path    // where it was renamed to, "" if unlinked or out of the workspace
+	image  content.Image // the text that it showed
+	target model.Path    // new path of a rename; "" if it was unlinked or moved out of the workspace
 	why    string
 	gave   bool                 // another note has its name
 	backup *File                // what target shows of a file that is no note; nil for a note or folder
-	by     bridge.ChangeRequest // who did it
-	proc   program.Program      // its process
+	by     bridge.ChangeRequest // the request that parked it
+	proc   program.Program      // the process of that request
 	since  time.Time
 	timer  *time.Timer
 }
@@ -49,16 +47,16 @@ const (
 	whyRenamed  = "renamed away"
 )
 
-// maxParkGrace bounds the grace of what a busy program may yet put back.
+// maxParkGrace bounds the grace of notes that a busy program may yet put back.
 const maxParkGrace = time.Minute
 
-// graceLeft is how long pk stays parked. The grace begins again with each note that the
-// same process unlinks or puts back: git may have thousands to unlink first.
+// graceLeft returns how long pk stays parked. The grace begins again with each note that the same
+// process unlinks or puts back: git may unlink thousands first.
 func (tb *table) graceLeft(pk *parking) time.Duration {
 	return min(parkGrace-time.Since(tb.busy[pk.proc.Identity]), maxParkGrace-time.Since(pk.since))
 }
 
-// unpark ends the parking at p, nil if there is none.
+// unpark ends the parking at p and returns it, nil if there is none.
 func (tb *table) unpark(p model.Path) *parking {
 	pk := tb.parked[p]
 	if pk != nil {
@@ -89,18 +87,17 @@ func (n *names) parkedIf(condition func(at model.Path, pk *parking) bool) map[mo
 	return found
 }
 
-// removal is the proposal to delete a note, made a moment ago. It is carried out at once, since a kill must not bring the note
-// back, and taken back if a file is put at the note's name.
+// removal is a proposal to delete a note, made a moment ago. It is made at once, because a kill must not restore the
+// note, and withdrawn if a file is put at the note's name.
 type removal struct {
-	home  model.Path // where people have the note
+	home  model.Path // the note's source path
 	doc   uint64
-	image content.Image // what it showed
+	image content.Image // the text that it showed
 	by    bridge.ChangeRequest
 	proc  program.Program
 	since time.Time
 }
 
-// unlinkedBy counts the notes that a process has unlinked a moment ago and not put back.
 func (n *names) unlinkedBy(proc program.Identity) (count int) {
 	n.update(func(tb *table) {
 		for _, pk := range tb.parked {
@@ -117,7 +114,6 @@ func (n *names) unlinkedBy(proc program.Identity) (count int) {
 	return count
 }
 
-// removeAtOnce removes the note at p, or proposes to.
 func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 	home, err := t.ws.SourcePath(p)
 	if err != nil {
@@ -130,7 +126,7 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 		return err
 	}
 	t.unlinkRetired(p)
-	if done.Proposal == "" { // the agent's own note, which is gone
+	if done.Proposal == "" { // the agent's own note was removed
 		return nil
 	}
 	t.update(func(tb *table) {
@@ -140,8 +136,8 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 	return nil
 }
 
-// putBack is called before a file is put at the free name p. A note that was unlinked there a moment ago and that people have
-// elsewhere is parked at p then. (One that people have at p is the same note without more ado: the workspace recognizes it.)
+// putBack is called before a file is put at the free name p. If a note with another source path was unlinked at p a
+// moment ago, putBack parks it at p. (A note whose source path is p needs nothing: the workspace recognizes it.)
 func (t *tree) putBack(ctx context.Context, p model.Path) {
 	var r *removal
 	t.update(func(tb *table) {
@@ -157,14 +153,15 @@ func (t *tree) putBack(ctx context.Context, p model.Path) {
 		_, err = t.ws.Rename(ctx, r.home, p, r.by)
 	}
 	if err != nil {
-		t.log.Warn("a note that was unlinked and written again is a new one: reject its deletion to have it back", model.LogPath, string(p), model.LogErr, err)
+		t.log.Warn("a note that was unlinked and written again is a new note: reject the deletion to restore the old one", model.LogPath, string(p), model.LogErr, err)
 		return
 	}
 	pk := &parking{doc: r.doc, image: r.image, why: whyUnlinked, by: r.by, proc: r.proc}
 	t.update(func(tb *table) { t.parkAt(tb, p, pk) })
 }
 
-// park hides the note at p. Its inode goes on as a scratch file with the content it shows.
+// park hides the note at p. Its inode becomes a scratch file with the content that the
+// note shows.
 func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Path, why string) error {
 	err := f.pin(ctx)
 	defer f.unpin()
@@ -175,7 +172,7 @@ func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Pat
 	f.update(func(s *fileState) {
 		pk.doc, pk.image = s.doc, s.text.Base()
 		s.detach(evBecomeScratch)
-		_ = s.fits(s.text.Size()) // a backup may exceed the scratch layer: it is one more copy, for a while
+		_ = s.fits(s.text.Size()) // a backup may exceed the scratch quota: it is one more copy, for a while
 	})
 	t.unlinkRetired(p)
 	t.update(func(tb *table) {
@@ -186,7 +183,6 @@ func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Pat
 	return nil
 }
 
-// parkAt hides what is at p for the grace.
 func (t *tree) parkAt(tb *table, p model.Path, pk *parking) {
 	tb.epoch++
 	tb.parked[p], pk.at = pk, p
@@ -207,21 +203,21 @@ func (t *tree) parkAt(tb *table, p model.Path, pk *parking) {
 	})
 }
 
-// graceOver removes or renames in the workspace what is parked, or shows it again.
+// graceOver removes or renames the parked node in the workspace, or shows it again.
 func (t *tree) graceOver(ctx context.Context, p model.Path, pk *parking) {
 	if t.parkedAt(p) != pk {
 		return
 	}
 	err := t.carryOut(ctx, p, pk)
 	t.update(func(tb *table) {
-		if tb.parked[pk.at] == pk { // a rename has taken it along
+		if tb.parked[pk.at] == pk { // a rename may have moved it
 			tb.unpark(pk.at)
 		}
 	})
 	if err != nil {
 		t.entryChanged(p)
 		if pk.why == whyUnlinked {
-			t.errno.OfSaveBy(pk.proc, "unlink", p, err) // which had been told that it was done
+			t.errno.OfSaveBy(pk.proc, "unlink", p, err) // unlink had reported success
 		}
 		t.log.Warn("note is back at its name", model.LogPath, string(p), "was", pk.why, model.LogErr, err)
 	}
@@ -255,7 +251,6 @@ func (t *tree) dropBackup(pk *parking) bool {
 	return true
 }
 
-// settleParked ends the grace of everything at and below p now.
 func (t *tree) settleParked(ctx context.Context, p model.Path) {
 	t.settleBelow(ctx, p)
 	if pk := t.parkedAt(p); pk != nil {
@@ -263,7 +258,7 @@ func (t *tree) settleParked(ctx context.Context, p model.Path) {
 	}
 }
 
-// settleBelow ends the grace of everything below p. What is in a parked folder goes with that.
+// settleBelow ends the grace of everything below p. A parked folder includes its contents.
 func (t *tree) settleBelow(ctx context.Context, p model.Path) {
 	below := t.parkedIf(func(at model.Path, _ *parking) bool { return at != p && p.Contains(at) })
 	maps.DeleteFunc(below, func(at model.Path, _ *parking) bool {
@@ -279,7 +274,7 @@ func (t *tree) settleBelow(ctx context.Context, p model.Path) {
 	}
 }
 
-// vacate lets what is parked at p go for good, because something else gets the name.
+// vacate ends the parking at p for good, because another node gets the name.
 func (t *tree) vacate(ctx context.Context, p model.Path) {
 	t.update(func(tb *table) {
 		if pk := tb.parked[p]; pk != nil {
@@ -289,21 +284,19 @@ func (t *tree) vacate(ctx context.Context, p model.Path) {
 	t.settleParked(ctx, p)
 }
 
-// git takes a rename back by unlinking the new name and creating a file at the old
-// one (git reset --hard, git checkout). Taken one by one these delete the note and
-// create another beside it. So a file that is created at the name at which people have a
-// note that was unlinked elsewhere a moment ago is that note, back at its name and
-// about to be written again. The same goes for a folder: what was in it is unlinked, it
-// is removed, and one is created at the name that people have it by.
+// git undoes a rename by unlinking the new name and creating a file at the old one (git reset
+// --hard, git checkout). Taken separately these calls delete the note and create another one next
+// to it. So if a note was unlinked elsewhere a moment ago, a file that is created at its source
+// path is that note, back at its name and about to be written again. The same applies to a folder:
+// its contents are unlinked, it is removed, and a folder is created at its source path.
 
-// isRenamed says whether people have what is shown at p somewhere else.
+// isRenamed reports whether the node shown at p has another path in the source.
 func (t *tree) isRenamed(p model.Path) bool {
 	home, err := t.ws.SourcePath(p)
 	return err == nil && home != p
 }
 
-// parkedFrom finds what people have at p among what was unlinked elsewhere a moment
-// ago.
+// parkedFrom finds the node with the source path p that was unlinked elsewhere a moment ago.
 func (t *tree) parkedFrom(p model.Path) (model.Path, *parking) {
 	elsewhere := t.parkedIf(func(at model.Path, pk *parking) bool { return at != p && pk.why == whyUnlinked })
 	for at, pk := range elsewhere {
@@ -314,12 +307,12 @@ func (t *tree) parkedFrom(p model.Path) (model.Path, *parking) {
 	return "", nil
 }
 
-// bringHome lets the note that people have at p, and that was unlinked where it is
-// shown, be parked at p instead. Another one that is parked there goes first: its
-// own name may be the next that is created.
+// bringHome parks the note with the source path p, which was unlinked where it is shown, at p
+// instead. It first ends the grace of another note parked at p: the own name of that note may be
+// created next.
 func (t *tree) bringHome(ctx context.Context, p model.Path) {
 	at, pk := t.parkedFrom(p)
-	if pk == nil || pk.doc == 0 || !pk.timer.Stop() { // a folder, or its grace is over just now
+	if pk == nil || pk.doc == 0 || !pk.timer.Stop() { // a folder, or its grace is just over
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -327,8 +320,8 @@ func (t *tree) bringHome(ctx context.Context, p model.Path) {
 	t.renameBack(ctx, at, p, pk)
 }
 
-// bringFolderHome shows the folder that people have at p, and that was removed where it
-// was shown, at p. What was in it stays parked, there.
+// bringFolderHome shows the folder with the source path p, which was removed where it was shown, at
+// p. Its contents stay parked there.
 func (t *tree) bringFolderHome(ctx context.Context, p model.Path) bool {
 	at, pk := p, t.parkedAt(p)
 	if pk == nil || pk.doc != 0 {
@@ -336,7 +329,7 @@ func (t *tree) bringFolderHome(ctx context.Context, p model.Path) bool {
 			return false
 		}
 	}
-	if !pk.timer.Stop() { // its grace is over just now
+	if !pk.timer.Stop() { // its grace is just over
 		return false
 	}
 	if at != p && !t.renameBack(context.WithoutCancel(ctx), at, p, pk) {
@@ -349,7 +342,7 @@ func (t *tree) bringFolderHome(ctx context.Context, p model.Path) bool {
 func (t *tree) renameBack(ctx context.Context, at, p model.Path, pk *parking) bool {
 	_, err := t.ws.Rename(ctx, at, p, t.restructuring(ctx))
 	if err != nil {
-		t.log.Warn("what was renamed is not back at its old name: reject the rename to undo it", model.LogPath, string(p), model.LogErr, err)
+		t.log.Warn("cannot move a renamed node back to its old name: reject the rename to undo it", model.LogPath, string(p), model.LogErr, err)
 		pk.timer.Reset(parkGrace)
 	}
 	return err == nil

@@ -22,31 +22,31 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// inotify reports system calls on the mount, not changes made elsewhere: a FUSE server has
-// no way to raise an event. So a second process makes a small system call through the mount
-// on whatever others changed: it opens the note for reading and sets its modification time
-// to what that already is, which watchers see as OPEN, MODIFY and CLOSE_NOWRITE. It is a process of its own
-// because a call on the own mount can wait for the very thread that would answer it.
+// inotify reports system calls on the mount, but not changes made elsewhere: a FUSE server cannot raise an
+// event. So a second process makes a small system call through the mount on each path that others changed:
+// it opens the note for reading and sets its modification time to the present value, which watchers see as
+// OPEN, MODIFY and CLOSE_NOWRITE. It is a separate process because a call on the own mount can wait for the
+// very thread that would answer it.
 
 const (
 	// pokeDelay collects changes: editors and sync tools make several at once.
 	pokeDelay = 100 * time.Millisecond
-	// maxPokes bounds what is poked at a time one by one; of more, only the folders.
+	// maxPokes is the number of paths to poke at a time; above it only their folders are poked.
 	maxPokes = 500
 )
 
-// poker wakes watchers. One without a command does nothing.
+// poker wakes watchers. Without a command it does nothing.
 type poker struct {
 	command []string
 	dir     string // the mountpoint
 	log     *slog.Logger
-	told    func(context.Context)         // returns when the kernel has been told what is queued for it
+	told    func(context.Context)         // returns when the kernel has got all notifications that are queued now
 	former  func(model.Path) []model.Path // see formerInodes.at
 
-	pid  atomic.Int64 // of the process, 0 while there is none
+	pid  atomic.Int64 // process ID, 0 while there is none
 	wake model.Signal
 
-	mu      sync.Mutex // protects the following
+	mu      sync.Mutex // guards the fields below
 	pending map[model.Path]bool
 }
 
@@ -57,7 +57,7 @@ func newPoker(command []string, dir string, log *slog.Logger, told func(context.
 	}
 }
 
-// add wakes programs that watch p or the folder it is in, a moment later.
+// add wakes programs that watch p or its folder, a moment later.
 func (k *poker) add(p model.Path) {
 	if k == nil || len(k.command) == 0 {
 		return
@@ -68,7 +68,6 @@ func (k *poker) add(p model.Path) {
 	k.wake.Set()
 }
 
-// take returns what is to be poked, as the process reads it.
 func (k *poker) take() string {
 	k.mu.Lock()
 	pending := k.pending
@@ -91,9 +90,9 @@ func (k *poker) take() string {
 	return out.String()
 }
 
-// run pokes until ctx ends. The process is started at once, not with the first
-// change: while it starts it holds, for a moment, all that this process has open,
-// the lock of the vault among it.
+// run pokes until ctx ends. It starts the process at once, not with the first change: while the
+// process starts it holds, for a moment, all files that this process has open, including the lock
+// of the vault.
 func (k *poker) run(ctx context.Context) {
 	if len(k.command) == 0 {
 		return
@@ -105,7 +104,7 @@ func (k *poker) run(ctx context.Context) {
 	}
 	defer func() {
 		stdin.Close()
-		_ = cmd.Process.Kill() // it may wait for the mount
+		_ = cmd.Process.Kill() // it may be waiting for the mount
 		_ = cmd.Wait()
 	}()
 	for {
@@ -126,11 +125,10 @@ func (k *poker) run(ctx context.Context) {
 	}
 }
 
-// start runs the process, which ends with ctx at the latest.
 func (k *poker) start(ctx context.Context) (*exec.Cmd, io.WriteCloser, error) {
 	cmd := exec.CommandContext(ctx, k.command[0], k.command[1:]...)
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is not for it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C must not end it
 	stdin, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -142,7 +140,6 @@ func (k *poker) start(ctx context.Context) (*exec.Cmd, io.WriteCloser, error) {
 	return cmd, stdin, nil
 }
 
-// process is the number of the process, 0 while there is none.
 func (k *poker) process() int {
 	if k == nil {
 		return 0
@@ -150,8 +147,8 @@ func (k *poker) process() int {
 	return int(k.pid.Load())
 }
 
-// RunPoker is the process that Options.Poker names. It reads paths from in, each
-// followed by a NUL, and wakes programs that watch them. It returns nil at the end of in.
+// RunPoker is the process of Options.Poker. It reads paths from in, each followed by a NUL, and
+// wakes programs that watch them. It returns nil at the end of in.
 func RunPoker(in io.Reader) error {
 	paths := bufio.NewReader(in)
 	for {
@@ -166,7 +163,7 @@ func RunPoker(in io.Reader) error {
 	}
 }
 
-// poke raises events at path; at its folder if it is gone or cannot be read.
+// poke raises events at path, or at its folder if path does not exist or cannot be read.
 func poke(path string) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -176,7 +173,7 @@ func poke(path string) {
 	}
 	var st unix.Stat_t
 	if unix.Lstat(path, &st) != nil {
-		return // nobody is there to be woken
+		return // there are no watchers to wake
 	}
 	same := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, st.Mtim}
 	_ = unix.UtimesNanoAt(unix.AT_FDCWD, path, same, unix.AT_SYMLINK_NOFOLLOW) // a read-only mount refuses

@@ -17,17 +17,16 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// Handle is one open descriptor of a File.
 type Handle struct {
 	f        *File
 	by       program.Program
 	reads    bool
 	appends  bool
-	wrote    bool           // changed the content; protected by the file's lock
-	recorded *model.Version // last one recorded as shown; protected by the file's lock
+	wrote    bool           // changed the content; guarded by the file's lock
+	recorded *model.Version // version last recorded as shown; guarded by the file's lock
 }
 
-// see records that h's process is shown the note as it is, unless that could not be saved.
+// see records that h's process is shown the note's text, unless that text could not be saved.
 func (f *fileState) see(h *Handle) {
 	im := f.text.Image()
 	if !h.reads || f.t.locked != nil || f.doc == 0 || f.text.State() != content.Shown || im.Version == h.recorded {
@@ -37,17 +36,16 @@ func (f *fileState) see(h *Handle) {
 	f.t.shown.add(f.doc, h.by, im)
 }
 
-// maxPushed is the size of the largest note that is pushed: what the kernel reads
-// ahead by itself.
+// maxPushed is the maximum size of a note that is pushed: the size of the kernel's own readahead.
 const maxPushed = 128 << 10
 
-// push gives the kernel the content with the answer to the first OPEN: a program that opens
-// a note for reading is about to read it. That saves a READ, a sixth of the time of a first
-// search through all notes. If the kernel drops the pages later, it asks as always.
+// push gives the kernel the content with the answer to the first OPEN: a program that opens a note
+// for reading is about to read it. That saves a READ, a sixth of the time of a first search through
+// all notes. If the kernel drops the pages later, it requests them as usual.
 //
-// Nobody else has the note open, and nobody has written it here. So no request holds its
-// pages, and the kernel has none but the image's. (It would lay a shorter text over a
-// longer one, and keep the size.) It does not matter whether the push succeeds.
+// No other handle has the note open, and no program has written it here. So no request holds its
+// pages, and the kernel has no pages but the image's. (It would lay a shorter text over a longer
+// one, and keep the size.) It does not matter whether the push succeeds.
 func (f *fileState) push() {
 	if f.pushed || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != stateLive || f.text.State() != content.Shown {
 		return
@@ -58,7 +56,7 @@ func (f *fileState) push() {
 	}
 }
 
-// Read returns bytes of the content whose size the kernel has.
+// Read reads from the content whose size the kernel has.
 func (h *Handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	var n int
 	var goesOnAs exported
@@ -74,7 +72,6 @@ func (h *Handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 	return fuse.ReadResultData(dest[:n]), 0
 }
 
-// Write changes the shared buffer.
 func (h *Handle) Write(ctx context.Context, data []byte, off int64) (n uint32, errno syscall.Errno) {
 	var goesOnAs exported
 	h.f.update(func(s *fileState) {
@@ -105,7 +102,7 @@ func (f *fileState) write(h *Handle, data []byte, off int64) syscall.Errno {
 	return 0
 }
 
-// truncate sets the size, through h or, for truncate(2), nil.
+// truncate sets the size, through h, which is nil for truncate(2).
 func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno syscall.Errno) {
 	if errno := f.writable(ctx, h != nil); errno != 0 {
 		return errno
@@ -126,8 +123,7 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno sysca
 	return errno
 }
 
-// writable says whether the content may be changed at all. begun says that a save
-// goes on.
+// writable returns an error if the content cannot be changed. begun is set if a save has started.
 func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 	if f.t.ended.Load() || f.t.ending.Load() && !begun {
 		return syscall.EIO
@@ -156,9 +152,9 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 	return f.t.refusal(ctx, "write", p, info)
 }
 
-// Flush is close(2) on one of the descriptors that share the handle: what the
-// handle wrote is committed when it returns, or close reports why not. It may come
-// before the first byte (a shell's redirection) and again after more.
+// Flush is close(2) on one of the descriptors that share the handle. When it returns, the text that
+// the handle wrote is committed, or close gets the error. It may come before the first byte (a
+// shell's redirection) and again after more.
 func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	var wrote bool
 	var goesOnAs exported
@@ -172,9 +168,9 @@ func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	return h.commit(ctx, "flush", false)
 }
 
-// Fsync commits the content, even if it is empty, so that it survives a power cut. A server
-// that is connected is given some seconds to acknowledge it. Without it the content is on
-// this machine's disk, which is what fsync promises.
+// Fsync commits the content, even if it is empty, so that it survives a power cut. A connected
+// server gets some seconds to acknowledge it. Without an acknowledgement the content is on this
+// machine's disk, which is what fsync promises.
 func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	if a := h.f.goesOnAs(); a != nil {
 		return a.Fsync(ctx, flags)
@@ -196,8 +192,8 @@ func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	return 0
 }
 
-// syncScratch says whether f is in no Folder. Such a file is not synced, but it is
-// remembered that it was to be: a note that it is renamed over is synced.
+// syncScratch reports whether f is outside of all Folders. Such a file is not synced, but the
+// request is remembered: a note that it later replaces by a rename is synced.
 func (f *File) syncScratch() (isScratch bool) {
 	f.update(func(s *fileState) {
 		isScratch = s.doc == 0
@@ -213,8 +209,8 @@ func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errn
 	return h.f.t.errno.OfSave(ctx, op, h.f.path(), err)
 }
 
-// Release ends the handle. What came after the last flush, from a mapped page,
-// is committed now; nobody can be told if that fails.
+// Release ends the handle. It commits the pages that mmap wrote after the last FLUSH, and can only
+// log a failure.
 func (h *Handle) Release(ctx context.Context) syscall.Errno {
 	var due bool
 	var last exported // nobody goes on with it any more

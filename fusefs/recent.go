@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// recentFiles keeps the files awake whose size was asked for last: a program that asks
-// for the size of a file is about to read what has that size, and may not ask again before.
-// Each file in the list has one pin. The list holds files within a bound of bytes.
+// recentFiles keeps the texts of the files whose sizes were requested last: a program that asks for
+// the size of a file is about to read the text with that size, and may not ask again before. Each
+// file in the list has one pin. The list is bounded in bytes.
 type recentFiles struct {
 	bound int64
 	unpin func(*File)
 
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	files map[*File]*list.Element
 	order list.List // of recentFile, the latest in front
 	bytes int64
@@ -22,13 +22,12 @@ type recentFiles struct {
 
 type recentFile struct {
 	f    *File
-	size int64 // of its text, and what goes with it
+	size int64 // of its text, plus recentCost
 }
 
-// recentCost is that of a file without text.
+// recentCost is the cost in bytes of a file without text.
 const recentCost = 256
 
-// newRecentFiles makes a list that unpins what it drops.
 func newRecentFiles(bound int64, unpin func(*File)) *recentFiles {
 	return &recentFiles{bound: bound, unpin: unpin, files: make(map[*File]*list.Element)}
 }

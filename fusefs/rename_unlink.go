@@ -20,7 +20,6 @@ const (
 	renameExchange  = 2
 )
 
-// move is one rename on its way.
 type move struct {
 	*tree
 	from    folder
@@ -28,21 +27,20 @@ type move struct {
 	src     node
 	to      folder
 	newName string
-	dst     node       // what is there, nil if nothing is
+	dst     node       // the node at newName, or nil
 	oldPath model.Path // "" in a scratch folder
 	newPath model.Path
 }
 
-// unlinkSource takes its name from the scratch file f. Another inode has the new name, so a
-// program that comes to f by that is told to look it up again.
+// unlinkSource takes its name from the scratch file f. Another inode has the new name, so an open
+// of f by that name fails with ESTALE.
 func (m *move) unlinkSource(f *File) {
 	m.from.layer().drop(m.name, f)
 	f.lose(evUnlinkStale)
 }
 
-// Rename finds out what a rename means: a save, of scratch or of a fresh note over
-// a note; a note that an editor moves away; a move of scratch; or a change of the
-// workspace's structure.
+// Rename determines the meaning of a rename: a save, by moving scratch or a fresh note over a note;
+// an editor that moves a note away; a move of scratch; or a change of names in the workspace.
 func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(folder)
 	if !ok || flags != 0 && flags != renameNoReplace && flags != renameExchange {
@@ -146,7 +144,6 @@ func (m *move) moveScratch() syscall.Errno {
 	return 0
 }
 
-// moveAway handles an editor that renames the note in order to have a backup of it.
 func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 	err := f.commitHeld(ctx, false)
 	switch {
@@ -163,7 +160,7 @@ func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 	return m.moveScratch()
 }
 
-// moveNote renames a note to another note's name, or to something that is none.
+// moveNote renames a note to another note's name, or to a name that is not a note's.
 func (m *move) moveNote(ctx context.Context, f *File) syscall.Errno {
 	if errno, done := m.moveOver(ctx, f); done {
 		return errno
@@ -174,7 +171,6 @@ func (m *move) moveNote(ctx context.Context, f *File) syscall.Errno {
 	return m.moveReal(ctx)
 }
 
-// moveReal changes the workspace, if its policy lets it.
 func (m *move) moveReal(ctx context.Context) syscall.Errno {
 	if m.newPath == "" {
 		return syscall.EXDEV
@@ -207,7 +203,7 @@ func (m *move) replaceFolder(ctx context.Context) error {
 	}
 	from, _ := m.oldPath.Split()
 	if to, _ := m.newPath.Split(); from != to {
-		return syscall.EXDEV // before anything goes
+		return syscall.EXDEV // before anything is removed
 	}
 	if err := over.remove(ctx, m.newPath); err != nil {
 		return err
@@ -216,10 +212,10 @@ func (m *move) replaceFolder(ctx context.Context) error {
 	return nil
 }
 
-// giveWay lets a note that was renamed away give its name to the one that is moved
-// there now. It gets that one's name, and stays parked: a.md to a.md.tmp, b.md to a.md,
-// a.md.tmp to b.md is how programs exchange two files. If nothing comes to that name, the
-// note was replaced, and goes.
+// giveWay exchanges the names of the note being moved and of a parked note that was
+// renamed away. The parked note gets the old name and stays parked: programs exchange
+// two files by renaming a.md to a.md.tmp, b.md to a.md, and a.md.tmp to b.md. If no
+// file is put at that name, the parked note was replaced and is removed.
 func (m *move) giveWay(ctx context.Context) (done bool, err error) {
 	pk := m.parkedAt(m.newPath)
 	if src, ok := m.src.(*File); !ok || !src.lifeState().IsNote() || pk == nil || pk.why != whyRenamed || !pk.timer.Stop() {
@@ -233,16 +229,15 @@ func (m *move) giveWay(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// exchangeable says whether two names can be exchanged: those of two files of the
-// workspace, or of two of the scratch layer. Between the two it would be a save and a
-// loss at once, and folders are not exchanged.
+// exchangeable reports whether two names can be exchanged: those of two files of the workspace, or
+// of two of the scratch layer. Between the layers it would be a save and a loss at once, and
+// folders are not exchanged.
 func (m *move) exchangeable() bool {
 	_, fromDir := m.src.(*Dir)
 	_, toDir := m.dst.(*Dir)
 	return !fromDir && !toDir && (m.from.layer().get(m.name) != nil) == (m.to.layer().get(m.newName) != nil)
 }
 
-// exchange lets two files change names.
 func (m *move) exchange(ctx context.Context) syscall.Errno {
 	if m.from.layer().get(m.name) != nil {
 		m.from.layer().put(m.name, m.dst)
@@ -261,7 +256,6 @@ func (m *move) exchange(ctx context.Context) syscall.Errno {
 	return m.errno.Of(ctx, "rename", m.oldPath, m.ws.Exchange(ctx, m.oldPath, m.newPath, m.restructuring(ctx)))
 }
 
-// Unlink removes a name.
 func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
 	defer o.t.inval.begin(o)()
@@ -293,7 +287,7 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 
 // unlinkNote removes the note or parks it, by the rule in park.go.
 //
-// What has been written so far is committed first: a person who keeps the note finds it.
+// It first commits what has been written: a user who keeps the note finds it.
 func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err error) {
 	t := o.t
 	defer t.holdCommits(f)()
@@ -309,7 +303,7 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 		t.remove(f)
 		return nil
 	}
-	_ = t.errno.OfSave(ctx, "unlink", p, f.commitHeld(ctx, false)) // it goes all the same
+	_ = t.errno.OfSave(ctx, "unlink", p, f.commitHeld(ctx, false)) // the note is removed even if this fails
 	if t.ws.Options().Structure != bridge.StructureDirect {
 		err := unread
 		if err == nil {

@@ -41,7 +41,6 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	return 0
 }
 
-// saveOf is the change that f, renamed over a note or to a new one's name, makes.
 func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Errno) {
 	if m.ended.Load() {
 		return nil, syscall.EIO
@@ -61,8 +60,8 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 	return c, 0
 }
 
-// replaced is the state of the note that the rename replaces, and its ID: the
-// one that is parked at the name, or the one that is there.
+// replaced returns the state and the ID of the note that the rename replaces: the one that is
+// parked at the name, or the one that is there.
 func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, err error) {
 	if pk := m.parkedAt(m.newPath); pk != nil {
 		return pk.image, pk.doc, nil
@@ -80,8 +79,8 @@ func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, er
 	return content.ImageOf(v), doc, nil
 }
 
-// rebind makes f the inode of the note at the new name. The inode that was there
-// goes on without a name.
+// rebind makes f the inode of the note at the new name. The previous inode continues without a
+// name.
 func (m *move) rebind(f *File, doc uint64) {
 	m.from.layer().drop(m.name, f)
 	m.update(func(tb *table) {
@@ -102,9 +101,8 @@ func (m *move) rebind(f *File, doc uint64) {
 	f.release()
 }
 
-// saveThrough is a save by rename over a link to a file, which stays: what the link
-// leads to gets the content, as if the program had followed it. done says whether it
-// is one.
+// saveThrough is a save by rename over a link to a file. The link stays: its target gets the
+// content, as if the program had followed the link. done reports whether it was such a save.
 func (m *move) saveThrough(ctx context.Context, l *Link) (errno syscall.Errno, done bool) {
 	f, ok := m.src.(*File)
 	if !ok || f.lifeState().IsNote() {
@@ -112,7 +110,7 @@ func (m *move) saveThrough(ctx context.Context, l *Link) (errno syscall.Errno, d
 	}
 	p, err := m.ws.Follow(m.newPath)
 	if err != nil {
-		return 0, false // it leads nowhere
+		return 0, false // the link is broken
 	}
 	at := *m
 	if at.dst, at.newPath, err = m.lookup(ctx, p); err != nil {
@@ -127,12 +125,11 @@ func (m *move) saveThrough(ctx context.Context, l *Link) (errno syscall.Errno, d
 	default:
 		return 0, false
 	}
-	m.entryChanged(m.newPath) // the kernel takes the scratch file for it
+	m.entryChanged(m.newPath) // the kernel has the scratch file there
 	return errno, true
 }
 
-// saveAt makes the content of the scratch file f that of the note at the new name,
-// whose inode stays.
+// saveAt saves the scratch file f as the note at the new name, which keeps its inode.
 func (m *move) saveAt(ctx context.Context, f *File, origin any) syscall.Errno {
 	c, errno := m.saveOf(ctx, f)
 	if errno != 0 {
@@ -146,8 +143,8 @@ func (m *move) saveAt(ctx context.Context, f *File, origin any) syscall.Errno {
 	return 0
 }
 
-// export makes a scratch file an attachment of the workspace: a download ends with such a
-// rename. The kernel is told to look the name up again.
+// export turns a scratch file into an attachment of the workspace: a download ends with such a
+// rename. The kernel must look the name up again.
 func (m *move) export(ctx context.Context, f *File) syscall.Errno {
 	if errno := m.creatable(ctx, m.newPath); errno != 0 {
 		return errno
@@ -292,7 +289,7 @@ func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.E
 		return errno, true
 	}
 	if err := m.ws.Sync(ctx, m.newPath); err != nil {
-		m.log.Warn("a file that was renamed over a note is still there: delete it if it is not wanted", model.LogPath, string(m.oldPath), model.LogErr, err)
+		m.log.Warn("a file that was renamed over a note was not removed: delete it if you do not need it", model.LogPath, string(m.oldPath), model.LogErr, err)
 	} else {
 		m.retractFile(ctx, data)
 	}
@@ -306,8 +303,7 @@ func (a *Attachment) isMadeIn(run program.Identity) bool {
 	return run.PID != 0 && a.madeIn == run
 }
 
-// putFile puts a new file that is not a note in the place of one that is there. The old
-// inode goes on without a name.
+// putFile replaces a file that is not a note by a new one. The old inode continues without a name.
 func (m *move) putFile(ctx context.Context, text string, mode uint32) error {
 	p := m.newPath
 	info, err := m.ws.Stat(ctx, p)
@@ -350,16 +346,16 @@ func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 	return err
 }
 
-// sort Note.md > new.md && mv new.md Note.md is a save of Note.md, as with a
-// temporary name. But a new file with a note's name is a note, and until it is renamed
-// nothing shows that it is not to stay. If nobody else has changed it by then (see
-// bridge.Fresh), or the workspace does not have it yet, it becomes the inode of the note
-// that it replaces, as a scratch file does, and its own note goes without a trace.
+// sort Note.md > new.md && mv new.md Note.md is a save of Note.md, as with a temporary name. But a
+// new file with a note's name is a note, and until it is renamed nothing shows that it is
+// temporary. If no one else has changed it by then (see bridge.UntouchedNote), or the workspace
+// does not have it yet, it becomes the inode of the note that it replaces, as a scratch file does,
+// and its own note is removed without a trace.
 //
-// The note has its new content, durably, before the fresh one goes. A crash in
-// between leaves both, and so does somebody who changed the fresh one in between.
+// The note has its new content, durably, before the fresh one is removed. A crash in between leaves
+// both, and so does another writer who changes the fresh one in between.
 
-// moveOver is such a rename; done says whether it is one.
+// moveOver is such a rename; done reports whether it was one.
 func (m *move) moveOver(ctx context.Context, f *File) (errno syscall.Errno, done bool) {
 	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) {
 		return 0, false
@@ -381,13 +377,13 @@ func (m *move) moveOver(ctx context.Context, f *File) (errno syscall.Errno, done
 		m.retract(ctx, fresh)
 	}
 	if _, err := m.ws.Stat(ctx, m.oldPath); err == nil {
-		m.entryChanged(m.oldPath) // somebody else's note is there, or more than what was moved
+		m.entryChanged(m.oldPath) // another writer's note is there, or more than was moved
 	}
 	return 0, true
 }
 
-// freshAt says whether f, the note at the old name, may become another note's new content,
-// and what the workspace has of it, nil if nothing.
+// freshAt reports whether f, the note at the old name, may become another note's new content. It
+// also returns the workspace's note of f, or nil.
 func (m *move) freshAt(ctx context.Context, f *File) (fresh *bridge.UntouchedNote, ok bool) {
 	var from content.Image
 	var unborn, spoiled bool
@@ -403,13 +399,12 @@ func (m *move) freshAt(ctx context.Context, f *File) (fresh *bridge.UntouchedNot
 	return fresh, ok && fresh.Text() == from.Text
 }
 
-// retract removes what the workspace has of the file that was moved.
 func (m *move) retract(ctx context.Context, fresh *bridge.UntouchedNote) {
-	err := m.ws.Sync(ctx, m.newPath) // its content is nowhere else from now on
+	err := m.ws.Sync(ctx, m.newPath) // no other place has its content from now on
 	if err == nil {
 		err = fresh.Retract(ctx, m.tree)
 	}
 	if err != nil {
-		m.log.Warn("a note that was renamed over another one is still there: delete it if it is not wanted", model.LogPath, string(m.oldPath), model.LogErr, err)
+		m.log.Warn("a note that was renamed over another one was not removed: delete it if you do not need it", model.LogPath, string(m.oldPath), model.LogErr, err)
 	}
 }

@@ -15,23 +15,21 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// The scratch layer: files, folders and symbolic links that live in memory over
-// the workspace's folders, and that only this mount shows.
+// The scratch layer: files, folders and symbolic links in memory, over the workspace's folders,
+// that only this mount shows.
 
-// scratchExpiry is the age at which a scratch file is dropped that nobody has touched or
-// has open. Programs that crash leave theirs.
+// scratchExpiry is the age at which an unused scratch file without handles is dropped. Programs
+// that crash leave theirs.
 const scratchExpiry = 24 * time.Hour
 
-// overlay is a folder with the scratch names in it.
 type overlay struct {
 	common
 	entries
 }
 
-// folder is the inode that o is part of.
 func (o *overlay) folder() folder { return o.Operations().(folder) }
 
-// isScratchAt says whether a new name in dir is scratch.
+// isScratchAt reports whether a new name in dir is scratch.
 func isScratchAt(dir folder, name string) bool { return !dir.inWorkspace() || isScratchName(name) }
 
 func holdsScratch(n node) bool {
@@ -56,9 +54,9 @@ func (o *overlay) createScratch(ctx context.Context, name string, mode uint32) (
 	return f, o.addScratch(ctx, name, f, syscall.S_IFREG, new(fuse.Attr))
 }
 
-// reportLeft reports that a file of this name cannot be made, once it is clear that it is no note on its way: a program
-// makes a file under any name and renames it over a note in order to save that. Until then it may be one, and afterwards
-// it is a scratch file like others.
+// reportLeft reports that a file of this name cannot be created, once it is clear that the file is not a note being
+// saved: a program may create a file under any name and rename it over a note in order to save that. Until then the
+// file may be one; afterwards it is an ordinary scratch file.
 func (o *overlay) reportLeft(name string, f *File, by program.Program, err error) {
 	time.AfterFunc(parkGrace, func() {
 		switch {
@@ -71,7 +69,6 @@ func (o *overlay) reportLeft(name string, f *File, by program.Program, err error
 	})
 }
 
-// unlinkScratch removes a name. done says that it is scratch.
 func (o *overlay) unlinkScratch(name string) (errno syscall.Errno, done bool) {
 	n := o.get(name)
 	if _, isDir := n.(*ScratchDir); n == nil || isDir {
@@ -123,8 +120,8 @@ func (o *overlay) mkScratchDir(ctx context.Context, name string, mode uint32, ou
 	return d.EmbeddedInode(), o.t.errno.Of(ctx, "mkdir", model.Path(name), err)
 }
 
-// expireScratch drops the scratch files and links that nobody has touched since before. It
-// leaves scratch folders alone: those are somebody's working tree.
+// expireScratch drops the scratch files and links that were not touched since before. It leaves
+// scratch folders alone: they are working trees of users.
 func (t *tree) expireScratch(before time.Time) {
 	var dirs []folder
 	t.update(func(tb *table) {

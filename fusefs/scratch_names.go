@@ -25,7 +25,7 @@ var besideNote = regexp.MustCompile(`^(#(?s:.+)#|[0-9]+)$`)
 // punctuation. Extensions that mean something (Name.md.gz, Name.md.html, Name.mdx) are shorter.
 var behindNote = regexp.MustCompile(`^([0-9]+|[-_+,=@%][^.]*|\.((?s:.*)\.)?([\w-]{6,}|[0-9]+))$`)
 
-// isScratchName says whether a new file or folder of this name is scratch.
+// isScratchName reports whether a new file or folder of this name is scratch.
 func isScratchName(name string) bool {
 	lower := strings.ToLower(name)
 	switch {
@@ -44,8 +44,8 @@ func isScratchName(name string) bool {
 // scratchExts are words for what is on its way, or was.
 var scratchExts = []string{".tmp", ".temp", ".new", ".save", ".lock", ".swp", ".bak", ".orig", ".old", ".part"}
 
-// attachmentExts are those of the files that Obsidian shows beside notes. No program makes one in order to save a note, so
-// where it cannot be made that is said at once.
+// attachmentExts are the extensions of files that Obsidian shows next to notes. No program creates such a file in order
+// to save a note, so an error is reported at once.
 var attachmentExts = []string{
 	".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp", ".flac", ".m4a", ".mp3", ".ogg", ".wav", ".3gp", ".mkv", ".mov", ".mp4", ".ogv", ".webm",
 	".pdf", ".canvas", ".base",
@@ -55,19 +55,17 @@ func isAttachmentName(name string) bool {
 	return slices.Contains(attachmentExts, strings.ToLower(path.Ext(name)))
 }
 
-// isBackupOf says whether a program that renames note to name means a backup of
-// it: the same name and something after it, as with sed -i.save.
+// isBackupOf reports whether a program that renames note to name makes a backup of it: the same
+// name with a suffix, as with sed -i.save.
 func isBackupOf(name, note string) bool {
 	return len(name) > len(note) && strings.HasPrefix(name, note) && !model.Path(name).IsNote()
 }
 
-// maxScratch bounds the bytes of all scratch files together; then ENOSPC.
+// maxScratch bounds the total size in bytes of all scratch files; then ENOSPC.
 const maxScratch = 256 << 20
 
-// scratchQuota counts the bytes of scratch files.
 type scratchQuota struct{ atomic.Int64 }
 
-// grow counts more bytes, or fewer, and says whether there is room.
 func (q *scratchQuota) grow(more int64) bool {
 	if more > 0 && q.Load()+more > maxScratch {
 		return false

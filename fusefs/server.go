@@ -22,28 +22,26 @@ import (
 )
 
 const (
-	// lingerAfterDetach is how long a busy mount is served after it was detached.
+	// lingerAfterDetach is the time for which a busy mount is served after it was detached.
 	lingerAfterDetach = 5 * time.Second
-	// housekeeping is how often expired scratch files and inodes that nobody uses are dropped.
+	// housekeeping is the interval at which expired scratch files and unused inodes are dropped.
 	housekeeping = time.Minute
 )
 
-// Server is one mount.
 type Server struct {
 	tree   *tree
 	fuse   *fuse.Server
 	dir    string
-	stop   context.CancelFunc // ends the goroutines besides the server's own
+	stop   context.CancelFunc // ends all goroutines but the server's own
 	poking context.CancelFunc // ends the process that wakes watchers, which uses the mount
 	tasks  sync.WaitGroup
-	ended  chan struct{} // closed when nothing is served any more and all is committed
+	ended  chan struct{} // closed when serving has ended and everything is committed
 	gone   chan struct{} // closed when ended, or some time after a busy mount was detached
 	leave  sync.Once     // closes gone
 }
 
-// Mount serves ws at dir and returns when the root can be listed. It fails as Check does.
-// ctx bounds the mounting, not the mount. The workspace must be started; it is told its
-// mountpoint.
+// Mount serves ws at dir and returns when the root can be listed. It fails as Check does. ctx
+// bounds the mounting, not the mount. The workspace must be started; Mount sets its mountpoint.
 func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*Server, error) {
 	if err := Check(dir, o.NonEmpty); err != nil {
 		return nil, err
@@ -94,12 +92,12 @@ func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions
 		DisableSplice:     true, // notes are in memory; a pipe to the kernel costs more than a copy
 		ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC,
 		DirectMount:       os.Geteuid() == 0,
-		// The kernel checks permissions by the attributes it has.
+		// The kernel checks permissions by its cached attributes.
 		Options: []string{"default_permissions"},
 		Debug:   o.Debug,
 		Logger:  slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		PanicHandler: func(v any) fuse.Status {
-			log.Error("a request has failed for a bug in relayfs: please report it", "panic", v, "stack", string(debug.Stack()))
+			log.Error("a request failed because of a bug in relayfs: please report it", "panic", v, "stack", string(debug.Stack()))
 			return fuse.EIO
 		},
 	}
@@ -109,9 +107,9 @@ func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions
 	return m
 }
 
-// start runs the server and what goes with it. The poker comes last: WaitMount opens
-// a file of the mount. A process that is started meanwhile would keep that open for ever,
-// and the mount would be busy.
+// start runs the server and its goroutines. The poker starts last: WaitMount opens a
+// file of the mount, and a process started at that moment would inherit the file, never
+// close it, and keep the mount busy.
 func (s *Server) start(mounted <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
@@ -128,7 +126,7 @@ func (s *Server) start(mounted <-chan struct{}) {
 		}
 	})
 	go func() {
-		s.fuse.Serve()   // until somebody unmounts
+		s.fuse.Serve()   // until the mount is unmounted
 		_ = s.tree.end() // errors are logged
 		unsubscribe()
 		s.stop()
@@ -140,14 +138,12 @@ func (s *Server) start(mounted <-chan struct{}) {
 	}()
 }
 
-// Wait returns when the mount is gone, whoever unmounted it, and what had been
-// written is committed.
+// Wait returns when the mount is gone, whoever unmounted it, and everything written is committed.
 func (s *Server) Wait() { <-s.gone }
 
-// Unmount lets no save begin, gives those that are under way saveGrace, commits what
-// is written and not yet closed, and unmounts. If programs use the mount it is
-// detached, and they are served for lingerAfterDetach. The error says what could not be
-// committed or unmounted.
+// Unmount blocks new saves, gives the saves in progress saveGrace, commits what is written and not
+// yet closed, and unmounts. A busy mount is detached, and served for lingerAfterDetach. The error
+// describes what could not be committed or unmounted.
 func (s *Server) Unmount() error {
 	s.tree.awaitSaves()
 	err := s.tree.end()
@@ -168,12 +164,11 @@ func (s *Server) Unmount() error {
 func (s *Server) detach() error {
 	time.AfterFunc(lingerAfterDetach, func() { s.leave.Do(func() { close(s.gone) }) })
 	if m, err := mountOf(s.dir); err == nil && m.fstype != mountType {
-		return nil // somebody else was faster
+		return nil // another program has unmounted it
 	}
 	return lazyUnmount(s.dir)
 }
 
-// housekeep drops what is no longer needed, now and then, until ctx ends.
 func (s *Server) housekeep(ctx context.Context) {
 	tick := time.NewTicker(housekeeping)
 	defer tick.Stop()
@@ -190,20 +185,19 @@ func (s *Server) housekeep(ctx context.Context) {
 	}
 }
 
-// When a mount ends, programs may be in the middle of a save: a note is emptied and
-// not written yet, or half of it is. They are given a moment to finish. What is not
-// finished then becomes no suggestion: the note stays as it was, as after a crash, and the
-// program learns that from its next write or its close.
+// When a mount ends, programs may be in the middle of a save: a note is truncated and not written
+// yet, or half written. They get a moment to finish. An unfinished text does not become a
+// suggestion: the note stays as before, as after a crash, and the program gets an error from its
+// next write or its close.
 
 const (
-	// saveGrace is how long the end of a mount waits for saves.
+	// saveGrace is the time for which the end of a mount waits for saves.
 	saveGrace = 2 * time.Second
-	// saveStep is the pause between two looks for saves.
+	// saveStep is the pause between two checks for saves.
 	saveStep = 10 * time.Millisecond
 )
 
-// awaitSaves lets no save begin any more, and returns when none is under way, or after
-// saveGrace.
+// awaitSaves blocks new saves, and returns when none is in progress, or after saveGrace.
 func (t *tree) awaitSaves() {
 	t.ending.Store(true)
 	saving := func() (saving bool) {
@@ -222,8 +216,8 @@ func (t *tree) awaitSaves() {
 	}
 }
 
-// end lets no save go on, and commits every note that has something to commit, even one
-// that is only emptied.
+// end stops all saves, and commits every note with uncommitted content, even a note that was only
+// truncated.
 func (t *tree) end() error {
 	t.ending.Store(true)
 	t.ended.Store(true)
@@ -269,8 +263,8 @@ func (t *tree) unsavedFiles() (files []*File) {
 	return files
 }
 
-// isBeingSaved says whether a program seems to be in the middle of a save. What is
-// appended is whole at any time.
+// isBeingSaved reports whether a program seems to be in the middle of a save. Appended text is
+// complete at any time.
 func (f *fileState) isBeingSaved() bool {
 	b := f.text.Buffer()
 	return f.life.IsNote() && b != nil && b.UnderWay() && f.frozen()

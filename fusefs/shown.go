@@ -15,21 +15,20 @@ import (
 
 // What a note's inode shows.
 //
-// The kernel takes the size of a file and its bytes from different answers, keeps both,
-// and gives programs the one without asking for the other (sendfile goes by the size
-// that it has). An inode has one size at a time, whoever has it open. So an inode of a
-// note has one text until somebody writes through it. A change made elsewhere is shown
-// like a save by rename, as a new inode of the same number at the name, with nothing
-// cached. The old inode retires: programs that have it open read what they opened, to the
-// end, and write what they make of that.
+// The kernel takes the size of a file and its bytes from different answers, caches both, and gives
+// programs one without requesting the other (sendfile uses the cached size). An inode has one size
+// at a time, whoever has it open. So an inode of a note has one text until a program writes through
+// it. A change made elsewhere is shown like a save by rename: as a new inode with the same number
+// at the name, with nothing cached. The old inode retires: programs that have it open read what
+// they opened, to the end, and write what they make of it.
 //
-// A note that nobody has open is asleep: its inode keeps the length of its text but not
-// the text, so that the workspace alone decides which texts stay in memory. If the note
-// has another text when somebody asks for it, the inode retires. What was looked up a
-// moment ago is awake (tree.recent): it is about to be opened.
+// A note without open handles is asleep: its inode keeps the length of its text but not the text,
+// so that the workspace alone decides which texts stay in memory. If the note has another text when
+// it is requested again, the inode retires. A note that was looked up a moment ago is awake
+// (tree.recent): it is about to be opened.
 
-// learn asks the workspace for the newest version, and wakes f. ESTALE says that the text
-// that f showed is not known any more.
+// learn gets the newest version from the workspace and loads the text of f. ESTALE means that the
+// text that f showed is no longer known.
 func (f *File) learn(ctx context.Context) error {
 	var rests, ask bool
 	f.update(func(s *fileState) {
@@ -38,7 +37,7 @@ func (f *File) learn(ctx context.Context) error {
 	})
 	p, there := f.where()
 	switch {
-	case !ask, !there && !rests: // removed while open: it lives on as it was
+	case !ask, !there && !rests: // removed while open: it keeps its text
 		return nil
 	case !there:
 		return &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
@@ -57,7 +56,7 @@ func (f *File) learn(ctx context.Context) error {
 func (f *fileState) wake(v *model.Version, p model.Path) error {
 	f.text.Learn(v)
 	if f.text.Outdated() {
-		f.giveWay() // the event that says so comes a moment later
+		f.giveWay() // the event of that change comes a moment later
 		if f.t.handleless && f.text.Rests() {
 			_ = f.NotifyContent(attributesOnly, 0) // readers have it open already
 			f.text.Forget()
@@ -72,8 +71,8 @@ func (f *fileState) wake(v *model.Version, p model.Path) error {
 	return nil
 }
 
-// published takes over an event of the note. What was decided or written elsewhere, on
-// demand, is shown at once: whoever asked for it does not wait for a hold to end.
+// published applies an event of the note. A decision or write that was requested elsewhere is shown
+// at once: its requester does not wait for a hold to end.
 func (f *File) published(ev model.Event, atOnce bool) {
 	f.update(func(s *fileState) {
 		s.text.Learn(ev.Version)
@@ -87,8 +86,8 @@ func (f *File) published(ev model.Event, atOnce bool) {
 	})
 }
 
-// sleep drops the text if nobody needs it. On a mount without handles somebody may read
-// it, and nowhere else, once f has retired; before that it is kept for a while.
+// sleep drops the text if it is not needed. On a mount without handles a retired f keeps it while
+// it may be read, because no other place has it; before that tree.recent keeps it for a while.
 func (f *fileState) sleep() {
 	reading := len(f.handles) > 0 || f.life.HasRetired() && f.mayBeOpen()
 	if f.life.IsNote() && !reading && f.pins == 0 && f.hold.until.IsZero() {
@@ -96,7 +95,7 @@ func (f *fileState) sleep() {
 	}
 }
 
-// pin wakes f and keeps it awake until unpin, which is called after an error too.
+// pin loads the text of f and keeps it until unpin, which must be called after an error, too.
 func (f *File) pin(ctx context.Context) error {
 	f.update(func(s *fileState) { s.pins++ })
 	return f.learn(ctx)
@@ -109,22 +108,22 @@ func (f *File) unpin() {
 	})
 }
 
-// saveHold is how long a name stays with the inode through which a note was saved,
-// although the note differs from what was saved: it has somebody else's change too, or it
-// kept its line ends. Programs check that what they saved is there.
+// saveHold is the time for which a name keeps the inode through which a note was saved, although
+// the note differs from the saved text: it has another writer's change, too, or kept its line ends.
+// Programs check that the saved text is there.
 const saveHold = 300 * time.Millisecond
 
-// hold is the time for which an inode stays at its name.
 type hold struct {
 	until time.Time // zero if there is none
-	hides bool      // the text is outdated, which nobody sees because of the hold
-	// free is when the next hold may begin. A hold that hid something is followed by as long a
-	// time without one, or a program that saves all the time hides what others changed for good.
+	hides bool      // the text is outdated, and the hold hides that
+	// free is the earliest time of the next hold. After a hold that hid something there is no hold
+	// for as long: otherwise a program that saves all the time would hide the changes of others for
+	// good.
 	free time.Time
 }
 
-// keepName begins a hold, or extends one that hides nothing: what others change is hidden
-// for no longer than saveHold.
+// keepName starts a hold, or extends one that hides nothing: changes by others are hidden for
+// saveHold at most.
 func (f *fileState) keepName() {
 	if f.hold.hides || time.Now().Before(f.hold.free) {
 		return
@@ -153,8 +152,8 @@ func (f *File) endHold() {
 	})
 }
 
-// inherit goes on with the hold of the file that f replaces at its name, if that hides
-// something, or did a moment ago.
+// inherit takes over the hold of the file that f replaces at its name, if that hides something, or
+// did so a moment ago.
 func (f *File) inherit(replaced node) {
 	over, ok := replaced.(*File)
 	if !ok {
@@ -170,7 +169,7 @@ func (f *File) inherit(replaced node) {
 	}
 }
 
-// giveWay lets the name show the newest version, at once or when the hold is over.
+// giveWay makes the name show the newest version, at once or when the hold ends.
 func (f *fileState) giveWay() {
 	if !f.hold.until.IsZero() {
 		f.hold.hides = true
@@ -179,8 +178,8 @@ func (f *fileState) giveWay() {
 	f.retire(evReplace)
 }
 
-// retire puts a new inode at f's name, for a version other than what f shows. A retired
-// inode that is open learns what becomes of its note.
+// retire puts a new inode at f's name, for a version other than the one that f shows. A retired
+// inode that is open gets the events of its note.
 func (f *fileState) retire(e inodeEvent) {
 	was := f.life
 	f.life = was.After(e)
@@ -216,18 +215,17 @@ func (t *tree) replace(f, next *File) {
 	}
 }
 
-// mayBeOpen says that somebody may have f open.
 func (f *fileState) mayBeOpen() bool {
 	return len(f.handles) > 0 || f.t.handleless && !f.told.IsZero()
 }
 
-// lookupAge is how long after it was told of an inode a program may take to open it.
+// lookupAge is the time after a lookup in which a program may open the inode.
 const lookupAge = 5 * time.Second
 
-// isLeft says that f is what a name led to long ago, or until somebody asked for another
-// text, and that only one handle has it open: whoever comes by that name is told to look
-// it up again. The inode found then may retire before it is opened, and is opened all the
-// same: the kernel looks twice, and not a third time.
+// isLeft reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup:
+// f has only this handle, and the lookup that led to f was long ago, or a caller has requested
+// another text since. The inode of the repeated lookup may retire before it is opened, and is
+// opened all the same: the kernel looks up twice, but not a third time.
 func (f *File) isLeft() (left bool) {
 	f.update(func(s *fileState) {
 		old := s.life.HasRetired() && !f.t.handleless && (s.life == stateReplacedOnDemand || time.Since(s.told) > lookupAge)
@@ -236,7 +234,7 @@ func (f *File) isLeft() (left bool) {
 	return left
 }
 
-// successor is the inode at the name from which f has retired, nil if there is none.
+// successor returns the inode at the name from which f has retired, or nil.
 func (f *File) successor() (next *File) {
 	if !f.lifeState().HasRetired() {
 		return nil

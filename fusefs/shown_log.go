@@ -11,15 +11,13 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// shownLog remembers which state of a note each process was shown last. A program
-// reads a note, closes it, thinks, and minutes later writes what it made of it:
-// the difference that counts is the one to what it had read. The text does not tell which
-// of several states that was: a program that deletes a line which it has just read writes
-// what stood there before.
+// shownLog records the state of a note that each process was shown last. A program reads a note,
+// closes it, thinks, and writes its result minutes later: its change is the difference from what it
+// had read. The text alone does not tell which of several states that was: a program that deletes a
+// line that it has just read writes an earlier text.
 //
-// What is remembered is bounded. The process that has not touched a note for
-// longest is forgotten first, and then counts as one that was shown the
-// current state.
+// The log is bounded. It first forgets the process that has not used a note for longest, which then
+// counts as having been shown the current state.
 type shownLog struct {
 	mu    sync.Mutex                 // protects the following
 	docs  map[uint64][]*list.Element // the latest last
@@ -27,7 +25,7 @@ type shownLog struct {
 	bytes int
 }
 
-// shownEntry is what one process was shown of one note, or has written there since.
+// shownEntry is the text of a note that one process was shown, or has written since.
 type shownEntry struct {
 	doc   uint64
 	by    program.Program
@@ -36,17 +34,16 @@ type shownEntry struct {
 }
 
 const (
-	// maxShown processes times notes, and maxShownBytes of text they hold. Most of
-	// that text is in the workspace's own cache too.
+	// maxShown bounds the pairs of process and note, and maxShownBytes their texts. Most of these
+	// texts are in the workspace's own cache, too.
 	maxShown      = 32768
 	maxShownBytes = 128 << 20
 )
 
-// add records that by was shown im of doc.
 func (l *shownLog) add(doc uint64, by program.Program, im content.Image) { l.note(doc, by, im, true) }
 
-// wrote records that by made im of doc, and goes by that from now on. Other processes of its
-// session go by what they have read, until they read again.
+// wrote records that by wrote im to doc, which is its base from now on. Other processes of its
+// session keep what they have read, until they read again.
 func (l *shownLog) wrote(doc uint64, by program.Program, im content.Image) {
 	l.note(doc, by, im, false)
 }
@@ -79,9 +76,9 @@ func (l *shownLog) note(doc uint64, by program.Program, im content.Image, read b
 	}
 }
 
-// images returns what by was shown of doc, and whether it read that itself. If it has read
-// nothing itself, that is what it wrote, and the last thing that its session was shown
-// since; and if its session was shown nothing, the last that anyone was.
+// images returns what by was shown of doc. own is set if by has read doc itself. Otherwise images
+// returns what by wrote, and the last text that its session was shown since; if its session was
+// shown nothing, the last text that any process was shown.
 func (l *shownLog) images(doc uint64, by program.Program) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -331,7 +331,7 @@ func TestBrakeOnTheMount(t *testing.T) {
 	if got := len(m.names(t, "F")); got != 25 {
 		t.Errorf("%d notes are left, want 25", got)
 	}
-	if !strings.Contains(m.log.String(), "too many would go at once") {
+	if !strings.Contains(m.log.String(), "would delete too many notes at once") {
 		t.Error("the log does not say why")
 	}
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// What depends on the system. The kernel of macOS takes no notifications (FUSE-T drops them
-// without a word), and so may keep what it knows for a moment only.
+// This file has the parts that depend on the system. The kernel of macOS takes no notifications
+// (FUSE-T drops them silently), so it may cache only for a moment.
 
 const cacheTimeout = time.Second
 
-// keepCaches says that the kernel may keep pages and listings.
+// keepCaches is set if the kernel may keep pages and listings.
 const (
 	keepCaches     = false
 	fileCacheFlags = 0
@@ -31,7 +31,7 @@ const (
 	unmountFlags = 0
 )
 
-// fuseSystems are where macFUSE and FUSE-T install themselves.
+// fuseSystems are the install locations of macFUSE and FUSE-T.
 var fuseSystems = []string{"/Library/Filesystems/macfuse.fs", "/Library/Filesystems/fuse-t.fs"}
 
 func checkDevice() error {
@@ -46,10 +46,10 @@ func checkDevice() error {
 	}
 }
 
-// checkHelper has nothing to look for: both bring their own.
+// checkHelper has nothing to check: both bring their own helper.
 func checkHelper() error { return nil }
 
-// checkAllowOther has nothing to look at: both ask the system.
+// checkAllowOther has nothing to check: both ask the system.
 func checkAllowOther(string) error { return nil }
 
 const allowConfig = ""
@@ -58,13 +58,13 @@ func mountHint() string {
 	return "run `relayfs doctor`; macFUSE's extension must be allowed in System Settings, under Privacy & Security"
 }
 
-// Diagnose looks at everything that mounting depends on.
+// Diagnose checks everything that mounting depends on.
 func Diagnose() []Finding {
 	return []Finding{finding("FUSE", "is installed", Fail, checkDevice())}
 }
 
-// mountTable is the kernel's. macFUSE and FUSE-T differ in the type, and agree to begin the
-// source with its name.
+// mountTable returns the kernel's table. macFUSE and FUSE-T differ in the type, but both begin the
+// source with fsName.
 func mountTable() (mounts []mountEntry, err error) {
 	n, err := unix.Getfsstat(nil, unix.MNT_NOWAIT)
 	if err != nil {
@@ -87,12 +87,12 @@ func mountTable() (mounts []mountEntry, err error) {
 // closeOnExec does nothing: both pass their descriptor on by programs of their own.
 func closeOnExec() {}
 
-// killed is false: no thread waits for a notification, so a killed process ends.
+// killed returns false: no thread waits for a notification, so a killed process ends.
 func killed(int) bool { return false }
 
 func abort(mountEntry) error { return errors.ErrUnsupported }
 
-// poker wakes nobody here: there is no inotify.
+// poker does nothing: macOS has no inotify.
 type poker struct{}
 
 func newPoker([]string, string, *slog.Logger, func(context.Context), func(model.Path) []model.Path) *poker {
@@ -105,5 +105,4 @@ func (*poker) run(context.Context) {}
 
 func (*poker) process() int { return 0 }
 
-// RunPoker fails.
 func RunPoker(io.Reader) error { return errors.New("watchers cannot be woken on this system") }

@@ -17,21 +17,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What depends on the system. Linux is told of every change, and so may keep what it knows.
+// This file has the parts that depend on the system. Linux is notified of every change,
+// so that it may cache for long.
 
-// cacheTimeout is how long the kernel may keep attributes and names. It is told
-// about every change, so this only bounds what a lost notification could do.
+// cacheTimeout is the time for which the kernel may keep attributes and names. It is notified of
+// every change, so this only bounds the effect of a lost notification.
 const cacheTimeout = time.Hour
 
-// keepCaches says that the kernel may keep pages and listings. The flags say so in the
-// answers to OPEN and OPENDIR.
+// keepCaches is set if the kernel may keep pages and listings. The flags grant this in the answers
+// to OPEN and OPENDIR.
 const (
 	keepCaches     = true
 	fileCacheFlags = fuse.FOPEN_KEEP_CACHE
 	dirCacheFlags  = fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE
 )
 
-// ownStatus is the status of this process.
 const ownStatus = "/proc/self/status"
 
 const (
@@ -62,9 +62,9 @@ func checkDevice() error {
 	}
 }
 
-// checkPrivilege looks for the capability to mount, CAP_SYS_ADMIN. Root must have
-// it; for others, it must be within what setuid programs may gain. status is
-// /proc/self/status, see proc_pid_status(5).
+// checkPrivilege checks for the capability to mount, CAP_SYS_ADMIN. Root must have it; for other
+// users it must be within what setuid programs may gain. status is /proc/self/status, see
+// proc_pid_status(5).
 func checkPrivilege(status string) error {
 	set := "CapBnd"
 	if os.Geteuid() == 0 {
@@ -72,7 +72,7 @@ func checkPrivilege(status string) error {
 	}
 	text, err := os.ReadFile(status)
 	if err != nil {
-		return nil // mounting will show it
+		return nil // mounting fails if it is missing
 	}
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(line, ":")
@@ -94,7 +94,7 @@ func mountHint() string {
 	return "run `relayfs doctor`; the setting allow-other needs user_allow_other in /etc/fuse.conf"
 }
 
-// checkHelper looks for the setuid program by which everybody but root mounts.
+// checkHelper looks for the setuid program with which users other than root mount.
 func checkHelper() error {
 	if os.Geteuid() == 0 {
 		return nil
@@ -131,8 +131,8 @@ func readMounts(table string) (mounts []mountEntry) {
 // unescape undoes the escapes of the kernel in the table of mounts.
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)
 
-// closeOnExec keeps the descriptor of the mount, which go-fuse opens without O_CLOEXEC, from the processes that this one
-// starts: a connection lasts as long as a process has it open. It fails before Linux 5.11.
+// closeOnExec keeps the descriptor of the mount, which go-fuse opens without O_CLOEXEC, from the processes that this
+// one starts: a connection lasts as long as any process has it open. It fails before Linux 5.11.
 func closeOnExec() { _ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) }
 
 // A notification waits, in the kernel, for a folder whose lock a request holds, and no signal ends that wait. If
@@ -140,7 +140,6 @@ func closeOnExec() { _ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLO
 // the thread waits, the process does not end, its /dev/fuse stays open, and every program that uses the mount hangs. So
 // another process must abort the connection.
 
-// killed reports whether a process was killed and has not ended.
 func killed(pid int) bool {
 	proc := fmt.Sprintf("/proc/%d", pid)
 	status, err := os.ReadFile(proc + "/status")
@@ -166,7 +165,7 @@ func killed(pid int) bool {
 	return false
 }
 
-// control is where fusectl has the connections. The user who mounted may abort one.
+// control is the folder in which fusectl has the connections. The user who mounted may abort one.
 const control = "/sys/fs/fuse/connections"
 
 // abort ends the connection of a mount: all requests fail. Where fusectl is not mounted, root can force an

@@ -7,10 +7,10 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 )
 
-// go-fuse does not support Windows. The API exists so that programs build, and says what
-// to use instead.
+// go-fuse does not support Windows. The API exists so that programs build. Its errors name the
+// alternatives.
 
-// Server is a mount. There is none on Windows.
+// Server is a mount. Windows has none.
 type Server struct{}
 
 func unsupported() error {
@@ -20,40 +20,28 @@ func unsupported() error {
 	}
 }
 
-// Mount fails.
 func Mount(context.Context, *bridge.Workspace, string, Options) (*Server, error) {
 	return nil, unsupported()
 }
 
-// Wait returns at once.
 func (*Server) Wait() {}
 
-// Unmount does nothing.
 func (*Server) Unmount() error { return nil }
 
-// Check fails.
 func Check(string, bool) error { return unsupported() }
 
-// Mounted is nothing.
 func Mounted() []string { return nil }
 
-// Mountable fails.
 func Mountable() error { return unsupported() }
 
-// CheckMountpoint fails.
 func CheckMountpoint(string, bool, bool) error { return unsupported() }
 
-// Unmount fails.
 func Unmount(string) error { return unsupported() }
 
-// FreeKilled does nothing.
 func FreeKilled(string) error { return nil }
 
-// Killed is false.
 func Killed(int) bool { return false }
 
-// RunPoker fails.
 func RunPoker(io.Reader) error { return unsupported() }
 
-// Diagnose reports that there is no mount.
 func Diagnose() []Finding { return []Finding{finding("FUSE", "", Warn, unsupported())} }

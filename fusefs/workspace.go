@@ -9,9 +9,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// workspace is a workspace for the requests of the kernel. What may wait for a source is
-// interrupted only when the program that waits dies. What changes something is never
-// interrupted: who calls that takes the cancellation from the context.
+// workspace serves requests of the kernel. A call that may wait for a source is interrupted only
+// when the waiting program dies. A call that changes something is never interrupted: its caller
+// removes the cancellation from the context.
 type workspace struct{ *bridge.Workspace }
 
 func (w workspace) Stat(ctx context.Context, p model.Path) (bridge.Info, error) {

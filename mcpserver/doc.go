@@ -6,13 +6,13 @@
 //	http.Handle("/mcp", srv.HTTPHandler())
 //
 // A [Server] offers tools, resources and prompts of one bridge.Workspace to any number of clients. A [Session] is one
-// client: its identity, and what it has read. Each toolset is a package below internal/toolset; a tool is a function
-// from a client and typed arguments to a [Result] and does not depend on the protocol.
+// client: its identity, and the texts that it has read. Each toolset is a package below internal/toolset; a tool is a
+// function from a client and typed arguments to a [Result] and does not depend on the protocol.
 //
 // # Guarantees
 //
 //   - A change deletes only text that the client has read in this session or quotes in the call (internal/session,
-//     internal/change). The version that it read is the base of a write, so that concurrent changes are kept.
+//     internal/change). The version that it read is the base of a write, so that concurrent changes survive.
 //   - An edit is matched again under the lock of the note: it changes the right place or fails.
 //   - If required, the user at the client approves a change before it is made (internal/change/approval.go).
 //   - A result has at most 40,000 bytes of JSON (internal/result). Longer texts are shown in windows
@@ -21,5 +21,5 @@
 //     Faults of the server are JSON-RPC internal errors and log lines.
 //   - Tool calls on stdio take effect in the order in which the client sent them.
 //
-// A Server and its Sessions may be used concurrently. Merging, storage and review are left to package bridge.
+// A Server and its Sessions are safe for concurrent use. Package bridge does the merging, storage and review.
 package mcpserver

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxResultSize tells Claude Code the number of characters above which it puts an
-	// answer into a file instead of showing it. Its own limit may be below result.Max.
+	// maxResultSize is the metadata key for the number of characters above which Claude Code puts a result into a file
+	// instead of showing it. Its own limit may be below result.Max.
 	maxResultSize = "anthropic/maxResultSizeChars"
 	// progressEvery is the minimum time between two progress notifications of a call.
 	progressEvery = 500 * time.Millisecond
@@ -90,12 +90,12 @@ func (s *Server) withProgress(ctx context.Context, req mcp.CallToolRequest) cont
 			"progressToken": req.Params.Meta.ProgressToken, "progress": done, "total": total,
 		})
 		if err != nil {
-			s.log.Debug("progress not sent", model.LogErr, err)
+			s.log.Debug("cannot send progress", model.LogErr, err)
 		}
 	})
 }
 
-// withAnswer adds to ctx whether the client can ask its user, and the reply of the user.
+// withAnswer adds to ctx whether the client can ask its user, and the user's reply.
 func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) context.Context {
 	a := change.Asked{CanAsk: s.session(ctx).client.Session.CanAsk()}
 	// Since 2026-07-28 each request declares the capabilities of the client; before, only initialize did.

@@ -37,10 +37,9 @@ func (s *Server) addPrompts() {
 		rejections)
 }
 
-// maxRejections is the number of decisions that the prompt searches, newest first.
+// maxRejections is the maximum number of decisions that the prompt searches, newest first.
 const maxRejections = 1000
 
-// rejections returns the rejected suggestions of the client at and below under, newest first.
 func rejections(_ context.Context, c *tool.Client, under model.Path) (string, error) {
 	journal, err := c.Workspace.Journal(maxRejections)
 	if err != nil {

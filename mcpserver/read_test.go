@@ -90,7 +90,7 @@ func TestReadImages(t *testing.T) {
 	if res := c.call("read", "file_path", "V/one.png"); len(res.Images) != 1 || string(res.Images[0].Data) != png || res.Images[0].MIMEType != "image/png" {
 		t.Errorf("one image: %d images, %q", len(res.Images), res.Text)
 	}
-	if res := c.call("read", "file_paths", []string{"V/one.png", "V/a.md", "V/two.png"}); len(res.Images) != 1 || !strings.Contains(res.Text[2], "read this one by itself") {
+	if res := c.call("read", "file_paths", []string{"V/one.png", "V/a.md", "V/two.png"}); len(res.Images) != 1 || !strings.Contains(res.Text[2], "read this one separately") {
 		t.Errorf("two images: %d images, %q", len(res.Images), res.Text)
 	}
 	if res := c.call("read", "file_path", "V/large.png"); !res.IsError || !strings.Contains(res.Text[0], "more than 3 MiB") {

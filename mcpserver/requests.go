@@ -15,10 +15,9 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// The server checks requests before mcp-go does. mcp-go reports errors with Go types and one code for everything;
-// these checks report what to do instead.
+// The server checks requests before mcp-go does. mcp-go reports errors with Go types and one code for all; these checks
+// report the fix instead.
 
-// paramKinds are the parameter types that mcp-go requires.
 var paramKinds = map[mcp.MCPMethod]map[string]string{
 	mcp.MethodInitialize:             {"protocolVersion": "a string", "capabilities": "an object", "clientInfo": "an object"},
 	mcp.MethodToolsCall:              {"name": "a string", "_meta": "an object"},
@@ -35,7 +34,7 @@ var paramKinds = map[mcp.MCPMethod]map[string]string{
 
 func kindOf(raw json.RawMessage) string {
 	var v any
-	_ = json.Unmarshal(raw, &v) // a part of what was JSON
+	_ = json.Unmarshal(raw, &v) // a part of valid JSON
 	members, _ := v.(map[string]any)
 	for _, member := range members {
 		if _, ok := member.(string); !ok {
@@ -68,7 +67,7 @@ func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (pr
 		Params json.RawMessage `json:"params"`
 	}
 	if json.Unmarshal(message, &req) != nil {
-		return message, nil // mcp-go has words for it
+		return message, nil // mcp-go reports the error
 	}
 	want, known := paramKinds[req.Method]
 	if !known || req.ID == nil || req.Params == nil {
@@ -85,7 +84,7 @@ func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (pr
 	if json.Unmarshal(message, &whole) != nil || json.Unmarshal(req.Params, &params) != nil {
 		return message, nil
 	}
-	params["uri"], _ = json.Marshal(uri) // a string
+	params["uri"], _ = json.Marshal(uri) // encoding a string cannot fail
 	whole["params"], _ = json.Marshal(params)
 	if prepared, err := json.Marshal(whole); err == nil {
 		return prepared, nil
@@ -100,7 +99,7 @@ func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod,
 		return "", invalid("The parameters of %s must be an object, not %s.", method, kindOf(raw))
 	}
 	var all any
-	if json.Unmarshal(raw, &all) != nil { // it is JSON, so that only a number can be wrong
+	if json.Unmarshal(raw, &all) != nil { // it is valid JSON, so only a number can be invalid
 		return "", invalid("The parameters of %s have a number that is too large.", method)
 	}
 	for name, kind := range want {
@@ -109,7 +108,7 @@ func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod,
 		}
 	}
 	text := func(name string) (s string) {
-		_ = json.Unmarshal(params[name], &s) // its kind is known, or it is missing
+		_ = json.Unmarshal(params[name], &s) // its kind was checked, or it is missing
 		return s
 	}
 	switch method {
@@ -140,7 +139,6 @@ func (s *Server) checkTool(sess *Session, name string) *rpcError {
 	return invalid("There is no tool %q. The tools are %s.", short, strings.Join(offered, ", "))
 }
 
-// canonical returns the percent-encoded URI of the note that uri names.
 func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
 	readings, err := document.ParseURI(uri)
 	if err != nil {
@@ -155,7 +153,6 @@ func (s *Session) canonical(ctx context.Context, uri string) (string, error) {
 	return "", err
 }
 
-// noResource is the error for a URI without a note. Its code depends on the protocol version.
 func (s *Session) noResource(err error, uri string, meta json.RawMessage) *rpcError {
 	var missing *document.MissingError
 	if !errors.As(err, &missing) && !errors.Is(err, fs.ErrNotExist) {

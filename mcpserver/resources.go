@@ -28,12 +28,11 @@ import (
 const (
 	noteTemplate = "note:///{+path}"
 	noteType     = "text/markdown"
-	// resourcePage is the number of notes in a page of the list.
 	resourcePage = 500
 )
 
-// addResources offers the notes as resources, note:///Folder/Name.md. It lists them on demand, because mcp-go would
-// keep a second copy of every registered note.
+// addResources offers the notes as resources, note:///Folder/Name.md. It lists them on demand, because mcp-go would keep
+// a second copy of every registered note.
 func (s *Server) addResources(hooks *server.Hooks) {
 	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(noteTemplate, "note",
 		mcp.WithTemplateTitle("Note"),
@@ -87,10 +86,9 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	return contents, nil
 }
 
-// maxAttachment is the maximum size of an attachment read as a resource, in bytes.
 const maxAttachment = 4 << 20
 
-// attachment returns the content of a file that is not a note, nil for anything else.
+// attachment returns the content of a file that is not a note, and nil otherwise.
 func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.ResourceContents, error) {
 	p, err := c.Resolver.Resolve(ctx, name)
 	if err != nil {
@@ -113,7 +111,7 @@ func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.Resourc
 	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: document.URIOf(p), MIMEType: kind, Blob: base64.StdEncoding.EncodeToString(data)}}, nil
 }
 
-// types do not depend on the MIME database of the machine.
+// types makes the result independent of the machine's MIME database.
 var types = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".bmp": "image/bmp", ".svg": "image/svg+xml", ".avif": "image/avif",
 	".pdf": "application/pdf", ".canvas": "application/json", ".json": "application/json", ".base": "text/yaml", ".txt": "text/plain", ".csv": "text/csv", ".css": "text/css", ".html": "text/html",
@@ -122,7 +120,7 @@ var types = map[string]string{
 
 // listResources returns the notes after the cursor, which is the last path of the previous page.
 func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Resource, mcp.Cursor) {
-	after, _ := base64.StdEncoding.DecodeString(string(cursor)) // mcp-go refuses what is not base64
+	after, _ := base64.StdEncoding.DecodeString(string(cursor)) // mcp-go refuses invalid base64
 	paths := s.notePaths(ctx)
 	i, found := slices.BinarySearch(paths, model.Path(after))
 	if found {
@@ -147,7 +145,7 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 func (s *Server) notePaths(ctx context.Context) []model.Path {
 	notes, err := s.index.Below(ctx, "", search.OnlyNotes)
 	if err != nil {
-		s.log.Warn("notes not listed", model.LogErr, err)
+		s.log.Warn("cannot list the notes", model.LogErr, err)
 		return nil
 	}
 	paths := make([]model.Path, len(notes))
@@ -158,7 +156,7 @@ func (s *Server) notePaths(ctx context.Context) []model.Path {
 	return paths
 }
 
-// complete returns at most 100 paths that contain typed in any case, those that begin with it first.
+// complete returns at most 100 paths that contain typed in any case. Paths that begin with it come first.
 func (s *Server) complete(ctx context.Context, typed string) *mcp.Completion {
 	const limit = 100
 	typed = strings.ToLower(strings.TrimPrefix(typed, "/"))
@@ -189,12 +187,12 @@ func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp
 func (s *Server) notifyUpdated(session, uri string) bool {
 	err := s.mcp.SendNotificationToSpecificClient(session, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 	if err != nil {
-		s.log.Debug("notification not sent", model.LogErr, err)
+		s.log.Debug("cannot send a notification", model.LogErr, err)
 	}
 	return !errors.Is(err, server.ErrSessionNotFound)
 }
 
-// listAfter is how long changes of the list are collected into one notification.
+// listAfter is the time in which changes of the list are collected into one notification.
 const listAfter = 500 * time.Millisecond
 
 // follow notifies clients of changed resources and of a changed list until the Server is closed.

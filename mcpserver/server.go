@@ -25,14 +25,12 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/transport"
 )
 
-// Approvals configure which changes need the approval of the user at the client.
 type Approvals = change.Approvals
 
-// ParseApprovals reads "ask", "auto" or "deny" for everything, and "KIND=..." for one kind of change: create,
-// update or delete. Later words win.
+// ParseApprovals parses "ask", "auto" or "deny" for all kinds of change, and "KIND=..." for one: create, update or
+// delete. Later words win.
 func ParseApprovals(words []string) (Approvals, error) { return change.ParseApprovals(words) }
 
-// Budget limits the bytes that all HTTP clients together may have in flight.
 type Budget = transport.Budget
 
 func NewBudget() *Budget { return transport.NewBudget(transport.DefaultBudget) }
@@ -42,10 +40,10 @@ type Options struct {
 	// Author of all changes; "" uses the name of each client.
 	Author   string
 	Version  string
-	Toolsets []string // names; none means claude. CheckToolsets reports unknown ones
+	Toolsets []string // names; empty means claude. CheckToolsets reports unknown names
 	ReadOnly bool     // offer only tools that change nothing
 	Approve  Approvals
-	// AgentNotes are the names of notes at the top of a vault whose approved text is part of the instructions; nil
+	// AgentNotes are the names of notes at the top of a vault whose approved text becomes part of the instructions; nil
 	// means DefaultAgentNotes.
 	AgentNotes []string
 	Semantic   *semantic.Index // nil creates an index in memory
@@ -53,14 +51,13 @@ type Options struct {
 	Logger     *slog.Logger
 }
 
-// Server serves one workspace to any number of clients at a time.
 type Server struct {
 	o             Options
 	enabled       toolset
 	ws            *bridge.Workspace
 	log           *slog.Logger
 	mcp           *server.MCPServer
-	sessions      *transport.Sessions[Session] // sessions of Streamable HTTP
+	sessions      *transport.Sessions[Session] // over Streamable HTTP
 	index         *search.Index
 	semantic      *semantic.Index
 	subscriptions *subscriptions
@@ -69,11 +66,10 @@ type Server struct {
 	closers []func()
 }
 
-// Client describes the client of a Session.
 type Client struct {
 	Name         string // the default name
-	Author       string // author of all changes; "" uses that of the Server
-	ReadOnly     bool   // may not change anything
+	Author       string // author of all changes; "" uses the Server's
+	ReadOnly     bool   // the client may not change anything
 	SkipApproval bool   // a user's own command, which needs no approval
 }
 
@@ -153,13 +149,10 @@ func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return s.enabled.has(t.Name) && !offer.has(t.Name) })
 }
 
-// MaxMessage is the maximum size of a message in bytes: the largest note with every character escaped.
 const MaxMessage = transport.MaxMessage
 
-// SessionHeader names the session of a request over HTTP.
 const SessionHeader = server.HeaderKeySessionID
 
-// Query encodes c for LocalHandler.
 func (c Client) Query() url.Values {
 	query := url.Values{}
 	if c.Author != "" {
@@ -188,7 +181,6 @@ func (s *Server) LocalHandler() http.Handler {
 	return h
 }
 
-// Sessions returns the number of HTTP sessions.
 func (s *Server) Sessions() int { return s.sessions.Len() }
 
 // HTTPHandler serves Streamable HTTP at every path. The caller checks authorization. Close ends the sessions.
@@ -202,7 +194,6 @@ func (s *Server) HTTPHandler() http.Handler {
 
 type Result = result.Result
 
-// Session is one client of a Server.
 type Session struct {
 	order   callOrder
 	client  *tool.Client
@@ -211,7 +202,6 @@ type Session struct {
 
 func (s *Session) id() string { return s.client.Session.ID() }
 
-// ReadAll records that a command has read the whole note at name.
 func (s *Session) ReadAll(ctx context.Context, name string) error {
 	p, v, err := s.client.Resolver.Note(ctx, name)
 	if err == nil {
@@ -220,7 +210,7 @@ func (s *Session) ReadAll(ctx context.Context, name string) error {
 	return err
 }
 
-// Call runs a tool without a protocol. known is false if there is no such tool.
+// Call runs a tool directly. known is false if there is no such tool.
 func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (res result.Result, known bool) {
 	i := slices.IndexFunc(s.enabled.tools, func(t tool.Tool) bool { return t.Name == name })
 	if i < 0 {
@@ -229,7 +219,6 @@ func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (
 	return s.enabled.tools[i].Call(ctx, s.client, args).Bounded(), true
 }
 
-// NewSession returns a session that calls tools without a protocol.
 func (s *Server) NewSession(c Client) *Session { return s.newSession(rand.Text(), c) }
 
 func (s *Server) newSession(id string, c Client) *Session {

@@ -12,14 +12,13 @@ import (
 
 const maxSubscriptions = 10_000
 
-// subscriptions holds the resource subscriptions of all sessions.
 type subscriptions struct {
 	ws *bridge.Workspace
 	// notify reports whether the session still exists.
 	notify func(session, uri string) bool
 
 	mu        sync.Mutex                       // guards the fields below
-	bySession map[string]map[model.Path]string // values: the URI as the session wrote it
+	bySession map[string]map[model.Path]string // values: the URI in the session's spelling
 }
 
 func newSubscriptions(ws *bridge.Workspace, tell func(session, uri string) bool) *subscriptions {
@@ -80,7 +79,6 @@ func (x *subscriptions) End(session string) {
 	delete(x.bySession, session)
 }
 
-// event notifies the sessions that subscribe to the changed note.
 func (x *subscriptions) event(ev model.Event) {
 	if ev.Kind == model.EventChanged && !ev.ViewChanged {
 		return

@@ -28,7 +28,7 @@ type toolset struct {
 }
 
 // toolsets returns all toolsets in the order of tools/list. If several are enabled, error texts name the tools of the
-// first.
+// first one.
 func toolsets() []toolset {
 	return []toolset{
 		{ToolsetClaude, claude.Tools(), claude.Phrases, content.Reader},
@@ -40,7 +40,6 @@ func toolsets() []toolset {
 
 func Toolsets() []string { return []string{ToolsetClaude, ToolsetNotes, ToolsetContent, ToolsetVault} }
 
-// CheckToolsets returns an error for an unknown toolset.
 func CheckToolsets(names []string) error {
 	_, err := pick(names, false)
 	return err
@@ -53,7 +52,7 @@ func pick(sets []string, readOnly bool) (toolset, error) {
 	}
 	for _, set := range sets {
 		if known := Toolsets(); !slices.Contains(known, set) {
-			return toolset{}, fmt.Errorf("toolset %q is none of %s", set, strings.Join(known, ", "))
+			return toolset{}, fmt.Errorf("toolset %q is not one of %s", set, strings.Join(known, ", "))
 		}
 	}
 	var o toolset
@@ -75,7 +74,6 @@ func pick(sets []string, readOnly bool) (toolset, error) {
 	return o, nil
 }
 
-// readOnly returns o without its changing tools.
 func (o toolset) readOnly() toolset {
 	o.tools = slices.DeleteFunc(slices.Clone(o.tools), func(t tool.Tool) bool { return !t.Hints.ReadOnly })
 	return o

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// Checkpoint is the checkpoint of a store whose log is on a simulated disk, for tests of crashes. Its methods are for
-// store.Options.
+// Checkpoint is the checkpoint of a store whose log is on a simulated disk, for tests of crashes. Its methods are
+// callbacks for store.Options.
 type Checkpoint struct {
 	path    string
 	content []byte
 	t       testing.TB
 }
 
-// NewCheckpoint returns a file with the Content of a stopped machine, nil for a new store.
+// NewCheckpoint returns a file with the Content of a stopped machine, or nil for a new store.
 func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "")
@@ -30,7 +30,7 @@ func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	return c
 }
 
-// OpenFile opens the file, whatever its name.
+// OpenFile opens the file and ignores the name.
 func (c *Checkpoint) OpenFile(_ string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(c.path, flag, perm)
 }
@@ -43,5 +43,4 @@ func (c *Checkpoint) Committed() {
 	c.content = content
 }
 
-// Content returns the durable content after the last commit.
 func (c *Checkpoint) Content() []byte { return c.content }

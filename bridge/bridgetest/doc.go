@@ -7,6 +7,7 @@
 //	res, err := f.Write(ctx, "Notes/Plan.md", bridge.Write{Bases: []*model.Version{v}, Text: "The red fox.\n"})
 //	fmt.Println(f.SourceText("Notes/Plan.md"))
 //
-// Source and Store pass the same suites as the vault and the store of a real process (RunSource, RunStore). Methods are safe
-// for concurrent use, but must not be called from a workspace's event callback: those of a user wait for it.
+// Source and Store pass the same suites as the vault and the store of a real process (RunSource, RunStore). Methods are
+// safe for concurrent use, but must not be called from a workspace's event callback: the methods of a user wait for the
+// callback.
 package bridgetest

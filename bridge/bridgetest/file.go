@@ -38,7 +38,6 @@ func (s *Source) OpenFile(rel string, flag int, perm fs.FileMode) (model.File, e
 	return &file{s, e, rel}, nil
 }
 
-// PutFile replaces the file at rel by a new one.
 func (s *Source) PutFile(rel string, data []byte, perm fs.FileMode) (model.Stamp, error) {
 	e := &entry{mode: perm.Perm(), data: slices.Clone(data)}
 	err := s.do("write", rel, func(t *tree) error {
@@ -88,7 +87,7 @@ func (f *file) Truncate(size int64) error {
 	})
 }
 
-// resize copies, so that the bytes of earlier readers do not change.
+// resize copies the data, so that the bytes of earlier readers do not change.
 func (f *file) resize(size int64) {
 	data := make([]byte, size)
 	copy(data, f.e.data)

@@ -10,15 +10,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Fixture is a running workspace in memory.
 type Fixture struct {
 	*bridge.Workspace
 	t       testing.TB
 	sources map[string]*Source
 }
 
-// New returns a workspace with files, "Folder/sub/Name.md" to text, and a Source and a Store for each Folder. It runs until
-// the test ends. opts change the workspace's options, and may add Folders.
+// New returns a workspace with files, a map from "Folder/sub/Name.md" to text, and a Source and a Store for each root.
+// It runs until the test ends. opts change the workspace's options and may add roots.
 func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, sources: make(map[string]*Source)}
@@ -56,7 +55,7 @@ func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *
 	return f
 }
 
-// Proposed returns the pending proposals, "kind path" or "rename path new-path" each.
+// Proposed returns the pending proposals, each as "kind path" or "rename path new-path".
 func (f *Fixture) Proposed() []string {
 	f.t.Helper()
 	list, err := f.Proposals(f.t.Context(), "")
@@ -70,7 +69,6 @@ func (f *Fixture) Proposed() []string {
 	return out
 }
 
-// Source returns the source of a Folder.
 func (f *Fixture) Source(folder string) *Source {
 	f.t.Helper()
 	s := f.sources[folder]
@@ -80,7 +78,6 @@ func (f *Fixture) Source(folder string) *Source {
 	return s
 }
 
-// at returns the source of path, and the path there.
 func (f *Fixture) at(path string) (s *Source, rel string) {
 	f.t.Helper()
 	name, rel := model.Path(path).Split()
@@ -94,7 +91,8 @@ func (f *Fixture) settle(s *Source) {
 	}
 }
 
-// Person saves text to a file, new or old, as a user's editor does, and returns when the workspace has published it.
+// Person saves text to a new or existing file, as a user's editor does, and returns when the workspace has published the
+// change.
 func (f *Fixture) Person(path, text string) {
 	f.t.Helper()
 	s, rel := f.at(path)
@@ -102,7 +100,7 @@ func (f *Fixture) Person(path, text string) {
 	f.settle(s)
 }
 
-// Delete removes a file or a folder, as a user does, and returns when the workspace has published it.
+// Delete removes a file or a folder, as a user does, and returns when the workspace has published the change.
 func (f *Fixture) Delete(path string) {
 	f.t.Helper()
 	s, rel := f.at(path)
@@ -110,8 +108,8 @@ func (f *Fixture) Delete(path string) {
 	f.settle(s)
 }
 
-// Rename moves a file or a folder within its Folder, as a user does, and returns when the workspace has published it. For a
-// program's rename call f.Workspace.Rename.
+// Rename moves a file or a folder within its root, as a user does, and returns when the workspace has published the
+// change. For a program's rename call f.Workspace.Rename.
 func (f *Fixture) Rename(oldPath, newPath string) {
 	f.t.Helper()
 	s, oldRel := f.at(oldPath)
@@ -123,7 +121,7 @@ func (f *Fixture) Rename(oldPath, newPath string) {
 	f.settle(s)
 }
 
-// SetOffline detaches or attaches a Folder's source, and returns when the workspace has published it.
+// SetOffline detaches or attaches the source of a root, and returns when the workspace has published the change.
 func (f *Fixture) SetOffline(folder string, offline bool) {
 	f.t.Helper()
 	s := f.Source(folder)
@@ -131,7 +129,6 @@ func (f *Fixture) SetOffline(folder string, offline bool) {
 	f.settle(s)
 }
 
-// SourceText returns the raw text in the source.
 func (f *Fixture) SourceText(path string) string {
 	f.t.Helper()
 	s, rel := f.at(path)

@@ -12,8 +12,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Live is a Folder in memory whose notes are live documents: a Source that is
-// also a bridge.Documents. Store is the one of the workspace.
+// Live is an in-memory root whose notes are live documents: a Source that is also a bridge.Documents. Store is the store
+// of the workspace.
 type Live struct {
 	Source
 	Store *Store
@@ -26,18 +26,17 @@ type liveDoc struct {
 	live  *Live
 	entry *entry
 
-	mu       sync.Mutex // protects the following
+	mu       sync.Mutex // guards the fields below
 	doc      *ycrdt.Doc
 	modTime  time.Time
 	readOnly bool
 }
 
-// Document returns the document of the note at rel.
 func (l *Live) Document(_ context.Context, rel string) (bridge.Document, error) {
 	return l.document(rel)
 }
 
-// document returns the document of a note. A new document gets the text of its entry.
+// document returns the document of a note. A new document has the text of its entry.
 func (l *Live) document(rel string) (doc *liveDoc, err error) {
 	err = l.do("open", rel, func(t *tree) error {
 		e, err := t.find(rel)
@@ -55,7 +54,6 @@ func (l *Live) document(rel string) (doc *liveDoc, err error) {
 	return doc, err
 }
 
-// NewDocument creates a note.
 func (l *Live) NewDocument(ctx context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
 	if _, err := l.Create(ctx, rel, model.NewFile{Data: nil, Mode: 0o644, ModTime: time.Now()}); err != nil {
 		return nil, err
@@ -67,7 +65,7 @@ func (l *Live) NewDocument(ctx context.Context, rel string, rec *model.Record, f
 	return d, d.Change(ctx, rec, fn)
 }
 
-// Peer changes the document of the note at rel as a peer does: Run reports it.
+// Peer changes the document of the note at rel as a remote peer does: Run reports the change.
 func (l *Live) Peer(rel string, fn func(*ycrdt.Doc)) error {
 	d, err := l.document(rel)
 	if err != nil {
@@ -83,7 +81,6 @@ func (l *Live) Peer(rel string, fn func(*ycrdt.Doc)) error {
 	})
 }
 
-// SetReadOnly makes the document of the note at rel refuse changes.
 func (l *Live) SetReadOnly(rel string) error {
 	d, err := l.document(rel)
 	if err != nil {
@@ -95,10 +92,8 @@ func (l *Live) SetReadOnly(rel string) error {
 	return nil
 }
 
-// ID names the document.
 func (d *liveDoc) ID() model.DocID { return d.id }
 
-// View calls fn with the document.
 func (d *liveDoc) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -118,7 +113,6 @@ func (d *liveDoc) path() model.Path {
 	return p
 }
 
-// Change changes the document and appends the change to the store.
 func (d *liveDoc) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,16 +9,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Person changes a Source as users' programs do: Run reports it. Its methods fail the test on an error.
+// Person changes a Source like a user's programs: Run reports the changes. Its methods fail the test on an error.
 type Person struct {
 	t testing.TB
 	s *Source
 }
 
-// Person returns a user who works on the source.
 func (s *Source) Person(t testing.TB) Person { return Person{t, s} }
 
-// do runs fn and fails the test on an error.
 func (p Person) do(what, rel string, fn func(*tree) error) {
 	p.t.Helper()
 	if err := p.s.locked(fn); err != nil {
@@ -30,7 +28,7 @@ func (p Person) report(kind model.EventKind, rel, oldRel string, e *entry) {
 	p.s.feed.add(model.SourceEvent{Kind: kind, Rel: rel, OldRel: oldRel, Entry: e.describe(rel)})
 }
 
-// Save sets the content of rel to text; it creates the file and its folders if need be.
+// Save sets the content of rel to text. It creates the file and its folders if needed.
 func (p Person) Save(rel, text string) {
 	p.t.Helper()
 	p.do("save", rel, func(t *tree) error {
@@ -52,7 +50,6 @@ func (p Person) Save(rel, text string) {
 	})
 }
 
-// Mkdir creates a folder and its parents.
 func (p Person) Mkdir(rel string) {
 	p.t.Helper()
 	p.do("make", rel, func(t *tree) error { return p.mkdir(t, rel) })
@@ -66,7 +63,6 @@ func (p Person) mkdir(t *tree, rel string) error {
 	return err
 }
 
-// Rename moves a file or a folder; it creates missing folders.
 func (p Person) Rename(oldRel, newRel string) {
 	p.t.Helper()
 	p.do("rename", oldRel, func(t *tree) error {
@@ -81,7 +77,6 @@ func (p Person) Rename(oldRel, newRel string) {
 	})
 }
 
-// Remove removes a file, or a folder with everything below it.
 func (p Person) Remove(rel string) {
 	p.t.Helper()
 	p.do("remove", rel, func(t *tree) error {
@@ -94,7 +89,6 @@ func (p Person) Remove(rel string) {
 	})
 }
 
-// Content returns the content of rel, raw.
 func (p Person) Content(rel string) (text string) {
 	p.t.Helper()
 	p.do("read", rel, func(t *tree) error {
@@ -107,7 +101,7 @@ func (p Person) Content(rel string) (text string) {
 	return text
 }
 
-// Names returns the paths of everything, parents first.
+// Names returns all paths, parents first.
 func (p Person) Names() (names []string) {
 	p.do("list", "", func(t *tree) error {
 		names = t.below("")
@@ -116,7 +110,6 @@ func (p Person) Names() (names []string) {
 	return names
 }
 
-// SetOffline detaches or attaches the source, like a removable disk.
 func (p Person) SetOffline(offline bool) {
 	p.do("detach", "", func(*tree) error {
 		p.s.offline = offline
@@ -129,13 +122,12 @@ func (p Person) SetOffline(offline bool) {
 	})
 }
 
-// Meddled is a Source in which Before runs just before Retract.
+// Meddled is a Source that calls Before just before Retract.
 type Meddled struct {
 	*Source
 	Before func()
 }
 
-// Retract implements model.Retractor.
 func (m Meddled) Retract(ctx context.Context, rel string, stamp model.Stamp) error {
 	m.Before()
 	return m.Source.Retract(ctx, rel, stamp)

@@ -10,18 +10,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Source is a Folder in memory: a model.Source, model.Structure and model.Files. The zero Source is empty.
+// Source is an in-memory root: a model.Source, model.Structure and model.Files. The zero Source is empty.
 type Source struct {
 	feed feed
 
-	mu      sync.Mutex // protects the following
+	mu      sync.Mutex // guards the fields below
 	tree    tree
 	offline bool
 }
 
 func fail(op, rel string, err error) error { return &fs.PathError{Op: op, Path: rel, Err: err} }
 
-// locked runs fn on the tree, offline or not.
 func (s *Source) locked(fn func(*tree) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +41,6 @@ func (s *Source) do(op, rel string, fn func(*tree) error) error {
 	return nil
 }
 
-// Scan reports everything, parents before children.
 func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	var entries []model.SourceEntry
 	err := s.do("scan", "", func(t *tree) error {
@@ -58,7 +56,6 @@ func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error 
 	return errors.Join(err, ctx.Err())
 }
 
-// Read returns the bytes of a file and their stamp.
 func (s *Source) Read(_ context.Context, rel string) (data []byte, stamp model.Stamp, err error) {
 	err = s.do("read", rel, func(t *tree) error {
 		e, err := t.find(rel)
@@ -74,7 +71,6 @@ func (s *Source) Read(_ context.Context, rel string) (data []byte, stamp model.S
 	return data, stamp, err
 }
 
-// Replace sets the content of rel to r.Data if r.Expect names its present content.
 func (s *Source) Replace(_ context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	post := &entry{data: r.Data}
 	err := s.do("write", rel, func(t *tree) error {
@@ -103,7 +99,6 @@ func (s *Source) Replace(_ context.Context, rel string, r model.Replacement) (mo
 	return post.stamp, nil
 }
 
-// Create creates a new file and missing folders.
 func (s *Source) Create(_ context.Context, rel string, file model.NewFile) (model.Stamp, error) {
 	e := &entry{mode: file.Mode.Perm(), data: bytes.Clone(file.Data)}
 	var stamp model.Stamp
@@ -128,7 +123,6 @@ func (s *Source) Create(_ context.Context, rel string, file model.NewFile) (mode
 	return stamp, nil
 }
 
-// Chmod sets the permission bits.
 func (s *Source) Chmod(_ context.Context, rel string, mode fs.FileMode) (stamp model.Stamp, err error) {
 	err = s.do("chmod", rel, func(t *tree) error {
 		e, err := t.find(rel)
@@ -140,17 +134,14 @@ func (s *Source) Chmod(_ context.Context, rel string, mode fs.FileMode) (stamp m
 	return stamp, err
 }
 
-// Mkdir creates one folder.
 func (s *Source) Mkdir(_ context.Context, rel string) error {
 	return s.do("mkdir", rel, func(t *tree) error { return t.add(rel, &entry{dir: true, mode: 0o755}) })
 }
 
-// Rename moves a file or a folder.
 func (s *Source) Rename(_ context.Context, oldRel, newRel string, replace bool) error {
 	return s.do("rename", oldRel, func(t *tree) error { return t.rename(oldRel, newRel, replace) })
 }
 
-// Retract implements model.Retractor.
 func (s *Source) Retract(_ context.Context, rel string, stamp model.Stamp) error {
 	return s.do("retract", rel, func(t *tree) error {
 		e, err := t.find(rel)
@@ -165,10 +156,8 @@ func (s *Source) Retract(_ context.Context, rel string, stamp model.Stamp) error
 	})
 }
 
-// Hidden returns nothing: Scan reports all.
 func (s *Source) Hidden(context.Context, string) ([]string, error) { return nil, nil }
 
-// Remove removes a file or an empty folder for good.
 func (s *Source) Remove(_ context.Context, rel string) error {
 	return s.do("remove", rel, func(t *tree) error {
 		switch below := t.below(rel); {
@@ -182,25 +171,24 @@ func (s *Source) Remove(_ context.Context, rel string) error {
 	})
 }
 
-// Run reports what persons do until ctx ends.
 func (s *Source) Run(ctx context.Context, changed func(model.SourceEvent)) error {
 	s.feed.run(ctx, changed)
 	return nil
 }
 
-// Settle waits until Run has reported everything that persons did, and its callback has returned.
+// Settle waits until Run has reported all changes of users and its callback has returned.
 func (s *Source) Settle(ctx context.Context) error { return s.feed.settle(ctx) }
 
-// feed is the events that Run has not reported yet.
+// feed holds the events that Run has not reported yet.
 type feed struct {
-	mu        sync.Mutex // protects the following
+	mu        sync.Mutex // guards the fields below
 	opened    bool
 	events    []model.SourceEvent
 	reporting int           // events that are being reported
 	wake      chan struct{} // closed by the next change
 }
 
-// open starts the feed: nothing before it is reported.
+// open starts the feed: earlier changes are not reported.
 func (f *feed) open() { f.change(func() { f.opened = true }) }
 
 func (f *feed) add(ev model.SourceEvent) {

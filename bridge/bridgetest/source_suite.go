@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// SourceSubject is an empty source for RunSource, and a user who works on it.
+// SourceSubject is an empty source for RunSource, and a user who changes it.
 type SourceSubject struct {
 	Source suiteSource
 	Person suitePerson
@@ -25,16 +25,16 @@ type suiteSource interface {
 	model.Files
 }
 
-// suitePerson changes the contents of a source from outside, as a user's programs do. Its methods fail the test on an error.
+// suitePerson changes a source from outside, like a user's programs. Its methods fail the test on an error.
 type suitePerson interface {
 	Save(rel, text string) // creates missing folders
 	Mkdir(rel string)
 	Rename(oldRel, newRel string)
-	Remove(rel string) // with everything below it
+	Remove(rel string) // with everything in it
 	Content(rel string) string
 }
 
-// RunSource runs the suite for sources: the contract that package bridge relies on.
+// RunSource runs the suite for sources: the contract that package bridge depends on.
 func RunSource(t *testing.T, open func(t *testing.T) SourceSubject) {
 	tests := []struct {
 		name string
@@ -286,7 +286,7 @@ func Follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	return events
 }
 
-// Await returns the events up to the first one that want accepts; without one it fails the test.
+// Await returns the events up to the first one that want accepts. It fails the test if there is none.
 func Await(t testing.TB, events <-chan model.SourceEvent, what string, want func(model.SourceEvent) bool) []model.SourceEvent {
 	t.Helper()
 	limit := time.After(need.Scaled(20 * time.Second))
@@ -304,7 +304,7 @@ func Await(t testing.TB, events <-chan model.SourceEvent, what string, want func
 	}
 }
 
-// Is accepts an event by its kind and path.
+// Is returns a function that accepts an event by its kind and path.
 func Is(kind model.EventKind, rel string) func(model.SourceEvent) bool {
 	return func(ev model.SourceEvent) bool { return ev.Kind == kind && ev.Rel == rel }
 }
@@ -341,7 +341,7 @@ func testRunReports(t *testing.T, sub SourceSubject) {
 	}
 }
 
-// testRunKeepsQuiet changes the source itself, then as a user: the first event must be the user's.
+// testRunKeepsQuiet changes the source through its methods, then as a user: the first event must be the user's.
 func testRunKeepsQuiet(t *testing.T, sub SourceSubject) {
 	sub.Person.Save("N.md", "one")
 	sub.Person.Save("mark.md", "1")

@@ -13,17 +13,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Store is a model.Store in memory. The zero Store is empty.
+// Store is an in-memory model.Store. The zero Store is empty.
 type Store struct {
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	docs  map[model.DocID]*model.History
 	paths map[model.Path]model.DocID
 
-	journal   []model.JournalEntry // in the order of arrival; Path is not set
+	journal   []model.JournalEntry // in the order of arrival; without Path
 	proposals map[string]model.ProposalRecord
 }
 
-// DocID returns the document at p, or fs.ErrNotExist.
 func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,7 +32,6 @@ func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }
 
-// DocsOf returns the documents whose files may be that one.
 func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.KeptDoc, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +48,6 @@ func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.Kep
 	return list, nil
 }
 
-// Load returns the history of id.
 func (s *Store) Load(id model.DocID) (model.History, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +63,6 @@ func (s *Store) Load(id model.DocID) (model.History, error) {
 	return h, nil
 }
 
-// Append stores recs of the document id, which is at p.
 func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
 	if id == "" || len(recs) == 0 {
 		return 0, errors.New("append of nothing, or to a document without an id")
@@ -93,7 +89,6 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (uint
 	return lastOf(doc), nil
 }
 
-// lastOf is the number of the last record.
 func lastOf(doc *model.History) uint64 {
 	if len(doc.Records) == 0 {
 		return 0
@@ -101,8 +96,8 @@ func lastOf(doc *model.History) uint64 {
 	return doc.Records[len(doc.Records)-1].Seq
 }
 
-// Compact merges the updates of each document whose file is in step into one, as package store does in time, and keeps
-// the records that outlive it.
+// Compact merges the updates of each document whose file is current into one, as package store does in time, and keeps
+// the records that survive a merge.
 func (s *Store) Compact() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +122,6 @@ func (s *Store) Compact() error {
 	return nil
 }
 
-// Materialized records that the source's file holds the text as of seq.
 func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +130,6 @@ func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
 	}
 }
 
-// Rename moves every document at or below oldPath.
 func (s *Store) Rename(oldPath, newPath model.Path) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,10 +146,8 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 	return nil
 }
 
-// End moves every document at or below p to where ended ones are.
 func (s *Store) End(p model.Path) error { return s.Rename(p, p.Ended()) }
 
-// Forget deletes a document.
 func (s *Store) Forget(id model.DocID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,14 +157,12 @@ func (s *Store) Forget(id model.DocID) error {
 	return nil
 }
 
-// Documents returns the number of documents.
 func (s *Store) Documents() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.docs)
 }
 
-// Journal returns the newest journalled records, newest first, at most limit.
 func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +178,6 @@ func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
 	return entries, nil
 }
 
-// Proposals returns the pending proposals in their order.
 func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,7 +186,6 @@ func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	}), nil
 }
 
-// SessionNote returns the newest note of a session.
 func (s *Store) SessionNote(session string) model.SessionNote {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,7 +197,6 @@ func (s *Store) SessionNote(session string) model.SessionNote {
 	return model.SessionNote{}
 }
 
-// Propose changes the pending proposals and the journal.
 func (s *Store) Propose(c model.ProposalChange) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +215,6 @@ func (s *Store) Propose(c model.ProposalChange) error {
 	return nil
 }
 
-// Abort removes the records of a document from seq on.
 func (s *Store) Abort(id model.DocID, seq uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,7 +231,6 @@ func (s *Store) Abort(id model.DocID, seq uint64) error {
 	return nil
 }
 
-// Unsettled returns the paths of documents whose newest text may not be in the file.
 func (s *Store) Unsettled() ([]model.Path, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,15 +243,12 @@ func (s *Store) Unsettled() ([]model.Path, error) {
 	return list, nil
 }
 
-// Sync does nothing.
 func (s *Store) Sync() error { return nil }
 
-// Past knows nothing.
 func (s *Store) Past(model.DocID) (model.Past, error) {
 	return model.Past{Update: model.EmptyUpdate()}, nil
 }
 
-// Place records that the source's file is about to hold the text as of seq.
 func (s *Store) Place(id model.DocID, seq uint64, save model.Save) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,11 +11,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// tree is the files and folders of a Source. The zero tree is empty.
 type tree struct {
 	entries map[string]*entry
-	inodes  uint64 // the last inode
-	changes uint64 // so that no two states have the same stamp
+	inodes  uint64 // number of the last inode
+	changes uint64 // makes the stamps of all states distinct
 }
 
 type entry struct {
@@ -36,7 +35,6 @@ func (t *tree) find(rel string) (*entry, error) {
 	return nil, fs.ErrNotExist
 }
 
-// add adds a new entry, whose parent must be a folder.
 func (t *tree) add(rel string, e *entry) error {
 	if t.entries[rel] != nil {
 		return fs.ErrExist
@@ -54,7 +52,6 @@ func (t *tree) add(rel string, e *entry) error {
 	return nil
 }
 
-// stamp gives e an inode and the stamp of a new state.
 func (t *tree) stamp(e *entry, modTime time.Time) {
 	t.inodes++
 	e.stamp.Device, e.stamp.Inode = 1, t.inodes
@@ -77,7 +74,7 @@ func (t *tree) wantFolder(rel string) error {
 	return err
 }
 
-// addFolders adds rel and its parents, if they are missing, and returns the new ones.
+// addFolders adds rel and its parents if they are missing, and returns the new folders.
 func (t *tree) addFolders(rel string) (added []string, err error) {
 	if rel == "" || t.wantFolder(rel) == nil {
 		return nil, nil
@@ -90,7 +87,7 @@ func (t *tree) addFolders(rel string) (added []string, err error) {
 
 func dirOf(rel string) string { return strings.TrimSuffix(path.Dir(rel), ".") }
 
-// below returns rel and everything below it, parents first.
+// below returns rel and everything in it, parents first.
 func (t *tree) below(rel string) []string {
 	var list []string
 	for p := range t.entries {

@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadBelow is for Linux.
 func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
 	return nil, rootInfo, before, after, errors.ErrUnsupported
 }
@@ -51,7 +50,7 @@ func unsupported(err error) error {
 	return err
 }
 
-// OrdersNames is false: APFS promises nothing.
+// OrdersNames returns false: APFS does not guarantee it.
 func (d *dir) OrdersNames() bool { return false }
 
 // Sync also empties the disk's cache, which fsync(2) does not do on macOS.
@@ -68,5 +67,4 @@ func (f *file) StartSync() {}
 
 func (f *file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
 
-// CopyAttributes is for Linux.
 func (f *file) CopyAttributes(File) {}

@@ -90,7 +90,8 @@ func (d *dir) OrdersNames() bool {
 	return false
 }
 
-// hasJournal reports whether the folder's ext4 has a journal: true if the kernel does not tell, since nearly all have one.
+// hasJournal reports whether the folder's ext4 has a journal. It returns true if the kernel does not report this, since
+// nearly all have one.
 func (d *dir) hasJournal() bool {
 	var st unix.Stat_t
 	if unix.Fstat(d.fd(), &st) != nil {
@@ -129,8 +130,8 @@ func (f *file) Lease() (release func(), err error) {
 	return func() { _ = lease(unix.F_UNLCK) }, nil
 }
 
-// aclAttribute is a file's access control list, which includes its mode; labelAttribute its SELinux label, which a new file
-// inherits from its folder.
+// aclAttribute is a file's access control list, which includes its mode; labelAttribute is its SELinux label, which a
+// new file inherits from its folder.
 const (
 	aclAttribute   = "system.posix_acl_access"
 	labelAttribute = "security.selinux"
@@ -161,7 +162,6 @@ func copyAttributes(from, to int) {
 	}
 }
 
-// attributes lists the extended attributes that the user may read.
 func attributes(fd int) []string {
 	list, err := grow(func(buf []byte) (int, error) { return unix.Flistxattr(fd, buf) })
 	if err != nil || len(list) == 0 {
@@ -174,7 +174,7 @@ func attribute(fd int, name string) ([]byte, error) {
 	return grow(func(buf []byte) (int, error) { return unix.Fgetxattr(fd, name, buf) })
 }
 
-// grow calls read with a buffer that is large enough.
+// grow calls read, and again with a large buffer if the first one is too small.
 func grow(read func([]byte) (int, error)) ([]byte, error) {
 	buf := make([]byte, 1024)
 	n, err := read(buf)

@@ -39,7 +39,7 @@ func (d *dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	return &file{fd: fd}, nil
 }
 
-// dir and file are plain descriptors: an os.File costs two more system calls to open, and a finalizer.
+// dir and file are plain descriptors: an os.File costs two more system calls to open and a finalizer.
 
 type dir struct {
 	n atomic.Int64 // the descriptor, -1 once closed
@@ -74,13 +74,13 @@ func (d *dir) Names(n int) (names []string, err error) {
 	return names, nil
 }
 
-// file is an open file. A call under way never uses a descriptor that was closed and reused.
+// file is an open file. The lock ensures that no call uses a descriptor that was closed and reused.
 type file struct {
 	mu sync.RWMutex // held for writing by Close
 	fd int          // -1 once closed
 }
 
-// with calls fn with the descriptor, and again after EINTR.
+// with calls fn with the descriptor. It retries after EINTR.
 func (f *file) with(fn func(fd int) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -105,10 +105,10 @@ func (f *file) Close() error {
 	return unix.Close(fd)
 }
 
-// maxIO is the most that one system call transfers: macOS takes less than 2 GiB.
+// maxIO is the maximum transfer of one system call: macOS limits it to less than 2 GiB.
 const maxIO = 1 << 30
 
-// ioFull calls op, which reads or writes at an offset, until all of p is done or the file ends.
+// ioFull calls op, which reads or writes at an offset, until p is complete or the file ends.
 func ioFull(fd int, p []byte, off int64, op func(fd int, p []byte, off int64) (int, error)) (done int, err error) {
 	for done < len(p) {
 		n, err := op(fd, p[done:min(len(p), done+maxIO)], off+int64(done))
@@ -256,7 +256,6 @@ func (d *dir) SetTimes(name string, t time.Time) error {
 
 func (d *dir) Sync() error { return unix.Fsync(d.fd()) }
 
-// MaxFiles returns the limit of open files of this process.
 func MaxFiles() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > 1<<20 {

@@ -12,7 +12,6 @@ import (
 
 type dir struct{ f *os.File }
 
-// file overrides some methods of the standard library's.
 type file struct{ *os.File }
 
 func (d dir) Close() error { return d.f.Close() }
@@ -51,7 +50,6 @@ func openDir(path string, stat func(string) (fs.FileInfo, error)) (Dir, error) {
 	return dir{f}, nil
 }
 
-// ReadBelow is for Linux.
 func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
 	return nil, rootInfo, before, after, errors.ErrUnsupported
 }
@@ -168,13 +166,11 @@ func (d dir) SetTimes(name string, t time.Time) error { return os.Chtimes(d.at(n
 // Sync does nothing: NTFS journals names.
 func (d dir) Sync() error { return nil }
 
-// OrdersNames returns false: NTFS promises nothing.
+// OrdersNames returns false: NTFS does not guarantee it.
 func (d dir) OrdersNames() bool { return false }
 
-// Chown does nothing: a file belongs to its creator.
 func (f file) Chown(int, int) error { return nil }
 
-// CopyAttributes is for Linux.
 func (f file) CopyAttributes(File) {}
 
 func (f file) Datasync() error { return f.Sync() }
@@ -183,5 +179,4 @@ func (f file) StartSync() {}
 
 func (f file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
 
-// MaxFiles returns an estimate.
 func MaxFiles() int { return 1 << 14 }

@@ -8,12 +8,13 @@
 //	text, err = frontmatter.Rewrite(text, p.With("tags", []any{"a", "b", "c"}))
 //	// "---\ntags: [a, b, c] # mine\ntitle: 'Old'\n---\nBody\n"
 //
-// Scalars are read by the core schema of YAML 1.2, as Obsidian does: "yes" and 2026-01-31 are strings. A value is nil, a
-// bool, an int64, a float64, a string, a []any, or Properties for a mapping.
+// Scalars follow the core schema of YAML 1.2, as in Obsidian: "yes" and 2026-01-31 are strings. A value is nil, a bool,
+// an int64, a float64, a string, a []any, or Properties for a mapping.
 //
-// Rewrite changes only the bytes of differing entries, list items and scalars. Comments, quotes, order, blank lines, line
-// ends and the body stay. New entries go to the end, in Obsidian's style. It parses the result: if that does not have
-// exactly the wanted properties, such as when other entries refer to a removed anchor, it returns [ErrEntangled].
+// Rewrite changes only the bytes of differing entries, list items and scalars. Comments, quotes, order, blank lines,
+// line ends and the body stay. New entries go to the end, in Obsidian's style. Rewrite parses the result. If the result
+// does not have exactly the wanted properties, for example because other entries refer to a removed anchor, Rewrite
+// returns [ErrEntangled].
 //
 // Shared documents may mirror the properties next to the text; see [Mirror].
 //

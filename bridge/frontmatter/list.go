@@ -9,8 +9,8 @@ import (
 
 type span struct{ from, to int }
 
-// list edits the list n, which ends before limit, to hold want; kept items keep their bytes. It returns false if no item can
-// be kept.
+// list edits the list n, which ends before limit, to hold want; kept items keep their bytes. It returns false if no item
+// can be kept.
 func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 	have := make([]any, len(n.Content))
 	for i, c := range n.Content {
@@ -37,11 +37,10 @@ func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 	return e.blockList(n, limit, keep, news)
 }
 
-// maxAlign bounds the work of align, in pairs of items.
 const maxAlign = 4_000_000
 
-// align computes a longest common subsequence: the items of have that stay, and the new items by the index in have before
-// which they go. If that is too much work, none stays.
+// align computes a longest common subsequence: keep marks the items of have that stay, and news has the new items by the
+// index in have before which they go. If that is too much work, no item stays.
 func align(have, want []any) (keep []bool, news map[int][]any) {
 	keep, news = make([]bool, len(have)), make(map[int][]any)
 	if len(have)*len(want) > maxAlign {
@@ -89,7 +88,7 @@ func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, news map[int][]
 	}
 	last := lines[0].from // the end of the last kept item
 	for i, at := range lines {
-		// New items follow the item before, and precede the comments that introduce the next.
+		// New items go directly after the previous item, before the comments that introduce the next one.
 		write(last, news[i])
 		if keep[i] {
 			last = at.to
@@ -101,7 +100,7 @@ func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, news map[int][]
 	return true
 }
 
-// itemLines returns the lines of each item, without following comments and blank lines.
+// itemLines returns the lines of each item, without the comments and blank lines after it.
 func (e *editor) itemLines(n *yaml.Node, limit, column int) ([]span, bool) {
 	starts := make([]int, len(n.Content)+1)
 	starts[len(n.Content)] = limit
@@ -119,7 +118,7 @@ func (e *editor) itemLines(n *yaml.Node, limit, column int) ([]span, bool) {
 	return lines, true
 }
 
-// dash returns the start of the line with the dash of the item c; false if the dash has no line of its own.
+// dash returns the start of the line with the dash of the item c, or false if the dash is not first on its line.
 func (e *editor) dash(c *yaml.Node, column int) (int, bool) {
 	for line := c.Line - 1; line >= 0; line-- {
 		at := e.lines[line]
@@ -146,8 +145,8 @@ func (e *editor) flowItems(n *yaml.Node, limit int) ([]span, bool) {
 	return items, true
 }
 
-// flow edits the contents of brackets or braces: items with keep set stay, news go before the item with their index. At
-// least one item stays.
+// flow edits the contents of brackets or braces: items with keep set stay, and news go before the item with their index.
+// At least one item must stay.
 func (e *editor) flow(items []span, keep []bool, news map[int][]string) {
 	last := -1 // the last kept item
 	var fresh []string
@@ -179,7 +178,6 @@ func (e *editor) append(item span, texts []string) {
 	}
 }
 
-// flowMapping is mapping for a mapping in braces.
 func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 	count := len(n.Content) / 2
 	items, keep := make([]span, count), make([]bool, count)
@@ -197,7 +195,7 @@ func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 		if v, keep[i] = values[name]; keep[i] && !Equal(valueOf(value), v) {
 			text := e.flowText(v)
 			if at.from > 0 && e.src[at.from-1] == ':' {
-				text = " " + text // the value was empty
+				text = " " + text // the old value is empty
 			}
 			e.put(at.from, at.to, text)
 		}

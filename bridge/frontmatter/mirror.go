@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Mirror updates a mirror of a note's properties, which maps each property to its value as JSON, for a change of the text
-// from before to after. Shared documents have one next to the text, and once a client changes it, others write all of it
-// over the front matter. So a change of front matter is mirrored whole, including what earlier changes left behind, and no
-// other change is mirrored.
+// Mirror updates a mirror of a note's properties, which maps each property to its value as JSON, for a change of the
+// text from before to after. Shared documents have such a mirror next to the text. Once a client changes the mirror,
+// other clients write all of it over the front matter. So Mirror mirrors a change of front matter completely, including
+// differences left by earlier changes, and mirrors no other change.
 //
 // set has the missing and different values, in the order of the text, and drop the other keys. Both are nil for an empty
 // mirror, which is not in use, and if the front matter does not change or cannot be parsed.
@@ -40,8 +40,8 @@ func Mirror(before, after string, mirror map[string]any) (set Properties, drop [
 	return set, drop
 }
 
-// Mirrored returns text with the mirror's values of those of the given properties that both have and that differ, and these
-// values. It leaves what it cannot read or write.
+// Mirrored returns text with the mirror's values of those given properties that both have and that differ, and these
+// values. It skips values that it cannot read or write.
 func Mirrored(text string, mirror map[string]any, keys []string) (repaired string, differ Properties) {
 	properties, err := Parse(text)
 	if err != nil {
@@ -68,7 +68,7 @@ func Mirrored(text string, mirror map[string]any, keys []string) (repaired strin
 	return repaired, differ
 }
 
-// stringify formats v as JavaScript's JSON.stringify does.
+// stringify formats v like JavaScript's JSON.stringify.
 func stringify(v any) string {
 	var b bytes.Buffer
 	if err := encode(&b, finite(v)); err != nil {
@@ -77,7 +77,6 @@ func stringify(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// finite returns v with null for infinities and NaN.
 func finite(v any) any {
 	switch v := v.(type) {
 	case float64:

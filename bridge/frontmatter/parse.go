@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// SyntaxError is a parse failure. Line is the line of the note, from 1; Column counts characters from 1.
+// SyntaxError is a parse failure. Line is the line of the note, from 1; Column counts characters, from 1.
 type SyntaxError struct {
 	Line, Column int
 	Msg          string
@@ -29,15 +29,16 @@ func at(n *yaml.Node, format string, args ...any) error {
 
 // Limits of a parse: aliases may multiply a small text.
 const (
-	maxNodes = 200_000 // nodes, and characters that an alias or a list used as a name repeats
+	maxNodes = 200_000 // nodes, plus the characters that an alias or a list used as a name repeats
 	maxDepth = 200
 )
 
-// maxExplained is the size in bytes of the largest front matter whose error gets a column: the parser that reports columns
-// takes quadratic time and memory in the number of open brackets.
+// maxExplained is the size in bytes of the largest front matter whose error gets a column: the parser that reports
+// columns needs quadratic time and memory in the number of open brackets.
 const maxExplained = 4 << 10
 
-// Parse returns the properties of a note; nil without front matter, and not nil if it is empty. Errors are *SyntaxError.
+// Parse returns the properties of a note: nil without front matter, non-nil for empty front matter. Errors are
+// *SyntaxError.
 func Parse(text string) (Properties, error) {
 	yaml, _, has := Split(text)
 	if !has {
@@ -46,7 +47,6 @@ func Parse(text string) (Properties, error) {
 	return ParseYAML(yaml)
 }
 
-// ParseYAML is Parse for the text between the fences.
 func ParseYAML(src string) (Properties, error) {
 	root, err := rootOf(src)
 	if err != nil {
@@ -75,15 +75,15 @@ func rootOf(src string) (*yaml.Node, error) {
 	return root, nil
 }
 
-// isEmpty reports whether a node is a null that is not written out.
+// isEmpty reports whether a node is an omitted null.
 func isEmpty(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Tag == "!!null"
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxError returns the position of an error. yaml.v3 knows only the line, and not always the right one, so the other
-// parser is asked first.
+// syntaxError returns the position of an error. yaml.v3 reports only the line, and not always the right one, so the
+// other parser is tried first.
 func syntaxError(src string, err error) error {
 	if len(src) <= maxExplained {
 		var precise goyaml.Error
@@ -107,7 +107,7 @@ type reader struct {
 	aliases int // aliases around the current node
 }
 
-// spend takes n from the budget, and reports whether that was enough.
+// spend takes n from the budget and reports whether the budget sufficed.
 func (r *reader) spend(n int) bool {
 	r.left -= n
 	return r.left >= 0

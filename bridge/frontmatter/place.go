@@ -4,14 +4,14 @@ import "strings"
 
 type Range struct{ From, To int }
 
-// Bounds of Comments, which parses the front matter again for each line with a '#'.
+// Limits of Comments, which parses the front matter again for each line with a '#'.
 const (
 	maxCommented = 200
 	maxCompared  = 64 << 10
 )
 
-// Comments returns the comments in the front matter of a note, from '#' to the end of the line, but no '#' in a value. In
-// front matter that is not valid or very long, every '#' after a blank counts as one.
+// Comments returns the comments in the front matter of a note, from '#' to the end of the line. It omits each '#' in a
+// value. In invalid or very long front matter, every '#' after a blank counts as a comment.
 func Comments(text string) (list []Range) {
 	src, body, has := Split(text)
 	if !has || !strings.Contains(src, "#") {
@@ -45,7 +45,8 @@ func Comments(text string) (list []Range) {
 	return list
 }
 
-// Entry returns the lines of the property key, without the comments before it. ok is false if it has no lines of its own.
+// Entry returns the lines of the property key, without the comments before it. ok is false if the property is missing or
+// shares a line with others.
 func Entry(text, key string) (at Range, ok bool) {
 	src, _, has := Split(text)
 	root, err := rootOf(src)

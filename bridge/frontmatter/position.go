@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// linesOf returns the start of each line of src. As in YAML 1.1 and yaml.v3, NEL, LS and PS end lines, too.
+// linesOf returns the start of each line of src. As in YAML 1.1 and yaml.v3, NEL, LS and PS also end lines.
 func linesOf(src string) []int {
 	lines := []int{0}
 	for i := 0; i < len(src); {
@@ -24,14 +24,14 @@ func linesOf(src string) []int {
 	return lines
 }
 
-// offset returns the start of a node, its anchor and tag included.
+// offset returns the start of a node, including its anchor and tag.
 func (e *editor) offset(n *yaml.Node) int {
 	if n.Line < 1 || n.Line > len(e.lines) {
 		return len(e.src)
 	}
 	column, at := 1, e.lines[n.Line-1]
 	if c := e.cached; c.line == n.Line && c.column <= n.Column {
-		column, at = c.column, c.at // else a long line would cost quadratic time
+		column, at = c.column, c.at // otherwise a long line would cost quadratic time
 	}
 	for ; column < n.Column; column++ {
 		_, size := utf8.DecodeRuneInString(e.src[at:])
@@ -43,14 +43,13 @@ func (e *editor) offset(n *yaml.Node) int {
 
 func (e *editor) lineEnd(at int) int { return lineEnd(e.src, at) }
 
-// contentLineEnd returns the offset of the line break.
 func (e *editor) contentLineEnd(at int) int {
 	end := lineEnd(e.src, at)
 	return at + len(strings.TrimRight(e.src[at:end], "\r\n"))
 }
 
-// contentEnd returns the end of the last line of src[from:limit] that is neither blank nor a comment at column or left of
-// it: such comments introduce what follows.
+// contentEnd returns the end of the last line of src[from:limit] that is neither blank nor a comment indented by at most
+// column: such comments introduce the next entry.
 func (e *editor) contentEnd(from, limit, column int) int {
 	end := e.contentLineEnd(from)
 	for at := e.lineEnd(from); at < limit; at = e.lineEnd(at) {
@@ -64,7 +63,8 @@ func (e *editor) contentEnd(from, limit, column int) int {
 	return end
 }
 
-// end returns the end of the node n, before limit. column is that of the enclosing block; flow is set inside brackets.
+// end returns the end of the node n, before limit. column is the column of the enclosing block; flow is set inside
+// brackets.
 func (e *editor) end(n *yaml.Node, limit, column int, flow bool) (int, bool) {
 	from := e.offset(n)
 	if isEmpty(n) {
@@ -99,7 +99,7 @@ func (e *editor) skipBlank(at int) int {
 	return len(e.src) - len(strings.TrimLeft(e.src[at:], " \t\r\n"))
 }
 
-// Quoted returns the offset after the quoted scalar at at of a YAML text; false if the scalar has no end.
+// Quoted returns the offset after the quoted scalar at at of a YAML text, or false if the scalar has no end.
 func Quoted(yaml string, at int) (end int, ok bool) {
 	for i := at + 1; i < len(yaml); i++ {
 		switch quote := yaml[at]; {
@@ -114,7 +114,6 @@ func Quoted(yaml string, at int) (end int, ok bool) {
 	return 0, false
 }
 
-// closing returns the offset after the bracket that matches the one at at.
 func (e *editor) closing(at int) (int, bool) {
 	depth := 0
 	for i := at; i < len(e.src); i++ {
@@ -138,8 +137,8 @@ func (e *editor) closing(at int) (int, bool) {
 	return 0, false
 }
 
-// plainEnd returns the end of the plain scalar at at: before a comment, before a separator of a flow collection, or with its
-// last line.
+// plainEnd returns the end of the plain scalar at at: before a comment, before a separator of a flow collection, or at
+// the end of its last line.
 func (e *editor) plainEnd(at, limit int, flow bool) int {
 	end := at
 	for line := at; line < limit; line = e.lineEnd(line) {
@@ -158,7 +157,7 @@ func (e *editor) plainEnd(at, limit int, flow bool) int {
 	return end
 }
 
-// plainLength returns how much of a line a plain scalar can take.
+// plainLength returns the number of bytes of a line that a plain scalar can include.
 func plainLength(line string, flow bool) int {
 	for i := range len(line) {
 		switch c := line[i]; {
@@ -187,7 +186,6 @@ func (e *editor) keyEnd(n *yaml.Node, limit int) (int, bool) {
 	return at + len(strings.TrimRight(line, " \t")), true // an explicit key: its colon is on the next line
 }
 
-// colon returns the offset after the colon that follows a key.
 func (e *editor) colon(at int) (int, bool) {
 	at = e.skipBlank(at)
 	return at + 1, strings.HasPrefix(e.src[at:], ":")

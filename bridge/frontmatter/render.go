@@ -10,10 +10,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// indentStep is the indentation of a nested block, Obsidian's.
+// indentStep is Obsidian's indentation of a nested block.
 const indentStep = 2
 
-// entries returns the lines of block entries at column, each after a line break.
+// entries returns the lines of block entries at column, each preceded by a line break.
 func (e *editor) entries(p Properties, column int) string {
 	var b strings.Builder
 	for _, x := range p {
@@ -22,7 +22,7 @@ func (e *editor) entries(p Properties, column int) string {
 	return b.String()
 }
 
-// after returns a value as it follows the colon of a key at column.
+// after returns a value as written after the colon of a key at column.
 func (e *editor) after(v any, column int) string {
 	if isBlock(v) {
 		return e.block(v, column)
@@ -33,7 +33,7 @@ func (e *editor) after(v any, column int) string {
 	return ""
 }
 
-// block returns a list or a mapping on lines of its own, each after a line break.
+// block returns a list or a mapping on separate lines, each preceded by a line break.
 func (e *editor) block(v any, column int) string {
 	if p, ok := v.(Properties); ok {
 		return e.entries(p, column+indentStep)
@@ -45,7 +45,7 @@ func (e *editor) block(v any, column int) string {
 	return b.String()
 }
 
-// item returns a value as it follows a dash at column.
+// item returns a value as written after a dash at column.
 func (e *editor) item(v any, column int) string {
 	if p, ok := v.(Properties); ok && isBlock(v) {
 		return " " + strings.TrimPrefix(e.entries(p, column+indentStep), e.nl+strings.Repeat(" ", column+indentStep))
@@ -53,7 +53,7 @@ func (e *editor) item(v any, column int) string {
 	return e.after(v, column)
 }
 
-// inline returns a value that replaces old on the line of its key, in the style of old if possible.
+// inline returns a value that replaces old on the line of its key, if possible in the style of old.
 func (e *editor) inline(v any, old *yaml.Node, column int) string {
 	if isBlock(v) {
 		return e.flowText(v)
@@ -68,13 +68,12 @@ func (e *editor) inline(v any, old *yaml.Node, column int) string {
 	return scalarText(v, style, false)
 }
 
-// literalSafe reports whether s can be a literal block scalar.
 func literalSafe(s string) bool {
 	return strings.Contains(s, "\n") && strings.TrimSpace(s) != "" && !strings.HasPrefix(s, " ") && !strings.HasPrefix(s, "\n") &&
 		!strings.HasSuffix(s, "\n\n") && !strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && !printable(r) })
 }
 
-// literal returns s as a literal block scalar, from its indicator on.
+// literal returns s as a literal block scalar, starting with its indicator.
 func (e *editor) literal(s string, column int) string {
 	head := "|-"
 	if trimmed := strings.TrimSuffix(s, "\n"); trimmed != s {
@@ -110,8 +109,8 @@ func (e *editor) flowText(v any) string {
 	return scalarText(v, 0, true)
 }
 
-// scalarText returns a scalar or an empty collection. A string keeps the quotes of style; without any it is plain if that
-// reads as the same.
+// scalarText returns a scalar or an empty collection. A string keeps the quotes of style; if style has none, it is plain
+// if YAML reads it back unchanged.
 func scalarText(v any, style yaml.Style, flow bool) string {
 	switch v := v.(type) {
 	case []any:
@@ -131,12 +130,11 @@ func scalarText(v any, style yaml.Style, flow bool) string {
 }
 
 var (
-	// ambiguous matches plain scalars that YAML 1.1 or 1.2 does not read as strings.
+	// ambiguous matches plain scalars that YAML 1.1 or 1.2 may read as something other than a string.
 	ambiguous = regexp.MustCompile(`(?i)^(~|null|true|false|yes|no|on|off|y|n|=|<<|[-+]?\.(inf|nan)|[-+.]?[0-9][0-9a-fx_.,:eo+\-]*( .*)?)$`)
 	isoDate   = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?)?$`)
 )
 
-// plainSafe reports whether s needs no quotes.
 func plainSafe(s string, flow bool) bool {
 	switch {
 	case isoDate.MatchString(s):
@@ -151,7 +149,7 @@ func plainSafe(s string, flow bool) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !printable(r) })
 }
 
-// printable reports whether r may be unescaped in a scalar. Invisible characters and the line breaks of YAML 1.1 may not.
+// printable reports whether r may be unescaped in a scalar. Invisible characters and YAML 1.1's line breaks may not.
 func printable(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r)) && r != '\ufeff' && !strings.ContainsRune("\u0085\u2028\u2029", r)
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// ErrEntangled is the error for a change that would change other properties, such as those that refer to a removed anchor.
+// ErrEntangled is the error for a change that would also change other properties, such as references to a removed
+// anchor.
 var ErrEntangled = errors.New("front matter cannot be changed there without changing other properties")
 
-// Rewrite returns text with the properties want. Unchanged properties keep their bytes and their order; new ones follow.
-// Front matter is added if needed, and removed with its last entry unless it has comments. Errors: *SyntaxError,
+// Rewrite returns text with the properties want. Unchanged properties keep their bytes and order; new ones follow.
+// Rewrite adds front matter if needed, and removes it with its last entry unless it has comments. Errors: *SyntaxError,
 // ErrEntangled.
 func Rewrite(text string, want Properties) (string, error) {
 	have, err := Parse(text)
@@ -25,7 +26,7 @@ func Rewrite(text string, want Properties) (string, error) {
 		return text, nil
 	}
 	src, body, has := Split(text)
-	from, to := body, body // of src, in text
+	from, to := body, body // range of src in text
 	if has {
 		from = lineEnd(text, 0)
 		to = from + len(src)
@@ -53,7 +54,6 @@ func Rewrite(text string, want Properties) (string, error) {
 	return "", ErrEntangled
 }
 
-// isBlank reports whether a YAML text holds nothing but white space and an empty mapping.
 func isBlank(yaml string) bool {
 	yaml = strings.TrimSpace(yaml)
 	return yaml == "" || yaml == "{}"
@@ -87,7 +87,6 @@ func rewriteYAML(src, nl string, want Properties, wide bool) (string, error) {
 	return e.apply(), nil
 }
 
-// editor collects the edits of one YAML text.
 type editor struct {
 	src   string
 	nl    string
@@ -110,7 +109,7 @@ func (e *editor) apply() string {
 	var b strings.Builder
 	done := 0
 	for _, x := range e.edits {
-		x.from = max(x.from, done) // it may lie inside of a removed range
+		x.from = max(x.from, done) // it may be inside a removed range
 		b.WriteString(e.src[done:x.from] + x.text)
 		done = max(x.from, x.to)
 	}
@@ -123,7 +122,8 @@ type entry struct {
 	from, limit int // its lines, up to the next entry
 }
 
-// mapping edits the mapping n, which ends before limit, to hold want. If it returns false, the mapping must be written again.
+// mapping edits the mapping n, which ends before limit, to hold want. If it returns false, the whole mapping must be
+// rewritten.
 func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 	if n.Style&yaml.FlowStyle != 0 {
 		return e.flowMapping(n, limit, want)
@@ -161,7 +161,7 @@ func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 	return len(want) > 0 || limit == len(e.src)
 }
 
-// entriesOf returns the entries of a block mapping; false if one has no line of its own.
+// entriesOf returns the entries of a block mapping, or false if several share a line.
 func (e *editor) entriesOf(n *yaml.Node, limit int) ([]entry, bool) {
 	list := make([]entry, 0, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -231,11 +231,11 @@ func (e *editor) replace(x entry, column int, v any) bool {
 	return true
 }
 
-// replaceByBlock replaces src[from:to] by lines, after a comment on the line.
+// replaceByBlock replaces src[from:to] with lines, after a comment on the line.
 func (e *editor) replaceByBlock(colon, from, to int, lines string) {
 	eol := e.contentLineEnd(colon)
 	switch {
-	case from > eol: // the old value begins on a line of its own
+	case from > eol: // the old value begins on the next line
 		e.put(eol, to, lines)
 	case strings.TrimSpace(e.src[to:e.contentLineEnd(to)]) == "":
 		e.put(colon, to, lines)
@@ -246,12 +246,12 @@ func (e *editor) replaceByBlock(colon, from, to int, lines string) {
 	}
 }
 
-// valueOf returns the value of a node of a text that has been parsed before.
+// valueOf returns the value of a node of a text that was parsed before.
 func valueOf(n *yaml.Node) any {
 	r := reader{left: maxNodes}
 	v, err := r.value(n, 0)
 	if err != nil {
-		return err // Equal to no value
+		return err // not Equal to any value
 	}
 	return v
 }
@@ -262,7 +262,7 @@ func isFlow(n *yaml.Node) bool {
 	return (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) && n.Style&yaml.FlowStyle != 0
 }
 
-// isBlock reports whether a value is written on lines of its own.
+// isBlock reports whether a value is written on separate lines.
 func isBlock(v any) bool {
 	switch v := v.(type) {
 	case []any:

@@ -6,8 +6,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Split returns the YAML between the fences of a note's front matter and the offset of the body. Without front matter, has
-// is false and the body begins after a byte order mark.
+// Split returns the YAML between the fences of a note's front matter and the offset of the body. Without front matter,
+// has is false and the body begins after a byte order mark.
 func Split(text string) (yaml string, body int, has bool) {
 	body, has = diffwrap.FrontMatter(text)
 	if !has {
@@ -17,7 +17,6 @@ func Split(text string) (yaml string, body int, has bool) {
 	return text[lineEnd(text, 0):closing], body, true
 }
 
-// lineEnd returns the offset after the break of the line at i.
 func lineEnd(text string, i int) int {
 	if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
 		return i + n + 1

@@ -17,7 +17,7 @@ type Property struct {
 	Value any
 }
 
-// Properties are the entries of a mapping, in its order. Keys are distinct.
+// Properties lists the entries of a mapping in order. Keys are distinct.
 type Properties []Property
 
 func (p Properties) Get(key string) (value any, ok bool) {
@@ -27,7 +27,7 @@ func (p Properties) Get(key string) (value any, ok bool) {
 	return nil, false
 }
 
-// With returns p with key set to value, in its place or at the end.
+// With returns p with key set to value, at its old place or at the end.
 func (p Properties) With(key string, value any) Properties {
 	p = slices.Clone(p)
 	if i := p.index(key); i >= 0 {
@@ -57,8 +57,8 @@ func (p Properties) index(key string) int {
 	return slices.IndexFunc(p, func(e Property) bool { return e.Key == key })
 }
 
-// MarshalJSON implements json.Marshaler: an object with the entries in order.
-// Infinities and NaN, which JSON lacks, become strings as YAML writes them.
+// MarshalJSON encodes an object with the entries in order. Infinities and NaN, which JSON lacks, become strings in
+// YAML's notation.
 func (p Properties) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -84,7 +84,7 @@ func encode(b *bytes.Buffer, v any) error {
 	return enc.Encode(v)
 }
 
-// jsonValue returns v without what JSON cannot encode.
+// jsonValue returns v without values that JSON cannot encode, such as NaN.
 func jsonValue(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -101,7 +101,7 @@ func jsonValue(v any) any {
 	return v
 }
 
-// UnmarshalJSON implements json.Unmarshaler and keeps the order of an object's members. null yields no properties.
+// UnmarshalJSON keeps the order of an object's members. null yields no properties.
 func (p *Properties) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -134,7 +134,8 @@ func decodeJSON(dec *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// decodeCollection decodes the rest of an object or an array. Of an object's members with one name the last counts.
+// decodeCollection decodes the rest of an object or an array. If an object has several members of one name, the last one
+// wins.
 func decodeCollection(dec *json.Decoder, object bool) (any, error) {
 	list, p, where := []any{}, Properties{}, make(map[string]int)
 	for dec.More() {
@@ -166,7 +167,6 @@ func decodeCollection(dec *json.Decoder, object bool) (any, error) {
 	return list, err
 }
 
-// numberOf returns an int64 if it fits, else a float64.
 func numberOf(s string) any {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n
@@ -175,8 +175,8 @@ func numberOf(s string) any {
 	return f
 }
 
-// Equal reports whether two values are equal. Numbers are compared across types,
-// mappings in any order; otherwise types must match.
+// Equal reports whether two values are equal. Numbers are compared across types and mappings in any order; otherwise
+// types must match.
 func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case []any:
@@ -216,8 +216,8 @@ func isScalar(v any) bool {
 	return true
 }
 
-// Text returns a value as one string: a scalar as it reads in YAML, a list or a mapping
-// as JSON. Equal values have the same text.
+// Text returns a value as one string: a scalar in YAML's notation, a list or a mapping as JSON. Equal values have the
+// same text.
 func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -238,7 +238,6 @@ func Text(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// formatFloat returns a float as YAML reads it.
 func formatFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):

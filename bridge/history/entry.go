@@ -10,32 +10,32 @@ import (
 type Kind string
 
 const (
-	Began       Kind = "began"       // the text that was there when relayfs first kept the note
+	Began       Kind = "began"       // the text when relayfs first tracked the note
 	Created     Kind = "created"     // by an agent
-	Changed     Kind = "changed"     // by an agent or by a person
-	Decided     Kind = "decided"     // accepted, rejected, changed or undone by a person
+	Changed     Kind = "changed"     // by an agent or a user
+	Decided     Kind = "decided"     // accepted, rejected, changed or undone by a user
 	Properties  Kind = "frontMatter" // changed
 	LinksFollow Kind = "links"       // rewritten for a rename
 	Moved       Kind = "moved"       // to another path
-	Unknown     Kind = "unknown"     // what is not kept of the time before
+	Unknown     Kind = "unknown"     // the lost part of the history
 )
 
 // Entry is one change of a note, or all plain changes of one author in one minute.
 type Entry struct {
-	// Number names the entry; 0 for a move. It stays the same, but for that of the newest entry.
+	// Number names the entry; 0 for a move. It is stable, except for the newest entry.
 	Number uint64    `json:"entry,omitempty"`
 	Time   time.Time `json:"time"`
 	Kind   Kind      `json:"kind"`
-	// Author is "" for a person who saved the file, whose name nobody knows.
+	// Author is "" for a user who saved the file and whose name is unknown.
 	Author  string `json:"author,omitempty"`
 	Session string `json:"session,omitempty"`
-	// Found is set for what was changed while nobody followed the note: Time is when it was found.
+	// Found is set for changes made while the note was not followed. Time is then the time of their detection.
 	Found bool `json:"found,omitempty"`
-	// Added and Deleted are pieces of the raw text, in their order. What was added and deleted
-	// within the entry is in neither.
+	// Added and Deleted are pieces of the raw text, in order. They omit text that was both added and deleted within the
+	// entry.
 	Added   []string `json:"added,omitempty"`
 	Deleted []string `json:"deleted,omitempty"`
-	// Lost is set if it is not kept any more what was added and deleted.
+	// Lost is set if the added and deleted text is no longer stored.
 	Lost     bool       `json:"lost,omitempty"`
 	Decision *Decision  `json:"decision,omitempty"`
 	From     model.Path `json:"from,omitempty"`
@@ -49,7 +49,6 @@ type Decision struct {
 	Items   []model.Decided `json:"items,omitempty"`
 }
 
-// Entries are the changes, oldest first.
 func (h *History) Entries() []Entry {
 	added := h.pieces(func(s *model.Stretch) int { return s.Born })
 	deleted := h.pieces(func(s *model.Stretch) int { return s.Died })
@@ -62,7 +61,7 @@ func (h *History) Entries() []Entry {
 		for len(moves) > 0 && moves[0].After < m.Seq {
 			list, moves = append(list, moved(moves[0])), moves[1:]
 		}
-		if m.Did == nil { // of the time before the beginning, which is after it
+		if m.Did == nil { // from before the beginning, but listed after it
 			at := max(0, len(list)-1)
 			list = slices.Insert(list, at, h.entry(i))
 			continue
@@ -80,7 +79,7 @@ func (h *History) Entries() []Entry {
 func (h *History) pieces(change func(*model.Stretch) int) map[int][]string {
 	type piece struct {
 		text string
-		last int // the stretch that it ends with
+		last int // the last stretch in it
 	}
 	open, pieces := make(map[int]*piece), make(map[int][]string)
 	for i := range h.texts.Stretches {
@@ -106,10 +105,10 @@ func (h *History) pieces(change func(*model.Stretch) int) map[int][]string {
 	return pieces
 }
 
-// farApart is how many characters may lie between two that a change made of one piece.
+// farApart is the maximum number of characters between two changes that form one piece.
 const farApart = 1000
 
-// isApart says whether text that change n left alone is between two stretches.
+// isApart reports whether the text between two stretches that change n left unchanged is longer than farApart.
 func (h *History) isApart(n, from, to int) bool {
 	size := uint64(0)
 	for i := from; i < to && size <= farApart; i++ {
@@ -127,7 +126,7 @@ func (h *History) beginning() Entry {
 
 func moved(m model.Moved) Entry { return Entry{Time: m.Time, Kind: Moved, From: m.From, To: m.To} }
 
-// entry is the Entry of moment i, without Added and Deleted.
+// entry returns the Entry of moment i, without Added and Deleted.
 func (h *History) entry(i int) Entry {
 	m := &h.past.Moments[i]
 	e := Entry{

@@ -11,7 +11,7 @@ import (
 
 type History struct {
 	past model.Past
-	// texts has state 0, with which the history begins, and n, to which moment n-1 led.
+	// texts has the states: state 0 at the beginning of the history, and state n after moment n-1.
 	texts *model.Texts
 }
 
@@ -24,19 +24,18 @@ func New(past model.Past) (*History, error) {
 	return &History{past, texts}, err
 }
 
-// When names a state of a note: by the number of an entry, or by a time.
+// When names a state of a note by the number of an entry or by a time.
 type When struct {
-	Entry uint64    `json:"entry,omitempty"` // if it is not 0
+	Entry uint64    `json:"entry,omitempty"` // used if not 0
 	Time  time.Time `json:"time,omitzero"`
 }
 
-// UnknownError says why a state is not known.
 type UnknownError struct{ Reason string }
 
 func (e *UnknownError) Error() string { return e.Reason }
 
-// At is the raw text of the note at a time, and the last entry before. Of changes that one
-// author made in one minute it has all or none.
+// At returns the raw text of the note at a time, and the last entry before. It includes all or none of the changes that
+// one author made in one minute.
 func (h *History) At(w When) (string, Entry, error) {
 	n, err := h.find(w)
 	switch {
@@ -48,14 +47,13 @@ func (h *History) At(w When) (string, Entry, error) {
 	return h.texts.At(n), h.entry(n - 1), nil
 }
 
-// find is the number of the last change by a time, or of the one that an entry tells of.
 func (h *History) find(w When) (int, error) {
 	begin := h.past.Begin
 	if w.Entry != 0 {
 		i := slices.IndexFunc(h.past.Moments, func(m model.Moment) bool { return m.Did != nil && m.Seq >= w.Entry })
 		switch {
 		case w.Entry < begin.Seq:
-			return 0, &UnknownError{fmt.Sprintf("the text of entry %d is not kept any more; %s", w.Entry, h.firstKnown())}
+			return 0, &UnknownError{fmt.Sprintf("the text of entry %d is no longer stored; %s", w.Entry, h.firstKnown())}
 		case begin.Seq == w.Entry:
 			return 0, nil
 		case i < 0:
@@ -69,17 +67,17 @@ func (h *History) find(w When) (int, error) {
 		}
 	}
 	if begin.Seq == 0 || w.Time.Before(begin.Time) {
-		return 0, &UnknownError{fmt.Sprintf("the text at %s is not known; %s", w.Time.Local().Format(time.DateTime), h.firstKnown())}
+		return 0, &UnknownError{fmt.Sprintf("the text at %s is unknown; %s", w.Time.Local().Format(time.DateTime), h.firstKnown())}
 	}
 	return 0, nil
 }
 
 func (h *History) firstKnown() string {
 	if h.past.Begin.Seq != 0 {
-		return fmt.Sprintf("the oldest known text is that of entry %d (%s)", h.past.Begin.Seq, h.past.Begin.Time.Local().Format(time.DateTime))
+		return fmt.Sprintf("the oldest stored text is entry %d (%s)", h.past.Begin.Seq, h.past.Begin.Time.Local().Format(time.DateTime))
 	}
 	for _, m := range h.past.Moments {
 		return fmt.Sprintf("the history begins with entry %d (%s)", m.Seq, m.Time.Local().Format(time.DateTime))
 	}
-	return "nothing is known of the note"
+	return "the note has no history"
 }

@@ -11,19 +11,19 @@ import (
 
 // derived is computed from the text of every note, such as the link index.
 type derived interface {
-	// add adds a name; a note's text follows with set.
+	// add adds a name. set follows with the text of a note.
 	add(p model.Path)
 	set(ctx context.Context, p model.Path, v *model.Version) error
-	// remove forgets p and everything below it; rename moves them.
+	// remove removes p and everything below it; rename moves them.
 	remove(p model.Path)
 	rename(oldPath, newPath model.Path)
 }
 
 type indexSource interface {
-	// Since returns the changes after a number, and the newest number. whole is false if older changes were dropped.
+	// Since returns the changes after number, and the newest number. whole is false if older changes were dropped.
 	Since(number uint64) (list []model.Event, last uint64, whole bool)
 	EachName(ctx context.Context, fn func(model.Path, model.NodeKind)) error
-	// Read opens a note without waiting for one that has yet to be fetched: an event follows when it is there.
+	// Read opens a note. It does not wait for a note that is not fetched yet; an event follows its arrival.
 	Read(ctx context.Context, p model.Path) (*model.Version, error)
 	// LeadsToFolder reports whether the symbolic link at p leads to a folder.
 	LeadsToFolder(p model.Path) bool
@@ -35,8 +35,8 @@ type Follower struct {
 	log  *slog.Logger
 	d    derived
 
-	reading chan struct{} // has room for one reader of notes, who owns the fields below
-	seen    uint64        // number of the newest change that was applied
+	reading chan struct{} // a semaphore for one reader of notes, which guards the fields below
+	seen    uint64        // number of the newest applied change
 	stale   map[model.Path]bool
 }
 
@@ -56,14 +56,14 @@ func (f *Follower) Current(ctx context.Context) error {
 	}
 	report, total := model.ProgressOf(ctx), len(f.stale)
 	done := 0
-	for p := range f.stale { // notes that are not read are tried again
+	for p := range f.stale { // retry unread notes
 		report(done, total)
 		done++
 		if ctx.Err() != nil {
 			break
 		}
 		if err := f.read(ctx, p); err != nil {
-			f.log.Debug("note not read for the indexes", model.LogPath, string(p), model.LogErr, err)
+			f.log.Debug("cannot read a note for the indexes", model.LogPath, string(p), model.LogErr, err)
 			continue // one unreadable note does not hide the others
 		}
 		delete(f.stale, p)
@@ -71,7 +71,7 @@ func (f *Follower) Current(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// follow applies the changes, or starts again if they are not known.
+// follow applies the changes, or starts again if the log has dropped some.
 func (f *Follower) follow(ctx context.Context) error {
 	list, last, whole := f.from.Since(f.seen)
 	if !whole {
@@ -126,7 +126,7 @@ func (f *Follower) take(ev model.Event) {
 	}
 }
 
-// moveStale applies a rename to notes that are yet to be read.
+// moveStale applies a rename to notes that are still to be read.
 func (f *Follower) moveStale(oldPath, newPath model.Path) {
 	for p := range f.stale {
 		if oldPath.Contains(p) {

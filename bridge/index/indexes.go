@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Indexes are the indexes of a tree, restricted to a part of it.
 type Indexes struct {
 	*shared
 	tree *namespace.Tree
@@ -39,7 +38,6 @@ func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	return x
 }
 
-// Within restricts the indexes to a part of the tree.
 func (x *Indexes) Within(part *namespace.Tree) *Indexes { return &Indexes{x.shared, part} }
 
 type treeSource struct {
@@ -61,7 +59,7 @@ func (f treeSource) Read(ctx context.Context, p model.Path) (*model.Version, err
 	return f.Open(model.WithoutBlocking(ctx), p)
 }
 
-// Suggestions lists the pending suggestions at or below under, sorted by path and offset; fs.ErrNotExist.
+// Suggestions lists the pending suggestions at or below under, sorted by path and offset, or returns fs.ErrNotExist.
 func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Suggestion, error) {
 	marked, err := x.markedBelow(ctx, under)
 	if err != nil {
@@ -70,7 +68,7 @@ func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Su
 	return namespace.Reached(x.tree, marked.Suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
 }
 
-// Threads lists the threads at or below under, sorted by path and offset; fs.ErrNotExist.
+// Threads lists the threads at or below under, sorted by path and offset, or returns fs.ErrNotExist.
 func (x *Indexes) Threads(ctx context.Context, under model.Path) ([]model.Thread, error) {
 	marked, err := x.markedBelow(ctx, under)
 	if err != nil {
@@ -101,7 +99,7 @@ func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) 
 	return m, err
 }
 
-// Notes describes the notes at or below under, sorted by path. The first call reads every note, and reports to
+// Notes describes the notes at or below under, sorted by path. The first call reads every note and reports progress to
 // [model.WithProgress].
 func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, error) {
 	if _, err := x.tree.Find("list", under); err != nil {
@@ -113,11 +111,11 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, err
 	return namespace.Reached(x.tree, x.notes.Below(under), pathOf), nil
 }
 
-// NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts match in any case, numbers
-// match their texts; a list has a property if one of its items matches, and a wanted list means any of its items. "tags"
-// includes tags in the text, and those nested in a wanted tag. A wanted null is an empty property. A wanted mapping has
-// operators: = and != with a value or a list, <, <=, > and >= with a number or a date, and exists with a bool. Anything else
-// is a [*ConditionError].
+// NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts match in any case;
+// numbers match their texts. A list has a property if one of its items matches; a wanted list matches any of its items.
+// "tags" includes tags in the text and tags nested in a wanted tag. A wanted null matches an empty property. A wanted
+// mapping has operators: = and != with a value or a list; <, <=, > and >= with a number or a date; exists with a bool.
+// All other conditions are a [*ConditionError].
 func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*NoteInfo, error) {
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
@@ -128,15 +126,14 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 
 func pathOf(n *NoteInfo) model.Path { return n.Path }
 
-// Links are the links from and to a note, without pending links.
+// Links lists the links from and to a note, without pending links.
 type Links struct {
 	Backlinks  []model.Path // sorted
 	Forward    []model.Path // in the order of the text, each once
 	Unresolved []string
-	Pending    []string // linkpaths that only pending additions of the note have
+	Pending    []string // linkpaths that occur only in pending additions
 }
 
-// Links returns the links of the note at p. The first call reads every note.
 func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	v, err := x.tree.Open(ctx, p)
 	if err != nil {
@@ -159,7 +156,7 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	return res, nil
 }
 
-// LinkIndex returns the index of the links of all notes. After an error it may lack some.
+// LinkIndex returns the index of the links of all notes. If it returns an error, links may be missing.
 func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
 	return x.links.Index, x.followLinks.Current(ctx)
 }
@@ -174,8 +171,7 @@ func (x *Indexes) reached(list []string) []model.Path {
 	return paths
 }
 
-// withLinksRewritten returns the raw text of v with links accepted that pending renames have rewritten: the renames are
-// shown as done.
+// withLinksRewritten returns the raw text of v as if the pending renames were done: with their rewritten links accepted.
 func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, diffwrap.Known, error) {
 	known := v.Known()
 	if !x.tree.HasProposals() {

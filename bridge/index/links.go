@@ -13,7 +13,7 @@ type LinkIndex struct {
 	textOf func(context.Context, model.Path, *model.Version) (string, diffwrap.Known, error)
 }
 
-// NewLinkIndex returns an empty index. textOf returns the text of a note whose links count.
+// NewLinkIndex returns an empty index. textOf returns the text from which the links of a note are taken.
 func NewLinkIndex(textOf func(context.Context, model.Path, *model.Version) (string, diffwrap.Known, error)) *LinkIndex {
 	return &LinkIndex{links.NewIndex(), textOf}
 }

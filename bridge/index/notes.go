@@ -33,7 +33,7 @@ type NoteIndex struct {
 	mu    sync.RWMutex // guards the fields below
 	notes map[model.Path]*NoteInfo
 	list  []*NoteInfo // sorted by path; nil after notes were added or removed
-	// terms has the notes that may have a property, sorted by path, by the hash of its folded key and value.
+	// terms maps the hash of a folded key and value to the notes that may have the property, sorted by path.
 	terms map[uint64][]*NoteInfo
 }
 
@@ -52,7 +52,7 @@ func (x *NoteIndex) set(_ context.Context, p model.Path, v *model.Version) error
 	return nil
 }
 
-// put sets the info of a note. mu is held for writing.
+// put sets the info of a note. The caller holds mu for writing.
 func (x *NoteIndex) put(info *NoteInfo) {
 	if old := x.notes[info.Path]; old != nil {
 		x.unlist(old)
@@ -118,7 +118,7 @@ func (x *NoteIndex) rename(oldPath, newPath model.Path) {
 	}
 }
 
-// under returns the notes at or below p. mu is held.
+// under returns the notes at or below p. The caller holds mu.
 func (x *NoteIndex) under(p model.Path) []*NoteInfo {
 	if info := x.notes[p]; info != nil {
 		return []*NoteInfo{info}

@@ -13,12 +13,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 )
 
-// operators lists the operators of a condition, for messages.
 const operators = "=, !=, <, <=, >, >=, exists"
 
 type condition struct {
 	key, op string
-	want    any // for exists a bool, for a comparison a float64 or a time.Time
+	want    any // a bool for exists, a float64 or time.Time for a comparison
 }
 
 type ConditionError struct{ Key, Msg string }
@@ -27,7 +26,7 @@ func (e *ConditionError) Error() string {
 	return fmt.Sprintf("the condition on the property %q is wrong: %s", e.Key, e.Msg)
 }
 
-// conditionsOf reads wanted properties: a value that must be equal, a list of such values, or a mapping with operators.
+// conditionsOf parses wanted properties: a value that must be equal, a list of such values, or a mapping with operators.
 func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 	for _, e := range want {
 		ops, ok := e.Value.(frontmatter.Properties)
@@ -51,7 +50,7 @@ func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 					msg = fmt.Sprintf("%s needs a number, or a date like 2026-01-31 or 2026-01-31T08:00", op.Key)
 				}
 			default:
-				msg = fmt.Sprintf("%q is no operator; those are %s", op.Key, operators)
+				msg = fmt.Sprintf("%q is not an operator; use one of %s", op.Key, operators)
 			}
 			if msg != "" {
 				return nil, &ConditionError{e.Key, msg}
@@ -62,7 +61,7 @@ func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 	return list, nil
 }
 
-// With finds the notes that meet all conditions, among the candidates of the equality that has fewest.
+// With returns the notes that meet all conditions. It tests the candidates of the equality that has the fewest.
 func (x *NoteIndex) With(want frontmatter.Properties) ([]*NoteInfo, error) {
 	conditions, err := conditionsOf(want)
 	if err != nil {
@@ -75,7 +74,6 @@ func (x *NoteIndex) With(want frontmatter.Properties) ([]*NoteInfo, error) {
 	return slices.DeleteFunc(candidates, func(n *NoteInfo) bool { return !n.meets(conditions) }), nil
 }
 
-// candidates returns the notes that may meet the equalities, sorted by path. ok is false if there are no equalities.
 func (x *NoteIndex) candidates(conditions []condition) (list []*NoteInfo, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -103,7 +101,6 @@ func (x *NoteIndex) candidates(conditions []condition) (list []*NoteInfo, ok boo
 	return slices.Compact(list), least >= 0
 }
 
-// alternatives returns the values of an equality.
 func alternatives(want any) []any {
 	if list, ok := want.([]any); ok {
 		return list
@@ -158,8 +155,8 @@ func (n *NoteInfo) equals(key string, want any) bool {
 
 var dateLayouts = []string{time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.RFC3339Nano}
 
-// ordered converts a number to a float64, a date to a time.Time, and anything else to nil. YAML's core schema reads dates as
-// texts, and models quote numbers.
+// ordered converts a number to a float64, a date to a time.Time, and any other value to nil. YAML's core schema reads
+// dates as texts, and models quote numbers.
 func ordered(v any) any {
 	switch v := v.(type) {
 	case int64:
@@ -179,7 +176,7 @@ func ordered(v any) any {
 	return nil
 }
 
-// holds compares two numbers or two dates. NaN compares with nothing.
+// holds compares two numbers or two dates. It returns false for NaN.
 func holds(have any, op string, want any) bool {
 	var c int
 	switch have := have.(type) {
@@ -209,7 +206,8 @@ func holds(have any, op string, want any) bool {
 	return c >= 0
 }
 
-// valuesOf returns the values that find a property: the items of a list, or its value. An empty list is like no value.
+// valuesOf returns the values under which a property is found: the items of a list, or its value. An empty list equals
+// no value.
 func valuesOf(v any) []any {
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		return list

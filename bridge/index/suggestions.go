@@ -10,13 +10,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Marked are the suggestions and threads of a note.
 type Marked struct {
 	Suggestions []model.Suggestion
 	Threads     []model.Thread
 }
 
-// SuggestionIndex has the notes with suggestions or threads.
 type SuggestionIndex struct {
 	of func(context.Context, model.Path, *model.Version) (Marked, error)
 
@@ -67,12 +65,11 @@ func (x *SuggestionIndex) rename(oldPath, newPath model.Path) {
 	maps.Copy(x.notes, moved)
 }
 
-// Below returns those of the notes at or below under, sorted by path.
 func (x *SuggestionIndex) Below(under model.Path) (all Marked) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var paths []model.Path
-	if _, note := x.notes[under]; note { // a list asks for one note after another
+	if _, note := x.notes[under]; note { // a list queries one note after another
 		paths = append(paths, under)
 	} else {
 		for p := range x.notes {

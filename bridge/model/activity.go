@@ -21,7 +21,7 @@ type Bus struct {
 	// first is the number of the change before the oldest in list; 0 before the first use.
 	first uint64
 	list  []Event
-	next  chan struct{} // closed by the next change; nil if nobody waits
+	next  chan struct{} // closed by the next change; nil if no caller waits
 }
 
 // BeginOp admits an operation that changes something, or returns ErrClosed. Call EndOp when it is done.
@@ -61,7 +61,7 @@ func (a *Bus) Publish(events ...Event) {
 
 // append logs ev. Call it with a.mu locked.
 func (a *Bus) append(ev Event) {
-	a.last() // there is a number from here on
+	a.last() // assigns the first number
 	ev.Version, ev.Origin = nil, nil
 	if len(a.list) == 2*kept {
 		a.first += kept

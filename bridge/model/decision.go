@@ -109,7 +109,7 @@ type Away struct {
 	Why  string `json:"why"`
 }
 
-func (a Away) String() string { return fmt.Sprintf("%s stays away: %s", quoteShort(a.Text), a.Why) }
+func (a Away) String() string { return fmt.Sprintf("%s not restored: %s", quoteShort(a.Text), a.Why) }
 
 func quoteShort(s string) string {
 	const limit = 60
@@ -184,7 +184,7 @@ type Thread struct {
 	Path       Path
 	Suggestion string // ID of the suggestion that it comments on; "" in plain text
 	Remarks    []Remark
-	Anchor     string // of the first comment
+	Anchor     string // Anchor of the first comment
 	// Answered is set if the author of the suggestion has changed it since another's last comment.
 	Answered bool
 }

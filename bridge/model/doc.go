@@ -1,6 +1,6 @@
-// Package model has the words of the workspace: paths, authors, records, decisions, versions, events, errors, and the ports
-// that sources and stores fill ([Source], [Store]). It holds data and what follows from it; it opens no file. Only
-// [Problems], which lists what does not work now, and [Bus], the log of events, have locks.
+// Package model defines the vocabulary of the workspace: paths, authors, records, decisions, versions, events, errors,
+// and the interfaces that sources and stores implement ([Source], [Store]). It holds data and functions of that data,
+// and does no I/O. Only [Problems], which lists current failures, and [Bus], the log of events, have locks.
 //
 // A [Record] is one change of a document and names characters by their CRDT IDs ([IDRun]); a [History] is all records of a
 // document. A [Version] is one published, immutable state of a note. A [Decision] is what a user decided on suggestions, and

@@ -31,15 +31,15 @@ var (
 	ErrModeNotSupported = errors.New("permissions are changed in the vault itself, or with --mode direct")
 	ErrNameTaken        = errors.New("is in the way")
 	ErrStale            = errors.New("changed since the proposal was made")
-	ErrDeletionLimit    = errors.New("too many would go at once")
-	ErrConflict         = errors.New("content changed meanwhile")
+	ErrDeletionLimit    = errors.New("would delete too many notes at once")
+	ErrConflict         = errors.New("content changed in the meantime")
 	ErrClosed           = errors.New("workspace is closed")
 	ErrUnknownStore     = errors.New("was written by another version of relayfs")
 )
 
 // BadNameError is an ErrBadName with the reason.
 type BadNameError struct {
-	Reason string // a sentence, with what to do
+	Reason string // a sentence with the next step
 }
 
 func (e *BadNameError) Error() string { return fmt.Sprintf("%v: %s", ErrBadName, e.Reason) }
@@ -47,11 +47,11 @@ func (e *BadNameError) Error() string { return fmt.Sprintf("%v: %s", ErrBadName,
 func (e *BadNameError) Unwrap() error { return ErrBadName }
 
 // ErrControlName refuses a name that would forge the output of terminals and lists.
-var ErrControlName error = &BadNameError{Reason: "it holds control characters or line breaks; take them out"}
+var ErrControlName error = &BadNameError{Reason: "it holds control characters or line breaks; remove them"}
 
 // NotFetchedError is an ErrNotFetched with the reason that the Source knows.
 type NotFetchedError struct {
-	Reason string // a sentence, with what to do
+	Reason string // a sentence with the next step
 }
 
 func (e *NotFetchedError) Error() string { return fmt.Sprintf("%v: %s", ErrNotFetched, e.Reason) }
@@ -73,7 +73,7 @@ func (e *NotEmptyError) Error() string {
 	if more := len(e.Holds) - most; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("%v: it holds %s, which relayfs does not show; a person has to move or delete that first", ErrNotEmpty, list)
+	return fmt.Sprintf("%v: it holds %s, which relayfs does not show; the user has to move or delete them first", ErrNotEmpty, list)
 }
 
 func (e *NotEmptyError) Unwrap() error { return ErrNotEmpty }
@@ -82,7 +82,7 @@ var ErrHidden = fmt.Errorf("%w: something that relayfs does not show has that na
 
 // ReadOnlyError is an ErrReadOnly with the reason that the Source knows.
 type ReadOnlyError struct {
-	Reason string // a sentence about the server, with what to do
+	Reason string // a sentence about the server, with the next step
 }
 
 func (e *ReadOnlyError) Error() string { return fmt.Sprintf("%v: %s", ErrReadOnly, e.Reason) }

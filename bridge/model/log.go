@@ -8,5 +8,5 @@ const (
 	LogAuthor = "author"
 	LogEdits  = "edits"
 	LogErr    = "err"
-	LogHint   = "hint" // what to do about LogErr
+	LogHint   = "hint" // next step for LogErr
 )

@@ -85,7 +85,7 @@ func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 	text := doc.Text(ContentsName)
 	all, objects := text.String(), text.Objects()
 	cursor := textmerge.NewCursor(all)
-	place, pos, off := 0, 0, 0 // in the document, in its text, and in bytes
+	place, pos, off := 0, 0, 0 // offsets: in the document, in its text, and in bytes
 	add := func(r IDRun, from, to int) {
 		for ; len(objects) > 0 && objects[0] < place+int(r.Len); objects = objects[1:] { // it is one unit
 			n := uint64(objects[0] - place)

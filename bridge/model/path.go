@@ -76,7 +76,7 @@ var reservedNames = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)[1-9¹²�
 // CheckWindowsName returns a *BadNameError if Windows cannot have a file or folder with this name, one path element.
 func CheckWindowsName(name string) error {
 	refuse := func(format string, args ...any) error {
-		return &BadNameError{fmt.Sprintf(format, args...) + ", so people on Windows could not have it; choose another name"}
+		return &BadNameError{fmt.Sprintf(format, args...) + ", which Windows does not allow; choose another name"}
 	}
 	if i := strings.IndexFunc(name, func(r rune) bool { return r < ' ' || strings.ContainsRune(`<>:"|?*\`, r) }); i >= 0 {
 		return refuse("it holds the character %q", name[i])

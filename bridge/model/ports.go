@@ -208,8 +208,8 @@ const (
 	AboutStore       = "store"       // changes are stored on this machine
 	AboutFiles       = "files"       // the vault's disk accepts writes
 	AboutCheckpoint  = "checkpoint"  // the checkpoint follows the log
-	AboutDamage      = "damage"      // the store can be read
-	AboutConnection  = "connection"  // to the server
+	AboutDamage      = "damage"      // reading the store
+	AboutConnection  = "connection"  // the connection to the server
 	AboutReports     = "reports"     // the server reports changed notes
 	AboutAttachments = "attachments" // all attachments are here
 )

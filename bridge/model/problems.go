@@ -34,7 +34,7 @@ type Problems struct {
 
 type problem struct {
 	err   error
-	text  string // of err
+	text  string // explanation of err
 	since time.Time
 }
 

@@ -151,13 +151,13 @@ func (r *ProposalRecord) RebaseOthers(oldRel, newRel string) {
 type ProposalChange struct {
 	Put     []ProposalRecord // new ones, or replacements of those with the same IDs
 	Drop    []string         // IDs of those that are not pending any more
-	Journal []Record         // journal entries that belong to no document
+	Journal []Record         // journal entries without a document
 }
 
 // OwedLinks are the links of one note that a rename has yet to rewrite.
 type OwedLinks struct {
 	Folder string           `json:"folder,omitempty"` // of the note; "" is the rename's
-	Rel    string           `json:"rel"`              // the note, in the source
+	Rel    string           `json:"rel"`              // path of the note in the source
 	Led    map[string]LedTo `json:"led"`              // by linkpath
 }
 

@@ -14,23 +14,22 @@ import (
 // History is the stored records of one document.
 type History struct {
 	Records      []Record // the first one may be several merged into one
-	Materialized uint64   // Seq of the last record known to be in the source's file
+	Materialized uint64   // Seq of the last record that the source's file is known to have
 	Sum          ContentSum
 }
 
-// Record is one durable change of a document.
 type Record struct {
 	Seq     uint64 `json:"-"`                         // set by the Store
 	Update  []byte `json:"-" cbor:"update,omitempty"` // Yjs update V1
 	Author  string `json:"author,omitempty"`
 	Session string `json:"session,omitempty"`
-	Batch   string `json:"batch,omitempty"` // the changes of one call, if there were several
+	Batch   string `json:"batch,omitempty"` // shared by the changes of one call, if there were several
 	Time    time.Time
 	// Client, Clock and Len name the CRDT units that this change inserted, to trace a suggestion to its author.
 	Client uint64 `json:"client,omitempty"`
 	Clock  uint64 `json:"clock,omitempty"`
 	Len    uint64 `json:"len,omitempty"`
-	// Direct is set for a change whose text was written as it is: no mark in it is relayfs's.
+	// Direct is set if the text was written verbatim: relayfs made none of its marks.
 	Direct bool `json:"direct,omitempty"`
 	// Created is set for the change that created the note, by an agent.
 	Created bool `json:"created,omitempty"`
@@ -99,7 +98,7 @@ type MadeMark struct {
 	Session  string    `json:"session,omitempty"`
 	Time     time.Time `json:"time,omitzero"`
 	Proposal string    `json:"proposal,omitempty"`
-	// Comment is set for a comment: Add is all of it.
+	// Comment is set for a comment: Add is its whole text.
 	Comment bool `json:"comment,omitempty"`
 	// Was are the suggestions that a write made this one of. Their rejection by somebody who did not know of it is its own.
 	Was []string `json:"was,omitempty"`

@@ -13,7 +13,7 @@ type undoneIn struct {
 }
 
 type undo struct {
-	seq   uint64 // of Decision.UndoesSeq
+	seq   uint64 // Decision.UndoesSeq
 	takes func(item string) bool
 }
 

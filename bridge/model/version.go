@@ -52,10 +52,10 @@ func (v *Version) Raw() string { return v.raw }
 // Canonical returns the raw text with users' text moved out of agents' marks. The next write leaves the note like that.
 func (v *Version) Canonical() string { return v.canonical }
 
-// Seq grows with every change of the note while the process lives.
+// Seq grows with every change of the note in this process.
 func (v *Version) Seq() uint64 { return v.seq }
 
-// ModTime changes exactly when Text changes, and never goes backwards.
+// ModTime changes exactly when Text changes, and never decreases.
 func (v *Version) ModTime() time.Time { return v.modTime }
 
 // ReadOnly reports whether writes are refused: the note is not UTF-8, or too large.

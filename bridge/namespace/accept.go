@@ -14,24 +14,24 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// This file carries out what people accept: in the source first, between two
-// notes in the Store, so that the next process finds out what a crash left.
+// This file applies proposals that users accept. It records the start of an acceptance
+// in the Store, changes the source, and then records the outcome, so that the next
+// process can tell what a crash left.
 
-// accepting is one decision by which proposals are accepted.
 type accepting struct {
 	*Locked
 	d     model.Decision
-	force bool // stale ones, too
+	force bool // accepts stale proposals, too
 }
 
-// all accepts proposals in whatever order is possible, and tells for each what went
-// wrong, if anything.
+// all accepts proposals in whatever order is possible, and returns the errors of those
+// that failed.
 func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Proposal]error {
 	failed := a.hopeless(left)
 	left = slices.DeleteFunc(slices.Clone(left), func(p *tree.Proposal) bool { return failed[p] != nil })
 	asides := 0
 	for len(left) > 0 {
-		a.Settle() // a rename may have its name now
+		a.Settle() // a rename may get its name now
 		var waiting []*tree.Proposal
 		for _, p := range left {
 			err := a.accept(ctx, p)
@@ -53,7 +53,8 @@ func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Pro
 	return failed
 }
 
-// hopeless are those that are known to fail, whatever the order. For those nothing is moved aside.
+// hopeless returns the proposals that fail in any order, with their errors. No node is moved aside
+// for them.
 func (a accepting) hopeless(list []*tree.Proposal) map[*tree.Proposal]error {
 	failed := make(map[*tree.Proposal]error)
 	left := slices.DeleteFunc(slices.Clone(list), func(p *tree.Proposal) bool {
@@ -86,8 +87,8 @@ func (a accepting) accept(ctx context.Context, p *tree.Proposal) error {
 	return a.file(ctx, p, rec)
 }
 
-// carryOut notes in the Store that the decision is being carried out, does so, and
-// notes what came of it: the journal's entry, and the proposal gone.
+// carryOut records the decision in the Store as being applied, calls do, and records
+// the outcome: the journal's entry and the removal of the proposal.
 func (a accepting) carryOut(p *tree.Proposal, do func() error) error {
 	rec := p.Record()
 	begun := rec
@@ -109,24 +110,24 @@ func (a accepting) carryOut(p *tree.Proposal, do func() error) error {
 	}
 	err := a.Store.Propose(change)
 	if err != nil {
-		a.log.Error("a decision that was carried out is not in the journal yet", model.LogPath, rec.Rel, model.LogErr, err)
+		a.log.Error("an applied decision is not in the journal yet", model.LogPath, rec.Rel, model.LogErr, err)
 	}
 	return nil
 }
 
-// accepted is what is kept of an accepted rename as long as it owes links.
+// accepted returns the record that the store keeps of an accepted rename while it owes
+// links.
 func accepted(rec model.ProposalRecord, owes []model.OwedLinks, d model.Decision) model.ProposalRecord {
 	d.Follows = rec.ID
-	rec.ID += "-done" // an undo lets the proposal wait again
+	rec.ID += "-done" // an undo makes the proposal pending again under its own ID
 	rec.Kind, rec.Owes, rec.Accepted = model.RenameDone, owes, &d
 	return rec
 }
 
 func (l *Locked) inTheWay(rel string) error {
-	return fmt.Errorf("%q %w: decide on what is proposed for it first, or together", l.Name+"/"+rel, model.ErrNameTaken)
+	return fmt.Errorf("%q %w: decide on its proposal first, or on both together", l.Name+"/"+rel, model.ErrNameTaken)
 }
 
-// inTheWayOf is the error for a proposal that the source cannot follow.
 func (l *Locked) inTheWayOf(p *tree.Proposal) error {
 	rec := p.Record()
 	if !rec.Blocked {
@@ -134,9 +135,9 @@ func (l *Locked) inTheWayOf(p *tree.Proposal) error {
 		return l.inTheWay(cmp.Or(st.ShownRel, st.Rel))
 	}
 	if l.Lookup(rec.ToDir) == nil {
-		return fmt.Errorf("%q %w: make the folder again, or reject the rename", l.Name+"/"+rec.ToDir, fs.ErrNotExist)
+		return fmt.Errorf("%q %w: create the folder again, or reject the rename", l.Name+"/"+rec.ToDir, fs.ErrNotExist)
 	}
-	return fmt.Errorf("%q %w, and keeps its name: rename or delete that first, or reject this rename", l.Name+"/"+rec.To(), model.ErrNameTaken)
+	return fmt.Errorf("%q %w: rename or delete it first, or reject this rename", l.Name+"/"+rec.To(), model.ErrNameTaken)
 }
 
 func (a accepting) move(ctx context.Context, p *tree.Proposal, rec model.ProposalRecord) error {
@@ -151,7 +152,7 @@ func (a accepting) move(ctx context.Context, p *tree.Proposal, rec model.Proposa
 	return a.carryOut(p, func() error { return a.moveSource(ctx, p.Node, st.Rel, st.ShownRel, to) })
 }
 
-// moveSource renames in the source what is shown elsewhere already, or stays so.
+// moveSource renames n in the source. It does not change where n is shown.
 func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel string, to tree.Target) error {
 	unlock := l.LockNotes(n)
 	defer unlock()
@@ -162,35 +163,36 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 	for i := range l.done {
 		l.done[i].Rebase(oldRel, newRel)
 	}
-	// A note that was rejected, and went, has left its history at the name, which an undo gives it back;
-	// the note that has the name now is not to add to that.
+	// A rejected note that was removed has left its history at newRel, for an undo. The note that gets
+	// the name now must not add to that history.
 	l.EndDocs(newRel)
 	l.RenameDocs(oldRel, newRel)
 	l.CanvasesFollow(ctx, oldRel, newRel)
 	return nil
 }
 
-// RenameDocs lets the Store follow a rename. What it misses it finds out when a
-// document is written next.
+// RenameDocs renames the documents in the Store. If that fails, the Store finds the new paths when
+// a document is written next.
 func (l *Locked) RenameDocs(oldRel, newRel string) {
 	if err := l.Store.Rename(model.Path(oldRel), model.Path(newRel)); err != nil {
 		l.log.Error("renamed documents keep their old paths in the store", model.LogPath, newRel, model.LogErr, err)
 	}
 }
 
-// EndDocs ends the documents at and below rel, where nothing is any more: what comes there is something else, unless it
-// turns out to be the same file or to hold the same text. A server names its documents itself.
+// EndDocs ends the documents at and below rel, whose files no longer exist. A later file there gets a new document,
+// unless it turns out to be the same file or to hold the same text. It does nothing for a server, which names its
+// documents itself.
 func (l *Locked) EndDocs(rel string) {
 	if _, live := l.Source.(model.Documents); live {
 		return
 	}
 	if err := l.Store.End(model.Path(rel)); err != nil {
-		l.log.Error("documents of what is gone keep their paths in the store", model.LogPath, rel, model.LogErr, err)
+		l.log.Error("documents of removed notes keep their paths in the store", model.LogPath, rel, model.LogErr, err)
 	}
 }
 
-// stepAside moves one of several that wait for each other to a free name, so that
-// the others can go on.
+// stepAside moves one of several proposals that wait for each other to a free name, so that the
+// others can proceed. It reports whether it did.
 func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool {
 	for _, p := range waiting {
 		if rec := p.Record(); rec.Kind != model.ProposedRename || rec.Blocked {
@@ -215,8 +217,8 @@ func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
 	return l.moveVia(ctx, p, p.Node.Aside())
 }
 
-// giveNamesBack moves those that were moved aside, and still wait, back to their names if these
-// are free.
+// giveNamesBack moves nodes that were moved aside, and whose proposals are still pending, back to
+// their names if these are free.
 func (l *Locked) giveNamesBack(ctx context.Context, list []*tree.Proposal) {
 	for _, p := range list {
 		to, ok := p.BackTo()
@@ -224,13 +226,13 @@ func (l *Locked) giveNamesBack(ctx context.Context, list []*tree.Proposal) {
 			continue
 		}
 		if err := l.moveVia(ctx, p, to); err != nil {
-			l.log.Warn("what gave way to another note keeps its new name", model.LogPath, string(p.Node.Place().Path), model.LogErr, err)
+			l.log.Warn("a note that was moved aside keeps its temporary name", model.LogPath, string(p.Node.Place().Path), model.LogErr, err)
 		}
 	}
 }
 
-// moveVia moves what is proposed to be renamed to another name in its folder, and leaves the
-// proposal as it is otherwise.
+// moveVia renames the subject of a rename proposal to another name in its folder. It changes
+// nothing else of the proposal.
 func (l *Locked) moveVia(ctx context.Context, p *tree.Proposal, to tree.Target) error {
 	rec := p.Record()
 	rec.Via = to.Rel()
@@ -263,7 +265,7 @@ func (a accepting) remove(ctx context.Context, p *tree.Proposal) error {
 		}
 		old, stamp = append([]byte{}, data...), is
 		if n.Kind == model.KindNote {
-			doc, _ = a.Store.DocID(model.Path(st.Rel)) // without it, its authors are not known when it comes back
+			doc, _ = a.Store.DocID(model.Path(st.Rel)) // without it, an undo restores the note without its authors
 		}
 	}
 	p.Update(func(rec *model.ProposalRecord) {
@@ -298,7 +300,7 @@ func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.Proposa
 		return err
 	}
 	if rec.Stale {
-		p.Update(func(rec *model.ProposalRecord) { rec.Old = append([]byte{}, have...) }) // the way back is to what a person made of it
+		p.Update(func(rec *model.ProposalRecord) { rec.Old = append([]byte{}, have...) }) // an undo restores the user's version
 	} else if !bytes.Equal(have, rec.Old) {
 		return model.ErrStale
 	}
@@ -311,7 +313,8 @@ func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.Proposa
 	})
 }
 
-// replaceDurably makes the file n hold data, for a decision that goes into the journal then. have is what the file holds.
+// replaceDurably replaces the content of the file n with data and syncs it. The caller then records its decision in the
+// journal. have is the present content, which is restored if the sync fails.
 func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, expect model.Stamp, have, data []byte) (stamp model.Stamp, err error) {
 	stamp, err = l.Source.Replace(ctx, rel, model.Replacement{IfMatch: expect, Data: data, ModTime: expect.Next(time.Now())})
 	if err != nil {
@@ -321,7 +324,7 @@ func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, e
 		back, failed := l.Source.Replace(ctx, rel, model.Replacement{IfMatch: stamp, Data: have, ModTime: stamp.Next(time.Now())})
 		if failed == nil {
 			stamp = back
-			failed = (*Folder)(l).sync(ctx, rel) // or a power cut could take the way back
+			failed = (*Folder)(l).sync(ctx, rel) // or a power cut could undo this
 		}
 		err = errors.Join(err, failed)
 	}
@@ -329,7 +332,7 @@ func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, e
 	return stamp, err
 }
 
-// sync makes what was done at rel outlive a power cut, if the source can.
+// sync makes earlier changes at rel outlive a power cut, if the source supports that.
 func (f *Folder) sync(ctx context.Context, rel string) error {
 	if s, ok := f.Source.(model.Durable); ok {
 		return s.Sync(ctx, rel)
@@ -337,7 +340,7 @@ func (f *Folder) sync(ctx context.Context, rel string) error {
 	return nil
 }
 
-// merge makes of the file n what somebody made of base.
+// merge merges data, a writer's new version of base, into the file n.
 func (l *Locked) merge(ctx context.Context, m model.FileMerger, n *tree.Node, base, data []byte) error {
 	stamp, err := m.Merge(ctx, n.Place().Rel, base, data)
 	if err == nil {
@@ -346,7 +349,6 @@ func (l *Locked) merge(ctx context.Context, m model.FileMerger, n *tree.Node, ba
 	return err
 }
 
-// makeFile makes the source have a file that was only proposed.
 func (l *Locked) makeFile(ctx context.Context, n *tree.Node, rel string, data []byte) error {
 	stamp, err := l.Structure.Create(ctx, rel, model.NewFile{Data: data, Mode: 0o644, ModTime: time.Now()})
 	if errors.Is(err, fs.ErrExist) {

@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// mostBrake and brakeShare are how many notes may go at once: so many, or such
-	// a part of the Folder. leastBrake lets a small vault be tidied up.
+	// Within atOnce at most mostBrake notes may be deleted, or 1/brakeShare of the Folder's if that
+	// is less, but always leastBrake, so that a small vault can be tidied up.
 	mostBrake  = 20
 	brakeShare = 10
 	leastBrake = 5
-	// atOnce is what counts as at once: rm -rf takes milliseconds for each note, an
-	// agent that asks for each one a few seconds.
+	// atOnce is the time window of the limit: rm -rf takes milliseconds for each note,
+	// an agent that asks for each one a few seconds.
 	atOnce = time.Minute
 )
 
-// brakeLimit is how many of a Folder's notes may go at once.
+// brakeLimit returns how many of a Folder's notes may be deleted within atOnce.
 func brakeLimit(notes int) int { return max(leastBrake, min(mostBrake, notes/brakeShare)) }
 
-// brake remembers what was proposed to be deleted a moment ago.
+// brake records the deletions that were proposed within atOnce.
 type brake struct {
-	mu   sync.Mutex // protects the following
+	mu   sync.Mutex // guards the fields below
 	list []braked
 }
 
@@ -42,8 +42,8 @@ func (b *brake) note(p *tree.Proposal, rec *model.ProposalRecord) {
 	b.list = append(b.list, braked{p, model.Author{Name: rec.Author, Session: rec.Session}, rec.Time})
 }
 
-// Brake says, as model.ErrDeletionLimit, whether the removal of a note by the author
-// would be one too many: more than brakeLimit go atOnce, and no person has decided on any of them.
+// Brake returns model.ErrDeletionLimit if the author may not remove another note now: it has
+// brakeLimit deletions from the last minute that no user has decided on.
 func (f *Folder) Brake(by model.Author) error {
 	pending := f.Pending()
 	f.brake.mu.Lock()
@@ -62,6 +62,6 @@ func (f *Folder) Brake(by model.Author) error {
 	if n < brakeLimit(notes) {
 		return nil
 	}
-	return fmt.Errorf("%w: %d of %d notes of %q within a minute; have a person decide on them (relayfs suggestions list), "+
-		"or wait a minute and go on, or confirm where that can be said", model.ErrDeletionLimit, n, notes, f.Name)
+	return fmt.Errorf("%w: %d of %d notes of %q within a minute; ask the user to decide on them (relayfs suggestions list), "+
+		"or wait a minute and continue, or confirm if the call allows it", model.ErrDeletionLimit, n, notes, f.Name)
 }

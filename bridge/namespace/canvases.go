@@ -11,22 +11,22 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Canvases name the files that they show by their paths. A canvas takes no marks,
-// and so, as with links in front matter, the names change when the source does:
-// when a rename is done at once or accepted, and back when that is undone. What is
-// proposed for a canvas as a whole follows, and is no more stale than before.
+// Canvases refer to the files that they show by path. A canvas takes no marks, so its paths change,
+// like links in front matter, when the source changes: when a rename is done at once or accepted,
+// and back when that is undone. Proposals for a whole canvas follow, and do not become stale by
+// this.
 
 const canvasExt = ".canvas"
 
-// CanvasesFollow lets the canvases of the Folder name what was at oldRel in the source at
-// newRel.
+// CanvasesFollow replaces oldRel, a path of the source, by newRel in the canvases of
+// the Folder.
 func (l *Locked) CanvasesFollow(ctx context.Context, oldRel, newRel string) {
 	canvases := l.Files(func(name string, size int64) bool {
 		return size <= model.MaxNote && strings.EqualFold(path.Ext(name), canvasExt)
 	})
 	for _, n := range canvases {
 		if err := l.canvasFollows(context.WithoutCancel(ctx), n, oldRel, newRel); err != nil {
-			l.log.Warn("a canvas names a renamed file as before", model.LogPath, n.Place().Rel, model.LogErr, err)
+			l.log.Warn("a canvas still has the old path of a renamed file", model.LogPath, n.Place().Rel, model.LogErr, err)
 		}
 	}
 }
@@ -66,8 +66,8 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel
 	return l.Store.Propose(change)
 }
 
-// follow lets a proposal about a canvas go with the canvas, whose stamp has
-// changed. It says whether there was anything to change.
+// follow updates a proposal about a canvas whose file got another stamp. It reports
+// whether it changed the proposal.
 func follow(rec *model.ProposalRecord, before, after model.Stamp, oldRel, newRel string) bool {
 	changed := false
 	if before != after && rec.Stamp.Size == before.Size && rec.Stamp.ModTime == before.ModTime {

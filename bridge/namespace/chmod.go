@@ -8,10 +8,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Chmod sets the permission bits of what p names, in its source. A person cannot decide
-// on that as on a suggestion: in suggest mode it is refused, but for a note that is fresh
-// (see Fresh). What changes nothing succeeds. Errors: fs.ErrNotExist, ErrReadOnly,
-// ErrOffline, ErrModeNotSupported, fs.ErrPermission.
+// Chmod sets the permission bits of the node at p, in its source. A user cannot review that like a
+// suggestion: in suggest mode it is refused, except for a fresh note (see Fresh). A call that
+// changes nothing succeeds. Errors: fs.ErrNotExist, ErrReadOnly, ErrOffline, ErrModeNotSupported,
+// fs.ErrPermission.
 func (n *Names) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, theirs func(model.Author) bool) error {
 	x, info, err := n.tree.Info("chmod", p)
 	if err != nil {

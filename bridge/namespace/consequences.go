@@ -12,21 +12,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// A note that an agent made, and all of which a person rejects, is not to be: it goes,
-// and so do the folders that were made for it and have nothing else in them. When the
-// rejection is taken back it is made again, as it was left, with its document.
+// If a user rejects all of a note that an agent made, the note is removed, together
+// with the folders that were made for it and hold nothing else. Undoing the rejection
+// creates the note again with its last content and its document.
 
-// RemoveRejected takes away those of the notes, of which something was just rejected, that an
-// agent made and of which nothing is left but front matter. If that fails, they remain. It also
-// takes away the folders that agents made for them, and those in which something was to be
-// shown.
+// RemoveRejected removes each of notes, of which something was just rejected, that an agent made
+// and that has nothing left but front matter. A note that cannot be removed stays. RemoveRejected
+// then removes empty folders that agents made: those of the removed notes, and folders, in which
+// rejected proposals were shown.
 func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tree.Node) {
 	for _, x := range notes {
 		st := x.State()
 		if err := n.removeRejected(ctx, x, st.Path); err == nil {
 			folders = append(folders, st.Dir)
 		} else if !errors.Is(err, model.ErrConflict) {
-			n.c.Logger.Warn("a new note that was rejected stays", model.LogPath, string(st.Path), model.LogErr, err)
+			n.c.Logger.Warn("cannot remove a rejected new note", model.LogPath, string(st.Path), model.LogErr, err)
 		}
 	}
 	for _, x := range folders {
@@ -34,10 +34,11 @@ func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tre
 	}
 }
 
-// recentRejections is how many entries of the journal a start looks at for a decision that was interrupted.
+// recentRejections is the number of journal entries that a start checks for an interrupted decision.
 const recentRejections = 128
 
-// ResumeRejections takes away the notes that an earlier process has emptied by a rejection and was killed before it could.
+// ResumeRejections removes the notes that a rejection has emptied, if an earlier process was killed before it removed
+// them.
 func (n *Names) ResumeRejections(ctx context.Context) {
 	for _, f := range n.tree.Folders() {
 		if _, live := f.Source.(model.Documents); live {
@@ -45,7 +46,7 @@ func (n *Names) ResumeRejections(ctx context.Context) {
 		}
 		entries, err := f.Store.Journal(recentRejections)
 		if err != nil {
-			n.c.Logger.Warn("new notes that were rejected may stay", model.LogFolder, f.Name, model.LogErr, err)
+			n.c.Logger.Warn("cannot look for rejected new notes", model.LogFolder, f.Name, model.LogErr, err)
 			continue
 		}
 		for _, e := range entries {
@@ -59,7 +60,7 @@ func (n *Names) ResumeRejections(ctx context.Context) {
 	}
 }
 
-// removeRejected returns ErrConflict if the note is to stay.
+// removeRejected removes the note at p; ErrConflict if the note must stay.
 func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model.Path) error {
 	f, err := n.structureAt("remove", p)
 	if err != nil {
@@ -81,8 +82,8 @@ func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model
 	return nil
 }
 
-// removeFolders removes the folder at p, and those that it is in, as long as an agent
-// made it and it is empty.
+// removeFolders removes the folder at p and the folders above it, up to the first that no agent
+// made or that is not empty.
 func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
 	f, err := n.structureAt("remove", p)
 	if err != nil {
@@ -105,8 +106,8 @@ func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
 	}
 }
 
-// CreateAgain makes the note again that RemoveRejected took away after the decision e, so that e can
-// be taken back. Its document is still in the store.
+// CreateAgain creates the note that RemoveRejected removed after the decision e, so that e can be
+// undone. The store still has its document.
 func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) error {
 	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied {
 		return nil
@@ -123,8 +124,8 @@ func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) er
 	return n.createAgain(ctx, l, e.Rel, e.ID, model.Author{Name: e.Decision.By})
 }
 
-// createAgain makes the note at rel that has that document, unless it is there or the document
-// is not that of a note that RemoveRejected took away.
+// createAgain creates the note at rel with that document again. It does nothing if something is at
+// rel, or if the document is not that of a note that RemoveRejected removed.
 func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, id model.DocID, by model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
@@ -135,7 +136,7 @@ func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, i
 	}
 	left, stamp, err := note.LeftOf(h)
 	if err != nil {
-		return nil // it is found missing, and what became of it is told
+		return nil // the undo finds the note missing and reports the reason
 	}
 	if err := n.makeFolderAgain(ctx, l, string(model.Path(rel).Dir()), by); err != nil {
 		return err
@@ -144,7 +145,7 @@ func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, i
 		stamp.ModTime = time.Now().UnixNano()
 	}
 	seq, sum := h.Records[len(h.Records)-1].Seq, model.SumOf(left)
-	e, err := l.BringFileBack(ctx, rel, stamp, []byte(left), func(post model.Stamp) error { // by which the document knows a blank file
+	e, err := l.BringFileBack(ctx, rel, stamp, []byte(left), func(post model.Stamp) error { // lets the document recognise its file, even a blank one
 		if err := l.Store.Place(id, seq, model.Save{Post: post, Sum: sum[:]}); err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, i
 	return nil
 }
 
-// makeRoomAgain makes what RemoveRejected took away after a rename was rejected: the folder in
+// makeRoomAgain restores what RemoveRejected removed after a rename was rejected: the folder in
 // which the rename showed a note, and the note.
 func (n *Consequences) makeRoomAgain(ctx context.Context, f *Folder, rec *model.ProposalRecord) error {
 	if rec.Kind != model.ProposedRename {
@@ -188,8 +189,8 @@ func (n *Consequences) makeFolderAgain(ctx context.Context, l *Locked, rel strin
 	return n.makeFolders(ctx, l, shownAt(l, rel), Restructure{By: by})
 }
 
-// shownAt is where something at rel, which is not there, would be shown: a folder that it would be in may be
-// proposed to have another path.
+// shownAt returns the path at which rel, which does not exist, would be shown. It differs from rel if a folder above it
+// is proposed to be renamed.
 func shownAt(l *Locked, rel string) model.Path {
 	dir, name := string(model.Path(rel).Dir()), model.Path(rel).Base()
 	if x := l.Lookup(dir); x != nil {
@@ -211,8 +212,6 @@ func (n *Consequences) clear(ctx context.Context, f *Folder, rel string) {
 	}
 }
 
-// Undo takes back the decisions of journal entries on proposals of one Folder; see
-// Folder.Undo.
 func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	failed = make(map[string]error)
 	f, err := n.structureAt("undo", entries[0].Path)

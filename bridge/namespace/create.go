@@ -13,15 +13,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// errWasDeleted says that a proposal to delete what is to be created was
-// withdrawn: it is there again.
+// errWasDeleted means that the name was that of a note with a pending deletion, which
+// was withdrawn: the note is shown again.
 var errWasDeleted = errors.New("was to be deleted")
 
-// Create makes a new note with wr.Text as its view: front matter plain, in
-// suggest mode its body as additions. Missing parent folders are made.
-// fs.ErrExist if the name is taken. After an error there is no note, unless somebody
-// else has written to it meanwhile. At the name of a note that is proposed to be
-// deleted it is that note, written anew.
+// Create creates a new note with wr.Text as its view: front matter plain, and in suggest mode its
+// body as additions. It creates missing parent folders. fs.ErrExist if the name is taken. After an
+// error there is no note, unless another writer has written to it in the meantime. If the deletion
+// of a note at p is proposed, Create withdraws the proposal and writes the text to that note.
 func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res note.Result, err error) {
 	start := time.Now()
 	err = n.change("create", p, func(l *Locked) error {
@@ -55,7 +54,7 @@ func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res no
 }
 
 func (n *Names) createAt(ctx context.Context, l *Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
-	if had := n.tree.HiddenAt(p); had != nil && had.Note != nil { // if it does not take the text, it stays proposed to be deleted
+	if had := n.tree.HiddenAt(p); had != nil && had.Note != nil { // if the note refuses the text, its deletion stays proposed
 		if _, err := had.Note.Preview(ctx, p, wr.Text, wr.By); err != nil {
 			return note.Result{}, err
 		}
@@ -102,26 +101,25 @@ func (n *Names) createAt(ctx context.Context, l *Locked, p model.Path, c *note.C
 	return res, nil
 }
 
-// caseWarning warns of another note or file whose path differs from p in case alone, "" if there is none. from is what
-// p is to be the new path of, "" for something new.
+// caseWarning returns a warning if the path of another note or file differs from p only in case, else "". from is the
+// present path if p is the new path of a rename, "" for something new.
 func (n *base) caseWarning(p, from model.Path) string {
 	other := n.tree.InAnotherCase(p, from)
 	if other == "" {
 		return ""
 	}
-	return fmt.Sprintf("%q differs from it in the case of letters alone: on many disks, and for Obsidian on Windows and macOS, both are one", string(other))
+	return fmt.Sprintf("%q differs from it only in case: many disks, and Obsidian on Windows and macOS, treat both as one", string(other))
 }
 
-// retract takes the new file at rel, which stamp names, away again, since the store
-// could not keep what belongs to it. It says whether it did: not if somebody has
-// changed the file since.
+// retract removes the new file at rel again, because the store could not keep its data, and reports
+// whether it did. It does not if the file has changed since stamp.
 func (n *base) retract(ctx context.Context, l *Locked, p model.Path, rel string, stamp model.Stamp) bool {
 	err := errors.ErrUnsupported
 	if r, ok := l.Structure.(model.Retractor); ok {
 		err = r.Retract(ctx, rel, stamp)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		n.c.Logger.Error("a note that could not be made stays", model.LogPath, string(p), model.LogErr, err)
+		n.c.Logger.Error("cannot remove a note that could not be created", model.LogPath, string(p), model.LogErr, err)
 		return false
 	}
 	return true
@@ -155,8 +153,8 @@ func (n *base) mkdir(ctx context.Context, l *Locked, p model.Path, o Restructure
 	return nil
 }
 
-// placeFor finds the place for something new at p. What is proposed to be deleted
-// there is shown again, and errWasDeleted says so.
+// placeFor finds the place for something new at p. If the deletion of a node there is proposed, it
+// withdraws the proposal and returns errWasDeleted.
 func (n *base) placeFor(ctx context.Context, l *Locked, p model.Path, dir bool, o Restructure) (tree.Destination, error) {
 	if err := n.folderFor(ctx, l, p.Dir(), o); err != nil {
 		return tree.Destination{}, err
@@ -170,8 +168,8 @@ func (n *base) placeFor(ctx context.Context, l *Locked, p model.Path, dir bool, 
 	return at, err
 }
 
-// folderFor checks the folder at p. If it is missing and the source may not make it,
-// because it has something else at the name, it is made here.
+// folderFor checks the folder at p. If the folder is missing, and the source cannot create it
+// because something else has the name there, folderFor creates it.
 func (n *base) folderFor(ctx context.Context, l *Locked, p model.Path, o Restructure) error {
 	if x, err := n.tree.Find("create", p); err == nil {
 		if x.Kind != model.KindDir {

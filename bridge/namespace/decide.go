@@ -9,16 +9,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Decided is what came of a decision on proposals of one Folder.
+// Decided is the result of a decision on proposals of one Folder.
 type Decided struct {
-	Proposals []model.Proposal // that were decided on, as they were before
-	Missing   []string         // IDs of those that were decided on a moment ago
+	Proposals []model.Proposal // the decided proposals, as they were before
+	Missing   []string         // IDs of proposals that are no longer pending
 	Failed    map[model.Path]error
 }
 
-// Decide decides on proposals of the Folder: a stale one is accepted only if that is
-// forced (model.ErrStale), and one that another one stands in the way of is not
-// (model.ErrNameTaken).
+// Decide decides on proposals of the Folder. It accepts a stale proposal only if force
+// is set (model.ErrStale). It does not accept a proposal whose name is taken because of
+// another proposal (model.ErrNameTaken).
 func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Decision, force bool) Decided {
 	l := f.Lock()
 	defer l.Unlock()
@@ -51,8 +51,9 @@ func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Deci
 	return out
 }
 
-// reject rejects proposals together: what is shown elsewhere goes home. One whose home is
-// taken by another proposal that is not rejected stays, and the map says so.
+// reject rejects the proposals in one step and shows each renamed node at its source
+// path again. A proposal stays if another proposal, which is not rejected, has taken
+// that path; the result has its error.
 func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Proposal]error {
 	failed := make(map[*tree.Proposal]error)
 	for _, p := range l.Stranded(chosen) {

@@ -14,11 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Files that are not notes: served byte for byte, and written whole.
-
-// OpenFile opens what is there and is not a note, with the flags of os.OpenFile. In
-// suggest mode files cannot be written: ErrReadOnly. A file whose new content is
-// proposed is read as proposed.
+// OpenFile opens a file that is not a note, with the flags of os.OpenFile. In suggest mode files
+// cannot be written: ErrReadOnly. If new content is proposed for the file, reads return that.
 func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File, error) {
 	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC|os.O_APPEND) != 0
 	if writes {
@@ -58,9 +55,9 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 	return opened, model.WrapError("open", p, err)
 }
 
-// PutFile puts a new file with data and the permission bits perm in the place of the
-// one at p, which is not a note, as a rename over it does: whoever has the old file
-// open keeps that. In suggest mode files cannot be written: ErrReadOnly.
+// PutFile replaces the file at p, which is not a note, by a new file with data and the permission
+// bits perm. It works like a rename over the old file: programs that have that open keep it. In
+// suggest mode files cannot be written: ErrReadOnly.
 func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructure) error {
 	if err := n.WritesFiles(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
@@ -80,7 +77,7 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 		case !ok:
 			return model.ErrReadOnly
 		case st.Content != nil:
-			return model.ErrNameTaken // it was proposed, and that is to be decided on first
+			return model.ErrNameTaken // its proposed content must be decided on first
 		}
 		stamp, err := files.PutFile(st.Rel, data, perm)
 		if err != nil {
@@ -93,8 +90,9 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 	})
 }
 
-// RetractFile takes the file at p, which a program has made a moment ago and which holds data, away for good: not even the
-// source's trash has it. It changes nothing and returns ErrConflict if the file is not that any more.
+// RetractFile removes the file at p, which a program made a moment ago and which holds data, for good: even the
+// source's trash does not get it. If the file is no longer that one, RetractFile changes nothing and returns
+// ErrConflict.
 func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Restructure) error {
 	return n.change("retract", p, func(l *Locked) error {
 		x, err := n.tree.Find("retract", p)
@@ -152,9 +150,9 @@ func checkContent(p model.Path, data []byte) error {
 	return nil
 }
 
-// CreateFile makes a new file that is not a note, empty, with the permission bits
-// perm, to be filled through OpenFile. It is in the tree when CreateFile returns.
-// fs.ErrExist if the name is taken, ErrReadOnly in suggest mode.
+// CreateFile creates an empty file that is not a note, with the permission bits perm, to be filled
+// through OpenFile. The file is in the tree when CreateFile returns. fs.ErrExist if the name is
+// taken, ErrReadOnly in suggest mode.
 func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o Restructure) error {
 	if p.IsNote() {
 		return &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
@@ -172,7 +170,7 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 		}
 		at, err := n.placeFor(ctx, l, p, false, o)
 		switch {
-		case errors.Is(err, errWasDeleted): // it is there again, and is made anew
+		case errors.Is(err, errWasDeleted): // the deleted file is shown again: truncate it
 			return emptyFile(files, n.tree.SourcePath(p))
 		case err != nil:
 			return err
@@ -261,7 +259,7 @@ func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []b
 	}
 	st := x.State()
 	if st.Content != nil {
-		return "", model.ErrNameTaken // it was proposed, and that is to be decided on first
+		return "", model.ErrNameTaken // its proposed content must be decided on first
 	}
 	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
 	if err == nil {
@@ -305,7 +303,7 @@ func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tre
 	return id, err
 }
 
-// isStill is model.ErrConflict if have is not what a writer had read, unless that is zero.
+// isStill returns model.ErrConflict if read, unless zero, is not the sum of have.
 func isStill(read model.ContentSum, have []byte) error {
 	if read != (model.ContentSum{}) && read != model.SumOf(string(have)) {
 		return model.ErrConflict

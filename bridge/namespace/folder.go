@@ -14,30 +14,31 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// maxAttempts bounds how often a file is written anew because it changed meanwhile. Each
-// time somebody else's save went through.
+// maxAttempts bounds how often a file is written again because it changed in between.
+// Each time another writer's save succeeded.
 const maxAttempts = 32
 
-// Folder is a Folder whose names change, one change at a time.
+// Folder changes the names of a tree.Folder, one change at a time.
 type Folder struct {
 	*tree.Folder
-	Structure model.Structure // its Source as one; nil if its names cannot be changed
+	Structure model.Structure // of the Source; nil if its names cannot be changed
 	log       *slog.Logger
 	act       *model.Bus
 	brake     brake
 
-	mu   sync.Mutex             // one change of names at a time, also across disk; protects the following
-	told []model.Event          // to be published
-	done []model.ProposalRecord // renames that are done and owe links, for TakeDone
+	mu   sync.Mutex             // held during a change of names, including disk access; guards the fields below
+	told []model.Event          // events to publish
+	done []model.ProposalRecord // completed renames that owe links, for TakeDone
 
-	// linking is held while the links of one note follow a rename. It is taken before a note's lock.
+	// linking is held while one note's links follow a rename. It is taken before a note's lock.
 	linking sync.Mutex
 }
 
-// Locked is a Folder whose names nobody else changes, until Unlock.
+// Locked is a Folder whose lock the caller holds until Unlock. Only the caller can
+// change its names.
 type Locked Folder
 
-// Folders are those of a workspace.
+// Folders maps the folders of a workspace's tree to their Folders.
 type Folders map[*tree.Folder]*Folder
 
 func NewFolder(f *tree.Folder, log *slog.Logger, act *model.Bus) *Folder {
@@ -45,17 +46,16 @@ func NewFolder(f *tree.Folder, log *slog.Logger, act *model.Bus) *Folder {
 	return &Folder{Folder: f, Structure: s, log: log, act: act}
 }
 
-// Lock waits for the change of names that is under way.
 func (f *Folder) Lock() *Locked {
 	f.mu.Lock()
 	return (*Locked)(f)
 }
 
-// Tell has events published once the lock is released: subscribers run under no lock.
+// Tell queues events for Unlock, which publishes them without the lock.
 func (l *Locked) Tell(events ...model.Event) { l.told = append(l.told, events...) }
 
-// Unlock settles what the change did to proposals, lets the next change go on, and publishes what was told. A rename that waited
-// for a name gets it here rather than while the change has a place in mind for something else.
+// Unlock stores the effects of the change on proposals, releases the lock, and publishes the events of Tell. A rename
+// that waits for a name gets it here and not earlier, because the change itself may have planned to use that name.
 func (l *Locked) Unlock() {
 	l.Settle()
 	told := l.told
@@ -64,7 +64,7 @@ func (l *Locked) Unlock() {
 	l.act.Publish(told...)
 }
 
-// Owe keeps a rename that is about to be done at once with the links that it will owe.
+// Owe stores a rename that is about to be done at once, with the links that it will owe.
 func (l *Locked) Owe(rel, to string, by model.Author, owes []model.OwedLinks) (id string, err error) {
 	rec := newRecord(model.RenameDone, rel, by)
 	rec.ToDir, rec.Name, rec.Owes, rec.Linking = string(model.Path(to).Dir()), model.Path(to).Base(), owes, true
@@ -75,13 +75,14 @@ func (l *Locked) Owe(rel, to string, by model.Author, owes []model.OwedLinks) (i
 	return rec.ID, nil
 }
 
-// Forgive takes back Owe: the rename was not done.
+// Forgive undoes Owe if the rename failed.
 func (l *Locked) Forgive(id string) error {
 	l.done = slices.DeleteFunc(l.done, func(rec model.ProposalRecord) bool { return rec.ID == id })
 	return l.Store.Propose(model.ProposalChange{Drop: []string{id}})
 }
 
-// TakeDone returns those of the renames that are done and owe links, each to one caller.
+// TakeDone returns the completed renames that owe links and that which selects. Each
+// rename is returned to one caller only.
 func (f *Folder) TakeDone(which func(*model.ProposalRecord) bool) (taken []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +102,7 @@ func (f *Folder) LinkOne(fn func()) {
 	fn()
 }
 
-// LockNotes takes the locks of every note that the source has at or below n, in path order.
+// LockNotes locks every note that the source has at or below n, in path order.
 func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 	var held []*note.Locked
 	for _, x := range n.Notes() {
@@ -115,33 +116,33 @@ func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 	}
 }
 
-// Settle keeps what became of the Folder's proposals while the tree was changed, and tells of it.
+// Settle stores and publishes the changes of the Folder's proposals since the last call.
 func (l *Locked) Settle() {
 	s := l.TakeShift()
 	change := model.ProposalChange{Put: l.Changed(), Drop: s.Done}
 	now := time.Now().UTC()
 	for _, rec := range s.Dropped {
-		l.log.Warn("proposal dropped: what it is about is gone, or its place is taken",
+		l.log.Warn("proposal dropped: its note or file no longer exists, or its place is taken",
 			model.LogPath, string(l.Path().Join(rec.Rel)), "kind", string(rec.Kind))
 		change.Drop = append(change.Drop, rec.ID)
 		change.Journal = append(change.Journal, rec.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, Lapsed: true}, now))
 	}
 	if len(change.Put)+len(change.Drop) > 0 {
 		if err := l.Store.Propose(change); err != nil {
-			l.log.Error("proposals are not kept as they are now", model.LogFolder, l.Name, model.LogErr, err)
+			l.log.Error("cannot store the present state of proposals", model.LogFolder, l.Name, model.LogErr, err)
 		}
 	}
 	l.Tell(s.Events...)
 }
 
-// NewBatch names what is decided in one go; later ones sort later.
+// NewBatch returns a name for decisions that are made together. Later names sort later.
 func NewBatch() string {
 	return time.Now().UTC().Format("20060102T150405.000") + "-" + string(note.NewDocID()[:8])
 }
 
-// Rewrite makes the file that the source has of n hold what fn makes of its content, again
-// if somebody else's save came first, and says how it was stamped before and is after. An
-// error of fn is returned unchanged, and nothing is written.
+// Rewrite replaces the content of n's file with fn(content). If another save comes
+// first, it tries again with the new content. It returns the stamps before and after.
+// An error of fn is returned unchanged, and nothing is written.
 func (l *Locked) Rewrite(ctx context.Context, n *tree.Node, modTime time.Time, fn func(have []byte) ([]byte, error)) (before, after model.Stamp, err error) {
 	rel := n.Place().Rel
 	for range maxAttempts {

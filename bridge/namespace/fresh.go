@@ -10,20 +10,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Programs save a note by making a new file and moving it over the note. If the new
-// file's name is a note's, it is a note itself until it is moved, and then has to go
-// as if it had never been: it was the note's next text, on its way. That is for
-// notes that are fresh; whatever else is moved over a note is a change of names.
+// Programs save a note by creating a new file and moving it over the note. If the new file has a
+// note's name, it is a note itself until it is moved, and must then disappear without a trace: it
+// was the next text of the other note. This applies only to fresh notes; any other move over a note
+// is a change of names.
 
-// freshFor is how long after its making a note can be fresh. What a program makes in
-// order to move it takes moments, and an agent's next command comes within seconds.
-// What is older has been in the people's list of notes for long enough that somebody
-// may know it as a note of its own.
+// freshFor is the age up to which a note can be fresh. A program moves a file within moments after
+// creating it, and an agent's next command follows within seconds. An older note has been visible
+// long enough for a user to consider it a note of its own.
 const freshFor = time.Minute
 
-// Fresh is a note that programs made a moment ago and that is theirs alone: nobody
-// else wrote in it, decided on something in it or has it open as a live document,
-// and nothing is proposed for it but its name, where people have another by that.
+// Fresh is a note that programs made a moment ago and that belongs to them alone: no one else wrote
+// in it, decided on something in it or has it open as a live document. No proposal concerns it,
+// except for its name if the source has another node of that name.
 type Fresh struct {
 	names   *Names
 	node    *tree.Node
@@ -32,11 +31,11 @@ type Fresh struct {
 	theirs  func(model.Author) bool
 }
 
-// Text is what the note showed when it was found fresh.
+// Text returns the text of the note when FreshNote found it.
 func (x *Fresh) Text() string { return x.version.Text() }
 
-// FreshNote returns the note at p if it is fresh. theirs says of an author whether
-// it is one of the programs.
+// FreshNote returns the note at p if it is fresh. theirs reports whether an author is one of the
+// programs.
 func (n *Names) FreshNote(ctx context.Context, p model.Path, theirs func(model.Author) bool) (*Fresh, bool) {
 	f, err := n.structureAt("open", p)
 	if err != nil {
@@ -56,8 +55,8 @@ func (n *Names) FreshNote(ctx context.Context, p model.Path, theirs func(model.A
 	return &Fresh{n, x, from, v, theirs}, err == nil
 }
 
-// untouched is the current version of a note that nobody but its authors has
-// touched; ErrConflict.
+// untouched returns the current version if only authors that theirs accepts have
+// changed the note or its proposals, else ErrConflict.
 func untouched(ctx context.Context, x *tree.Node, l *note.Locked, theirs func(model.Author) bool) (*model.Version, error) {
 	if st := x.State(); !st.Attached || !st.Shown || !onlyNamed(st, theirs) {
 		return nil, model.ErrConflict
@@ -65,8 +64,9 @@ func untouched(ctx context.Context, x *tree.Node, l *note.Locked, theirs func(mo
 	return l.Untouched(ctx, theirs)
 }
 
-// onlyNamed says whether nothing is proposed for a note, unless its name was taken when it
-// was made: then it is kept beside that, and the name itself is proposed.
+// onlyNamed reports whether no proposal concerns a note, except a rename by its authors: if the
+// name of a new note is taken in the source, the source has the note under another name, and its
+// own name is a proposal.
 func onlyNamed(st tree.State, theirs func(model.Author) bool) bool {
 	if st.Pending == nil {
 		return !st.Elsewhere
@@ -75,9 +75,9 @@ func onlyNamed(st tree.State, theirs func(model.Author) bool) bool {
 	return rec.Kind == model.ProposedRename && theirs(model.Author{Name: rec.Author, Session: rec.Session})
 }
 
-// Retract takes the note away for good, with its document: not even the source's
-// trash has it. It changes nothing and returns ErrConflict if the note is not what it
-// was when it was found fresh, or is gone.
+// Retract removes the note for good, with its document: even the source's trash does not get it. If
+// the note has changed since FreshNote, or no longer exists, Retract changes nothing and returns
+// ErrConflict.
 func (x *Fresh) Retract(ctx context.Context, origin any) error {
 	at := x.node.Place().Path
 	return x.names.change("retract", at, func(names *Locked) error {
@@ -94,14 +94,14 @@ func (x *Fresh) Retract(ctx context.Context, origin any) error {
 			return err
 		}
 		if err := errors.Join(names.Fulfil(x.node), l.Forget()); err != nil {
-			x.names.c.Logger.Warn("history of a note that is gone stays", model.LogPath, string(at), model.LogErr, err)
+			x.names.c.Logger.Warn("cannot remove the history of a deleted note", model.LogPath, string(at), model.LogErr, err)
 		}
 		gone(names, x.node, l, origin)
 		return nil
 	})
 }
 
-// gone takes out of the tree a note whose file is gone, and tells of it.
+// gone removes a note without a file from the tree and queues the event.
 func gone(names *Locked, x *tree.Node, l *note.Locked, origin any) {
 	at := x.Place().Path
 	l.Gone()

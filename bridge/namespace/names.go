@@ -10,57 +10,53 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Policy says what becomes of renames, moves and deletions.
+// Policy decides how renames, moves and deletions are handled.
 type Policy uint8
 
 const (
-	// Propose makes them wait for a person.
+	// Propose makes them wait for a user's decision.
 	Propose Policy = iota
-	// Direct does them at once.
 	Direct
-	// Deny refuses them.
 	Deny
 )
 
 func (p Policy) String() string { return [...]string{"propose", "direct", "deny"}[p] }
 
-// Restructure says who asks for a change of names or of a whole file, and how.
+// Restructure has the author and the options of a change of names or of a whole file.
 type Restructure struct {
 	By      model.Author
-	Origin  any  // comes back in Event.Origin
-	Replace bool // Rename: over an existing file
-	Confirm bool // many at once are meant: past the brake
-	// Base names what the writer of a whole file had read of it; zero if it does not
-	// matter what is there.
+	Origin  any  // returned in Event.Origin
+	Replace bool // Rename: replace an existing file
+	Confirm bool // many deletions are intended: skip the deletion limit
+	// Base is the sum of the content that the writer of a whole file has read; zero to replace any
+	// content.
 	Base model.ContentSum
 }
 
-// Restructured says what came of it.
+// Restructured is the result of a Restructure.
 type Restructured struct {
-	Proposal string // names the proposal that waits for a person; "" when it was done at once
-	Links    int    // links elsewhere that were rewritten, as suggestions in suggest mode
-	Notes    int    // in so many notes
+	Proposal string // ID of the pending proposal; "" if it was done at once
+	Links    int    // rewritten links elsewhere, as suggestions in suggest mode
+	Notes    int    // notes with rewritten links
 	Warnings []string
 }
 
-// Config is what the parts of a workspace have in common.
 type Config struct {
 	note.Options
 	Structure Policy
 	Notes     *note.Set
 	Activity  *model.Bus
 	Folders   Folders
-	Links     LinkIndex // of the whole workspace
+	Links     LinkIndex // links of the whole workspace
 }
 
-// base is what all that changes names stands on: a tree, which may be a part of the
-// workspace, and what its parts have in common.
+// base is embedded by everything that changes names: a tree, which may be restricted, and the
+// shared Config.
 type base struct {
 	c    *Config
 	tree *tree.Tree
 }
 
-// Names changes the names of notes and folders, and of files as wholes, for programs.
 type Names struct {
 	base
 	consequences *Consequences
@@ -69,10 +65,10 @@ type Names struct {
 // Files reads and writes files that are not notes, for programs: byte for byte, and whole.
 type Files struct{ base }
 
-// Consequences are what decisions on suggestions and proposals do to names, and the reverse.
+// Consequences applies the effects of decisions to names, and the reverse.
 type Consequences struct {
 	base
-	// OnWithdrawn takes back the link rewrites of a proposal that is withdrawn.
+	// OnWithdrawn rejects the link rewrites of a withdrawn proposal.
 	OnWithdrawn func(ctx context.Context, proposal string, by model.Author)
 }
 
@@ -85,7 +81,7 @@ func New(c *Config, t *tree.Tree) (*Names, *Files, *Consequences) {
 // ActAs has n do what follows from a change as whole does, whose tree has what n's hides: the links there follow too.
 func (n *Names) ActAs(whole *Names) { n.consequences = whole.consequences }
 
-// at is the Folder of p, which is not its root, if it takes changes now. Errors:
+// at returns the Folder of p if it accepts changes now. p must not be the Folder itself. Errors:
 // fs.ErrNotExist, fs.ErrPermission, model.ErrReadOnly, model.ErrOffline.
 func (n *base) at(op string, p model.Path) (*Folder, error) {
 	fail := func(err error) (*Folder, error) { return nil, &model.Error{Op: op, Path: p, Err: err} }
@@ -117,9 +113,9 @@ func (n *base) structureAt(op string, p model.Path) (*Folder, error) {
 	return f, err
 }
 
-// MayWrite says why no note can be written at p now, whatever its text, with the
-// error that a Write or Create would have: so nobody is asked about what is refused
-// then. nil promises nothing.
+// MayWrite returns the error that a Write or Create at p would fail with, whatever the
+// text. Callers check it first, so that users are not asked to approve a change that
+// would fail. A nil result is no guarantee.
 func (n *Names) MayWrite(p model.Path) error {
 	if err := n.c.ReadOnlyErr(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
@@ -155,7 +151,6 @@ func (n *base) begin(op string, p model.Path, o Restructure) error {
 	return model.WrapError(op, p, n.c.Activity.BeginOp())
 }
 
-// change runs fn as one change of the names of p's Folder.
 func (n *base) change(op string, p model.Path, fn func(*Locked) error) error {
 	f, err := n.structureAt(op, p)
 	if err == nil {
@@ -170,8 +165,8 @@ func (n *base) change(op string, p model.Path, fn func(*Locked) error) error {
 	return model.WrapError(op, p, fn(l))
 }
 
-// isOwn says whether x is the author's own so far: a note that this session of the author
-// made and nobody else has touched, or a folder with nothing but such notes.
+// isOwn reports whether x still belongs to the author alone: a note that this session
+// made and no one else has changed, or a folder that holds only such notes.
 func (n *base) isOwn(x *tree.Node, by model.Author) bool {
 	switch {
 	case by.Name == "" || n.c.ReadOnly:

@@ -11,14 +11,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// newRecord is a proposal of the author's about what is at rel in the source.
 func newRecord(kind model.ProposalKind, rel string, by model.Author) model.ProposalRecord {
 	return model.ProposalRecord{
 		ID: string(note.NewDocID()[:10]), Kind: kind, Rel: rel, Author: by.Name, Session: by.Session, Time: time.Now().UTC(),
 	}
 }
 
-// add keeps a new proposal and shows it in dir: about n, or if n is nil about a new file.
+// add stores a new proposal and shows it in dir: about n, or if n is nil about a new file.
 func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
 	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
 		return err
@@ -27,8 +26,8 @@ func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
 	return nil
 }
 
-// ShowAt shows n, which the source has just got, at its destination; if that is not
-// where the source has it, the difference is a proposal to rename it.
+// ShowAt shows n, which the source has just got, at its destination. If the source has it
+// elsewhere, the difference is a proposal to rename it.
 func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, by model.Author) error {
 	if at.Dir == nil || path.Base(at.Rel) == at.Name {
 		return nil
@@ -38,7 +37,8 @@ func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, by model.Author) erro
 	return l.add(n, at.Dir, rec)
 }
 
-// BringBack withdraws the proposal to delete n and shows it again, since an author makes it anew.
+// BringBack withdraws the proposal to delete n and shows n again, because an author creates it
+// again.
 func (l *Locked) BringBack(n *tree.Node, by model.Author, origin any) error {
 	if err := l.Store.Propose(model.ProposalChange{Drop: []string{n.State().Pending.ID}}); err != nil {
 		return err
@@ -49,8 +49,8 @@ func (l *Locked) BringBack(n *tree.Node, by model.Author, origin any) error {
 	return nil
 }
 
-// MadeFor are the folder dir and those that it is in, from the innermost, as far as agents made
-// them, or they are yet to be made.
+// MadeFor returns dir and the folders above it, innermost first, up to the first existing one that
+// no agent made.
 func (l *Locked) MadeFor(dir string) (made []string) {
 	for ; dir != ""; dir = string(model.Path(dir).Dir()) {
 		if x := l.Lookup(dir); x != nil && x.State().CreatedBy.Name == "" {
@@ -61,8 +61,8 @@ func (l *Locked) MadeFor(dir string) (made []string) {
 	return made
 }
 
-// Fulfil forgets the proposal to rename n, which has just been done, or something
-// else in its place.
+// Fulfil removes the proposal to rename n: n has just got its new name, or another change has made
+// the proposal pointless.
 func (l *Locked) Fulfil(n *tree.Node) error {
 	p := n.State().Pending
 	if p == nil {
@@ -72,7 +72,7 @@ func (l *Locked) Fulfil(n *tree.Node) error {
 	return l.Store.Propose(model.ProposalChange{Drop: []string{p.ID}})
 }
 
-// stateOf names the state of what a proposal is about.
+// stateOf returns the stamp and the sum that identify the present state of n.
 func stateOf(ctx context.Context, n *tree.Node) (model.Stamp, model.ContentSum, error) {
 	switch n.Kind {
 	case model.KindDir:
@@ -84,9 +84,9 @@ func stateOf(ctx context.Context, n *tree.Node) (model.Stamp, model.ContentSum, 
 	return n.Note.State(ctx)
 }
 
-// Move shows n at its new place and keeps the proposal, one for all its renames, by whose ID
-// it is known: back at its home there is none, and dropped is the one that there was.
-// owes are the links that have to follow.
+// Move shows n at its new place and stores the proposal. All renames of n share one proposal, whose
+// ID is id. If n moves back to its place in the source, Move drops the proposal instead: id is
+// empty, and dropped is the ID. owes are the links that have to follow.
 func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by model.Author, owes []model.OwedLinks) (id, dropped string, err error) {
 	stamp, sum, err := stateOf(ctx, n)
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	if p != nil {
 		if rec = p.Record(); rec.Kind == model.ProposedRename {
-			rec.Author, rec.Session = by.Name, by.Session // a file that is proposed stays its author's, whoever names it
+			rec.Author, rec.Session = by.Name, by.Session // a proposed file keeps its author, whoever renames it
 		}
 	}
 	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Place().Rel, to.Name, false
@@ -178,7 +178,6 @@ func lapsed(had model.ProposalRecord, by model.Author) model.Record {
 	return had.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: by.Name, Lapsed: true}, time.Now().UTC())
 }
 
-// File shows a file that the source does not have.
 func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id string, err error) {
 	rec := newRecord(model.ProposedFile, "", by)
 	rec.ToDir, rec.Name, rec.New = at.Dir.Place().Rel, at.Name, data
@@ -210,7 +209,7 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
 	shown := rec.Old
 	if st.Content != nil {
-		// The writer was shown what was proposed, not what people did since.
+		// The writer saw the proposed content, not the user's later changes.
 		old := st.Content.Record()
 		shown = old.New
 		rec.Old, rec.Stamp, rec.Stale = old.Old, old.Stamp, old.Stale

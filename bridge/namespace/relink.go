@@ -15,18 +15,18 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// A rename takes the links along. What each link leads to before, as it is shown,
-// is compared with what it would lead to after, and where the two differ the link
-// is rewritten: links to what was moved, relative links in it, and links that its
-// new name would lead astray. The Store keeps where they led with the rename, until they
-// are rewritten, so that the next process goes on after a crash. Front matter takes no
-// suggestions, so its links are kept until a person accepts a proposed rename.
+// A rename updates links. The target of each link before the rename, as shown, is compared with its
+// target after it. If the two differ, the link is rewritten. This concerns links to the renamed
+// node, relative links in it, and links that the new name would redirect. The Store keeps the old
+// targets with the rename until the links are rewritten, so that the next process can continue
+// after a crash. Front matter takes no suggestions, so its links are kept until a user accepts a
+// proposed rename.
 
-// owed are the links that a rename of x from old to new concerns.
+// owed returns the links that a rename of x from old to new affects.
 func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, new model.Path, x *tree.Node) []model.OwedLinks {
 	moved := x.Paths()
 	moved[0] = old
-	taken := make(map[string]bool) // base names that more files have after the rename
+	taken := make(map[string]bool) // base names that several files have after the rename
 	for _, p := range moved {
 		taken[links.BaseName(model.Rebased(string(p), string(old), string(new)))] = true
 	}
@@ -38,7 +38,7 @@ func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, ne
 		led[at] = make(map[string]model.LedTo)
 		v, err := at.Note.Version(ctx)
 		if err != nil {
-			return // its links stay as they are
+			return // its links stay unchanged
 		}
 		for _, l := range links.Extract(v.Text()) {
 			to, ok := index.Resolve(string(p), l)
@@ -53,7 +53,7 @@ func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, ne
 		}
 	}
 	for _, folder := range n.tree.Folders() {
-		for _, p := range folder.Pending() { // the index does not have what may yet be kept
+		for _, p := range folder.Pending() { // the index has no notes whose deletion is proposed, but they may be kept
 			if p.Record().Kind == model.ProposedDelete && p.Node != x {
 				lookIn(p.Node, p.Public().Path)
 			}
@@ -78,7 +78,6 @@ func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, ne
 	return owes
 }
 
-// otherThan is the name of a Folder, "" for f.
 func otherThan(f *Folder, name string) string {
 	if name == f.Name {
 		return ""
@@ -86,7 +85,7 @@ func otherThan(f *Folder, name string) string {
 	return name
 }
 
-// ledTo is p in the terms of the rename of old, which is in f.
+// ledTo returns p relative to the rename of old, which is in f.
 func ledTo(f *Folder, old, p model.Path) model.LedTo {
 	if old.Contains(p) {
 		return model.LedTo{In: true, Rel: strings.TrimPrefix(string(p[len(old):]), "/")}
@@ -95,17 +94,15 @@ func ledTo(f *Folder, old, p model.Path) model.LedTo {
 	return model.LedTo{Folder: otherThan(f, name), Rel: rel}
 }
 
-// relink rewrites the links that one rename owes.
 type relink struct {
 	*base
 	f     *Folder
 	index *links.Index
 	rec   model.ProposalRecord
-	x     *tree.Node     // what was renamed
+	x     *tree.Node     // the renamed node
 	p     *tree.Proposal // nil if the rename is done
 }
 
-// ResumeRenames rewrites the links that were not rewritten yet when an earlier process ended.
 func (n *Names) ResumeRenames(ctx context.Context) {
 	for _, folder := range n.tree.Folders() {
 		f := n.c.Folders[folder]
@@ -123,7 +120,6 @@ func (n *Consequences) FollowAccepted(ctx context.Context, f *Folder) {
 	}
 }
 
-// FinishProposed rewrites the links that proposed renames of the list have not rewritten yet.
 func (n *Consequences) FinishProposed(ctx context.Context, f *Folder, list []*tree.Proposal) {
 	for _, p := range list {
 		if rec := p.Record(); rec.Linking && !rec.Blocked {
@@ -132,16 +128,15 @@ func (n *Consequences) FinishProposed(ctx context.Context, f *Folder, list []*tr
 	}
 }
 
-// finishDone rewrites the links that a rename owes which waits for nobody.
 func (n *base) finishDone(ctx context.Context, f *Folder, rec model.ProposalRecord) (res Restructured) {
 	left := rec
 	left.Owes = nil
-	x, err := n.tree.Find("rename", f.Path().Join(rec.To())) // a file that is only proposed is nowhere else
+	x, err := n.tree.Find("rename", f.Path().Join(rec.To())) // finds a file that is only proposed
 	if at := f.Lookup(rec.To()); at != nil {
 		x, err = at, nil
 	}
-	// A rename at once was kept before it was done, and may not have been. An accepted one was done before, and
-	// something else may have the old name since: they are exchanged.
+	// A rename that is done at once is stored before it is done, and may not have happened. An accepted rename
+	// is stored after it was done, and its old name may be taken again, as in an exchange.
 	if err == nil && (rec.Accepted != nil || rec.Rel == "" || f.Lookup(rec.Rel) == nil) {
 		r := &relink{base: n, f: f, rec: rec, x: x}
 		res, left.Owes = r.all(ctx)
@@ -151,13 +146,13 @@ func (n *base) finishDone(ctx context.Context, f *Folder, rec model.ProposalReco
 		change = model.ProposalChange{Drop: []string{rec.ID}}
 	}
 	if err := f.Store.Propose(change); err != nil {
-		n.c.Logger.Warn("links of a rename are looked at again by the next process", model.LogPath, rec.To(), model.LogErr, err)
+		n.c.Logger.Warn("the next process checks the links of a rename again", model.LogPath, rec.To(), model.LogErr, err)
 	}
 	return res
 }
 
-// finishProposed rewrites the links that a proposed rename owes, but for those in front
-// matter, which it goes on to owe.
+// finishProposed rewrites the links that a proposed rename owes, except those in front matter,
+// which it continues to owe.
 func (n *base) finishProposed(ctx context.Context, f *Folder, p *tree.Proposal) Restructured {
 	r := &relink{base: n, f: f, rec: p.Record(), x: p.Node, p: p}
 	res, left := r.all(ctx)
@@ -169,19 +164,18 @@ func (n *base) finishProposed(ctx context.Context, f *Folder, p *tree.Proposal) 
 	return res
 }
 
-// all rewrites the links of all notes, and returns what is owed still.
 func (r *relink) all(ctx context.Context) (res Restructured, left []model.OwedLinks) {
 	ctx = context.WithoutCancel(ctx)
 	var err error
 	if r.index, err = r.c.Links.LinkIndex(ctx); err != nil {
-		r.c.Logger.Warn("links are not all known", model.LogErr, err)
+		r.c.Logger.Warn("the link index is incomplete", model.LogErr, err)
 	}
 	for _, o := range r.rec.Owes {
 		var n int
 		var waiting map[string]model.LedTo
 		r.f.LinkOne(func() { n, waiting, err = r.rewrite(ctx, o) })
 		if err != nil {
-			r.c.Logger.Warn("links to a renamed note are left as they are", model.LogPath, o.Rel, model.LogErr, err)
+			r.c.Logger.Warn("the links to a renamed note were not rewritten", model.LogPath, o.Rel, model.LogErr, err)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -198,8 +192,8 @@ func (r *relink) all(ctx context.Context) (res Restructured, left []model.OwedLi
 	return res, left
 }
 
-// rewrite rewrites the links of one note. It returns how many, and those in front matter that
-// have to wait.
+// rewrite rewrites the links of one note. It returns their number, and the links in front matter
+// that must wait.
 func (r *relink) rewrite(ctx context.Context, o model.OwedLinks) (n int, waiting map[string]model.LedTo, err error) {
 	f := r.tree.Folder(r.folder(o.Folder))
 	if f == nil || r.p != nil && r.x.State().Pending != r.p {
@@ -215,7 +209,7 @@ func (r *relink) rewrite(ctx context.Context, o model.OwedLinks) (n int, waiting
 	}
 	place := x.Place()
 	at := place.Path
-	if !place.Shown { // it is proposed to be deleted, and may yet be kept
+	if !place.Shown { // its deletion is proposed, but it may be kept
 		if p := x.State().Pending; p == nil || p.Record().Kind != model.ProposedDelete {
 			return 0, nil, nil
 		}
@@ -249,7 +243,6 @@ func (r *relink) rewrite(ctx context.Context, o model.OwedLinks) (n int, waiting
 	return n, waiting, err
 }
 
-// folder is the name of the Folder that an owed link names.
 func (r *relink) folder(name string) string {
 	if name == "" {
 		return r.f.Name
@@ -257,7 +250,7 @@ func (r *relink) folder(name string) string {
 	return name
 }
 
-// want is where a link is to lead.
+// want returns the new target of a link.
 func (r *relink) want(to model.LedTo) string {
 	if to.In {
 		return path.Join(string(r.x.Place().Path), to.Rel)
@@ -265,8 +258,8 @@ func (r *relink) want(to model.LedTo) string {
 	return path.Join(r.folder(to.Folder), to.Rel)
 }
 
-// edits are the changes of text, the note at p, that let its links lead where they led, and
-// where its front matter ends.
+// edits returns the edits of text, the note at p, that restore the targets of its links, and the
+// offset at which its front matter ends.
 func (r *relink) edits(p model.Path, text string, led map[string]model.LedTo) (edits []diffwrap.Edit, body int) {
 	body, _ = diffwrap.FrontMatter(text)
 	r.each(p, text, led, func(l links.Link, target string) {
@@ -276,7 +269,7 @@ func (r *relink) edits(p model.Path, text string, led map[string]model.LedTo) (e
 	return edits, body
 }
 
-// inFrontMatter adds the links to waiting that would be changed in the front matter of text.
+// inFrontMatter adds to waiting the links in the front matter of text that would be rewritten.
 func (r *relink) inFrontMatter(p model.Path, text string, led, waiting map[string]model.LedTo) {
 	body, _ := diffwrap.FrontMatter(text)
 	r.each(p, text, led, func(l links.Link, _ string) {
@@ -286,8 +279,7 @@ func (r *relink) inFrontMatter(p model.Path, text string, led, waiting map[strin
 	})
 }
 
-// each calls fn with the links of text, the note at p, that lead elsewhere than they are to,
-// and the linkpaths that lead there.
+// each calls fn for the links of text with wrong targets, with the linkpaths of the right ones.
 func (r *relink) each(p model.Path, text string, led map[string]model.LedTo, fn func(l links.Link, target string)) {
 	for _, l := range links.Extract(text) {
 		to, known := led[l.Target]
@@ -305,7 +297,7 @@ func (r *relink) each(p model.Path, text string, led map[string]model.LedTo, fn 
 	}
 }
 
-// frontMatterPlan makes edits in the front matter of raw, which ends at body.
+// frontMatterPlan plans edits in the front matter of raw, which ends at body.
 func frontMatterPlan(raw string, body int, edits []diffwrap.Edit, d model.Decision) note.Plan {
 	if len(edits) == 0 {
 		return note.Plan{}

@@ -7,10 +7,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Remove takes a note, a file or an empty folder away, recoverably where the
-// source has a place for that. Unless the structure policy is direct it is a
-// proposal, and ErrDeletionLimit stops a burst of them: at most 20 notes, or a
-// tenth of the Folder if that is less, but five in any case, may go within a minute before a person has decided on any of them.
+// Remove removes a note, a file or an empty folder, recoverably if the source has a place for that. Unless the
+// structure policy is direct it is a proposal. ErrDeletionLimit stops a burst of deletions: within a minute, at most 20
+// notes or a tenth of the Folder, whichever is less, but always five, may be deleted before a user has decided on any
+// of them.
 func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restructured, error) {
 	if err := n.begin("remove", p, o); err != nil {
 		return Restructured{}, err
@@ -30,7 +30,7 @@ func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restru
 	return Restructured{Proposal: id}, nil
 }
 
-// removeIn removes from f, or proposes to; dropped is the proposal that is needless then, if any.
+// removeIn removes a node, or proposes to. dropped is the ID of the proposal that ends with it.
 func (n *Names) removeIn(ctx context.Context, f *Folder, p model.Path, o Restructure) (id, dropped string, err error) {
 	l := f.Lock()
 	defer l.Unlock()
@@ -50,7 +50,7 @@ func (n *Names) removeIn(ctx context.Context, f *Folder, p model.Path, o Restruc
 			return "", "", err
 		}
 	}
-	// What is only shown elsewhere, or proposed to be deleted, is in it as well.
+	// Nodes that are only shown elsewhere, or whose deletion is proposed, are in it as well.
 	if !st.Virtual && (n.c.Structure == Direct || len(x.Holds()) == 0 && n.isOwn(x, o.By)) {
 		return "", dropped, n.removeNow(ctx, l, x, p, o)
 	}
@@ -63,7 +63,7 @@ func (n *Names) removeIn(ctx context.Context, f *Folder, p model.Path, o Restruc
 	return id, dropped, err
 }
 
-// emptyAt says whether the folder that looks empty is.
+// emptyAt returns an error if a folder that looks empty has hidden entries.
 func (n *base) emptyAt(ctx context.Context, l *Locked, dir tree.State) error {
 	hidden, err := l.Structure.Hidden(ctx, dir.Rel)
 	if err == nil && len(hidden) > 0 {

@@ -10,12 +10,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Rename moves a note, file or folder within its Folder. It replaces an existing
-// file only when o.Replace is set. Links that led there, or would lead elsewhere,
-// are rewritten. Unless the structure policy is direct it is a proposal. Errors:
-// fs.ErrNotExist, fs.ErrExist, ErrIsDir, ErrNotNote if it would make a note of
-// something else or the reverse, errors.ErrUnsupported to another Folder,
-// ErrNeedsReview where the policy denies it, ErrNameTaken.
+// Rename moves a note, file or folder within its Folder. It replaces an existing file only if
+// o.Replace is set. Links that led there, or would lead elsewhere, are rewritten. Unless the
+// structure policy is direct it is a proposal. Errors: fs.ErrNotExist, fs.ErrExist, ErrIsDir,
+// ErrNotNote if it would turn another file into a note or the reverse, errors.ErrUnsupported to
+// another Folder, ErrNeedsReview if the policy denies it, ErrNameTaken.
 func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restructure) (Restructured, error) {
 	if err := n.begin("rename", oldPath, o); err != nil {
 		return Restructured{}, err
@@ -35,7 +34,7 @@ func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restr
 	}
 	index, err := n.c.Links.LinkIndex(ctx)
 	if err != nil {
-		n.c.Logger.Warn("links are not all known", model.LogErr, err)
+		n.c.Logger.Warn("the link index is incomplete", model.LogErr, err)
 	}
 	m, err := n.moveIn(ctx, f, index, oldPath, newPath, o)
 	if err != nil {
@@ -66,14 +65,14 @@ type moving struct {
 	to   tree.Target
 	from model.Path
 	o    Restructure
-	now  bool   // done at once, not proposed
-	id   string // of the proposal it became, "" if none
-	gone string // the proposal that it took back, "" if none
+	now  bool   // done at once, without a proposal
+	id   string // ID of the resulting proposal, or ""
+	gone string // ID of the proposal that it withdrew, or ""
 
 	warnings []string
 
 	owes []model.OwedLinks
-	owed string // what Owe returned, "" if that was not called
+	owed string // result of Owe, "" if it was not called
 }
 
 func (n *Names) moveIn(ctx context.Context, f *Folder, index *links.Index, oldPath, newPath model.Path, o Restructure) (m *moving, err error) {
@@ -136,7 +135,7 @@ func mayMove(x *tree.Node, p model.Path) error {
 	return x.MayMoveTo(p)
 }
 
-// freeAt says whether the place that looks free is.
+// freeAt returns an error if the target looks free but a hidden entry has the name.
 func freeAt(ctx context.Context, l *Locked, to tree.Target) error {
 	if to.There != nil || to.InSource() != nil {
 		return nil
@@ -163,7 +162,6 @@ func (n *Names) moveTo(ctx context.Context, l *Locked, m *moving) (err error) {
 	return err
 }
 
-// makeWay lets what is at the target go, as if it was removed.
 func (n *Names) makeWay(ctx context.Context, l *Locked, m *moving) error {
 	there := m.to.There
 	if st := there.State(); !st.Elsewhere && n.isOwn(there, m.o.By) {
@@ -196,7 +194,7 @@ func (n *Names) moveNow(ctx context.Context, l *Locked, m *moving) error {
 	err := l.Fulfil(m.n)
 	l.Moved(m.n, to, m.o.By)
 	if oldRel != newRel && m.n.Kind == model.KindNote {
-		l.EndDocs(newRel) // of what was replaced
+		l.EndDocs(newRel) // of the replaced note
 	}
 	err = errors.Join(err, l.Store.Rename(model.Path(oldRel), model.Path(newRel)))
 	l.CanvasesFollow(ctx, oldRel, newRel)
@@ -210,16 +208,16 @@ func (m *moving) event() model.Event {
 	}
 }
 
-// Exchange lets two notes, or two other files, of one Folder change names: three
-// renames over a name that is free, which are taken back if one of them fails. In
-// suggest mode it is a proposal to rename each. Errors are those of Rename.
+// Exchange exchanges the names of two notes, or of two other files, of one Folder: three renames
+// through a free name, which are undone if one of them fails. In suggest mode each is a proposal.
+// Errors are those of Rename.
 func (n *Names) Exchange(ctx context.Context, a, b model.Path, o Restructure) error {
 	o.Replace = false
 	x, err := n.tree.Find("rename", a)
 	if err != nil {
 		return err
 	}
-	if n.isOwn(x, o.By) { // it would be moved at once, and people would be shown the free name
+	if n.isOwn(x, o.By) { // a would be moved at once, and users would see the free name
 		a, b = b, a
 	}
 	aside, err := n.tree.FreeBeside(a)

@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Start puts what the source has into the tree, brings back what earlier processes have
-// proposed, and finishes what a crash has interrupted.
+// Start reads the source into the tree, restores the proposals of earlier processes, and completes
+// what a crash has interrupted.
 func (f *Folder) Start(ctx context.Context) error {
 	var entries []model.SourceEntry
 	if err := f.Source.Scan(ctx, func(e model.SourceEntry) { entries = append(entries, e) }); err != nil {
@@ -23,7 +23,7 @@ func (f *Folder) Start(ctx context.Context) error {
 	return f.recoverNotes(ctx)
 }
 
-// recoverNotes brings the files up to what a crash has kept from them.
+// recoverNotes writes the text to files that a crash kept from them.
 func (f *Folder) recoverNotes(ctx context.Context) error {
 	if _, live := f.Source.(model.Documents); live {
 		return nil
@@ -37,15 +37,15 @@ func (f *Folder) recoverNotes(ctx context.Context) error {
 		if n == nil || n.Note == nil {
 			continue
 		}
-		if _, err := n.Note.Version(ctx); err != nil { // who reads it is told again
+		if _, err := n.Note.Version(ctx); err != nil { // a reader gets the same error
 			f.log.Warn("note not recovered", model.LogPath, string(n.Place().Path), model.LogErr, err)
 		}
 	}
 	return nil
 }
 
-// restore lays the pending proposals of earlier processes over the tree, which shows the
-// source so far. Nobody is served yet, and so nobody is told.
+// restore adds the pending proposals of earlier processes to the tree, which shows only the source
+// yet. There are no readers yet, so it publishes no events.
 func (f *Folder) restore(ctx context.Context) error {
 	recs, err := f.Store.Proposals()
 	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
@@ -73,7 +73,7 @@ func (f *Folder) restore(ctx context.Context) error {
 	return nil
 }
 
-// recoverAll finds out what became of decisions that a crash interrupted.
+// recoverAll determines the outcomes of decisions that a crash interrupted.
 func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]model.ProposalRecord, error) {
 	var change model.ProposalChange
 	var left []model.ProposalRecord
@@ -136,8 +136,8 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 	return left, f.Store.Propose(change)
 }
 
-// syncDone makes durable what was done for a proposal, before the store says that it was: the
-// process that did it may have been killed before.
+// syncDone makes the source's changes for a proposal durable before the store records them: the
+// process that made them may have been killed before it synced.
 func (f *Folder) syncDone(ctx context.Context, rec *model.ProposalRecord) {
 	rels := []string{string(model.Path(rec.Rel).Dir()), string(model.Path(rec.To()).Dir())}
 	if rec.Kind == model.ProposedFile && rec.Rel != "" {
@@ -145,14 +145,14 @@ func (f *Folder) syncDone(ctx context.Context, rec *model.ProposalRecord) {
 	}
 	for _, rel := range rels {
 		if err := f.sync(ctx, rel); err != nil {
-			f.log.Warn("not synced: a power cut may take back a decision", model.LogPath, rel, model.LogErr, err)
+			f.log.Warn("not synced: a power cut may undo a decision", model.LogPath, rel, model.LogErr, err)
 		}
 	}
 }
 
-// recoverOne says whether the proposal is pending, and whether the decision that
-// was interrupted has been carried out: an acceptance that was leaves nothing
-// pending, one that was taken back does, and the reverse.
+// recoverOne reports whether the proposal is pending, and whether the interrupted decision was
+// applied. An applied acceptance leaves nothing pending; an applied undo leaves the proposal
+// pending.
 func (f *Folder) recoverOne(ctx context.Context, rec *model.ProposalRecord, d *model.Decision) (pending, decided bool) {
 	if d == nil {
 		return true, false

@@ -9,13 +9,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// The names in memory, which the other packages read. The package's own types change them.
+// The tree of names in memory, which other packages read. Only types of this package change it.
 type (
-	Tree       = tree.Tree     // all names, or those that one client reaches
+	Tree       = tree.Tree     // all names, or those of a restricted workspace
 	TreeFolder = tree.Folder   // a source as a top-level folder of a Tree
-	Node       = tree.Node     // what has a name
+	Node       = tree.Node     // a note, file, folder or link
 	Proposal   = tree.Proposal // a pending change of names
-	Info       = tree.Info     // a node as it was at one moment
+	Info       = tree.Info     // a node at one moment
 	Rules      = tree.Rules    // what agents do not reach, or not change
 )
 
@@ -24,10 +24,8 @@ func NewRules(hide, lock []string) (*Rules, error) { return tree.NewRules(hide, 
 
 func NewTree(notes *note.Set) *Tree { return tree.New(notes) }
 
-// Reached keeps of list what lies in the Folders of t.
 func Reached[T any](t *Tree, list []T, at func(T) model.Path) []T { return tree.Reached(t, list, at) }
 
-// LinkIndex has the links that a rename has to follow.
 type LinkIndex interface {
 	LinkIndex(ctx context.Context) (*links.Index, error)
 }

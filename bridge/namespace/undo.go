@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// This file takes decisions on proposals back: what was done in the source is
-// undone there, and the proposal waits again, shown as done.
+// This file undoes decisions on proposals: it reverts the change in the source and
+// makes the proposal pending again, shown as done.
 
 // Undo takes back the decisions of journal entries on proposals of the Folder, which were made
 // in one go, the newest first. It says what waits again, and by the IDs of the others why they do not;
@@ -48,9 +48,9 @@ type undoing struct {
 	failed map[string]error // by the ID of the proposal
 }
 
-// acceptances takes acceptances back one by one, the newest first, again as long as one that
-// was taken back may have made room for another. What was moved aside goes back as soon as it
-// can: what was decided on before that may be in it.
+// acceptances undoes acceptances one by one, newest first. It tries failed ones again, because an
+// undone one may have made room. A node that was moved aside gets its place back as soon as
+// possible: a node of an earlier decision may be in it.
 func (u *undoing) acceptances(ctx context.Context, left []model.ProposalRecord) (list []*tree.Proposal) {
 	var aside []*tree.Proposal
 	for again := true; again; {
@@ -98,8 +98,8 @@ func (u *undoing) acceptance(ctx context.Context, rec model.ProposalRecord) (*tr
 	return p, err
 }
 
-// rejections lets all that was rejected together wait again together: each may have its
-// place where another one is.
+// rejections makes all proposals that were rejected together pending again together: one may need
+// the place that another one leaves.
 func (u *undoing) rejections(ctx context.Context, recs []model.ProposalRecord) []*tree.Proposal {
 	found, elsewhere := u.FindRejected(recs)
 	for _, rec := range elsewhere {
@@ -127,7 +127,7 @@ func (u *undoing) rejections(ctx context.Context, recs []model.ProposalRecord) [
 	return list
 }
 
-// restamp makes the proposal wait for a decision on n as it is now.
+// restamp bases the proposal on the present state of n.
 func (u *undoing) restamp(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) {
 	if n == nil || rec.Kind == model.ProposedFile {
 		return
@@ -137,15 +137,14 @@ func (u *undoing) restamp(ctx context.Context, rec *model.ProposalRecord, n *tre
 	}
 }
 
-// reverting takes one acceptance back.
 type reverting struct {
 	*undoing
 	rec model.ProposalRecord
-	n   *tree.Node // what it is about, nil if it is not there
+	n   *tree.Node // the subject, nil if it does not exist
 }
 
-// revert undoes in the source what was accepted. What a crash leaves of it is
-// found out by the next process.
+// revert undoes the accepted change in the source. The next process determines what a crash has
+// left of it.
 func (u *reverting) revert(ctx context.Context) error {
 	begun := u.rec
 	begun.Accepting = &u.d
@@ -183,7 +182,7 @@ func (u *reverting) makeAgain(ctx context.Context) error {
 		}
 		e, err = linker.MakeLink(ctx, u.rec.Rel, u.rec.Link)
 	case u.rec.Old == nil:
-		err = errors.New("is too large to be brought back from here; it is in the trash")
+		err = errors.New("is too large to be restored from here; it is in the trash")
 	default:
 		e, err = u.BringFileBack(ctx, u.rec.Rel, u.rec.Stamp, u.rec.Old, nil)
 	}
@@ -200,8 +199,8 @@ func (u *reverting) makeAgain(ctx context.Context) error {
 	return nil
 }
 
-// BringFileBack brings back the file that was removed from rel, with that stamp and content, if the
-// source has kept it, or makes one like it. meanwhile is that of a NewFile.
+// BringFileBack restores the file that was removed from rel, with that stamp and content, if the
+// source has kept it; otherwise it creates an equal file. meanwhile is BeforeRename of the NewFile.
 func (l *Locked) BringFileBack(ctx context.Context, rel string, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
 	err = fs.ErrNotExist
 	if from, ok := l.Structure.(model.Restorer); ok {
@@ -215,8 +214,8 @@ func (l *Locked) BringFileBack(ctx context.Context, rel string, stamp model.Stam
 	return e, err
 }
 
-// bringDocBack lets the note that was brought back as a file with that stamp have its document again, with
-// who wrote what.
+// bringDocBack attaches the document of the note again, with its authors, after the note was restored as a
+// file with that stamp.
 func (u *reverting) bringDocBack(file model.Stamp) {
 	at := model.Path(u.rec.Rel)
 	if have, err := u.Store.DocID(at); u.rec.Doc == "" || err == nil && have == u.rec.Doc {
@@ -225,7 +224,7 @@ func (u *reverting) bringDocBack(file model.Stamp) {
 	sum := model.SumOf(string(u.rec.Old))
 	seq, err := u.Store.Append(u.rec.Doc, at, model.Record{Update: model.EmptyUpdate(), Time: time.Now().UTC(), Save: &model.Save{Post: file, Sum: sum[:]}})
 	if err != nil {
-		u.log.Warn("note comes back without its history", model.LogPath, u.rec.Rel, model.LogErr, err)
+		u.log.Warn("note restored without its history", model.LogPath, u.rec.Rel, model.LogErr, err)
 		return
 	}
 	u.Store.Materialized(u.rec.Doc, seq, sum)
@@ -257,7 +256,7 @@ func (u *reverting) revertFile(ctx context.Context) error {
 	return nil
 }
 
-// propose lets the proposal wait again, and shows it as done: in dir, unless that is nil.
+// propose makes the proposal pending again and shows it as done: in dir, unless that is nil.
 func (u *reverting) propose(dir *tree.Node) (*tree.Proposal, error) {
 	change := model.ProposalChange{Put: []model.ProposalRecord{u.rec}, Journal: []model.Record{u.rec.Decided(u.d, time.Now().UTC())}}
 	if err := u.Store.Propose(change); err != nil {

@@ -10,9 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// This file brings the tree and its notes up to what a source reports.
-
-// SourceChanged takes over one change that others made in the source.
 func (f *Folder) SourceChanged(ctx context.Context, ev model.SourceEvent) {
 	switch ev.Kind {
 	case model.EventOffline, model.EventOnline:
@@ -36,7 +33,7 @@ func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
 	}
 	n, created := l.Put(e, model.Author{})
 	if created && n.Kind == model.KindNote && !n.State().Virtual {
-		l.EndDocs(e.Rel) // nothing was here, whatever there was while relayfs was stopped
+		l.EndDocs(e.Rel) // nothing was here, whatever existed while relayfs was stopped
 	}
 	st := n.State()
 	stale := !created && l.noticeChange(ctx, n)
@@ -54,8 +51,9 @@ func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
 	}
 }
 
-// outdated says that news of what is at rel, or is no more, are older than what was
-// done here since: another operation has removed it, or made it anew.
+// outdated reports whether the source's report on rel is older than the last change here: another
+// operation has since removed the node, or created it again. there is whether the report says that
+// it exists.
 func outdated(source model.Source, rel string, kind model.NodeKind, there bool) bool {
 	s, ok := source.(model.Stater)
 	if !ok {
@@ -96,7 +94,7 @@ func (f *Folder) renamed(ctx context.Context, ev model.SourceEvent) {
 		return
 	}
 	l.PersonMoved(n, ev.Rel)
-	l.EndDocs(ev.Rel) // of what was replaced
+	l.EndDocs(ev.Rel) // of the replaced note
 	l.RenameDocs(ev.OldRel, ev.Rel)
 	hidden := n.State().Hidden
 	l.Unlock()
@@ -105,13 +103,11 @@ func (f *Folder) renamed(ctx context.Context, ev model.SourceEvent) {
 	}
 }
 
-// A proposal is stale when a person changed what it is about since it was made.
-// What relayfs itself writes there, suggestions and decisions on them, does not
-// count.
+// A proposal is stale if a user changed its subject after the proposal was made.
+// Changes by relayfs itself, suggestions and decisions on them, do not count.
 
-// noticeChange marks the proposals about n stale if the source's news of it are a
-// person's, and says whether it did. It comes before the note takes the person's
-// text over.
+// noticeChange marks the proposals about n stale if a user has changed n, and reports
+// whether it did. Call it before the note adopts the user's text.
 func (l *Locked) noticeChange(ctx context.Context, n *tree.Node) bool {
 	st := n.State()
 	about := []*tree.Proposal{st.Pending, st.Content}
@@ -128,8 +124,8 @@ func (l *Locked) noticeChange(ctx context.Context, n *tree.Node) bool {
 	return true
 }
 
-// changedByPerson compares what the source has with what the proposal was made about, and
-// with what relayfs wrote there since.
+// changedByPerson compares the source's present state with the state that the proposal was made
+// about, and with what relayfs wrote there since.
 func changedByPerson(ctx context.Context, n *tree.Node, p model.ProposalRecord) bool {
 	switch n.Kind {
 	case model.KindDir:

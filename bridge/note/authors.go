@@ -9,11 +9,11 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file tells who has touched a note. Whose text it holds does not tell that: all
-// that stands in a person's note may be an agent's.
+// This file finds out who has changed a note. The authors of its text do not show that:
+// all text in a user's note may come from an agent.
 
-// IsOwn says whether this session of the author made the note, and nobody else has
-// touched it or decided on anything in it.
+// IsOwn reports whether this session of the author made the note and no one else has
+// changed it or decided on anything in it.
 func (n *Note) IsOwn(by model.Author) bool {
 	l := n.Lock()
 	defer l.Unlock()
@@ -24,14 +24,14 @@ func (n *Note) IsOwn(by model.Author) bool {
 	return err == nil
 }
 
-// CreatedBy says whether one of the authors made the note in this process, not longer ago
-// than that.
+// CreatedBy reports whether one of the authors created the note in this process, within
+// the given time.
 func (n *Locked) CreatedBy(theirs func(model.Author) bool, within time.Duration) bool {
 	return n.birth != nil && time.Since(n.birth.at) <= within && theirs(n.birth.by)
 }
 
-// Untouched is the current version of a note that nobody but its authors has
-// touched; model.ErrConflict.
+// Untouched returns the current version if only authors that theirs accepts have ever
+// written in the note, else model.ErrConflict.
 func (n *Locked) Untouched(ctx context.Context, theirs func(model.Author) bool) (*model.Version, error) {
 	if n.live != nil {
 		return nil, model.ErrConflict
@@ -40,29 +40,26 @@ func (n *Locked) Untouched(ctx context.Context, theirs func(model.Author) bool) 
 	if err != nil {
 		return nil, err
 	}
-	n.stamp = stamp // a rename makes another one of it
+	n.stamp = stamp // a rename changes it
 	return v, nil
 }
 
-// Retract takes away the file of a note that was found Untouched. Forget does so with its
-// history.
+// Retract removes the file of a note that Untouched has returned. Forget does the same for its history.
 func (n *Locked) Retract(ctx context.Context, from model.Retractor) error {
 	return from.Retract(ctx, n.node.Place().Rel, n.stamp)
 }
 
-// Forget takes the history of the note out of the store.
 func (n *Locked) Forget() error { return n.store.Forget(n.id) }
 
-// Gone forgets the text of a note whose file is gone: who waits for it finds that out.
+// Gone drops the text of a note whose file was deleted, so that the next load fails.
 func (n *Locked) Gone() {
 	n.closeDoc()
 	n.cur.Store(nil)
 }
 
-// RemoveRejected takes away the file of a note that an agent made, in which people have
-// done nothing but decide, and of which they rejected the rest just now, and returns the record of its
-// making; model.ErrConflict if it is not that. Front matter that is left goes where what people
-// delete goes.
+// RemoveRejected removes the file of a note that an agent created, if users have only made decisions in it and the
+// last one rejected the rest. It returns the record of the creation, or model.ErrConflict for any other note. If
+// front matter is left, the file is removed the way that users' deletions are.
 func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made *model.Record, err error) {
 	at := n.node.Place()
 	cur, err := n.load(ctx)
@@ -87,8 +84,8 @@ func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made
 	return &h.Records[0], from.Remove(ctx, at.Rel)
 }
 
-// IsLeftRejected says whether the file of the note is the one in which a rejection left it that RemoveRejected follows: the process
-// was killed in between.
+// IsLeftRejected reports whether the note's file is as a rejection left it, and RemoveRejected has yet to follow: the
+// process was killed in between.
 func (n *Note) IsLeftRejected(ctx context.Context) bool {
 	l := n.Lock()
 	defer l.Unlock()
@@ -104,9 +101,8 @@ func (n *Note) IsLeftRejected(ctx context.Context) bool {
 	return save != nil && l.stamp.IsFile(save.Post)
 }
 
-// isRejected says whether an agent made the note, people have done nothing in it but decide, and
-// the last thing was that they rejected. Front matter that is left must be of a note of which
-// nothing that people accepted stands.
+// isRejected reports whether an agent created the note, users have only made decisions in it, and the last decision
+// rejected. If left, the remaining front matter, is not empty, every acceptance by users must have been undone.
 func isRejected(h model.History, left string) bool {
 	if len(h.Records) == 0 || !h.Records[0].Created {
 		return false
@@ -119,16 +115,15 @@ func isRejected(h model.History, left string) bool {
 	last := h.Records[len(h.Records)-1].Decision
 	return last != nil && last.Verdict == model.Rejected && h.All(func(r *model.Record) bool {
 		if r.Decision == nil {
-			return r.Author != "" || bytes.Equal(r.Update, model.EmptyUpdate()) // the file was removed, and came back
+			return r.Author != "" || bytes.Equal(r.Update, model.EmptyUpdate()) // the file was deleted and restored
 		}
 		_, stands := undos.Left(model.JournalEntry{Record: *r})
 		return left == "" || r.Decision.Verdict == model.Rejected || !stands
 	})
 }
 
-// LeftOf is the text that a document ended with whose file was taken away by RemoveRejected, as far
-// as its history tells, and the stamp that the file had, if that is known; model.ErrConflict if it is
-// another's.
+// LeftOf returns the last text of a document whose file RemoveRejected has deleted, and the file's stamp, if the
+// history has one; model.ErrConflict if the history is that of another document.
 func LeftOf(h model.History) (raw string, stamp model.Stamp, err error) {
 	doc, err := replay(h.Records)
 	if err != nil {
@@ -144,8 +139,8 @@ func LeftOf(h model.History) (raw string, stamp model.Stamp, err error) {
 	return raw, stamp, nil
 }
 
-// onlyBy is the note's current version and its stamp if its authors, and nobody else,
-// have ever written in it; else ErrConflict.
+// onlyBy returns the current version and its stamp if only its authors have ever
+// written in the note, else ErrConflict.
 func (n *Locked) onlyBy(ctx context.Context, theirs func(model.Author) bool) (*model.Version, model.Stamp, error) {
 	cur, err := n.load(ctx)
 	if err != nil {
@@ -164,8 +159,8 @@ func (n *Locked) onlyBy(ctx context.Context, theirs func(model.Author) bool) (*m
 	return cur, stamp, err
 }
 
-// unchanged is the stamp of the file in the source if that holds cur; else
-// ErrConflict: a person may have saved a moment ago, and that is not reported yet.
+// unchanged returns the stamp of the source's file if it holds cur, else ErrConflict: a user may have saved a moment
+// ago, before the source reported it.
 func (n *Locked) unchanged(ctx context.Context, cur *model.Version) (model.Stamp, error) {
 	data, stamp, err := n.source.Read(ctx, n.node.Place().Rel)
 	if err == nil && string(data) != cur.Raw() {

@@ -10,19 +10,18 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Creation is a note that is being made. It is a new document, whatever had its name
-// before.
+// Creation is a note that is being created. It gets a new document, even if its name had one before.
 type Creation struct {
 	raw   string
 	plan  planner.Plan
 	by    model.Author
 	made  []string
 	doc   document
-	state liveState // of doc.live
+	state liveState
 }
 
-// Create plans a note whose view is to be text, for the store that it is to be in. Errors:
-// model.ErrTooLarge, ErrReadOnly, ErrInvalidUTF8, ErrRefused.
+// Create plans a note in store whose view is text. Errors: model.ErrTooLarge, ErrReadOnly, ErrInvalidUTF8,
+// ErrRefused.
 func (s *Set) Create(store model.Store, text string, by model.Author) (*Creation, error) {
 	plan, err := s.plan(nil, model.NewVersion("", s.o.View, time.Time{}), text, by)
 	if err != nil {
@@ -36,22 +35,20 @@ func (s *Set) Create(store model.Store, text string, by model.Author) (*Creation
 	return c, nil
 }
 
-// Raw is the raw text of the new note.
 func (c *Creation) Raw() string { return c.raw }
 
-// MadeFor notes which of the folders of the note agents made.
+// MadeFor records which parent folders of the note agents created.
 func (c *Creation) MadeFor(folders []string) { c.made = folders }
 
-// Warn adds a warning to the Result.
 func (c *Creation) Warn(warning string) { c.plan.Warnings = append(c.plan.Warnings, warning) }
 
-// Keep makes the document, and has the store keep it for the note at rel before its file,
-// which will have the stamp post, is there.
+// Keep creates the document and appends it to the store for the note at rel, before its file exists. The file will
+// have the stamp post.
 func (c *Creation) Keep(rel string, post model.Stamp) error {
 	d := &c.doc
 	d.use(ycrdt.NewDoc(ycrdt.Options{}))
 	if c.raw == "" {
-		return nil // nothing to keep: the document is made when there is text
+		return nil // the document is created once there is text
 	}
 	rec := d.carryOut(d.doc, "", &c.plan, c.by)
 	if c.by.Name != "" {
@@ -66,7 +63,7 @@ func (c *Creation) Keep(rel string, post model.Stamp) error {
 	return err
 }
 
-// Abandon takes back what Keep kept.
+// Abandon aborts the record of Keep.
 func (c *Creation) Abandon() error {
 	if c.doc.kept == 0 {
 		return nil
@@ -74,14 +71,14 @@ func (c *Creation) Abandon() error {
 	return c.doc.store.Abort(c.doc.id, c.doc.kept)
 }
 
-// Placed notes that the file has the text.
+// Placed records in the store that the file has the text.
 func (c *Creation) Placed() {
 	if c.doc.kept > 0 {
 		c.doc.store.Materialized(c.doc.id, c.doc.kept, model.SumOf(c.raw))
 	}
 }
 
-// KeepLive makes the note at rel in docs, and returns what names its state.
+// KeepLive creates the note at rel in docs. It returns a stamp of its state.
 func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel string) (model.Stamp, error) {
 	rec := model.Record{Time: time.Now().UTC()}
 	d, err := docs.NewDocument(ctx, rel, &rec, func(doc *ycrdt.Doc) error {
@@ -96,7 +93,7 @@ func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel strin
 	return model.Stamp{Size: int64(len(c.raw)), ModTime: c.state.modTime.UnixNano()}, nil
 }
 
-// Create takes over what was made as this note, which is new and whose file has that stamp.
+// Create attaches c to this new note, whose file has that stamp.
 func (n *Note) Create(c *Creation, stamp model.Stamp) Result {
 	l := n.Lock()
 	defer l.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Suggestions lists the suggestions of the note, which is shown or was at p.
+// Suggestions lists the suggestions of the note, whose path is or was p.
 func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestion, error) {
 	l := n.Lock()
 	defer l.Unlock()
@@ -22,7 +22,6 @@ func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestio
 	return slices.Clone(list), err
 }
 
-// HasMarks says whether v may have suggestions or comments.
 func HasMarks(v *model.Version) bool {
 	return !v.ReadOnly() && attribution.MarksIn(v.Canonical())
 }
@@ -53,7 +52,7 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 		return n.laid.list, x, nil
 	}
 	list := x.List(p)
-	if n.set.o.Mode == Direct { // comments that are written there wait for nobody
+	if n.set.o.Mode == Direct { // in this mode no comment is pending
 		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
 	}
 	if n.laid.layout == x {
@@ -62,7 +61,7 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 	return list, x, nil
 }
 
-// Outcomes returns the last decision on each of the suggestions that an earlier version had, nil for none.
+// Outcomes returns the last decision on each mark of an earlier version, nil for none.
 func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
 	l := n.Lock()
 	defer l.Unlock()
@@ -81,7 +80,8 @@ func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*O
 	return out, nil
 }
 
-// TakeBack plans the undo of the items of d in a journal entry, and tells of it in d.
+// TakeBack plans the undo of the items of d in a journal entry. It records the outcome
+// in d.
 func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
 	if n.live == nil {
 		if err := n.prepare(n.node.Place(), cur.Raw()); err != nil {

@@ -1,15 +1,13 @@
-// Package note keeps notes: their text, their documents and their files in step.
+// Package note keeps each note's text, CRDT document and file in step.
 //
-// A Note that is only read is the text of its file. Its ycrdt.Doc is made, or loaded from
-// the Store, when it is first written; from then on every change of the file goes through
-// the Doc, so that characters keep their identity and a stale writer's change finds its
-// place.
+// A Note that is only read is just the text of its file. The first write creates its ycrdt.Doc or loads it from the
+// Store. From then on every change goes through the Doc, so characters keep their CRDT IDs and a stale write can be
+// merged.
 //
-// A Note knows its Place, which a rename changes, through the Node that it is the note of.
-// Its lock admits one writer at a time and is held across disk. Lock returns the Locked,
-// which has all that happens under the lock; readers of a loaded note do not take it. What the
-// notes of a workspace share is a Set.
+// A Note finds its current Place through its Node in the tree of names. Its lock admits one writer at a time and is
+// held during disk I/O. Lock returns a Locked, whose methods require the lock; readers of a loaded note do not take
+// it. A Set has the state that the notes of a workspace share.
 //
-// Two pure packages are inside: internal/attribution tells from the records who wrote what, and
-// internal/planner computes the [Plan] of a write, a decision or an undo. A Change carries one out.
+// There are two pure packages inside: internal/attribution determines from the records who wrote what, and
+// internal/planner computes the [Plan] of a write, a decision or an undo. [Note.Change] carries out a Plan.
 package note

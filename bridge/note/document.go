@@ -17,36 +17,34 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// document is a note's document, in memory and in the store, and what the store's
-// records tell of it.
+// document is a note's document in memory and in the store, with the attribution from the store's records.
 type document struct {
 	store model.Store
 	id    model.DocID // "" while the note has no document
 	doc   *ycrdt.Doc
 	text  *ycrdt.Text
-	kept  uint64             // store sequence number of the last record of doc
-	table *attribution.Table // what the store's records up to kept tell, of doc or live; nil if that was not asked for
-	live  model.Document     // instead of doc and the rest, where the document is the truth; see live.go
+	kept  uint64             // store sequence number of the last record in doc
+	table *attribution.Table // attribution of doc or live from the store's records up to kept; nil if not loaded
+	live  model.Document     // replaces doc where the document is authoritative; see live.go
 	laid  laid
-	// shared is what live tells of changes that were made elsewhere.
+	// shared has the entries of other machines in live.
 	shared facts.Facts
 }
 
-// sourceOrigin is the transaction origin of text that came from the source.
 type sourceOrigin struct{}
 
-// NewDocID is a random 128-bit name.
+// NewDocID returns a random 128-bit ID.
 func NewDocID() model.DocID {
 	var b [16]byte
 	rand.Read(b[:])
 	return model.DocID(hex.EncodeToString(b[:]))
 }
 
-// changeSaved makes the change in doc, whose text is had, by which a person's program got to raw, and
-// returns the record of it.
+// changeSaved applies to doc, whose text is had, the change by which a user's program produced raw. It returns the
+// record.
 func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
 	text := doc.Text(model.ContentsName)
-	known := attribution.NewTable(nil) // whose the marks are, if there are any
+	known := attribution.NewTable(nil) // authors of the marks
 	if attribution.MarksIn(had) {
 		if l, err := d.tableNow(); err == nil {
 			known = l
@@ -54,14 +52,14 @@ func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
 	}
 	saved := planner.Saved{Adopted: textmerge.Adopt(had, raw, known.Torn(had, text.Runs()))}
 	if d.kept > 0 && saved.MayReturn(had) && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
-		if h, err := d.store.Load(d.id); err == nil { // else it is as if it had been typed
+		if h, err := d.store.Load(d.id); err == nil { // otherwise the text counts as newly typed
 			saved.Return(h.Records, d.moments(), had, raw)
 		}
 	}
 	return record(doc, func(rec *model.Record) { saved.CarryOut(doc, text, had, known, sourceOrigin{}, rec) })
 }
 
-// moments are what the store tells of states from before records were merged.
+// moments returns the stored states from before records were merged.
 func (d *document) moments() []model.Moment {
 	past, err := d.store.Past(d.id)
 	if err != nil {
@@ -90,8 +88,8 @@ func replay(records []model.Record) (*ycrdt.Doc, error) {
 	return doc, nil
 }
 
-// runsAs are the identities of raw's characters, of which those that doc does not have
-// are nobody's.
+// runsAs returns the identities of raw's characters. Characters that doc does not have get identities without an
+// author.
 func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 	text := doc.Text(model.ContentsName)
 	if have := text.String(); have != raw {
@@ -100,10 +98,9 @@ func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 	return text.Runs()
 }
 
-// use makes doc the document in memory.
 func (d *document) use(doc *ycrdt.Doc) { d.doc, d.text = doc, doc.Text(model.ContentsName) }
 
-// lookupID asks the store for the document of the note at at, "" if it has none.
+// lookupID returns the stored document ID of the note at at, "" if it has none.
 func (d *document) lookupID(at Place) (model.DocID, error) {
 	id, err := d.store.DocID(model.Path(at.Rel))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,14 +109,14 @@ func (d *document) lookupID(at Place) (model.DocID, error) {
 	return id, model.WrapError("open", at.Path, err)
 }
 
-// open makes sure that the document is in memory in the state of raw, loading
-// or creating it, and returns the records that the store does not hold yet.
+// open loads or creates the document in memory in the state raw. It returns the records that the store does not have
+// yet.
 func (d *document) open(at Place, raw string) ([]model.Record, error) {
 	if d.doc != nil {
 		return nil, nil
 	}
 	if d.id == "" {
-		d.id = NewDocID() // identify has found none
+		d.id = NewDocID() // identify found none
 	}
 	h, err := d.store.Load(d.id)
 	if err != nil {
@@ -142,31 +139,29 @@ func (d *document) open(at Place, raw string) ([]model.Record, error) {
 	return []model.Record{rec}, nil
 }
 
-// carryOut makes a plan's edits in doc, which is in the state raw, and returns the record of
-// it.
+// carryOut applies a plan's edits to doc, which is in the state raw, and returns the record.
 func (d *document) carryOut(doc *ycrdt.Doc, raw string, plan *planner.Plan, by model.Author) model.Record {
 	return record(doc, func(rec *model.Record) {
 		plan.CarryOut(doc, doc.Text(model.ContentsName), raw, by, rec)
 	})
 }
 
-// advance notes that the store has kept records, of which the last is seq, and the file has
-// their text, whose sum that is.
+// advance records that the store has appended records, the last one as seq, and that the file holds their text, which
+// has this checksum.
 func (d *document) advance(seq uint64, sum model.ContentSum, records []model.Record) {
 	d.hasKept(seq, records)
 	d.store.Materialized(d.id, seq, sum)
 }
 
-// nameRuns keeps with cur, which is about to be replaced and whose state the document is
-// in, what a later merge needs to know of it.
+// nameRuns stores in cur, which is about to be replaced, the identities of its characters for a later merge. The
+// document is in the state of cur.
 func (d *document) nameRuns(cur *model.Version) {
 	if d.doc != nil && cur.Runs() == nil {
 		cur.SetRuns(d.runs(cur))
 	}
 }
 
-// runs are the identities of the characters of cur, the current version; nil without a
-// document.
+// runs returns the identities of the characters of cur, the current version; nil without a document.
 func (d *document) runs(cur *model.Version) []ycrdt.Run {
 	switch {
 	case d.live != nil:
@@ -179,10 +174,10 @@ func (d *document) runs(cur *model.Version) []ycrdt.Run {
 	return nil
 }
 
-// runsOf are the identities of the characters of a version that was replaced while the
-// document was not in memory, nil if they cannot be found: those of the document when
-// it had that text, or else, since the version is older than the document then, when it
-// began. What agents have proposed since is in neither, whatever its letters are.
+// runsOf returns the identities of the characters of a version that was replaced while the document was not in
+// memory, nil if it cannot find them. They come from the document when it had that text. If it never had that text,
+// the version is older than the document, and they come from the document's first state. Neither has text that agents
+// proposed later, even if its characters are equal.
 func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
 	h, err := d.store.Load(d.id)
 	if err != nil || len(h.Records) == 0 {
@@ -209,8 +204,7 @@ func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
 	return runsAs(first, v.Raw())
 }
 
-// pieces are the identities of the document, deleted ones included; ErrConflict if
-// it is not what cur says.
+// pieces returns the identities of the document, with deleted ones; ErrConflict if its text is not cur's.
 func (d *document) pieces(ctx context.Context, cur *model.Version) (pieces []ycrdt.Piece, err error) {
 	if d.live == nil {
 		return d.text.Pieces(), nil
@@ -226,8 +220,7 @@ func (d *document) pieces(ctx context.Context, cur *model.Version) (pieces []ycr
 	return pieces, err
 }
 
-// mergeInto is the view text that results when a writer who was shown base wrote text,
-// and the note is cur now.
+// mergeInto returns the view text that results when a writer has read base and written text, and the note is now cur.
 func (d *document) mergeInto(base, cur *model.Version, text string) string {
 	if base.Raw() == cur.Raw() {
 		return text
@@ -238,7 +231,7 @@ func (d *document) mergeInto(base, cur *model.Version, text string) string {
 	}
 	was, is := base.Side(), cur.Side()
 	is.Runs = runs
-	if was.Runs == nil || base.ReadOnly() { // read-only is what shows something else than the text of its document
+	if was.Runs == nil || base.ReadOnly() { // a read-only version does not show the text of its document
 		is.Runs = nil
 	} else if l, err := d.tableNow(); err == nil {
 		was.Runs, is.Runs = l.FirstRuns(was.Runs), l.FirstRuns(runs)
@@ -246,10 +239,10 @@ func (d *document) mergeInto(base, cur *model.Version, text string) string {
 	return textmerge.Merge(was, is, text)
 }
 
-// tableNow is what the store tells of the document.
+// tableNow returns the table of the records that the store has of the document.
 func (d *document) tableNow() (*attribution.Table, error) {
 	if d.id == "" || d.doc != nil && d.kept == 0 {
-		return attribution.NewTable(nil), nil // the store has nothing of it
+		return attribution.NewTable(nil), nil // the store has no records of it
 	}
 	if d.table != nil && (d.live != nil || d.table.UpTo == d.kept) {
 		return d.table, nil
@@ -265,7 +258,7 @@ func (d *document) tableNow() (*attribution.Table, error) {
 	return l, nil
 }
 
-// hasKept notes that the store has kept records in one call, the last of them as seq.
+// hasKept records that the store has appended records in one call, the last one as seq.
 func (d *document) hasKept(seq uint64, records []model.Record) {
 	current := d.table != nil && d.table.UpTo == d.kept
 	d.kept = seq
@@ -279,8 +272,8 @@ func (d *document) hasKept(seq uint64, records []model.Record) {
 	}
 }
 
-// identities are who wrote what of cur, the current version, and the identities of its raw
-// text: nothing if the note was never written through relayfs.
+// identities returns the attribution of cur, the current version, and the identities of its raw text: both empty if
+// the note was never written through relayfs.
 func (d *document) identities(cur *model.Version) (*attribution.Table, []ycrdt.Run, error) {
 	switch {
 	case d.id == "":
@@ -300,7 +293,7 @@ func (d *document) identities(cur *model.Version) (*attribution.Table, []ycrdt.R
 	return attribution.NewTable(h.Records), runsAs(doc, cur.Raw()), nil
 }
 
-// laid is the layout of a version, and its suggestions at a path if they were asked for.
+// laid is the layout of a version, and its suggestions at a path if they were requested.
 type laid struct {
 	version *model.Version
 	layout  *attribution.Layout
@@ -308,7 +301,6 @@ type laid struct {
 	path    model.Path // "" for none
 }
 
-// layout reads the suggestions of cur, the current version.
 func (d *document) layout(cur *model.Version) (*attribution.Layout, error) {
 	if d.laid.version == cur {
 		return d.laid.layout, nil
@@ -320,8 +312,8 @@ func (d *document) layout(cur *model.Version) (*attribution.Layout, error) {
 	return l.LayOut(cur.Canonical(), cur.Known(), l.UnitsOf(runs).Through(cur.Raw(), cur.CanonicalEdits())), nil
 }
 
-// place has the store know durably which file the text as of seq is about to be in. Of what a
-// person saves over it nothing else tells how much is theirs.
+// place durably records the file that will hold the text as of seq. After a user saves over that file, only this
+// record shows which part of the text the user typed.
 func (d *document) place(seq uint64, save model.Save) error {
 	if err := d.store.Place(d.id, seq, save); err != nil {
 		return err

@@ -9,25 +9,25 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// draft is a change of note and file on its way. The store keeps its record before the
-// file gets its text; if the file does not, the record is taken back.
+// draft is a change of a note and its file in progress. The store has its record before
+// the file has the text. If writing the file fails, the record is aborted.
 type draft struct {
 	note   *Locked
 	at     Place
 	cur    *model.Version
-	held   string // what the file holds
-	raw    string // what is to follow cur
+	held   string // text of the file
+	raw    string // raw text after the change
 	sync   bool
-	change func(*ycrdt.Doc) model.Record // makes it, in a document that is in the state of cur
+	change func(*ycrdt.Doc) model.Record // makes the change in a document in the state of cur
 
-	begun   bool // the document is open, and may have changed
+	begun   bool // the document is open and may have changed
 	id      model.DocID
 	seq     uint64
 	sum     model.ContentSum
-	records []model.Record // what was kept; the last is that of the write
+	records []model.Record // stored records; the last one is the write's
 }
 
-// save makes the file, which is as expect says, hold the text.
+// save replaces the content of the file, which must still match expect.
 func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
 	err := d.note.replace(ctx, d.at, d.raw, modTime, model.Replacement{
 		IfMatch: expect, KnownText: d.held, Sync: d.sync,
@@ -43,7 +43,7 @@ func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time)
 	return nil
 }
 
-// keep makes the change in the document, and has the store keep it.
+// keep makes the change in the document and appends the records to the store.
 func (d *draft) keep(pre, post model.Stamp) error {
 	n := d.note
 	d.begun = true
@@ -53,7 +53,7 @@ func (d *draft) keep(pre, post model.Stamp) error {
 	}
 	n.nameRuns(d.cur)
 	rec := d.change(n.doc)
-	if n.kept == 0 && len(records) == 0 && (*Note)(n).bornOf().Name != "" { // it was made empty
+	if n.kept == 0 && len(records) == 0 && (*Note)(n).bornOf().Name != "" { // the note was created empty
 		rec.Created, rec.Made = true, n.birth.folders
 	}
 	d.sum = model.SumOf(d.raw)
@@ -67,15 +67,15 @@ func (d *draft) keep(pre, post model.Stamp) error {
 	return err
 }
 
-// takeBack takes back the record of a write that is not in the file.
+// takeBack aborts the record of a write that did not reach the file.
 func (d *draft) takeBack() {
 	if err := d.note.store.Abort(d.id, d.seq); err != nil {
-		d.note.set.o.Logger.Error("a write that failed may show after a restart", model.LogPath, string(d.at.Path), model.LogErr, err)
+		d.note.set.o.Logger.Error("a failed write may reappear after a restart", model.LogPath, string(d.at.Path), model.LogErr, err)
 	}
 }
 
-// abort forgets the document of a write that is not in the file. The next one has another
-// client: what was taken back may have been seen.
+// abort unloads the document after a write that did not reach the file. The next
+// document uses another client ID, because a reader may have seen the aborted units.
 func (d *draft) abort() {
 	n := d.note
 	if !d.begun {
@@ -87,7 +87,7 @@ func (d *draft) abort() {
 	}
 }
 
-// replace makes the file hold raw, which is the note's current version then.
+// replace makes the file hold raw, which becomes the note's current version.
 func (n *Locked) replace(ctx context.Context, at Place, raw string, modTime time.Time, r model.Replacement) error {
 	r.Data, r.ModTime = []byte(raw), r.IfMatch.Next(modTime)
 	stamp, err := n.source.Replace(ctx, at.Rel, r)

@@ -10,22 +10,23 @@ import (
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 )
 
-// A store finds a document by the path of its note. But while relayfs was stopped, or did not follow the note, the file at
-// the path may have become another one: a note was deleted and another one was made, or two have exchanged their names.
-// So the file decides, when it is first read, and not its name:
+// A store finds a document by the path of its note. But while relayfs was stopped, or did not follow the note,
+// another file may have come to that path: a note was deleted and another one created, or two notes exchanged their
+// names. So the file decides when it is first read, not its name:
 //
-//	it is a file that relayfs wrote, or found there    it is the document's: files are known by number and birth
-//	it holds what the document's file held last        likewise: it was copied back, by git or from a backup
-//	it holds much of the document's text               a person's program has saved it as a new file
-//	otherwise                                          it is another note, and the document has ended at the path
+//	relayfs wrote the file, or read it there       it is the document's: inode and time of birth identify a file
+//	it holds the last text of the document's file  the same: git or a backup copied it back
+//	it holds much of the document's text           a user's program has saved it as a new file
+//	otherwise                                      it is another note, and the document has ended at the path
 //
-// While relayfs follows a note, whatever is saved there is a save of it, and a removal ends the document (Path.Ended).
+// While relayfs follows a note, each change of its file counts as a save, and a removal ends the document
+// (Path.Ended).
 
-// identify finds the document of the note, whose file was just read and holds raw, and loads its history. The note's id is ""
-// without one.
+// identify finds the document of the note, whose file was just read and holds raw, and loads its history. It leaves
+// n.id empty if there is none.
 func (n *Locked) identify(ctx context.Context, at Place, raw string) (h model.History, err error) {
 	if n.id != "" {
-		return n.store.Load(n.id) // it was followed
+		return n.store.Load(n.id) // relayfs has followed the note
 	}
 	id, err := n.lookupID(at)
 	if err != nil {
@@ -46,7 +47,7 @@ func (n *Locked) identify(ctx context.Context, at Place, raw string) (h model.Hi
 	return n.store.Load(n.id)
 }
 
-// isTheirs says whether a file that was found at the path of a document is the document's.
+// isTheirs reports whether a file at the path of a document belongs to the document.
 func isTheirs(h model.History, file model.Stamp, raw string) bool {
 	if len(h.Records) == 0 || isKnown(h, file, raw) {
 		return true
@@ -56,25 +57,26 @@ func isTheirs(h model.History, file model.Stamp, raw string) bool {
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
-		return true // who needs the document gets the error
+		return true // whoever needs the document gets the error
 	}
 	text := doc.Text(model.ContentsName).String()
 	return text == raw || isAlike(text, raw)
 }
 
-// isKnown says whether a file is one that relayfs wrote with a text of the document, or found it in, or holds what the
-// document's file held last. A blank text tells nothing.
+// isKnown reports whether relayfs wrote the file with a text of the document or read the document from it, or the
+// file holds the last text of the document's file. A blank text identifies no document.
 func isKnown(h model.History, file model.Stamp, raw string) bool {
 	return h.IsOf(file) || h.Sum == model.SumOf(raw) && !isBlank(raw)
 }
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// maxAlike bounds the documents of one text that a note without marks is compared with: many notes may begin as one template.
+// maxAlike bounds the documents of one text that a note without marks is compared with: many notes may start from one
+// template.
 const maxAlike = 8
 
-// claim looks for the document of a note that has none at its path, or another's: one that ended there, or whose file was
-// moved here. other says that the document at the path is another's; it ends there.
+// claim looks for the note's document if the path has none, or another note's: a document that ended there, or whose
+// file was moved here. other is set if the document at the path belongs to another note; claim ends it there.
 func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) error {
 	n.set.claiming.Lock()
 	defer n.set.claiming.Unlock()
@@ -119,7 +121,8 @@ func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) er
 	return n.store.Rename(from, rel)
 }
 
-// mayClaim says whether a document, which is kept elsewhere, is that of a file. It is not if its own file is still there.
+// mayClaim reports whether a document stored for another path belongs to the file. It does not if its own file still
+// exists.
 func (n *Locked) mayClaim(ctx context.Context, d model.KeptDoc, file model.Stamp, raw string) (bool, error) {
 	was, ended := d.Path.EndedAt()
 	if was == "" || !ended && d.Path == model.Path(n.node.Place().Rel) {
@@ -139,8 +142,8 @@ func (n *Locked) mayClaim(ctx context.Context, d model.KeptDoc, file model.Stamp
 	return err == nil && !isTheirs(h, there, string(data)), nil
 }
 
-// isAlike says whether two texts share a quarter of the shorter one, by its pairs of words. Two notes on one subject share
-// a twentieth.
+// isAlike reports whether two texts share a quarter of the shorter one's pairs of words. Two notes on one subject
+// share a twentieth.
 func isAlike(a, b string) bool {
 	mine, n := wordPairs(a)
 	theirs, m := wordPairs(b)
@@ -151,7 +154,7 @@ func isAlike(a, b string) bool {
 	return shared > 0 && 4*shared >= min(n, m)
 }
 
-// wordPairs counts the pairs of words that follow each other, the ends of the text being words.
+// wordPairs counts the pairs of adjacent words. The ends of the text count as words.
 func wordPairs(text string) (pairs map[[2]string]int, n int) {
 	pairs = make(map[[2]string]int)
 	last := ""

@@ -11,19 +11,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// This file is for notes whose document is the truth: those of a Source that
-// shares its documents live. There is no file to keep in step, and the document
-// may change at any moment. A version is the text of one state of the document
-// together with the identities of its characters, taken at once.
+// This file is for notes with an authoritative document: those of a Source that shares its documents live. No file
+// has to match it, and the document may change at any moment. A version is the text of one state of the document with
+// the identities of its characters, read in one step.
 
-// liveState is one state of a live document.
 type liveState struct {
 	raw     string
 	runs    []ycrdt.Run
 	modTime time.Time
-	news    bool // the document tells more of its suggestions than before
-	// foreign: the text holds more than characters, so that places in raw are not
-	// places in the text.
+	news    bool // the document has new entries about its suggestions
+	// foreign is set if the text holds more than characters, so that offsets in raw are not offsets in the text.
 	foreign bool
 }
 
@@ -43,7 +40,8 @@ func (d *document) readLive(ctx context.Context) (s liveState, err error) {
 	return s, err
 }
 
-// readShared brings the table up to what others have told in the document. It reports whether that is news.
+// readShared updates the table with the entries of other machines in the document. It reports whether there are new
+// ones.
 func (d *document) readShared(doc *ycrdt.Doc) bool {
 	news, inOrder := d.shared.Read(doc)
 	if !inOrder {
@@ -57,13 +55,13 @@ func (d *document) readShared(doc *ycrdt.Doc) bool {
 	return len(news) > 0
 }
 
-// isAt says whether cur is the state of a live document.
+// isAt reports whether a live document is in the state of cur.
 func isAt(text *ycrdt.Text, cur *model.Version) bool {
 	return text.String() == cur.Raw() && slices.Equal(text.Runs(), cur.Runs())
 }
 
-// changeLive makes a plan's edits in the live document, whose text is cur's, and returns
-// its state then. ErrConflict, and no change, if the text is not cur's any more.
+// changeLive applies a plan's edits to the live document, whose text is cur's, and returns its new state. If the text
+// is no longer cur's, it changes nothing and returns ErrConflict.
 func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *planner.Plan, by model.Author) (s liveState, err error) {
 	rec := model.Record{Time: time.Now().UTC()}
 	if len(plan.Edits) == 0 {

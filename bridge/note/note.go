@@ -13,57 +13,52 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Place is where a note is at one moment; a rename moves it.
 type Place struct {
-	Path     model.Path // in the workspace
-	Peoples  model.Path // where people have it, whatever is proposed for it
-	Rel      string     // in the source
-	Offline  bool       // the source is away
-	Shown    bool       // it has a path, and is not proposed to be deleted
+	Path     model.Path // path in the workspace
+	Peoples  model.Path // path without pending proposals
+	Rel      string     // path in the source
+	Offline  bool       // the source is offline
+	Shown    bool       // it has a path, and its deletion is not pending
 	Attached bool       // it is in the tree
 }
 
-// Node is the name of a note in the tree.
 type Node interface {
-	// Place is where the note is now.
 	Place() Place
 }
 
-// Note is the state of one note: the text that readers get, and, once it has been
-// written, its document.
+// Note is the state of one note: the text for readers and, once the note was written, its document.
 type Note struct {
 	set    *Set
 	node   Node
 	source model.Source
 
-	// cur is the published version; nil until the note is first read and after
-	// it was evicted.
+	// cur is the published version; nil before the first read and after an eviction.
 	cur atomic.Pointer[model.Version]
-	// changed is the modification time of the last version, in Unix nanoseconds; it
-	// outlives cur. 0 until the note is first read.
+	// changed is the modification time of the last version, in Unix nanoseconds; an eviction keeps it. 0 before the
+	// first read.
 	changed atomic.Int64
 
-	writing turn // of the writer that is at work; protects the following
+	writing turn // held by the current writer; guards the fields below
 	document
 
-	seq    uint64      // of the last version published
-	stamp  model.Stamp // of the file that cur was read from or written to
-	synced bool        // the store's history has been compared with the file
-	birth  *birth      // nil if the note was not made in this process
+	seq    uint64      // number of the last published version
+	stamp  model.Stamp // stamp of the file that cur was read from or written to
+	synced bool        // the store's history was compared with the file
+	birth  *birth      // nil if this process did not create the note
 
-	// Protected by the cache's lock.
-	cached *list.Element // nil if it is not in the cache
-	size   int           // of what is cached of it
+	// Guarded by the cache's lock.
+	cached *list.Element // nil if the note is not in the cache
+	size   int           // cached bytes
 }
 
-// birth is the making of a note.
+// birth describes how a note was created.
 type birth struct {
 	by      model.Author
 	at      time.Time // zero for a note without a file
-	folders []string  // which of the folders for it agents made
+	folders []string  // its parent folders that agents created
 }
 
-// bornOf is who made the note in this process.
+// bornOf returns the author who created the note in this process.
 func (n *Note) bornOf() model.Author {
 	if n.birth == nil {
 		return model.Author{}
@@ -71,20 +66,18 @@ func (n *Note) bornOf() model.Author {
 	return n.birth.by
 }
 
-// Locked is a Note whose lock is held, until Unlock.
+// Locked is a Note whose lock is held until Unlock.
 type Locked Note
 
-// Lock waits for the writer that is at work.
 func (n *Note) Lock() *Locked {
 	n.writing.take()
 	return (*Locked)(n)
 }
 
-// Unlock lets the next writer go on.
 func (n *Locked) Unlock() { n.writing.pass() }
 
-// Version returns the published version, reading the note if need be. Errors:
-// model.ErrOffline, fs.ErrNotExist, fs.ErrPermission.
+// Version returns the published version. It reads the note if necessary. Errors: model.ErrOffline, fs.ErrNotExist,
+// fs.ErrPermission.
 func (n *Note) Version(ctx context.Context) (*model.Version, error) {
 	if v := n.cur.Load(); v != nil {
 		n.set.cache.touch(n)
@@ -99,17 +92,17 @@ func (n *Note) Version(ctx context.Context) (*model.Version, error) {
 	return nil, err
 }
 
-// Changed is the modification time of the last version, and whether that is in memory.
-// The time is 1970 until the note is first read.
+// Changed returns the modification time of the last version, and whether that version is in memory. The time is 1970
+// before the first read.
 func (n *Note) Changed() (t time.Time, loaded bool) {
 	return time.Unix(0, n.changed.Load()), n.cur.Load() != nil
 }
 
-// load reads the note and brings document and file together. If the file lacks text that a
-// crash has kept from it and cannot be written, load returns the version with that text beside
-// the error: it can be read, and the next load tries again.
+// load reads the note and reconciles document and file. A crash may have kept text from the file. If load cannot
+// write that text now, it returns the version with it and an error: readers can use the version, and the next load
+// tries again.
 func (n *Locked) load(ctx context.Context) (v *model.Version, err error) {
-	for range maxAttempts { // somebody may save while the file is brought up to date
+	for range maxAttempts { // a user may save while the file is updated
 		if v, err = n.read(ctx); !errors.Is(err, model.ErrConflict) {
 			break
 		}
@@ -134,7 +127,7 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	}
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
-	var h *model.History // what the store has, if it was asked
+	var h *model.History // what the store has, nil if not loaded
 	if !n.synced {
 		kept, err := n.identify(ctx, at, v.Raw())
 		if err != nil {
@@ -158,7 +151,7 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	cur := n.cur.Load()
 	if n.doc != nil {
 		v := model.NewVersion(cur.Raw(), n.set.o.View, cur.ModTime())
-		if n.separate(v); !v.ReadsAs(cur) { // what was typed while nobody followed the note
+		if n.separate(v); !v.ReadsAs(cur) { // text that was typed while relayfs did not follow the note
 			cur = n.publish(v)
 		}
 	}
@@ -190,11 +183,11 @@ func (n *Locked) versionOf(s liveState, modTime time.Time) *model.Version {
 	return v
 }
 
-// asString is data, which nobody else has, as a string without a copy: most of the
-// memory that a first search through all notes takes.
+// asString converts data without a copy; the caller must not use data afterwards. The copies were most of the memory
+// that a first search through all notes takes.
 func asString(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
-// newVersion makes the version with that raw text, which the document is at.
+// newVersion makes a version with that raw text. The document is in that state.
 func (n *Locked) newVersion(raw string, modTime time.Time) *model.Version {
 	v := model.NewVersion(raw, n.set.o.View, modTime)
 	n.separate(v)
@@ -210,8 +203,7 @@ func (n *Locked) publish(v *model.Version) *model.Version {
 	return v
 }
 
-// Refresh brings the note up to its source's file, which somebody else changed, and
-// publishes what changed if the note is shown.
+// Refresh updates the note from its source's file, which another program changed. It publishes the change if shown.
 func (n *Note) Refresh(ctx context.Context, shown bool) {
 	if n.set.act.BeginOp() != nil {
 		return
@@ -221,7 +213,7 @@ func (n *Note) Refresh(ctx context.Context, shown bool) {
 	ev, err := l.refresh(context.WithoutCancel(ctx))
 	l.Unlock()
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // its removal is reported too
+	case errors.Is(err, fs.ErrNotExist): // the source reports the removal too
 	case err != nil:
 		n.set.o.Logger.Warn("changed note not read", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
 	case ev != nil && shown:
@@ -229,13 +221,13 @@ func (n *Note) Refresh(ctx context.Context, shown bool) {
 	}
 }
 
-// refresh is Refresh; it returns the event to publish once the lock is released, or nil
-// when nothing changed.
+// refresh is Refresh without publishing: it returns the event to publish after the lock is released, nil if nothing
+// changed.
 func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 	cur := n.cur.Load()
 	at := n.node.Place()
 	if cur == nil {
-		n.synced = false // whoever reads it next compares store and file
+		n.synced = false // the next reader compares store and file
 		n.doc, n.text = nil, nil
 		return &model.Event{Kind: model.EventChanged, Path: at.Path, ViewChanged: true}, nil
 	}
@@ -256,13 +248,13 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 	}
 	ev, err := n.reconcile(string(data), modTimeOf(cur, stamp))
 	if err == nil {
-		n.stamp = stamp // else no write before what a person saved is taken over
+		n.stamp = stamp // after an error the old stamp stays, so that no write succeeds before the user's save is merged
 	}
 	return ev, err
 }
 
-// modTimeOf is the modification time of a change that a person made: the
-// file's own, unless that would not be later than before.
+// modTimeOf returns the modification time of a change by a user: that of the file, or a
+// later one if the version before is not older.
 func modTimeOf(cur *model.Version, stamp model.Stamp) time.Time {
 	t := time.Unix(0, stamp.ModTime)
 	if t.After(cur.ModTime()) {
@@ -271,8 +263,8 @@ func modTimeOf(cur *model.Version, stamp model.Stamp) time.Time {
 	return model.NextModTime(cur.ModTime(), time.Now())
 }
 
-// succeed publishes v as the version after cur and describes the change. A
-// change that readers do not see leaves the modification time alone.
+// succeed publishes v as the version after cur and returns the event. If readers see no change, the modification time
+// stays the same.
 func (n *Locked) succeed(cur, v *model.Version) *model.Event {
 	viewChanged := v.Text() != cur.Text()
 	if !viewChanged {
@@ -282,8 +274,8 @@ func (n *Locked) succeed(cur, v *model.Version) *model.Event {
 	return &model.Event{Kind: model.EventChanged, Path: n.node.Place().Path, Version: v, ViewChanged: viewChanged}
 }
 
-// maxAttempts bounds how often a write is computed anew because the file
-// changed under it. Each time somebody else's save went through.
+// maxAttempts bounds how often a write is computed again because the file has changed. Each time another program's
+// save succeeded.
 const maxAttempts = 32
 
 func appendEvent(events []model.Event, ev *model.Event) []model.Event {
@@ -293,7 +285,6 @@ func appendEvent(events []model.Event, ev *model.Event) []model.Event {
 	return append(events, *ev)
 }
 
-// State names what the note's file holds.
 func (n *Note) State(ctx context.Context) (model.Stamp, model.ContentSum, error) {
 	l := n.Lock()
 	defer l.Unlock()
@@ -304,8 +295,8 @@ func (n *Note) State(ctx context.Context) (model.Stamp, model.ContentSum, error)
 	return l.stamp, model.SumOf(v.Raw()), nil
 }
 
-// ChangedByPerson says whether a person has changed the file since it had that stamp and
-// text: what relayfs wrote there does not count.
+// ChangedByPerson reports whether a user has changed the file since it had that stamp and text. Writes by relayfs do
+// not count.
 func (n *Note) ChangedByPerson(ctx context.Context, since model.Stamp, text model.ContentSum) bool {
 	l := n.Lock()
 	defer l.Unlock()
@@ -332,9 +323,9 @@ func (n *Note) ChangedByPerson(ctx context.Context, since model.Stamp, text mode
 	return err != nil || !h.Made(sum)
 }
 
-// Chmod sets the permission bits of the file, whose content is what it was.
+// Chmod sets the permission bits of the file and keeps its content.
 func (n *Note) Chmod(ctx context.Context, source model.Permissions, mode fs.FileMode) error {
-	l := n.Lock() // a write gives the note another file
+	l := n.Lock() // a write replaces the file
 	defer l.Unlock()
 	stamp, err := source.Chmod(ctx, n.node.Place().Rel, mode)
 	if err != nil {
@@ -347,5 +338,5 @@ func (n *Note) Chmod(ctx context.Context, source model.Permissions, mode fs.File
 	return nil
 }
 
-// Drop forgets a note that is in the tree no more.
+// Drop removes from the cache a note that is no longer in the tree.
 func (n *Note) Drop() { n.set.cache.remove(n) }

@@ -13,30 +13,28 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// The document is what the store's records say; the file is a replica of it. A record is
-// kept before the file gets its text, so that a crash leaves a file that lacks the last
-// records, and a record says what the file's stamp was before and after. A person's save is
-// a stamp that relayfs did not make.
+// The store's records define the document; the file is a replica of it. The store appends a record before the file
+// gets its text. So after a crash the file may lack the last records. A record has the file's stamps before and after
+// it. A stamp that relayfs did not make shows a user's save.
 
-// state is the text after a record.
 type state struct {
 	version *model.Version
-	save    *model.Save // of the record, nil if that was taken from the file
+	save    *model.Save // save of the record; nil if the record was taken from the file
 }
 
-// recover compares the store's history with the file that was just read, and brings the two
-// together again. The rows of its table, the first one that fits:
+// recover compares the store's history with the file that was just read, and reconciles them. The first matching row
+// applies:
 //
-//	the file holds the newest text          they are in step
-//	its stamp is before or after a save     a crash has kept the newest text from it, or torn it: it gets that
-//	it holds what it held last              the same
-//	otherwise                               a person has saved since: what that changes of what the file
-//	                                        held last is carried onto the newest text
+//	the file holds the newest text          nothing to do
+//	its stamp is before or after a save     a crash kept the newest text from it, or tore it: write the newest text
+//	it holds its last recorded text         the same
+//	otherwise                               a user has saved: apply the changes of that save, relative to the
+//	                                        file's last recorded text, to the newest text
 //
-// A save of the last row does not revert what the file never held, and a file that was set
-// back to an old text, from a backup or by git, is a person's save like any other.
+// A save of the last row does not revert text that the file never held. A file that was set back to an old text, from
+// a backup or by git, counts as a user's save.
 //
-// h is what the store has. If the file cannot be written, recover returns the newest text beside the error.
+// h is what the store has. If the file cannot be written, recover returns the newest text and the error.
 func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behind *model.Version, err error) {
 	if n.id == "" {
 		return nil, nil
@@ -64,7 +62,7 @@ func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behin
 		return nil, n.keep(at, model.SumOf(file.Raw()), []model.Record{rec})
 	}
 	newest := n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
-	n.set.o.Logger.Info("changes that a crash has kept from the file are put into it", model.LogPath, string(at.Path))
+	n.set.o.Logger.Info("writing changes that a crash has kept from the file", model.LogPath, string(at.Path))
 	var former model.Save
 	if save := h.Records[len(h.Records)-1].Save; save != nil {
 		former = *save
@@ -75,13 +73,13 @@ func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behin
 		err = n.takeOver(ctx, held, file.Raw(), former)
 	}
 	if err != nil {
-		n.set.o.Logger.Warn("they will be put there later", model.LogPath, string(at.Path), model.LogErr, err)
+		n.set.o.Logger.Warn("changes not written to the file yet, will retry", model.LogPath, string(at.Path), model.LogErr, err)
 	}
 	return newest, err
 }
 
-// putInFile makes the file hold cur, which the store has. former is what the store says of its
-// save: it says so again if the file cannot be written.
+// putInFile makes the file hold cur, which the store has. former is the last record's stored save: if the write
+// fails, putInFile stores it again.
 func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, modTime time.Time, former model.Save) error {
 	id, seq, sum := n.id, n.kept, model.SumOf(cur.Raw())
 	return n.replace(ctx, at, cur.Raw(), modTime, model.Replacement{
@@ -91,16 +89,15 @@ func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, mo
 		},
 		OnAbort: func() {
 			if err := n.place(seq, former); err != nil {
-				n.set.o.Logger.Error("a person's save may take back changes after a restart", model.LogPath, string(at.Path), model.LogErr, err)
+				n.set.o.Logger.Error("a user's save may revert changes after a restart", model.LogPath, string(at.Path), model.LogErr, err)
 			}
 		},
 		OnDurable: func() { n.store.Materialized(id, seq, sum) },
 	})
 }
 
-// takeOver brings in what a person saved: what the save changed of base is
-// carried onto the note as it is now, and the file gets the result. It returns
-// ErrConflict if the file has changed again.
+// takeOver merges a user's save: it applies the changes from base to saved to the current note, and writes the result
+// to the file. It returns ErrConflict if the file has changed again.
 func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string, former model.Save) error {
 	at, cur := n.node.Place(), n.cur.Load()
 	merged := textmerge.Merge(textmerge.RawSide(base.Raw(), base.Runs()), textmerge.RawSide(cur.Raw(), n.runs(cur)), saved)
@@ -121,20 +118,20 @@ func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string
 	return nil
 }
 
-// settle makes the file durable, which holds what the store has, and notes that. The process
-// that wrote it may have been killed before it did.
+// settle syncs the file, which holds the stored text, and records that it does. The process that wrote the file may
+// have been killed before that.
 func (n *Locked) settle(ctx context.Context, at Place, file *model.Version) {
 	if s, ok := n.source.(model.Durable); ok {
 		if err := s.Sync(ctx, at.Rel); err != nil {
-			n.set.o.Logger.Warn("note is not synced: a power cut may bring back what it held", model.LogPath, string(at.Path), model.LogErr, err)
+			n.set.o.Logger.Warn("note is not synced: a power cut may restore its previous content", model.LogPath, string(at.Path), model.LogErr, err)
 			return
 		}
 	}
 	n.store.Materialized(n.id, n.kept, model.SumOf(file.Raw()))
 }
 
-// statesOf replays a history: the states of the document since the file was last known to
-// hold one, which is the first of them. A record without a Save was taken from the file.
+// statesOf replays a history. It returns the states of the document since the file was last known to hold one,
+// starting with that one. A record without a Save was taken from the file.
 func statesOf(h model.History) ([]state, *ycrdt.Doc, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text(model.ContentsName)
@@ -155,9 +152,9 @@ func statesOf(h model.History) ([]state, *ycrdt.Doc, error) {
 
 func rawState(text *ycrdt.Text) *model.Version { return model.RawVersion(text.String(), text.Runs()) }
 
-// lastHeld is the newest text that the file has held before somebody saved what it holds now.
-// A save may have been interrupted before the file got its text, or a power cut has torn it and the
-// file is again what it was before. Of a save before the last one the source tells the latter alone.
+// lastHeld returns the newest text that the file held before the user's save that it holds now. A save may have been
+// interrupted before the file got its text, or a power cut may have torn it, so that the file has its previous text
+// again. Only for the last save may the source be unable to say.
 func lastHeld(states []state, source model.Source, now string) *model.Version {
 	saves := 0
 	for i := len(states) - 1; i > 0; i-- {
@@ -165,21 +162,21 @@ func lastHeld(states []state, source model.Source, now string) *model.Version {
 		if s.save == nil {
 			return s.version
 		}
-		if len(s.save.Sum) == 0 { // it was taken back
+		if len(s.save.Sum) == 0 { // it was aborted
 			continue
 		}
 		saves++
 		switch placed, known := wasPlaced(source, *s.save); {
 		case placed, !known && saves > 1:
 			return s.version
-		case !known: // a power cut has taken what would tell
+		case !known: // a power cut destroyed the evidence
 			return textmerge.Nearest([]*model.Version{lastHeld(states[:i], source, now), s.version}, (*model.Version).Raw, now)
 		}
 	}
 	return states[0].version
 }
 
-// wasPlaced says whether the new file of a save got its name, as far as the source can tell.
+// wasPlaced reports whether the new file of a save was renamed to its name, and whether the source knows.
 func wasPlaced(source model.Source, save model.Save) (placed, known bool) {
 	if p, ok := source.(model.RenameChecker); ok {
 		return p.Renamed(save)
@@ -187,8 +184,8 @@ func wasPlaced(source model.Source, save model.Save) (placed, known bool) {
 	return true, true
 }
 
-// isInterrupted says whether the stamp is that of the file before or after a save of relayfs that
-// may have been interrupted.
+// isInterrupted reports whether the stamp is that of the file before or after a save by relayfs that may have been
+// interrupted.
 func isInterrupted(states []state, stamp model.Stamp) bool {
 	for _, s := range states[1:] {
 		if s.save != nil && len(s.save.Sum) > 0 && (stamp.SameFile(s.save.Pre) || stamp.SameFile(s.save.Post)) {
@@ -198,10 +195,9 @@ func isInterrupted(states []state, stamp model.Stamp) bool {
 	return false
 }
 
-// This file keeps a note's document in step with the text of its file.
+// Below: how a note's document follows the text of its file.
 
-// prepare makes sure that the note has a document in the state of raw, in memory and in the
-// store.
+// prepare ensures that the note has a document in the state raw, in memory and in the store.
 func (n *Locked) prepare(at Place, raw string) error {
 	records, err := n.open(at, raw)
 	if err != nil {
@@ -210,14 +206,13 @@ func (n *Locked) prepare(at Place, raw string) error {
 	return n.keep(at, model.SumOf(raw), records)
 }
 
-// closeDoc forgets the in-memory document, whose state the store may not hold.
+// closeDoc drops the document from memory. The store may lack its last state.
 func (n *Locked) closeDoc() {
 	n.doc, n.text, n.table, n.laid, n.shared = nil, nil, nil, laid{}, facts.Facts{}
 }
 
-// keep has the store keep records of what the file holds, whose text has that sum. If it
-// cannot, the document is forgotten: the next one is made of what the store has and of the
-// file.
+// keep appends records to the store for the text of the file, which has that checksum. If the append fails, keep
+// drops the document; the next one is built from the store and the file.
 func (n *Locked) keep(at Place, sum model.ContentSum, records []model.Record) error {
 	if len(records) == 0 {
 		return nil
@@ -231,8 +226,8 @@ func (n *Locked) keep(at Place, sum model.ContentSum, records []model.Record) er
 	return nil
 }
 
-// reconcile takes over raw, which a person's program put in the file, as plain
-// text. The event is to be published after the lock's release.
+// reconcile takes over raw, which a user's program saved in the file, as plain text. The caller publishes the event
+// after it releases the lock.
 func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) {
 	cur := n.cur.Load()
 	at := n.node.Place()
@@ -243,7 +238,7 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 	}
 	had := cur.Raw()
 	if !model.Writable(had) {
-		had = raw // a file cut within a character: the document was never at that
+		had = raw // a file cut within a character: the document never had that text
 	}
 	records, err := n.open(at, had)
 	if err != nil {
@@ -253,14 +248,13 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 		n.nameRuns(cur)
 	}
 	if err := n.keepSaved(at, had, raw, records); err != nil {
-		// The file is the truth and has been read; the store catches up later.
-		n.set.o.Logger.Warn("person's change is not in the store yet", model.LogPath, string(at.Path), model.LogErr, err)
+		// The file is authoritative and was read; a later change updates the store.
+		n.set.o.Logger.Warn("user's change is not in the store yet", model.LogPath, string(at.Path), model.LogErr, err)
 	}
 	return n.succeed(cur, n.newVersion(raw, modTime)), nil
 }
 
-// keepSaved makes the change in the document by which a person's program got from had to raw, and
-// has the store keep it.
+// keepSaved records the change from had to raw by a user's program, in the document and the store.
 func (n *Locked) keepSaved(at Place, had, raw string, records []model.Record) error {
 	if had == raw {
 		return n.keep(at, model.SumOf(raw), records)
@@ -269,25 +263,25 @@ func (n *Locked) keepSaved(at Place, had, raw string, records []model.Record) er
 	return n.keep(at, model.SumOf(raw), append(slices.Clip(records), rec))
 }
 
-// separate finds the marks that relayfs has recorded, and takes what people typed inside of agents' marks out of them, in a
-// version that the document is at.
+// separate attributes the recorded marks in v, and moves users' text out of agents' marks. The document must be in
+// the state of v.
 func (n *Locked) separate(v *model.Version) {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return
 	}
 	if n.live == nil && (n.doc == nil || n.text.String() != v.Raw()) {
-		return // a program's write that waits, which leaves nothing of that kind
+		return // a program's pending write has no such text
 	}
 	l, err := n.tableNow()
 	if err != nil {
-		n.set.o.Logger.Warn("whose the marks are is not known", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
+		n.set.o.Logger.Warn("authors of the marks are unknown", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
 		return
 	}
 	n.laid = attribute(v, l, n.runs(v), n.live != nil)
 }
 
-// attribute says of a version what the table tells of its marks, which it lays out. The marks may be tangled if the document
-// is shared: other mounts write to it at the same moment.
+// attribute sets the authorship of a version's marks from the table and lays them out. The marks of a shared document
+// may be tangled, because other mounts write to it concurrently.
 func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared bool) laid {
 	raw, u := v.Raw(), t.UnitsOf(runs)
 	known := attribution.Known(raw, u)
@@ -308,8 +302,8 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 	return laid{version: v, layout: x}
 }
 
-// separateStored is separate for a note that was just read, whose document is in the
-// store, unless the two have yet to be compared. h is what the store has, nil if it was not asked.
+// separateStored is separate for a note that was just read, and whose document is in the store. It does nothing if
+// document and file have yet to be compared. h is what the store has, nil if not loaded.
 func (n *Locked) separateStored(at Place, v *model.Version, h *model.History) error {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return nil
@@ -333,7 +327,7 @@ func (n *Locked) separateStored(at Place, v *model.Version, h *model.History) er
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
-		return nil // who needs the document gets the error
+		return nil // whoever needs the document gets the error
 	}
 	attribute(v, attribution.NewTable(h.Records), runsAs(doc, v.Raw()), false)
 	return nil

@@ -10,96 +10,92 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Mode says what a write becomes.
 type Mode uint8
 
 const (
-	// Suggest makes every write a set of suggestions in the document.
 	Suggest Mode = iota
-	// Direct makes every write plain text at once.
+	// Direct stores every write as plain text at once.
 	Direct
 )
 
 func (m Mode) String() string { return [...]string{"suggest", "direct"}[m] }
 
-// Options say how notes are shown and written.
 type Options struct {
 	Mode        Mode
 	View        diffwrap.View
 	ReadOnly    bool
 	FrontMatter diffwrap.FrontMatterPolicy
 	Dialect     diffwrap.Dialect
-	// CacheBytes bounds the memory of notes that are loaded and that nobody is
-	// changing, with what is known of who wrote them; 0 is 256 MiB.
+	// CacheBytes bounds the memory of loaded notes without a current writer, including their attribution; 0 is 256
+	// MiB.
 	CacheBytes int
 	Logger     *slog.Logger // nil discards
-	// Saved is told how long each change of a note by a program or a decision took, new
-	// notes included, and what it failed with. It must not block; nil tells nobody.
+	// Saved receives the duration and the error of each change of a note by a program or a decision, new notes
+	// included. It must not block. May be nil.
 	Saved func(took time.Duration, err error)
 }
 
-// Observe tells Saved of a change that began at start.
+// Observe calls Saved for a change that began at start.
 func (o *Options) Observe(start time.Time, err error) {
 	if o.Saved != nil {
 		o.Saved(time.Since(start), err)
 	}
 }
 
-// Locked says why no note can be written, with an ErrReadOnly; nil if they can. A raw
-// view would be stored as it is written: past every review.
+// ReadOnlyErr returns an ErrReadOnly with the reason if no note can be written, else nil. Writes in a raw view would
+// bypass review.
 func (o *Options) ReadOnlyErr() error {
 	switch {
 	case o.ReadOnly:
 		return model.ErrReadOnly
 	case o.View == diffwrap.OriginalView:
-		return &model.ReadOnlyError{Reason: "the view original does not show what is proposed already; write through relayfs with --view accepted"}
+		return &model.ReadOnlyError{Reason: "the view original hides pending suggestions; write through relayfs with --view accepted"}
 	case o.View == diffwrap.RawView && o.Mode != Direct:
-		return &model.ReadOnlyError{Reason: "what is written in the view raw would not become suggestions; write through relayfs with --view accepted, or with --mode direct"}
+		return &model.ReadOnlyError{Reason: "writes in the view raw would not become suggestions; write through relayfs with --view accepted, or with --mode direct"}
 	}
 	return nil
 }
 
-// Set is what the notes of a workspace share.
+// Set has the state that the notes of a workspace share.
 type Set struct {
 	o     Options
 	act   *model.Bus
 	cache cache
 
-	claiming sync.Mutex // held while a document is given to another note; taken after a note's lock
+	claiming sync.Mutex // held while a document moves to another note; taken after a note's lock
 }
 
-// NewSet makes a set without notes. Their changes are operations and events of act.
+// NewSet returns an empty set. Changes of its notes are operations and events of act.
 func NewSet(o Options, act *model.Bus) *Set {
 	return &Set{o: o, act: act, cache: cache{budget: o.CacheBytes}}
 }
 
-// New makes the note of a node, whose file is in source and whose document is in store.
 func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
 	return &Note{set: s, node: node, source: source, document: document{store: store}}
 }
 
-// cache bounds the memory of loaded notes. What is beyond the budget is dropped,
-// least recently used first, and read again when it is asked for.
+// cache bounds the memory of loaded notes. Beyond the budget it evicts the least recently used ones, which are read
+// again on demand.
 type cache struct {
 	budget int // in bytes
 
-	mu      sync.Mutex // protects the following
+	mu      sync.Mutex // guards the fields below
 	order   list.List  // of *Note, most recently used first
 	bytes   int
-	used    time.Time   // when a note was last asked for
-	resting *time.Timer // of rest; nil if nothing was added since
+	used    time.Time   // time of the last access to any note
+	resting *time.Timer // timer of rest; nil if nothing was added since it ran
 }
 
 const (
-	// idleAfter is for how long no note was asked for when those beyond idleBytes are dropped: one search through a vault
-	// does not take its memory for good.
+	// If no note was used for idleAfter, rest evicts beyond idleBytes, so that one search through a vault does not
+	// hold its memory forever.
 	idleAfter = time.Minute
 	idleBytes = 16 << 20
-	// loadedBytes is about what a loaded note takes besides its text.
+	// loadedBytes is the approximate size of a loaded note without its text.
 	loadedBytes = 256
 )
 
-// rest drops what exceeds idleBytes, if nobody has asked for a note for a while.
+// rest evicts what exceeds idleBytes, if no note was used for idleAfter.
 func (c *cache) rest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,8 +116,8 @@ func (c *cache) touch(n *Note) {
 	}
 }
 
-// add accounts for a note that takes size bytes and drops what exceeds the
-// budget. The writer of n calls it; the locks of others are only tried for.
+// add accounts for a note of size bytes and evicts what exceeds the budget. The caller is the writer of n; add only
+// tries the locks of other notes.
 func (c *cache) add(n *Note, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,7 +131,7 @@ func (c *cache) add(n *Note, size int) {
 	c.trim(c.budget, n)
 }
 
-// trim drops notes until they fit into a budget, but for one.
+// trim evicts notes, except one, until the rest fits the budget.
 func (c *cache) trim(budget int, but *Note) {
 	for e := c.order.Back(); e != nil && c.bytes > budget; {
 		prev := e.Prev()
@@ -160,9 +156,8 @@ func (c *cache) forget(n *Note) {
 	}
 }
 
-// evict drops a note's text and document from memory, unless it is in use. What
-// it drops is in the file and the store. A version that somebody holds as a
-// base keeps the identities of its characters.
+// evict drops a note's text and document from memory, unless the note is locked. The file and the store have both. A
+// version that a writer holds as a base keeps the identities of its characters.
 func (n *Note) evict() bool {
 	if !n.writing.try() {
 		return false
@@ -177,7 +172,7 @@ func (n *Note) evict() bool {
 	return true
 }
 
-// size is about how many bytes of memory the document takes.
+// size returns the approximate memory of the document in bytes.
 func (d *document) size() int {
 	size := d.table.Bytes()
 	if d.doc != nil {

@@ -2,10 +2,11 @@ package note
 
 import "sync"
 
-// turn is a lock that is handed on in the order in which it was asked for. It may be held across disk. A Mutex would not do:
-// package synctest does not see who waits for one. A channel would, but takes thrice the memory, and each note has a turn.
+// turn is a FIFO lock that may be held across disk I/O. It is no Mutex, because package synctest cannot see
+// goroutines that wait for one. It is no channel, because that takes three times the memory, and each note has a
+// turn.
 type turn struct {
-	mu      sync.Mutex // protects the following
+	mu      sync.Mutex // guards the fields below
 	taken   bool
 	waiting []chan struct{}
 }
@@ -23,7 +24,6 @@ func (t *turn) take() {
 	<-mine
 }
 
-// try takes the turn if it is free.
 func (t *turn) try() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,7 +34,7 @@ func (t *turn) try() bool {
 	return true
 }
 
-// pass gives the turn to who has waited longest.
+// pass hands the turn to the longest waiter.
 func (t *turn) pass() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,6 +44,6 @@ func (t *turn) pass() {
 	}
 	close(t.waiting[0])
 	if t.waiting = t.waiting[1:]; len(t.waiting) == 0 {
-		t.waiting = nil // else the array stays
+		t.waiting = nil // release the array
 	}
 }

@@ -14,30 +14,29 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Write is the new text of a note's view, and where it comes from.
+// Write is the new text of a note's view, with its origin.
 type Write struct {
-	// Bases are the versions the writer was shown since it opened the note,
-	// oldest first; none means the version that is current when the write is made.
+	// Bases are the versions that the writer has read since it opened the note, oldest first. If empty, the base is
+	// the current version.
 	Bases   []*model.Version
 	Text    string
 	By      model.Author
-	Origin  any       // comes back in Event.Origin
+	Origin  any       // copied to Event.Origin
 	ModTime time.Time // zero means now
-	Sync    bool      // the writer has synced its own copy: the text is on the disk before the note's file has it
+	Sync    bool      // the writer has synced its own copy: sync the text before the note's file is replaced
 }
 
-// Result says what a write did.
 type Result struct {
-	Version     *model.Version // the note's state after it
+	Version     *model.Version // version after the write
 	Changed     bool           // the document changed
-	Merged      bool           // another's change is in Version.Text too
-	FrontMatter bool           // front matter changed; which is made at once, and can be undone
+	Merged      bool           // Version.Text also has another writer's change
+	FrontMatter bool           // front matter changed; it applies at once and can be undone
 	Warnings    []string
 
 	before *model.Version // nil for a new note
 }
 
-// Suggestions is how many pending suggestions more there are than before.
+// Suggestions returns how many pending suggestions the write added.
 func (r Result) Suggestions() int {
 	if !r.Changed {
 		return 0
@@ -49,11 +48,9 @@ func (r Result) Suggestions() int {
 	return n
 }
 
-// Write makes wr.Text the view of the note, which was found at p, merged with what
-// changed since the writer read it. It is durable when Write returns. Errors:
-// fs.ErrNotExist, and of package model ErrReadOnly, ErrInvalidUTF8, ErrTooLarge,
-// ErrRefused, ErrOffline, ErrNoSpace; fs.ErrPermission. After an error the note is as it
-// was.
+// Write makes wr.Text the view of the note at p, merged with the changes since the writer read it. The result is
+// durable when Write returns. Errors: fs.ErrNotExist, fs.ErrPermission, and of package model ErrReadOnly,
+// ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline, ErrNoSpace. After an error the note is unchanged.
 func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
 	c := Change{Path: p, By: wr.By, Origin: wr.Origin, ModTime: wr.ModTime, Sync: wr.Sync}
 	merged := wr.Text
@@ -68,9 +65,8 @@ func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error
 	return res, err
 }
 
-// Update is Write for callers that compute the new text from the current one:
-// fn is called with it, under the note's lock, and again if the file changed
-// meanwhile. An error of fn is returned unchanged and nothing is written.
+// Update is Write for callers that compute the new text from the current one. It calls fn under the note's lock, and
+// again if the file has changed in the meantime. If fn fails, Update writes nothing and returns fn's error unchanged.
 func (n *Note) Update(ctx context.Context, p model.Path, by model.Author, origin any, fn func(cur *model.Version) (string, error)) (Result, error) {
 	c := Change{Path: p, By: by, Origin: origin}
 	c.Plan = func(l *Locked, cur *model.Version) (planner.Plan, error) {
@@ -87,13 +83,13 @@ func (n *Note) Update(ctx context.Context, p model.Path, by model.Author, origin
 	return res, err
 }
 
-// callerError is an error of a caller's function on its way back to the caller.
+// callerError wraps an error of the caller's function.
 type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }
 
-// Preview returns the version that the note would have if text became its view, or why that cannot be written; p
-// is where the note was found.
+// Preview returns the version that the note at p would have if text became its view, or the reason why that cannot be
+// written.
 func (n *Note) Preview(ctx context.Context, p model.Path, text string, by model.Author) (*model.Version, error) {
 	l := n.Lock()
 	defer l.Unlock()
@@ -116,19 +112,19 @@ func (n *Note) Preview(ctx context.Context, p model.Path, text string, by model.
 	return v, nil
 }
 
-// Change is one change of a note by a program: Plan says what it makes of the
-// current version, again each time that somebody else's save came first.
+// Change is one change of a note by a program. Plan computes it from the current version, and again each time that
+// another program's save came first.
 type Change struct {
-	Path    model.Path // where the note was found
+	Path    model.Path // path where the caller found the note
 	By      model.Author
-	Origin  any       // comes back in Event.Origin
+	Origin  any       // copied to Event.Origin
 	ModTime time.Time // zero means now
 	Sync    bool      // see Write
 	Plan    func(*Locked, *model.Version) (planner.Plan, error)
 }
 
-// Change is the one way by which programs change a note. Of one that is proposed to be
-// deleted nobody is told.
+// Change carries out c. All changes by programs go through it. It publishes no event for a note whose deletion is
+// pending.
 func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
 	start := time.Now()
 	defer func() { n.set.o.Observe(start, err) }()
@@ -159,8 +155,7 @@ func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
 	return Result{}, &model.Error{Op: "write", Path: c.Path, Err: model.ErrConflict}
 }
 
-// attempt makes the change on the version that is current now. ErrConflict says
-// that the file has changed since that was read.
+// attempt makes the change on the current version. It returns ErrConflict if the file has changed since it was read.
 func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, error) {
 	cur, err := n.load(ctx)
 	if err != nil {
@@ -185,17 +180,16 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur}, ev, nil
 }
 
-// commit makes a plan's edits: in the document, in the log, in the file. It
-// changes nothing and returns ErrConflict if the file is not what cur was read
-// from.
+// commit applies a plan's edits to the document, the log and the file. If the file is not the one that cur was read
+// from, it changes nothing and returns ErrConflict.
 func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Plan, c Change) (*model.Event, error) {
 	at := n.node.Place()
 	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
 	switch {
 	case len(raw) > model.MaxNote:
-		return nil, &model.Error{Op: "write", Path: at.Path, Err: model.ErrTooLarge} // its marks are what is too much
+		return nil, &model.Error{Op: "write", Path: at.Path, Err: model.ErrTooLarge} // the marks make it too large
 	case !utf8.ValidString(raw):
-		return nil, &model.Error{Op: "write", Path: at.Path, Err: model.ErrInvalidUTF8} // a person saved it so
+		return nil, &model.Error{Op: "write", Path: at.Path, Err: model.ErrInvalidUTF8} // a user saved invalid text
 	}
 	if n.live != nil {
 		s, err := n.changeLive(ctx, cur, &plan, c.By)
@@ -224,7 +218,6 @@ func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Pl
 	return n.succeed(cur, n.newVersion(raw, modTime)), nil
 }
 
-// orTime is t, unless that is zero.
 func orTime(t, otherwise time.Time) time.Time {
 	if t.IsZero() {
 		return otherwise
@@ -232,8 +225,7 @@ func orTime(t, otherwise time.Time) time.Time {
 	return t
 }
 
-// Plan decides, before anything is written, what text makes of the raw text of cur, the
-// current version.
+// Plan computes how text changes the raw text of cur, the current version. It writes nothing.
 func (n *Locked) Plan(cur *model.Version, text string, by model.Author) (planner.Plan, error) {
 	return n.set.plan(&n.document, cur, text, by)
 }

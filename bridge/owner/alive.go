@@ -11,28 +11,25 @@ import (
 	"time"
 )
 
-// A connection to a socket succeeds as long as its process exists, even if that is suspended; and an answer may rightly take
-// minutes. So a client that waits for an answer checks on another connection whether the owner runs.
+// A connection to a socket succeeds as long as its process exists, even if the process is suspended, and a response may
+// legitimately take minutes. So a client that waits for a response checks on another connection whether the owner runs.
 
-// AlivePath is the path that a running owner answers at once.
 const AlivePath = "/alive"
 
-// CheckPath is answered with what is wrong with what the owner keeps: by the places of folders, "" for nothing.
+// CheckPath returns the problems of the owner's stored data by the locations of the roots, "" for none.
 const CheckPath = "/kept/check"
 
-// InfoPath is answered with the owner's Info.
 const InfoPath = "/info"
 
 const (
 	// lookEvery is the interval of these checks.
 	lookEvery = 2 * time.Second
-	// stoppedAfter is how long a process may be stopped before the client gives up.
+	// stoppedAfter is how long a process must be stopped before the client gives up.
 	stoppedAfter = time.Second
-	// answerTimeout is how long a running owner may take to answer on a busy machine.
+	// answerTimeout is how long a running owner may take to respond on a busy machine.
 	answerTimeout = 20 * time.Second
 )
 
-// StoppedError is the error for an owner whose process is suspended.
 type StoppedError struct{ Owner Info }
 
 func (e *StoppedError) Error() string {
@@ -41,14 +38,13 @@ func (e *StoppedError) Error() string {
 
 var errSilent = errors.New("no answer")
 
-// Stopped reports whether the owner's process is suspended; false without /proc.
+// Stopped reports whether the owner's process is suspended. It returns false without /proc.
 func (i Info) Stopped() bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", i.PID))
-	state := stat[bytes.LastIndex(stat, []byte(") "))+1:] // the name before it may hold any character
+	state := stat[bytes.LastIndex(stat, []byte(") "))+1:] // the name before it may contain any character
 	return err == nil && (bytes.HasPrefix(state, []byte(" T")) || bytes.HasPrefix(state, []byte(" t")))
 }
 
-// Alive returns nil if the owner runs.
 func (c *Client) Alive(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errSilent)
 	defer cancel()
@@ -56,7 +52,7 @@ func (c *Client) Alive(ctx context.Context) error {
 	go func() { answered <- c.ask(ctx) }()
 	tick := time.NewTicker(stoppedAfter / 4)
 	defer tick.Stop()
-	var since time.Time // when it was first seen stopped
+	var since time.Time // when the process was first found stopped
 	for {
 		select {
 		case err := <-answered:
@@ -80,7 +76,7 @@ func (c *Client) Alive(ctx context.Context) error {
 	}
 }
 
-// ask makes one request. Any answer counts: an older relayfs lacks the path.
+// ask makes one request. It accepts any response: an older relayfs lacks the path.
 func (c *Client) ask(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://relayfs"+AlivePath, nil)
 	if err != nil {
@@ -93,7 +89,7 @@ func (c *Client) ask(ctx context.Context) error {
 	return resp.Body.Close()
 }
 
-// attended runs do, which waits for an answer, and cancels it if the owner does not run.
+// attended runs do, which waits for a response, and cancels it if the owner does not run.
 func (c *Client) attended(ctx context.Context, do func(context.Context) error) error {
 	watched, cancel := context.WithCancelCause(ctx)
 	var watcher sync.WaitGroup

@@ -2,5 +2,5 @@
 
 package owner
 
-// birthOf returns 0: inodes are not reused here.
+// birthOf returns 0: inode numbers are not reused here.
 func birthOf(string) int64 { return 0 }

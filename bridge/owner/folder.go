@@ -9,13 +9,12 @@ import (
 	"path/filepath"
 )
 
-// Folder is the path of the state folder, or of a folder in it, which only its user can read. Its methods, and package
-// store, open everything in it. The empty Folder has no files and refuses new ones.
+// Folder is the path of the state folder, or of a folder in it, accessible only by its user. All files in it are opened
+// through its methods or by package store. The empty Folder has no files and refuses new ones.
 type Folder string
 
 func (f Folder) Sub(name string) Folder { return Folder(f.Path(name)) }
 
-// Path returns the path of a file in it, for messages.
 func (f Folder) Path(name string) string {
 	if f == "" {
 		return ""
@@ -23,7 +22,7 @@ func (f Folder) Path(name string) string {
 	return filepath.Join(string(f), name)
 }
 
-// Make creates the folder and its parents. The other methods do not.
+// Make creates the folder and its parents. No other method creates them.
 func (f Folder) Make() error { return os.MkdirAll(string(f), 0o700) }
 
 func (f Folder) FS() fs.FS { return os.DirFS(string(f)) }
@@ -32,12 +31,10 @@ func (f Folder) Open(name string) (*os.File, error) { return os.Open(f.Path(name
 
 func (f Folder) Read(name string) ([]byte, error) { return os.ReadFile(f.Path(name)) }
 
-// Append opens a file for appending, and creates it if it is missing.
 func (f Folder) Append(name string) (*os.File, error) {
 	return os.OpenFile(f.Path(name), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 }
 
-// Create creates a file, or returns fs.ErrExist.
 func (f Folder) Create(name string, data []byte) error {
 	file, err := os.OpenFile(f.Path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -47,20 +44,20 @@ func (f Folder) Create(name string, data []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// Replace replaces the content of a file atomically, also across a power cut.
+// Replace replaces the content of a file atomically, even across a power cut.
 func (f Folder) Replace(name string, data []byte) error {
 	return f.Put(name, func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(data)); return err })
 }
 
-// PartPrefix begins the names of files that Put has not finished.
+// PartPrefix begins the names of unfinished files of Put.
 const PartPrefix = ".part-"
 
-// Put is Replace with the output of fill. After an error, also of fill, nothing has changed.
+// Put is Replace with the output of fill. If it fails, or fill does, nothing has changed.
 func (f Folder) Put(name string, fill func(io.Writer) error) error {
 	if f == "" {
 		return fs.ErrNotExist
 	}
-	part, err := os.CreateTemp(string(f), PartPrefix) // of mode 0600
+	part, err := os.CreateTemp(string(f), PartPrefix) // with mode 0600
 	if err != nil {
 		return err
 	}
@@ -73,7 +70,7 @@ func (f Folder) Put(name string, fill func(io.Writer) error) error {
 	return f.sync()
 }
 
-// sync makes the names in the folder durable, if the disk can.
+// sync makes the names in the folder durable, if the file system can.
 func (f Folder) sync() error {
 	dir, err := os.Open(string(f))
 	if err != nil {
@@ -87,7 +84,7 @@ func (f Folder) Remove(name string) error { return os.Remove(f.Path(name)) }
 
 func (f Folder) RemoveAll() error { return os.RemoveAll(string(f)) }
 
-// Size returns the bytes of all files in the folder, without those that it cannot read.
+// Size returns the total size in bytes of all readable files in the folder.
 func (f Folder) Size() (bytes int64) {
 	_ = fs.WalkDir(f.FS(), ".", func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {

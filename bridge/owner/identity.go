@@ -14,18 +14,17 @@ import (
 	"time"
 )
 
-// A state folder is named after the path of its vault. It also records which directory that is, so that a vault keeps its
-// state when it is moved or renamed on its disk. In every other case the owner prints a sentence and leaves the decision to
-// the user (Adopt).
+// A state folder is named after the path of its vault. It also identifies the directory, so that a vault keeps its state
+// when it is moved or renamed on its disk. In every other case the owner prints a notice and leaves the decision to the
+// user (Adopt).
 
 const identityName = "vault.json"
 
-// identity identifies the directory of a vault.
 type identity struct {
-	Vault  string `json:"vault"` // its last path
+	Vault  string `json:"vault"` // last known path
 	Device uint64 `json:"device"`
 	Inode  uint64 `json:"inode"`
-	Born   int64  `json:"born,omitempty"` // ns since 1970; 0 if the file system does not say
+	Born   int64  `json:"born,omitempty"` // Unix nanoseconds; 0 if the file system does not record it
 }
 
 func identify(dir string) (identity, error) {
@@ -38,8 +37,8 @@ func identify(dir string) (identity, error) {
 	return id, nil
 }
 
-// isSame reports whether both are one directory. Disks reuse inodes, and some change their device number at each start: the
-// birth time decides.
+// isSame reports whether both are the same directory. Disks reuse inode numbers, and some get another device number at
+// each boot; the time of birth decides then.
 func (id identity) isSame(other identity) bool {
 	if id.Inode == 0 || id.Inode != other.Inode {
 		return false
@@ -50,31 +49,29 @@ func (id identity) isSame(other identity) bool {
 	return id.Device == other.Device
 }
 
-// isOther reports whether both are certainly different directories. Without a birth time that is unknown: FAT and sshfs
-// renumber inodes at each mount.
+// isOther reports whether both are certainly different directories. It needs times of birth: FAT and sshfs renumber
+// inodes at each mount.
 func (id identity) isOther(other identity) bool {
 	return id.Born != 0 && other.Born != 0 && id.Born != other.Born
 }
 
-// isGone reports whether the vault has left its path.
 func (id identity) isGone() bool {
 	now, err := identify(id.Vault)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && id.isOther(now)
 }
 
-// isEmpty reports whether a directory has only hidden files: it may be a mount point without its disk, and is not a vault yet.
+// isEmpty reports whether a directory has only hidden files. Such a directory may be a mount point without its disk, and
+// is not a vault yet.
 func isEmpty(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") })
 }
 
-// readIdentity returns the vault of a state folder; known is false for the folders of servers.
 func readIdentity(state string) (id identity, known bool) {
 	data, err := os.ReadFile(filepath.Join(state, identityName))
 	return id, err == nil && json.Unmarshal(data, &id) == nil && id.Vault != ""
 }
 
-// saveIdentity records the vault of c.State.
 func saveIdentity(c LockRequest) error {
 	now, err := identify(c.Vault)
 	if err != nil {
@@ -90,7 +87,6 @@ func saveIdentity(c LockRequest) error {
 	return Folder(c.State).Replace(identityName, append(data, '\n'))
 }
 
-// states returns the state folders in base that record their vault.
 func states(base string) map[string]identity {
 	found := make(map[string]identity)
 	entries, _ := os.ReadDir(base) // without the folder there are no states
@@ -103,8 +99,8 @@ func states(base string) map[string]identity {
 	return found
 }
 
-// StateOf returns the state folder of the vault in dir: own, which is named after its path, unless a running owner has
-// another one, because the directory was renamed or has several paths.
+// StateOf returns the state folder of the vault in dir. It is own, which is named after the path, unless a running owner
+// uses another one, because the directory was renamed or has several paths.
 func StateOf(own, dir string) string {
 	if _, err := os.Stat(own); err == nil {
 		return own
@@ -124,7 +120,6 @@ func StateOf(own, dir string) string {
 	return own
 }
 
-// isOwned reports whether a running process owns a state folder.
 func isOwned(state string) bool {
 	f, err := os.OpenFile(filepath.Join(state, lockName), os.O_RDWR, 0)
 	if err != nil {
@@ -145,7 +140,7 @@ func (o *Owner) settle(c LockRequest) error {
 		if err != nil {
 			return err
 		}
-		o.notice("another folder was at %s: its authors, log and proposals are kept, and come back with it; if this is the same vault, end what serves it and run: "+
+		o.notice("another folder was at %s: relayfs keeps its authors, log and proposals and will use them when it is back; if this is the same vault, stop the relayfs that serves it and run: "+
 			"relayfs adopt %s %s", quoted(c.Vault), quoted(aside), quoted(c.Vault))
 		return o.followMoved(c, now, aside)
 	}
@@ -155,11 +150,10 @@ func (o *Owner) settle(c LockRequest) error {
 	return o.followMoved(c, now, "")
 }
 
-// mostGone is how many states without a vault are named.
 const mostGone = 3
 
-// followMoved moves the state of the vault from its old place. Without one, it names the states whose vaults are gone,
-// except for the one that was just set aside.
+// followMoved moves the state of the vault from its old place. If there is none, it names the states whose vaults are
+// gone, except the one that was just set aside.
 func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 	var gone []string
 	all := states(filepath.Dir(c.State))
@@ -173,7 +167,7 @@ func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 			if err := os.Rename(state, c.State); err != nil {
 				return fmt.Errorf("state folder: %w", err)
 			}
-			o.notice("vault %s was %s before: its authors, log and proposals are taken over", quoted(c.Vault), quoted(id.Vault))
+			o.notice("vault %s was %s before: it keeps its authors, log and proposals", quoted(c.Vault), quoted(id.Vault))
 			return nil
 		}
 		if _, err := os.Stat(id.Vault); errors.Is(err, fs.ErrNotExist) && state != aside {
@@ -181,13 +175,12 @@ func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 		}
 	}
 	for _, state := range gone[:min(mostGone, len(gone))] {
-		o.notice("%[1]s has no authors, log and proposals, and the vault %[2]s that had some is gone: if it is the same vault, end what serves it and run: "+
+		o.notice("%[1]s has no authors, log and proposals, and the vault %[2]s that had some is gone: if it is the same vault, stop the relayfs that serves it and run: "+
 			"relayfs adopt %[3]s %[1]s", quoted(c.Vault), quoted(all[state].Vault), quoted(state))
 	}
 	return nil
 }
 
-// lastUse returns when a process last locked or released a state folder.
 func lastUse(state string) (t time.Time) {
 	if st, err := os.Stat(state); err == nil {
 		t = st.ModTime()
@@ -195,7 +188,7 @@ func lastUse(state string) (t time.Time) {
 	return t
 }
 
-// plainPath matches paths that a shell takes without quotes.
+// plainPath matches paths that need no quotes in a shell.
 var plainPath = regexp.MustCompile(`^[\w/.+,:@%\x{80}-\x{10ffff}-]*$`)
 
 func quoted(path string) string {
@@ -205,7 +198,7 @@ func quoted(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// setAside renames a state folder so that it belongs to no vault.
+// setAside renames a state folder so that no vault uses it.
 func setAside(state string) (string, error) {
 	aside := state + "-" + time.Now().UTC().Format("20060102T150405.000")
 	if err := os.Rename(state, aside); err != nil {
@@ -214,19 +207,17 @@ func setAside(state string) (string, error) {
 	return aside, nil
 }
 
-// NestedError is the error for a vault that lies in another served one.
+// NestedError is the error for a vault inside another served one, or around it.
 type NestedError struct{ Vault, Other string }
 
 func (e *NestedError) Error() string {
 	return fmt.Sprintf("vaults %q and %q lie inside each other: their notes would be served twice", e.Vault, e.Other)
 }
 
-// IsWithin reports whether path is dir or lies in it.
 func IsWithin(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// nested returns a NestedError if this vault and a served one lie inside each other.
 func nested(c LockRequest) error {
 	for state, id := range states(filepath.Dir(c.State)) {
 		inside := id.Vault != c.Vault && (IsWithin(id.Vault, c.Vault) || IsWithin(c.Vault, id.Vault))
@@ -237,8 +228,8 @@ func nested(c LockRequest) error {
 	return nil
 }
 
-// Adopt turns the state folder from, which no process serves, into the state of the vault in c. It sets a previous state of
-// that vault aside and returns its new name, "" for none.
+// Adopt turns the state folder from, which no process may serve, into the state of the vault in c. It sets a previous
+// state of that vault aside and returns its new name, or "".
 func Adopt(from string, c LockRequest) (aside string, err error) {
 	defer lockStateDirs(filepath.Dir(c.State))()
 	for _, state := range []string{from, c.State} {
@@ -248,7 +239,7 @@ func Adopt(from string, c LockRequest) (aside string, err error) {
 		}
 	}
 	if id, known := readIdentity(from); known && !id.isGone() && id.Vault != c.Vault {
-		return "", fmt.Errorf("vault %q is still there and keeps its state; a copy starts with a new one", id.Vault)
+		return "", fmt.Errorf("vault %q still exists and keeps its state; a copy of it starts with empty state", id.Vault)
 	}
 	if _, err := os.Stat(from); err != nil {
 		return "", fmt.Errorf("state folder: %w", err)
@@ -264,7 +255,7 @@ func Adopt(from string, c LockRequest) (aside string, err error) {
 	return aside, saveIdentity(c)
 }
 
-// lockStateDirs lets one process at a time inspect and move the state folders in base.
+// lockStateDirs ensures that only one process at a time inspects and moves the state folders in base.
 func lockStateDirs(base string) (done func()) {
 	if os.MkdirAll(base, 0o700) != nil {
 		return func() {} // creating the state folder reports it

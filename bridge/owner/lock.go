@@ -13,7 +13,6 @@ import (
 	"time"
 )
 
-// Info describes an owner.
 type Info struct {
 	PID        int       `json:"pid"`
 	Command    string    `json:"command"` // "mount", "mcp", ...
@@ -23,14 +22,14 @@ type Info struct {
 	Started    time.Time `json:"started"`
 	Version    string    `json:"version"`
 	Log        string    `json:"log,omitempty"`  // the file that it logs to, "" if that is its stderr
-	HTTP       *HTTP     `json:"http,omitempty"` // nil if it has no port
-	// HandoverStarted is when the owner began to hand over, else zero. Clients wait for the next owner.
+	HTTP       *HTTP     `json:"http,omitempty"` // nil without a port
+	// HandoverStarted is the time when the owner began to hand over, or zero. Clients wait for the next owner.
 	HandoverStarted time.Time `json:"handedOver,omitzero"`
 }
 
 type HTTP struct {
 	URL       string `json:"url"`
-	TokenFile string `json:"tokenFile"` // holds the bearer token; readable by its user only
+	TokenFile string `json:"tokenFile"` // file with the bearer token; readable only by its user
 }
 
 func (i Info) String() string {
@@ -41,10 +40,9 @@ func (i Info) String() string {
 	return s
 }
 
-// AlreadyServedError is the error for a vault that another process serves.
 type AlreadyServedError struct {
 	Vault string // its directory, "" if it has none
-	Name  string // of the claim
+	Name  string // name in the claim
 	Owner *Info  // nil if unknown
 }
 
@@ -55,7 +53,8 @@ func (e *AlreadyServedError) Error() string {
 	return fmt.Sprintf("%s is already served by %v", e.Name, *e.Owner)
 }
 
-// LockRequest names a state folder and the directory of a local vault. Name is for messages, by default after the directory.
+// LockRequest names a state folder and the directory of a local vault. Name is for messages and defaults to the
+// directory's.
 type LockRequest struct{ Vault, State, Name string }
 
 func (c LockRequest) name() string {
@@ -65,13 +64,12 @@ func (c LockRequest) name() string {
 	return fmt.Sprintf("vault %q", c.Vault)
 }
 
-// Owner holds claims until Release.
 type Owner struct {
-	Notices []string // sentences for a user about moved states
+	Notices []string // notices to the user about moved states
 
 	claims []LockRequest
 	locks  []*os.File
-	made   []LockRequest // those whose state folder was missing
+	made   []LockRequest // claims whose state folder was missing
 
 	mu   sync.Mutex // guards the field below
 	info Info       // the last announcement
@@ -82,7 +80,7 @@ const (
 	infoName = "owner.json"
 )
 
-// Acquire takes every claim, or none: an *AlreadyServedError. It creates missing state folders.
+// Acquire takes every claim, or none and returns an *AlreadyServedError. It creates missing state folders.
 func Acquire(claims []LockRequest) (*Owner, error) {
 	o := &Owner{claims: claims}
 	for _, c := range claims {
@@ -98,7 +96,7 @@ func (o *Owner) notice(format string, args ...any) {
 	o.Notices = append(o.Notices, fmt.Sprintf(format, args...))
 }
 
-// lock locks a claim, one process at a time, so that each sees the others' claims.
+// lock locks a claim. Only one process at a time does so, so that each sees the claims of the others.
 func (o *Owner) lock(c LockRequest) error {
 	defer lockStateDirs(filepath.Dir(c.State))()
 	if c.Vault != "" {
@@ -136,18 +134,17 @@ func (o *Owner) lock(c LockRequest) error {
 		return ownedBy(c, err)
 	}
 	if err := saveIdentity(c); err != nil {
-		o.notice("where vault %s is could not be noted: %v; mend that before you move the vault, or relayfs does not find what is kept for it by itself", quoted(c.Vault), err)
+		o.notice("cannot record the location of vault %s: %v; fix this before you move the vault, or relayfs will not find its data", quoted(c.Vault), err)
 	}
 	return nil
 }
 
 var errHeld = errors.New("locked by another process")
 
-// lockRetryWait is how long to wait for a lock whose owner is dead: a child process that it was just starting holds copies
-// of its files for a moment.
+// lockRetryWait is how long to wait for a lock whose owner is dead: a child process that the owner was starting briefly
+// holds copies of its files.
 const lockRetryWait = 10 * time.Second
 
-// flock locks a file or a folder of a state folder.
 func flock(f *os.File, state string) error {
 	err := tryLock(f)
 	for end := time.Now().Add(lockRetryWait); errors.Is(err, errHeld) && ownerIsDead(state) && time.Now().Before(end); err = tryLock(f) {
@@ -159,7 +156,6 @@ func flock(f *os.File, state string) error {
 	return nil
 }
 
-// ownerIsDead reports whether the announced owner ended without releasing its locks.
 func ownerIsDead(state string) bool {
 	info, err := Read(state)
 	return err == nil && info.HandoverStarted.IsZero() && ended(info.PID)
@@ -173,15 +169,15 @@ func ownedBy(c LockRequest, err error) error {
 	return &AlreadyServedError{Vault: c.Vault, Name: c.name(), Owner: info}
 }
 
-// Announce publishes info in all state folders. If it fails, the claims hold, but nobody finds the owner: call AnnounceAgain
-// later.
+// Announce publishes info in all state folders. If it fails, the claims hold, but clients cannot find the owner: call
+// AnnounceAgain later.
 func (o *Owner) Announce(info Info) error {
 	return o.announce(func(i *Info) { *i = info })
 }
 
 func (o *Owner) AnnounceAgain() error { return o.announce(func(*Info) {}) }
 
-// HandOver announces a handover. The announcement stays after Release, until the next owner replaces it.
+// HandOver announces a handover. The announcement stays after Release until the next owner replaces it.
 func (o *Owner) HandOver() error {
 	return o.announce(func(i *Info) { i.HandoverStarted = time.Now().UTC() })
 }
@@ -196,7 +192,7 @@ func (o *Owner) announce(change func(*Info)) error {
 	}
 	for _, c := range o.claims {
 		err := Folder(c.State).Replace(infoName, append(data, '\n'))
-		if err != nil { // on a full disk there is room where the last owner's was
+		if err != nil { // a full disk still has the room of the last owner's file
 			err = overwriteFile(filepath.Join(c.State, infoName), append(data, '\n'))
 		}
 		if err != nil {
@@ -206,7 +202,7 @@ func (o *Owner) announce(change func(*Info)) error {
 	return nil
 }
 
-// overwriteFile writes to an existing file. Readers may see a part.
+// overwriteFile writes to an existing file. Readers may see a partial write.
 func overwriteFile(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -231,13 +227,13 @@ func (o *Owner) Release() {
 	o.locks = nil
 }
 
-// Forget is Release for an owner that has stored nothing: it removes the state folders that it created.
+// Forget is Release for an owner that has stored no data: it removes the state folders that it created.
 func (o *Owner) Forget() {
 	var bases []string
 	for _, c := range o.made {
 		if base := filepath.Dir(c.State); !slices.Contains(bases, base) {
 			bases = append(bases, base)
-			defer lockStateDirs(base)() // nobody locks a folder that is about to go
+			defer lockStateDirs(base)() // prevents locks on a folder that is about to be removed
 		}
 	}
 	o.Release()
@@ -246,7 +242,7 @@ func (o *Owner) Forget() {
 	}
 }
 
-// Read returns the last announcement in a state folder; its owner may have ended.
+// Read returns the last announcement in a state folder. Its owner may have ended.
 func Read(state string) (*Info, error) {
 	data, err := os.ReadFile(filepath.Join(state, infoName))
 	if err != nil {
@@ -259,7 +255,6 @@ func Read(state string) (*Info, error) {
 	return &info, nil
 }
 
-// Running returns the running owners below base, a folder of state folders.
 func Running(base string) ([]Info, error) {
 	entries, err := os.ReadDir(base)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ended reports whether there is no process pid.
 func ended(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
 
 func tryLock(f *os.File) error {

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ended is not needed: on Windows no process starts as a copy of another.
+// ended returns false: it is not needed, since no process on Windows starts as a copy of another.
 func ended(int) bool { return false }
 
-// tryLock locks a file until it is closed. Windows cannot lock folders, so two state folders for one vault go unnoticed.
+// tryLock locks a file until it is closed. Windows cannot lock folders, so two state folders for one vault are not
+// detected.
 func tryLock(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil || st.IsDir() {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PeerPID returns the process at the other end of a connection to this process's socket, 0 if unknown.
+// PeerPID returns the ID of the process at the other end of a connection to this process's socket, or 0 if unknown.
 func PeerPID(conn net.Conn) (pid int) {
 	c, ok := conn.(*net.UnixConn)
 	if !ok {

@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// Listen opens this process's socket, for the same user only, and returns its path.
+// Listen opens this process's socket, accessible only by the same user, and returns its path.
 func Listen() (net.Listener, string, error) {
 	dir, err := socketDir()
 	if err != nil {
@@ -41,7 +41,7 @@ func Listen() (net.Listener, string, error) {
 	return l, path, nil
 }
 
-// All returns the running owners of this user with any state folder. For an owner that does not answer it returns only
+// All returns the running owners of this user with any state folder. For an owner that does not respond it returns only
 // process and socket.
 func All(ctx context.Context) []Info {
 	dir, err := socketDir()
@@ -60,7 +60,6 @@ func All(ctx context.Context) []Info {
 	return all
 }
 
-// sockets returns the paths of the sockets in dir, each with its process.
 func sockets(dir string) map[string]int {
 	found := make(map[string]int)
 	entries, _ := os.ReadDir(dir)
@@ -73,17 +72,16 @@ func sockets(dir string) map[string]int {
 	return found
 }
 
-// sweepSockets removes the sockets of processes that were killed.
 func sweepSockets(dir string) {
 	for path, pid := range sockets(dir) {
-		// On a folder shared with another container, a number of a process means nothing.
+		// If the folder is shared with another container, a process ID may belong to the other container.
 		if ended(pid) && !IsReachable(Info{Socket: path}) {
 			os.Remove(path)
 		}
 	}
 }
 
-// socketDir returns a short path, because that of a socket may not exceed 107 bytes.
+// socketDir returns a short path, because the path of a socket is limited to 107 bytes.
 func socketDir() (string, error) {
 	dir := filepath.Join(os.TempDir(), "relayfs-"+strconv.Itoa(os.Getuid()))
 	if run := os.Getenv("XDG_RUNTIME_DIR"); run != "" && len(run) < 60 {
@@ -102,21 +100,20 @@ func socketDir() (string, error) {
 	return dir, nil
 }
 
-// SourceParam is the query parameter with a source of the client, once for each source, as in the owner's claims. A client
-// reaches only these sources, or everything without the parameter.
+// SourceParam is the query parameter that limits a client to some sources, once for each source, as in the owner's
+// claims. Without it a client reaches all of them.
 const SourceParam = "source"
 
 // AgentParam is the query parameter of a client that an agent has started: it reaches what agents reach.
 const AgentParam = "agent"
 
-// Client talks to an owner.
 type Client struct {
 	// Agent sends AgentParam. Set it before use.
 	Agent bool
-	// Next finds the next owner after one that has ended, nil if there is none yet. Without Next the client ends with its
-	// owner. Set it before use.
+	// Next finds the owner that follows one that has ended, or returns nil if there is none yet. Without Next the client
+	// ends with its owner. Set it before use.
 	Next func() (*Info, error)
-	// Waits is called while the owner works on an answer, and with 0 when it has come.
+	// Waits is called while the owner works on a response, and with 0 when the response has arrived.
 	Waits func(time.Duration)
 
 	sources []string
@@ -135,7 +132,6 @@ func NewClient(info Info, sources ...string) *Client {
 	return c
 }
 
-// NewClientOf returns a client of a server in this process.
 func NewClientOf(dial func(context.Context) (net.Conn, error)) *Client {
 	c := new(Client)
 	c.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
@@ -148,7 +144,6 @@ func (c *Client) Info() Info {
 	return c.info
 }
 
-// dial connects to the owner, or to the next one.
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	info := c.Info()
 	conn, err := dial(ctx, info)
@@ -167,7 +162,6 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	return conn, err
 }
 
-// address returns the URL of path, with the sources of the client.
 func (c *Client) address(path string, query url.Values) string {
 	all := url.Values{SourceParam: c.sources}
 	if c.Agent {
@@ -208,7 +202,7 @@ func (c *Client) Post(ctx context.Context, path string, body, v any) error {
 
 type EndedError struct {
 	Owner Info
-	Sent  bool // the request may have reached it
+	Sent  bool // the request may have reached the owner
 }
 
 func (e *EndedError) Error() string { return fmt.Sprintf("%v has ended; start it again", e.Owner) }
@@ -221,7 +215,6 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	return c.Do(ctx, method, path, query, header, body, func(resp *http.Response) error { return json.NewDecoder(resp.Body).Decode(v) })
 }
 
-// Do sends a request, and passes its answer to take.
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, header http.Header, body []byte, take func(*http.Response) error) error {
 	return c.attended(ctx, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, method, c.address(path, query), bytes.NewReader(body))
@@ -243,7 +236,7 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	})
 }
 
-// exitTimeout bounds the time in which a killed process closes its socket.
+// exitTimeout is the maximum time in which a killed process closes its socket.
 const exitTimeout = time.Second
 
 func (c *Client) unanswered(err error) error {
@@ -252,7 +245,7 @@ func (c *Client) unanswered(err error) error {
 	}
 	gone := false
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
-		// An ending process closes its connections, some before the socket.
+		// An ending process closes its connections, some of them before the socket.
 		for start := time.Now(); !gone && time.Since(start) < exitTimeout; time.Sleep(exitTimeout / 20) {
 			gone = !IsReachable(c.Info())
 		}
@@ -268,9 +261,9 @@ func (c *Client) unanswered(err error) error {
 
 type RefusedError struct {
 	Owner  Info
-	Status int // of HTTP
+	Status int // HTTP status
 	Text   string
-	Hint   string // what to do about it, "" if that is not known
+	Hint   string // the fix, "" if unknown
 }
 
 func (e *RefusedError) Error() string {
@@ -285,10 +278,10 @@ func (c *Client) refusal(resp *http.Response) error {
 	return &RefusedError{c.Info(), resp.StatusCode, string(bytes.TrimSpace(text)), resp.Header.Get("Hint")}
 }
 
-// Open sends a GET whose answer may take as long as it likes. The caller closes the body.
+// Open sends a GET without a time limit for the response. The caller closes the body.
 func (c *Client) Open(ctx context.Context, path string, query url.Values) (resp *http.Response, err error) {
 	err = c.attended(ctx, func(attended context.Context) error {
-		whole, cancel := context.WithCancel(ctx) // also of the body
+		whole, cancel := context.WithCancel(ctx) // also cancels the body
 		stop := context.AfterFunc(attended, cancel)
 		defer stop()
 		req, err := http.NewRequestWithContext(whole, http.MethodGet, c.address(path, query), nil)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// inodeOf returns the device and inode of a file, zeros if unknown.
+// inodeOf returns the device and inode of a file, or zeros if unknown.
 func inodeOf(st fs.FileInfo) (device, inode uint64) {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {

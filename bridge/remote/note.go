@@ -15,8 +15,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Document returns the live document of the note at rel. It fetches one that was never
-// fetched, before all others.
+// Document returns the live document of the note at rel. If the document was never fetched, it is fetched first,
+// before all others.
 func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, error) {
 	d, _, err := s.document(ctx, "open", rel)
 	if err == nil && !model.Path(rel).IsNote() {
@@ -28,8 +28,7 @@ func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, err
 	return d, nil
 }
 
-// document returns the document of the note or canvas at rel, fetched. Errors:
-// model.ErrNotNote for other files.
+// document returns the fetched document of the note or canvas at rel; model.ErrNotNote for other files.
 func (s *Source) document(ctx context.Context, op, rel string) (*replica.Document, replica.Format, error) {
 	e, err := s.listing.Find(op, rel)
 	if err != nil {
@@ -43,13 +42,12 @@ func (s *Source) document(ctx context.Context, op, rel string) (*replica.Documen
 		return nil, format, listing.Failed(op, rel, model.ErrNotNote)
 	}
 	d := s.set.Document(model.DocID(e.ID))
-	if e.Type == folderdoc.TypeCanvas { // listed when it is here
+	if e.Type == folderdoc.TypeCanvas { // a canvas is listed only once it is fetched
 		return d, format, nil
 	}
 	return d, format, listing.Failed(op, rel, s.schedule.Fetched(ctx, d))
 }
 
-// Read returns the bytes of the file at rel.
 func (s *Source) Read(ctx context.Context, rel string) ([]byte, model.Stamp, error) {
 	d, format, err := s.document(ctx, "read", rel)
 	switch {
@@ -61,7 +59,7 @@ func (s *Source) Read(ctx context.Context, rel string) ([]byte, model.Stamp, err
 	return d.Read(format)
 }
 
-// Replace sets the content of a file, if r.Expect names the present one.
+// Replace sets the content of a file, if r.IfMatch names the current one.
 func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	d, format, err := s.document(ctx, "write", rel)
 	switch {
@@ -74,7 +72,7 @@ func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (
 	return stamp, listing.Failed("write", rel, err)
 }
 
-// Merges reports whether a file is a canvas: what is written to one merges.
+// CanMerge reports whether a file is a canvas: writes to a canvas merge.
 func (s *Source) CanMerge(rel string) bool {
 	if e, err := s.listing.Find("merge", rel); err == nil {
 		return e.Type == folderdoc.TypeCanvas
@@ -83,13 +81,13 @@ func (s *Source) CanMerge(rel string) bool {
 	return typ == folderdoc.TypeCanvas
 }
 
-// Form returns the bytes of a canvas to which data was written.
+// Normalize returns the bytes of a canvas after data was written to it.
 func (s *Source) Normalize(data []byte) ([]byte, error) {
 	data, err := canvasdoc.Form(data)
 	return data, listing.Failed("write", "", err)
 }
 
-// Merge makes of a canvas what somebody who had read base made of that.
+// Merge merges data, a writer's new version of base, into a canvas.
 func (s *Source) Merge(ctx context.Context, rel string, base, data []byte) (model.Stamp, error) {
 	d, format, err := s.document(ctx, "write", rel)
 	if err != nil {
@@ -103,7 +101,6 @@ func (s *Source) Merge(ctx context.Context, rel string, base, data []byte) (mode
 	return stamp, err
 }
 
-// Create creates a file.
 func (s *Source) Create(ctx context.Context, rel string, file model.NewFile) (model.Stamp, error) {
 	typ, _ := folderdoc.TypeOf(rel)
 	format, ok := replica.FormatOf(typ)
@@ -120,7 +117,7 @@ func (s *Source) Create(ctx context.Context, rel string, file model.NewFile) (mo
 	return stamp, err
 }
 
-// NewDocument creates a note: a draft, until the server has its content.
+// NewDocument creates a note. It is a draft until the server has its content.
 func (s *Source) NewDocument(_ context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
 	if !model.Path(rel).IsNote() {
 		return nil, listing.Failed("create", rel, model.ErrNotNote)

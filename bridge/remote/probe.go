@@ -15,17 +15,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Finding is the result of Probe.
 type Finding struct {
 	Entries  int      // notes, folders and other files of the folder
-	ReadOnly bool     // the server takes no changes
-	Costs    error    // what relayfs costs other clients, see transport.Server
+	ReadOnly bool     // the server accepts no changes
+	Costs    error    // disadvantages for other clients; see transport.Server
 	Withheld []string // paths of the attachments that the server withholds
-	Reason   error    // why it does
+	Reason   error    // why the server withholds them
 }
 
-// Probe connects to the server once and reads the folder's document. It stores nothing, and
-// creates no document at a y-sweet or relay-server.
+// Probe connects to the server once and reads the folder's document. It stores nothing, and does not create a
+// document on a y-sweet or relay-server.
 func Probe(ctx context.Context, o Options) (f Finding, err error) {
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()
@@ -49,7 +48,7 @@ func Probe(ctx context.Context, o Options) (f Finding, err error) {
 	return f, err
 }
 
-// examine opens a document, which is not created if that can be avoided.
+// examine opens a document, if possible without creating it.
 func examine(ctx context.Context, server transport.Server, name string) (l *transport.Link, full bool, err error) {
 	if e, ok := server.(transport.Examiner); ok {
 		return e.Examine(ctx, name)
@@ -58,7 +57,7 @@ func examine(ctx context.Context, server transport.Server, name string) (l *tran
 	return l, err == nil && !l.ReadOnly(), err
 }
 
-// withheld returns the attachments if the server withholds the first of them.
+// withheld returns all attachments if the server withholds the first one.
 func withheld(ctx context.Context, server transport.Files, folder string, entries []folderdoc.Entry) (paths []string, reason error) {
 	entries = slices.DeleteFunc(entries, func(e folderdoc.Entry) bool { return !listing.IsAttachment(e) })
 	if len(entries) == 0 {
@@ -75,7 +74,6 @@ func withheld(ctx context.Context, server transport.Files, folder string, entrie
 	return paths, reason
 }
 
-// entriesOf reads a folder's document.
 func entriesOf(ctx context.Context, l *transport.Link) ([]folderdoc.Entry, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	l.Send(ysync.AppendStep1(nil, doc.EncodeStateVector()))

@@ -157,7 +157,7 @@ func TestChannelWithServerToken(t *testing.T) {
 	want(t, "loaded by", byOf(loads), []string{"new", "ws"})
 	c.await("a warning", func() bool { return len(c.source.SyncStatus().Warnings) > 0 })
 	warning := c.source.SyncStatus().Warnings[0]
-	if !strings.Contains(warning, "names no channel") || !strings.Contains(warning, "set RELAYFS_SERVER_KEY") || strings.Contains(warning, text) {
+	if !strings.Contains(warning, "has no channel") || !strings.Contains(warning, "set RELAYFS_SERVER_KEY") || strings.Contains(warning, text) {
 		t.Errorf("the status warns: %s", warning)
 	}
 }
@@ -434,7 +434,7 @@ func TestServerFails(t *testing.T) {
 	}
 	problem := func() bool {
 		return slices.ContainsFunc(c.source.Problems(), func(p model.Problem) bool {
-			return strings.Contains(p.Text, `"Torn.md"`) && strings.Contains(p.Text, "whether its disk is full") && strings.Contains(p.Text, "tried again")
+			return strings.Contains(p.Text, `"Torn.md"`) && strings.Contains(p.Text, "a full disk truncates documents") && strings.Contains(p.Text, "retries automatically")
 		})
 	}
 	c.await("the problem", problem)

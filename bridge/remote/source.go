@@ -21,39 +21,37 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Store is the store of a Source, as in package bridge/store. It must be that of the
-// Folder in the workspace.
+// Store is the store of a Source; package bridge/store implements it. The Folder in the workspace must use the same
+// store.
 type Store interface {
 	model.Store
 	schedule.Store
 }
 
-// Options configure a Source.
 type Options struct {
 	Address transport.Address
-	Folder  string           // the name of the folder document at the server
-	Store   Store            // closed by the caller, after the Source
-	Key     *token.Key       // of a YSweet server, to mint tokens; nil requests them from the server
-	Tokens  transport.Tokens // of a Relay, and only of that
-	// Author, if set, is shown in the notes that are edited, as "Author (agent)".
+	Folder  string           // name of the folder document on the server
+	Store   Store            // the caller closes it after the Source
+	Key     *token.Key       // key of a YSweet server, to mint tokens; nil: request tokens from the server
+	Tokens  transport.Tokens // only for a Relay address, which requires it
+	// Author, if set, is shown in the notes being edited, as "Author (agent)".
 	Author string
-	// Attachments is the folder for the bytes of attachments; without one none are served, as by
-	// servers without storage for them.
+	// Attachments is the folder for the bytes of attachments. Without it none are served, as on servers without
+	// attachment storage.
 	Attachments owner.Folder
 	Progress    func(Progress) // called while many notes are fetched; may be nil
-	// Resync is the interval at which a connected document is compared, and the time limit
-	// of the server's answers; default 20 s.
+	// Resync is the interval of comparisons of a connected document, and the time limit of the server's answers;
+	// default 20 s.
 	Resync time.Duration
-	// NewFolder has the folder be made if the server has none of that name, which may be mistyped.
-	// y-websocket and Hocuspocus make every document that is asked for.
+	// NewFolder creates the folder if the server has none of that name. Otherwise that is an error, since the name
+	// may be mistyped. y-websocket and Hocuspocus create every requested document anyway.
 	NewFolder bool
 	Logger    *slog.Logger // nil discards
 }
 
-// Progress is how many of the folder's notes are here.
+// Progress is the number of fetched notes of a folder.
 type Progress = schedule.Progress
 
-// Source serves one shared folder of a server.
 type Source struct {
 	o           Options
 	server      transport.Server
@@ -69,7 +67,7 @@ type Source struct {
 	wg     sync.WaitGroup
 }
 
-// Open returns a Source with the contents of the store, and begins to connect.
+// Open returns a Source with the contents of the store, and starts to connect.
 func Open(o Options) (*Source, error) {
 	o.Resync = cmp.Or(o.Resync, replica.DefaultResync)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
@@ -85,11 +83,10 @@ func Open(o Options) (*Source, error) {
 	return s, nil
 }
 
-// build creates the parts of a Source from the store.
 func (s *Source) build() (err error) {
 	o, p := s.o, &parts{}
 	s.problems = model.NewProblems(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
-	s.problems.MuteLog() // Scan's error says why there is nothing to serve
+	s.problems.MuteLog() // Scan's error explains an empty folder
 	if s.attachments, err = listing.OpenAttachments(o.Attachments, s.server, o.Folder, s.problems); err != nil {
 		return err
 	}
@@ -106,13 +103,13 @@ func (s *Source) build() (err error) {
 	return s.listing.List(false)
 }
 
-// clientID returns a random client id from the lowest 256th of those that Yjs draws. Of two
-// clients that set one key of a map at once, the one with the higher id wins, and the other's
-// value is nowhere: so people overrule agents, but for one time in some 500.
+// clientID returns a random client ID from the lowest 256th of the range that Yjs uses. If two clients set one key of
+// a map concurrently, the value of the client with the higher ID wins and the other is lost. So users override
+// agents, except one time in about 500.
 func clientID() ycrdt.ClientID { return ycrdt.ClientID(rand.Uint32())>>8 | 1 }
 
-// Close sends pending changes, if the server takes them within a few seconds, ends the
-// connections and stores what has arrived.
+// Close sends pending changes, if the server accepts them within a few seconds, ends the connections and stores the
+// received changes.
 func (s *Source) Close() error {
 	s.schedule.Drain()
 	s.cancel()
@@ -122,7 +119,7 @@ func (s *Source) Close() error {
 	return s.set.Flush()
 }
 
-// parts is the replica.Owner and the schedule.Folder of a Source.
+// parts implements replica.Owner and schedule.Folder for a Source.
 type parts struct {
 	*listing.Listing
 	*schedule.Scheduler
@@ -130,24 +127,21 @@ type parts struct {
 	attachments *listing.Attachments
 }
 
-// Connected implements schedule.Folder.
 func (p *parts) Connected() {
 	p.Refresh()
 	p.PromoteUploaded()
 	p.TryAgain()
 }
 
-// TryAgain implements schedule.Folder.
 func (p *parts) TryAgain() {
 	p.attachments.Retry()
 	p.Refresh()
 	p.PromoteUploaded()
 }
 
-// firstContact is how long Scan waits for the first connection.
 const firstContact = 20 * time.Second
 
-// Scan reports the contents of the folder, and awaits the server only if the store has none.
+// Scan reports the contents of the folder. It waits for the server only if the store has none.
 func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	if err := s.firstContact(ctx); err != nil {
 		return err
@@ -172,29 +166,26 @@ func (s *Source) firstContact(ctx context.Context) error {
 	return fmt.Errorf("%s: %w; nothing of the folder is stored here yet", s.o.Address, err)
 }
 
-// Run reports changes of peers until ctx ends.
+// Run reports changes by peers until ctx ends.
 func (s *Source) Run(ctx context.Context, changed func(model.SourceEvent)) error {
 	s.listing.Report(ctx, changed)
 	return nil
 }
 
-// CheckName refuses names that Windows cannot have: an entry with such a name is an error to
-// everyone whose Obsidian runs there.
+// CheckName refuses names that are invalid on Windows: such an entry is an error for every user who runs Obsidian
+// there.
 func (s *Source) CheckName(name string) error { return model.CheckWindowsName(name) }
 
-// Mkdir creates one folder.
 func (s *Source) Mkdir(_ context.Context, rel string) error { return s.listing.Mkdir(rel) }
 
-// Rename moves a note or a folder with its contents.
 func (s *Source) Rename(_ context.Context, oldRel, newRel string, replace bool) error {
 	return s.listing.Rename(oldRel, newRel, replace)
 }
 
-// Remove removes a note or an empty folder. The content stays at the server.
+// Remove removes a note or an empty folder. The content stays on the server.
 func (s *Source) Remove(_ context.Context, rel string) error { return s.listing.Remove(rel) }
 
-// Hidden returns the names at rel, or in the folder rel, that are in the folder's document
-// and not listed.
+// Hidden returns the names at rel, or in the folder rel, that the folder's document has but that are not listed.
 func (s *Source) Hidden(_ context.Context, rel string) ([]string, error) {
 	return s.listing.Hidden(rel)
 }

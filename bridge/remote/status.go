@@ -11,7 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/internal/schedule"
 )
 
-// Locked returns why the server takes no changes and what to do; nil if it does.
+// ReadOnlyErr returns the reason that the server refuses changes, with the next step,
+// or nil.
 func (s *Source) ReadOnlyErr() error {
 	if locked := s.set.Access.Locked(); locked != nil {
 		return locked
@@ -19,16 +20,14 @@ func (s *Source) ReadOnlyErr() error {
 	return nil
 }
 
-// Attempted waits for the first attempt to connect.
 func (s *Source) Attempted(ctx context.Context) { s.schedule.Attempted(ctx, schedule.AttemptPatience) }
 
-// Acknowledged waits until the server has all of the note at rel, and reports whether it has.
+// Acknowledged waits until the server has the whole note at rel, and reports whether it does.
 func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
 	e, err := s.listing.Find("sync", rel)
 	return err == nil && s.schedule.AwaitAcknowledged(ctx, model.DocID(e.ID))
 }
 
-// Opened implements bridge.Syncer.
 func (s *Source) Opened(rel string) {
 	e, err := s.listing.Find("open", rel)
 	if err != nil {
@@ -39,13 +38,11 @@ func (s *Source) Opened(rel string) {
 	}
 }
 
-// Problems implements model.ProblemReporter: those with the server.
 func (s *Source) Problems() []model.Problem { return s.problems.All() }
 
-// SyncStatus returns the progress of the synchronisation with the server.
 func (s *Source) SyncStatus() bridge.SyncStatus {
-	// A new note is unsent until its content is acknowledged, then a draft to be entered, and
-	// then the folder's document is unsent: asked in this order, it is seen at least once.
+	// A new note is first unsent until its content is acknowledged, then a draft without an entry, and then the
+	// folder's document is unsent. Read in this order, the states count it at least once.
 	before, unentered := s.schedule.State().Unsent, s.drafts.Unentered()
 	state, locked, problems := s.schedule.State(), s.set.Access.Locked(), s.problems.All()
 	st := bridge.SyncStatus{

@@ -18,45 +18,43 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Outcome says what a Decide or an Undo did.
 type Outcome struct {
-	Batch     string // names it for Undo and in the journal
+	Batch     string // its name for Undo and in the journal
 	Decided   []model.Suggestion
-	Proposals []model.Proposal     // that were decided on, as they were before
-	Missing   []string             // ids that nothing pending has (any more)
-	Failed    map[model.Path]error // notes and proposals that could not be changed; they are as they were
+	Proposals []model.Proposal     // the decided proposals, as they were before
+	Missing   []string             // ids without a pending suggestion or proposal
+	Failed    map[model.Path]error // notes and proposals that could not be changed; they are as before
 	Notes     int                  // notes that changed
-	Away      []model.Away         // what an Undo could not bring back
-	// Older is the next older batch that an Undo can take back, if it could take back
-	// nothing of its own.
+	Away      []model.Away         // text that an Undo could not restore
+	// Older is the next older batch for an Undo, if this one could undo nothing.
 	Older string
 
-	// notes are those of which something was rejected, and folders those in which something
-	// was to be that was rejected.
+	// notes are the notes with a rejected suggestion. folders are the folders that showed a
+	// rejected proposal.
 	notes, folders []*namespace.Node
 }
 
-// decideAtOnce is how many notes are decided at the same time. Each one waits for
-// the disk most of the time, above all for the store, which commits one
-// transaction after another with everything that waits for it: the more wait, the
-// fewer transactions. Each holds three files open, of which a process may have 1024.
+// decideAtOnce is the number of notes that are decided concurrently. Each mostly waits
+// for the disk, above all for the store, which commits all waiting changes in one
+// transaction: more waiting notes mean fewer transactions. Each note holds three files
+// open, and a process may have only 1024.
 const decideAtOnce = 128
 
 func newOutcome() Outcome {
 	return Outcome{Batch: namespace.NewBatch(), Failed: make(map[model.Path]error)}
 }
 
-// Decide accepts or rejects the suggestions and proposals with the given ids, one
-// transaction for each note and proposal. A note that changed meanwhile is decided
-// as it is now; a proposal that is stale is not accepted (ErrStale), and neither is
-// one that another one stands in the way of (ErrNameTaken). The link rewrites that
-// belong to a rename follow it; they can be rejected, but not accepted without it.
+// Decide accepts or rejects the suggestions and proposals with the given ids, in one transaction
+// for each note and proposal. If a note has changed in the meantime, Decide uses its present text.
+// It does not accept a stale proposal (ErrStale), or one whose name is taken because of another
+// proposal (ErrNameTaken). The link rewrites of a rename follow the decision on it: they can be
+// rejected, but not accepted, without it.
 func (r *Review) Decide(ctx context.Context, ids []string, verdict model.Verdict, by model.Author) (Outcome, error) {
 	return r.decide(ctx, ids, verdict, by, false)
 }
 
-// DecideStale is Decide for somebody who has been told which proposals are stale:
-// it accepts them, too.
+// DecideStale is Decide for a caller that has shown the user which proposals are stale.
+// It accepts them, too.
 func (r *Review) DecideStale(ctx context.Context, ids []string, verdict model.Verdict, by model.Author) (Outcome, error) {
 	return r.decide(ctx, ids, verdict, by, true)
 }
@@ -84,10 +82,11 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	return out, ctx.Err()
 }
 
-// errFollows is why the links that a rename rewrites are not accepted without it.
-var errFollows = errors.New("links to it wait for its rename: accept that, or reject them")
+// errFollows refuses to accept the link rewrites of a rename before the rename itself
+// is accepted.
+var errFollows = errors.New("the link rewrites wait for the rename: accept the rename, or reject them")
 
-// decideSuggestions decides on suggestions, but for link rewrites of the chosen proposals, which follow those.
+// decideSuggestions decides on suggestions, except link rewrites of the chosen proposals.
 func (r *Review) decideSuggestions(
 	ctx context.Context, ids []string, waiting map[string]*namespace.Proposal, chosen map[*namespace.Folder][]*namespace.Proposal,
 	d model.Decision, by model.Author, out *Outcome,
@@ -138,9 +137,8 @@ func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string
 	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], "", d, by) })
 }
 
-// collect runs each for every note and gathers what came of it.
 func (o *Outcome) collect(ctx context.Context, notes map[model.Path][]string, each func(model.Path) ([]model.Suggestion, error)) {
-	var mu sync.Mutex // protects o
+	var mu sync.Mutex // guards o
 	var g errgroup.Group
 	g.SetLimit(decideAtOnce)
 	for _, p := range slices.Sorted(maps.Keys(notes)) { // notes of one folder together: they share its sync
@@ -173,8 +171,8 @@ func (o *Outcome) sort() {
 	})
 }
 
-// decideNote decides on the suggestions of one note that have the given ids; if they are
-// Changed, by putting text in the place of the only one.
+// decideNote decides on the suggestions of one note with the given ids. If the verdict is Changed,
+// it replaces the only suggestion by text.
 func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, text string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
 	n, err := r.tree.FindNote("write", p)
 	if err != nil {
@@ -183,7 +181,7 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 	return r.decideIn(ctx, n, p, ids, text, d, by)
 }
 
-// decideIn is decideNote for the note n, which is shown or was at p.
+// decideIn is decideNote for the note n. p is its path, or was before its deletion was proposed.
 func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids []string, text string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -219,12 +217,11 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 	return chosen, err
 }
 
-// Amend decides on the suggestion with the given id by putting text, a person's
-// own, in the place of what it proposed. The text stands in the note as accepted
-// text, attributed to by; the journal calls the verdict Changed and Undo brings
-// the suggestion back. With the proposed text itself Amend is an acceptance.
-// Errors: ErrReadOnly; ErrRefused, in the Outcome's Failed, for text that would
-// be read as CriticMarkup. A suggestion that is not pending any more is Missing.
+// Amend decides on the suggestion with the given id by putting text, the user's own, in place of
+// the proposed text. The note has the text as accepted text, attributed to by; the journal has the
+// verdict Changed, and Undo restores the suggestion. With the proposed text itself Amend is an
+// acceptance. Errors: ErrReadOnly; ErrRefused, in the Outcome's Failed, for text that would be
+// parsed as CriticMarkup. A suggestion that is no longer pending is Missing.
 func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (Outcome, error) {
 	if r.c.ReadOnly {
 		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}
@@ -276,8 +273,7 @@ func (r *Review) chooseProposals(waiting map[string]*namespace.Proposal, ids []s
 	return chosen, rest
 }
 
-// decideProposals decides on proposals, Folder by Folder, and on the link rewrites
-// that belong to them.
+// decideProposals decides on proposals, Folder by Folder, and on their link rewrites.
 func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Folder][]*namespace.Proposal, d model.Decision, by model.Author, stale bool, out *Outcome) {
 	decided := make(map[string]bool)
 	for f, list := range chosen {
@@ -312,18 +308,16 @@ func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Fold
 	r.decideLinks(ctx, decided, d, by, out)
 }
 
-// decideLinks decides on the link rewrites that belong to the proposals and wait
-// still.
 func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d model.Decision, by model.Author, out *Outcome) {
 	if len(decided) == 0 {
 		return
 	}
 	for _, f := range r.c.Folders {
-		f.LinkOne(func() {}) // the last link that is being rewritten for it is there then
+		f.LinkOne(func() {}) // waits for a link rewrite in progress
 	}
 	pending, err := r.indexes.Suggestions(ctx, "")
 	if err != nil {
-		r.c.Logger.Warn("links of a decided rename are left as they are", model.LogErr, err)
+		r.c.Logger.Warn("the link rewrites of a decided rename are still pending", model.LogErr, err)
 		return
 	}
 	byNote := make(map[model.Path][]string)
@@ -336,8 +330,7 @@ func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d mod
 	r.decideHiddenLinks(ctx, decided, d, by)
 }
 
-// decideHiddenLinks is decideLinks for notes that are proposed to be deleted: if they are not, their links are to lead where
-// they should.
+// decideHiddenLinks is decideLinks for notes whose deletion is proposed: if they stay, their links must be right.
 func (r *Review) decideHiddenLinks(ctx context.Context, decided map[string]bool, d model.Decision, by model.Author) {
 	for _, p := range r.waiting() {
 		if p.Node.Kind != model.KindNote || p.Record().Kind != model.ProposedDelete {
@@ -350,7 +343,7 @@ func (r *Review) decideHiddenLinks(ctx context.Context, decided map[string]bool,
 			_, err = r.decideIn(ctx, p.Node.Note, at, suggestionIDs(list), "", d, by)
 		}
 		if err != nil {
-			r.c.Logger.Warn("links of a decided rename are left as they are", model.LogPath, string(at), model.LogErr, err)
+			r.c.Logger.Warn("the link rewrites of a decided rename are still pending", model.LogPath, string(at), model.LogErr, err)
 		}
 	}
 }
@@ -362,11 +355,10 @@ func suggestionIDs(list []model.Suggestion) (ids []string) {
 	return ids
 }
 
-// rejectLinks takes back the link rewrites of a proposal that was withdrawn.
 func (r *Review) rejectLinks(ctx context.Context, proposal string, by model.Author) {
 	out := newOutcome()
 	r.decideLinks(ctx, map[string]bool{proposal: true}, model.Decision{Batch: out.Batch, Verdict: model.Rejected, By: by.Name, Lapsed: true}, by, &out)
 	for p, err := range out.Failed {
-		r.c.Logger.Warn("links of a rename that was taken back are left as they are", model.LogPath, string(p), model.LogErr, err)
+		r.c.Logger.Warn("the link rewrites of a withdrawn rename are still pending", model.LogPath, string(p), model.LogErr, err)
 	}
 }

@@ -1,3 +1,3 @@
-// Package review lists what waits for a person, carries out what the person decides on it,
-// takes that back, and tells what became of suggestions.
+// Package review lists pending suggestions and proposals, applies and undoes the user's
+// decisions on them, and reports the outcomes.
 package review

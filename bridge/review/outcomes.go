@@ -7,18 +7,18 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Resolved is a suggestion that waits no more, and what a person made of it.
+// Resolved is a suggestion that is no longer pending, with the user's decision.
 type Resolved struct {
 	diffwrap.Suggestion
 	Verdict model.Verdict // Accepted, Rejected or Changed
-	Now     string        // what stands in its place, if Changed; as accepted
-	Reason  string        // the person's, if they gave one
+	Now     string        // the text in its place, as accepted, if Changed
+	Reason  string        // the user's reason, if any
 }
 
-// Outcomes says what became of marks, suggestions that the note at p had in the
-// version since, of which cur has some no more. The note's table has what was decided through
-// relayfs; what was decided by hand, in an editor, is told by the text: if the new text stands
-// there plain, it was accepted, if the old, rejected.
+// Outcomes returns the outcomes of marks, suggestions in the version since of the note at p, that
+// cur no longer has. The note's table has the decisions made through relayfs. For decisions made by
+// hand in an editor the text decides: accepted if the new text is there without a mark, rejected if
+// the old one is.
 func (r *Review) Outcomes(p model.Path, since, cur *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
 	gone := vanished(marks, cur.Suggestions())
 	if len(gone) == 0 {
@@ -52,7 +52,8 @@ type markKey struct {
 
 func keyOf(s diffwrap.Suggestion) markKey { return markKey{s.Kind, s.Old, s.New} }
 
-// vanished are those of marks that are not among left; of equal ones, the last.
+// vanished returns the marks that are not in left. Of equal marks it returns the last
+// ones.
 func vanished(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 	have := make(map[markKey]int, len(left))
 	for _, s := range left {
@@ -67,11 +68,11 @@ func vanished(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 	return gone
 }
 
-// resolvedByHand compares what stands in the place of s with its two sides.
-// edits turn before into the marked text of cur.
+// resolvedByHand compares the text at the place of s with both sides of s. edits turn before into
+// the canonical text of cur.
 func resolvedByHand(before string, cur *model.Version, edits []diffwrap.Edit, s diffwrap.Suggestion) Resolved {
 	from, to := s.Start, s.End
-	for _, e := range edits { // whole edits only: what lies around s within one is compared too
+	for _, e := range edits { // whole edits only: text around s within an edit is compared, too
 		if e.Off < to && from < e.Off+e.Len {
 			from, to = min(from, e.Off), max(to, e.Off+e.Len)
 		}
@@ -102,7 +103,6 @@ func resolvedByHand(before string, cur *model.Version, edits []diffwrap.Edit, s 
 	return res
 }
 
-// cutComments takes the comments off the end of raw.
 func cutComments(known diffwrap.Known, raw string) (rest string, comments []string) {
 	list := known.Annotations(raw)
 	for _, a := range slices.Backward(list) {
@@ -114,7 +114,7 @@ func cutComments(known diffwrap.Known, raw string) (rest string, comments []stri
 	return raw, comments
 }
 
-// commentsAt are the comments that stand in the marked text of v at off, one after the other.
+// commentsAt returns the consecutive comments at off in the canonical text of v.
 func commentsAt(v *model.Version, off int) []string {
 	var texts []string
 	for _, a := range v.Known().Annotations(v.Canonical()) {

@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace"
 )
 
-// Review is the review of a tree, which may be a part of the workspace.
 type Review struct {
 	c       *namespace.Config
 	tree    *namespace.Tree
@@ -23,7 +22,7 @@ func New(c *namespace.Config, t *namespace.Tree, n *namespace.Consequences, x *i
 	return r
 }
 
-// begin announces a decision or its undo; Activity.Done ends it.
+// begin announces a decision or its undo; Activity.EndOp ends it.
 func (r *Review) begin(op string) error {
 	if r.c.ReadOnly {
 		return &model.Error{Op: op, Err: model.ErrReadOnly}
@@ -51,8 +50,8 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 	return all[:min(limit, len(all))], nil
 }
 
-// mergeNewest merges the journals of two folders, the newest first. The order of each stays, whatever
-// the clock said: an undo takes back what was decided last.
+// mergeNewest merges two journals, newest first. It keeps the order of each even if the clock was
+// wrong: an undo follows the decision that it undoes.
 func mergeNewest(a, b []model.JournalEntry) []model.JournalEntry {
 	all := make([]model.JournalEntry, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -64,8 +63,8 @@ func mergeNewest(a, b []model.JournalEntry) []model.JournalEntry {
 	return append(append(all, a...), b...)
 }
 
-// shownAt is where the note of a journal entry is shown now, or what a decided
-// proposal was about; "" if the document is at no path any more.
+// shownAt returns the current path of the note, or of the proposal's node, of a journal
+// entry; "" if its document has no path any more.
 func shownAt(f *namespace.TreeFolder, e model.JournalEntry) model.Path {
 	if e.Decision != nil && e.Decision.Proposal != nil {
 		p := e.Decision.Proposal

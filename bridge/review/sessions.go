@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace"
 )
 
-// SetSessionNote keeps what an agent says of its session, in the journal of every Folder: each may be served
-// without the others.
+// SetSessionNote stores an agent's description of its session in the journal of every Folder, because each
+// may be served without the others.
 func (r *Review) SetSessionNote(by model.Author, n model.SessionNote) error {
 	const op = "name the session"
 	if err := r.begin(op); err != nil {
@@ -25,7 +25,7 @@ func (r *Review) SetSessionNote(by model.Author, n model.SessionNote) error {
 	return nil
 }
 
-// SessionNote returns what the agent last said of a session, the zero SessionNote if it said nothing.
+// SessionNote returns the last note of a session, or the zero SessionNote.
 func (r *Review) SessionNote(session string) (n model.SessionNote) {
 	for _, f := range r.tree.Folders() {
 		if n = f.Store.SessionNote(session); n != (model.SessionNote{}) {
@@ -35,7 +35,7 @@ func (r *Review) SessionNote(session string) (n model.SessionNote) {
 	return n
 }
 
-// RecordApproval journals that a person was asked about a change at p, in the journal of its Folder.
+// RecordApproval journals a question to a user about a change at p, in the journal of its Folder.
 func (r *Review) RecordApproval(p model.Path, by model.Author, a model.Approval) error {
 	const op = "keep the answer"
 	if err := r.begin(op); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// OpenMarked returns the note at p in one state, with its suggestions and its threads. It does not ask an index, which
-// may lag behind.
+// OpenMarked returns the note at p with its suggestions and threads, all of one state. It does not use an index, which
+// may be out of date.
 func (r *Review) OpenMarked(ctx context.Context, p model.Path) (*model.Version, []model.Suggestion, []model.Thread, error) {
 	n, err := r.tree.FindNote("open", p)
 	if err != nil {
@@ -24,24 +24,25 @@ func (r *Review) OpenMarked(ctx context.Context, p model.Path) (*model.Version, 
 	return v, slices.Clone(list), threads, err
 }
 
-// Spot says where a comment goes in the note at Path: to the end of a thread, behind a suggestion, or behind a
-// place of the text. There it joins the thread that stands behind that place.
+// Spot is the place of a comment in the note at Path: the end of a thread, after a suggestion, or after a place in the
+// text. If a thread already follows that place, the comment joins it.
 type Spot struct {
 	Path       model.Path
 	Thread     string // its ID
 	Suggestion string // its ID
-	// Quote is text of the accepted view, which occurs there once; the comment goes behind it.
+	// Quote is text that occurs once in the accepted view; the comment is placed after it.
 	Quote string
-	// Start and End are the bytes of the marked text in which Quote is looked for, End zero for all of it. Without a
-	// Quote the comment goes to End.
+	// Start and End are the byte range of the canonical text in which Quote is searched; End zero means the end of
+	// the text. Without a Quote the comment is placed at End.
 	Start, End int
-	// Seen is the marked text that Start and End are of. If the note has another one, nothing is done (ErrConflict).
+	// Seen is the canonical text to which Start and End refer. If the note has changed since, nothing is done
+	// (ErrConflict).
 	Seen *string
 }
 
-// Comment writes a person's comment into a note, as by says. It is in the journal, and Undo takes it out again.
-// Errors: ErrReadOnly; fs.ErrNotExist; model.ErrConflict; ErrRefused where no comment can stand, and where Spot names
-// no place, or several.
+// Comment inserts a user's comment into a note. The journal records it, and Undo removes it. Errors: ErrReadOnly;
+// fs.ErrNotExist; model.ErrConflict; ErrRefused if a comment cannot be placed there, or if Spot matches no place or
+// several.
 func (r *Review) Comment(ctx context.Context, at Spot, text string, by model.Author) (Outcome, error) {
 	if err := r.begin("comment"); err != nil {
 		return Outcome{}, err
@@ -67,7 +68,7 @@ func (r *Review) Comment(ctx context.Context, at Spot, text string, by model.Aut
 	return out, err
 }
 
-// find returns the offset in the marked text of cur where the comment goes, and its line in the accepted view.
+// find returns the comment's offset in the canonical text, and its line in the accepted view.
 func (s Spot) find(l *note.Locked, cur *model.Version) (off, line int, err error) {
 	if s.Seen != nil && *s.Seen != cur.Canonical() {
 		return 0, 0, model.ErrConflict
@@ -87,7 +88,7 @@ func (s Spot) find(l *note.Locked, cur *model.Version) (off, line int, err error
 	case s.Suggestion != "":
 		i := slices.IndexFunc(list, func(g model.Suggestion) bool { return g.ID == s.Suggestion })
 		if i < 0 {
-			return 0, 0, fmt.Errorf("no pending suggestion %s: list what is pending again: %w", s.Suggestion, fs.ErrNotExist)
+			return 0, 0, fmt.Errorf("no pending suggestion %s: list the pending suggestions again: %w", s.Suggestion, fs.ErrNotExist)
 		}
 		off = list[i].End
 	default:
@@ -96,7 +97,7 @@ func (s Spot) find(l *note.Locked, cur *model.Version) (off, line int, err error
 		}
 		off = outOfMarks(x.Marks, off)
 	}
-	for i := range threads { // it joins the one that is there
+	for i := range threads { // it joins an existing thread
 		if threads[i].Start <= off && off < threads[i].End {
 			off = threads[i].End
 		}
@@ -105,7 +106,7 @@ func (s Spot) find(l *note.Locked, cur *model.Version) (off, line int, err error
 	return off, 1 + strings.Count(view, "\n"), nil
 }
 
-// outOfMarks is an offset, or the end of the marks that it is in and of those that follow at once.
+// outOfMarks returns off, or the end of the mark around it and of the marks directly after that.
 func outOfMarks(marks []diffwrap.Mark, off int) int {
 	for _, m := range marks {
 		if m.Start < off && off < m.End || m.Start == off && off > 0 && slices.ContainsFunc(marks, func(b diffwrap.Mark) bool { return b.End == off }) {
@@ -115,14 +116,14 @@ func outOfMarks(marks []diffwrap.Mark, off int) int {
 	return off
 }
 
-// place is where the spot is in a marked text.
+// place returns the offset of the spot in the raw text.
 func (s Spot) place(known diffwrap.Known, raw string) (int, error) {
 	end := s.End
 	if end == 0 {
 		end = len(raw)
 	}
 	if s.Start < 0 || s.Start > end || end > len(raw) {
-		return 0, model.Refuse(fmt.Errorf("the note has %d bytes; %d to %d is not in it", len(raw), s.Start, s.End))
+		return 0, model.Refuse(fmt.Errorf("the note has %d bytes; the range %d to %d is outside of it", len(raw), s.Start, s.End))
 	}
 	if s.Quote == "" {
 		return end, nil
@@ -145,19 +146,18 @@ func (s Spot) place(known diffwrap.Known, raw string) (int, error) {
 		found = rawAt(segments, last) + 1
 	}
 	if found < 0 {
-		return 0, model.Refuse(fmt.Errorf("%q does not occur there: quote the text as it stands in the note", s.Quote))
+		return 0, model.Refuse(fmt.Errorf("%q does not occur there: quote the text as it is in the note", s.Quote))
 	}
 	return found, nil
 }
 
-// rawAt is where the byte at an offset of a view stands.
 func rawAt(segments []diffwrap.Segment, off int) int {
 	i := sort.Search(len(segments), func(i int) bool { return segments[i].ViewOff+segments[i].Len > off })
 	return segments[i].RawOff + off - segments[i].ViewOff
 }
 
-// ResolveThreads takes threads out of the text, as a person decided. Undo brings them back. A thread that is not there any more
-// is Missing.
+// ResolveThreads removes comment threads from the text by a user's decision. Undo restores them. A thread that no
+// longer exists is Missing.
 func (r *Review) ResolveThreads(ctx context.Context, ids []string, by model.Author) (Outcome, error) {
 	if err := r.begin("resolve"); err != nil {
 		return Outcome{}, err
@@ -201,7 +201,7 @@ func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d m
 		threads := x.Threads(p, list)
 		i := slices.IndexFunc(threads, func(t model.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return note.Plan{}, nil // somebody else did
+			return note.Plan{}, nil // resolved by another user
 		}
 		return note.Resolve(cur, x, threads[i], list, d), nil
 	}})

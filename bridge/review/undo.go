@@ -15,28 +15,27 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// undoReach is how far back Undo looks for the batch it is given.
+// undoReach is the number of journal entries in which Undo looks for a batch.
 const undoReach = 20_000
 
-// ErrNothingToUndo says that the journal has no such batch or item, or that it has been
-// taken back already.
+// ErrNothingToUndo means that the journal has no such batch or item, or that it is
+// already undone.
 var ErrNothingToUndo = errors.New("nothing to undo")
 
-// Undo takes back a batch of decisions, or one front matter change, by its name
-// in the journal, or what is left of it; "" means the newest that has not been
-// taken back, other than what no person decided (Decision.Lapsed). What was written
-// in the notes since stays.
+// Undo undoes the rest of a batch of decisions, or of one front matter change, by its name in the
+// journal. "" means the newest one that is not undone, except decisions that no user made
+// (Decision.Lapsed). Later changes in the notes stay.
 //
-// With ids of suggestions and proposals, or beginnings of ids, it takes back the batch's
-// decisions on these, or for "" the newest decision on each, and nothing else that was decided
-// with them, other than what belongs to a proposal: the links that a rename rewrites, and
-// proposals about the same names, which have their places only together.
+// With ids of suggestions and proposals, or prefixes of ids, Undo undoes the batch's decisions on
+// these; for "" the newest decision on each. It undoes nothing else of the batch, except what
+// belongs to a proposal: the links that a rename rewrites, and proposals about the same names,
+// which only fit together.
 func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ...string) (Outcome, error) {
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
 	defer r.c.Activity.EndOp()
-	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // what a crash interrupted comes into the journal
+	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // adds interrupted decisions to the journal
 		return Outcome{}, err
 	}
 	j, err := r.journal()
@@ -61,7 +60,8 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ..
 	return out, ctx.Err()
 }
 
-// isMissing reports whether the note of an entry is not where the store has it, other than one that the decision has emptied.
+// isMissing reports whether the note of an entry is not at its path in the store. A note that the decision has emptied
+// does not count.
 func (r *Review) isMissing(e undoable) bool {
 	if e.Decision != nil && (e.Decision.Proposal != nil || e.Decision.Emptied) {
 		return false
@@ -70,20 +70,20 @@ func (r *Review) isMissing(e undoable) bool {
 	return e.Path == "" || f != nil && f.Lookup(e.Rel) == nil
 }
 
-// readAll reads every note: one that was moved while relayfs was stopped finds its document when it is first read.
+// readAll reads every note. A note that was moved while relayfs was stopped finds its document at the first read.
 func (r *Review) readAll(ctx context.Context) {
 	for _, f := range r.tree.Folders() {
 		list, _ := r.tree.Below(f.Path())
 		for _, e := range list {
 			if e.Kind == model.KindNote {
-				_, _ = r.tree.Open(ctx, e.Path) // if it cannot be read, the undo says that the note is gone
+				_, _ = r.tree.Open(ctx, e.Path) // if this fails, the undo reports the note as missing
 			}
 		}
 	}
 }
 
-// UndoSession takes back all that a session of an author did and nobody has decided on: it rejects what waits,
-// and takes back changes of front matter. The Outcome has what was rejected.
+// UndoSession undoes everything in an author's session that no user has decided on: it rejects pending suggestions and
+// proposals, and undoes front matter changes. The Outcome lists what it rejected.
 func (r *Review) UndoSession(ctx context.Context, session string, by model.Author) (Outcome, error) {
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
@@ -113,7 +113,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 			ids = append(ids, s.ID)
 		}
 	}
-	for _, p := range slices.Backward(proposals) { // a folder that was made goes after what was moved into it
+	for _, p := range slices.Backward(proposals) { // rejects a new folder after the moves into it
 		if p.Session == session {
 			ids = append(ids, p.ID)
 		}
@@ -129,7 +129,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 	}
 	out.Away = back.Away
 	maps.Copy(out.Failed, back.Failed)
-	changed := make(map[model.Path]bool) // each counts once, whatever was taken back in it
+	changed := make(map[model.Path]bool) // each path counts once
 	for _, e := range entries {
 		changed[e.Path] = true
 	}
@@ -144,7 +144,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 	return out, nil
 }
 
-// takeBack takes back entries of the journal, the newest of a note first.
+// takeBack undoes entries of the journal, those of a note newest first.
 func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by model.Author, out *Outcome) {
 	byNote := make(map[model.Path][]string)
 	entriesOf := make(map[model.Path][]undoable) // newest first
@@ -161,13 +161,13 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 		}
 		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
 	}
-	var mu sync.Mutex // protects out.Away
+	var mu sync.Mutex // guards out.Away
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
 			if err := r.names.CreateAgain(ctx, e.JournalEntry); err != nil {
 				return again, err
 			}
-			n := r.tree.Folder(e.Folder).Lookup(e.Rel) // where people have it: it may be proposed to be deleted
+			n := r.tree.Folder(e.Folder).Lookup(e.Rel) // by source path: its deletion may be proposed
 			if n == nil || n.Note == nil {
 				_, err := j.whyGone(e.JournalEntry)
 				return again, err
@@ -225,16 +225,15 @@ func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.J
 	}
 }
 
-// undoable is an entry of the journal that can be taken back.
 type undoable struct {
 	model.JournalEntry
-	items []model.Decided // those that have not been taken back, and are to be
+	items []model.Decided // the items to undo, without those already undone
 }
 
-// journal is what people decided, the newest first.
+// journal is the decisions of users, the newest first.
 type journal struct {
 	all  []model.JournalEntry
-	left []undoable // what has not been taken back, and takes nothing back
+	left []undoable // entries that can still be undone
 }
 
 func (r *Review) journal() (j journal, err error) {
@@ -343,12 +342,12 @@ func (j journal) find(batch string, ids []string) ([]undoable, error) {
 		return nil, ErrNothingToUndo
 	}
 	if slices.ContainsFunc(j.all, func(e model.JournalEntry) bool { return e.BatchOf() == batch }) {
-		return nil, fmt.Errorf("%w: batch %s has been taken back already", ErrNothingToUndo, batch)
+		return nil, fmt.Errorf("%w: batch %s has already been undone", ErrNothingToUndo, batch)
 	}
 	return nil, fmt.Errorf("%w: there is no batch %s", ErrNothingToUndo, batch)
 }
 
-// ofBatch is what is left of a batch, or of the newest one that a person decided.
+// ofBatch returns the rest of a batch, or of the newest one that a user decided.
 func (j journal) ofBatch(batch string) (entries []undoable) {
 	for _, e := range j.left {
 		name := e.BatchOf()
@@ -362,7 +361,7 @@ func (j journal) ofBatch(batch string) (entries []undoable) {
 	return entries
 }
 
-// ofItems is what was decided newest on each of the items, and what follows it.
+// ofItems returns the newest decision on each of the items, and the decisions that follow it.
 func (j journal) ofItems(ids []string, batch string) (entries []undoable, err error) {
 	chosen := make(map[string]map[string]bool) // by batch
 	for _, id := range ids {
@@ -386,7 +385,7 @@ func (j journal) ofItems(ids []string, batch string) (entries []undoable, err er
 	return entries, nil
 }
 
-// addMet adds to items of a batch the proposals that meet one of them.
+// addMet adds to the items of a batch its proposals that meet one of them.
 func (j journal) addMet(batch string, items map[string]bool) {
 	var met, others []undoable
 	for _, e := range j.left {
@@ -409,7 +408,7 @@ func (j journal) addMet(batch string, items map[string]bool) {
 	}
 }
 
-// part is what of an entry items are, or follows them.
+// part returns the entry with only items and the items that follow them; false if there are none.
 func (e undoable) part(items map[string]bool) (undoable, bool) {
 	if len(e.items) == 0 {
 		return e, e.Decision != nil && items[e.Decision.Follows]
@@ -424,7 +423,7 @@ func (e undoable) part(items map[string]bool) (undoable, bool) {
 	return e, len(e.items) > 0
 }
 
-// item finds the item with an id, or the beginning of one, and the batch of the newest decision on it that can be taken back.
+// item returns the item whose ID begins with id, and the batch of the newest undoable decision on it.
 func (j journal) item(id, batch string) (item, in string, err error) {
 	for _, e := range j.left {
 		if batch != "" && e.BatchOf() != batch {
@@ -434,7 +433,7 @@ func (j journal) item(id, batch string) (item, in string, err error) {
 			switch {
 			case !strings.HasPrefix(x.ID, id) || x.ID == item:
 			case item != "":
-				return "", "", fmt.Errorf("%q begins several ids, of %s and %s: give more of it", id, item, x.ID)
+				return "", "", fmt.Errorf("%q matches several ids, %s and %s: give more characters", id, item, x.ID)
 			default:
 				item, in = x.ID, e.BatchOf()
 			}
@@ -445,14 +444,13 @@ func (j journal) item(id, batch string) (item, in string, err error) {
 	}
 	for _, e := range j.all {
 		if e.Decision != nil && (batch == "" || e.BatchOf() == batch) && slices.ContainsFunc(e.Decision.Items, func(x model.Decided) bool { return strings.HasPrefix(x.ID, id) }) {
-			return "", "", fmt.Errorf("%w: %s has been taken back already", ErrNothingToUndo, id)
+			return "", "", fmt.Errorf("%w: %s has already been undone", ErrNothingToUndo, id)
 		}
 	}
-	return "", "", fmt.Errorf("%w: nobody has decided on %s", ErrNothingToUndo, id)
+	return "", "", fmt.Errorf("%w: there is no decision on %s", ErrNothingToUndo, id)
 }
 
-// olderBatch is the newest batch before the one named that a person decided and
-// nobody has taken back, "" if there is none.
+// olderBatch returns the newest undoable batch before the given one that a user decided, or "".
 func (j journal) olderBatch(batch string) string {
 	passed := false
 	for _, e := range j.left {
@@ -465,8 +463,8 @@ func (j journal) olderBatch(batch string) string {
 	return ""
 }
 
-// whyGone says why nothing can be taken back in a note that is not there, and what can
-// be done.
+// whyGone explains why nothing can be undone in a note that does not exist, and what to
+// do.
 func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 	at := cmp.Or(e.Path, model.Path(e.ID))
 	err := note.ErrNoteGone
@@ -476,13 +474,13 @@ func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 			continue
 		}
 		at = other.Path
-		err = fmt.Errorf("cannot be taken back: the note was deleted since; 'relayfs suggestions undo %s' brings it back first", d.Proposal.ID)
+		err = fmt.Errorf("cannot be undone: the note was deleted since; restore it first with 'relayfs suggestions undo %s'", d.Proposal.ID)
 	}
 	return at, model.WrapError("undo", at, model.Refuse(err))
 }
 
-// undoNote takes back items of one entry in its note, which is shown or was at p, and returns the
-// suggestions that are pending again, and what of it could not come back.
+// undoNote undoes items of one entry in its note, which is or was shown at p. It returns the
+// suggestions that are pending again, and the text that could not be restored.
 func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoable, batch string, by model.Author) ([]model.Suggestion, []model.Away, error) {
 	var away []model.Away
 	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan note.Plan, err error) {

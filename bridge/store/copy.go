@@ -14,7 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 )
 
-// Copy writes the checkpoint with everything that is in the log now, for Restore. Later appends are not in it, and do not wait.
+// Copy writes the checkpoint with all current frames of the log, for Restore. It does not block later appends, and does
+// not include them.
 func (s *Store) Copy(w io.Writer) error {
 	if err := s.Checkpoint(); err != nil {
 		return err
@@ -22,7 +23,7 @@ func (s *Store) Copy(w io.Writer) error {
 	return s.fail("copy", s.checkpoint.Copy(w))
 }
 
-// Holds reports whether something is stored at path, or may be.
+// Holds reports whether there is, or may be, stored data at path.
 func Holds(path string) bool {
 	if _, err := os.Lstat(path); err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
@@ -31,13 +32,13 @@ func Holds(path string) bool {
 	if err != nil {
 		return true
 	}
-	defer s.Close() // nothing was changed
+	defer s.Close() // no changes to lose
 	return s.Used()
 }
 
-// Restore replaces the store at path, which no process may have open, by a copy that Copy wrote. It writes the copy beside
-// the store, reads all of it, and then exchanges the two in one step. aside is the name of the folder with the old store, ""
-// for none. After an error everything is as before.
+// Restore replaces the store at path, which no process may have open, with a copy made by Copy. It writes the copy next
+// to the store, reads it completely, and then exchanges the two in one step. aside is the name of the folder with the
+// old store, or "". After an error nothing has changed.
 func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	o.Disk = cmp.Or[disk.Disk](o.Disk, disk.OS{})
 	name := filepath.Base(path)
@@ -46,7 +47,7 @@ func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 		return "", fmt.Errorf("store %q: restore: %w", path, err)
 	}
 	defer parent.Close()
-	staged := "replaced-" + time.Now().UTC().Format("20060102T150405.000Z") // what it has once the two are exchanged
+	staged := "replaced-" + time.Now().UTC().Format("20060102T150405.000Z") // the name of the old store after the exchange
 	err = errors.Join(stage(filepath.Join(filepath.Dir(path), staged), from, o), parent.Sync())
 	if _, missing := parent.Stat(name); err == nil && missing == nil {
 		if err = parent.Exchange(staged, parent, name); errors.Is(err, errors.ErrUnsupported) {
@@ -62,8 +63,8 @@ func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	return aside, parent.Sync()
 }
 
-// stage writes the copy into a new folder, and reads all of it. It marks every document as settled: the source's files are
-// newer than the copy.
+// stage writes the copy into a new folder and reads it completely. It marks every document as settled: the source's
+// files are newer than the copy.
 func stage(path string, from io.Reader, o Options) error {
 	dir, err := o.Disk.MakeRoot(path)
 	if err != nil {
@@ -95,7 +96,7 @@ func stage(path string, from io.Reader, o Options) error {
 func discard(parent disk.Dir, staged string) error {
 	dir, err := parent.OpenDir(staged)
 	if err != nil {
-		return nil // it made nothing
+		return nil // the folder was not created
 	}
 	return errors.Join(dir.Remove(checkpointName), dir.Close(), parent.Rmdir(staged))
 }

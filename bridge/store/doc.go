@@ -9,20 +9,20 @@
 //
 // # Log and checkpoint
 //
-// Each change is a frame of the log (internal/wal). It survives the process when the call returns. The log is synced within
-// a second, or before the call returns if the source has no copy of the change. checkpoint.db, a bbolt file in the same
-// folder (internal/checkpoint), is a checkpoint of the log: Close updates it, and so does the store when the log is ten
-// seconds old or 4 MiB long. Every answer is the checkpoint with the frames after it (state.go), so the time of a checkpoint
-// changes no answer.
+// Each change is a frame of the log (internal/wal). It survives a crash of the process once the call returns. The log is
+// synced within a second, or before the call returns if the source has no copy of the change. checkpoint.db, a bbolt
+// file in the same folder (internal/checkpoint), is a checkpoint of the log. The store updates it in Close, and when the
+// log is ten seconds old or 4 MiB long. Every read combines the checkpoint with the frames after it (state.go), so the
+// time of a checkpoint changes no result.
 //
 // # Problems
 //
-// A Store reports whether it can store changes, as model.Problems. An attempt is an append to the log with its sync. After a
-// frame that did not fit on the disk, Problems tries one of the same length with padding. A failed checkpoint is a problem
-// of its own and loses nothing: the log has everything. Damage stays a problem until the store is opened again.
+// A Store reports whether it can store changes, as model.Problems. An attempt is an append to the log with its sync.
+// After a frame that did not fit on the disk, Problems tries one of the same length with padding. A failed checkpoint is
+// a separate problem and loses no data: the log has everything. Damage stays a problem until the store is opened again.
 //
 // # Concurrency and errors
 //
-// Methods are safe for concurrent use. One process at a time has the store open; others get ErrLocked. A damaged file is
-// ErrDamaged, a full disk model.ErrNoSpace: what was stored before stays.
+// Methods are safe for concurrent use. One process at a time can open the store; others get ErrLocked. A damaged file is
+// ErrDamaged, a full disk model.ErrNoSpace; data stored before is kept.
 package store

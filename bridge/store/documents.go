@@ -30,13 +30,13 @@ func (s *Store) Load(id model.DocID) (model.History, error) {
 
 func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq uint64, err error) {
 	if id == "" || len(recs) == 0 {
-		return 0, s.fail("append", errors.New("nothing, or for a document without an id"))
+		return 0, s.fail("append", errors.New("no records, or a document without an ID"))
 	}
 	e := &wal.Entry{Kind: wal.Change, ID: id, Path: p, Records: slices.Clone(recs)}
 	only := false // the store has the only copy
 	for i := range e.Records {
 		rec := &e.Records[i]
-		rec.Update, rec.Time = bytes.Clone(rec.Update), rec.Time.Round(0) // not the caller's
+		rec.Update, rec.Time = bytes.Clone(rec.Update), rec.Time.Round(0) // not the caller's memory
 		only = only || rec.Journalled() || rec.Unsent
 	}
 	err = s.add(e, only, func(st *state) error {
@@ -91,7 +91,7 @@ func (s *Store) Place(id model.DocID, seq uint64, save model.Save) error {
 func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
 	if err := s.add(&wal.Entry{Kind: wal.Mark, ID: id, Seq: seq, Sum: sum}, false, mustExist(id)); err != nil {
 		// The next open compares the file with the document again.
-		s.log.Debug("not noted what a file holds", model.LogDoc, string(id), model.LogErr, err)
+		s.log.Debug("cannot record which text the file holds", model.LogDoc, string(id), model.LogErr, err)
 	}
 }
 

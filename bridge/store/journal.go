@@ -6,7 +6,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// fromAll reads rare questions from the checkpoint with the frames after it.
+// fromAll runs a rare query on the checkpoint with the frames after it.
 func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
 	s.mu.Lock()
 	entries := s.state.entries
@@ -26,7 +26,8 @@ func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	return fromAll(s, "read proposals", checkpoint.View.Proposals)
 }
 
-// Unsent returns the documents with records that a server has not acknowledged, and the number of the last such record of each.
+// Unsent returns the documents with records that a server has not acknowledged, each with the number of its last such
+// record.
 func (s *Store) Unsent() (map[model.DocID]uint64, error) {
 	return fromAll(s, "list unsent documents", checkpoint.View.Unsent)
 }
@@ -53,7 +54,6 @@ func (s *Store) Propose(c model.ProposalChange) error {
 	return s.fail("propose", s.add(&wal.Entry{Kind: wal.Proposals, Proposals: c}, true, nil))
 }
 
-// Sent records that a server has acknowledged the document id up to the record seq.
 func (s *Store) Sent(id model.DocID, seq uint64) error {
 	return s.fail("note what was sent", s.add(&wal.Entry{Kind: wal.Sent, ID: id, Seq: seq}, false, nil))
 }

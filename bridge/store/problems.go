@@ -13,7 +13,7 @@ func (s *Store) recordLogResult(err error) error {
 	if errors.Is(err, wal.ErrTooLarge) || errors.Is(err, wal.ErrClosed) {
 		return err // nothing was written
 	}
-	s.recordResult(model.AboutStore, "changes cannot be stored in %q: %w; %s; it is tried again by itself", err)
+	s.recordResult(model.AboutStore, "changes cannot be stored in %q: %w; %s; relayfs retries automatically", err)
 	return err
 }
 
@@ -21,7 +21,7 @@ func (s *Store) recordLogResult(err error) error {
 // the names of the log's files, which change.
 func (s *Store) recordResult(about, format string, err error) {
 	if err != nil {
-		reason, fix := err, "see to its disk"
+		reason, fix := err, "check its disk"
 		if errno, ok := errors.AsType[syscall.Errno](err); ok {
 			reason = errno
 		}
@@ -33,7 +33,7 @@ func (s *Store) recordResult(about, format string, err error) {
 	s.problems.Record(about, err)
 }
 
-// Problems tries the log first if its last append failed: without saves nothing else would find that it works again.
+// Problems tests the log first if its last append failed: without saves nothing else would detect that it works again.
 func (s *Store) Problems() []model.Problem {
 	if s.problems.Err(model.AboutStore) != nil {
 		s.mu.Lock()

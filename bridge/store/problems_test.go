@@ -107,7 +107,7 @@ func TestStoreHasAProblem(t *testing.T) {
 				case neededBytes == 0 && len(got) == 0:
 				case neededBytes == 0 || len(got) != 1 || got[0].Since.Before(before) || got[0].Since.After(after):
 					t.Fatalf("step %d: problems %v; %d bytes have failed", step, got, neededBytes)
-				case got[0].About != "store" || got[0].Text != `changes cannot be stored in "`+path+`": no space left on device; free space on its disk; it is tried again by itself`:
+				case got[0].About != "store" || got[0].Text != `changes cannot be stored in "`+path+`": no space left on device; free space on its disk; relayfs retries automatically`:
 					t.Fatalf("problem is %q", got[0].Text)
 				}
 			}

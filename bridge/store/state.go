@@ -11,29 +11,29 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// state is the overlay of the frames after the checkpoint. They are in memory, in maps by document and path, so that no
-// append and no load waits for a checkpoint, and the time of a checkpoint changes no answer. add takes a frame after it is
-// in the log. trim drops the frames that the checkpoint has; it is called in each view, since a checkpoint may have been
-// committed and its frames not dropped yet. Questions that the maps do not answer go to the checkpoint, with the frames
-// applied in a transaction that is rolled back.
+// state is the overlay of the frames after the checkpoint, in memory, by document and path. So no append and no load
+// waits for a checkpoint, and the time of a checkpoint changes no result. add takes a frame after it is in the log. trim
+// drops the frames that the checkpoint has. Each view calls trim, since a checkpoint may have been committed before its
+// frames were dropped. Queries that the maps cannot answer go to the checkpoint, with the frames applied in a
+// transaction that is rolled back.
 type state struct {
 	checkpoint *checkpoint.File
 
 	entries []*wal.Entry
-	since   time.Time // when the oldest of them was added
+	since   time.Time // when the oldest frame was added
 	size    int       // bytes of all
 
 	docs  map[model.DocID]*tailDoc
-	paths map[model.Path]model.DocID // "" where no document lives any more
+	paths map[model.Path]model.DocID // "" if no document is there any more
 
-	sessions map[string]model.SessionNote // with those of the checkpoint
+	sessions map[string]model.SessionNote // including those of the checkpoint
 }
 
 type tailDoc struct {
-	path   model.Path // "" if it lives nowhere
+	path   model.Path // "" if it has none
 	moved  bool       // path replaces that of the checkpoint
-	gone   bool       // the checkpoint's data does not count: the document was forgotten
-	last   uint64     // number of the last record; 0 if unknown from the frames, or gone
+	gone   bool       // ignore the checkpoint's data: the document was deleted
+	last   uint64     // number of the last record; 0 if the frames do not have it, or gone
 	frames []*wal.Entry
 }
 
@@ -84,7 +84,7 @@ func (s *state) doc(id model.DocID) *tailDoc {
 	return d
 }
 
-// place gives a document a path. The document that had it has none from then on.
+// place gives a document a path, and takes it from the document that had it.
 func (s *state) place(id model.DocID, p model.Path) {
 	s.leave(id)
 	if former := s.docs[s.paths[p]]; former != nil {
@@ -94,7 +94,6 @@ func (s *state) place(id model.DocID, p model.Path) {
 	d.path, d.moved, s.paths[p] = p, true, id
 }
 
-// leave removes a document from the path that a frame gave it.
 func (s *state) leave(id model.DocID) {
 	if d := s.doc(id); d.path != "" {
 		s.paths[d.path] = ""
@@ -151,7 +150,6 @@ func (s *state) pathOf(id model.DocID) (p model.Path, err error) {
 	return p, err
 }
 
-// isAt reports whether a document still has its path in the checkpoint.
 func (s *state) isAt(id model.DocID, p model.Path) bool {
 	if now, ok := s.paths[p]; ok {
 		return now == id
@@ -178,7 +176,7 @@ func (s *state) below(p model.Path) (list []wal.Moved, err error) {
 	return list, err
 }
 
-// last returns the number of the document's last record, 0 for none.
+// last returns the number of the document's last record, or 0.
 func (s *state) last(id model.DocID) (last uint64, err error) {
 	if d := s.docs[id]; d != nil && (d.last > 0 || d.gone) {
 		return d.last, nil

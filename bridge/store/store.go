@@ -23,11 +23,11 @@ var (
 )
 
 const (
-	syncDelay = time.Second // after a change that does not wait for the log
+	syncDelay = time.Second // delay of a sync after a change that does not wait for the log
 	// The checkpoint is updated when the log is checkpointAge old or checkpointSize long.
 	checkpointAge  = 10 * time.Second
 	checkpointSize = 4 << 20
-	shrinkAgain    = time.Hour // after a failure to shrink the checkpoint
+	shrinkAgain    = time.Hour // delay after a failure to shrink the checkpoint
 	// Expired history is removed expireFirst after the start, and then every expireEvery.
 	expireFirst = 10 * time.Minute
 	expireEvery = 24 * time.Hour
@@ -35,19 +35,19 @@ const (
 
 type Options struct {
 	Logger *slog.Logger // nil discards
-	Disk   disk.Disk    // of the log; nil is disk.OS{}
+	Disk   disk.Disk    // disk of the log; nil is disk.OS{}
 
-	// OpenFile opens the checkpoint, which must be a file of the machine because bbolt maps it; nil is os.OpenFile.
+	// OpenFile opens the checkpoint, which must be a real file because bbolt maps it; nil is os.OpenFile.
 	OpenFile func(name string, flag int, perm fs.FileMode) (*os.File, error)
-	// Committed, unless nil, is called after each durable change of the checkpoint.
+	// Committed, if set, is called after each durable change of the checkpoint.
 	Committed func()
 	// History is the retention of histories; 0 is forever.
 	History time.Duration
-	// FreeSpace, unless nil, returns the free bytes of a folder's disk: the checkpoint is not copied to shrink it if that
-	// would take the last of them.
+	// FreeSpace, if set, returns the free bytes of a folder's disk. The checkpoint is not shrunk by copying if the copy
+	// would fill the disk.
 	FreeSpace   func(dir string) (uint64, error)
 	SegmentSize int64 // bytes of a file of the log; 0 is 4 MiB
-	// Manual leaves it to the caller to call Sync and Checkpoint.
+	// Manual disables the background work: the caller calls Sync and Checkpoint.
 	Manual bool
 }
 
@@ -64,12 +64,12 @@ type Store struct {
 	checkpoint *checkpoint.File
 	problems   *model.Problems
 
-	mu          sync.Mutex // guards the fields below; the state has frames in the order of the log
+	mu          sync.Mutex // guards the fields below; state has frames in the order of the log
 	state       state
 	files       *fileIndex // nil until needed
-	neededBytes int        // length of the longest frame for which the log had no room; 0 if it has
+	neededBytes int        // length of the longest frame that did not fit; 0 if the last one did
 
-	wake       model.Signal  // holds one token while the checkpoint lags behind
+	wake       model.Signal  // set while the checkpoint lags behind
 	quit, done chan struct{} // done is closed when run has ended
 
 	closing  sync.Once
@@ -78,7 +78,6 @@ type Store struct {
 
 const checkpointName = "checkpoint.db"
 
-// Open opens the store in the folder at path, or creates it.
 func Open(path string, o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -112,7 +111,7 @@ func (s *Store) open(o Options) error {
 	if s.dir, err = o.Disk.MakeRoot(s.path); err != nil {
 		return err
 	}
-	if missing != nil { // so that its name survives a power cut
+	if missing != nil { // so that the folder's name survives a power cut
 		if err := parent.Sync(); err != nil {
 			return err
 		}
@@ -131,7 +130,7 @@ func (s *Store) open(o Options) error {
 		return err
 	}
 	cut := func(name string) {
-		o.Logger.Warn("a part of the log cannot be read: a kill and a power cut leave that of what was being written; if there was neither, the disk damages files, "+
+		o.Logger.Warn("a part of the log cannot be read: after a kill or a power cut this is normal for the last write; otherwise the disk damages files, "+
 			"and decisions may be missing: restore a backup with 'relayfs restore --replace'", "file", filepath.Join(s.path, name))
 	}
 	s.wal, err = wal.Open(s.dir, wal.Options{SegmentSize: o.SegmentSize, Cut: cut}, applied, func(lsn wal.LSN, body []byte) error {
@@ -158,12 +157,12 @@ func (s *Store) release() (err error) {
 	return err
 }
 
-// Close updates the checkpoint and closes both. Later calls return the same error.
+// Close updates the checkpoint and closes store and log. Later calls return the same error.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.quit)
 		<-s.done
-		_ = s.Checkpoint() // the log has everything anyway
+		_ = s.Checkpoint() // the log has everything
 		s.closeErr = s.release()
 	})
 	return s.closeErr
@@ -171,14 +170,14 @@ func (s *Store) Close() error {
 
 func (s *Store) run() {
 	defer close(s.done)
-	var failed time.Time // when the checkpoint could not be shrunk
+	var failed time.Time // time of the last failure to shrink the checkpoint
 	shrink := func() {   // a failure only wastes space
 		if time.Since(failed) < shrinkAgain {
 			return
 		}
 		if err := s.fail("shrink", s.checkpoint.Shrink()); err != nil {
 			failed = time.Now()
-			s.log.Warn("free space of the store is not given back", model.LogErr, err)
+			s.log.Warn("cannot release free space of the store", model.LogErr, err)
 		}
 	}
 	expire := time.NewTimer(expireFirst)
@@ -206,7 +205,7 @@ func (s *Store) run() {
 		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize || s.problems.Err(model.AboutCheckpoint) != nil)
 		s.mu.Unlock()
 		if due && err == nil {
-			if waiting = s.Checkpoint() != nil; !waiting { // the log has everything anyway
+			if waiting = s.Checkpoint() != nil; !waiting { // the log has everything
 				shrink()
 			}
 		}
@@ -216,12 +215,11 @@ func (s *Store) run() {
 	}
 }
 
-// Used reports whether anything was ever stored.
 func (s *Store) Used() bool { return s.wal.LastLSN() > 0 }
 
 func (s *Store) Sync() error { return s.fail("sync", s.sync(s.wal.LastLSN())) }
 
-// sync syncs the log up to lsn. Success may mean that there was nothing to do.
+// sync syncs the log up to lsn. It also succeeds if there was nothing to sync.
 func (s *Store) sync(lsn wal.LSN) error {
 	err := s.wal.Sync(lsn)
 	if err != nil {
@@ -230,7 +228,7 @@ func (s *Store) sync(lsn wal.LSN) error {
 	return err
 }
 
-// Checkpoint durably applies everything that is in the log now to the checkpoint. After an error the log still has it.
+// Checkpoint durably applies all current frames of the log to the checkpoint. After an error the log still has them.
 func (s *Store) Checkpoint() error {
 	s.mu.Lock()
 	entries := s.state.entries
@@ -239,11 +237,11 @@ func (s *Store) Checkpoint() error {
 		return nil
 	}
 	err := s.apply(entries)
-	s.recordResult(model.AboutCheckpoint, "the log of %q becomes long, since that file cannot be written: %w; %s; it is tried again by itself", err)
+	s.recordResult(model.AboutCheckpoint, "the log of %q grows because that file cannot be written: %w; %s; relayfs retries automatically", err)
 	return s.fail("write a checkpoint", err)
 }
 
-// Expire removes expired history. It ends early if the store is closed.
+// Expire removes expired history. It stops early if the store is closed.
 func (s *Store) Expire() error {
 	for after := model.DocID(""); ; {
 		last, err := s.checkpoint.Expire(after)
@@ -261,7 +259,8 @@ func (s *Store) Expire() error {
 
 func (s *Store) Check() error { return s.fail("check", s.checkpoint.Check()) }
 
-// Check reads the whole checkpoint of the store at path, and changes nothing. ErrLocked if a process has the store open.
+// Check reads the whole checkpoint of the store at path without changes. It returns ErrLocked if a process has the store
+// open.
 func Check(path string) error { return checkpoint.Check(filepath.Join(path, checkpointName)) }
 
 func (s *Store) Notes() (int, error) {
@@ -281,7 +280,7 @@ func (s *Store) apply(entries []*wal.Entry) error {
 
 var errNothing = errors.New("the entry would change nothing")
 
-// add appends an entry to the log and the state, after complete, unless nil, has completed it or returned errNothing. If
+// add appends an entry to the log and the state. complete, if set, completes the entry first or returns errNothing. If
 // synced is set, the entry and everything before it survive a power cut when add returns.
 func (s *Store) add(e *wal.Entry, synced bool, complete func(*state) error) error {
 	lsn, err := s.addToLog(e, complete)
@@ -330,7 +329,7 @@ func (s *Store) fail(op string, err error) error {
 		return err
 	}
 	if errors.Is(err, ErrDamaged) {
-		s.problems.Record(model.AboutDamage, fmt.Errorf("%q: %w", s.path, err)) // and stays
+		s.problems.Record(model.AboutDamage, fmt.Errorf("%q: %w", s.path, err)) // until the store is opened again
 	}
 	return fmt.Errorf("store %q: %s: %w", s.path, op, translate(err))
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Adopted is what a change did that did not come through relayfs, found by comparing the texts. A mark is one token of
-// the comparison: it stays with both of its delimiters around most of its text, or it goes.
+// Adopted is the effect of an external change, found by comparing the texts. The comparison treats a mark as one
+// token: it stays with both delimiters around most of its text, or it is deleted.
 type Adopted struct {
 	Edits []diffwrap.Edit
-	Moved []Moved         // parts of marks that stand somewhere else now, in order of To
-	Torn  []Moved         // delimiters whose other half the change took away: they mark nothing where they stand now, in order of To
-	Plain []diffwrap.Span // of before: the texts of marks that are none any more
+	Moved []Moved         // moved parts of marks, in order of To
+	Torn  []Moved         // delimiters whose other half was deleted: they mark nothing at their new place; in order of To
+	Plain []diffwrap.Span // spans of before: the texts of marks that no longer exist
 }
 
-// Moved is text of a mark that stands somewhere else after a save.
+// Moved is a mark's text that a save moved.
 type Moved struct{ From, To diffwrap.Span }
 
-// SavedEdits are the edits of Adopt.
 func SavedEdits(before, after string) []diffwrap.Edit { return Adopt(before, after, nil).Edits }
 
-// Adopt finds out what made after of before, in which delimiters are torn already. The edits go together with what others
-// change there: words and marks as a whole, and lines with the breaks behind them.
+// Adopt computes the change from before to after. torn has the delimiters of before that already mark nothing. The
+// edits replace whole words and marks, and whole lines with the line break after them, so that they merge well with
+// concurrent changes.
 func Adopt(before, after string, torn []diffwrap.Span) Adopted {
 	edits := wholeWords(before, diffwrap.Diff(before, after))
 	if !hasMarkup(before) {
@@ -38,12 +38,11 @@ func Adopt(before, after string, torn []diffwrap.Span) Adopted {
 	return a.adopt(edits, torn)
 }
 
-// hasMarkup says whether a text may have marks or comments.
 func hasMarkup(raw string) bool {
 	return strings.Contains(raw, "{++") || strings.Contains(raw, "{--") || strings.Contains(raw, "{~~") || strings.Contains(raw, "{>>")
 }
 
-// token is a mark, or a comment, in its three parts. A substitution has both of its texts in body.
+// token is a mark or comment in three parts. The body of a substitution has both its texts.
 type token struct {
 	open, body, close diffwrap.Span
 	comment           bool
@@ -51,7 +50,6 @@ type token struct {
 
 func (t *token) whole() diffwrap.Span { return diffwrap.Span{Start: t.open.Start, End: t.close.End} }
 
-// tokensOf are the marks and comments of a text, in order.
 func tokensOf(raw string) (list []token) {
 	marks, _, furniture := diffwrap.Everything.Layout(raw)
 	for _, m := range marks {
@@ -76,7 +74,7 @@ func tokensOf(raw string) (list []token) {
 	return list
 }
 
-// Without is a text in which delimiters mark nothing.
+// Without blanks out delimiters that mark nothing.
 func Without(raw string, torn []diffwrap.Span) string {
 	if len(torn) == 0 {
 		return raw
@@ -88,7 +86,7 @@ func Without(raw string, torn []diffwrap.Span) string {
 	return string(text)
 }
 
-// around is the token that an offset lies inside of, nil if there is none.
+// around returns the token that strictly contains an offset, nil if none.
 func around(tokens []token, off int) *token {
 	i, _ := slices.BinarySearchFunc(tokens, off+1, func(t token, off int) int { return t.close.End - off })
 	if i == len(tokens) || tokens[i].open.Start >= off {
@@ -97,10 +95,10 @@ func around(tokens []token, off int) *token {
 	return &tokens[i]
 }
 
-// slide moves what a script only puts somewhere, or only takes away, along equal characters to where it cuts least: no
-// token if there is such a place, and lines at the border of a line.
+// slide moves pure insertions and deletions along equal characters to where they cut least: preferably outside
+// tokens, and whole lines to a line start.
 func slide(before, after string, edits []diffwrap.Edit, was []token) {
-	end, shift := 0, 0 // of the edits before
+	end, shift := 0, 0 // state after the preceding edits
 	for i := range edits {
 		e := &edits[i]
 		next := len(before)
@@ -123,8 +121,8 @@ func slide(before, after string, edits []diffwrap.Edit, was []token) {
 	}
 }
 
-// place says how far to move the n bytes at an offset of text, within bounds. They are where before has the offset that
-// is by toBefore further on.
+// place returns how far to move the n bytes at offset at of text, within least and most. toBefore converts offsets of
+// text to offsets of before.
 func place(before, text string, at, n, least, most, toBefore int, deleted bool, was []token) (by int) {
 	for by > least && text[at+by-1] == text[at+by-1+n] {
 		by--
@@ -139,8 +137,8 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 			if !deleted {
 				cost += cutAt(around(was, off+toBefore), before, off+toBefore, off+toBefore, moved)
 			} else if from, to := around(was, off), around(was, off+n); from == to {
-				cost += cutAt(from, before, off, off+n, moved) // as if it were put there again
-			} else { // of one or both, a delimiter goes and another stays
+				cost += cutAt(from, before, off, off+n, moved) // rated as an insertion there
+			} else { // a token loses one delimiter and keeps the other
 				cost += cutAt(from, before, off, off, moved) + cutAt(to, before, off+n, off+n, moved) + cutsToken
 			}
 			whole := lines && strings.HasSuffix(moved, "\n") && (off == 0 || text[off-1] == '\n')
@@ -157,22 +155,21 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 	}
 }
 
-// border says whether a text may be cut at an offset: not within a character, nor a line break of two.
+// border reports whether a text may be cut at an offset: not within a character or a CRLF.
 func border(text string, off int) bool {
 	return off == len(text) || utf8.RuneStart(text[off]) && (text[off] != '\n' || off == 0 || text[off-1] != '\r')
 }
 
-// How bad it is to cut something.
 const (
 	cutsWord  = 2
-	cutsLine  = 2 // of a mark
+	cutsLine  = 2 // within a mark
 	cutsMark  = 4
-	cutsToken = 8 // a comment, or a delimiter from its mark
+	cutsToken = 8 // in a comment, or between a delimiter and its mark
 )
 
-// cutAt is how bad it is that text stands in before, without what that has from one offset to another, in a token or in
-// none. In a mark whose lines begin with their breaks so should what is put among them, since it stands outside of the mark
-// to everybody.
+// cutAt returns the cost of putting text into before in place of the bytes from off to to. t is the token there, nil
+// for none. In a mark whose lines begin with their line breaks, text should begin with one too, because it is shown
+// outside of the mark.
 func cutAt(t *token, before string, off, to int, text string) int {
 	cost := 0
 	if glued(before[:off], before[to:]) {
@@ -198,21 +195,20 @@ func cutAt(t *token, before string, off, to int, text string) int {
 	return cutsMark + cost
 }
 
-// adoption is a comparison that looks at marks.
 type adoption struct {
 	before, after string
-	kept          []Span  // of the comparison of the texts
-	was           []token // of before
-	stands        []stand // where they are in after
-	known         words   // of before
+	kept          []Span  // shared by the texts
+	was           []token // tokens of before
+	stands        []stand // their delimiters in after
+	known         words   // words of before
 	torn          []half
-	loose         []diffwrap.Span       // of before: torn already, and not at their places any more
-	whole         map[int]diffwrap.Span // of was: where in after those stand whole that were taken away elsewhere
-	isTorn        map[int]bool          // by where they are in after
-	wasTorn       map[int]bool          // by where those were in before that have moved
+	loose         []diffwrap.Span       // spans of before: torn delimiters that are no longer at their place
+	whole         map[int]diffwrap.Span // by index of was: the span in after where a deleted token is complete again
+	isTorn        map[int]bool          // by offset in after
+	wasTorn       map[int]bool          // by offset in before, of torn delimiters
 }
 
-// delimitersIn are the delimiters in a text, of marks or not, none of which overlap.
+// delimitersIn returns the delimiters in a text, part of a mark or not. They do not overlap.
 func delimitersIn(text string) (list []diffwrap.Span) {
 	for at := 0; at+3 <= len(text); {
 		i := strings.IndexAny(text[at:], "+-~<{")
@@ -231,32 +227,31 @@ func delimitersIn(text string) (list []diffwrap.Span) {
 
 var delimiters = []string{"{++", "++}", "{--", "--}", "{~~", "~~}", "{>>", "<<}"}
 
-// stand is where the delimiters of a token are after the change, as far as they are there.
+// stand has the delimiters of a token that still exist, in after.
 type stand struct {
 	open, close   diffwrap.Span
 	opens, closes bool
 }
 
-// half is a delimiter in after that marks nothing, as its other half is gone, and where it was.
+// half is a delimiter in after that marks nothing because its other half was deleted, and its old span.
 type half struct {
 	at, was diffwrap.Span
 	stays   bool // it was torn before
 }
 
-// reading is after as the tokens in it are read.
 type reading struct {
 	is    []token
-	same  []int         // for each of was, which of is it still is, or -1
-	to    []int         // for each of was, which of is it has moved to, or -1
-	lines [][]Moved     // of those that have moved
-	fresh []int         // those of is that were not there
-	held  map[int]bool  // where both delimiters of one token are that are no longer its pair
-	owned map[int]bool  // where delimiters are of tokens that were written anew
-	freed map[int]bool  // where delimiters stayed of tokens that have moved
-	moved map[int]Moved // for each of was of which one delimiter stays around its text, the other
+	same  []int         // index of was to the same token in is, or -1
+	to    []int         // index of was to the token of is that it moved to, or -1
+	lines [][]Moved     // by index of was: moved lines
+	fresh []int         // new tokens, as indexes of is
+	held  map[int]bool  // by offset: delimiters of one token that no longer form its pair
+	owned map[int]bool  // by offset: delimiters of rewritten tokens
+	freed map[int]bool  // by offset: remaining delimiters of moved tokens
+	moved map[int]Moved // by index of was: one delimiter stays around the text, this is the other one
 }
 
-// maxTorn bounds how often after is read again without delimiters that mark nothing.
+// maxTorn bounds how often after is parsed again without torn delimiters.
 const maxTorn = 16
 
 // adopt finds out which marks stay, which have moved, and which are torn.
@@ -281,7 +276,7 @@ func (a *adoption) adopt(edits []diffwrap.Edit, torn []diffwrap.Span) Adopted {
 	if untouched && len(a.loose) == 0 && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
 		return Adopted{Edits: edits}
 	}
-	cut := slices.Clone(a.loose) // delimiters that do not stay whole
+	cut := slices.Clone(a.loose) // delimiters that were cut
 	for i, t := range a.was {
 		if !a.stands[i].opens {
 			cut = append(cut, t.open)
@@ -307,11 +302,11 @@ func (a *adoption) adopt(edits []diffwrap.Edit, torn []diffwrap.Span) Adopted {
 	return a.conclude(r)
 }
 
-// untangle tears the marks that a save has put around others, or across: marks do not nest.
+// untangle tears the marks that a save nested or interleaved with others: marks do not nest.
 func (a *adoption) untangle() {
 	type stretch struct {
 		diffwrap.Span
-		token int // -1 for one that was put there whole
+		token int // index of was; -1 for a token inserted whole
 	}
 	a.whole = make(map[int]diffwrap.Span)
 	var list []stretch
@@ -360,7 +355,7 @@ func (a *adoption) untangle() {
 	}
 }
 
-// read reads after without what is torn.
+// read parses after without torn delimiters.
 func (a *adoption) read() *reading {
 	r := &reading{
 		held: make(map[int]bool), owned: make(map[int]bool), freed: make(map[int]bool), moved: make(map[int]Moved),
@@ -370,7 +365,7 @@ func (a *adoption) read() *reading {
 		torn = append(torn, h.at)
 	}
 	r.is = tokensOf(Without(a.after, torn))
-	edges := make(map[int]int) // which token begins or ends with a delimiter
+	edges := make(map[int]int) // delimiter offset to token
 	for k, t := range r.is {
 		edges[t.open.Start], edges[t.close.Start] = k, k
 	}
@@ -432,7 +427,7 @@ func (a *adoption) read() *reading {
 	return r
 }
 
-// holds says whether a token begins or ends with a delimiter that is held, or has one in it.
+// holds reports whether a token contains a held delimiter, also as one of its own.
 func (r *reading) holds(t token) bool {
 	for at := range r.held {
 		if t.open.Start <= at && at <= t.close.Start {
@@ -442,7 +437,7 @@ func (r *reading) holds(t token) bool {
 	return false
 }
 
-// stretched says whether one delimiter of a token stays around its text while the other was put somewhere else, and where.
+// stretched reports whether one delimiter of a token stays around its text while the other was moved; m is that move.
 func (a *adoption) stretched(was, is *token, s stand) (m Moved, ok bool) {
 	switch {
 	case s.opens && s.open == is.open:
@@ -455,10 +450,10 @@ func (a *adoption) stretched(was, is *token, s stand) (m Moved, ok bool) {
 	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(was.body, is.body) > 0
 }
 
-// maxTries bounds with how many marks one that has gone is compared. Where a save moves more, they are typed.
+// maxTries bounds the marks that a deleted one is compared with. If a save moves more, they count as typed.
 const maxTries = 64
 
-// findMoved finds the marks of which lines were taken away at one place and put at another, between delimiters like theirs.
+// findMoved finds the marks whose lines were moved between delimiters of the same kind.
 func (a *adoption) findMoved(r *reading) {
 	kind := func(text string, t token) string { return t.open.Of(text) + t.close.Of(text) }
 	free := make(map[string][]int)
@@ -484,11 +479,11 @@ func (a *adoption) findMoved(r *reading) {
 	}
 }
 
-// tear finds delimiters that mark nothing: their other half is gone, and people have left them, or put them somewhere
-// else with the lines that they stood on. It reports whether there are any more.
+// tear finds delimiters that mark nothing: their other half was deleted, and users left them in place or moved them
+// with their lines. It reports whether it found new ones.
 func (a *adoption) tear(r *reading) bool {
 	n := len(a.torn)
-	lost := make(map[string][]diffwrap.Span) // of before, by what they are
+	lost := make(map[string][]diffwrap.Span) // spans of before, by text
 	for _, s := range a.loose {
 		if !a.wasTorn[s.Start] {
 			lost[s.Of(a.before)] = append(lost[s.Of(a.before)], s)
@@ -496,7 +491,7 @@ func (a *adoption) tear(r *reading) bool {
 	}
 	for i, t := range a.was {
 		s := a.stands[i]
-		_, whole := a.whole[i] // a delimiter that stays is a half all the same
+		_, whole := a.whole[i] // a delimiter that stays is torn in any case
 		if !whole && (r.same[i] >= 0 || r.to[i] >= 0 || s.opens && s.closes) {
 			continue
 		}
@@ -521,7 +516,7 @@ func (a *adoption) tear(r *reading) bool {
 	}
 	typed := func(at diffwrap.Span) bool { return r.freed[at.Start] || !a.keeps(at) }
 	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && typed(at) }
-	ends := make(map[int]bool) // of tokens
+	ends := make(map[int]bool) // offsets of token delimiters
 	for _, t := range r.is {
 		ends[t.open.Start], ends[t.close.Start] = true, true
 	}
@@ -537,7 +532,7 @@ func (a *adoption) tear(r *reading) bool {
 			tear(t.close)
 		}
 	}
-	for text := range lost { // those that stand alone
+	for text := range lost { // delimiters outside tokens
 		for at := 0; len(lost[text]) > 0; {
 			i := strings.Index(a.after[at:], text)
 			if i < 0 {
@@ -552,16 +547,15 @@ func (a *adoption) tear(r *reading) bool {
 	return len(a.torn) > n
 }
 
-// keeps says whether something of after was in before at its place.
+// keeps reports whether before has some of the span of after at the corresponding place.
 func (a *adoption) keeps(s diffwrap.Span) bool {
 	i, _ := slices.BinarySearchFunc(a.kept, s.Start, func(x Span, at int) int { return x.B + x.N - at - 1 })
 	return i < len(a.kept) && a.kept[i].B < s.End
 }
 
-// conclude says what the change did.
 func (a *adoption) conclude(r *reading) Adopted {
 	var done Adopted
-	var gone, new []diffwrap.Span // of before, of which nothing stays, and of after, of which nothing was there
+	var gone, new []diffwrap.Span // gone: spans of before without kept text; new: new spans of after
 	for i, t := range a.was {
 		if r.same[i] < 0 && r.to[i] < 0 && !t.comment {
 			done.Plain = append(done.Plain, t.body)
@@ -603,7 +597,7 @@ func (a *adoption) conclude(r *reading) Adopted {
 	return done
 }
 
-// union is what spans cover, in order.
+// union merges the ranges of list that overlap or touch, and sorts them.
 func union(list []diffwrap.Span) (all []diffwrap.Span) {
 	slices.SortFunc(list, byStart)
 	for _, s := range list {
@@ -620,8 +614,8 @@ func byTo(x, y Moved) int { return x.To.Start - y.To.Start }
 
 func byStart(x, y diffwrap.Span) int { return x.Start - y.Start }
 
-// isRewritten says whether the text of a mark is another one: less than half of the letters stay, others were typed, and
-// more was changed there than what the mark has between its delimiters.
+// isRewritten reports whether a mark's text was replaced: less than half of its letters stay, others were typed, and
+// the change goes beyond the mark's delimiters on at least one side.
 func (a *adoption) isRewritten(i int, is diffwrap.Span) bool {
 	t := a.was[i]
 	stays := a.letters(t.body, is)
@@ -629,7 +623,7 @@ func (a *adoption) isRewritten(i int, is diffwrap.Span) bool {
 		return false
 	}
 	if stays == 0 && strings.HasPrefix(t.open.Of(a.before), "{~~") {
-		return true // both of its texts
+		return true // both texts were replaced
 	}
 	forth := Flip(a.kept)
 	_, before := Back(forth, diffwrap.Span{Start: max(0, t.open.Start-1), End: t.open.End})
@@ -647,7 +641,7 @@ func (a *adoption) isRewritten(i int, is diffwrap.Span) bool {
 	return !before || !behind
 }
 
-// letters is how many letters stay that were in one stretch and are in another.
+// letters returns how many letters of was are still in is.
 func (a *adoption) letters(was, is diffwrap.Span) (n int) {
 	i, _ := slices.BinarySearchFunc(a.kept, was.Start, func(x Span, at int) int { return x.A + x.N - at - 1 })
 	for ; i < len(a.kept) && a.kept[i].A < was.End; i++ {
@@ -660,7 +654,8 @@ func (a *adoption) letters(was, is diffwrap.Span) (n int) {
 	return n
 }
 
-// movedLines finds the lines of a mark's text in that of another mark. Each has the break before it, or else behind it.
+// movedLines finds the lines of a mark's text in another mark's text. A line includes the break before it, or, if the
+// text does not begin with a break, the one after it.
 func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Span) (moved []Moved) {
 	free := []diffwrap.Span{to}
 	for at := from.Start; at < from.End; {
@@ -686,7 +681,8 @@ func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Spa
 	return moved
 }
 
-// outside is what spans share outside of stretches of the second state, which are in order and do not overlap.
+// outside returns the parts of spans that lie outside of the ranges of the second state. The ranges are in order and do
+// not overlap.
 func outside(spans []Span, of []diffwrap.Span) (left []Span) {
 	for _, s := range spans {
 		for len(of) > 0 && of[0].End <= s.B {
@@ -706,7 +702,6 @@ func outside(spans []Span, of []diffwrap.Span) (left []Span) {
 	return left
 }
 
-// words are those of a text.
 type words map[string]bool
 
 func wordsIn(text string) words {
@@ -717,7 +712,7 @@ func wordsIn(text string) words {
 	return set
 }
 
-// has says whether a text has one of the words.
+// has reports whether text contains a word of the set.
 func (set words) has(text string) bool {
 	for w := range wordsIn(text) {
 		if set[w] {
@@ -727,15 +722,14 @@ func (set words) has(text string) bool {
 	return false
 }
 
-// isTelling says whether a text is more than blanks: it has words, or a part of a comment.
+// isTelling reports whether a text has words or part of a comment.
 func isTelling(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }
 
-// isWord says whether a character is a word, or of one: emoji are.
+// isWord reports whether a character is part of a word, or is one by itself, as emoji are.
 func isWord(r rune) bool { return InWord(r) || unicode.Is(unicode.So, r) }
 
 func hasWord(s string) bool { return strings.ContainsFunc(s, isWord) }
 
-// letters counts those of words.
 func letters(s string) (n int) {
 	for _, r := range s {
 		if isWord(r) {

@@ -10,11 +10,9 @@ type Cursor struct {
 	pos  int // UTF-16 units at off
 }
 
-// NewCursor is a cursor at the start of text.
 func NewCursor(text string) Cursor { return Cursor{Text: text} }
 
-// PosAt returns the UTF-16 position of byte offset off, which must not be
-// before an offset asked for earlier.
+// PosAt returns the UTF-16 position of byte offset off. Offsets must not decrease between calls.
 func (c *Cursor) PosAt(off int) int {
 	off = min(off, len(c.Text))
 	for c.off < off {
@@ -25,9 +23,8 @@ func (c *Cursor) PosAt(off int) int {
 	return c.pos
 }
 
-// OffAt returns the byte offset of UTF-16 position pos, which must not be
-// before a position asked for earlier. Inside a surrogate pair it is the offset
-// behind the pair.
+// OffAt returns the byte offset of UTF-16 position pos. Positions must not decrease between calls. For a position
+// inside a surrogate pair it returns the offset after the pair.
 func (c *Cursor) OffAt(pos int) int {
 	for c.pos < pos && c.off < len(c.Text) {
 		if !c.skipASCII(min(pos-c.pos, len(c.Text)-c.off)) {
@@ -37,15 +34,15 @@ func (c *Cursor) OffAt(pos int) int {
 	return c.off
 }
 
-// skipASCII moves over the next eight characters if those are ASCII and among the next n
-// bytes: most text is, and is gone through many times with each write.
+// skipASCII advances by eight characters if the next n bytes begin with that many of ASCII. Most text is ASCII, and
+// each write scans it many times.
 func (c *Cursor) skipASCII(n int) bool {
 	if n < 8 {
 		return false
 	}
 	s := c.Text[c.off : c.off+8]
 	eight := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // one load
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // compiled to one load
 	if eight&0x8080808080808080 != 0 {
 		return false
 	}
@@ -54,8 +51,7 @@ func (c *Cursor) skipASCII(n int) bool {
 	return true
 }
 
-// WholeAt is offAt, but inside a surrogate pair it is before the pair. It returns the
-// position of that, too.
+// WholeAt is OffAt, except that inside a surrogate pair it returns the offset and the position before the pair.
 func (c *Cursor) WholeAt(pos int) (off, at int) {
 	if off = c.OffAt(pos); c.pos > pos {
 		return off - utf8.UTFMax, pos - 1
@@ -77,7 +73,6 @@ func (c *Cursor) step() {
 	}
 }
 
-// UTF16Len is the length of text in UTF-16 units.
 func UTF16Len(text string) int {
 	c := NewCursor(text)
 	return c.PosAt(len(text))

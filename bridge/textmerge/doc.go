@@ -1,13 +1,10 @@
-// Package textmerge merges texts that several people and programs write at once. It is
-// pure: it knows texts, edit scripts and the CRDT identities of characters, and no file,
-// note or lock.
+// Package textmerge merges concurrent writes of several users and programs. It is pure: it handles texts, edit
+// scripts and the CRDT identities of characters.
 //
-// A writer computes its text from a state that it was shown. By the time it writes, the
-// note may have moved on. [Merge] carries what the writer changed over to the state of
-// now: it finds the characters that the writer kept or dropped by their identities, or by
-// a comparison of the texts where no identities are known. So text that a person typed
-// meanwhile stays, whether inside, beside or far from the change.
+// A writer computes its text from a state that it has read. When it writes, the note may have changed. [Merge]
+// applies the writer's changes to the current state. It finds the characters that the writer kept or dropped by their
+// identities, or, where identities are not known, by a comparison of the texts. So text that a user typed in the
+// meantime stays, whether inside, next to or far from the change.
 //
-// Go counts bytes ("off"); Yjs counts UTF-16 units ("pos"). [Cursor] is the one place
-// that converts.
+// Go counts bytes ("off"); Yjs counts UTF-16 units ("pos"). [Cursor] converts between them.
 package textmerge

@@ -11,9 +11,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// wholeWords lets a script of text replace words as a whole where it replaces a part of
-// them: else letters that an old and a new word have in common would be taken for text
-// that the writer kept, and two writers' words would mix.
+// wholeWords extends the edits of a script that replace part of a word to the whole word. Otherwise letters that the
+// old and the new word share would count as kept, and two writers' words would mix.
 func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 	var out []diffwrap.Edit
 	for i := 0; i < len(edits); {
@@ -47,7 +46,7 @@ func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 	return out
 }
 
-// trimmed is an edit of a text without the words that it begins or ends with and leaves as they are.
+// trimmed removes from an edit the unchanged words at its start and end.
 func trimmed(text string, e diffwrap.Edit) diffwrap.Edit {
 	old, new := text[e.Off:e.Off+e.Len], e.New
 	n := 0
@@ -70,7 +69,7 @@ func trimmed(text string, e diffwrap.Edit) diffwrap.Edit {
 	return e
 }
 
-// parts says whether an offset of a text is between words, or characters outside of words.
+// parts reports whether an offset of a text is at a word boundary or between characters outside words.
 func parts(text string, off int) bool {
 	return off == len(text) || utf8.RuneStart(text[off]) && (off == 0 || !glued(text[:off], text[off:])) && !unicode.Is(unicode.Mark, runeAt(text, off))
 }
@@ -80,20 +79,20 @@ func runeAt(text string, off int) rune {
 	return r
 }
 
-// CutsWord says whether an edit of a text takes a part of a word, or continues one.
+// CutsWord reports whether an edit deletes part of a word or extends one.
 func CutsWord(text string, e diffwrap.Edit) bool {
 	start, end := wordsCut(text, e)
 	return start < e.Off || end > e.Off+e.Len
 }
 
-// replaces says whether edits both take text away and put some there.
+// replaces reports whether edits both delete and insert text.
 func replaces(edits []diffwrap.Edit) bool {
 	return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) &&
 		slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.New != "" })
 }
 
-// wordsCut is the stretch of text that an edit changes, with all of the words that it cuts: words
-// that it begins or ends beside are none of those.
+// wordsCut returns the range of text that an edit changes, extended to the words that it cuts. A word that only
+// touches the edit is not cut.
 func wordsCut(text string, e diffwrap.Edit) (start, end int) {
 	start, end = e.Off, e.Off+e.Len
 	gone := text[start:end]
@@ -118,15 +117,16 @@ func wordsCut(text string, e diffwrap.Edit) (start, end int) {
 	return start, end
 }
 
-// InWord says whether words are made of such characters.
+// InWord reports whether r can be part of a word.
 func InWord(r rune) bool { return unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) }
 
-// joins says whether a character makes one word with others beside it. In scripts without spaces each is taken for a word.
+// joins reports whether a character forms one word with adjacent ones. In scripts without spaces each character
+// counts as a word.
 func joins(r rune) bool {
 	return InWord(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// scriptOf are the edits that make cur of base and keep what they share.
+// scriptOf returns the edits from base to cur that keep what they share.
 func scriptOf(shared []Span, base, cur string) (edits []diffwrap.Edit) {
 	a, b := 0, 0
 	for _, s := range append(slices.Clip(shared), Span{len(base), len(cur), 0}) {
@@ -138,20 +138,20 @@ func scriptOf(shared []Span, base, cur string) (edits []diffwrap.Edit) {
 	return edits
 }
 
-// Placed is one edit of a script, and where it is in UTF-16 units.
+// Placed is an edit with its places in UTF-16 units.
 type Placed struct {
 	diffwrap.Edit
 	Pos   int // in the text before the script
 	After int // in the text after it
-	Gone  int // how much it takes away
-	Size  int // of New
+	Gone  int // deleted units
+	Size  int // inserted units
 }
 
-// Places finds where the edits of a script against raw are.
+// Places yields the edits of a script of raw with their places.
 func Places(raw string, edits []diffwrap.Edit) iter.Seq[Placed] {
 	return func(yield func(Placed) bool) {
 		cursor := NewCursor(raw)
-		moved := 0 // by the edits before
+		moved := 0 // by the preceding edits
 		for _, e := range edits {
 			pos := cursor.PosAt(e.Off)
 			p := Placed{e, pos, pos + moved, cursor.PosAt(e.Off+e.Len) - pos, UTF16Len(e.New)}
@@ -163,19 +163,16 @@ func Places(raw string, edits []diffwrap.Edit) iter.Seq[Placed] {
 	}
 }
 
-// ApplyEdits makes a script of byte edits against raw in text. Edits are made
-// from the first to the last: each cuts an item of the document, and cutting at
-// the back of a long one would read all that is before, every time. What replaces nothing
-// stands right behind the text before it, in front of what is deleted there: should that
-// come back, it comes behind. The opener of a highlight stands right before the text that is
-// highlighted, or what comes back would be, too.
+// ApplyEdits applies a script of byte edits of raw to text, from first to last. Each edit splits an item of the
+// document, and splitting the end of a long item would scan all text before it. A pure insertion goes directly after
+// the text before it, before text deleted there: if that returns, it comes after the insertion. The opener of a
+// highlight goes directly before the highlighted text, otherwise returning text would be highlighted, too.
 func ApplyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
 	for e := range Places(raw, edits) {
 		ApplyEdit(txn, text, e)
 	}
 }
 
-// ApplyEdit makes the next edit of a script.
 func ApplyEdit(txn *ycrdt.Txn, text *ycrdt.Text, e Placed) {
 	if e.Gone > 0 {
 		text.Delete(txn, e.After, e.Gone)
@@ -187,7 +184,7 @@ func ApplyEdit(txn *ycrdt.Txn, text *ycrdt.Text, e Placed) {
 	}
 }
 
-// Distance is how many bytes have to go and to come to make one text the other.
+// Distance returns how many bytes a script from a to b deletes and inserts.
 func Distance(a, b string) int {
 	n := 0
 	for _, e := range diffwrap.Diff(a, b) {

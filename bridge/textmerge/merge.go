@@ -8,29 +8,27 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Side is a state of a note as one side of a merge.
 type Side struct {
-	Raw       string          // what is stored
-	Marked    string          // Raw after the edits Separated, whose view Text is
-	Known     diffwrap.Known  // the known marks of Marked
-	Text      string          // what readers are shown
+	Raw       string          // stored text
+	Marked    string          // Raw after the edits Separated; Text is its view
+	Known     diffwrap.Known  // known marks of Marked
+	Text      string          // view for readers
 	Separated []diffwrap.Edit // from Raw to Marked
-	Runs      []ycrdt.Run     // the identities of Raw's characters; nil if they are not known
+	Runs      []ycrdt.Run     // identities of Raw's characters; nil if unknown
 }
 
-// RawSide is a state as a reader of the raw text sees it.
+// RawSide returns a state as seen by a reader of the raw text.
 func RawSide(raw string, runs []ycrdt.Run) Side {
 	return Side{Raw: raw, Marked: raw, Text: raw, Runs: runs}
 }
 
-// Nearest picks, of several states, the one that text was most likely computed from: the
-// one whose text differs least from it, the last of several. Taking an older one
-// would bring in a person's words a second time. bases is not empty; textOf is what the
-// writer was shown of one.
+// Nearest returns the base that text was most likely computed from: the one with the smallest difference, the last
+// among equals. An older base would insert a user's words a second time. bases is not empty; textOf returns what the
+// writer read.
 func Nearest[T any](bases []T, textOf func(T) string, text string) T {
 	last := len(bases) - 1
 	if !slices.ContainsFunc(bases, func(b T) bool { return textOf(b) != textOf(bases[0]) }) {
-		return bases[last] // nothing to choose
+		return bases[last] // all texts are equal
 	}
 	best, bestSize := -1, 0
 	for i, b := range slices.Backward(bases) {
@@ -49,8 +47,7 @@ func Nearest[T any](bases []T, textOf func(T) string, text string) T {
 	return bases[best]
 }
 
-// Merge returns the view text that results when a writer who was shown base
-// wrote text, and the note is at cur now.
+// Merge returns the view text that results when a writer has read base and written text, and the note is now cur.
 func Merge(base, cur Side, text string) string {
 	if base.Raw == cur.Raw {
 		return text
@@ -80,7 +77,7 @@ func wholeComments(text string, shared []Span, edits []diffwrap.Edit) []Span {
 	return Flip(outside(back, changed))
 }
 
-// sharedView returns the spans of base's view that cur's view still shows.
+// sharedView returns the spans of base's view that are still in cur's view.
 func sharedView(base, cur Side) []Span {
 	var raw []Span
 	if base.Runs != nil && cur.Runs != nil {
@@ -92,7 +89,6 @@ func sharedView(base, cur Side) []Span {
 	return Kept(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, cur.Text)))
 }
 
-// Shown maps the raw text to the view of it.
 func (s Side) Shown() []Span {
 	if s.Raw == s.Text {
 		return []Span{{0, 0, len(s.Raw)}}

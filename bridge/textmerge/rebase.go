@@ -7,9 +7,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// rebase applies edits, a script against base, to cur, given what the two
-// share. A change that both made in the same words is made once; otherwise what
-// cur has of its own stays.
+// rebase applies edits, a script of base, to cur. shared is what base and cur have in common. A change that both
+// sides made to the same words is applied once. Other changes of cur stay.
 func rebase(base, cur string, shared []Span, edits []diffwrap.Edit) string {
 	r := rebaser{base: base, cur: cur, shared: shared}
 	for _, e := range edits {
@@ -24,7 +23,7 @@ type rebaser struct {
 	shared    []Span // ascending on both sides
 	next      int    // first span that does not end before the current edit
 	out       strings.Builder
-	tail      string // what was written to out last
+	tail      string // last text written to out
 	done      int    // bytes of cur already in out
 }
 
@@ -52,8 +51,8 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 	r.part(e)
 }
 
-// part keeps the new text of e, if that was written last, and what the other side put
-// behind it from becoming one word. So it does with what is on both sides of a deletion.
+// part inserts a space if e's new text, written last, would form one word with the other side's text after it. For a
+// deletion it does the same with the texts on both sides.
 func (r *rebaser) part(e diffwrap.Edit) {
 	before := e.New
 	if e.New == "" {
@@ -64,8 +63,7 @@ func (r *rebaser) part(e diffwrap.Edit) {
 	}
 }
 
-// insert writes e's new text. Where the other side put text in the same place,
-// the two do not become one word.
+// insert writes e's new text, separated by a space from a word that the other side put before it.
 func (r *rebaser) insert(e diffwrap.Edit) {
 	if e.New == "" {
 		return
@@ -76,7 +74,7 @@ func (r *rebaser) insert(e diffwrap.Edit) {
 	r.write(e.New)
 }
 
-// glued says whether a's last and b's first character would form one word.
+// glued reports whether a's last and b's first character would form one word.
 func glued(a, b string) bool {
 	last, _ := utf8.DecodeLastRuneInString(a)
 	first, _ := utf8.DecodeRuneInString(b)
@@ -97,12 +95,12 @@ func (r *rebaser) copyTo(off int) {
 	}
 }
 
-// insertAt is the place in cur for the new text of e. What replaces text goes
-// before the first of it that is still there, or behind what cur has put in its
-// place; what is added goes behind the character before it, or if that is gone, before
-// the one behind it, or if that is gone too, behind the nearest shared one before it.
+// insertAt returns the offset in cur for the new text of e. A replacement goes before the first remaining character
+// of the replaced text, or after the text that cur has instead. An insertion goes after the character before it. If
+// that was deleted, it goes before the character after it. If both were deleted, it goes after the nearest shared
+// character before it.
 func (r *rebaser) insertAt(e diffwrap.Edit) int {
-	at, near, end := 0, 0, e.Off+e.Len // near is in base what at is in cur
+	at, near, end := 0, 0, e.Off+e.Len // near in base corresponds to at in cur
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {
 		s := r.shared[i]
 		if s.A < e.Off {
@@ -115,7 +113,7 @@ func (r *rebaser) insertAt(e diffwrap.Edit) int {
 				return s.B
 			}
 			return at
-		case e.Len > 0 && s.A+s.N > e.Off: // the first shared character from e on
+		case e.Len > 0 && s.A+s.N > e.Off: // the first shared character at or after e.Off
 			return s.B + max(e.Off-s.A, 0)
 		case s.A >= end:
 			return s.B
@@ -127,8 +125,7 @@ func (r *rebaser) insertAt(e diffwrap.Edit) int {
 	return at
 }
 
-// alreadyMade says whether cur replaced exactly the bytes that e replaces by
-// exactly what e puts there.
+// alreadyMade reports whether cur has already replaced the same bytes as e with the same text.
 func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
 	if e.New == "" || e.Len == 0 {
 		return false // deleting twice is harmless, and two equal insertions are two
@@ -153,7 +150,7 @@ func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
 			break
 		}
 		if s.A >= e.Off {
-			return false // cur still has bytes that e drops
+			return false // cur still has bytes that e deletes
 		}
 	}
 	return left.A+left.N == e.Off && right.A == e.Off+e.Len &&

@@ -8,11 +8,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Span is a piece of text that two states share: N bytes at A in the one and
-// at B in the other.
+// Span is a shared piece of two states: N bytes at A in the first and at B in the second.
 type Span struct{ A, B, N int }
 
-// Kept returns what an edit script leaves in place.
 func Kept(size int, edits []diffwrap.Edit) []Span {
 	var spans []Span
 	a, b := 0, 0
@@ -29,9 +27,8 @@ func Kept(size int, edits []diffwrap.Edit) []Span {
 	return spans
 }
 
-// sharedRuns returns the spans, in UTF-16 units, of the characters that both
-// lists of runs name. A CRDT keeps the order of characters, so both lists name
-// them in the same order; what was brought back in another place is not shared.
+// sharedRuns returns the spans, in UTF-16 units, of the characters that both lists of runs have. A CRDT keeps the
+// order of characters, so both lists have them in the same order. Text restored at another place is not shared.
 func sharedRuns(base, cur []ycrdt.Run) []Span {
 	index := newRunIndex(cur)
 	var spans []Span
@@ -50,7 +47,7 @@ func sharedRuns(base, cur []ycrdt.Run) []Span {
 	})
 }
 
-// runIndex finds where a character of one state is in another.
+// runIndex finds characters of one state in another.
 type runIndex map[ycrdt.ClientID][]placedRun
 
 type placedRun struct {
@@ -73,8 +70,7 @@ func newRunIndex(runs []ycrdt.Run) runIndex {
 	return index
 }
 
-// appendShared adds the pieces of run r, which lies at pos in its own state,
-// that the indexed state holds too.
+// appendShared adds the parts of run r, at pos in its own state, that the indexed state has too.
 func (index runIndex) appendShared(spans []Span, r ycrdt.Run, pos int) []Span {
 	placed := index[r.ID.Client]
 	end := r.ID.Clock + uint64(r.Len)
@@ -94,9 +90,9 @@ func (index runIndex) appendShared(spans []Span, r ycrdt.Run, pos int) []Span {
 	return spans
 }
 
-// toBytes converts spans of UTF-16 units of two texts to spans of bytes, of whole
-// characters. An identity does not vouch for its unit: of a surrogate pair that a client
-// has cut, each half is a U+FFFD since. So the spans hold what is the same in both texts.
+// toBytes converts spans of UTF-16 units of two texts to spans of bytes, in whole characters. An identity does not
+// guarantee an equal unit: if a client splits a surrogate pair, each half becomes U+FFFD. So the result only has
+// spans with equal text.
 func toBytes(spans []Span, a, b string) []Span {
 	ca, cb := NewCursor(a), NewCursor(b)
 	out := make([]Span, 0, len(spans))
@@ -106,8 +102,7 @@ func toBytes(spans []Span, a, b string) []Span {
 	return out
 }
 
-// appendSame adds the characters that are the same in both texts within s, which counts
-// UTF-16 units.
+// appendSame adds the equal characters of both texts within s, which is in UTF-16 units.
 func appendSame(out []Span, ca, cb *Cursor, s Span) []Span {
 	for done := 0; done < s.N; done = max(ca.pos-s.A, cb.pos-s.B) {
 		same := Span{A: ca.OffAt(s.A + done), B: cb.OffAt(s.B + done)}
@@ -115,7 +110,7 @@ func appendSame(out []Span, ca, cb *Cursor, s Span) []Span {
 		case same.A == len(ca.Text) || same.B == len(cb.Text):
 			return out
 		case ca.pos-s.A != cb.pos-s.B:
-			continue // one is behind a pair of which the other has the halves
+			continue // one is after a pair that the other has as two halves
 		}
 		ca.step()
 		cb.step()
@@ -127,7 +122,7 @@ func appendSame(out []Span, ca, cb *Cursor, s Span) []Span {
 	return out
 }
 
-// appendSpan adds s, joined to the last span where it goes on from that in both texts.
+// appendSpan adds s. It merges s with the last span if they are adjacent in both texts.
 func appendSpan(out []Span, s Span) []Span {
 	if k := len(out) - 1; k >= 0 && out[k].A+out[k].N == s.A && out[k].B+out[k].N == s.B {
 		out[k].N += s.N
@@ -136,7 +131,6 @@ func appendSpan(out []Span, s Span) []Span {
 	return append(out, s)
 }
 
-// Flip exchanges the two sides.
 func Flip(spans []Span) []Span {
 	out := make([]Span, len(spans))
 	for i, s := range spans {
@@ -145,7 +139,8 @@ func Flip(spans []Span) []Span {
 	return out
 }
 
-// Back is where a stretch of b was in a, if what they share has all of it in one piece.
+// Back returns the range of the first state that corresponds to s in the second, if one shared span contains all of
+// s.
 func Back(shared []Span, s diffwrap.Span) (was diffwrap.Span, ok bool) {
 	i, found := slices.BinarySearchFunc(shared, s.Start, func(x Span, at int) int { return x.B - at })
 	if !found {
@@ -158,7 +153,7 @@ func Back(shared []Span, s diffwrap.Span) (was diffwrap.Span, ok bool) {
 	return diffwrap.Span{Start: s.Start + off, End: s.End + off}, true
 }
 
-// Compose chains two ascending maps: what x takes from a to b and y from b to c.
+// Compose chains two ascending maps: x from a to b and y from b to c.
 func Compose(x, y []Span) []Span {
 	var out []Span
 	for i, j := 0, 0; i < len(x) && j < len(y); {

@@ -28,10 +28,10 @@ type notifier struct {
 	inotify *fsnotify.Watcher // nil if unavailable; then events and errors are nil, too
 	events  <-chan fsnotify.Event
 	errors  <-chan error
-	watched map[string]bool // folders with a watch
+	watched map[string]bool
 	polled  map[string]bool // folders without
 	warned  bool
-	next    time.Time // of the next poll
+	next    time.Time
 }
 
 func newNotifier(v *Vault) *notifier {
@@ -65,7 +65,7 @@ func (n *notifier) add(rel string) (isNew bool) {
 	case errors.Is(err, syscall.ENOSPC):
 		n.warn("fs.inotify.max_user_watches", err)
 	case n.inotify != nil:
-		n.v.log.Warn("folder cannot be watched, it is polled", model.LogPath, rel, model.LogErr, err)
+		n.v.log.Warn("folder cannot be watched, polling it instead", model.LogPath, rel, model.LogErr, err)
 	}
 	n.polled[rel] = true
 	return true

@@ -22,7 +22,7 @@ const (
 // change is a path that may differ from the tree.
 type change struct {
 	first time.Time // when it was marked
-	due   time.Time // of the next look
+	due   time.Time // time of the next check
 	seen  vaultdir.StatSample
 	entry model.SourceEntry // as seen, if it exists
 	busy  bool              // a method of this Vault is changing it
@@ -32,7 +32,7 @@ func (c *change) there() bool { return c.seen.Err == nil }
 
 func (w *watch) mark(rel string) { w.markAt(rel, time.Now()) }
 
-// markAt is mark for paths that are to be looked at together.
+// markAt is mark for paths that should be checked together.
 func (w *watch) markAt(rel string, now time.Time) {
 	if rel == "" || w.offline || vaultdir.Reserved(rel) {
 		return
@@ -139,7 +139,7 @@ func (w *watch) observeOne(rel string, c *change, now time.Time) {
 		w.notifier.forget(rel)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, model.ErrNotDir) {
-		w.v.log.Debug("path cannot be looked at", model.LogPath, rel, model.LogErr, err)
+		w.v.log.Debug("path cannot be checked", model.LogPath, rel, model.LogErr, err)
 	}
 }
 

@@ -48,7 +48,7 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	delete(w.pending, rel)
 	old := w.v.tree.entry(rel)
 	if old == nil {
-		return // with its folder
+		return // removed with its folder
 	}
 	newRel, ok := arrivals[vaultdir.IDOfStamp(old.Stamp)]
 	c := w.pending[newRel]

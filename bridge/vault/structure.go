@@ -63,7 +63,7 @@ func (v *Vault) syncOr(dir disk.Dir, undo func() error) error {
 	err := v.syncs.Sync(dir)
 	if err != nil {
 		err = errors.Join(err, undo())
-		v.syncs.SyncBestEffort(dir) // or a power cut could take the way back
+		v.syncs.SyncBestEffort(dir) // otherwise a power cut could revert the undo
 	}
 	return err
 }
@@ -111,7 +111,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 		return err
 	}
 	if err := p.Dir.Remove(temp); err != nil {
-		v.log.Warn("temp file stays", model.LogPath, rel, model.LogErr, err) // the next start sweeps it
+		v.log.Warn("temp file cannot be removed", model.LogPath, rel, model.LogErr, err) // the next start removes it
 	}
 	v.syncs.SyncBestEffort(p.Dir)
 	v.tree.forget(rel)

@@ -195,7 +195,7 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 		dir = &node{}
 	}
 	for name := range dir.children {
-		news[vaultdir.Join(rel, name)] = true // unless it is there
+		news[vaultdir.Join(rel, name)] = true // unless it is in entries
 	}
 	for _, e := range entries {
 		delete(news, e.Rel)

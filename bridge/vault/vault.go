@@ -30,7 +30,7 @@ type Options struct {
 	Swap string
 	// SyncBefore syncs each new file before it gets the name of the note, as on a disk that does not order names.
 	SyncBefore bool
-	Disk       disk.Disk    // of the vault and of Swap; nil is disk.OS{}
+	Disk       disk.Disk    // disk of the vault and of Swap; nil is disk.OS{}
 	Logger     *slog.Logger // nil discards
 
 	ID string // in the names of this process's temp files; "" is a random one
@@ -52,7 +52,7 @@ type Vault struct {
 	diskLooked   atomic.Int64
 }
 
-// New serves the directory dir, which must exist. It reads nothing yet.
+// New serves the directory dir, which must exist. It does not read the vault yet.
 func New(dir string, o Options) (*Vault, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

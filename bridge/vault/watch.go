@@ -66,9 +66,9 @@ type watch struct {
 	report   func(model.SourceEvent)
 	notifier *notifier
 	pending  map[string]*change // paths that may have changed
-	timer    *time.Timer        // of the next look, which is due at next
+	timer    *time.Timer        // fires at next
 	next     time.Time          // zero if nothing is pending
-	looked   time.Time          // when the last one was
+	looked   time.Time          // time of the last check
 	offline  bool
 }
 

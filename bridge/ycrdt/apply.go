@@ -2,14 +2,14 @@ package ycrdt
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// ApplyUpdate integrates an update of format V1: what [Doc.EncodeStateAsUpdate], [Doc.OnUpdate], [MergeUpdates] or
-// [DiffUpdate] returned here, or their namesakes in Yjs. Applying an update twice, or updates in any order, is fine: what
-// refers to updates that are missing is kept until they arrive.
+// ApplyUpdate integrates an update of format V1, made by [Doc.EncodeStateAsUpdate], [Doc.OnUpdate], [MergeUpdates],
+// [DiffUpdate] or their namesakes in Yjs. Updates may be applied twice and in any order: the document keeps the parts
+// that refer to missing updates until those arrive.
 //
-// When an error is returned, which wraps [ErrMalformed] or is [ErrUpdateV2],
-// [ErrPendingLimit] or [ErrTooLarge], nothing has changed.
+// On an error nothing has changed. The error wraps [ErrMalformed] or is [ErrUpdateV2], [ErrPendingLimit] or
+// [ErrTooLarge].
 //
-// The document keeps no reference to update. origin is handed on to update listeners.
+// The document keeps no reference to update. It passes origin to the update listeners.
 func (d *Doc) ApplyUpdate(update []byte, origin any) error {
 	if done, err := d.applyFirst(update, origin); done {
 		return err
@@ -34,8 +34,7 @@ func (d *Doc) applyScanned(u *wire.Update, origin any) error {
 	return nil
 }
 
-// applyFirst applies an update with structs of one client to a pristine document. done is false if the update is not of that
-// kind, or the document not pristine.
+// applyFirst applies an update with the structs of one client to a pristine document. done is false in all other cases.
 func (d *Doc) applyFirst(update []byte, origin any) (done bool, err error) {
 	d.mu.Lock()
 	defer d.events.deliver()
@@ -53,10 +52,10 @@ func (d *Doc) applyFirst(update []byte, origin any) (done bool, err error) {
 	return true, nil
 }
 
-// EncodeStateAsUpdate returns, as an update of format V1, everything that a peer with the given encoded state vector lacks:
-// the structs it has not seen and all deletions, including what waits here for missing updates. A nil vector asks for the
-// whole document; so does, because that is always a right answer, one that does not decode (see [DecodeStateVector] to
-// tell).
+// EncodeStateAsUpdate returns, as an update of format V1, everything that a peer with the given encoded state vector
+// lacks: the structs it has not seen and all deletions, including the data that waits here for missing updates. A nil
+// vector requests the whole document. So does a vector that does not decode, because the whole document is always a
+// correct answer (use [DecodeStateVector] to detect that case).
 func (d *Doc) EncodeStateAsUpdate(stateVector []byte) []byte {
 	var have StateVector
 	if len(stateVector) > 0 {

@@ -9,15 +9,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// An Array is a shared sequence of values, which are those of a [Map].
-// Positions count elements; those beyond the end stand for the end.
+// An Array is a shared sequence of the values that a [Map] can hold. Positions count elements; a position beyond the end
+// means the end.
 type Array struct {
 	handle
 	initial []any
 }
 
-// NewArray returns an array that holds values, to be inserted into a [Map] or
-// another Array. Until then it can be neither read nor changed.
+// NewArray returns an array that holds values. It cannot be read or changed until it is inserted into a [Map] or another
+// Array.
 func NewArray(values ...any) *Array { return &Array{initial: slices.Clone(values)} }
 
 func (a *Array) wireType() uint8 { return wire.TypeArray }
@@ -39,8 +39,8 @@ func (a *Array) fill(tx *Txn) error {
 	return err
 }
 
-// Insert puts values before the element at pos. It returns an error that wraps
-// [ErrValue], and changes nothing, if a value has no Yjs form.
+// Insert puts values before the element at pos. If a value has no Yjs form it changes nothing and returns an error that
+// wraps [ErrValue].
 func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
 	b := a.in(tx)
 	if err := checkValues(values); err != nil || b.Dead {
@@ -53,7 +53,7 @@ func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
 	return tx.insertValues(b, left, values)
 }
 
-// Push adds values at the end. Unlike an insertion at the last position they come after elements that were deleted there.
+// Push adds values at the end. Unlike Insert at the last position it puts them after deleted elements at the end.
 func (a *Array) Push(tx *Txn, values ...any) error {
 	b := a.in(tx)
 	if err := checkValues(values); err != nil || b.Dead {
@@ -115,13 +115,11 @@ func (a *Array) Delete(tx *Txn, pos, n int) {
 	}
 }
 
-// Values returns the committed elements.
 func (a *Array) Values() (values []any) {
 	a.read(func(s *ytypes.Store, b *ytypes.Branch) { values = a.elements(s, b) })
 	return values
 }
 
-// ValuesIn returns the elements as tx sees them.
 func (a *Array) ValuesIn(tx *Txn) []any { return a.elements(tx.edit.Store, a.in(tx)) }
 
 func (a *Array) elements(s *ytypes.Store, b *ytypes.Branch) []any {

@@ -12,23 +12,23 @@
 //
 // # The model
 //
-// A [Doc] holds named roots: a [Text], [Map] or [Array] each, whose elements may be further types. All content consists of
-// units: the UTF-16 units of a text, the elements of an array, the values that a key ever had. Every unit has an [ID] that
-// is never reused: the [ClientID] that made it and a clock, which counts the units of that client.
+// A [Doc] holds named roots: a [Text], [Map] or [Array] each, whose elements may be further types. All content consists
+// of units: the UTF-16 units of a text, the elements of an array, the values that a key ever had. Every unit has an [ID]
+// that is never reused: the [ClientID] of its creator and a clock, which counts the units of that client.
 //
 // An Item is a run of units that one client made at once: its first ID, the IDs of its neighbours at that time (its
 // origins), and its content. The YATA algorithm orders the items of a list; any two documents with the same items get the
 // same order. Deletion only marks items. The end of the transaction drops their content, and their IDs stay as tombstones.
 //
-// Clocks have no gaps, so a [StateVector], one number per client, says which units a document has seen. Together with the
-// set of deleted units it describes the state: a [Snapshot].
+// Clocks have no gaps, so a [StateVector], one number per client, identifies the units that a document has seen. With
+// the set of deleted units it describes the state: a [Snapshot].
 //
 // An update carries items and deletions. Updates commute, and applying one twice changes nothing, so they may be stored,
-// merged ([MergeUpdates]) and sent in any way that delivers each at least once. An update that refers to items that have not
-// arrived yet waits inside the document.
+// merged ([MergeUpdates]) and sent in any way that delivers each at least once. The document holds back an update that
+// refers to items that have not arrived yet.
 //
-// Positions and lengths in a Text count UTF-16 units, as everywhere in Yjs. Insertions and deletions never cut a surrogate
-// pair: they move outwards. Text itself goes in and comes out as Go strings in UTF-8.
+// Positions and lengths in a Text count UTF-16 units, as everywhere in Yjs. Insertions and deletions never cut a
+// surrogate pair: they move outwards. The API takes and returns Go strings in UTF-8.
 //
 // # Concurrency
 //
@@ -41,34 +41,34 @@
 //
 // # Errors
 //
-// Decoders return errors that wrap [ErrMalformed] and name the byte. [Doc.ApplyUpdate] either applies an update or leaves
-// the document as it was. [Map.Set] and [Array.Insert] refuse Go values without a Yjs form with [ErrValue]. Using a Txn
-// outside its transaction panics.
+// Decoders return errors that wrap [ErrMalformed] and name the byte. [Doc.ApplyUpdate] either applies an update or
+// leaves the document unchanged. [Map.Set] and [Array.Insert] refuse Go values without a Yjs form with [ErrValue]. Using
+// a Txn outside its transaction panics.
 //
 // # Limits
 //
 // A document holds up to 4 GiB of content. Values nest up to 100 deep. Up to 8 MiB of updates wait for missing ones. The
 // package keeps, merges and encodes formats, embedded objects, XML, subdocuments and binary content of peers, but has no
-// functions to make them.
+// functions to create them.
 //
-// Applying an update takes time and memory in proportion to its length, the logarithm of the document's, and what waited for
-// it, with one exception that lies in YATA: n clients that insert at one place are compared with one another, which takes n²
-// steps of some nanoseconds. Limit the size of a message before it gets here.
+// The time and memory for applying an update are proportional to its length, the logarithm of the document's length, and
+// the size of the updates that waited for it. YATA has one exception: it compares n clients that insert at one place
+// with one another, in n² steps of some nanoseconds. Limit the size of a message before you apply it.
 //
 // # Layout
 //
-// Items live in one slab of 52 bytes each, without pointers, and refer to each other by index, so that the garbage collector
-// has nothing to scan. Content lies in one byte arena: text as UTF-8, values in their wire form. Each client's items are
-// listed in clock order in chunks, which are mere ranges until an edit splits one. The index from positions to items is a
-// shallow tree that the first edit far from the start of a list builds: a document that is only loaded, relayed or encoded
-// costs little more than its bytes.
+// Items are in one slab of 52 bytes each, without pointers, and refer to each other by index, so that the garbage
+// collector has nothing to scan. Content is in one byte arena: text as UTF-8, values in their wire form. Each client's
+// items are listed in clock order in chunks, which are mere ranges until an edit splits one. The index from positions to
+// items is a shallow tree, built by the first edit far from the start of a list: a document that is only loaded, relayed
+// or encoded costs little more than its bytes.
 //
 // The packages below internal, from the bottom up: lib0 (varints, any values, UTF-16 units), wire (updates as bytes),
 // structs (items in memory), ytypes (types and their children, and the index of positions), edit (transactions, and editing
 // by position) and exchange (updates into a document and out of it).
 //
-// Check of packages structs and ytypes verifies the invariants after every step of the tests: the items of a client follow
-// one another without gap; every item is in exactly one list, whose links agree in both directions; only the last item of a
-// key may be visible; after a commit deleted items have no content; the length of a list is the sum of its visible items;
-// and all derived indexes agree with the lists.
+// The tests call Check of packages structs and ytypes after every step. It verifies these invariants: the items of a
+// client follow one another without a gap; every item is in exactly one list, whose links agree in both directions; only
+// the last item of a key may be visible; after a commit deleted items have no content; the length of a list is the sum
+// of its visible items; and all derived indexes agree with the lists.
 package ycrdt

@@ -13,15 +13,13 @@ import (
 )
 
 type Options struct {
-	// ClientID is the id under which the document writes. Zero means a random one, as is right everywhere but in tests: no
-	// two writers, and no two sessions of one writer, may ever share an id. At most 2^53-1.
+	// ClientID is the ID under which the document writes, at most 2^53-1. Zero means a random ID. Set it only in tests:
+	// two writers, or two sessions of one writer, must never share an ID.
 	ClientID ClientID
 }
 
-// A Doc is a shared document: a set of named shared types that converge with
-// every other replica that has received the same updates.
-//
-// All methods may be called from any goroutine. A Doc starts no goroutines.
+// A Doc is a shared document: a set of named shared types that converge with every other replica that has received the
+// same updates.
 type Doc struct {
 	clientID atomic.Uint64
 
@@ -36,7 +34,6 @@ type Doc struct {
 	events eventQueue
 }
 
-// A root is the set of handles by which the application asked for one name.
 type root struct {
 	text  *Text
 	mapp  *Map
@@ -55,17 +52,17 @@ func NewDoc(opts Options) *Doc {
 	return d
 }
 
-// Size is about how many bytes of memory the document takes: the text, the identity
-// of each character that it ever held, and what is kept in reserve.
+// Size estimates the memory of the document in bytes: the text, the identity of each character that it ever held, and
+// reserved capacity.
 func (d *Doc) Size() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	const leaf = 4 // of the position index, for each item
+	const leaf = 4 // bytes of the position index per item
 	return cap(d.store.Items)*(int(reflect.TypeFor[structs.Item]().Size())+leaf) + d.store.Arena.Cap()
 }
 
-// ClientID returns the id under which the document writes. It changes when an
-// update arrives that another writer made with the same id.
+// ClientID returns the ID under which the document writes. The document draws a new one when an update of another writer
+// arrives with the same ID.
 func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
 
 func (d *Doc) freshClientID() ClientID {
@@ -77,7 +74,7 @@ func (d *Doc) freshClientID() ClientID {
 	}
 }
 
-// renewClientID picks a new client id when another writer uses ours.
+// renewClientID draws a new client ID if another writer has used this document's.
 func (d *Doc) renewClientID() {
 	for _, home := range d.txn.edit.Touched {
 		if d.store.Clients[home].ID == d.ClientID() {
@@ -87,28 +84,27 @@ func (d *Doc) renewClientID() {
 	}
 }
 
-// Transact runs fn as one transaction: other goroutines and peers see all of its changes or none. origin says who made the
-// change; it is passed to update listeners.
+// Transact runs fn as one transaction: other goroutines and peers see all of its changes or none. It passes origin, the
+// author of the change, to the update listeners.
 //
-// fn must use the Txn for everything that it does with the document, also for reading (the methods ending in "In"); a method
-// that takes no Txn may wait for the transaction to end, forever. Transactions do not nest.
+// fn must use the Txn for all reads and writes of the document (methods ending in "In" read). A method that takes no Txn
+// may wait forever for the transaction to end. Transactions do not nest.
 //
-// After the commit the callbacks of the document run, with no lock held; see [Doc.OnUpdate].
+// After the commit the callbacks of the document run with no lock held; see [Doc.OnUpdate].
 func (d *Doc) Transact(origin any, fn func(*Txn)) {
 	d.mu.Lock()
 	d.txn.begin(origin, true)
 	defer d.events.deliver()
 	defer d.mu.Unlock()
-	defer d.finish() // also when fn panics: what it did is done
+	defer d.finish() // also if fn panics: its changes stay
 	fn(&d.txn)
 }
 
-// finish commits the running transaction and queues its events.
 func (d *Doc) finish() {
 	tx := &d.txn
 	defer tx.end()
 	tx.edit.Deletes.Normalize()
-	tx.edit.Commit() // also when nothing changed: an update that is known splits items
+	tx.edit.Commit() // also without changes: applying a known update splits items
 	if tx.edit.Empty() {
 		return
 	}
@@ -120,7 +116,7 @@ func (d *Doc) finish() {
 	}
 }
 
-// Text returns the text called name at the root of the document. A root begins to exist with its first content.
+// Text returns the text called name at the root of the document. A root exists from its first content on.
 func (d *Doc) Text(name string) *Text {
 	d.rootsMu.Lock()
 	defer d.rootsMu.Unlock()
@@ -160,7 +156,7 @@ func (d *Doc) root(name string) *root {
 	return r
 }
 
-// StateVector returns for each client the clock that the document expects next.
+// StateVector returns for each client the next expected clock.
 func (d *Doc) StateVector() StateVector {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -8,21 +8,20 @@ import (
 )
 
 var (
-	// ErrMalformed is wrapped by every error about bytes that are not what they
-	// should be. Nothing has changed when it is returned.
+	// ErrMalformed is wrapped by every error about malformed bytes. Nothing has changed when it is returned.
 	ErrMalformed = wire.ErrMalformed
 
-	// ErrUpdateV2 is returned for an update in Yjs's second format, which only
-	// applications that choose it produce. Providers and the sync protocol use V1.
+	// ErrUpdateV2 is returned for an update in Yjs's second format, which only applications that opt in produce.
+	// Providers and the sync protocol use V1.
 	ErrUpdateV2 = wire.ErrUpdateV2
 
-	// ErrPendingLimit is returned for an update that could not be integrated because earlier updates are missing, when the
-	// document already keeps as much of such data as it may. Nothing has changed.
+	// ErrPendingLimit is returned for an update that depends on missing updates when the document already holds the
+	// maximum of such data. Nothing has changed.
 	ErrPendingLimit = exchange.ErrPendingLimit
 
 	// ErrTooLarge is returned when content would no longer fit the 4 GiB that a document can address. Nothing has changed.
 	ErrTooLarge = exchange.ErrTooLarge
 
-	// ErrValue is wrapped by errors about a Go value that has no Yjs form.
+	// ErrValue is wrapped by errors about Go values without a Yjs form.
 	ErrValue = errors.New("value cannot be stored")
 )

@@ -17,12 +17,12 @@ type updateListener struct {
 	fn func(update []byte, origin any)
 }
 
-// OnUpdate calls fn after every transaction that changed the document with the change as an update of format V1, until
-// cancel is called. fn must not change the update.
+// OnUpdate calls fn after every transaction that changed the document, until cancel is called. update holds the change
+// in format V1; fn must not modify it.
 //
-// Listeners run after the commit with no lock held, one at a time and in the order of the commits, and may use the document
-// freely. They run on the goroutine of the Transact or ApplyUpdate that caused them, before it returns, except when
-// listeners are running already: then that goroutine runs the new calls after the present ones.
+// Listeners run after the commit with no lock held, one at a time and in the order of the commits, and may use the
+// document freely. They run on the goroutine of the Transact or ApplyUpdate that caused them, before it returns. If
+// listeners are running already, their goroutine runs the new calls after the current ones.
 func (d *Doc) OnUpdate(fn func(update []byte, origin any)) (cancel func()) {
 	l := &updateListener{fn}
 	q := &d.events
@@ -50,7 +50,6 @@ func (q *eventQueue) queue(update []byte, origin any) {
 	}
 }
 
-// deliver runs what is queued, unless another goroutine does.
 func (q *eventQueue) deliver() {
 	q.mu.Lock()
 	if q.delivering {

@@ -8,16 +8,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// A sharedType is a *Text, *Map or *Array.
 type sharedType interface {
 	base() *handle
 	wireType() uint8
-	fill(tx *Txn) error // inserts the content that it was made with
+	fill(tx *Txn) error // inserts the initial content
 	check() error       // reports content that could not be inserted
 }
 
-// A handle is what the application holds of a shared type: a root by name or a nested type by its branch. One that NewText,
-// NewMap or NewArray returned belongs to no document until it is inserted into one.
+// A handle is the application's reference to a shared type: to a root by name or to a nested type by its branch. A
+// handle from NewText, NewMap or NewArray belongs to no document until it is inserted into one.
 type handle struct {
 	doc    *Doc
 	name   string
@@ -26,7 +25,6 @@ type handle struct {
 
 func (h *handle) base() *handle { return h }
 
-// in returns the branch for a write inside of tx.
 func (h *handle) in(tx *Txn) *ytypes.Branch {
 	tx.use(h.doc)
 	b := h.branch.Load()
@@ -37,7 +35,7 @@ func (h *handle) in(tx *Txn) *ytypes.Branch {
 	return b
 }
 
-// find returns the branch for reading, nil if there is no such root yet. The caller holds the lock of the document.
+// find returns the branch for reading, or nil if the root does not exist yet. The caller holds the lock of the document.
 func (h *handle) find(s *ytypes.Store) *ytypes.Branch {
 	if b := h.branch.Load(); b != nil {
 		return b
@@ -45,7 +43,7 @@ func (h *handle) find(s *ytypes.Store) *ytypes.Branch {
 	return s.Roots[h.name]
 }
 
-// read calls fn with the branch, which is nil if there is no such root yet, and with the document locked.
+// read locks the document and calls fn with the branch, or nil if the root does not exist yet.
 func (h *handle) read(fn func(*ytypes.Store, *ytypes.Branch)) {
 	if h.doc == nil {
 		return
@@ -55,7 +53,7 @@ func (h *handle) read(fn func(*ytypes.Store, *ytypes.Branch)) {
 	fn(h.doc.store, h.find(h.doc.store))
 }
 
-// wrap returns the handle of a nested type, nil if it is a type without API.
+// wrap returns the handle of a nested type, or nil for a type without an API.
 func (d *Doc) wrap(b *ytypes.Branch) sharedType {
 	if t, ok := b.Handle.(sharedType); ok {
 		return t
@@ -77,7 +75,6 @@ func (d *Doc) wrap(b *ytypes.Branch) sharedType {
 	return t
 }
 
-// nest inserts the new shared type t as a child between left and right.
 func (tx *Txn) nest(t sharedType, left, right structs.Ref, parent int32) structs.Ref {
 	s := tx.edit.Store
 	b := s.NewBranch(t.wireType())
@@ -92,5 +89,4 @@ func (tx *Txn) nest(t sharedType, left, right structs.Ref, parent int32) structs
 	return r
 }
 
-// clamp returns v, or the bound of [0, limit] that it exceeds.
 func clamp(v, limit int) int { return min(max(v, 0), limit) }

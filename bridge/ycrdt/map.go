@@ -10,19 +10,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// A Map is a shared map from strings to values. Of concurrent writes to one key one wins, the same on every peer.
+// A Map is a shared map from strings to values. Of concurrent writes to one key the same one wins on every peer.
 //
-// Values go in as nil, bool, any integer or float type, string, []byte, []any, map[string]any, [Object], [Undefined],
-// [BigInt] or a nested type from [NewText], [NewMap] or [NewArray]. They come out as nil, bool, int64 (JavaScript integers
-// of up to 31 bits), float64, string, []byte, []any, map[string]any, Undefined, BigInt, *[Text], *[Map], *[Array], [Subdoc]
+// It accepts nil, bool, any integer or float type, string, []byte, []any, map[string]any, [Object], [Undefined],
+// [BigInt], and nested types from [NewText], [NewMap] or [NewArray]. It returns nil, bool, int64 (JavaScript integers of
+// up to 31 bits), float64, string, []byte, []any, map[string]any, Undefined, BigInt, *[Text], *[Map], *[Array], [Subdoc]
 // or [Foreign].
 type Map struct {
 	handle
 	initial map[string]any
 }
 
-// NewMap returns a map that holds content, to be inserted into another [Map]
-// or an [Array]. Until then it can be neither read nor changed.
+// NewMap returns a map that holds content. It cannot be read or changed until it is inserted into another [Map] or an
+// [Array].
 func NewMap(content map[string]any) *Map { return &Map{initial: maps.Clone(content)} }
 
 func (m *Map) wireType() uint8 { return wire.TypeMap }
@@ -46,8 +46,7 @@ func (m *Map) fill(tx *Txn) error {
 	return nil
 }
 
-// Set makes value the value of key. It returns an error that wraps [ErrValue],
-// and changes nothing, if value has no Yjs form.
+// Set sets the value of key. If value has no Yjs form it changes nothing and returns an error that wraps [ErrValue].
 func (m *Map) Set(tx *Txn, key string, value any) error {
 	b := m.in(tx)
 	if err := checkValue(value); err != nil || b.Dead {
@@ -58,20 +57,17 @@ func (m *Map) Set(tx *Txn, key string, value any) error {
 	return err
 }
 
-// Delete removes key and its value.
 func (m *Map) Delete(tx *Txn, key string) {
 	if r := tx.edit.Store.HeadOf(m.in(tx), key); r != 0 {
 		tx.edit.DeleteItem(r)
 	}
 }
 
-// Get returns the committed value of key, and whether there is one.
 func (m *Map) Get(key string) (value any, ok bool) {
 	m.read(func(s *ytypes.Store, b *ytypes.Branch) { value, ok = m.get(s, b, key) })
 	return value, ok
 }
 
-// GetIn is [Map.Get] for the map as tx sees it.
 func (m *Map) GetIn(tx *Txn, key string) (value any, ok bool) {
 	return m.get(tx.edit.Store, m.in(tx), key)
 }
@@ -87,10 +83,8 @@ func (m *Map) get(s *ytypes.Store, b *ytypes.Branch, key string) (any, bool) {
 	return m.doc.lastValue(&s.Items[r]), true
 }
 
-// Len returns how many keys have a committed value.
 func (m *Map) Len() int { return len(m.Keys()) }
 
-// Keys returns the committed keys, sorted.
 func (m *Map) Keys() (keys []string) {
 	m.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b != nil {
@@ -123,10 +117,9 @@ func (m *Map) KeysSince(n int) (keys []Setter, next int) {
 	return keys, next
 }
 
-// KeysIn is [Map.Keys] for the map as tx sees it.
 func (m *Map) KeysIn(tx *Txn) []string { return tx.edit.Store.SortedKeys(m.in(tx)) }
 
-// All iterates over the committed keys, sorted, and their values. It sees the map as it was when the iteration began.
+// All iterates over the committed keys, sorted, and their values, in the state at the start of the iteration.
 func (m *Map) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		var keys []string
@@ -148,8 +141,8 @@ func (m *Map) All() iter.Seq2[string, any] {
 	}
 }
 
-// ObjectIn returns the map as tx sees it: the keys in the order in which they came into
-// the document, as Yjs has them, and an [Object] for each object among the values.
+// ObjectIn returns the map as tx sees it, with an [Object] for each object among the values. The keys are in the order
+// in which they came into the document, as in Yjs.
 func (m *Map) ObjectIn(tx *Txn) Object {
 	s := tx.edit.Store
 	obj := Object{}

@@ -10,21 +10,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// A Snapshot is a fingerprint of a document's state: which units it has seen and which of them are deleted. Two documents
-// with equal snapshots have the same content. A Snapshot does not change.
+// A Snapshot is an immutable fingerprint of a document's state: the units it has seen and those that are deleted. Two
+// documents with equal snapshots have the same content.
 type Snapshot struct {
 	state   StateVector
 	deletes wire.DeleteSet // normal
 }
 
-// Snapshot returns the snapshot of the committed state.
 func (d *Doc) Snapshot() *Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &Snapshot{d.store.StateVector(), exchange.DeleteSet(d.store, d.store.ActiveClients())}
 }
 
-// DecodeSnapshot reads what [Snapshot.Encode] or Yjs's encodeSnapshot (V1) wrote. The error wraps [ErrMalformed].
+// DecodeSnapshot decodes the output of [Snapshot.Encode] or of Yjs's encodeSnapshot (V1). The error wraps
+// [ErrMalformed].
 func DecodeSnapshot(data []byte) (*Snapshot, error) {
 	r := lib0.NewReader(data)
 	snap := &Snapshot{deletes: wire.ReadDeleteSet(&r)}
@@ -36,21 +36,19 @@ func DecodeSnapshot(data []byte) (*Snapshot, error) {
 	return snap, nil
 }
 
-// Encode returns the snapshot as Yjs's encodeSnapshot (V1) writes it: the delete set, then the state vector.
+// Encode returns the snapshot in the format of Yjs's encodeSnapshot (V1): the delete set, then the state vector.
 func (s *Snapshot) Encode() []byte {
 	return append(s.deletes.AppendTo(nil), s.state.Encode()...)
 }
 
-// Equal reports whether both describe the same state.
 func (s *Snapshot) Equal(other *Snapshot) bool {
 	return maps.Equal(s.state, other.state) && slices.Equal(s.deletes, other.deletes)
 }
 
-// StateVector returns which units the snapshot has seen.
 func (s *Snapshot) StateVector() StateVector { return maps.Clone(s.state) }
 
-// Contains reports whether a document in state s has everything that a
-// document in state other has: if so, nothing needs to be fetched from there.
+// Contains reports whether a document in state s has everything that a document in state other has, so that nothing
+// needs to be fetched from there.
 func (s *Snapshot) Contains(other *Snapshot) bool {
 	for client, clock := range other.state {
 		if s.state[client] < clock {
@@ -62,14 +60,13 @@ func (s *Snapshot) Contains(other *Snapshot) bool {
 	return slices.Equal(merged, s.deletes)
 }
 
-// SnapshotOf returns the state that an update describes: for each client the end of its last struct, and the
-// units that it deletes. The errors are those of [MergeUpdates].
+// SnapshotOf returns the state that an update describes: for each client the end of its last struct, and the units that
+// the update deletes. The errors are those of [MergeUpdates].
 func SnapshotOf(update []byte) (*Snapshot, error) {
 	ends, deletes, err := wire.EndsOf(update)
 	return &Snapshot{ends, deletes}, err
 }
 
-// JoinSnapshots returns the snapshot of a document that has seen what any of them has.
 func JoinSnapshots(snapshots ...*Snapshot) *Snapshot {
 	joined := &Snapshot{state: make(StateVector)}
 	for _, s := range snapshots {
@@ -82,7 +79,6 @@ func JoinSnapshots(snapshots ...*Snapshot) *Snapshot {
 	return joined
 }
 
-// DeletedRuns are the units that were deleted.
 func (s *Snapshot) DeletedRuns() []Run {
 	runs := make([]Run, len(s.deletes))
 	for i, r := range s.deletes {
@@ -91,9 +87,9 @@ func (s *Snapshot) DeletedRuns() []Run {
 	return runs
 }
 
-// WithDeletesOf returns the update with the deletions of a snapshot instead of its own. A
-// document that applies one without deletions has every text that was ever there and that
-// the update holds, in its place. The errors are those of [MergeUpdates].
+// WithDeletesOf returns the update with the deletions of a snapshot instead of its own. A document that applies an
+// update without deletions shows, in its place, every text that ever existed and that the update holds. The errors are
+// those of [MergeUpdates].
 func WithDeletesOf(update []byte, s *Snapshot) ([]byte, error) {
 	return wire.WithDeletes(update, s.deletes)
 }

@@ -8,18 +8,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// A Text is a shared sequence of characters. Positions and lengths count UTF-16 units, as in Yjs and JavaScript: a character
-// outside of the Basic Multilingual Plane, such as an emoji, counts two.
+// A Text is a shared sequence of characters. Positions and lengths count UTF-16 units, as in Yjs and JavaScript: a
+// character outside the Basic Multilingual Plane, such as an emoji, counts two.
 //
-// A position between the two units of such a character is moved: an insertion goes before the character, a deletion takes
-// all of it. Positions beyond the end stand for the end.
+// For a position between the two units of such a character, an insertion moves before the character and a deletion
+// removes all of it. A position beyond the end means the end.
 type Text struct {
 	handle
 	initial string
 }
 
-// NewText returns a text that holds s, to be inserted into a [Map] or [Array].
-// Until then it can be neither read nor changed.
+// NewText returns a text that holds s. It cannot be read or changed until it is inserted into a [Map] or [Array].
 func NewText(s string) *Text { return &Text{initial: s} }
 
 func (t *Text) wireType() uint8 { return wire.TypeText }
@@ -31,8 +30,8 @@ func (t *Text) fill(tx *Txn) error {
 	return nil
 }
 
-// Insert puts s before the unit at pos. Bytes of s that are not UTF-8 become
-// U+FFFD. Inside of formatted text s takes the format of what is on its left.
+// Insert puts s before the unit at pos. It replaces bytes of s that are not UTF-8 with U+FFFD. In formatted text s takes
+// the format of the text on its left.
 func (t *Text) Insert(tx *Txn, pos int, s string) {
 	b := t.in(tx)
 	if s == "" || b.Dead {
@@ -51,8 +50,8 @@ func (t *Text) Insert(tx *Txn, pos int, s string) {
 	edit.InsertText(&tx.edit, b, left, right, s)
 }
 
-// InsertAfter puts s directly after the unit before pos, ahead of deleted units that
-// follow it. Insert goes past those, as Yjs does.
+// InsertAfter puts s directly after the unit before pos, before any deleted units there. Insert skips those, as Yjs
+// does.
 func (t *Text) InsertAfter(tx *Txn, pos int, s string) {
 	b := t.in(tx)
 	if s == "" || b.Dead {
@@ -62,7 +61,6 @@ func (t *Text) InsertAfter(tx *Txn, pos int, s string) {
 	edit.InsertText(&tx.edit, b, left, right, lib0.ValidUTF8(s))
 }
 
-// A Side is one of the two sides of a unit.
 type Side int
 
 const (
@@ -70,8 +68,8 @@ const (
 	After
 )
 
-// InsertAt puts s on the given side of the unit id, which may be deleted: nothing stands between the two then. It reports
-// whether it could: not if the text has no such unit, or remembers no more where it was.
+// InsertAt puts s directly next to the unit id, which may be deleted, on the given side. It returns false if the text
+// has no such unit or no longer has its position.
 func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 	b := t.in(tx)
 	store := tx.edit.Store
@@ -95,7 +93,6 @@ func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 	return true
 }
 
-// Delete removes n units from pos on.
 func (t *Text) Delete(tx *Txn, pos, n int) {
 	b := t.in(tx)
 	pos = clamp(pos, b.Length)
@@ -109,20 +106,17 @@ func (t *Text) Delete(tx *Txn, pos, n int) {
 	}
 }
 
-// String returns the committed text without embedded objects. The text of an unchanged Text is put together once, so calling
-// String often is cheap; it does not wait for a running transaction if it was read since the last one.
+// String returns the committed text without embedded objects. The text of an unchanged Text is built once, so repeated
+// calls are cheap. String does not wait for a running transaction if it was called since the last one.
 func (t *Text) String() string { return t.view().Text }
 
-// Len returns the committed length in UTF-16 units; embedded objects count one.
+// Len returns the committed length in UTF-16 units; each embedded object counts one.
 func (t *Text) Len() int { return t.view().Length }
 
-// StringIn returns the text as tx sees it.
 func (t *Text) StringIn(tx *Txn) string { return tx.edit.Store.Text(t.in(tx)) }
 
-// LenIn returns the length in UTF-16 units as tx sees it.
 func (t *Text) LenIn(tx *Txn) int { return t.in(tx).Length }
 
-// view returns the committed content.
 func (t *Text) view() *ytypes.View {
 	if b := t.branch.Load(); b != nil {
 		if v := b.Committed.Load(); v != nil {
@@ -141,15 +135,15 @@ func (t *Text) view() *ytypes.View {
 	return v
 }
 
-// A Run is a stretch of visible text whose units have consecutive IDs: the
-// first is ID, the following have the same client and ascending clocks.
+// A Run is a range of visible text whose units have consecutive IDs: the first is ID, the others have the same client
+// and ascending clocks.
 type Run struct {
 	ID  ID
 	Len int // UTF-16 units
 }
 
-// Runs returns the identity of every visible unit of the committed text, in order. Together with [Text.String] it tells
-// later which of the characters that a reader saw still exist. Embedded objects are runs of their own unit.
+// Runs returns the identity of every visible unit of the committed text, in order. With [Text.String] a caller can find
+// out later which of the characters that a reader saw still exist. Each embedded object is a run of its own unit.
 func (t *Text) Runs() []Run {
 	var runs []Run
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) { runs = runsOf(s, b) })
@@ -177,8 +171,8 @@ func runsOf(s *ytypes.Store, b *ytypes.Branch) []Run {
 	return runs
 }
 
-// Objects returns the places, in units, of what is in the committed text and is no
-// text: embedded objects, types and values, each of one unit.
+// Objects returns the positions, in units, of the non-text content of the committed text: embedded objects, types and
+// values, each of one unit.
 func (t *Text) Objects() (places []int) {
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {
@@ -199,15 +193,15 @@ func (t *Text) Objects() (places []int) {
 	return places
 }
 
-// A Piece is a stretch of units of a text, all visible or all deleted, with consecutive IDs.
+// A Piece is a range of units of a text, all visible or all deleted, with consecutive IDs.
 type Piece struct {
 	ID      ID
 	Len     int // UTF-16 units
 	Deleted bool
 }
 
-// Pieces returns the identity of every unit of the committed text that has a place in
-// it, deleted ones included, in order. What was deleted keeps its place forever.
+// Pieces returns the identity of every unit of the committed text that has a place in it, in order. Deleted units are
+// included; they keep their place forever.
 func (t *Text) Pieces() (pieces []Piece) {
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {

@@ -14,22 +14,19 @@ import (
 // Undefined is JavaScript's undefined, which Yjs distinguishes from null.
 type Undefined = lib0.Undefined
 
-// BigInt is a JavaScript BigInt.
 type BigInt = lib0.BigInt
 
-// Object is a JavaScript object with its keys in their order, which map[string]any loses.
+// Object is a JavaScript object. It preserves the order of the keys, which map[string]any loses.
 type Object = lib0.Object
 
-// Member is a key of an [Object] with its value.
 type Member = lib0.Member
 
-// A Subdoc names a document nested in this one. Its content travels separately.
+// A Subdoc names a document nested in this one. Its content is synced separately.
 type Subdoc struct {
 	GUID string
 }
 
-// A Foreign value stands for content that is kept and relayed except for which
-// this package has no API, such as an XML element.
+// A Foreign value represents content that this package keeps and relays but has no API for, such as an XML element.
 type Foreign struct {
 	Kind string // the name of the type in Yjs, such as "XmlElement"
 }
@@ -39,7 +36,7 @@ var foreignNames = map[uint8]string{
 	wire.TypeXMLHook: "XmlHook", wire.TypeXMLText: "XmlText",
 }
 
-// values appends the units of it, as the application sees them, to dst.
+// values appends the units of it to dst, as the application sees them.
 func (d *Doc) values(it *structs.Item, dst []any) []any {
 	s := d.store
 	switch it.Kind {
@@ -75,7 +72,6 @@ func (d *Doc) values(it *structs.Item, dst []any) []any {
 	return dst
 }
 
-// lastValue returns the value of a key whose current item is it.
 func (d *Doc) lastValue(it *structs.Item) any {
 	values := d.values(it, nil)
 	if len(values) == 0 {
@@ -84,7 +80,6 @@ func (d *Doc) lastValue(it *structs.Item) any {
 	return values[len(values)-1]
 }
 
-// lastOrdered is lastValue with an [Object] instead of each map[string]any.
 func (d *Doc) lastOrdered(it *structs.Item) (v any) {
 	if it.Kind != wire.KindAny {
 		return d.lastValue(it)
@@ -96,19 +91,18 @@ func (d *Doc) lastOrdered(it *structs.Item) (v any) {
 	return v
 }
 
-// jsonValue parses a JSON text that was checked when it arrived.
+// jsonValue parses a JSON text that was checked on arrival.
 func jsonValue(text []byte) any {
 	if string(text) == "undefined" {
 		return Undefined{}
 	}
 	var v any
 	if json.Unmarshal(text, &v) != nil {
-		return nil // a number beyond float64, as only a hostile peer writes it
+		return nil // a number beyond float64, which only a hostile peer writes
 	}
 	return v
 }
 
-// encodeValue appends the any form of v.
 func encodeValue(dst []byte, v any) ([]byte, error) {
 	out, err := lib0.AppendAny(dst, v)
 	if err != nil {
@@ -117,7 +111,6 @@ func encodeValue(dst []byte, v any) ([]byte, error) {
 	return out, nil
 }
 
-// checkValue reports an error if v cannot be stored.
 func checkValue(v any) error {
 	switch v := v.(type) {
 	case []byte:
@@ -136,7 +129,7 @@ func checkValue(v any) error {
 func (tx *Txn) insertValue(v any, left, right structs.Ref, parent int32) (structs.Ref, error) {
 	switch v := v.(type) {
 	case sharedType:
-		if v.base().doc != nil { // one value twice in a call
+		if v.base().doc != nil { // the same value twice in one call
 			return left, fmt.Errorf("%w: the %T is part of a document already", ErrValue, v)
 		}
 		r := tx.nest(v, left, right, parent)

@@ -13,7 +13,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// accessFlags are the flags of cat, ls, grep and edit, which need no mount. grep and edit call the MCP tools of that name.
+// accessFlags are the flags of cat, ls, grep and edit, which work without a mount. grep and edit call the MCP tools of
+// these names.
 type accessFlags struct {
 	workspaceFlags
 	sources []string

@@ -33,7 +33,8 @@ func (f *workspaceFlags) refuseAgent(what string) error {
 		"ask the user to run 'relayfs suggestions review' in a terminal; 'relayfs outcomes' shows decisions and reasons. The setting agents has the names of agents' programs")
 }
 
-// ownSession returns this process's session on the mount. The owner is asked first: it may be in another PID namespace.
+// ownSession returns this process's session on the mount. It asks the owner first, which may be in another PID
+// namespace.
 func (f *workspaceFlags) ownSession(ctx context.Context, q *api.Client) string {
 	if session, err := q.Session(ctx); err == nil && session != "" {
 		return session

@@ -21,11 +21,11 @@ type env struct {
 	stdout, stderr io.Writer
 	json           bool           // --json
 	config         *config.Config // read before a command runs
-	configErr      error          // its errors, for doctor; every other command fails
+	configErr      error          // its errors, for doctor; any other command fails with them
 	set            map[*cobra.Command]*pflag.FlagSet
 }
 
-// settings returns the settings of a command: only the configuration file and the environment set them.
+// settings returns the settings of a command, which only the configuration file and the environment can set.
 func (e *env) settings(cmd *cobra.Command) *pflag.FlagSet {
 	if e.set[cmd] == nil {
 		if e.set == nil {
@@ -36,10 +36,10 @@ func (e *env) settings(cmd *cobra.Command) *pflag.FlagSet {
 	return e.set[cmd]
 }
 
-// errNoMatch is exit code 1 of grep. It is not printed.
+// errNoMatch makes grep exit with code 1. It is not printed.
 var errNoMatch = errors.New("no matches")
 
-// errHelpShown ends a command line without a command, after the help.
+// errHelpShown ends a command line without a command after the help was printed.
 var errHelpShown = errors.New("no command given")
 
 func showHelp(cmd *cobra.Command, _ []string) error {
@@ -66,7 +66,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// refuseUnknown makes cobra's own commands refuse unknown arguments, which they would answer with help.
+// refuseUnknown makes cobra's own commands refuse unknown arguments, for which they would print help.
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -104,7 +104,7 @@ func (e *env) flagError(cmd *cobra.Command, err error) error {
 	return config.UsageWithSuggestion(err, name, "--%s", names)
 }
 
-// serverUsage is cobra's, with the flags in one list.
+// serverUsage is cobra's usage template with the flags in one list.
 const serverUsage = `Usage:
   {{.UseLine}}
 
@@ -144,7 +144,7 @@ func (f *logFlags) register(fl, set *pflag.FlagSet) {
 func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.level)); err != nil {
-		return nil, cli.Usagef("log-level %q is none of debug, info, warn, error", f.level)
+		return nil, cli.Usagef("log-level %q is not one of debug, info, warn, error", f.level)
 	}
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: logErrorText}
 	switch f.format {
@@ -153,10 +153,9 @@ func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
-	return nil, cli.Usagef("log-format %q is none of text, json", f.format)
+	return nil, cli.Usagef("log-format %q is not one of text, json", f.format)
 }
 
-// logErrorText logs errors with the words that commands print.
 func logErrorText(_ []string, a slog.Attr) slog.Attr {
 	if err, ok := a.Value.Any().(error); ok {
 		a.Value = slog.StringValue(cli.Text(err))
@@ -168,7 +167,6 @@ func (e *env) addJSONFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&e.json, "json", false, "print JSON")
 }
 
-// show prints v as JSON, or else with print.
 func show[T any](e *env, v T, print func(io.Writer, T)) error {
 	if e.json {
 		return cli.JSON(e.stdout, v)
@@ -182,8 +180,8 @@ func isYes(answer string) bool {
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
 }
 
-// runInterruptible returns when do or ctx ends. If ctx ends first, do continues in its goroutine: a blocking read or system
-// call cannot be cancelled.
+// runInterruptible returns when do or ctx ends. If ctx ends first, do continues in its goroutine, because a blocking
+// read or system call cannot be cancelled.
 func runInterruptible(ctx context.Context, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()

@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// complete returns the words that begin with prefix, nil if no relayfs is running. It omits words with control characters,
-// because the shell would type them.
+// complete returns the words that begin with prefix, nil if no relayfs is running. It omits words with control
+// characters, because the shell would type them.
 func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix string,
 	words func(context.Context, *api.Client) ([]cobra.Completion, error)) []cobra.Completion {
 	c, err := f.search().Find(cmd.Context(), sources)
@@ -26,7 +26,7 @@ func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix s
 		return []cobra.Completion{}
 	}
 	return slices.DeleteFunc(list, func(word cobra.Completion) bool {
-		word, _, _ = strings.Cut(word, "\t") // its description
+		word, _, _ = strings.Cut(word, "\t") // without the description
 		return !strings.HasPrefix(word, prefix) || cli.OneLine(word) != word
 	})
 }
@@ -54,7 +54,7 @@ func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix st
 	return out, directive
 }
 
-// completeIDs completes IDs of suggestions, threads or both; and files, which may be vaults.
+// completeIDs completes IDs of suggestions, threads or both, and files, which may be vaults.
 func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		given, sources := splitArgs(args, isID)
@@ -103,7 +103,6 @@ func (f *workspaceFlags) completeSelected(field func(reviewqueue.Suggestion) str
 	}
 }
 
-// completeUndone completes batches and suggestions that can be undone, newest first.
 func (f *workspaceFlags) completeUndone(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	batches, rest := splitArgs(args, isBatch)
 	ids, sources := splitArgs(rest, isID)

@@ -17,9 +17,9 @@ const (
 	minRelease       = 32 << 20        // bytes; less is not released
 )
 
-// tuneHeap adapts the garbage collector to a server that is idle between bursts of work, unless the user has set GOGC. With
-// Go's default a heap doubles between collections: a small one is collected every few saves, and a large one keeps the memory
-// that a search of all notes has needed.
+// tuneHeap adapts the garbage collector to a server that is idle between bursts of work, unless the user has set GOGC.
+// With Go's default a heap doubles between collections: a small heap is collected every few saves, and a large one keeps
+// the memory that a search of all notes needed.
 func tuneHeap() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(maxPercent)
@@ -40,7 +40,8 @@ func startTuner(quiet time.Duration, worth uint64) {
 	t.awaitCollection(quiet)
 }
 
-// awaitCollection adapts after the next collection, which frees token, and then waits for the one after.
+// awaitCollection adapts the percentage after the next collection, which frees token, and then waits for the following
+// one.
 func (t *tuner) awaitCollection(quiet time.Duration) {
 	token := new([64]byte)
 	runtime.AddCleanup(token, func(t *tuner) {
@@ -59,7 +60,6 @@ func (t *tuner) adapt() {
 	}
 }
 
-// percentFor returns the percentage by which a heap with live bytes in use may grow.
 func percentFor(live uint64) int {
 	return int(min(max(100*smallHeapGarbage/max(live, 1), largePercent), maxPercent))
 }
@@ -71,8 +71,8 @@ func (t *tuner) release() {
 }
 
 type heapSizes struct {
-	live    uint64 // of objects that the last collection found in use
-	objects uint64 // of these, those made since, and garbage
+	live    uint64 // bytes of objects found in use by the last collection
+	objects uint64 // bytes of these, of newer objects, and of garbage
 	free    uint64 // for objects
 }
 

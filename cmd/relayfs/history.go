@@ -88,7 +88,7 @@ author within one minute are shown all or not at all.`,
 
 var namedDays = map[string]int{"today": 0, "yesterday": -1}
 
-// timeLayouts are in local time if they have no zone.
+// timeLayouts without a zone are in local time.
 var timeLayouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly}
 
 var clockLayouts = []string{"15:04:05", "15:04"}
@@ -122,7 +122,7 @@ func parseWhen(s string, now time.Time) (history.When, error) {
 	return history.When{}, cli.Usagef("%q is not a time or an entry number; use a number of 'relayfs history', 2h, 3d, 14:00, 'yesterday 14:00', 2026-01-31 or 2026-01-31T14:00:00Z", s)
 }
 
-// parseAge parses a duration. Besides Go's units it accepts days and weeks: 90d, 2w.
+// parseAge parses a duration. It accepts Go's units, days and weeks: 90d, 2w.
 func parseAge(s string) (time.Duration, error) {
 	for unit, length := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
 		if number, ok := strings.CutSuffix(s, unit); ok {

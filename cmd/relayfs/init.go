@@ -118,7 +118,7 @@ func (i *initWizard) chooseSources() ([]string, error) {
 	}
 }
 
-// choose returns the found sources whose numbers are in the answer, or the answer itself as a source.
+// choose returns the found sources with the numbers in the answer, or the answer itself as a source.
 func choose(found []string, answer string) ([]string, error) {
 	if answer == "all" && len(found) > 0 {
 		return found, nil
@@ -137,7 +137,7 @@ func choose(found []string, answer string) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(chosen))), nil
 }
 
-// chooseMountpoint creates the given mountpoint, or the one that the user chooses. It asks again until it can be used.
+// chooseMountpoint creates the given mountpoint, or lets the user choose one until it can be used.
 func (i *initWizard) chooseMountpoint(sources []string) error {
 	given := i.mountpoint
 	for {
@@ -162,7 +162,7 @@ func (i *initWizard) makeMountpoint(args []string) error {
 		return err
 	}
 	if !strings.HasPrefix(i.mountpoint, "~/") {
-		i.mountpoint = dir // the configuration is read in any folder
+		i.mountpoint = dir // the configuration is read from any current folder
 	}
 	sources, err := source.Parse(args, "")
 	if err == nil {
@@ -180,7 +180,6 @@ func (i *initWizard) makeMountpoint(args []string) error {
 	return fusefs.CheckMountpoint(dir, false, false)
 }
 
-// ask returns the answer to a question, or fallback if it is empty.
 func (i *initWizard) ask(question, fallback string) (string, error) {
 	if fallback != "" {
 		question += " [" + fallback + "]"

@@ -79,7 +79,7 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 		fmt.Fprintf(e.stderr, "open this address in a browser within %v, and log in there (Ctrl-C to stop waiting):\n", loginTimeout)
 		cli.Line(e.stdout, "%s", address)
 		if hasDesktop() {
-			_ = page.OpenBrowser(ctx, address) // the address is printed
+			_ = page.OpenBrowser(ctx, address) // the address is also printed
 		}
 	})
 	switch {
@@ -189,10 +189,10 @@ tokens expire, usually within an hour; 'relayfs unmount' ends it at once.`,
 	return cmd
 }
 
-// refreshTimeout bounds the wait for the list of folders; after it the stored list is used.
+// refreshTimeout limits the wait for the list of folders; afterwards the stored list is used.
 const refreshTimeout = 5 * time.Second
 
-// refreshFolders updates the list of folders, so that a SOURCE can be a folder that was shared just now.
+// refreshFolders updates the list of folders, so that a SOURCE can be a newly shared folder.
 func refreshFolders(ctx context.Context, acc *account.Account, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
@@ -201,6 +201,6 @@ func refreshFolders(ctx context.Context, acc *account.Account, log *slog.Logger)
 		if hint := transport.Hint(err); hint != "" {
 			attrs = append(attrs, model.LogHint, hint)
 		}
-		log.Warn("list of folders not refreshed", attrs...)
+		log.Warn("cannot refresh the list of folders", attrs...)
 	}
 }

@@ -1,8 +1,8 @@
 //go:build !packaging
 
 // Command relayfs mounts a vault of notes as a folder and turns the changes of programs into suggestions, which the user
-// accepts or rejects. This package has the commands: their flags, help texts, wiring and exit codes. The work is in
-// internal/serving, which serves vaults, and internal/api, through which every command asks.
+// accepts or rejects. This package has the commands: their flags, help texts, wiring and exit codes. internal/serving
+// serves vaults; internal/api is the client through which every command sends its requests.
 package main
 
 import (

@@ -18,8 +18,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// embeddingsKey is the environment variable with the key for the setting embeddings. It is relayfs's own, because the key is
-// sent to the address in that setting.
+// embeddingsKey is the environment variable with the key for the setting embeddings. relayfs has its own variable,
+// because it sends the key to the address in that setting.
 const embeddingsKey = "RELAYFS_EMBEDDINGS_KEY"
 
 type mcpFlags struct {

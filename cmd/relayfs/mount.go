@@ -67,9 +67,9 @@ type mountPlan struct {
 	mountpoint string // absolute
 }
 
-// plan checks the options of a mount and opens nothing. errs are all errors that prevent its start: mount ends with the
-// first one, and doctor reports all. Without dir it does not check the mountpoint. running is set if the mount is running
-// already, so that its mountpoint and ports are in use.
+// plan checks the options of a mount without opening anything. errs are all errors that prevent its start: mount fails
+// with the first one, doctor reports all. Without dir it does not check the mountpoint. running means that the mount is
+// running already, so that its mountpoint and ports are in use.
 func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir string, running bool) (p mountPlan, errs []error) {
 	p.sources, p.session, errs = o.prepare(ctx, e, args)
 	if !model.IsLine(o.sessionNote, model.MaxSessionName) {
@@ -119,7 +119,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		doubleGOMAXPROCS()
 		c.Announce(e.stderr)
 		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.State.Path(serving.LogName), func() (*os.File, error) { return c.State.Append(serving.LogName) })
-		unmounted := make(chan struct{}) // by another program
+		unmounted := make(chan struct{}) // unmounted by another program
 		go func() {
 			server.Wait()
 			close(unmounted)
@@ -132,7 +132,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	})
 }
 
-// freeSources frees the mounts of killed processes that still hold the locks of the sources.
+// freeSources frees the mounts of killed processes that still hold the locks of sources.
 func (o *mountOptions) freeSources(sources []source.Source) error {
 	base, err := source.StateDir(o.workspaceFlags.state)
 	if err != nil {
@@ -148,8 +148,8 @@ func (o *mountOptions) freeSources(sources []source.Source) error {
 	return nil
 }
 
-// doubleGOMAXPROCS must be called after Mount. go-fuse starts GOMAXPROCS goroutines that block in read(2). If there are as
-// many as processors, the scheduler spends a fifth of a search of all notes on taking processors from them.
+// doubleGOMAXPROCS must be called after Mount. go-fuse starts GOMAXPROCS goroutines that block in read(2). With only as
+// many processors, the scheduler spends a fifth of a search of all notes on taking processors away from them.
 func doubleGOMAXPROCS() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
@@ -203,7 +203,6 @@ vaults. It also removes the mount of a process that was killed.`,
 	return cmd
 }
 
-// pokeCommand is the command of a mount's helper process; see fusefs.RunPoker.
 const pokeCommand = "mount-poke"
 
 func newPokeCommand() *cobra.Command {
@@ -213,7 +212,7 @@ func newPokeCommand() *cobra.Command {
 	}
 }
 
-// selfWith returns the command line of a command of this program, nil if the program's path is unknown.
+// selfWith returns the command line of a command of this program, or nil if the program's path is unknown.
 func selfWith(command string) []string {
 	self, err := os.Executable()
 	if err != nil {
@@ -222,7 +221,6 @@ func selfWith(command string) []string {
 	return []string{self, command}
 }
 
-// completeMountpoints completes the mounts of relayfs, including dead ones.
 func completeMountpoints(_ *cobra.Command, _ []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
 	for _, dir := range fusefs.Mounted() {
 		if strings.HasPrefix(dir, prefix) {
@@ -230,7 +228,7 @@ func completeMountpoints(_ *cobra.Command, _ []string, prefix string) (out []cob
 		}
 	}
 	if out == nil {
-		return nil, cobra.ShellCompDirectiveFilterDirs // a relative path
+		return nil, cobra.ShellCompDirectiveFilterDirs // for a relative path
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 )
 
-// Built with the tag packaging, this program is not relayfs. It writes into a folder what packages hold beside the
-// binary and what follows from the commands: man pages, completions and the systemd unit.
+// With the tag packaging, this program is not relayfs. It writes the package files that are derived from the commands
+// into a folder: man pages, completions and the systemd unit.
 func main() {
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: go run -tags packaging ./cmd/relayfs DIR")
@@ -31,7 +31,7 @@ func main() {
 }
 
 func writePackaging(dir string) error {
-	// What the pages say of --author must not depend on who builds them.
+	// The default of --author in the pages must not depend on the builder.
 	if err := os.Setenv("RELAYFS_AUTHOR", "$USER"); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func writePackaging(dir string) error {
 	)
 }
 
-// writeManPages writes the page of cmd, and those of the commands below it. Their date is $SOURCE_DATE_EPOCH.
+// writeManPages writes the pages of cmd and its subcommands. Their date is $SOURCE_DATE_EPOCH.
 func writeManPages(cmd *cobra.Command, dir string) error {
 	if !cmd.IsAvailableCommand() {
 		return nil

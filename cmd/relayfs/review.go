@@ -17,7 +17,7 @@ import (
 )
 
 // withReview calls show with a client of the running owner. If there is none, this process serves the vaults during the
-// review, so that other commands can change them and the review follows. state is the state folder of the first vault.
+// review, so that the review sees changes by other commands. state is the state folder of the first vault.
 func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, c *api.Client, state owner.Folder) error) error {
 	c, state, err := f.search().Follow(ctx, args)
 	if err != nil {

@@ -99,7 +99,7 @@ const (
 
 var errInterrupted = errors.New("interrupted")
 
-// interrupted returns errInterrupted in place of a mere context.Canceled, after a signal has ended ctx.
+// interrupted returns errInterrupted instead of a plain context.Canceled after a signal has ended ctx.
 func interrupted(ctx context.Context, err error) error {
 	for e := err; e != nil && ctx.Err() != nil; e = errors.Unwrap(e) {
 		if e == context.Canceled {
@@ -134,7 +134,6 @@ func printError(w io.Writer, err error) {
 	}
 }
 
-// hintFor returns the next step after an error, "" if none is known.
 func hintFor(err error) string {
 	if setup, ok := errors.AsType[*fusefs.SetupError](err); ok && api.Hint(err) == "" {
 		return setup.Hint

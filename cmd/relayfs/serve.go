@@ -27,7 +27,7 @@ func (o *serveOptions) register(e *env, cmd *cobra.Command) {
 	e.settings(cmd).StringVar(&o.metrics, "metrics", "", "serve metrics for Prometheus, and the health, on this address without a token, for example 127.0.0.1:9464")
 }
 
-// prepare checks the flags and parses the sources. It opens nothing. errs are all errors that prevent the start.
+// prepare checks the flags and parses the sources without opening anything. errs are all errors that prevent the start.
 func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, so serving.Options, errs []error) {
 	log, err := o.log.logger(e.stderr)
 	if err != nil {
@@ -59,7 +59,6 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	return sources, so, errs
 }
 
-// parts returns the errors that err joins, or err itself, or none.
 func parts(err error) []error {
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		return list.Unwrap()

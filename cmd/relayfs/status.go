@@ -65,8 +65,8 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 
 const doctorCommand = "doctor"
 
-// examine returns the options for doctor, with the errors that 'relayfs mount' would report for the sources in args or, if
-// there are none, for the configuration.
+// examine returns the options for doctor. They include the errors that 'relayfs mount' would report for the sources in
+// args or, if there are none, for the configuration.
 func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o doctor.Options, err error) {
 	o = doctor.Options{
 		Only: len(args) > 0, Audience: f.audience, Version: version(), Author: defaultAuthor(), Values: e.config.Values(), Suspect: e.config.UnknownVariables(),
@@ -133,10 +133,9 @@ or fail. The exit code is 1 if a check fails.`,
 	return cmd
 }
 
-// release is set by the linker for released builds: -X main.release=v1.2.3.
+// The linker sets release for released builds: -X main.release=v1.2.3.
 var release string
 
-// version returns the release, or the commit that this program was built from.
 func version() string {
 	if release != "" {
 		return release

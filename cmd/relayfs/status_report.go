@@ -20,13 +20,13 @@ import (
 
 type statusReport struct {
 	Owner *owner.Info `json:"owner,omitempty"` // absent if none is running
-	Error string      `json:"error,omitempty"` // of the owner, in place of a report
+	Error string      `json:"error,omitempty"` // error of the owner, instead of a report
 	Token string      `json:"token,omitempty"` // bearer token of the owner's HTTP port, with --show-token
 	bridge.Status
 	Others []statusReport `json:"others,omitempty"` // reports of the other owners, if no source was named
 }
 
-// askAll returns the report of the first owner, with those of the others in it.
+// askAll returns the report of the first owner, which includes the reports of the others.
 func askAll(ctx context.Context, owners []owner.Info, secrets, inAgent bool) (r statusReport, err error) {
 	for i, info := range owners {
 		c := owner.NewClient(info)
@@ -118,7 +118,6 @@ func printServed(w io.Writer, r *statusReport) {
 	}
 }
 
-// maxListed bounds the problems, and the names of hidden notes, that are printed.
 const maxListed = 10
 
 func clockTime(t time.Time) string {

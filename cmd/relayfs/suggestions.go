@@ -69,7 +69,7 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 	return cmd
 }
 
-// printThreadCount tells a user at a terminal about comments in notes, which are not in the list of suggestions.
+// printThreadCount reports the comments in notes to a user at a terminal, because the list of suggestions omits them.
 func printThreadCount(ctx context.Context, e *env, q *api.Client) error {
 	if to, ok := e.stderr.(*os.File); !ok || !cli.IsTerminal(to) {
 		return nil
@@ -138,7 +138,6 @@ var (
 	isBatch      = batchPattern.MatchString
 )
 
-// splitArgs separates IDs or batches from sources.
 func splitArgs(args []string, isName func(string) bool) (names, sources []string) {
 	for _, arg := range args {
 		if isName(arg) {

@@ -102,8 +102,8 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	})
 }
 
-// interrupted reports how many suggestions were decided when the owner ended before it answered, and the commands to
-// continue or undo. named reports whether the command line has IDs.
+// interrupted reports how many suggestions were decided if the owner ended before it responded, and the commands to
+// continue or undo. named means that the command line has IDs.
 func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string, r reviewqueue.DecideRequest, named bool, ended error) error {
 	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 		list, err := q.List(ctx, false)
@@ -137,10 +137,10 @@ func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string,
 	})
 }
 
-// newerEntries bounds the entries of the log that are newer than those of a decision made just now.
+// newerEntries is the maximum number of log entries newer than those of a decision made just now.
 const newerEntries = 100
 
-// confirm asks before many suggestions are decided. Without a terminal it requires --yes.
+// confirm asks for confirmation before many suggestions are decided. Without a terminal it requires --yes.
 func (f *decideFlags) confirm(ctx context.Context, e *env, list []reviewqueue.Suggestion) error {
 	if len(list) <= reviewqueue.ManyAtOnce || f.yes {
 		return nil

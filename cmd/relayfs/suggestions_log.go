@@ -68,7 +68,7 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	})
 }
 
-// nextUndoHint names the next batch to undo if nothing of this one could be undone.
+// nextUndoHint names the next batch to undo if nothing in this one could be undone.
 func nextUndoHint(o *reviewqueue.Outcome, where []string) error {
 	switch {
 	case len(o.Failed) == 0 || o.Notes > 0:

@@ -22,7 +22,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// workspaceFlags are the flags and settings for opening a workspace. Some commands register only a part of them.
+// workspaceFlags are the flags and settings for opening a workspace. Some commands register only some of them.
 type workspaceFlags struct {
 	mode, view, author, dialect string
 	frontMatter, structure      string
@@ -142,7 +142,6 @@ func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do f
 	})
 }
 
-// mcpDefaults returns the options for a workspace that serves one command.
 func mcpDefaults(s *serving.Session) mcpserver.Options {
 	return mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log}
 }

@@ -1,6 +1,6 @@
-// Package block finds the blocks of Markdown's top level, with their offsets: those of CommonMark, the tables and footnotes
-// that Obsidian has besides, and its formulas, comments and callouts. One pass over the lines, without a tree: what is
-// inside of a list or a quote is looked at only where it decides whether a line still belongs to it.
+// Package block finds Markdown's top-level blocks: those of CommonMark, and Obsidian's tables, footnotes, formulas,
+// comments and callouts. It makes one pass over the lines and builds no tree. It looks into lists and quotes only to
+// decide whether a line still belongs to them.
 package block
 
 import (
@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Kind says what a block is.
 type Kind uint8
 
 const (
@@ -25,17 +24,17 @@ const (
 	Callout
 	List
 	Footnote
-	Definition // of a link
-	Kinds      // how many there are
+	Definition // of a link reference
+	Kinds
 )
 
-// Block is a block: whole lines, without the line break after the last one and without blank lines behind it.
+// Block is a range of whole lines, without the last line break and without blank lines after it.
 type Block struct {
 	span.Span
 	Kind Kind
 }
 
-// Scan returns the blocks of a text, in order. Front matter has no meaning to it.
+// Scan returns the blocks of a text, in order. It does not recognize front matter.
 func Scan(text string) []Block {
 	work := maxLookedInto
 	s := scanner{text: text, work: &work}
@@ -61,10 +60,11 @@ func (s *scanner) blocks() []Block {
 type scanner struct {
 	text  string
 	depth int
-	work  *int // how many bytes of lists and quotes may still be looked into
+	work  *int // bytes of lists and quotes that may still be scanned
 }
 
-// Lists and quotes are looked into to see whether a line continues a paragraph in them: so deep, and so many bytes of a text.
+// Lists and quotes are scanned to see whether a line continues a paragraph in them. These limits bound the depth and
+// the bytes of a text.
 const (
 	maxDepth      = 8
 	maxLookedInto = 1 << 20
@@ -72,9 +72,9 @@ const (
 
 // line is one line. Columns are counted with tab stops of 4.
 type line struct {
-	start, end, next int    // of the text; next is behind the line break
+	start, end, next int    // offsets in the text; next is after the line break
 	indent           int    // columns
-	rest             string // what stands behind the indentation
+	rest             string // text after the indentation
 }
 
 func (s *scanner) line(at int) line {
@@ -99,12 +99,13 @@ func (s *scanner) line(at int) line {
 	return l
 }
 
-// blank reports whether there is nothing on the line but blanks, and carriage returns that end no line here and do elsewhere.
+// blank reports whether the line has only blanks and carriage returns. A carriage return that ends no line here may
+// end one for other parsers.
 func (l line) blank() bool {
 	return l.rest == "" || l.rest[0] == '\r' && strings.Trim(l.rest, " \t\r") == ""
 }
 
-// after returns the line after another one; ok is false at the end of the text.
+// after returns the next line; ok is false at the end of the text.
 func (s *scanner) after(l line) (next line, ok bool) {
 	if l.next >= len(s.text) {
 		return line{}, false
@@ -112,7 +113,7 @@ func (s *scanner) after(l line) (next line, ok bool) {
 	return s.line(l.next), true
 }
 
-// block returns the kind of the block that starts with a line, and its last line.
+// block returns the kind and the last line of the block that starts with a line.
 func (s *scanner) block(l line) (Kind, line) {
 	if l.indent >= codeIndent {
 		return Code, s.indented(l)
@@ -148,8 +149,8 @@ func (s *scanner) block(l line) (Kind, line) {
 
 const codeIndent = 4 // columns
 
-// starts reports whether a line starts a block that is no paragraph, and which. With inParagraph set, the line continues a
-// paragraph unless the block may end one.
+// starts reports whether a line starts a block other than a paragraph, and its kind. With inParagraph, only blocks
+// that may interrupt a paragraph count.
 func (s *scanner) starts(l line, inParagraph bool) (Kind, bool) {
 	if l.indent >= codeIndent {
 		return 0, false
@@ -188,7 +189,7 @@ func (s *scanner) starts(l line, inParagraph bool) (Kind, bool) {
 	return 0, false
 }
 
-// paragraph reads a paragraph, or the heading that an underline makes of it.
+// paragraph reads a paragraph, or a heading with an underline.
 func (s *scanner) paragraph(l line) (Kind, line) {
 	for {
 		next, ok := s.after(l)
@@ -219,7 +220,6 @@ func (s *scanner) indented(l line) line {
 	}
 }
 
-// fenced reads code from its opening fence on.
 func (s *scanner) fenced(l line) line {
 	mark, n := l.rest[0], Fence(l.rest)
 	for {
@@ -236,7 +236,7 @@ func (s *scanner) fenced(l line) line {
 	}
 }
 
-// between reads a formula or a comment, if it is one: it ends with the next mark, which has to end its line.
+// between reads a formula or comment. ok is false if the next delimiter does not end its line.
 func (s *scanner) between(l line) (line, bool) {
 	mark := strings.Repeat(l.rest[:1], 2)
 	text, found := strings.CutPrefix(l.rest, mark)
@@ -253,7 +253,7 @@ func (s *scanner) between(l line) (line, bool) {
 
 func isCallout(s string) bool { return isCalloutTitle(strings.TrimLeft(s[1:], " ")) }
 
-// definition reads the definition of a link, whose destination may stand on the next line.
+// definition reads a link reference definition. Its destination may be on the next line.
 func (s *scanner) definition(l line) (line, bool) {
 	end := label(l.rest)
 	if end == 0 {
@@ -275,13 +275,12 @@ func (s *scanner) definition(l line) (line, bool) {
 	return l, title == "" || len(title) > 1 && strings.IndexByte("\"'(", title[0]) >= 0 && strings.IndexByte("\"')", title[len(title)-1]) >= 0
 }
 
-// marker is a list marker.
 type marker struct {
-	kind    byte // the bullet, or what stands behind the number
+	kind    byte // the bullet, or the character after the number
 	ordered bool
 	number  string
-	width   int  // columns up to the text of the item
-	empty   bool // nothing follows on the line
+	width   int  // columns before the item's text
+	empty   bool // the rest of the line is empty
 }
 
 func listMarker(l line) (m marker, ok bool) {
@@ -319,7 +318,7 @@ func listMarker(l line) (m marker, ok bool) {
 	return m, true
 }
 
-// contained reads a list, or with no marker a footnote: lines that are indented at least to a column, those that continue its
+// contained reads a list, or a footnote if m is nil: lines indented at least to column, lazy continuations of its
 // last paragraph, and further items.
 func (s *scanner) contained(l line, column int, m *marker) line {
 	last, item := l, l.start
@@ -352,14 +351,14 @@ func (s *scanner) contained(l line, column int, m *marker) line {
 	}
 }
 
-// endsLazy reports whether a line ends the table before it, or the list or quote whose last paragraph it could continue. Another
-// table does not.
+// endsLazy reports whether a line ends the preceding table, or the list or quote whose last paragraph it could
+// continue. Another table does not.
 func (s *scanner) endsLazy(l line) bool {
 	kind, ok := s.starts(l, true)
 	return ok && kind != Table
 }
 
-// sibling reports whether a line starts another item of the list of m, which it then is.
+// sibling reports whether a line starts another item of the list of m, and sets m to its marker.
 func sibling(l line, m *marker) bool {
 	if l.indent >= codeIndent || isRule(l.rest) {
 		return false
@@ -372,7 +371,7 @@ func sibling(l line, m *marker) bool {
 	return true
 }
 
-// quote reads a quote: lines with its mark, and those that continue its last paragraph.
+// quote reads a quote: lines with its marker, and lazy continuations of its last paragraph.
 func (s *scanner) quote(l line) line {
 	first, lazy := l.start, false
 	for {
@@ -394,8 +393,8 @@ func (s *scanner) quote(l line) line {
 	}
 }
 
-// open reports whether a paragraph may go on behind the content of a list or a quote, which inner returns. What may not be looked
-// into is taken to be open.
+// open reports whether a lazy line may continue a paragraph at the end of a list or quote, whose content inner
+// returns. Beyond the limits it returns true.
 func (s *scanner) open(text string, inner func(string) string) bool {
 	if *s.work -= len(text); s.depth == maxDepth || *s.work < 0 {
 		return true
@@ -419,7 +418,6 @@ func (s *scanner) open(text string, inner func(string) string) bool {
 
 func unquote(text string) string { return mapLines(text, unquoteLine) }
 
-// unquoteLine takes the mark of a quote off a line.
 func unquoteLine(s string) string {
 	t := strings.TrimLeft(s, " ")
 	if !strings.HasPrefix(t, ">") {
@@ -430,7 +428,7 @@ func unquoteLine(s string) string {
 
 func dedent(text string, columns int) string { return mapLines(text, dedentLine(columns)) }
 
-// dedentLine takes a list marker off the first line that it is called with, and as many columns off the others.
+// dedentLine removes a list marker from the first line of the calls, and as many columns from the others.
 func dedentLine(columns int) func(string) string {
 	first := true
 	return func(s string) string {
@@ -467,7 +465,8 @@ func mapLines(text string, f func(string) string) string {
 	return strings.Join(lines, "\n")
 }
 
-// startsTable reports whether a line is the first of a table: the next one is a delimiter row of as many cells.
+// startsTable reports whether a line is the first of a table: the next one is a delimiter row with the same number of
+// cells.
 func (s *scanner) startsTable(l line) bool {
 	if strings.IndexByte(l.rest, '|') < 0 {
 		return false
@@ -476,7 +475,7 @@ func (s *scanner) startsTable(l line) bool {
 	return ok && !next.blank() && next.indent < codeIndent && isDelimiterRow(next.rest) && cells(l.rest) == cells(next.rest)
 }
 
-// table reads a table: up to a blank line or another block.
+// table reads a table, which ends before a blank line or another block.
 func (s *scanner) table(l line) line {
 	l, _ = s.after(l)
 	for {
@@ -488,7 +487,6 @@ func (s *scanner) table(l line) line {
 	}
 }
 
-// isDelimiterRow reports whether a line is the delimiter row of a table.
 func isDelimiterRow(s string) bool {
 	s = strings.Trim(s, " \t")
 	if len(s) < 2 || strings.Trim(s, "|:- \t") != "" || strings.IndexByte(s, '-') < 0 {
@@ -502,7 +500,6 @@ func isDelimiterRow(s string) bool {
 	return strings.ContainsAny(s, "|:")
 }
 
-// cells counts the cells of a row.
 func cells(s string) int {
 	s = strings.Trim(s, " \t")
 	s = strings.TrimPrefix(s, "|")

@@ -7,7 +7,7 @@ import (
 
 // The kinds of HTML blocks of CommonMark 0.31, section 4.6.
 
-// blockTags are the elements that start a block wherever they start a line.
+// blockTags are the elements that start a block at the start of any line.
 var blockTags = func() map[string]bool {
 	tags := make(map[string]bool)
 	for _, name := range strings.Fields(`address article aside base basefont blockquote body caption center col colgroup dd details
@@ -19,11 +19,11 @@ var blockTags = func() map[string]bool {
 	return tags
 }()
 
-// loneTag is a line that has nothing but one tag.
+// loneTag matches a line with a single tag and no other text.
 var loneTag = regexp.MustCompile(`^(?:<[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][A-Za-z0-9_.:-]*(?:\s*=\s*(?:[^\s"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*\s*/?>|</[A-Za-z][A-Za-z0-9-]*\s*>)[ \t]*$`)
 
-// html says whether a line starts an HTML block, and what closes it: one of these, in lower case, or a blank line if there are
-// none.
+// html reports whether a line starts an HTML block, and how it ends: with one of closers, in lower case, or with a
+// blank line if there are none.
 func html(s string, inParagraph bool) (closers []string, ok bool) {
 	switch {
 	case strings.HasPrefix(s, "<!--"):
@@ -49,12 +49,10 @@ func html(s string, inParagraph bool) (closers []string, ok bool) {
 	return nil, blockTags[name] && (ends || strings.HasPrefix(behind, "/>")) || !inParagraph && n > 0 && loneTag.MatchString(s)
 }
 
-// rawTextTags are the elements whose content is raw text.
 var rawTextTags = map[string]bool{"script": true, "pre": true, "style": true, "textarea": true}
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// html reads an HTML block.
 func (s *scanner) html(l line, closers []string) line {
 	for {
 		text := strings.ToLower(l.rest)

@@ -2,26 +2,26 @@ package block
 
 import "strings"
 
-// LineKind says what a line is by itself: what stands before and after it may make something else of it.
+// LineKind is the kind of a line by itself, without regard to the lines around it.
 type LineKind uint8
 
 const (
 	Prose        LineKind = iota
 	HeadingLine           // with hashes
 	FenceLine             // of code
-	FormulaFence          // nothing but $$
-	RuleLine              // a thematic break, the underline of a heading, or the delimiter row of a table
-	RowLine               // a row of a table that begins with a bar
+	FormulaFence          // only $$
+	RuleLine              // thematic break, underline of a heading, or delimiter row of a table
+	RowLine               // table row with a leading bar
 	ItemLine
 	TaskLine // an item with a checkbox
 	CalloutLine
 	FootnoteLine
-	DefinitionLine // of a link
+	DefinitionLine // of a link reference
 	TagLine        // begins with an HTML tag
 )
 
-// Line returns what a line is that stands without its indentation and without the marks of quotes, and the length of the marker
-// that makes it that, with the blanks behind it. A rule is a marker as a whole; a row, a tag, a footnote and a definition have none.
+// Line returns the kind of a line, given without indentation and quote markers, and the length of its marker with the
+// blanks after it. A rule is all marker; rows, tags, footnotes and definitions have none.
 func Line(s string) (LineKind, int) {
 	if s == "" || isLetter(s[0]) {
 		return Prose, 0
@@ -57,7 +57,7 @@ func Line(s string) (LineKind, int) {
 	return ItemLine, end
 }
 
-// IsRow reports whether a line is a row of a table as most people write them.
+// IsRow reports whether a line is a table row with a leading bar.
 func IsRow(s string) bool { return strings.HasPrefix(strings.TrimLeft(s, " \t"), "|") }
 
 // Fence returns the length of the code fence at the start of a line's text, 0 for none.
@@ -72,7 +72,6 @@ func Fence(s string) int {
 	return n
 }
 
-// headingHashes counts the hashes of a heading, 0 if it is none.
 func headingHashes(s string) int {
 	n := skip(s, 0, "#")
 	if n > 6 || n < len(s) && s[n] != ' ' && s[n] != '\t' {
@@ -86,7 +85,7 @@ func isFootnote(s string) bool {
 	return strings.HasPrefix(s, "[^") && end > 2 && !strings.ContainsAny(s[:end], " \t")
 }
 
-// label returns the offset behind the label of the definition of a link, 0 without one.
+// label returns the offset after the label of a link reference definition, 0 without one.
 func label(s string) int {
 	end := strings.Index(s, "]:")
 	if end < 2 || s[0] != '[' || strings.ContainsAny(s[1:end], "[]") {
@@ -95,13 +94,12 @@ func label(s string) int {
 	return end + 2
 }
 
-// isUnderline reports whether a line that is not blank makes a heading of the one before it.
+// isUnderline reports whether a line that is not blank turns the one before it into a heading.
 func isUnderline(s string) bool {
 	s = strings.TrimRight(s, " \t")
 	return strings.Trim(s, "=") == "" || strings.Trim(s, "-") == ""
 }
 
-// isRule reports whether a line that is not blank is a thematic break.
 func isRule(s string) bool {
 	if c := s[0]; c != '-' && c != '*' && c != '_' {
 		return false

@@ -7,15 +7,15 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Literals returns the stretches of a text in which Markdown and other markup have no meaning: code, formulas, comments, and the HTML
-// elements whose content is raw text. blocks are those that Scan found in the text. It looks into lists, quotes and footnotes.
+// Literals returns the ranges of a text where markup has no meaning: code, formulas, comments, and HTML elements with
+// raw text. blocks are Scan's result for the text. Literals looks into lists, quotes and footnotes.
 func Literals(text string, blocks []Block) []span.Span {
 	work := maxLookedInto
 	s := scanner{text: text, work: &work}
 	return s.literals(nil, blocks, func(off int) int { return off })
 }
 
-// literals appends the literal stretches among blocks of s. outer maps an offset in s to one in the text that Literals was given.
+// literals appends the literal ranges among blocks of s. outer maps offsets in s to offsets in the text of Literals.
 func (s *scanner) literals(out []span.Span, blocks []Block, outer func(int) int) []span.Span {
 	for _, b := range blocks {
 		switch b.Kind {
@@ -38,13 +38,13 @@ func (s *scanner) literals(out []span.Span, blocks []Block, outer func(int) int)
 	return out
 }
 
-// literalsIn looks into a container. strip takes from a line what the container puts before its content.
+// literalsIn scans a container. strip removes the container's prefix from a line.
 func (s *scanner) literalsIn(out []span.Span, container span.Span, strip func(string) string, outer func(int) int) []span.Span {
 	if s.depth == maxDepth {
 		return out
 	}
 	var text strings.Builder
-	var lines, froms []int // the offsets of each line in the content and in s
+	var lines, froms []int // offsets of each line in the content and in s
 	for at := container.Start; at < container.End; {
 		end := min(container.End, span.LineEnd(s.text, at))
 		line := s.text[at:end]
@@ -63,7 +63,7 @@ func (s *scanner) literalsIn(out []span.Span, container span.Span, strip func(st
 	})
 }
 
-// item is an item of a list. Its content starts at a column.
+// item is a list item. column is the start of its content.
 type item struct {
 	span.Span
 	column int
@@ -86,14 +86,14 @@ func (s *scanner) items(list span.Span) []item {
 	return items
 }
 
-// rawText returns the length of the comment, or of the element that holds raw text, at the start of an HTML block; 0 for none.
+// rawText returns the length of the comment or raw text element at the start of an HTML block, 0 if there is none.
 func rawText(s string) int {
 	closers, ok := html(strings.TrimLeft(s, " \t"), false)
 	if !ok || !slices.Contains(closers, "-->") && !slices.Contains(closers, "</script>") {
 		return 0
 	}
 	end, lower := len(s), strings.ToLower(s)
-	if len(lower) != len(s) { // some letters of other scripts have lower case of another length
+	if len(lower) != len(s) { // ToLower changes the length of some letters
 		return end
 	}
 	for _, c := range closers {
@@ -104,11 +104,9 @@ func rawText(s string) int {
 	return end
 }
 
-// byteOrderMark may stand before the front matter.
 const byteOrderMark = "\ufeff"
 
-// FrontMatter returns the offset at which the body of text begins, after a byte order mark and a block of front matter,
-// and whether there is such a block. It opens with a line --- and ends with the next such line.
+// FrontMatter implements diffwrap.FrontMatter.
 func FrontMatter(text string) (body int, ok bool) {
 	body = len(text) - len(strings.TrimPrefix(text, byteOrderMark))
 	if !OpensFrontMatter(text[body:]) {
@@ -130,7 +128,7 @@ func OpensFrontMatter(text string) bool {
 	return isMatterFence(text[:end]) && strings.HasSuffix(text[:end], "\n")
 }
 
-// isMatterFence reports whether a line, its break included, is --- up to trailing blanks.
+// isMatterFence reports whether a line, with its break, is --- and optional blanks.
 func isMatterFence(line string) bool {
 	return strings.HasPrefix(line, "---") && strings.TrimRight(line[3:], " \t\r\n") == ""
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pidfsMagic is the type of the file system of pidfds, of which each has a number of its own (Linux 6.9).
+// pidfsMagic is the type of the file system in which every pidfd has its own number (Linux 6.9).
 const pidfsMagic = 0x50494446
 
 // hasPidfs is a variable for tests.
@@ -22,7 +22,7 @@ var hasPidfs = sync.OnceValue(func() bool {
 	return unix.Fstatfs(fd, &fs) == nil && fs.Type == pidfsMagic
 })
 
-// identityOf returns the identity of the process that has a number now.
+// identityOf returns the identity of the process that has the PID now.
 func identityOf(pid int) Identity {
 	if !hasPidfs() {
 		return Identity{PID: pid, Serial: held.serial(pid)}
@@ -39,10 +39,10 @@ func identityOf(pid int) Identity {
 	return Identity{PID: pid, Serial: st.Ino}
 }
 
-// holder numbers processes where the kernel does not: it draws a number for each and holds a pidfd of it, which says
-// whether the process that has the PID now is still that one. Nobody who has it waits for the process.
+// holder numbers processes where the kernel does not: it draws a number for each and holds a pidfd of it, which
+// shows whether the process that has the PID now is still the same. It never waits for a process by the pidfd.
 type holder struct {
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	procs map[int]*heldProcess
 }
 
@@ -52,13 +52,14 @@ type heldProcess struct {
 	used   time.Time
 }
 
-// held is one for all tables of this process, so that they name a run the same.
+// held is shared by all tables of this process, so that they give a run the same name.
 var held holder
 
-// maxHeld bounds the pidfds that are held. The process that was asked for least recently is forgotten first.
+// maxHeld bounds the number of pidfds. The process that was requested least recently is dropped first.
 const maxHeld = 256
 
-// serial returns the number of the process that has a PID now, 0 if there is none, or the kernel has no pidfds (Linux 5.3).
+// serial returns the number of the process that has a PID now, 0 if there is none or the kernel has no pidfds (Linux
+// 5.3).
 func (h *holder) serial(pid int) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -71,7 +72,7 @@ func (h *holder) serial(pid int) uint64 {
 	if err != nil {
 		return 0
 	}
-	if p != nil && hasEnded(fd) { // nobody has waited for it yet, and so its PID is still its own
+	if p != nil && hasEnded(fd) { // it has not been reaped yet, so that its PID is still its own
 		unix.Close(fd)
 		return p.serial
 	}

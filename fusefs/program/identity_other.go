@@ -2,5 +2,5 @@
 
 package program
 
-// identityOf returns the identity of the process that has a number now.
+// identityOf returns the identity of the process that has the PID now.
 func identityOf(pid int) Identity { return Identity{PID: pid} }

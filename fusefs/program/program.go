@@ -1,17 +1,18 @@
-// Package program finds out which program makes a call: its process, the run that it belongs to, and the agent that
-// started it, if one did.
+// Package program finds the program that makes a call: its process, the run to which it belongs, and the agent that
+// started it, if any.
 //
-// A run is everything that one program was asked to do. What an agent starts belongs to the agent's run, also in a session
-// of its own (setsid(2)). Other programs belong to their session, which in a terminal is that of its shell. Those without
-// one are the run of process 1.
+// A run is everything that one program was asked to do. Processes that an agent starts belong to the agent's run, even
+// in a session of their own (setsid(2)). Other programs belong to the run of their session, which in a terminal is that
+// of its shell. Programs without a session belong to the run of process 1.
 //
-// A run is known by its first process. The kernel gives numbers of processes out again, and in a container they repeat at
-// each start. So a process is known by the number of its pidfd, too, which the kernel (Linux 6.9) gives out once in each
-// boot, and [Identity.Name] has the boot in it as well. Where pidfds have no numbers (Linux 5.3) this process draws one for
-// each process that it meets, and knows it by a pidfd that it holds.
+// A run is identified by its first process. The kernel reuses process IDs, and in a container they repeat at each
+// start. So a process is also identified by the number of its pidfd, which the kernel (Linux 6.9) uses once per boot,
+// and [Identity.Name] includes the boot, too. Where pidfds have no numbers (Linux 5.3) this process draws one for each
+// process that it meets, and recognises the process by a pidfd that it holds.
 //
-// All else is read from /proc/PID/status alone. Other files there, as stat, environ or exe, wait for a process that is
-// about to begin another program, and that one may wait for the mount, which asks here: it closes what it has open.
+// Everything else is read from /proc/PID/status. Reads of other files there, such as stat, environ or exe, wait for a
+// process that is in the middle of exec(2). That process may wait in turn for the mount, which asks here, because exec
+// closes its files.
 package program
 
 import (
@@ -29,19 +30,19 @@ import (
 // Identity names a process of this boot.
 type Identity struct {
 	PID    int
-	Serial uint64 // what no other process has; 0 if it has ended, or the kernel does not tell
+	Serial uint64 // unique to the process; 0 if it has ended, or if the kernel has no such number
 }
 
-// bootID is the kernel's random name of this boot.
+// bootID is the kernel's random ID of this boot.
 var bootID = sync.OnceValue(func() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 })
 
-// unnumbered takes the place of serial numbers where there are none: a run has another name after a restart of relayfs then.
+// unnumbered replaces serial numbers where there are none: there a run gets another name after a restart of relayfs.
 var unnumbered = sync.OnceValue(rand.Text)
 
-// Name is a short name of the process that no other one has, on this boot or another.
+// Name returns a short name that no other process has, in this boot or another.
 func (id Identity) Name() string {
 	text := fmt.Sprintf("%s %d %d", bootID(), id.PID, id.Serial)
 	if id.Serial == 0 {
@@ -51,29 +52,29 @@ func (id Identity) Name() string {
 	return hex.EncodeToString(sum[:5])
 }
 
-// Program is who makes a call.
+// Program is the origin of a call.
 type Program struct {
 	Identity        // of the process
 	Name     string // of the program, at most 15 bytes
 	Run      Identity
-	Agent    string // the name of the agent whose run it is, "" for a person's
+	Agent    string // name of the agent whose run it is, "" for a user's run
 }
 
 // SessionPrefix begins the names of the sessions of programs on a mount.
 const SessionPrefix = "mount-"
 
-// Session names the session that the changes of the program belong to: its run.
+// Session returns the name of the session to which the program's changes belong: its run.
 func (p Program) Session() string { return SessionPrefix + p.Run.Name() }
 
-// Agents are the names of the programs of agents that are known without configuration. A process that has one of them
-// as its name (/proc/PID/comm), and what it starts, is an agent's run.
+// Agents are the program names of agents that are known without configuration. A process with such a name
+// (/proc/PID/comm), and everything that it starts, is an agent's run.
 var Agents = []string{"aider", "amp", "claude", "codex", "copilot", "crush", "cursor-agent", "gemini", "goose", "opencode", "qwen"}
 
-// Table finds the programs of processes. The zero Table knows Agents.
+// Table finds the programs of processes. The zero Table uses Agents.
 type Table struct {
-	Agents []string // instead of the package's, unless nil
+	Agents []string // replaces the package's Agents, unless nil
 
-	mu      sync.Mutex // protects the following; nobody reads /proc with it
+	mu      sync.Mutex // guards the fields below; not held while /proc is read
 	threads map[uint32]cached
 	known   map[Identity]Program
 }
@@ -84,12 +85,13 @@ type cached struct {
 }
 
 const (
-	// threadTTL is how long a thread's number is taken for the same thread: /proc costs as much as the request itself.
+	// threadTTL is the time for which a thread ID is taken for the same thread: reading /proc costs as much as the
+	// request itself.
 	threadTTL = 100 * time.Millisecond
 	maxKnown  = 1024
 )
 
-// OfThread returns the program of a thread, which is what FUSE names. The kernel itself, 0, is the zero Program.
+// OfThread returns the program of a thread, which FUSE names. Thread 0, the kernel, is the zero Program.
 func (t *Table) OfThread(thread uint32) Program {
 	if thread == 0 {
 		return Program{}
@@ -111,10 +113,11 @@ func (t *Table) OfThread(thread uint32) Program {
 	return p
 }
 
-// sessionEnv are variables that agents set for what they start, and those agents.
+// sessionEnv maps variables that agents set for the programs that they start to the agents.
 var sessionEnv = map[string]string{"CLAUDE_CODE_SESSION_ID": "claude"}
 
-// Self returns this program. An agent that is no ancestor any more is known by what it has put into the environment.
+// Self returns this program. An agent that is no longer an ancestor is recognised by its variable in the
+// environment.
 func (t *Table) Self() Program {
 	p := t.OfProcess(os.Getpid())
 	for name, agent := range sessionEnv {
@@ -149,7 +152,7 @@ func (t *Table) program(s status, depth int) Program {
 	p.Identity = id
 	p.Run, p.Agent = t.runOf(s, id, depth)
 	if id.Serial == 0 {
-		return p // another process may have its number later
+		return p // another process may get its PID later
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -160,8 +163,8 @@ func (t *Table) program(s status, depth int) Program {
 	return p
 }
 
-// runOf finds the run of a process, and its agent: those of its parent if that is in an agent's run. What the system or
-// another user has started is in nobody's.
+// runOf returns the run of a process, and its agent: those of its parent if that is in an agent's run. What the system
+// or another user has started is in no agent's run.
 func (t *Table) runOf(s status, id Identity, depth int) (run Identity, agent string) {
 	if above, ok := readStatus(s.parent); ok && s.parent > 1 && above.uid == s.uid && depth < maxAncestors {
 		if parent := t.program(above, depth+1); parent.Agent != "" {
@@ -171,9 +174,9 @@ func (t *Table) runOf(s status, id Identity, depth int) (run Identity, agent str
 	if t.IsAgent(s.name) {
 		return id, s.name
 	}
-	leader := s.session // its number is taken as long as the session is there
+	leader := s.session // this PID is in use while the session exists
 	if leader == 0 {
-		leader = 1 // nobody asked for a session, or it began outside of the container
+		leader = 1 // no session was created, or it began outside of the container
 	}
 	if leader == s.pid {
 		return id, ""

@@ -1,2 +1,2 @@
-// Package claudecode runs Claude Code on a mount. A mock of the Messages API tells it which tools to call.
+// Package claudecode runs Claude Code on a mount. A mock of the Messages API makes it call tools.
 package claudecode

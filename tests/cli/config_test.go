@@ -52,9 +52,9 @@ func TestConfigOrder(t *testing.T) {
 		args []string
 		want string // of stderr
 	}{
-		{"file", "", nil, `mode "raw" is none of`},
-		{"environment", "RELAYFS_MODE=odd", nil, `mode "odd" is none of`},
-		{"flag", "RELAYFS_MODE=odd", []string{"--mode", "even"}, `mode "even" is none of`},
+		{"file", "", nil, `mode "raw" is not one of`},
+		{"environment", "RELAYFS_MODE=odd", nil, `mode "odd" is not one of`},
+		{"flag", "RELAYFS_MODE=odd", []string{"--mode", "even"}, `mode "even" is not one of`},
 		{"environment of another type", "RELAYFS_READ_ONLY=perhaps", nil, `RELAYFS_READ_ONLY: "perhaps"`},
 	}
 	for _, tt := range tests {
@@ -88,7 +88,7 @@ func TestDoctorChecksTheConfiguration(t *testing.T) {
 	file := s.Path("xdg", "config_home", "relayfs", "config.toml")
 	checkDoctor(t, s, nil, 0, file+" (there is none)")
 	for text, want := range map[string][]string{
-		"mode = \"direkt\"\n": {`fail  configuration: mode "direkt" is none of`},
+		"mode = \"direkt\"\n": {`fail  configuration: mode "direkt" is not one of`},
 		"mod = \"direct\"\nview = \"raw\"\nmoutpoint = \"x\"\n": {`unknown key "mod"`, "fix: did you mean mode?", `unknown key "moutpoint"`, "fix: did you mean mountpoint?", "view: raw (configuration)"},
 		"mode = = 1\n":               {"fail  configuration: ", "line 1"},
 		"sources = [\"/nowhere\"]\n": {`fail  configuration: vault "/nowhere" does not exist`},

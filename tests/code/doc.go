@@ -1,3 +1,3 @@
-// Package code tests the source: what each package imports, what a release holds, and how files are named.
-// It runs no relayfs.
+// Package code tests the source: the imports of each package, the content of a release, and the names of files. It does
+// not run relayfs.
 package code

@@ -1,3 +1,3 @@
-// Package crash tests what outlives a kill and a disk that fails: nothing that was saved is lost, made twice or made by
-// somebody else. It also holds the long run under load.
+// Package crash tests kills and failing disks: no saved change may be lost, duplicated or attributed to another author.
+// It also contains the long run under load.
 package crash

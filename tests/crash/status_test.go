@@ -63,7 +63,7 @@ func TestStatusOfAFullStateFolder(t *testing.T) {
 		}
 	}
 	r, text := ask()
-	const mend = "no space left on device; free space on its disk; it is tried again by itself"
+	const mend = "no space left on device; free space on its disk; relayfs retries automatically"
 	if p := r.Folders[0].Problems; len(p) != 1 || p[0].About != "store" || p[0].Since.Before(start) || p[0].Since.After(time.Now()) ||
 		!strings.HasPrefix(p[0].Text, `changes cannot be stored in "`+state) || !strings.HasSuffix(p[0].Text, mend) {
 		t.Errorf("problems are %+v", p)

@@ -1,4 +1,4 @@
-// Package docs tests README.md, the pages beside it and those below docs: that each link leads somewhere, that relayfs has
-// each command and flag that they name, that the sessions in blocks marked `console run` go as they say, and that the language
-// is in order.
+// Package docs tests README.md, the pages next to it and those below docs: each link has a target, relayfs has each
+// command and flag that they name, the sessions in blocks marked `console run` run as written, and the language follows
+// the rules.
 package docs

@@ -1,3 +1,3 @@
-// Package files tests what programs meet on a mount: what they read, in texts, listings and stat, compared with the vault;
-// what a note may hold; and system calls on names, for which a plain folder shows what is right.
+// Package files tests what programs see on a mount: texts, listings and stat, compared with the vault; the contents that
+// a note may have; and system calls on names, for which a plain folder shows the expected result.
 package files

@@ -1,3 +1,3 @@
-// Package mcp tests the MCP server, over stdio and HTTP: its tools, approval, what a model has seen, and how a client and
-// a mount hand a vault over to each other.
+// Package mcp tests the MCP server over stdio and HTTP: its tools, approval, the text that a model has read, and the
+// handover of a vault between a client and a mount.
 package mcp

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	MaxTime  = 100 * time.Millisecond // of one processor
+	MaxTime  = 100 * time.Millisecond // processor time
 	MaxBytes = 64 << 20               // allocated
 )
 
-// Call runs fn on this goroutine, and fails the test if it takes more than [MaxTime], scaled, or [MaxBytes]. Where the
-// system allows, only this thread's processor time counts. Because the garbage collector may charge the call for others'
-// garbage, only three slow calls in a row fail.
+// Call runs fn on this goroutine, and fails the test if it takes more than [MaxTime], scaled, or [MaxBytes]. If the
+// system supports it, only this thread's processor time counts. The garbage collector may charge the call for the
+// garbage of others, so only three slow calls in a row fail.
 func Call(t testing.TB, input []byte, fn func()) {
 	t.Helper()
 	runtime.LockOSThread()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Parts are repeated to make hostile texts: they open without closing, nest, or are searched in vain. Each "N" is another
-// number.
+// Parts are repeated to create hostile texts: they open without closing, nest, or cause searches without a match. Each
+// "N" becomes a different number.
 var Parts = []string{
 	"[", "[[", "![", "[](", "]", "(", "{", "}", "`", "` `` ", "```\n", "~~~\n", "<!--", "-->", "<div>\n", "</", "$$",
 	"{++", "++}", "{--", "--}", "{~~", "~>", "~~}", "{>>", "<<}", "{==", "==}", "{++{--", "{~~a~>", "{>>@@", "{++++}", "{>>x<<}", "{==a==}{>>",
@@ -19,7 +19,6 @@ var Parts = []string{
 	"#N ", "#N/", "#[[", "#<!--", "#`", "kN: v\n", "kN: [", "[[N]]", "[N](N.md)", "![[N]]\n", "N ", "N\n", "*a* _b_ ", "|a|b|\n",
 }
 
-// Repeat returns about n bytes of a part.
 func Repeat(part string, n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -28,7 +27,7 @@ func Repeat(part string, n int) string {
 	return b.String()
 }
 
-// Stairs returns about n bytes of lines, each indented by one step more than the one before.
+// Stairs returns about n bytes of lines, each indented by one step more than the previous one.
 func Stairs(step, line string, n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -37,16 +36,15 @@ func Stairs(step, line string, n int) string {
 	return b.String()
 }
 
-// Bounds of [Linear].
 const (
 	negligible = 25 * time.Millisecond
-	times      = 4 // how many times larger the second input is
-	tolerance  = 7 // how many times longer it may take: 16 would be quadratic
+	times      = 4 // ratio of the two input sizes
+	tolerance  = 7 // maximum ratio of their times: 16 would be quadratic
 	attempts   = 10
 )
 
-// Linear fails the test if the time of fn, which must work on this goroutine, grows faster than its input, made by input for
-// the size n and four times that. It takes the least of several times of this thread.
+// Linear fails the test if the time of fn, which must work on this goroutine, grows faster than its input. input creates
+// inputs of the size n and four times that. Linear takes the minimum of several measurements of this thread's time.
 func Linear(t testing.TB, name string, n int, input func(n int) string, fn func(text string)) {
 	t.Helper()
 	runtime.LockOSThread()

@@ -1,8 +1,8 @@
-// Package need has the requirements of tests on the machine. It skips tests for which the machine lacks something, and
-// bounds the time and memory of calls on hostile input ([Call], [Linear]), and all times on a busy machine ([Scaled]).
+// Package need checks requirements of tests on the machine. It skips tests whose requirements are missing, and limits
+// the time and memory of calls on hostile input ([Call], [Linear]), and all times on a busy machine ([Scaled]).
 //
-// RELAYFS_TESTS=all, which make test sets, runs all tests; else only those run that need nothing but Go. With CI=true, too,
-// a test fails instead of skipping.
+// RELAYFS_TESTS=all, which make test sets, runs all tests; otherwise only tests that need nothing but Go run. If CI=true
+// is also set, a test fails instead of skipping.
 package need
 
 import (
@@ -19,11 +19,11 @@ func Everything() bool { return os.Getenv("RELAYFS_TESTS") == "all" }
 
 var raced bool
 
-// Raced reports whether the race detector is on. make test also runs without it, several times as fast: expensive tests with
-// one goroutine can be left to that run.
+// Raced reports whether the race detector is on. make test also runs without it, several times as fast: expensive tests
+// with one goroutine can be skipped under the race detector.
 func Raced() bool { return raced }
 
-// Full skips the test unless RELAYFS_TESTS=all; why is what it needs, or how long it takes.
+// Full skips the test unless RELAYFS_TESTS=all. why is a requirement, or the duration of the test.
 func Full(t testing.TB, why string) {
 	t.Helper()
 	if !Everything() {
@@ -31,7 +31,7 @@ func Full(t testing.TB, why string) {
 	}
 }
 
-// Missing skips the test because something is missing, or fails it in CI.
+// Missing skips the test because a requirement is missing, or fails it in CI.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	missing := fmt.Sprintf(format, args...)

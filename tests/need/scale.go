@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ScaleEnv is the environment variable that multiplies the limits of tests: a whole number, 1 by default.
+// ScaleEnv is the environment variable with the factor for the limits of tests: a whole number, 1 by default.
 const ScaleEnv = "RELAYFS_TEST_TIMESCALE"
 
 var scale = sync.OnceValue(func() time.Duration {
@@ -25,11 +25,11 @@ func parseScale(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s is %q, and has to be a whole number from 1", ScaleEnv, text)
+		return 0, fmt.Errorf("%s is %q, but must be a whole number from 1", ScaleEnv, text)
 	}
 	return n, nil
 }
 
-// Scaled returns a limit for this machine from one for an idle machine. All limits that a busy machine can exceed come from
-// it, but not times that the product measures, nor waits that nothing happens.
+// Scaled converts a limit for an idle machine to one for this machine. All limits that a busy machine can exceed use it,
+// but not times that the product measures, nor waits that check that nothing happens.
 func Scaled(limit time.Duration) time.Duration { return limit * scale() }

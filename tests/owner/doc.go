@@ -1,3 +1,3 @@
-// Package owner tests who serves a vault: one process at a time, vaults that move, how far a client of one reaches, and
-// commands beside an owner that is stopped or ends.
+// Package owner tests the ownership of vaults: one process at a time, moved vaults, the limits of a client's access, and
+// commands while an owner is stopped or ends.
 package owner

@@ -1,2 +1,2 @@
-// Package packages tests the packages that people install.
+// Package packages tests the packages that users install.
 package packages

@@ -1,3 +1,3 @@
-// Package page tests the review page in a browser: what it shows, what keys and buttons decide, who may open it, and
-// that its address outlives the owner of a vault.
+// Package page tests the review page in a browser: its content, its keys and buttons, access control, and an address
+// that stays valid when the owner of a vault changes.
 package page

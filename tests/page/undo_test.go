@@ -95,7 +95,7 @@ func TestAPITakesBackByID(t *testing.T) {
 	a.ask("POST", "/decide", map[string]any{"shown": shown, "verdict": "accepted"}, &decided)
 	a.ask("POST", "/undo", map[string]any{"ids": []string{list[1].ID}}, &out)
 	harness.FileBecomes(t, m.VaultPath("A.md"), "One b.\n\nTwo {--c--}{++d++}.\n\nThree f.\n")
-	if status, text := a.send("POST", "/undo", map[string]any{"ids": []string{list[1].ID}}); status != http.StatusGone || !strings.Contains(text, "has been taken back already") {
+	if status, text := a.send("POST", "/undo", map[string]any{"ids": []string{list[1].ID}}); status != http.StatusGone || !strings.Contains(text, "has already been undone") {
 		t.Errorf("once more: %d %s", status, text)
 	}
 	if status, text := a.send("POST", "/undo", map[string]any{"ids": []string{list[0].ID, list[1].ID}}); status != http.StatusGone {

@@ -1,8 +1,8 @@
-// Command pocketbase is a control plane for tests: a real PocketBase with the collections, the
-// redirection and the calls that Relay's hosted service has on top of it, as far as relayfs uses them. It is a
-// module of its own, so that nothing of PocketBase is among the dependencies of relayfs.
+// Command pocketbase is a control plane for tests: a real PocketBase with the collections, the redirection and the calls
+// of Relay's hosted service that relayfs uses. It is a separate module, so that PocketBase is not among the dependencies
+// of relayfs.
 //
-// It prints its address and ends with its standard input. Lines of the input change it: see service.obey.
+// It prints its address and ends when its standard input ends. Lines of the input are commands: see service.obey.
 package main
 
 import (
@@ -32,11 +32,11 @@ import (
 
 type service struct {
 	*pocketbase.PocketBase
-	server string // of documents
+	server string // address of the server of documents
 	key    *token.Key
 	relay  string
-	life   atomic.Int64 // of the tokens of documents, in seconds
-	tokens atomic.Int64 // how many were made
+	life   atomic.Int64 // lifetime of document tokens, in seconds
+	tokens atomic.Int64 // number of document tokens issued
 }
 
 func main() {
@@ -79,12 +79,12 @@ func check(err error) {
 	}
 }
 
-// obey does what the lines of the input say and answers with a line.
+// obey executes the commands on stdin, one per line, and answers each with a line.
 //
-//	life SECONDS    the lives of tokens of documents from now on
-//	login SECONDS   the lives of logins from now on
+//	life SECONDS    sets the lifetime of document tokens
+//	login SECONDS   sets the lifetime of logins
 //	revoke          ends all logins
-//	tokens          how many tokens of documents were made
+//	tokens          returns the number of document tokens issued
 func (s *service) obey() {
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
@@ -111,7 +111,7 @@ func (s *service) obey() {
 	os.Exit(0)
 }
 
-// fill makes the collections of the service, unless they are there, and one shared folder.
+// fill creates the collections of the service if they are missing, and one shared folder.
 func (s *service) fill(provider, name, id string) error {
 	settings := s.Settings()
 	settings.OIDCAuth.Enabled = true
@@ -153,7 +153,6 @@ func (s *service) fill(provider, name, id string) error {
 	return s.Dao().SaveRecord(f)
 }
 
-// collection makes a collection that may be read by rule.
 func (s *service) collection(name, rule string, fields ...*schema.SchemaField) (*models.Collection, error) {
 	c := &models.Collection{Name: name, Type: models.CollectionTypeBase, Schema: schema.NewSchema(fields...), ViewRule: types.Pointer(rule)}
 	if rule != "" {
@@ -171,7 +170,7 @@ func relation(name string, to *models.Collection) *schema.SchemaField {
 }
 
 func (s *service) route(e *echo.Echo) {
-	// The code that the browser brings is left where the program that logs in finds it.
+	// Store the code from the browser where the program that logs in finds it.
 	e.Use(func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			if state := c.QueryParam("state"); c.Request().URL.Path == "/api/oauth2-redirect" && len(state) >= 15 {
@@ -197,7 +196,6 @@ func (s *service) leave(id, code string) error {
 	return s.Dao().SaveRecord(r)
 }
 
-// request is the body of a request for a token.
 type request struct {
 	DocID       string `json:"docId"`
 	Relay       string `json:"relay"`
@@ -206,7 +204,6 @@ type request struct {
 	ContentType string `json:"contentType"`
 }
 
-// answer is a token of relay-server with what the service adds.
 type answer struct {
 	token.ClientToken
 	Folder     string `json:"folder"`
@@ -228,7 +225,6 @@ func (s *service) fileToken(c echo.Context) error {
 	})
 }
 
-// give answers with a token below a path of the server.
 func (s *service) give(c echo.Context, path string, scope func(r request, name string) (token.Scope, error)) error {
 	var r request
 	if err := c.Bind(&r); err != nil {

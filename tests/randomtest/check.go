@@ -14,14 +14,14 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// slow is when a running round is reported: a test that hangs reports no seed.
+// slow is the time after which a running round is reported: a hanging test would not report its seed.
 const slow = time.Minute
 
-// Soaks reports whether tests run for a given time, to find rare failures.
 func Soaks() bool { return os.Getenv("RELAYFS_SOAK") != "" }
 
-// Check runs property for rounds seeds, and fails t at the first failure. The testing.TB of property is the round's: Fatal
-// and Skip end the round, Cleanup runs at its end. All randomness of a round must come from r, which one goroutine uses at a
+// Check runs property for rounds seeds, and fails t at the first failure. The testing.TB of property belongs to the
+// round: Fatal and Skip end the round, Cleanup runs at its end. All randomness of a round must come from r, which must
+// not be used concurrently.
 // time.
 func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) {
 	t.Helper()
@@ -73,7 +73,6 @@ func seed(t testing.TB) uint64 {
 	return seed
 }
 
-// env sets value to the variable's, if it is set.
 func env[T any](t testing.TB, name string, value *T, parse func(string) (T, error)) {
 	t.Helper()
 	text := os.Getenv(name)
@@ -87,14 +86,15 @@ func env[T any](t testing.TB, name string, value *T, parse func(string) (T, erro
 	*value = v
 }
 
-// report fails t for a round, with the command to repeat it and the smallest case that fails in the same way.
+// report fails t for a round. It prints the command to repeat the round and the smallest case that fails in the same
+// way.
 func report(t *testing.T, seed uint64, limit time.Duration, draws []uint64, first *round, property func(testing.TB, *rand.Rand)) {
 	t.Helper()
 	again := fmt.Sprintf("RELAYFS_SEED=%d RELAYFS_ROUNDS=1 go test -count=1 -run '%s' %s", seed, pattern(t.Name()), here)
 	t.Errorf("seed %d fails:\n%s\nrepeat it: %s", seed, first.text(), again)
 	small, last := shrink(t, draws, first, limit, property)
 	if last == nil {
-		t.Logf("run again with the same draws, the round passes: something else is random, or the time")
+		t.Logf("the round passes when repeated with the same draws: it depends on other randomness or on time")
 		last = first
 	} else if len(small) < len(draws) {
 		t.Logf("a smaller case, %d draws of %d:\n%s", len(small), len(draws), last.text())

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 )
 
-// A round is the testing.TB of one run of a property. Other methods are the test's.
+// A round is the testing.TB of one run of a property. The methods that it does not override are the test's.
 type round struct {
 	testing.TB
 	ctx    context.Context
@@ -64,7 +64,7 @@ func Bubble(t testing.TB, fn func(t testing.TB)) {
 	}
 }
 
-// apart calls fn on a goroutine, which fn may end.
+// apart calls fn on a new goroutine, which fn may end.
 func (r *round) apart(fn func()) {
 	done := make(chan struct{})
 	go func() {
@@ -116,7 +116,6 @@ func (r *round) fail(at, text string) {
 	}
 }
 
-// caller returns the source location of the call of a method of round.
 func caller() string {
 	_, file, line, _ := runtime.Caller(2)
 	return fmt.Sprintf("%s:%d", file[strings.LastIndex(file, "/")+1:], line)

@@ -17,11 +17,12 @@ func (s *source) reset(random rand.Source) {
 	s.random, s.drawn = random, s.drawn[:0]
 }
 
-// least makes every function of rand.Rand return its least value, or one near it. It is not 0, because IntN(n) draws again
-// after 0 unless n is a power of two.
+// least makes every function of rand.Rand return its minimum, or a value near it. It is not 0, because IntN(n) draws
+// again after 0 unless n is a power of two.
 const least = 1 << 32
 
-// maxExtra bounds the draws beyond a round's script: a property that draws until something comes would not end.
+// maxExtra limits the draws beyond a round's script: otherwise a property that draws until it gets a certain value would
+// not end.
 const maxExtra = 10_000
 
 type exhausted struct{}
@@ -40,8 +41,8 @@ func (s *source) Uint64() uint64 {
 	return v
 }
 
-// shrink returns the shortest and lowest draws that it finds within limit to fail at the same place as the first round, and
-// their round, nil if even the same draws pass.
+// shrink returns the shortest and lowest draws found within limit that fail at the same place as the first round, and
+// their round. The round is nil if even the same draws pass.
 func shrink(t *testing.T, draws []uint64, first *round, limit time.Duration, property func(testing.TB, *rand.Rand)) ([]uint64, *round) {
 	t.Helper()
 	best := append([]uint64(nil), draws...)
@@ -56,7 +57,7 @@ func shrink(t *testing.T, draws []uint64, first *round, limit time.Duration, pro
 		if !got.failed() || got.where() != first.where() {
 			return false
 		}
-		// Draws that were not used are dropped, and least values at the end, which come without a script.
+		// Drop unused draws, and trailing minimum values, which the source returns without a script.
 		used := min(len(script), len(src.drawn))
 		for used > 0 && script[used-1] == least {
 			used--

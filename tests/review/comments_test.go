@@ -99,7 +99,7 @@ func TestCommentsThatAreRefused(t *testing.T) {
 			harness.CheckText(t, "the mount's note", harness.ReadFile(t, m.Path("note.md")), before)
 		})
 	}
-	for _, sentence := range []string{"a comment has one line", "signed by somebody else"} {
+	for _, sentence := range []string{"a comment must have one line", "has another author's name"} {
 		m.Log.Says(t, sentence)
 	}
 	for what, comment := range map[string]string{"signed": `{"author":"Boss"}@@approved`, "a delimiter": "a<<}b"} {

@@ -1,3 +1,3 @@
-// Package review tests what waits for a person: the queue, decisions, undo, the review in a terminal, and who may change
-// a suggestion or a comment.
+// Package review tests the review: the queue, decisions, undo, the review in a terminal, and the permissions to change a
+// suggestion or a comment.
 package review

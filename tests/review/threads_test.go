@@ -96,7 +96,7 @@ func TestCommentsOfPeopleThatAreRefused(t *testing.T) {
 	}{
 		"several":      {[]string{"--note", "Vault/note.md", "--quote", "two", "--text", "x"}, "occurs several times"},
 		"none":         {[]string{"--note", "Vault/note.md", "--quote", "three", "--text", "x"}, "does not occur"},
-		"front matter": {[]string{"--note", "Vault/note.md", "--quote", "a: b", "--text", "x"}, "cannot stand there"},
+		"front matter": {[]string{"--note", "Vault/note.md", "--quote", "a: b", "--text", "x"}, "cannot be placed there"},
 		"delimiters":   {[]string{"--note", "Vault/note.md", "--quote", "One", "--text", "x<<}y"}, "must not contain"},
 		"no id":        {[]string{"0123456789", "--text", "x"}, "is not pending"},
 		"no place":     {[]string{"--text", "x"}, "give the ID of one"},

@@ -103,7 +103,7 @@ func TestUndoNamesWhatStaysAway(t *testing.T) {
 	personWrites(t, m, "n.md", "the  fox\n", "the  fox\n")
 	undone := s.Decide(t, "undo", m.Vault)
 	harness.CheckText(t, "the note", harness.ReadFile(t, m.VaultPath("n.md")), "the {--brown--} fox\n")
-	if len(undone.Away) != 1 || undone.Away[0].Text != "red" || undone.Away[0].Why != "deleted by people since" {
+	if len(undone.Away) != 1 || undone.Away[0].Text != "red" || undone.Away[0].Why != "deleted by users since" {
 		t.Errorf("undo says %+v", undone)
 	}
 
@@ -206,7 +206,7 @@ func TestUndoInADeletedNote(t *testing.T) {
 	deletion := s.Suggestions(t, m.Vault, "--kind", "delete")[0].ID
 	deleted := s.Decide(t, "accept", "--all", m.Vault)
 	out := s.Run(t, "suggestions", "undo", first.Batch, m.Vault)
-	if want := "'relayfs suggestions undo " + deletion + "' brings it back first"; out.Code == 0 || !strings.Contains(out.Stderr, want) {
+	if want := "restore it first with 'relayfs suggestions undo " + deletion + "'"; out.Code == 0 || !strings.Contains(out.Stderr, want) {
 		t.Errorf("undo in a note that was deleted: exit %d, %s%s, want %q", out.Code, out.Stdout, out.Stderr, want)
 	}
 	s.Decide(t, "undo", deleted.Batch, m.Vault)

@@ -1,3 +1,3 @@
-// Package save tests how programs and people save: each way of saving, beside a plain folder on which it is done too, and
-// people who save the same notes in the vault.
+// Package save tests how programs and users save: each way of saving, compared with the same save in a plain folder, and
+// users who save the same notes in the vault.
 package save

@@ -227,7 +227,7 @@ func TestLogin(t *testing.T) {
 	p.tell(t, "revoke")
 	time.Sleep(time.Duration(shortLife+1) * time.Second)
 	server.Restart()
-	statusTells(t, s, "not connected", "does not take the login of ann@example.org", "run 'relayfs login'", "it is tried again by itself")
+	statusTells(t, s, "not connected", "does not accept the login of ann@example.org", "run 'relayfs login'", "relayfs retries automatically")
 	edit("without a login")
 	if data := harness.ReadFile(t, note); data != text {
 		t.Errorf("the note is %q, want %q", data, text)

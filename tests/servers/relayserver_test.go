@@ -185,7 +185,7 @@ func TestServerTokenCosts(t *testing.T) {
 	s := harness.NewSandbox(t)
 	secret := server.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Server}})
 	s.Env = append(s.Env, "RELAYFS_TOKEN="+secret)
-	const costs, mend = "names no channel", "set RELAYFS_SERVER_KEY to a key of the server"
+	const costs, mend = "has no channel", "set RELAYFS_SERVER_KEY to a key of the server"
 	tells(t, s.Run(t, append([]string{"status"}, source...)...), 0, secret, "warning: ", costs, mend)
 	tells(t, s.Run(t, append([]string{"doctor"}, source...)...), 0, secret, "warn  token of Team", costs, "fix: "+mend, "warn  files of Team", `"A.png" "dir/B.pdf"`)
 	if by := server.Loads(); slices.ContainsFunc(by, func(l relaytest.Load) bool { return l.By != "ws" }) {
@@ -225,9 +225,9 @@ func TestRelayServerTokens(t *testing.T) {
 		"key of 32 bytes with an id": {alg: token.HMAC, id: "k1", code: 0, doctor: []string{"ok    server of Team"}},
 		"key in PEM":                 {pem: true, code: 0, doctor: []string{"ok    server of Team"}},
 		"key in PEM with an id":      {pem: true, id: "k1", code: 0, doctor: []string{"ok    server of Team"}},
-		"key of 30 bytes":            {alg: token.Legacy, code: 0, doctor: []string{"ok    server of Team", "names no channel"}},
+		"key of 30 bytes":            {alg: token.Legacy, code: 0, doctor: []string{"ok    server of Team", "has no channel"}},
 		"key of 30 bytes with an id": {
-			alg: token.Legacy, id: "k1", code: 1, doctor: []string{"fail  server of Team", "takes no key id", "leave out the ID."}, mount: "takes no key id before a token",
+			alg: token.Legacy, id: "k1", code: 1, doctor: []string{"fail  server of Team", "accepts no key id", "leave out the ID."}, mount: "accepts no key id before a token",
 		},
 		"prefix token": {
 			alg: token.HMAC, scope: token.Scope{Kind: token.Prefix, ID: testRelay, Permission: token.Full}, code: 0,
@@ -236,11 +236,11 @@ func TestRelayServerTokens(t *testing.T) {
 		"prefix token for reading": {alg: token.HMAC, scope: token.Scope{Kind: token.Prefix, ID: testRelay}, code: 0, doctor: []string{"allows this token only to read"}},
 		"server token of a key of 30 bytes": {
 			alg: token.Legacy, scope: token.Scope{Kind: token.Server, Permission: token.Full}, code: 0,
-			doctor: []string{"warn  server of Team", "neither the token nor the folder was tried", "allowed_token_types"},
+			doctor: []string{"warn  server of Team", "neither the token nor the folder was checked", "allowed_token_types"},
 		},
 		"server token of a key of 32 bytes": {
 			alg: token.HMAC, scope: token.Scope{Kind: token.Server, Permission: token.Full}, code: 1,
-			doctor: []string{"fail  server of Team", "takes no server token", "set RELAYFS_SERVER_KEY"}, mount: "takes no server token",
+			doctor: []string{"fail  server of Team", "accepts no server token", "set RELAYFS_SERVER_KEY"}, mount: "accepts no server token",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

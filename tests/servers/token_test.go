@@ -52,7 +52,7 @@ func readOnlyToken(t *testing.T, mode string) {
 	m := s.MountAt(t, source[0], dir, append(source[1:], "--mode", mode)...)
 	note := filepath.Join(dir, "Team", "Note.md")
 	harness.FileBecomes(t, note, "note\n")
-	statusTells(t, s, "READ-ONLY", "takes no changes: the token is for reading only", "set RELAYFS_TOKEN to one that may write")
+	statusTells(t, s, "READ-ONLY", "accepts no changes: the token is read-only", "set RELAYFS_TOKEN to a token with write access")
 
 	for name, err := range map[string]error{
 		"write":         harness.WriteAll(note, []byte("changed\n")),
@@ -73,7 +73,7 @@ func readOnlyToken(t *testing.T, mode string) {
 		"delete": {"file_path", "Team/Note.md"},
 	} {
 		result := mcp.Call(t, tool, args...)
-		if !result.IsError || !strings.Contains(result.Text, "the token is for reading only") || !strings.Contains(result.Text, "set RELAYFS_TOKEN to one that may write") {
+		if !result.IsError || !strings.Contains(result.Text, "the token is read-only") || !strings.Contains(result.Text, "set RELAYFS_TOKEN to a token with write access") {
 			t.Errorf("%s: %q", tool, result.Text)
 		}
 	}
@@ -111,7 +111,7 @@ func TestServerTokenRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.SetKeys(token.Ring{another})
-	statusTells(t, s, "not connected", "server refuses access (401 Unauthorized)", "set RELAYFS_TOKEN to a token that is good for the folder", "tried again by itself")
+	statusTells(t, s, "not connected", "server refuses access (401 Unauthorized)", "set RELAYFS_TOKEN to a token that is valid for the folder", "retries automatically")
 	if err := harness.WriteAll(note, []byte("written meanwhile\n")); err != nil {
 		t.Error(err)
 	}

@@ -7,18 +7,18 @@ import (
 	"io"
 )
 
-// event is a line of `go test -json`; see `go doc test2json`.
 type event struct {
 	Action      string
 	Package     string
-	ImportPath  string // of build events
+	ImportPath  string // set in build events
 	Test        string
 	Elapsed     float64 // seconds
 	Output      string
 	FailedBuild string
 }
 
-// read adds the events of one go test command, with suffix after the names of packages. It prints lines that are not JSON.
+// read adds the events of one go test command, with suffix after the names of packages. It prints lines that are not
+// JSON.
 func (a *all) read(r io.Reader, suffix string) error {
 	lines := bufio.NewReader(r)
 	for {

@@ -1,18 +1,18 @@
-// Command testall lints the module, runs every test of it and prints a line per package, the
-// whole output of what failed, why tests were skipped, and at the end one line
+// Command testall lints the module, runs all its tests, and prints a line per package, the complete output of failed
+// tests, the reasons for skipped tests, and at the end one line
 //
 //	N passed, N failed
 //
-// It exits 1 if anything failed, and also if nothing was run. tests/scripts/test.sh
-// installs what the tests need, and calls it.
+// It exits with 1 if anything failed or nothing was run. tests/scripts/test.sh installs the requirements of the tests,
+// and calls it.
 //
-// Packages run concurrently, in four go test commands: those that start goroutines with the race detector, which takes
-// several times as long and so has fewer random rounds; all without it; fusefs and bridge/remote, which mostly wait, with
-// it; and those below tests, which drive the built program. Tests named TestTimed... measure time: they run at the end, one
-// by one.
+// Packages run concurrently, in four go test commands: packages that start goroutines, with the race detector, which
+// takes several times as long and therefore runs fewer random rounds; all packages without it; fusefs and bridge/remote,
+// which mostly wait, with it; and the packages below tests, which drive the built program. Tests named TestTimed...
+// measure time: they run at the end, one by one.
 //
-// A failed test is run once more, alone, and listed as flaky if it passes then, except after a data race or a panic, which a
-// second run would hide.
+// A failed test is repeated once, alone, and listed as flaky if it passes then, except after a data race or a panic,
+// which a second run would hide.
 package main
 
 import (
@@ -35,7 +35,7 @@ import (
 )
 
 func main() {
-	timeout := flag.Duration("timeout", 10*time.Minute, "how long one package may take")
+	timeout := flag.Duration("timeout", 10*time.Minute, "time limit of one package")
 	race := flag.String("race", "", "regular expression: packages to run with the race detector")
 	cover := flag.String("cover", "", "directory: write coverage profiles of bridge, fusefs, mcpserver and diffwrap there")
 	flag.Parse()
@@ -72,16 +72,15 @@ type all struct {
 	race    *regexp.Regexp
 	timeout time.Duration
 	cover   string
-	scale   int // how many times as long as on an idle machine everything may take
+	scale   int // factor for all time limits of an idle machine
 
 	mu      sync.Mutex // guards the field below
 	summary *summary
 }
 
-// crowd multiplies the limits of tests that run beside others.
 const crowd = 3
 
-// withRace follows the names of packages in results with the race detector.
+// withRace is appended to the names of packages in results with the race detector.
 const withRace = " -race"
 
 const timed = "^TestTimed"
@@ -101,7 +100,7 @@ func (a *all) run(packages []string) {
 		}
 		plain = append(plain, pkg)
 	}
-	// Tests mostly wait: more packages run than there are processors.
+	// Tests mostly wait, so more packages run than there are processors.
 	some := fmt.Sprint(runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	group.Go(func() { a.goTest("driven", driven, crowd, "-skip", timed, "-p", fmt.Sprint(2*runtime.GOMAXPROCS(0))) })
@@ -150,7 +149,7 @@ func (a *all) goTest(name string, packages []string, scale int, args ...string) 
 	if len(packages) == 0 {
 		return
 	}
-	// -count=1: the test cache misses changes of the driven programs, and new seeds.
+	// -count=1: the test cache does not detect changes of the driven programs, nor new seeds.
 	args = append([]string{"test", "-json", "-count=1", "-timeout", a.timeout.String()}, args...)
 	// The driven tests' own coverage is useless: the program that they drive writes its own.
 	if a.cover != "" && name != "driven" {

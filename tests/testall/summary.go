@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// testID names a test; Test is empty for the package itself.
 type testID struct{ Package, Test string }
 
-// summary collects results. It counts only leaves, and frames of subtests that fail on their own.
+// summary collects results. It counts only leaves, and parents of subtests that fail themselves.
 type summary struct {
 	out     io.Writer
-	output  map[testID][]string // of running tests
+	output  map[testID][]string // output lines of running tests
 	result  map[testID]string   // "pass", "fail", "skip"
 	order   []testID            // keys of result
 	flaky   []testID            // failed, then passed
-	fatal   map[testID]bool     // failed in a way that no second run may hide
+	fatal   map[testID]bool     // failed in a way that a second run must not hide
 	died    map[string]bool     // failures without a failed test: build errors, panics and lint
 	took    map[testID]float64  // seconds of packages and top-level tests, in all runs
 	skipped []string
@@ -50,7 +49,6 @@ func (s *summary) add(ev event) {
 	}
 }
 
-// end records a result and prints it if needed.
 func (s *summary) end(id testID, ev event) {
 	lines := s.output[id]
 	delete(s.output, id)
@@ -82,7 +80,6 @@ func (s *summary) end(id testID, ev event) {
 	}
 }
 
-// isFatal reports whether a line of output shows a bug that may not occur again.
 func isFatal(line string) bool {
 	return strings.Contains(line, "DATA RACE") || strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:")
 }
@@ -101,7 +98,7 @@ func (s *summary) hasFailure(pkg string) bool {
 	return false
 }
 
-// again returns a pattern for -run by package, for failed tests that may be run again.
+// again returns a pattern for -run by package, for failed tests that may be repeated.
 func (s *summary) again() map[string]string {
 	tests := make(map[string][]string)
 	for _, id := range s.order {
@@ -116,7 +113,6 @@ func (s *summary) again() map[string]string {
 	return patterns
 }
 
-// skipReason returns the output of t.Skip.
 func skipReason(lines []string) string {
 	for _, line := range slices.Backward(lines) {
 		line = strings.TrimSpace(line)
@@ -127,7 +123,7 @@ func skipReason(lines []string) string {
 	return "no reason given"
 }
 
-// count returns the numbers of passed and failed leaves. A package that died is one failure.
+// count returns the numbers of passed and failed leaves. A package that died counts as one failure.
 func (s *summary) count() (passed, failed int) {
 	framed := make(map[testID]bool) // has a subtest
 	broken := make(map[testID]bool) // has a failure below it
@@ -164,14 +160,14 @@ func (s *summary) slowest() {
 	}
 }
 
-// finish prints the end of the report and reports whether all tests passed.
+// finish prints the end of the report. It reports whether all tests passed.
 func (s *summary) finish() bool {
 	passed, failed := s.count()
 	for _, line := range s.skipped {
 		fmt.Fprintf(s.out, "skipped\t%s\n", line)
 	}
 	for _, id := range s.flaky {
-		fmt.Fprintf(s.out, "flaky\t%s %s: failed, and passed when run again\n", id.Package, id.Test)
+		fmt.Fprintf(s.out, "flaky\t%s %s: failed, but passed when repeated\n", id.Package, id.Test)
 	}
 	for _, id := range s.order {
 		if s.result[id] == "fail" && id.Test != "" {

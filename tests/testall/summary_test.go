@@ -68,7 +68,7 @@ func TestSummary(t *testing.T) {
 {"Action":"pass","Package":"p","Test":"TestA"}
 {"Action":"pass","Package":"p"}`,
 			ok:   true,
-			want: []string{"flaky\tp TestA/one: failed, and passed when run again\n", "2 passed, 0 failed\n"},
+			want: []string{"flaky\tp TestA/one: failed, but passed when repeated\n", "2 passed, 0 failed\n"},
 		},
 		{
 			name: "a package that panics stays a failure, though its timed tests pass in another run",

@@ -35,7 +35,7 @@ func (n *inode) datasync() {
 	}
 }
 
-// about reports whether a change is of n, or of names in n.
+// about reports whether the change affects n, or names in n.
 func (c change) about(n *inode) bool {
 	return c.of == n || slices.ContainsFunc(c.links, func(l link) bool { return l.dir == n || l.is == n })
 }
@@ -54,12 +54,12 @@ func (c change) apply() {
 	}
 }
 
-// fits reports whether the names of a change are as they were before it. mu is held.
+// fits reports whether the durable names that c changes still lead to the inodes from before c. The caller holds mu.
 func (c change) fits() bool {
 	return !slices.ContainsFunc(c.links, func(l link) bool { return l.dir.synced.names[l.name] != l.was })
 }
 
-// syncNames makes the changes in a folder durable, and earlier changes of the same names. mu is held.
+// syncNames makes the changes in a folder durable, with the earlier changes of the same names. The caller holds mu.
 func (v *volume) syncNames(dir *inode) {
 	type name struct {
 		dir  *inode
@@ -86,7 +86,7 @@ func (v *volume) syncNames(dir *inode) {
 	v.journal = rest
 }
 
-// copy copies the machine, including unsynced changes, without descriptors. mu is held.
+// copy copies the machine with unsynced changes, but without descriptors. The caller holds mu.
 func (d *Disk) copy() *Disk {
 	c := &Disk{clock: d.clock, last: d.last, inodes: d.inodes, calls: slices.Clip(d.calls)}
 	for _, v := range d.volumes {
@@ -106,20 +106,19 @@ func (d *Disk) copy() *Disk {
 	return c
 }
 
-// Killed returns the machine as a kill of the process would leave it. A power cut may still take unsynced changes.
+// Killed returns the machine after a kill of the process. A power cut can still lose unsynced changes.
 func (d *Disk) Killed() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.copy()
 }
 
-// PowerCuts yields distinct states that a power cut may leave now: all of them, or a fixed choice of limit. Everything is
-// durable in them.
+// PowerCuts yields distinct states that a power cut could leave now: all of them, or a fixed choice of limit. Everything
+// in them is durable.
 func (d *Disk) PowerCuts(limit int) iter.Seq[*Disk] {
 	return d.SomePowerCuts(limit, rand.New(rand.NewPCG(1, uint64(len(d.Calls())))))
 }
 
-// SomePowerCuts is PowerCuts with a random choice.
 func (d *Disk) SomePowerCuts(limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		if limit <= 0 {
@@ -143,7 +142,7 @@ func (d *Disk) SomePowerCuts(limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	}
 }
 
-// namesLeft lists the sets of changes in the journals of all volumes that may survive.
+// namesLeft lists the possible sets of surviving changes in the journals of all volumes.
 func (d *Disk) namesLeft(limit int, rng *rand.Rand) [][][]bool {
 	all := [][][]bool{nil}
 	for _, v := range d.volumes {
@@ -158,7 +157,6 @@ func (d *Disk) namesLeft(limit int, rng *rand.Rand) [][][]bool {
 	return some(all, limit, rng)
 }
 
-// some returns at most n elements of a list, including the first and the last.
 func some[T any](list []T, n int, rng *rand.Rand) []T {
 	if len(list) <= n {
 		return list
@@ -170,13 +168,12 @@ func some[T any](list []T, n int, rng *rand.Rand) []T {
 	return out[:n]
 }
 
-// maxSubsets bounds the sets for a volume that does not order names.
 const maxSubsets = 1 << 12
 
 func (v *volume) namesLeft(limit int) (left [][]bool) {
 	if v.OrdersNames {
 		for n := range len(v.journal) + 1 {
-			// Between changes of attributes, the first and the last state are enough.
+			// For changes of attributes in a row, the first and the last state are enough.
 			inner := n > 0 && n < len(v.journal) && v.journal[n-1].of != nil && v.journal[n].of != nil
 			if inner {
 				continue
@@ -209,7 +206,7 @@ func (v *volume) namesLeft(limit int) (left [][]bool) {
 	return left
 }
 
-// revert is the reverse of apply. mu is held.
+// revert is the reverse of apply. The caller holds mu.
 func (c change) revert() {
 	for i := range c.links {
 		c.links[i].was, c.links[i].is = c.links[i].is, c.links[i].was
@@ -220,7 +217,6 @@ func (c change) revert() {
 	}
 }
 
-// remainder is a possible state of a file after a power cut.
 type remainder struct {
 	data []byte
 	attr attributes
@@ -230,7 +226,7 @@ type remainder struct {
 func (d *Disk) contentsLeft(chosen [][]bool, limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		with := d.copy()
-		old := make(map[*inode]bool) // files whose attributes will be old
+		old := make(map[*inode]bool) // files that will have old attributes
 		for i, v := range with.volumes {
 			for j, c := range v.journal {
 				switch {
@@ -260,8 +256,8 @@ func (d *Disk) contentsLeft(chosen [][]bool, limit int, rng *rand.Rand) iter.Seq
 	}
 }
 
-// picks yields the remainder of each file: all combinations, or limit of them. The first ones are nothing, everything, and
-// everything except one file.
+// picks yields the choices of a remainder for each file: all combinations, or limit of them. The first choices are
+// nothing, everything, and everything except one file.
 func picks(left [][]remainder, total, limit int, rng *rand.Rand) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		pick := make([]int, len(left))
@@ -304,7 +300,7 @@ func picks(left [][]remainder, total, limit int, rng *rand.Rand) iter.Seq[[]int]
 	}
 }
 
-// uncertain lists the files that will have a name and have unsynced changes. mu is held.
+// uncertain lists the files that will have a name and have unsynced changes. The caller holds mu.
 func (d *Disk) uncertain() (files []*inode) {
 	seen := make(map[*inode]bool)
 	for _, v := range d.volumes {
@@ -318,7 +314,7 @@ func (d *Disk) uncertain() (files []*inode) {
 	return files
 }
 
-// walkSynced calls fn for everything with a durable name, sorted by path.
+// walkSynced calls fn for all inodes with a durable name, sorted by path.
 func (n *inode) walkSynced(fn func(name string, n *inode)) {
 	for _, name := range slices.Sorted(maps.Keys(n.synced.names)) {
 		c := n.synced.names[name]
@@ -327,10 +323,10 @@ func (n *inode) walkSynced(fn func(name string, n *inode)) {
 	}
 }
 
-// left lists the possible remainders of a file, from none of the unsynced changes to all. old is set if its attributes will
-// be old. mu is held.
+// left lists the possible remainders of a file, from none of the unsynced changes to all of them. old is set if the file
+// will have its old attributes. The caller holds mu.
 func (n *inode) left(old bool) (left []remainder) {
-	later, last := n.synced.attr, n.attr // with some bytes missing, and with none
+	later, last := n.synced.attr, n.attr // attributes if bytes are missing, and if none are
 	switch {
 	case !n.vol.OrdersNames:
 		later = n.attr
@@ -369,10 +365,10 @@ func (n *inode) left(old bool) (left []remainder) {
 	return left
 }
 
-// maxPrefixes bounds the prefixes of the writes to one file that are all listed.
+// maxPrefixes limits the number of writes to one file for which all prefixes are listed.
 const maxPrefixes = 6
 
-// cut returns a machine with the durable state, and the given remainders of files. mu is held.
+// cut returns a machine with the durable state and the given remainders of files. The caller holds mu.
 func (d *Disk) cut(left map[*inode]remainder) *Disk {
 	c := &Disk{clock: d.clock, last: d.last, inodes: d.inodes, calls: slices.Clip(d.calls)}
 	for _, v := range d.volumes {
@@ -384,7 +380,6 @@ func (d *Disk) cut(left map[*inode]remainder) *Disk {
 	return c
 }
 
-// survivor returns the durable state of n and everything below it.
 func (n *inode) survivor(to *volume, left map[*inode]remainder, done map[*inode]*inode) *inode {
 	if c := done[n]; c != nil {
 		return c
@@ -412,7 +407,7 @@ func (n *inode) survivor(to *volume, left map[*inode]remainder, done map[*inode]
 
 var seed = maphash.MakeSeed()
 
-// Sum is equal for two states that programs cannot tell apart, except by times of change. It differs between processes.
+// Sum is equal for two states that programs cannot distinguish, except by times of change. It differs between processes.
 func (d *Disk) Sum() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -19,7 +19,6 @@ type dir struct {
 	closed bool
 }
 
-// name locks the machine and looks a name up.
 func (f *dir) name(name string) (n *inode, unlock func(), err error) {
 	f.d.mu.Lock()
 	if f.closed {
@@ -123,7 +122,7 @@ func (f *dir) Open(name string, flag int, perm fs.FileMode) (disk.File, error) {
 			return nil, err
 		}
 	}
-	n, unlock, err = f.name(name) // a user may have been there
+	n, unlock, err = f.name(name) // a user may have changed it in the meantime
 	defer unlock()
 	switch {
 	case errors.Is(err, syscall.ENOENT) && flag&os.O_CREATE != 0:
@@ -145,7 +144,7 @@ func (f *dir) Open(name string, flag int, perm fs.FileMode) (disk.File, error) {
 	return f.d.open(n, f.user, flag), nil
 }
 
-// mayOpen returns the error of opening an existing file. mu is held.
+// mayOpen returns the error of opening an existing file. The caller holds mu.
 func (n *inode) mayOpen(flag int) error {
 	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC) != 0
 	switch {
@@ -232,7 +231,7 @@ func (f *dir) remove(op, name string, may func(*inode) error) error {
 	return err
 }
 
-// both looks two names up, with the checks of all calls with two names.
+// both looks up two names, with the checks common to all calls with two names.
 func (f *dir) both(op, name string, to disk.Dir, newName string) (t *dir, n, there *inode, unlock func(), err error) {
 	t = to.(*dir)
 	f.d.mu.Lock()
@@ -281,7 +280,7 @@ func (f *dir) Rename(name string, to disk.Dir, newName string) error {
 	return nil
 }
 
-// mayMove returns the error of moving n from f to the folder t. mu is held.
+// mayMove returns the error of moving n from f to the folder t. The caller holds mu.
 func (f *dir) mayMove(n *inode, t *dir, there *inode) error {
 	switch {
 	case t.n.isBelow(n):

@@ -20,7 +20,7 @@ type file struct {
 	leased bool
 }
 
-// open returns a descriptor. mu is held.
+// open returns a descriptor. The caller holds mu.
 func (d *Disk) open(n *inode, u user, flag int) *file {
 	writes := flag&(os.O_WRONLY|os.O_RDWR) != 0
 	if writes {
@@ -29,7 +29,6 @@ func (d *Disk) open(n *inode, u user, flag int) *file {
 	return &file{d: d, n: n, user: u, reads: flag&os.O_WRONLY == 0, writes: writes}
 }
 
-// lock locks the machine, and checks that the file is open.
 func (f *file) lock() (unlock func(), err error) {
 	f.d.mu.Lock()
 	if f.closed {
@@ -151,7 +150,6 @@ func (f *file) Chown(uid, gid int) error {
 	})
 }
 
-// CopyAttributes does nothing: no file has any.
 func (f *file) CopyAttributes(disk.File) {}
 
 func (f *file) Sync() error { return f.sync("sync", f.n.sync) }
@@ -168,7 +166,7 @@ func (f *file) sync(op string, fn func()) error {
 	return err
 }
 
-// StartSync does nothing: the write may not complete.
+// StartSync does nothing, since the write might not complete.
 func (f *file) StartSync() {}
 
 func (f *file) Lease() (release func(), err error) {
@@ -189,7 +187,6 @@ func (f *file) Lease() (release func(), err error) {
 	return f.release, nil
 }
 
-// release ends the descriptor's lease, and lets waiting programs continue.
 func (f *file) release() {
 	f.d.mu.Lock()
 	var waiting []func()

@@ -23,34 +23,33 @@ type attributes struct {
 	modTime  int64
 }
 
-// inode is a file, a folder or a symlink. Guarded by Disk.mu.
+// inode is a file, a folder or a symlink. Disk.mu guards it.
 type inode struct {
 	vol     *volume
 	number  uint64
 	attr    attributes
 	chgTime int64
 	birth   int64
-	data    []byte // of a file; its bytes never change
-	target  string // of a symlink
+	data    []byte // content of a file; the slice is never modified
+	target  string // target of a symlink
 	names   map[string]*inode
-	parent  *inode // of a folder; nil once removed
+	parent  *inode // parent of a folder; nil once removed
 	links   int
 
 	writers int // descriptors open for writing
 	leases  int
-	waiting []func() // what persons do once there are no leases
+	waiting []func() // saves of users that wait for the end of all leases
 
-	// State that survives a power cut, if the name does.
+	// State that survives a power cut if the name does.
 	synced struct {
 		attr  attributes
 		data  []byte
 		names map[string]*inode
 	}
-	edits []edit // changes of synced.data since
-	stale bool   // a sync has failed: edits will never be certain
+	edits []edit // changes since synced.data
+	stale bool   // a sync has failed: the edits stay uncertain
 }
 
-// edit is a write or a truncation.
 type edit struct {
 	at   int64
 	data []byte // nil for a truncation or extension to at
@@ -68,7 +67,7 @@ func (e edit) apply(data []byte) []byte {
 	return out
 }
 
-// newInode returns an inode without a name. mu is held.
+// newInode returns an inode without a name. The caller holds mu.
 func (d *Disk) newInode(v *volume, mode fs.FileMode) *inode {
 	d.inodes++
 	now := d.now()
@@ -97,7 +96,7 @@ func (n *inode) info() disk.Info {
 	}
 }
 
-// read returns the results of disk.Dir.ReadFile. mu is held.
+// read returns the results of disk.Dir.ReadFile. The caller holds mu.
 func (n *inode) read() (data []byte, before, after disk.Info) {
 	if n.attr.mode.Type() != 0 {
 		return nil, n.info(), n.info()
@@ -105,7 +104,7 @@ func (n *inode) read() (data []byte, before, after disk.Info) {
 	return append([]byte{}, n.data...), n.info(), n.info()
 }
 
-// lookup finds a name in a folder. mu is held.
+// lookup finds a name in a folder. The caller holds mu.
 func (n *inode) lookup(name string) (*inode, error) {
 	switch {
 	case !n.isDir():
@@ -121,7 +120,7 @@ func (n *inode) lookup(name string) (*inode, error) {
 	return nil, syscall.ENOENT
 }
 
-// path returns the path of name in the folder n, or of the file n for "", for the log. mu is held.
+// path returns the path of name in the folder n, or of the file n for "", for the log. The caller holds mu.
 func (n *inode) path(name string) string {
 	switch {
 	case n.isDir() && n.parent == n:
@@ -140,7 +139,7 @@ func (n *inode) path(name string) string {
 	return path.Join("(removed)", name)
 }
 
-// findPath returns the path of a file below n. mu is held.
+// findPath returns the path of a file below n. The caller holds mu.
 func (n *inode) findPath(file *inode) (string, bool) {
 	for name, c := range n.names {
 		if c == file {
@@ -153,7 +152,7 @@ func (n *inode) findPath(file *inode) (string, bool) {
 	return "", false
 }
 
-// isBelow reports whether a folder is up or in up, at any depth. mu is held.
+// isBelow reports whether n is up or a descendant of up. The caller holds mu.
 func (n *inode) isBelow(up *inode) bool {
 	for ; n != nil; n = n.parent {
 		if n == up {
@@ -173,7 +172,7 @@ func (d *Disk) edit(n *inode, e edit) {
 	n.chgTime = n.attr.modTime
 }
 
-// describe records that attributes were set. mu is held.
+// describe records a change of n's attributes. The caller holds mu.
 func (d *Disk) describe(n *inode) {
 	n.chgTime = d.now()
 	if n.vol.OrdersNames {
@@ -181,17 +180,16 @@ func (d *Disk) describe(n *inode) {
 	}
 }
 
-// link is the change of one name.
 type link struct {
 	dir     *inode
 	name    string
 	was, is *inode
 }
 
-// change is the effect of one call on names, or on the attributes of a file. A power cut leaves all of it or nothing.
+// change is the effect of one call on names, or on the attributes of a file. A power cut keeps all of it or nothing.
 type change struct {
 	links []link
-	of    *inode // without links
+	of    *inode // set if there are no links
 	attr  attributes
 }
 
@@ -244,7 +242,7 @@ func (n *inode) folders() (count int) {
 	return count
 }
 
-// clone copies n and all inodes reachable from it. mu is held.
+// clone copies n and all inodes reachable from it. The caller holds mu.
 func (n *inode) clone(to *volume, done map[*inode]*inode) *inode {
 	if n == nil {
 		return nil

@@ -19,15 +19,15 @@ var ErrKilled = errors.New("the process has been killed")
 type Volume struct {
 	Path        string // absolute: the folder that is the disk's root
 	OrdersNames bool   // see the package's documentation
-	NoExchange  bool   // neither Exchange nor RenameNew
-	NoLinks     bool   // one name for each file
+	NoExchange  bool   // the volume supports neither Exchange nor RenameNew
+	NoLinks     bool   // the volume has no hard links
 	NoLeases    bool
 	ReadOnly    bool
 }
 
-// Call is a call that changes something on a disk, or what a power cut leaves there.
+// Call describes a call that changes a disk, or that changes what a power cut would leave on it, such as a sync.
 type Call struct {
-	N     int    // from 1 on
+	N     int    // number of the call, from 1
 	Op    string // the method, in lower case; "create" and "empty" for Open
 	Path  string
 	Other string // target of a rename
@@ -42,7 +42,7 @@ type Disk struct {
 	mu      sync.Mutex // guards the fields below, and all inodes
 	volumes []*volume
 	clock   func() time.Time
-	last    int64 // last time of a change
+	last    int64 // time of the last change
 	inodes  uint64
 	before  func(Call) error
 	calls   []Call
@@ -55,8 +55,8 @@ type volume struct {
 	journal []change // unsynced, oldest first
 }
 
-// New returns a machine with empty disks. clock is the time of changes, which are at least a nanosecond apart; nil is a
-// clock that stands still except for that.
+// New returns a machine with empty disks. clock returns the time of each change; changes are at least a nanosecond
+// apart. If clock is nil, the time starts at a fixed date and advances only by these nanoseconds.
 func New(clock func() time.Time, volumes ...Volume) *Disk {
 	if clock == nil {
 		clock = func() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -68,13 +68,13 @@ func New(clock func() time.Time, volumes ...Volume) *Disk {
 		vol.root.links, vol.root.parent = 2, vol.root
 		d.volumes = append(d.volumes, vol)
 	}
-	// The longest path that matches is a name's volume.
+	// The volume of a path is the longest matching one.
 	slices.SortStableFunc(d.volumes, func(a, b *volume) int { return len(b.Path) - len(a.Path) })
 	return d
 }
 
-// Before calls fn before each call that changes something. If fn returns an error, the call returns it and does nothing. fn
-// may use the machine, as a user or to copy its state.
+// Before sets a function that is called before each call that changes something. If fn returns an error, the call
+// returns it without effect. fn may use the machine, for example to act as a user or to copy its state.
 func (d *Disk) Before(fn func(Call) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -93,7 +93,6 @@ func killAt(n int) func(Call) error {
 	}
 }
 
-// Fail makes call number n fail once.
 func (d *Disk) Fail(n int, err error) {
 	d.Before(func(c Call) error {
 		if c.N == n {
@@ -103,14 +102,14 @@ func (d *Disk) Fail(n int, err error) {
 	})
 }
 
-// Calls returns the log of the calls that change something, including failed ones.
+// Calls returns the log of the calls that change something, including failed calls.
 func (d *Disk) Calls() []Call {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.calls)
 }
 
-// call logs a call, and returns the error of Before. mu is not held.
+// call logs a call and returns the error of Before. The caller must not hold mu.
 func (d *Disk) call(u user, op string, at *inode, name string, other ...string) error {
 	d.mu.Lock()
 	if u == person {
@@ -129,11 +128,10 @@ func (d *Disk) call(u user, op string, at *inode, name string, other ...string) 
 	return at.writable()
 }
 
-// user is the caller.
 type user bool
 
 const (
-	process user = false // Before is called for it
+	process user = false // its calls trigger Before
 	person  user = true
 )
 
@@ -144,7 +142,7 @@ func (n *inode) writable() error {
 	return nil
 }
 
-// now returns the time of a change. mu is held.
+// now returns the time of a change. The caller holds mu.
 func (d *Disk) now() int64 {
 	d.last = max(d.clock().UnixNano(), d.last+1)
 	return d.last

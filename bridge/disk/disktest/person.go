@@ -10,17 +10,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// Person is a user's programs. Before is not called for them, so that it can use them.
+// Person acts as a user's programs. Its calls do not trigger Before, so that Before can use it.
 type Person struct{ d *Disk }
 
 func (d *Disk) Person() Person { return Person{d} }
 
-// Open opens a folder, for calls that Person lacks.
+// Open opens a folder, for operations that Person lacks.
 func (p Person) Open(at string) (disk.Dir, error) { return p.d.openRoot(person, at) }
 
-// Save writes text to a file in place, as a program does that opens it with O_TRUNC. It syncs the file, and for a new file
-// the folder. If the file is leased, it waits for the end of the lease, and then writes to the inode that it found, even
-// without a name.
+// Save writes text to a file in place, like a program that opens it with O_TRUNC. It syncs the file, and for a new file
+// the folder. If the file is leased, Save waits for the end of the lease. It then writes to the inode that it found,
+// even if that inode has no name any more.
 func (p Person) Save(at, text string) error {
 	d, err := p.Open(path.Dir(at))
 	if err != nil {
@@ -46,7 +46,6 @@ func (p Person) Save(at, text string) error {
 	return err
 }
 
-// wait saves at the end of the lease.
 func (p Person) wait(at, text string) error {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
@@ -64,7 +63,7 @@ func (p Person) wait(at, text string) error {
 	return nil
 }
 
-// SaveByRename writes a new file, renames it to a path, as editors do, and syncs it.
+// SaveByRename writes and syncs a new file and renames it to a path, as editors do.
 func (p Person) SaveByRename(at, text string) error {
 	temp := path.Join(path.Dir(at), ".#"+path.Base(at))
 	if err := p.Save(temp, text); err != nil {
@@ -88,7 +87,6 @@ func (p Person) Read(at string) (string, error) {
 	return string(data), err
 }
 
-// Files returns the contents of the files below a folder, by path.
 func (p Person) Files(at string) map[string]string {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// RetargetCanvas replaces the path old, and paths below it, by new in the members "file" and "background" of nodes of a
-// canvas (JSON Canvas 1.0). Every other byte stays. It returns false if there is no such node, or data is not a canvas.
+// RetargetCanvas replaces the path old, and paths below it, with new in the members "file" and "background" of the nodes
+// of a canvas (JSON Canvas 1.0). It changes no other byte. It returns false if there is no such node, or data is not a
+// canvas.
 func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	if !json.Valid(data) {
 		return data, false
@@ -41,7 +42,8 @@ func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// members calls fn with each member of an object or a list, and its offset. at is the offset of data, which is valid.
+// members calls fn with each member of an object or a list, and its offset. at is the offset of data, which is valid
+// JSON.
 func members(data []byte, at int, fn func(name string, value []byte, at int)) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	open, _ := dec.Token()
@@ -61,6 +63,6 @@ func quoted(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes
+	_ = enc.Encode(s) // encoding a string cannot fail
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

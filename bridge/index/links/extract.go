@@ -9,12 +9,11 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
-// Extract returns the links of a note's text in order. Not links: text in fenced, indented or inline code or in an HTML
+// Extract returns the links of a note's text in order. It skips text in fenced, indented or inline code or in an HTML
 // comment, Markdown links to URLs or with an unescaped space in their target, and text in front matter outside quoted
-// strings. Obsidian's own comments (%%...%%) and math do count. The result shares the memory of text.
+// strings. It includes links in Obsidian's own comments (%%...%%) and in math. The result shares the memory of text.
 func Extract(text string) []Link { return ExtractMarked(text, diffwrap.Known{}) }
 
-// ExtractMarked is Extract for a text with known marks.
 func ExtractMarked(text string, known diffwrap.Known) []Link {
 	if !strings.Contains(text, "[[") && !strings.Contains(text, "](") {
 		return nil
@@ -27,7 +26,7 @@ func ExtractMarked(text string, known diffwrap.Known) []Link {
 	return s.links
 }
 
-// scanner walks one text: blocks separates code from prose, inline (inline.go) finds the links of a run of prose.
+// scanner walks one text: blocks separates code from prose, inline (inline.go) finds the links in a run of prose.
 type scanner struct {
 	text  string
 	links []Link
@@ -37,12 +36,12 @@ type scanner struct {
 	fence     byte // '`' or '~' in a fenced code block, else 0
 	fenceLen  int
 	fenceQuot bool // the fence was opened in a block quote
-	blank     bool // the line before was blank or code
+	blank     bool // the previous line was blank or code
 	list      bool // an indented line continues a list item, and is not code
 }
 
-// blocks scans text[off:] line by line. A run of prose, which one inline construct may span, ends at a blank line, at code,
-// and before a list item, heading or table row.
+// blocks scans text[off:] line by line. A run of prose, which one inline construct may span, ends at a blank line, at
+// code, and before a list item, heading or table row.
 func (s *scanner) blocks(off int) {
 	s.prose, s.blank = off, true
 	for off < len(s.text) {
@@ -92,8 +91,8 @@ func (s *scanner) line(off, end int) {
 	s.blank = false
 }
 
-// fenced handles a line after the one that opened a fence. It returns false if the block quote around the fence, and so the
-// code, has ended.
+// fenced handles a line after the one that opened a fence. It returns false if the block quote around the fence has
+// ended, and with it the code.
 func (s *scanner) fenced(off, end int) bool {
 	content := strings.TrimSpace(s.text[off:end])
 	if s.fenceQuot {
@@ -118,8 +117,8 @@ func (s *scanner) endCode(off int) {
 	s.fence, s.prose, s.blank = 0, off, true
 }
 
-// commentBlock skips an HTML comment that begins the line at off. Unlike one in the middle of prose it may hold blank lines,
-// and without an end it reaches to the end of the note.
+// commentBlock skips an HTML comment that begins the line at off. Unlike a comment inside prose it may contain blank
+// lines, and without an end it extends to the end of the note.
 func (s *scanner) commentBlock(off int) (next int, ok bool) {
 	rest := s.text[off:]
 	indent := len(rest) - len(strings.TrimLeft(rest, " "))
@@ -162,7 +161,7 @@ func parseLine(s string) line {
 	return l
 }
 
-// columns counts the white space that s begins with, tabs as four columns.
+// columns counts the leading white space of s. A tab counts four columns.
 func columns(s string) int {
 	n := 0
 	for i := 0; i < len(s); i++ {
@@ -178,7 +177,6 @@ func columns(s string) int {
 	return n
 }
 
-// ListMark returns the length of the list mark ("- ", "12. ") at the start of s, or 0.
 func ListMark[T string | []byte](s T) int {
 	digits := 0
 	for digits < len(s) && digits < 9 && '0' <= s[digits] && s[digits] <= '9' {

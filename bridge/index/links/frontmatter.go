@@ -6,7 +6,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// frontMatter adds the links in the front matter and returns the offset of the body.
 func (s *scanner) frontMatter() (body int) {
 	yaml, body, has := frontmatter.Split(s.text)
 	if has {
@@ -16,8 +15,8 @@ func (s *scanner) frontMatter() (body int) {
 	return body
 }
 
-// yaml adds the links in the quoted strings of text[from:to]. Unquoted, "[[N]]" is a list in a list, and no link. A quote
-// opens a string only where a value may begin, so an apostrophe in a plain value is a letter.
+// yaml adds the links in the quoted strings of text[from:to]. An unquoted "[[N]]" is a list in a list and not a link. A
+// quote opens a string only where a value may begin: an apostrophe inside a plain value is a letter.
 func (s *scanner) yaml(from, to int) {
 	begins := true // a value may begin here
 	for i := from; i < to; i++ {

@@ -8,29 +8,28 @@ import (
 
 // Index holds the names of all notes and files of a workspace and the links between them.
 //
-// It resolves a link when asked, by maps over folded paths and base names. So a new note that takes over the links of
-// another costs only its own entry, and no answer is ever stale. The time of Backlinks grows with the number of links that
-// end in the same base name.
+// It resolves a link on demand, with maps over folded paths and base names. So a new note that takes over the links of
+// another costs only its own entry, and no answer is ever stale. The time of Backlinks grows with the number of links
+// that end in the same base name.
 type Index struct {
-	mu    sync.RWMutex     // protects the following
+	mu    sync.RWMutex     // guards the fields below
 	files map[string]*file // notes and files by path
-	// paths has them by folded path, without ".md"; more than one if names differ only in case or Unicode form.
+	// paths maps a folded path without ".md" to its files: several if names differ only in case or Unicode form.
 	paths map[string][]*file
-	// names has them by folded base name without ".md", for each Folder and, under
-	// the Folder "", for the whole workspace; shortest path first.
+	// names maps a folded base name without ".md" to its files, for each root and, under the root "", for the whole
+	// workspace; shortest path first.
 	names map[name][]*file
-	// mentions has the notes with links that end in a folded base name.
+	// mentions maps a folded base name to the notes with links that end in it.
 	mentions map[string]map[*file]struct{}
 }
 
-// name is a folded base name in one Folder.
 type name struct{ folder, base string }
 
 type file struct {
 	path    string
 	key     string   // folded path, without ".md"
-	targets []string // linkpaths, those of pending additions alone last
-	settled int      // how many targets are not of pending additions alone
+	targets []string // linkpaths; those that occur only in pending additions are last
+	settled int      // number of targets that do not occur only in pending additions
 }
 
 func NewIndex() *Index {
@@ -42,7 +41,6 @@ func NewIndex() *Index {
 	}
 }
 
-// Set sets the links of the note at path, and adds the note if it is new.
 func (x *Index) Set(path string, links []Link) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -53,7 +51,7 @@ func (x *Index) Set(path string, links []Link) {
 	x.mention(f)
 }
 
-// AddFile adds a file without links: one that is not a note, or a note not read yet.
+// AddFile adds a file without links: an attachment, or a note not read yet.
 func (x *Index) AddFile(path string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -69,7 +67,7 @@ func (x *Index) Remove(path string) {
 	}
 }
 
-// Rename moves the note or file at oldPath, or everything below it, to newPath. Files at the new place are replaced.
+// Rename moves the note or file at oldPath, or everything below it, to newPath. It replaces files there.
 func (x *Index) Rename(oldPath, newPath string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -85,7 +83,7 @@ func (x *Index) Rename(oldPath, newPath string) {
 	}
 }
 
-// under returns the file at path, or those below it. Only the latter walks all files.
+// under returns the file at path, or the files below it. Only the latter walks all files.
 func (x *Index) under(path string) []*file {
 	if f := x.files[path]; f != nil {
 		return []*file{f}
@@ -127,7 +125,6 @@ func (f *file) names() [2]name {
 	return [2]name{{folder, base}, {"", base}}
 }
 
-// insert adds f to fs, which are in the order of preference.
 func insert(fs []*file, f *file) []*file {
 	i, _ := slices.BinarySearchFunc(fs, f, compareFiles)
 	return slices.Insert(fs, i, f)
@@ -143,7 +140,6 @@ func take[K comparable](m map[K][]*file, key K, f *file) {
 	}
 }
 
-// compareFiles puts the shortest path first, then by name.
 func compareFiles(a, b *file) int {
 	if d := len(a.path) - len(b.path); d != 0 {
 		return d
@@ -171,8 +167,8 @@ func (x *Index) unmention(f *file) {
 	}
 }
 
-// Mentioning returns the paths of the notes with a link that ends in the base name of
-// path, pending additions included: only those links can lead there.
+// Mentioning returns the paths of the notes with a link that ends in the base name of path, including pending additions.
+// No other links can lead there.
 func (x *Index) Mentioning(path string) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -184,7 +180,7 @@ func (x *Index) Mentioning(path string) []string {
 	return found
 }
 
-// BaseName is the folded base name of a path or linkpath: those with the same one may be the same.
+// BaseName returns the folded base name of a path or linkpath. Names that can be equal have equal base names.
 func BaseName(path string) string { return baseName(foldPath(path)) }
 
 func (f *file) mentioned(target string) string {
@@ -194,8 +190,8 @@ func (f *file) mentioned(target string) string {
 	return baseName(foldPath(target))
 }
 
-// Targets returns the distinct linkpaths of ls in order of appearance, and separately
-// those that only a pending suggestion would add. They do not retain the note's text.
+// Targets returns the distinct linkpaths of ls in order of appearance. pending has those that occur only in pending
+// additions. The result does not retain the note's text.
 func Targets(ls []Link) (targets, pending []string) {
 	seen := make(map[string]bool, len(ls))
 	for _, l := range ls {

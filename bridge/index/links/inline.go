@@ -2,18 +2,18 @@ package links
 
 import "strings"
 
-// Opaque skips constructs whose contents have no other syntax: code spans, HTML
-// comments and wikilinks. It remembers failed searches, so that a scan takes linear time.
+// Opaque skips constructs whose contents have no other syntax: code spans, HTML comments and wikilinks. It caches failed
+// searches, so that a scan takes linear time.
 type Opaque struct {
 	Text      string
-	noTicks   map[int]bool // lengths of backtick runs with no equal one ahead
+	noTicks   map[int]bool // lengths of backtick runs without an equal run ahead
 	noComment bool         // no "-->" ahead
 	noEnd     int          // no "]]" before this offset
-	lineTo    int          // the end of the last line that was searched for a link
+	lineTo    int          // end of the last line searched for a link
 }
 
-// Wikilink returns the offset of the "]]" that ends the wikilink at i, -1 without one. A
-// line break before it makes the brackets plain text.
+// Wikilink returns the offset of the "]]" that ends the wikilink at i, or -1. A line break before it makes the brackets
+// plain text.
 func (o *Opaque) Wikilink(i int) (end int) {
 	if i < o.noEnd || !strings.HasPrefix(o.Text[i:], "[[") {
 		return -1
@@ -29,8 +29,8 @@ func (o *Opaque) Wikilink(i int) (end int) {
 	return -1
 }
 
-// Skip returns the offset after the code span or comment that begins at the backtick or
-// '<' at i; without one, the offset after the backticks or the '<'.
+// Skip returns the offset after the code span or comment that begins at the backtick or '<' at i. If there is none, it
+// returns the offset after the backticks or the '<'.
 func (o *Opaque) Skip(i int) int {
 	const begin, end = "<!--", "-->"
 	if o.Text[i] == '`' {
@@ -68,7 +68,6 @@ func (o *Opaque) codeSpan(i int) int {
 
 func ticks(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 
-// inline adds the links in text[from:to], one run of prose.
 func (s *scanner) inline(from, to int) {
 	in := inline{scanner: s, to: to, Opaque: Opaque{Text: s.text[:to]}}
 	for i := from; i < to; {
@@ -95,7 +94,7 @@ type inline struct {
 	Opaque
 	to int // the end of the run
 
-	brackets []bracket // '[' without their ']' yet
+	brackets []bracket // '[' without ']' so far
 	dead     int       // brackets[:dead] contain a link: only images may still close
 }
 
@@ -104,7 +103,7 @@ type bracket struct {
 	image bool // preceded by '!'
 }
 
-// open handles the '[' at i: a wikilink is consumed, any other bracket waits for its ']'.
+// open handles the '[' at i: it consumes a wikilink; any other bracket waits for its ']'.
 func (in *inline) open(i int) int {
 	if end := in.Wikilink(i); end >= 0 {
 		in.wikilink(i, end)
@@ -118,7 +117,7 @@ func (in *inline) bang(i int) bool {
 	return i > 0 && in.text[i-1] == '!' && (i < 2 || in.text[i-2] != '\\')
 }
 
-// wikilink adds the link between the brackets at i and at end. Another "[[" makes the outer ones plain text.
+// wikilink adds the link between the brackets at i and at end. An inner "[[" makes the outer brackets plain text.
 func (in *inline) wikilink(i, end int) {
 	i += strings.LastIndex(in.text[i:end], "[[")
 	if l, ok := parseWikilink(in.text, i, end); ok {
@@ -132,7 +131,7 @@ func (in *inline) wikilink(i, end int) {
 func parseWikilink(text string, off, end int) (Link, bool) {
 	inner := text[off+2 : end]
 	target, display, _ := strings.Cut(inner, "|")
-	// In a table the pipe is escaped, else it would end the cell.
+	// In a table the pipe is escaped, because it would end the cell otherwise.
 	if len(target) < len(inner) {
 		target = strings.TrimSuffix(target, `\`)
 	}

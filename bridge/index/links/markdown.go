@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxDestination bounds the parenthesised part of a Markdown link, in bytes: a
-// path has at most 4,096, each of which may be written as "%XX".
+// maxDestination is the maximum length of the parenthesised part of a Markdown link, in bytes: a path has at most 4,096,
+// each of which may be written as "%XX".
 const maxDestination = 16 << 10
 
-// maxParens is the depth of parentheses in a destination, as in cmark.
+// maxParens is the maximum depth of parentheses in a destination, as in cmark.
 const maxParens = 32
 
-// close handles the ']' at i. With a destination after it, it ends a Markdown link (CommonMark 0.31, "inline link").
+// close handles the ']' at i. A destination after it completes a Markdown link (CommonMark 0.31, "inline link").
 func (in *inline) close(i int) int {
 	top := len(in.brackets) - 1
 	if top < 0 {
@@ -90,7 +90,6 @@ func bareDestination(s string) int {
 	return len(s)
 }
 
-// skipTitle returns the offset after the link title at off, or off.
 func skipTitle(text string, off int) int {
 	if off >= len(text) {
 		return off
@@ -118,7 +117,8 @@ func skipSpace(text string, off int) int {
 	return off
 }
 
-// link returns the Link whose brackets are at open and text[bracket]; false if it leads out of the workspace or nowhere.
+// link returns the Link whose brackets are at open and text[bracket], or false if it leads out of the workspace or has
+// no target.
 func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	raw := text[d.off : d.off+d.len]
 	if urlStart.MatchString(raw) {
@@ -141,13 +141,12 @@ func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	return l, l.Target != "" || len(l.Subpath) > 1
 }
 
-// urlStart matches a scheme (RFC 3986) or "//".
 var urlStart = regexp.MustCompile(`^(//|[A-Za-z][A-Za-z0-9+.-]*:)`)
 
 // escaped matches a backslash escape of ASCII punctuation.
 var escaped = regexp.MustCompile("\\\\([!-/:-@[-`{-~])")
 
-// decode resolves backslash and percent escapes. It leaves percent escapes alone if they do not decode to UTF-8.
+// decode resolves backslash and percent escapes. It keeps percent escapes that do not decode to UTF-8.
 func decode(s string) string {
 	s = escaped.ReplaceAllString(s, "$1")
 	if strings.IndexByte(s, '%') < 0 {

@@ -2,7 +2,7 @@ package links
 
 import "github.com/relayfs/relayfs/diffwrap"
 
-// flagPending sets Pending on the links, in the order of the text, that lie in a CriticMarkup suggestion.
+// flagPending sets Pending on the links in CriticMarkup suggestions. ls is in the order of the text.
 func flagPending(text string, known diffwrap.Known, ls []Link) {
 	marks, _, _ := known.Layout(text)
 	for _, m := range marks {

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Resolve returns the path that l leads to from the note at from.
 func (x *Index) Resolve(from string, l Link) (path string, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -19,8 +18,8 @@ func (x *Index) Resolve(from string, l Link) (path string, ok bool) {
 	return f.path, true
 }
 
-// Forward returns what the note at path links to: paths of notes and files, and
-// linkpaths without a target, each once and in order of appearance.
+// Forward returns the link targets of the note at path, in order of appearance and without duplicates: the paths of
+// notes and files, and the linkpaths that do not resolve.
 func (x *Index) Forward(path string, isShown func(string) bool) (resolved, unresolved []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -66,7 +65,6 @@ func (x *Index) linksTo(f, to *file) bool {
 	})
 }
 
-// resolve returns the file that the linkpath target names in the note at from, nil if there is none.
 func (x *Index) resolve(from, target string) *file {
 	folder, rel, _ := strings.Cut(from, "/")
 	dir := path.Dir(rel)
@@ -100,7 +98,7 @@ func isRelative(target string) bool {
 	return strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../")
 }
 
-// relative resolves "./x" and "../x" from dir; leaving the Folder leads nowhere.
+// relative resolves "./x" and "../x" from dir. A path that leaves the root resolves to nil.
 func (x *Index) relative(folder, dir, target string) *file {
 	rel := path.Join(dir, target)
 	if rel == ".." || strings.HasPrefix(rel, "../") {
@@ -113,7 +111,6 @@ func (x *Index) exact(p, target string) *file {
 	return best(x.paths[foldPath(p)], target)
 }
 
-// bySuffix returns the file with the shortest path that ends in target.
 func (x *Index) bySuffix(folder, target string) *file {
 	key := foldPath(target)
 	all := x.names[name{folder, baseName(key)}]
@@ -131,7 +128,7 @@ func (x *Index) bySuffix(folder, target string) *file {
 	return nil
 }
 
-// best chooses among files that target names equally well: an exact spelling, else the first.
+// best chooses among files that target matches equally well: an exact spelling, otherwise the first.
 func best(fs []*file, target string) *file {
 	var first *file
 	for _, f := range fs {
@@ -148,8 +145,8 @@ func best(fs []*file, target string) *file {
 	return first
 }
 
-// linkable reports whether target may name f: a note with or without its ".md", any
-// other file by its extension. A file without one cannot be linked to.
+// linkable reports whether target may name f: a note with or without its ".md", any other file by its extension. A file
+// without an extension cannot be linked to.
 func (f *file) linkable(target string) bool {
 	if isNote(f.path) {
 		return true
@@ -159,7 +156,7 @@ func (f *file) linkable(target string) bool {
 
 func isNote(p string) bool { return strings.EqualFold(path.Ext(p), ".md") }
 
-// foldPath returns the key of equivalent names: NFC, lower case (as Obsidian compares), without a note's ".md".
+// foldPath returns the key of equivalent names: NFC, lower case (as Obsidian compares), without ".md".
 func foldPath(p string) string {
 	return strings.TrimSuffix(strings.ToLower(norm.NFC.String(p)), ".md")
 }

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// Retarget returns the linkpath of l, which is spelled as written in the note at from, so that it leads to the file at want.
-// It keeps the link's style: a bare name stays one if that suffices, a path is the path from the vault's root, a relative
-// path stays relative; ".md" and percent escapes stay. It reports false if no linkpath of that style leads there.
+// Retarget returns a new linkpath for l that leads to the file at want. written is the current spelling in the note at
+// from. Retarget keeps the link's style: a bare name stays bare if that suffices, a path is the path from the vault's
+// root, a relative path stays relative; ".md" and percent escapes stay. It returns false if no linkpath of that style
+// leads to want.
 func (x *Index) Retarget(from string, l Link, written, want string) (string, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -25,7 +26,7 @@ func (x *Index) Retarget(from string, l Link, written, want string) (string, boo
 	return "", false
 }
 
-// candidates returns linkpaths to want from the note at from, in the style of target, the best first.
+// candidates returns linkpaths to want from the note at from, in the style of target, best first.
 func candidates(from, target, want string) []string {
 	_, rel, _ := strings.Cut(want, "/")
 	folder, _, _ := strings.Cut(from, "/")

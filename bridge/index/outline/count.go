@@ -22,7 +22,7 @@ func Count(text string) (words, chars int) {
 	return words, chars
 }
 
-// Unspaced reports whether r is of a script without spaces between words: Chinese and Japanese.
+// Unspaced reports whether r belongs to a script without spaces between words: Chinese and Japanese.
 func Unspaced(r rune) bool {
 	return r >= 0x3040 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }

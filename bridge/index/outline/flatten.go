@@ -7,25 +7,25 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// Limits of nesting; deeper marks are parsed as text. A Markdown parser visits and allocates for every open list and quote
-// on every line.
+// Limits of nesting; deeper marks are parsed as text. For every line a Markdown parser visits and allocates for each
+// open list and quote.
 const (
-	// MaxDepth is the depth to which lists and block quotes nest.
+	// MaxDepth is the maximum nesting of lists and block quotes.
 	MaxDepth = 50
-	// MaxOpen bounds the open ones, summed over all lines of a note. If there are more, no list or quote is parsed.
+	// MaxOpen is the maximum number of open lists and quotes, summed over all lines of a note. Above it, no list or
+	// quote is parsed.
 	MaxOpen = 2 << 20
 )
 
-// DepthError is the error for a text that is nested deeper than [MaxDepth] or [MaxOpen] allows. Line is the line of the
-// note, from 1.
+// DepthError is the error for a text that exceeds [MaxDepth] or [MaxOpen]. Line is the line of the note, from 1.
 type DepthError struct{ Line int }
 
 func (e *DepthError) Error() string {
-	return fmt.Sprintf("line %d: lists and quotes are nested more than %d deep, or on too many lines; what is deeper is read as plain text", e.Line, MaxDepth)
+	return fmt.Sprintf("line %d: lists and quotes are nested more than %d deep, or on too many lines; deeper ones are read as plain text", e.Line, MaxDepth)
 }
 
-// flatten replaces the first byte of each mark in src that nests too deeply, so that it becomes text and offsets stay. It
-// returns the first such line, from 1, or 0.
+// flatten turns each mark in src that nests too deeply into text, by replacing its first byte; offsets stay. It returns
+// the first such line, from 1, or 0.
 func flatten(src []byte) (line int) {
 	line, sum := flattenTo(src, MaxDepth)
 	if sum > MaxOpen {
@@ -34,9 +34,9 @@ func flatten(src []byte) (line int) {
 	return line
 }
 
-// flattenTo is flatten for one depth. sum is the number of open blocks, summed over all lines. It counts at least as many as
-// a parser: a line without marks may belong to all open blocks; one with marks continues no more lists than its indentation
-// allows, and repeats its quotes.
+// flattenTo is flatten for one depth. sum is the number of open blocks, summed over all lines. It never counts fewer
+// than a parser: a line without marks may belong to all open blocks; a line with marks continues at most the lists that
+// its indentation allows, and repeats its quotes.
 func flattenTo(src []byte, depth int) (line, sum int) {
 	open := 0
 	for n := 1; len(src) > 0; n++ {
@@ -60,7 +60,7 @@ func flattenTo(src []byte, depth int) (line, sum int) {
 	return line, sum
 }
 
-// marksOf counts the marks of lists and quotes that begin a line, and the columns of white space among them. It turns the
+// marksOf counts the list and quote marks that begin a line, and the columns of white space among them. It turns the
 // mark with the index last into text, and stops there.
 func marksOf(line []byte, last int) (marks, blank int) {
 	for i := 0; i < len(line); {
@@ -85,7 +85,6 @@ func marksOf(line []byte, last int) (marks, blank int) {
 	return marks, blank
 }
 
-// markLength returns the length of the mark of a quote or a list item at the start of s, or 0.
 func markLength(s []byte) int {
 	if s[0] == '>' {
 		return 1

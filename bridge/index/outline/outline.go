@@ -1,16 +1,16 @@
-// Package outline extracts the structure of a note's text: its properties, tags, headings, tasks, code blocks and wikilinks,
-// and its length. It also finds a section of a note by its heading or block ID, and where appended text goes.
+// Package outline extracts the structure of a note's text: its properties, tags, headings, tasks, code blocks and
+// wikilinks, and its length. It also finds a section of a note by heading or block ID, and the place for appended text.
 //
 //	o := outline.Of("---\ntags: [work/urgent]\n---\n# Plan\nSee [[Other]] #Later\n")
 //	o.Tags      // [work/urgent Later]
 //	o.Headings  // [{1 Plan 4}]
 //	o.Words     // 3
 //
-// Block structure is CommonMark's, parsed by goldmark without its inline parsers; tags are Obsidian's. Words and characters
-// are those of the body.
+// Block structure is CommonMark's, parsed by goldmark without its inline parsers; tags are Obsidian's. Words and
+// characters are counted in the body.
 //
-// An Outline shares no memory with its text. Of is pure and never fails: front matter that is not a YAML mapping yields no
-// properties, and Invalid is the reason.
+// An Outline shares no memory with its text. Of is pure and never fails: front matter that is not a YAML mapping yields
+// no properties, and Invalid holds the reason.
 package outline
 
 import (
@@ -32,7 +32,7 @@ type Outline struct {
 	Invalid    error
 	// TooDeep is a [*DepthError] if lists and quotes nest too deeply, else nil.
 	TooDeep error
-	// Tags are those of the properties, then those of the text, without '#', each once in its first spelling.
+	// Tags lists the tags of the properties, then those of the text, without '#', each once in its first spelling.
 	Tags       []string
 	Headings   []Heading
 	Tasks      []Task
@@ -42,7 +42,7 @@ type Outline struct {
 	Chars      int // Unicode characters, line breaks included
 }
 
-// Heading is one heading. A comment of several lines has none. Line is the line of the note, from 1.
+// Heading is one heading. A multi-line comment contains no headings. Line is the line of the note, from 1.
 type Heading struct {
 	Level int
 	Text  string
@@ -52,13 +52,12 @@ type Heading struct {
 // Task is a list item with a box: "- [ ] text". Line is the line of the note, from 1.
 type Task struct {
 	Line int
-	Done bool   // there is something in the box
-	Box  string // what is in it: " ", "x", "-", ...
-	Text string // after the box, to the end of the line
+	Done bool   // the box is not empty
+	Box  string // the character in the box: " ", "x", "-", ...
+	Text string // the text after the box, to the end of the line
 	Tags []string
 }
 
-// TaskHas reports whether a task of the note has the tag, or the note's properties have it.
 func (o *Outline) TaskHas(t Task, tag string) bool {
 	own := Outline{Tags: t.Tags}
 	if own.HasTag(tag) {
@@ -95,13 +94,13 @@ func Of(note string) Outline {
 type scanner struct {
 	o    *Outline
 	src  []byte
-	at   int // offset in src up to which line is counted
+	at   int // offset in src up to which lines are counted
 	line int
 	seen map[string]bool // the folded tags of o
 
-	comments []span // of several lines, in src
+	comments []span // multi-line comments in src
 
-	block *text.Segments            // the block of the tags that are looked for
+	block *text.Segments            // the block in which tags are searched
 	each  func(off int, tag string) // called with each tag in the text of block; may be nil
 }
 
@@ -141,7 +140,7 @@ func (s *scanner) heading(n *ast.Heading) {
 		if slices.ContainsFunc(s.comments, func(c span) bool { return c.from <= at && at < c.to }) {
 			return
 		}
-		lines := strings.Split(string(n.Lines().Value(s.src)), "\n") // underlined ones may have several
+		lines := strings.Split(string(n.Lines().Value(s.src)), "\n") // setext headings may have several lines
 		for i, line := range lines {
 			lines[i] = strings.TrimSpace(line)
 		}
@@ -173,7 +172,7 @@ func (s *scanner) task(n *ast.ListItem) {
 	})
 }
 
-// lineAt returns the line of an offset, which grows from call to call.
+// lineAt returns the line of an offset. Offsets must not decrease from call to call.
 func (s *scanner) lineAt(off int) int {
 	for ; s.at < off; s.at++ {
 		if s.src[s.at] == '\n' {

@@ -13,19 +13,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// Section is a heading with everything up to the next heading of its level or above, or a block with an ID. From and To are
-// offsets in bytes, To after the break of the last line; Line and Last are its first and last line, from 1.
+// Section is a heading with everything up to the next heading of the same or a higher level, or a block with an ID. From
+// and To are byte offsets, To after the break of the last line. Line and Last are the first and last line, from 1.
 type Section struct {
 	From, To   int
 	Line, Last int
 
-	own int // where a block ends whose id stands on a line of its own; else 0
+	own int // end of the block whose ID is on its own line; otherwise 0
 }
 
-// SectionError is the error for a name of no section, or of several.
 type SectionError struct {
 	Name  string
-	Found []Heading // those of that name; none if there is no such section
+	Found []Heading // headings of that name; empty if there is none
 	Have  []Heading // the headings of the note
 }
 
@@ -36,10 +35,9 @@ func (e *SectionError) Error() string {
 	return fmt.Sprintf("there is no section %q", e.Name)
 }
 
-// onLine is the suffix that tells equal headings apart.
 var onLine = regexp.MustCompile(`^(.*\S) \(line ([1-9]\d*)\)$`)
 
-// Address returns the heading in the unique form for SectionOf.
+// Address returns the heading in the unique form that SectionOf accepts.
 func (h Heading) Address() string {
 	return fmt.Sprintf("%s %s (line %d)", strings.Repeat("#", h.Level), h.Text, h.Line)
 }
@@ -47,9 +45,9 @@ func (h Heading) Address() string {
 // PathMark separates the headings of a path: "Project::Tasks" is "Tasks" below "Project".
 const PathMark = "::"
 
-// SectionOf finds a section of a note by its heading ("Plan", "## Plan" for one of that level, "## Plan (line 7)" for the
-// one on that line, or "Project::Plan" for one below another; in any case) or by its block ID ("^abc"). The error is a
-// *SectionError.
+// SectionOf finds a section of a note by its heading or block ID. Forms of a heading, in any case: "Plan", "## Plan" (of
+// that level), "## Plan (line 7)" (on that line), "Project::Plan" (below another heading). A block ID has the form
+// "^abc". The error is a *SectionError.
 func SectionOf(note, name string) (Section, error) {
 	name = strings.TrimSpace(name)
 	headings := Of(note).Headings
@@ -77,10 +75,10 @@ func SectionOf(note, name string) (Section, error) {
 	return sectionAt(note, starts[headings[found[0]].Line-1], to), nil
 }
 
-// find returns the indices of the headings that a name means: literally, or else as a path of headings.
+// find returns the indices of the headings that match name: literally, otherwise as a path of headings.
 func find(headings []Heading, name string) (found []int) {
 	if m := onLine.FindStringSubmatch(name); m != nil {
-		line, _ := strconv.Atoi(m[2]) // a number that is too large is that of no line
+		line, _ := strconv.Atoi(m[2]) // a number that is too large matches no line
 		found = named(headings, m[1], line)
 	}
 	if len(found) == 0 {
@@ -101,7 +99,6 @@ func find(headings []Heading, name string) (found []int) {
 	return found
 }
 
-// cutLast splits off the last heading of a path.
 func cutLast(name string) (above, last string, ok bool) {
 	i := strings.LastIndex(name, PathMark)
 	if i < 0 {
@@ -111,7 +108,6 @@ func cutLast(name string) (above, last string, ok bool) {
 	return above, last, above != "" && last != ""
 }
 
-// below returns the index of the first heading after those below the one at i.
 func below(headings []Heading, i int) int {
 	for k := i + 1; k < len(headings); k++ {
 		if headings[k].Line > 0 && headings[k].Level <= headings[i].Level {
@@ -149,8 +145,8 @@ func lineStarts(note string) []int {
 	return starts
 }
 
-// blockOf returns the whole lines of the block that ends in " ^id", or is before a line with only the ID. A list item
-// includes nested items. own is where a block ends whose ID is on a line of its own.
+// blockOf returns the whole lines of the block that ends in " ^id" or is followed by a line with only the ID. A list
+// item includes nested items. own is the end of a block whose ID is on its own line.
 func blockOf(note, id string) (from, to, own int, ok bool) {
 	mark := regexp.MustCompile(`(?:^|\s)\^` + regexp.QuoteMeta(id) + `\s*$`)
 	_, body, _ := frontmatter.Split(note)
@@ -193,7 +189,7 @@ func blockOf(note, id string) (from, to, own int, ok bool) {
 	return max(from, body), to, own, true
 }
 
-// rangeOf extends a range of the source by the lines of n and all that is in it.
+// rangeOf extends a range of the source by the lines of n and its descendants.
 func rangeOf(n ast.Node, from, to int) (int, int) {
 	if n.Type() == ast.TypeInline {
 		return from, to
@@ -207,7 +203,6 @@ func rangeOf(n ast.Node, from, to int) (int, int) {
 	return from, to
 }
 
-// lineEnd returns the offset after the break of the line that holds off.
 func lineEnd(note string, off int) int {
 	if i := strings.IndexByte(note[off:], '\n'); i >= 0 {
 		return off + i + 1
@@ -215,11 +210,11 @@ func lineEnd(note string, off int) int {
 	return len(note)
 }
 
-// Append returns where content goes, and what to insert there, at the end of a section, or of the note if at is nil. A list
-// continues without a blank line and with its own bullets, unless its items have blank lines between them; a heading gets a
-// blank line after it if most of the note's have one. Lines that continue a list, a table or a quote go before an ID of that
-// block. Text goes before multi-line comments at the end, and before the data of a drawing. In a lane of a Kanban board it
-// becomes a card.
+// Append returns the place for content at the end of a section, or of the note if at is nil, and the text to insert
+// there. Content that continues a list gets no blank line and the list's own bullets, unless the list's items have blank
+// lines between them. Content after a heading gets a blank line if most of the note's headings have one. Lines that
+// continue a list, a table or a quote go before an ID of that block. Text goes before multi-line comments at the end,
+// and before the data of a drawing. In a lane of a Kanban board it becomes a card.
 func Append(note string, at *Section, content string) (off int, insert string) {
 	_, from, _ := frontmatter.Split(note)
 	to := len(note)
@@ -261,7 +256,8 @@ func Append(note string, at *Section, content string) (off int, insert string) {
 	return off, insert
 }
 
-// join returns the separator between the lines of a text and appended lines, and gives these the bullets of the text.
+// join returns the separator between the lines of a text and appended lines, and changes the appended bullets to those
+// of the text.
 func join(before, lines []string, nl string, tight func() bool) string {
 	gap := nl + nl
 	switch last := before[len(before)-1]; {
@@ -281,8 +277,8 @@ func join(before, lines []string, nl string, tight func() bool) string {
 	return gap
 }
 
-// continued returns what to insert to continue a block before the line with its ID: items of a list, rows of a table, text
-// in a quote. ok is false for other lines.
+// continued returns the text to insert to continue a block before the line with its ID: items of a list, rows of a
+// table, text in a quote. ok is false for other lines.
 func continued(note string, at Section, lines []string, nl string) (off int, insert string, ok bool) {
 	off = len(strings.TrimRight(note[:at.own], " \t\r\n"))
 	before := linesIn(note[at.From:off])
@@ -309,7 +305,6 @@ func continued(note string, at Section, lines []string, nl string) (off int, ins
 
 func quoted(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), ">") }
 
-// unquoted returns a line without the mark of a quote.
 func unquoted(line string) string {
 	if !quoted(line) {
 		return line
@@ -317,7 +312,7 @@ func unquoted(line string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimLeft(line, " "), ">"), " ")
 }
 
-// card returns lines as a card of a Kanban board, unless they are a list or begin with a heading.
+// card turns lines into a card of a Kanban board, unless they are a list or begin with a heading.
 func card(lines []string) []string {
 	if listMark(lines[0]) != "" || isHeading(lines[0]) {
 		return lines
@@ -334,9 +329,9 @@ func card(lines []string) []string {
 	return out
 }
 
-// AppendNew is Append for a missing section: it adds the heading, returned as made, at the end of the note or, for a path,
-// of the section above it. ok is false if name is not that of a new heading, or if there is not exactly one section above
-// it.
+// AppendNew is Append for a missing section: it adds the heading, returned as made, at the end of the note or, for a
+// path, of its parent section. ok is false if name cannot be a new heading, or if there is not exactly one parent
+// section.
 func AppendNew(note, name, content string) (off int, insert, made string, ok bool) {
 	name = strings.TrimSpace(name)
 	if strings.HasPrefix(name, "^") || onLine.MatchString(name) || strings.ContainsAny(name, "\r\n") {
@@ -393,7 +388,7 @@ func isHeading(line string) bool {
 	return len(rest) < len(line) && len(line)-len(rest) <= 6 && (rest == "" || strings.HasPrefix(rest, " "))
 }
 
-// lastItem returns the index of the first line of the list item with the last line, or -1.
+// lastItem returns the index of the first line of the list item that includes the last line, or -1.
 func lastItem(lines []string) int {
 	for i := len(lines) - 1; i >= 0; i-- {
 		switch line := lines[i]; {
@@ -406,7 +401,7 @@ func lastItem(lines []string) int {
 	return -1
 }
 
-// loose reports whether a blank line stands between an item and the one before it.
+// loose reports whether there is a blank line between an item and the previous one.
 func loose(lines []string, item int) bool {
 	return item > 1 && strings.TrimSpace(lines[item-1]) == "" && (listMark(lines[item-2]) != "" || strings.HasPrefix(lines[item-2], " "))
 }
@@ -422,7 +417,7 @@ func useBullet(lines []string, mark string) {
 	}
 }
 
-// tight reports whether most headings of the note have text right after them.
+// tight reports whether most headings of the note are directly followed by text.
 func tight(note string) bool {
 	lines := strings.Split(strings.ReplaceAll(note, "\r\n", "\n"), "\n")
 	sum := 0

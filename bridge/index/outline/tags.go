@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// propertyTags returns the tags in front matter: "tags" or "tag", a list or a string with commas or spaces between them.
+// propertyTags returns the tags in front matter: "tags" or "tag", a list or a string separated by commas or spaces.
 func propertyTags(p frontmatter.Properties) []string {
 	var tags []string
 	for _, e := range p {
@@ -34,13 +34,12 @@ func propertyTags(p frontmatter.Properties) []string {
 	return tags
 }
 
-// IsTagKey reports whether the property key holds tags.
 func IsTagKey(key string) bool {
 	return strings.EqualFold(key, "tags") || strings.EqualFold(key, "tag")
 }
 
-// HasTag reports whether the note has the tag or one nested in it: work/urgent counts as work. Case and a leading '#' do not
-// matter.
+// HasTag reports whether the note has the tag or one nested in it: work/urgent counts as work. It ignores case and a
+// leading '#'.
 func (o *Outline) HasTag(tag string) bool {
 	tag = strings.Trim(strings.TrimPrefix(tag, "#"), "/")
 	for _, t := range o.Tags {
@@ -51,7 +50,6 @@ func (o *Outline) HasTag(tag string) bool {
 	return false
 }
 
-// add adds a tag if it is a valid and new one.
 func (s *scanner) add(tag string) {
 	tag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(tag), "#"), "/")
 	if tag == "" || tagLength(tag) < len(tag) || strings.Trim(tag, "0123456789") == "" {
@@ -65,7 +63,7 @@ func (s *scanner) add(tag string) {
 	s.o.Tags = append(s.o.Tags, strings.Clone(tag))
 }
 
-// fold returns the same text for all texts that are equal by [strings.EqualFold].
+// fold maps all texts that [strings.EqualFold] considers equal to the same text.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -76,10 +74,10 @@ func fold(s string) string {
 	}, s)
 }
 
-// notInTags are the ASCII characters that end a tag, as white space and the punctuation blocks of Unicode do.
+// notInTags lists the ASCII characters that end a tag. White space and Unicode's punctuation blocks end it too.
 const notInTags = "'!\"#$%&()*+,.:;<=>?@^`{|}~[]\\"
 
-// tagLength returns how many bytes of s can belong to a tag.
+// tagLength returns the number of leading bytes of s that can belong to a tag.
 func tagLength(s string) int {
 	for i, r := range s {
 		switch {
@@ -94,7 +92,7 @@ func tagLength(s string) int {
 	return len(s)
 }
 
-// tags adds the tags in the lines of one block of prose, except those in code spans, links or comments.
+// tags adds the tags in one block of prose, except those in code spans, links or comments.
 func (s *scanner) tags(lines *text.Segments) {
 	if lines.Len() == 0 {
 		return
@@ -127,7 +125,6 @@ func (s *scanner) tags(lines *text.Segments) {
 	}
 }
 
-// tag adds the tag at i, if one begins there, and returns the offset after it.
 func (s *scanner) tag(prose string, i int) int {
 	n := tagLength(prose[i+1:])
 	if n > 0 && (i == 0 || strings.IndexByte(" \t\r\n|", prose[i-1]) >= 0) {
@@ -143,16 +140,15 @@ func (s *scanner) tag(prose string, i int) int {
 // TagPlace is a tag in the text of a note. From is the offset of its '#'.
 type TagPlace struct {
 	From int
-	Tag  string // without '#', as it is written
+	Tag  string // without '#', as written
 }
 
-// TagPlaces returns the tags in the text of a note, without its front matter.
 func TagPlaces(note string) (places []TagPlace) {
 	_, body, _ := frontmatter.Split(note)
 	s := scanner{o: new(Outline), src: []byte(note[body:]), seen: make(map[string]bool)}
 	flatten(s.src)
 	var block *text.Segments
-	next, begin := 0, 0 // the line of block that is looked at, and where it begins in the text of the block
+	next, begin := 0, 0 // the current line of block, and its start in the text of the block
 	s.each = func(i int, tag string) {
 		if s.block != block {
 			block, next, begin = s.block, 0, 0
@@ -173,7 +169,7 @@ func TagPlaces(note string) (places []TagPlace) {
 	return slices.CompactFunc(places, func(a, b TagPlace) bool { return a.From == b.From })
 }
 
-// CheckTag returns a tag without its '#'; ok is false if it is not valid in Obsidian.
+// CheckTag returns a tag without its '#'; ok is false if Obsidian does not accept it.
 func CheckTag(tag string) (bare string, ok bool) {
 	bare = strings.TrimPrefix(strings.TrimSpace(tag), "#")
 	ok = bare != "" && tagLength(bare) == len(bare) && strings.Trim(bare, "0123456789") != "" && strings.Trim(bare, "/") == bare
@@ -189,7 +185,6 @@ func Renamed(tag, from, to string) (renamed string, ok bool) {
 	return to + rest, true
 }
 
-// cutFold cuts a prefix off whose case does not matter.
 func cutFold(s, prefix string) (rest string, ok bool) {
 	for i := range s + " " {
 		if strings.EqualFold(s[:i], prefix) {
@@ -204,8 +199,8 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 
 func SameTag(a, b string) bool { return fold(a) == fold(b) }
 
-// RetagProperties replaces the tags of properties by those that fn returns; ok is false if the tag stays, and "" drops it. A
-// tag that then is there twice is dropped. changed counts the changed tags.
+// RetagProperties replaces the tags of properties with those that fn returns. If fn returns false the tag stays; ""
+// removes it. Duplicates that result are removed. changed counts the changed tags.
 func RetagProperties(p frontmatter.Properties, fn func(tag string) (to string, ok bool)) (out frontmatter.Properties, changed int) {
 	seen, made := make(map[string]bool), make(map[string]bool)
 	keep := func(written string) (string, bool) {

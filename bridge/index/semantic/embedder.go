@@ -5,12 +5,11 @@ import (
 	"math"
 )
 
-// Embedder turns texts into vectors.
 type Embedder interface {
-	// ID names the vector space: vectors are comparable if their IDs are equal.
+	// ID names the vector space: vectors with equal IDs are comparable.
 	ID() string
-	// Embed returns a vector for each text, all of one length; a vector of zeros is
-	// similar to nothing. It must be safe for concurrent use.
+	// Embed returns a vector for each text, all of one length. A zero vector is similar to no text. Embed must be safe
+	// for concurrent use.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 

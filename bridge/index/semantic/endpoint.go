@@ -19,10 +19,9 @@ import (
 	"time"
 )
 
-// ErrEndpoint is the error of an endpoint that returned no vectors.
-var ErrEndpoint = errors.New("embeddings endpoint gave no vectors")
+// ErrEndpoint is wrapped by errors of an endpoint that returned no vectors.
+var ErrEndpoint = errors.New("embeddings endpoint returned no vectors")
 
-// Limits of requests to an endpoint.
 const (
 	batchTexts    = 64
 	batchBytes    = 64 << 10
@@ -33,19 +32,18 @@ const (
 	defaultPeriod = time.Minute
 )
 
-// Endpoint is a server with the embeddings API of OpenAI, which Ollama, vLLM and llama.cpp implement, too.
+// Endpoint is a server with OpenAI's embeddings API, which Ollama, vLLM and llama.cpp also implement.
 type Endpoint struct {
 	// URL is the server's address, with or without /v1 or /v1/embeddings.
 	URL   string
 	Model string
 	Key   string // bearer token; "" sends none
-	// Timeout is for one request, Wait the pause before the second attempt, doubled for
-	// each further one; zero values are a minute and half a second.
+	// Timeout limits one request (0: one minute). Wait is the pause before the second attempt (0: half a second); it
+	// doubles with each further one.
 	Timeout, Wait time.Duration
 	Logger        *slog.Logger // nil discards
 }
 
-// Check returns an error if URL or Model cannot be used.
 func (e *Endpoint) Check() error {
 	u, err := url.Parse(e.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -104,7 +102,7 @@ func (e *Endpoint) retrying(ctx context.Context, texts []string) ([][]float32, e
 			return nil, fmt.Errorf("%w: %s: %w", ErrEndpoint, e.address(), err)
 		}
 		if e.Logger != nil {
-			e.Logger.Debug("embeddings request is tried again", "attempt", attempt, "err", err)
+			e.Logger.Debug("retrying embeddings request", "attempt", attempt, "err", err)
 		}
 		select {
 		case <-time.After(min(max(wait, again.after), maxWait)):
@@ -115,7 +113,6 @@ func (e *Endpoint) retrying(ctx context.Context, texts []string) ([][]float32, e
 	}
 }
 
-// retryError is an error after which another attempt may succeed.
 type retryError struct {
 	err   error
 	after time.Duration // Retry-After, or 0
@@ -154,8 +151,8 @@ func (e *Endpoint) request(ctx context.Context, texts []string) ([][]float32, er
 	return decodeVectors(answer, len(texts))
 }
 
-// inWords returns why there is no answer, as people and agents are told. What Go puts before that repeats the
-// address and names system calls.
+// inWords returns the reason for a missing response in words for users and agents, without the address and the system
+// calls that Go puts before it.
 func inWords(err error) error {
 	if sent, ok := errors.AsType[*url.Error](err); ok {
 		err = sent.Err
@@ -167,7 +164,7 @@ func inWords(err error) error {
 	case waits && wait.Timeout():
 		return errors.New("no answer in time")
 	case unknown:
-		return fmt.Errorf("the host %q is not known", host.Name)
+		return fmt.Errorf("unknown host %q", host.Name)
 	case failed:
 		return call
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -176,7 +173,6 @@ func inWords(err error) error {
 	return err
 }
 
-// maxMessage is how many bytes of an answer an error quotes.
 const maxMessage = 320
 
 func statusError(res *http.Response, answer []byte) error {
@@ -191,7 +187,7 @@ func statusError(res *http.Response, answer []byte) error {
 	return err
 }
 
-// decodeVectors decodes the vectors of n texts, which may come in any order. A malformed answer is worth another attempt.
+// decodeVectors decodes the vectors of n texts, which may come in any order. A malformed response is worth a retry.
 func decodeVectors(answer []byte, n int) ([][]float32, error) {
 	var body struct {
 		Data []struct {
@@ -200,15 +196,15 @@ func decodeVectors(answer []byte, n int) ([][]float32, error) {
 		}
 	}
 	if err := json.Unmarshal(answer, &body); err != nil {
-		return nil, &retryError{err: fmt.Errorf("answer is not of the embeddings API: %w", err)}
+		return nil, &retryError{err: fmt.Errorf("response does not have the format of the embeddings API: %w", err)}
 	}
 	if len(body.Data) != n {
-		return nil, &retryError{err: fmt.Errorf("answer has %d vectors for %d texts", len(body.Data), n)}
+		return nil, &retryError{err: fmt.Errorf("response has %d vectors for %d texts", len(body.Data), n)}
 	}
 	vectors := make([][]float32, n)
 	for _, d := range body.Data {
 		if d.Index < 0 || d.Index >= n || vectors[d.Index] != nil || !usable(d.Embedding, body.Data[0].Embedding) {
-			return nil, &retryError{err: fmt.Errorf("vector %d of the answer is not usable", d.Index)}
+			return nil, &retryError{err: fmt.Errorf("vector %d of the response is not usable", d.Index)}
 		}
 		normalize(d.Embedding)
 		vectors[d.Index] = d.Embedding
@@ -216,7 +212,7 @@ func decodeVectors(answer []byte, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// usable reports whether v is a vector of finite numbers as long as first.
+// usable reports whether v is not empty, consists of finite numbers and has the length of first.
 func usable(v, first []float32) bool {
 	var sum float64
 	for _, x := range v {

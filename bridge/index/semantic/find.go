@@ -17,24 +17,23 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Query says what Find looks for, and in which notes.
 type Query struct {
 	Text   string
 	Under  model.Path             // a folder or a note; "" is everywhere
-	Filter frontmatter.Properties // that notes must have; see [bridge.Workspace.NotesWith]
-	Since  time.Time              // notes changed before are left out
-	Only   func(model.Path) bool  // nil lets all notes through
+	Filter frontmatter.Properties // required properties; see [bridge.Workspace.NotesWith]
+	Since  time.Time              // omit notes changed before
+	Only   func(model.Path) bool  // nil accepts all notes
 }
 
-// Found is a note with the passage that fits best: bytes of its text.
+// Found is a note with its best passage, the bytes [Start, End) of its text.
 type Found struct {
 	*index.NoteInfo
 	Version    *model.Version
 	Start, End int
-	Score      float64 // above 0, at most 1; it falls from note to note
+	Score      float64 // above 0, at most 1; non-increasing
 }
 
-// Title returns the first heading of the note if that is not its name, else "".
+// Title returns the first heading of the note if it differs from its name, otherwise "".
 func (f Found) Title() string {
 	if len(f.Headings) == 0 || f.Headings[0].Level > 1 || f.Headings[0].Text == strings.TrimSuffix(f.Path.Base(), model.NoteExt) {
 		return ""
@@ -42,8 +41,8 @@ func (f Found) Title() string {
 	return f.Headings[0].Text
 }
 
-// Place is one in a ranking: after the note Path, or if that is not in it any more, behind so many notes. The
-// zero value is the beginning.
+// Place is a position in a ranking: after the note Path, or after Number notes if Path is no longer ranked. The zero
+// value is the beginning.
 type Place struct {
 	Path   model.Path `json:"p"`
 	Number int        `json:"n"`
@@ -51,25 +50,25 @@ type Place struct {
 
 type Answer struct {
 	Notes   []Found
-	More    bool     // there are more after them
-	Among   int      // how many notes were chosen by the filters
+	More    bool     // the ranking continues
+	Among   int      // number of notes that passed the filters
 	Tried   []string // the words of the query without stop words
-	Unknown []string // those of them that no note has
-	// Meaning is why the search by meaning did not work, nil if it did.
+	Unknown []string // the words of Tried that occur in no note
+	// Meaning is the error of the search by meaning, nil if it succeeded.
 	Meaning error
 }
 
-// The ranks of the searches are fused by their reciprocals (Cormack, Clarke and Buettcher, 2009). A search by words
-// counts for as much of the question as its words cover: of a name it knows all, of a paraphrase next to nothing.
+// The ranks of the searches are fused by their reciprocals (Cormack, Clarke and Buettcher, 2009). The weight of the
+// search by words is the share of the query that its words cover: all of a name, next to nothing of a paraphrase.
 const (
 	pool          = 100 // notes that each search contributes
 	rankOffset    = 10
-	wordsWeight   = 2.0 // of all words of the question
+	wordsWeight   = 2.0 // weight if all words of the query match
 	meaningWeight = 1.0
 )
 
-// Find ranks the notes of ws, the workspace or a part of it, by words and by meaning at once, and
-// returns those behind after, at most limit. If there are no vectors, it ranks by words alone.
+// Find ranks the notes of ws, the workspace or a part of it, by words and meaning, and returns at most limit of those
+// after the place. Without vectors it ranks by words alone.
 func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after Place, limit int) (Answer, error) {
 	notes, err := x.chosen(ctx, ws, q)
 	if err != nil {
@@ -107,20 +106,19 @@ func (x *Index) chosen(ctx context.Context, ws *bridge.Workspace, q Query) ([]*i
 	}), nil
 }
 
-// What is nearer than chance would have it is found, and nothing that is much farther than the nearest.
+// A note is found by meaning if its similarity is above chance and not much lower than that of the nearest note.
 const (
 	unrelated  = 0.2
-	nearEnough = 0.4 // of the similarity of the nearest
+	nearEnough = 0.4 // share of the nearest note's similarity
 )
 
-// near is a note that is near to a question, by its best passage.
 type near struct {
 	info    *index.NoteInfo
 	score   float64
 	passage int
 }
 
-// nearest returns the notes that are nearest to a vector, best first, at most pool. notes are sorted by path.
+// nearest returns at most pool notes nearest to a vector, best first. notes are sorted by path.
 func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -145,7 +143,7 @@ func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	return list[:far]
 }
 
-// among returns what is indexed of notes. mu is held.
+// among returns the indexed state of notes. The caller holds mu.
 func (x *Index) among(notes []*index.NoteInfo) []*indexed {
 	list := make([]*indexed, 0, min(len(notes), len(x.sorted)))
 	for _, n := range x.sorted {
@@ -159,12 +157,11 @@ func (x *Index) among(notes []*index.NoteInfo) []*indexed {
 	return list
 }
 
-// candidate is a note with its ranks, from 0.
 type candidate struct {
 	info    *index.NoteInfo
 	score   float64
-	near    bool // it was found by meaning, too
-	passage int  // the best one by meaning
+	near    bool // also found by meaning
+	passage int  // best passage by meaning
 }
 
 func (x *Index) fused(notes []*index.NoteInfo, words *lexical.Query, asked []float32) []*candidate {
@@ -203,7 +200,7 @@ func (x *Index) fused(notes []*index.NoteInfo, words *lexical.Query, asked []flo
 	return list
 }
 
-// show adds to a the first candidates, with their best passages. It skips notes that are gone.
+// show adds the first candidates with their best passages to a. It skips deleted notes.
 func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *lexical.Query, asked []float32, limit int) error {
 	for _, c := range list {
 		if len(a.Notes) == limit {
@@ -224,7 +221,7 @@ func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *l
 	return nil
 }
 
-// A part that is shown has at most partSize bytes, and a piece of a long line pieceSize.
+// Maximum sizes in bytes of a shown part, and of a piece of a long line.
 const (
 	partSize  = 600
 	pieceSize = 300
@@ -233,11 +230,11 @@ const (
 type piece struct {
 	start, end int
 	blank      bool
-	weights    []float32 // of the words of the query
+	weights    []float32 // weights of the words of the query
 	weight     float32
 }
 
-// likeness returns what says how near a text of a candidate is to a vector, nil if that would ask a server.
+// likeness returns a function for the similarity of a text of c to v, or nil if that would need a server.
 func (x *Index) likeness(c *candidate, v []float32) func(text string) float32 {
 	if !c.near || x.o.Embedder != nil {
 		return nil
@@ -253,8 +250,8 @@ func (x *Index) likeness(c *candidate, v []float32) func(text string) float32 {
 	}
 }
 
-// bestPart returns the part of a text that answers a question best: some lines, or a piece of a long
-// one. If it has no word of the question, that is what is nearest to it in meaning, or the beginning of a passage.
+// bestPart returns the part of a text that best answers a query: some lines, or a piece of a long one. If no word of the
+// query occurs, it returns the part nearest in meaning, or the beginning of a passage.
 func bestPart(text string, words *lexical.Query, passage int, likeness func(string) float32) (start, end int) {
 	pieces := piecesOf(text)
 	_, body, _ := frontmatter.Split(text)
@@ -288,14 +285,14 @@ func bestPart(text string, words *lexical.Query, passage int, likeness func(stri
 	if start >= body {
 		from = max(from, body)
 	}
-	// What stands before it in the same paragraph tells what it is about.
+	// The text before it in the same paragraph gives the context.
 	for i := first - 1; i >= 0 && pieces[i].start >= from && !pieces[i].blank && end-pieces[i].start <= partSize; i-- {
 		start = pieces[i].start
 	}
 	return start, start + len(strings.TrimRight(text[start:end], " \t\r\n"))
 }
 
-// weigh sets what the pieces of a text say of the words of a question, and reports whether they say anything.
+// weigh sets the weights of the query's words in the pieces of a text, and reports whether any occurs.
 func weigh(text string, pieces []piece, words *lexical.Query) (some bool) {
 	in := lexical.LanguageOf(text)
 	for i := range pieces {
@@ -310,11 +307,11 @@ func weigh(text string, pieces []piece, words *lexical.Query) (some bool) {
 	return some
 }
 
-// window returns the last of the pieces that are shown with the first, at the end of a paragraph if they
-// have room, and what they say together. Of two windows that say the same, the one that begins with it is better.
+// window returns the last of the pieces to show with the first, preferably the end of a paragraph, and the weight of the
+// words in them. Of two windows with the same words, the one that begins with them is better.
 func window(pieces []piece, first float32) (last int, sum float32) {
 	best := make([]float32, len(pieces[0].weights))
-	ended := false // the paragraph of the last piece that says something
+	ended := false // the paragraph of the last piece with a word has ended
 	for i, p := range pieces {
 		if i > 0 && p.end-pieces[0].start > partSize {
 			break
@@ -333,7 +330,6 @@ func window(pieces []piece, first float32) (last int, sum float32) {
 	return last, sum + first/1000
 }
 
-// startOfPassage returns where a passage of a note begins, or the body if there is no such passage.
 func startOfPassage(text string, passage int) int {
 	_, body, _ := frontmatter.Split(text)
 	if parts := passages(text); 0 <= passage && passage < len(parts) {
@@ -342,7 +338,7 @@ func startOfPassage(text string, passage int) int {
 	return body
 }
 
-// piecesOf cuts a text into its lines, and long ones at white space or after a full stop.
+// piecesOf cuts a text into lines, and long lines at white space or after a full stop.
 func piecesOf(text string) []piece {
 	var list []piece
 	at := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/semantic/internal/lexical"
 )
 
-// general embeds English texts by what their words mean in general.
+// general embeds English texts by the general meanings of their words.
 type general struct{}
 
 func (general) ID() string { return "english-1" }
@@ -20,7 +20,8 @@ func (general) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	})
 }
 
-// embedEnglish returns the vector of a text, and how many of its words have one, stop words aside.
+// embedEnglish returns the vector of a text, the number of its words with a vector, and the number of all its words,
+// both without stop words.
 func embedEnglish(text string) (v []float32, known, all int) {
 	v = make([]float32, englishDims)
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -37,7 +38,7 @@ func embedEnglish(text string) (v []float32, known, all int) {
 	return v, known, all
 }
 
-// sampleSize is how many bytes of a note tell its language.
+// sampleSize is the number of bytes from which the language of a note is determined.
 const sampleSize = 4000
 
 // isEnglish reports whether most words of a text have vectors.

@@ -13,37 +13,35 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
-// Options of an Index. The zero value takes the vectors of English words, and stores nothing.
+// Options of an Index. The zero value uses the vectors of English words and stores nothing.
 type Options struct {
 	Embedder Embedder     // nil: the vectors of English words; notes in other languages have none
-	Dir      owner.Folder // where vectors are stored; without one none are
+	Dir      owner.Folder // where to store vectors; "" stores none
 	Logger   *slog.Logger // nil discards
 }
 
-// Index ranks the notes of a workspace by their subject.
 type Index struct {
 	ws       *bridge.Workspace
 	o        Options
 	log      *slog.Logger
 	embedder Embedder
 
-	updating sync.Mutex        // one update at a time; held while notes are read and embedded
-	done     []*index.NoteInfo // what the last update brought the vectors to; updating protects it
+	updating sync.Mutex        // serializes updates; held while notes are read and embedded
+	done     []*index.NoteInfo // notes of the last update of the vectors; guarded by updating
 
-	wording sync.Mutex        // one update of the words at a time, which waits for no vectors
-	worded  []*index.NoteInfo // what they were brought to, without notes that could not be read; wording protects it
+	wording sync.Mutex        // serializes updates of the words, which never wait for vectors
+	worded  []*index.NoteInfo // notes of the last update of the words, without unreadable ones; guarded by wording
 	words   *lexical.Index
 
-	mu      sync.RWMutex // protects the following
+	mu      sync.RWMutex // guards the fields below
 	vectors *vectors     // by the hash of a passage and its note's name
 	notes   map[model.Path]*indexed
 	sorted  []*indexed // notes, by path
-	dirty   bool       // something is not in Dir yet
+	dirty   bool       // there are changes to save to Dir
 }
 
-// indexed is a note whose passages have vectors.
 type indexed struct {
-	info     *index.NoteInfo // the indexed state; another pointer means a change
+	info     *index.NoteInfo // the indexed state; a different pointer means a change
 	passages []int32         // rows of its vectors; none for a note in a language without vectors
 }
 
@@ -54,7 +52,7 @@ func sumOf(text string) sum {
 	return sum(h[:len(sum{})])
 }
 
-// New returns an index over ws, with the vectors that are stored in o.Dir. It embeds nothing before the first search.
+// New returns an index over ws with the vectors stored in o.Dir. It embeds no notes before the first search.
 func New(ws *bridge.Workspace, o Options) *Index {
 	x := &Index{ws: ws, o: o, log: o.Logger, embedder: o.Embedder, words: lexical.New(), vectors: new(vectors), notes: make(map[model.Path]*indexed)}
 	if x.log == nil {
@@ -67,7 +65,7 @@ func New(ws *bridge.Workspace, o Options) *Index {
 	return x
 }
 
-// meaning returns the vector of a question, once the vectors are those of the notes as they are.
+// meaning updates the vectors of the notes and returns the vector of a query.
 func (x *Index) meaning(ctx context.Context, query string) ([]float32, error) {
 	if err := x.Update(ctx); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ const (
 	saveEvery  = time.Minute
 )
 
-// kept is the contents of the file: the vectors, and which embedder they are of.
+// kept is the content of the file: the vectors and the ID of their embedder.
 type kept struct {
 	Format  int
 	ID      string
@@ -26,7 +26,6 @@ type kept struct {
 	Steps   []float32
 }
 
-// Run saves vectors until ctx ends. It logs errors and returns nil.
 func (x *Index) Run(ctx context.Context) error {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
@@ -43,11 +42,10 @@ func (x *Index) Run(ctx context.Context) error {
 
 func (x *Index) save() {
 	if err := x.Save(); err != nil {
-		x.log.Warn("semantic index not saved", "err", err)
+		x.log.Warn("cannot save the semantic index", "err", err)
 	}
 }
 
-// Save writes the index to Dir if it has changed.
 func (x *Index) Save() error {
 	k := x.snapshot()
 	if k == nil {
@@ -63,7 +61,8 @@ func (x *Index) Save() error {
 	return x.o.Dir.Replace(fileName, b.Bytes())
 }
 
-// snapshot returns what to save, nil if the file is current. It leaves out vectors of passages that no note has any more.
+// snapshot returns the data to save, or nil if the file is current. It omits vectors of passages that no longer occur in
+// a note.
 func (x *Index) snapshot() *kept {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -75,7 +74,7 @@ func (x *Index) snapshot() *kept {
 	return &kept{Format: fileFormat, ID: x.embedder.ID(), Dims: v.dims, Sums: v.sums, Numbers: v.numbers, Steps: v.step}
 }
 
-// load reads the file. It ignores one that it cannot read or that is of another embedder.
+// load reads the file. It ignores an unreadable file and the file of another embedder.
 func (x *Index) load() {
 	if x.o.Dir == "" {
 		return
@@ -92,7 +91,7 @@ func (x *Index) load() {
 		err = errors.New("the file is of another version")
 	}
 	if err != nil {
-		x.log.Warn("semantic index starts anew", "err", err)
+		x.log.Warn("semantic index starts empty", "err", err)
 		return
 	}
 	if k.ID == x.embedder.ID() {
@@ -100,7 +99,6 @@ func (x *Index) load() {
 	}
 }
 
-// sound reports whether k is of this version, and its parts fit together.
 func (k *kept) sound() bool {
 	n := len(k.Sums)
 	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Numbers) == k.Dims*n

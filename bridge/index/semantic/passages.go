@@ -7,14 +7,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// Passages are about passageSize bytes long, and at most maxPassage: long enough to have
-// a subject, short enough to have one only.
+// Passages have about passageSize bytes, and at most maxPassage: long enough to have a subject, short enough to have
+// only one.
 const (
 	passageSize = 1500
 	maxPassage  = 3000
 )
 
-// passages cuts the body of a note at blank lines, and at headings if the text before is long enough.
+// passages cuts the body of a note at blank lines, and at headings if the previous text is long enough.
 func passages(note string) []string {
 	_, body, _ := frontmatter.Split(note)
 	var list []string

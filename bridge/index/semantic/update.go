@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Update embeds the notes that have changed since the last call.
 func (x *Index) Update(ctx context.Context) error {
 	x.updating.Lock()
 	defer x.updating.Unlock()
@@ -34,8 +33,8 @@ func (x *Index) Update(ctx context.Context) error {
 	return nil
 }
 
-// texts returns the passages of a note for embedding, each after the note's name, which
-// says most about its subject. A note in a language without vectors has none.
+// texts returns the passages of a note for embedding, each prefixed with the note's name, the best hint at its subject.
+// It returns none for a note in a language without vectors.
 func (x *Index) texts(ctx context.Context, n *index.NoteInfo) ([]string, error) {
 	v, err := x.ws.Open(ctx, n.Path)
 	if err != nil || x.o.Embedder == nil && !isEnglish(v.Text()) {
@@ -76,7 +75,7 @@ func (x *Index) embedChanged(ctx context.Context, notes []*index.NoteInfo) error
 	return batch.run(ctx, x)
 }
 
-// changedOf returns the notes whose current state is not indexed, and forgets those that do not exist any more.
+// changedOf returns the notes whose current state is not indexed, and removes notes that no longer exist.
 func (x *Index) changedOf(notes []*index.NoteInfo) []*index.NoteInfo {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -95,10 +94,9 @@ func (x *Index) changedOf(notes []*index.NoteInfo) []*index.NoteInfo {
 	return changed
 }
 
-// embedding is a batch of notes, with the hashes of their passages, and of the passages without vectors.
 type embedding struct {
 	notes []*indexed
-	parts [][]sum // of each note
+	parts [][]sum // hashes of the passages of each note
 	texts []string
 	sums  []sum
 }
@@ -145,7 +143,7 @@ func (b *embedding) run(ctx context.Context, x *Index) error {
 	return nil
 }
 
-// sort lists what is indexed of notes, which are sorted. It reports whether that is all of them.
+// sort lists the indexed state of notes, which are sorted. It reports whether all of them are indexed.
 func (x *Index) sort(notes []*index.NoteInfo) (all bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -162,7 +160,7 @@ func (x *Index) sort(notes []*index.NoteInfo) (all bool) {
 	return all
 }
 
-// sweep forgets the vectors of passages that no note has any more, once they are most.
+// sweep removes the vectors of passages that no longer occur in a note, once they are the majority.
 func (x *Index) sweep() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -179,7 +177,7 @@ func (x *Index) sweep() {
 	x.vectors = kept
 }
 
-// used returns the rows of the vectors that notes have, in order. mu is held.
+// used returns the rows of the vectors that notes have, in order. The caller holds mu.
 func (x *Index) used() []int32 {
 	var rows []int32
 	for _, n := range x.notes {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// vectors holds vectors of one length, each in steps of its own, with 8 bits per number: they rank as well as with 32.
+// vectors holds vectors of one length with 8 bits per number and a step per vector; they rank as well as with 32 bits.
 type vectors struct {
 	dims    int
 	numbers []byte // int8s, dims for each passage
 	step    []float32
-	sums    []sum         // of the passages
-	rows    map[sum]int32 // by sum; nil while none is added or looked up
+	sums    []sum         // hashes of the passages
+	rows    map[sum]int32 // by sum; nil until a vector is added or looked up
 }
 
 func (vs *vectors) rowOf(s sum) (row int32, known bool) {
@@ -25,13 +25,12 @@ func (vs *vectors) rowOf(s sum) (row int32, known bool) {
 	return row, known
 }
 
-// rest frees memory that only changes need.
 func (vs *vectors) rest() {
 	vs.rows = nil
 	vs.numbers, vs.step, vs.sums = slices.Clip(vs.numbers), slices.Clip(vs.step), slices.Clip(vs.sums)
 }
 
-// put adds the vector of a passage. It reports whether v has the length of the others.
+// put adds the vector of a passage. It returns false if v differs in length from the others.
 func (vs *vectors) put(s sum, v []float32) bool {
 	if _, known := vs.rowOf(s); known {
 		return true
@@ -69,7 +68,7 @@ func (vs *vectors) only(used []int32) (kept *vectors, places map[int32]int32) {
 	return kept, places
 }
 
-// scorer returns the similarity of rows to a vector: at most 1, and 0 for all if the vector is of another model.
+// scorer returns a function for the similarity of rows to v: at most 1, or 0 for all rows if v is of another model.
 func (vs *vectors) scorer(v []float32) func(row int32) float64 {
 	if len(v) != vs.dims {
 		return func(int32) float64 { return 0 }
@@ -80,7 +79,7 @@ func (vs *vectors) scorer(v []float32) func(row int32) float64 {
 	}
 }
 
-// inSteps returns the numbers of v as int8s, of which the largest is 127 steps.
+// inSteps returns the numbers of v as int8s; the largest one is 127 steps.
 func inSteps(v []float32) (row []byte, step float32) {
 	row = make([]byte, len(v))
 	for _, x := range v {

@@ -45,8 +45,8 @@ func (x *Index) updateWords(ctx context.Context, notes []*index.NoteInfo) error 
 	return nil
 }
 
-// changesOf compares two lists that are sorted by path: it returns what is in the second and not, or as
-// another state, in the first, and the paths that are in the first alone.
+// changesOf compares two lists sorted by path. changed has the notes of now that are new or in another state, lost the
+// paths that only before has.
 func changesOf(before, now []*index.NoteInfo) (changed []*index.NoteInfo, lost []string) {
 	for _, n := range now {
 		for len(before) > 0 && before[0] != n && before[0].Path < n.Path {
@@ -67,8 +67,8 @@ func changesOf(before, now []*index.NoteInfo) (changed []*index.NoteInfo, lost [
 	return changed, lost
 }
 
-// document returns what is indexed of a note: its name, aliases and title are the title, and its
-// folders count as properties.
+// document returns the indexed form of a note: its name, aliases and title are the title, and its folders count as
+// properties.
 func document(n *index.NoteInfo, text string) lexical.Document {
 	_, body, _ := frontmatter.Split(text)
 	d := lexical.Document{Key: string(n.Path), Body: text[body:]}

@@ -13,21 +13,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// maxText bounds what an entry quotes, and maxName its names.
+// maxText bounds the quoted texts of an entry, maxName its names, in bytes.
 const (
 	maxText = 1 << 10
 	maxName = 256
 )
 
-// maxClock is more than a document ever has units of one client: the greatest integer of JavaScript.
+// maxClock is JavaScript's greatest safe integer. No document has that many units of one client.
 const maxClock = 1<<53 - 1
 
-// tells reports whether others have to know of a record: what was written as it is is nobody's suggestion.
+// tells reports whether other mounts need a record. Text written directly is no suggestion.
 func tells(rec *model.Record) bool {
 	return rec.Outlives() && !(rec.Direct && len(rec.Marks) == 0 && rec.Decision == nil)
 }
 
-// reduced is a record without what only this machine needs.
+// reduced returns a record without the data that only this machine needs.
 func reduced(rec *model.Record) model.Record {
 	out := model.Record{
 		Author: rec.Author, Session: rec.Session, Time: rec.Time, Client: rec.Client, Clock: rec.Clock, Len: rec.Len,
@@ -45,7 +45,7 @@ func reduced(rec *model.Record) model.Record {
 	d.Items, d.Runs, d.Marks, d.Again = slices.Clone(d.Items), slices.Clone(d.Runs), slices.Clone(d.Marks), slices.Clone(d.Again)
 	for i := range d.Items {
 		item := &d.Items[i]
-		if d.Verdict != model.Rejected { // a rejection is shown with what was rejected
+		if d.Verdict != model.Rejected { // only a rejection is shown with the rejected text
 			*item = model.Decided{ID: item.ID, Kind: item.Kind, Author: item.Author}
 		}
 		item.Old, item.New, item.Comments, item.Instead = short(item.Old), short(item.New), nil, nil
@@ -71,7 +71,7 @@ func short(s string) string {
 
 func keyOf(n, client uint64) string { return fmt.Sprintf("%d-%d", n, client) }
 
-// numbersOf returns the number and the client that a key names; n is 0 if it names none.
+// numbersOf parses a key; n is 0 if the key is invalid.
 func numbersOf(key string) (n, client uint64) {
 	first, second, _ := strings.Cut(key, "-")
 	n, err := strconv.ParseUint(first, 10, 53)
@@ -82,7 +82,7 @@ func numbersOf(key string) (n, client uint64) {
 	return n, client
 }
 
-// decode reads an entry, and counts the runs that it names. It returns nil for anything else.
+// decode parses an entry and counts its runs. It returns nil for an invalid entry.
 func decode(key, text string) (e *entry, runs int) {
 	n, client := numbersOf(key)
 	e = &entry{n: n}
@@ -90,7 +90,7 @@ func decode(key, text string) (e *entry, runs int) {
 		return nil, 0
 	}
 	e.rec = reduced(&e.rec)
-	for _, m := range e.rec.Marks { // a fold is fast in this order
+	for _, m := range e.rec.Marks { // sorted runs are faster to fold
 		for _, runs := range [][]model.IDRun{m.Add, m.Del} {
 			slices.SortFunc(runs, func(a, b model.IDRun) int {
 				return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Clock, b.Clock))
@@ -106,7 +106,7 @@ func decode(key, text string) (e *entry, runs int) {
 	return e, c.runs
 }
 
-// check finds what no relayfs writes.
+// check validates that an entry could come from relayfs.
 type check struct {
 	ok   bool
 	runs int
@@ -132,7 +132,6 @@ func (c *check) run(list ...model.IDRun) {
 	}
 }
 
-// beside checks a run that may be missing.
 func (c *check) beside(r model.IDRun) {
 	if r != (model.IDRun{}) {
 		c.run(r)

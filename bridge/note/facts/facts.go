@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Facts are the entries that were read from one document. The zero value has none.
+// Facts are the entries read from one document. The zero value is empty.
 type Facts struct {
 	seen  map[string]bool         // keys, also of what is no entry
 	of    weak.Pointer[ycrdt.Doc] // the document that was read last
@@ -19,24 +19,24 @@ type Facts struct {
 	size  int                     // bytes of the values
 	runs  int
 	all   []*entry // in order
-	// own are the records of this machine's store, by their first unit. They tell more than their entries.
+	// own has the records in this machine's store, by their first unit. They have more data than their entries.
 	own map[[2]uint64]bool
-	// decided has the numbers of the records of decisions, by batch and suggestion.
+	// decided has the sequence numbers of decisions, by batch and suggestion.
 	decided map[[2]string]uint64
 }
 
-// A pending suggestion takes some 300 bytes and two runs. What is beyond the bounds is not read.
+// A pending suggestion takes some 300 bytes and two runs. Read ignores entries beyond these bounds.
 const (
 	maxSize    = 16 << 20
 	maxEntries = 1 << 14
 	maxRuns    = 1 << 16
 )
 
-// foreign is the least number of a record that is not this machine's.
+// foreign is the least sequence number of other machines' records.
 const foreign = 1 << 62
 
-// Read reads the entries that the document has got since the last call, and returns the records of other machines among
-// them. inOrder reports whether all of them follow those from before; otherwise all records have to be read again.
+// Read reads the entries added to the document since the last call, and returns other machines' records among them.
+// inOrder reports whether they all follow the earlier entries; if not, the caller must read all records again.
 func (f *Facts) Read(doc *ycrdt.Doc) (news []model.Record, inOrder bool) {
 	if is := weak.Make(doc); is != f.of {
 		f.of, f.next = is, 0 // it was loaded again
@@ -84,7 +84,7 @@ func (f *Facts) Read(doc *ycrdt.Doc) (news []model.Record, inOrder bool) {
 		if !f.isOwn(&e.rec) {
 			news = append(news, e.rec)
 		} else if len(news) > 0 {
-			inOrder = false // it is known already
+			inOrder = false // a record that the caller already has would precede others
 		}
 	}
 	return news, inOrder
@@ -98,7 +98,7 @@ func units(doc *ycrdt.Doc) (n uint64) {
 	return n
 }
 
-// number has undos name the records of what they undo. These are in the entries before them.
+// number sets UndoesSeq of undos to the records that they undo, which earlier entries have.
 func (f *Facts) number(fresh []*entry, inOrder bool) {
 	if !inOrder || f.decided == nil {
 		f.decided, fresh = make(map[[2]string]uint64), f.all
@@ -161,7 +161,7 @@ func (f *Facts) With(records []model.Record) []model.Record {
 	return all
 }
 
-// entry is a record as others read it.
+// entry is a record as other mounts read it.
 type entry struct {
 	n   uint64
 	rec model.Record
@@ -171,7 +171,7 @@ func compare(a, b *entry) int {
 	return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.rec.Client, b.rec.Client))
 }
 
-// seqOf is a number for the record of an entry that is not this machine's.
+// seqOf returns a sequence number for the record of another machine's entry.
 func seqOf(key string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(key))

@@ -12,13 +12,13 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Name is the root Map of a note's document that holds the facts: an entry as JSON by its number and client.
+// Name is the root Map with the facts of a note's document: JSON entries by number and client.
 const Name = "relayfs_v0"
 
-// keep is for how long a decision can be undone by default. Other machines have to know its characters until then.
+// keep is the default time limit of undo. Until then other machines need the entries of a decision.
 const keep = 90 * 24 * time.Hour
 
-// Put enters what a record tells in the document, which has the change of the record.
+// Put adds the entry of a record to the document, which already has the record's change.
 func Put(doc *ycrdt.Doc, rec *model.Record) {
 	if !tells(rec) {
 		return
@@ -26,7 +26,7 @@ func Put(doc *ycrdt.Doc, rec *model.Record) {
 	out := reduced(rec)
 	text, err := json.Marshal(&out)
 	if err != nil || len(text) > maxSize {
-		return // a record of more than a note's size tells of nothing that others could read
+		return // a record larger than a note has nothing that others could read
 	}
 	m, number := doc.Map(Name), units(doc)
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
@@ -34,7 +34,7 @@ func Put(doc *ycrdt.Doc, rec *model.Record) {
 	})
 }
 
-// Prune removes the entries that nobody needs any more: past the limit of undo, of characters that are in no mark and in no comment.
+// Prune removes entries past the time limit of undo whose characters are in no mark and no comment.
 func Prune(doc *ycrdt.Doc, now time.Time) {
 	var f Facts
 	f.Read(doc)
@@ -66,7 +66,7 @@ func Prune(doc *ycrdt.Doc, now time.Time) {
 
 func isOld(e *entry, now time.Time) bool { return now.Sub(e.rec.Time) > keep }
 
-// runsOf are the characters that an entry tells something of.
+// runsOf returns the characters that an entry concerns.
 func runsOf(rec *model.Record) []model.IDRun {
 	runs := append([]model.IDRun{{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}}, rec.Torn...)
 	for _, m := range rec.Marks {
@@ -78,7 +78,7 @@ func runsOf(rec *model.Record) []model.IDRun {
 	return runs
 }
 
-// revivedBy returns which characters are others again: all that is told of those holds of them.
+// revivedBy returns the ID remaps of a record: facts about the old characters apply to the new ones.
 func revivedBy(rec *model.Record) []model.Revival {
 	if rec.Decision == nil {
 		return rec.Returned
@@ -86,7 +86,7 @@ func revivedBy(rec *model.Record) []model.Revival {
 	return slices.Concat(rec.Returned, rec.Decision.Revived)
 }
 
-// waiting are the characters of a text that may stand in a mark or a comment.
+// waiting returns the characters of a text that may be in a mark or a comment.
 func waiting(text *ycrdt.Text) model.Ranges[bool] {
 	raw := text.String()
 	marks, _, spans := diffwrap.Everything.Layout(raw)

@@ -13,30 +13,30 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
-// kept is a token with its end, as the service answers and as the cache has it.
+// kept is a token with its expiry, as in the service's answers and in the cache.
 type kept struct {
 	token.ClientToken
-	Name       string `json:"name,omitempty"` // of the document, in the cache
-	ExpiryTime int64  `json:"expiryTime"`     // in milliseconds; 0 if the service does not say
+	Name       string `json:"name,omitempty"` // document name, only in the cache
+	ExpiryTime int64  `json:"expiryTime"`     // Unix milliseconds; 0 if unknown
 }
 
 func (k kept) goodAt(t time.Time) bool { return k.ExpiryTime == 0 || t.UnixMilli() < k.ExpiryTime }
 
-// cache has tokens by the names of documents, in memory and as lines of a file. What cannot
-// be written is requested again after a restart, so that errors of the disk do not count.
+// cache has tokens by document name, in memory and as lines of a file. It ignores disk errors: tokens that it cannot
+// write are requested again after a restart.
 type cache struct {
-	dir  owner.Folder // none: they are in memory alone
-	file string       // its name
+	dir  owner.Folder // "" for memory only
+	file string
 
-	mu     sync.Mutex // protects the following, and the file
+	mu     sync.Mutex // guards the fields below, and the file
 	tokens map[string]kept
-	lines  int // of the file
+	lines  int // lines in the file
 }
 
-// slack is the number of lines that are no longer needed before the file is written anew.
+// slack is the number of obsolete lines after which the file is rewritten.
 const slack = 100
 
-// openCache reads what is good of a file.
+// openCache reads the valid tokens of a file.
 func openCache(dir owner.Folder, file string, now time.Time) *cache {
 	c := &cache{dir: dir, file: file, tokens: make(map[string]kept)}
 	data, err := dir.Read(file)
@@ -66,7 +66,7 @@ func (c *cache) get(name string) (kept, bool) {
 func (c *cache) drop(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.tokens, name) // of the file it is rejected once more after a restart
+	delete(c.tokens, name) // from the file, it is rejected once more after a restart
 }
 
 func (c *cache) put(name string, k kept) {
@@ -89,7 +89,7 @@ func (c *cache) put(name string, k kept) {
 	_ = json.NewEncoder(f).Encode(k)
 }
 
-// rewrite replaces the file. The caller holds the lock, if others know the cache.
+// rewrite replaces the file. The caller holds the lock if the cache is shared.
 func (c *cache) rewrite() {
 	if c.dir.Put(c.file, func(f io.Writer) error {
 		w := bufio.NewWriter(f)

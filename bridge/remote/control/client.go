@@ -18,17 +18,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// Service is the address of a control plane.
+// Service has the addresses of a control plane.
 type Service struct {
-	API  string `json:"api"`  // of tokens
-	Auth string `json:"auth"` // of people and folders: a PocketBase
+	API  string `json:"api"`  // for tokens
+	Auth string `json:"auth"` // for users and folders: a PocketBase
 }
 
-// ErrAddress is the error for a text that is no address of a service.
 var ErrAddress = errors.New("is not the address of a service")
 
-// ParseService checks the addresses of a service: https, or http on this machine. The error
-// wraps ErrAddress.
+// ParseService checks the addresses of a service: https, or http on this machine. The error wraps ErrAddress.
 func ParseService(api, auth string) (Service, error) {
 	s := Service{strings.TrimRight(api, "/"), strings.TrimRight(auth, "/")}
 	for _, text := range []string{s.API, s.Auth} {
@@ -43,21 +41,20 @@ func ParseService(api, auth string) (Service, error) {
 	return s, nil
 }
 
-// secure reports whether u has the scheme tls, or on this machine plain.
+// secure reports whether u has the scheme tls, or the scheme plain on this machine.
 func secure(u *url.URL, tls, plain string) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Scheme == tls || u.Scheme == plain && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// Login is who has logged in where.
 type Login struct {
 	Service
-	User  string    `json:"user"`  // for people: an e-mail address or a name
+	User  string    `json:"user"`  // display name: e-mail address or name
 	Token string    `json:"token"` // the user's secret, a JWT
-	Since time.Time `json:"since"` // when the token was made
+	Since time.Time `json:"since"` // when the token was issued
 }
 
-// ended reports whether the token's time is over, as far as it says.
+// ended reports whether the token has expired according to its claims.
 func (l Login) ended(now time.Time) bool {
 	_, rest, _ := strings.Cut(l.Token, ".")
 	payload, _, _ := strings.Cut(rest, ".")
@@ -66,49 +63,44 @@ func (l Login) ended(now time.Time) bool {
 	}
 	data, err := base64URL.DecodeString(payload)
 	if err != nil || json.Unmarshal(data, &claims) != nil {
-		return false // the service decides
+		return false // unknown: the service decides
 	}
 	return claims.Exp > 0 && now.After(time.Unix(claims.Exp, 0))
 }
 
-// Logins keeps the login of a user.
 type Logins interface {
-	// Load returns the login, also one that another process has stored. The error wraps
-	// fs.ErrNotExist if there is none.
+	// Load returns the login, even if another process stored it. The error wraps fs.ErrNotExist if there is none.
 	Load() (Login, error)
 	Store(Login) error
-	// Replace stores a login unless another one, or none, has taken the place of old.
+	// Replace stores a login if old is still the stored one.
 	Replace(old, login Login) error
 }
 
-// Options configure a Client.
 type Options struct {
 	Logins Logins
-	// Now returns the time; nil is time.Now.
+	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Poll is how often Login asks whether the browser is back; default a second.
+	// Poll is how often Login checks whether the user has finished in the browser; default one second.
 	Poll time.Duration
 }
 
-// Client talks to a control plane.
 type Client struct {
 	o     Options
 	http  *http.Client
-	turns chan struct{} // a semaphore for requests of tokens
+	turns chan struct{} // semaphore for token requests
 
-	mu        sync.Mutex // protects the following
-	refreshed time.Time  // the last attempt
+	mu        sync.Mutex // guards the fields below
+	refreshed time.Time  // last attempt
 }
 
 const (
-	// maxRequests is the number of tokens that are requested at a time.
+	// maxRequests is the number of concurrent token requests.
 	maxRequests = 5
-	// maxAnswer bounds an answer: a page of folders is some 100 KiB.
+	// maxAnswer bounds an answer in bytes: a page of folders has some 100 KiB.
 	maxAnswer      = 4 << 20
 	requestTimeout = 30 * time.Second
 )
 
-// New returns a client.
 func New(o Options) *Client {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -118,19 +110,19 @@ func New(o Options) *Client {
 		o: o, turns: make(chan struct{}, maxRequests),
 		http: &http.Client{
 			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: maxRequests, IdleConnTimeout: time.Minute},
-			// A redirection would take codes and tokens to another server.
+			// A redirect would send codes and tokens to another server.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
 }
 
 var (
-	errRefused  = errors.New("the service does not take the login")
+	errRefused  = errors.New("the service does not accept the login")
 	errRejected = errors.New("the service rejects the request")
 )
 
-// call sends a request with a JSON body, if any, and decodes the answer. The errors are those
-// of package transport, errRefused and errRejected.
+// call sends a request with an optional JSON body, and decodes the answer. The errors are those of package transport,
+// errRefused and errRejected.
 func (c *Client) call(ctx context.Context, method, to, bearer string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -162,7 +154,7 @@ func (c *Client) call(ctx context.Context, method, to, bearer string, body, answ
 	}
 	if err := json.Unmarshal(data, answer); err != nil {
 		// The error may quote the answer, which may hold a token.
-		return protocol(req.URL.Host, "an answer is not the JSON that is expected")
+		return protocol(req.URL.Host, "an answer is not the expected JSON")
 	}
 	return nil
 }
@@ -176,7 +168,7 @@ func unreachable(host string, err error) error {
 		err = u.Err // the rest repeats the address
 	}
 	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = call.Err // the rest names the call
+		err = call.Err // the rest names the system call
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer in time")

@@ -11,20 +11,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// Folder is a shared folder of a service.
 type Folder struct {
 	Name      string `json:"name"`
 	ID        string `json:"id"`    // a UUID
-	Relay     string `json:"relay"` // the UUID of the relay that has it
+	Relay     string `json:"relay"` // UUID of the relay that hosts it
 	RelayName string `json:"relayName,omitempty"`
-	Creator   string `json:"creator,omitempty"` // a name or an e-mail address
+	Creator   string `json:"creator,omitempty"` // name or e-mail address
 	Private   bool   `json:"private"`
 }
 
-// Document returns the name of the folder's document at its server.
 func (f Folder) Document() string { return f.Relay + "-" + f.ID }
 
-// record is a folder as PocketBase tells of it.
+// record is a folder record of PocketBase.
 type record struct {
 	GUID    string
 	Name    string
@@ -37,11 +35,10 @@ type record struct {
 
 const (
 	perPage = 200
-	// maxPages bounds what a service that always has another page costs.
+	// maxPages bounds the requests to a service that always reports another page.
 	maxPages = 100
 )
 
-// Folders lists the folders that are shared with the user.
 func (c *Client) Folders(ctx context.Context) ([]Folder, error) {
 	folders := []Folder{}
 	for page := 1; page <= maxPages; page++ {
@@ -76,5 +73,5 @@ func (c *Client) Folders(ctx context.Context) ([]Folder, error) {
 			return folders, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: its list of folders has no end", transport.ErrProtocol)
+	return nil, fmt.Errorf("%w: its list of folders does not end", transport.ErrProtocol)
 }

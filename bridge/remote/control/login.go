@@ -18,25 +18,23 @@ import (
 
 var base64URL = base64.RawURLEncoding
 
-// provider is one of the sites at which people prove who they are.
 type provider struct {
 	Name         string `json:"name"`
 	State        string `json:"state"`
 	CodeVerifier string `json:"codeVerifier"`
-	AuthURL      string `json:"authUrl"` // without the redirection at its end
+	AuthURL      string `json:"authUrl"` // without the redirect URL, which goes at the end
 }
 
-// exchangeID is the length of the id under which the service leaves the browser's code: the
-// first characters of the state.
+// exchangeID is the length of the ID under which the service stores the browser's code: the first characters of the
+// state.
 const exchangeID = 15
 
-// ErrProvider is the error for a provider that the service does not have, or for none where
-// it has several. Its text lists them.
+// ErrProvider is the error for an unknown provider, or for "" if there are several. Its text lists them.
 var ErrProvider = errors.New("choose how to log in")
 
-// Login logs a person in: it calls show with an address that is to be opened in a browser and
-// waits until the person has come back from there, or ctx ends. name is the provider, "" for
-// the only one. The login is stored.
+// Login logs a user in. It calls show with an address to open in a browser, and waits until the
+// login there is complete or ctx ends. name is the provider, "" for the only one. Login stores the
+// login.
 func (c *Client) Login(ctx context.Context, s Service, name string, show func(address string)) (Login, error) {
 	p, err := c.provider(ctx, s, name)
 	if err != nil {
@@ -53,18 +51,17 @@ func (c *Client) Login(ctx context.Context, s Service, name string, show func(ad
 		"provider": p.Name, "code": code, "codeVerifier": p.CodeVerifier, "redirectUrl": redirect,
 	})
 	if err != nil {
-		return Login{}, fmt.Errorf("log in with what %q says: %w", p.Name, err)
+		return Login{}, fmt.Errorf("log in with %q: %w", p.Name, err)
 	}
 	return login, c.o.Logins.Store(login)
 }
 
-// provider returns the provider of a name with what it needs for one login.
 func (c *Client) provider(ctx context.Context, s Service, name string) (provider, error) {
 	var methods struct {
 		AuthProviders []provider `json:"authProviders"`
 	}
 	if err := c.call(ctx, http.MethodGet, users(s, "auth-methods"), "", nil, &methods); errors.Is(err, transport.ErrNoDocument) || errors.Is(err, errRefused) {
-		return provider{}, protocol(s.Auth, "nobody can log in there")
+		return provider{}, protocol(s.Auth, "it supports no login")
 	} else if err != nil {
 		return provider{}, err
 	}
@@ -80,19 +77,19 @@ func (c *Client) provider(ctx context.Context, s Service, name string) (provider
 		return provider{}, fmt.Errorf("%w: %s has the providers %s", ErrProvider, s.Auth, cmp.Or(strings.Join(names, ", "), "(none)"))
 	}
 	p := methods.AuthProviders[i]
-	// A browser is started with it: an address, no file and no flag.
+	// A browser opens it, so it must be a web address, not a file or a flag.
 	if u, err := url.Parse(p.AuthURL); err != nil || u.Host == "" || !secure(u, "https", "http") {
-		return provider{}, protocol(s.Auth, "the address of %q is not one of a website", p.Name)
+		return provider{}, protocol(s.Auth, "the address of %q is not a web address", p.Name)
 	}
 	if len(p.State) < exchangeID || strings.Trim(p.State, alphanumeric) != "" {
-		return provider{}, protocol(s.Auth, "the state of %q is not one", p.Name)
+		return provider{}, protocol(s.Auth, "the state of %q is invalid", p.Name)
 	}
 	return p, nil
 }
 
 const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// code waits for the code that the browser brings to the service.
+// code polls for the code that the browser passes to the service.
 func (c *Client) code(ctx context.Context, s Service, p provider) (string, error) {
 	to := s.Auth + "/api/collections/code_exchange/records/" + p.State[:exchangeID]
 	for {
@@ -115,7 +112,6 @@ func (c *Client) code(ctx context.Context, s Service, p provider) (string, error
 	}
 }
 
-// authenticate requests a token of the user and sets it in the login.
 func (c *Client) authenticate(ctx context.Context, login *Login, how string, body any) error {
 	var answer struct {
 		Token  string `json:"token"`
@@ -136,18 +132,18 @@ func (c *Client) authenticate(ctx context.Context, login *Login, how string, bod
 
 func users(s Service, call string) string { return s.Auth + "/api/collections/users/" + call }
 
-// maxToken bounds a token of any kind.
+// maxToken bounds a token of any kind, in bytes.
 const maxToken = 16 << 10
 
-// isToken reports whether a text can stand in a header.
+// isToken reports whether a text is valid in a header.
 func isToken(text string) bool {
 	return text != "" && len(text) <= maxToken && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 const (
-	// refreshAge is the age at which the token of a user is replaced by another one.
+	// refreshAge is the age at which a user's token is refreshed.
 	refreshAge = 24 * time.Hour
-	// refreshPause is the time between attempts.
+	// refreshPause is the time between refresh attempts.
 	refreshPause = 10 * time.Minute
 )
 
@@ -162,7 +158,7 @@ func (c *Client) login(ctx context.Context, api string) (Login, error) {
 	case api != "" && l.API != api:
 		return Login{}, fmt.Errorf("%w at %s: it is at %s", transport.ErrLogin, api, l.API)
 	case l.ended(c.o.Now()):
-		return Login{}, fmt.Errorf("%w any more: that of %s has expired", transport.ErrLogin, l.User)
+		return Login{}, fmt.Errorf("%w: the login of %s has expired", transport.ErrLogin, l.User)
 	case !c.refreshDue(l):
 		return l, nil
 	}
@@ -172,13 +168,13 @@ func (c *Client) login(ctx context.Context, api string) (Login, error) {
 	case errors.Is(err, errRefused):
 		return Login{}, loginRefused(l)
 	case err != nil:
-		return l, nil // the old one is good yet
+		return l, nil // the old token is still valid
 	}
-	_ = c.o.Logins.Replace(l, next) // the old one is good for days yet
+	_ = c.o.Logins.Replace(l, next) // the old token stays valid for days
 	return next, nil
 }
 
-// refreshDue reports whether it is time to refresh a login, to one caller.
+// refreshDue reports whether a login should be refreshed. It returns true to one caller only.
 func (c *Client) refreshDue(l Login) bool {
 	now := c.o.Now()
 	c.mu.Lock()
@@ -191,10 +187,10 @@ func (c *Client) refreshDue(l Login) bool {
 }
 
 func loginRefused(l Login) error {
-	return fmt.Errorf("%w any more: %v of %s", transport.ErrLogin, errRefused, l.User)
+	return fmt.Errorf("%w: %v of %s", transport.ErrLogin, errRefused, l.User)
 }
 
-// authorized sends a request with the login at the API; to returns where.
+// authorized sends a request with the login at the API; to returns the URL.
 func (c *Client) authorized(ctx context.Context, api, method string, to func(Service) string, body, answer any) error {
 	l, err := c.login(ctx, api)
 	if err != nil {

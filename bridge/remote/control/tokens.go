@@ -13,10 +13,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// renewBefore is the time before the end of a token at which another one is requested.
+// renewBefore is how long before its expiry a token is renewed.
 const renewBefore = 5 * time.Minute
 
-// Tokens are the tokens of one folder's documents.
 type Tokens struct {
 	client *Client
 	api    string
@@ -27,17 +26,17 @@ type Tokens struct {
 
 var _ transport.Tokens = (*Tokens)(nil)
 
-// Tokens returns the tokens of the documents of a folder, by the name of its document. file
-// in dir keeps them, if there is a dir; it is written only while that exists.
+// Tokens returns the tokens of the documents of a folder, given the name of its document. If dir is not "", file in
+// dir caches them; it is only written while dir exists.
 func (c *Client) Tokens(api, document string, dir owner.Folder, file string) (*Tokens, error) {
 	relay, folder, ok := transport.SplitRelay(document)
 	if !ok {
-		return nil, fmt.Errorf("%w: %q is not RELAY-FOLDER, two UUIDs", transport.ErrNoFolder, document)
+		return nil, fmt.Errorf("%w: %q is not of the form RELAY-FOLDER (two UUIDs)", transport.ErrNoFolder, document)
 	}
 	return &Tokens{c, api, relay, folder, openCache(dir, file, c.o.Now())}, nil
 }
 
-// request is the body of a request for a token. Ids are without the relay's.
+// request is the body of a token request. IDs are without the relay's.
 type request struct {
 	DocID         string `json:"docId"`
 	Relay         string `json:"relay"`
@@ -51,7 +50,7 @@ func (t *Tokens) about(name string) request {
 	return request{DocID: strings.TrimPrefix(name, t.relay+"-"), Relay: t.relay, Folder: t.folder}
 }
 
-// Document implements transport.Tokens. A token that is good yet does where there is no other.
+// Document returns a token. If a renewal fails, it returns the old one as long as that is valid.
 func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, error) {
 	now := t.client.o.Now()
 	kept, ok := t.cache.get(name)
@@ -60,7 +59,7 @@ func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, 
 	}
 	answer, err := t.request(ctx, "/token", t.about(name))
 	if err == nil && !isName(answer.DocID) {
-		err = protocol(t.api, "a token is for no document")
+		err = protocol(t.api, "a token has no document name")
 	}
 	if err != nil && ok && kept.goodAt(now) {
 		return kept.ClientToken, nil
@@ -72,10 +71,8 @@ func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, 
 	return answer.ClientToken, nil
 }
 
-// Expired implements transport.Tokens.
 func (t *Tokens) Expired(name string) { t.cache.drop(name) }
 
-// File implements transport.Tokens.
 func (t *Tokens) File(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error) {
 	r := t.about(name)
 	r.Hash, r.ContentType, r.ContentLength = hash, mimetype, &size
@@ -83,7 +80,6 @@ func (t *Tokens) File(ctx context.Context, name, hash, mimetype string, size int
 	return answer.ClientToken, err
 }
 
-// request asks for a token and checks the answer.
 func (t *Tokens) request(ctx context.Context, path string, r request) (kept, error) {
 	select {
 	case t.client.turns <- struct{}{}:
@@ -97,16 +93,16 @@ func (t *Tokens) request(ctx context.Context, path string, r request) (kept, err
 		return kept{}, err
 	}
 	if !isToken(answer.Token) {
-		return kept{}, protocol(t.api, "an answer to a request for a token has none")
+		return kept{}, protocol(t.api, "the answer to a token request has no token")
 	}
 	if !t.allowed(answer.BaseURL, "https", "http") || path == "/token" && !t.allowed(answer.URL, "wss", "ws") {
-		return kept{}, protocol(t.api, "a token is for a server whose address is none, or is one without TLS")
+		return kept{}, protocol(t.api, "a token has an invalid server address, or one without TLS")
 	}
 	return answer, nil
 }
 
-// allowed reports whether a token may be sent to an address: over TLS, or to this machine if
-// the control plane is here, too.
+// allowed reports whether a token may be sent to an address: over TLS, or to this machine if the control plane is
+// here, too.
 func (t *Tokens) allowed(address, tls, plain string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -115,7 +111,6 @@ func (t *Tokens) allowed(address, tls, plain string) bool {
 	return u.Scheme == tls || strings.HasPrefix(t.api, "http://") && secure(u, tls, plain)
 }
 
-// isName reports whether a text may be the name of a document.
 func isName(text string) bool {
 	return text != "" && len(text) <= 256 && strings.Trim(text, alphanumeric+"-_") == ""
 }

@@ -9,16 +9,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Create enters e, and missing entries for the folders above it, in one transaction. It
-// fills in an empty ID or Type. If the path has an entry of the same kind, Create completes
-// and returns that, and the caller adopts its ID. fs.ErrExist if something of another kind
-// is at the path or above it.
+// Create enters e, and missing entries for the folders above it, in one transaction. It fills in an empty ID or Type.
+// If the path has an entry of the same kind, Create completes and returns that entry, and the caller adopts its ID.
+// fs.ErrExist if an entry of another kind is at the path or above it.
 func (f *Folder) Create(e Entry) (Entry, error) {
 	made, errs := f.CreateAll([]Entry{e})
 	return made[0], errs[0]
 }
 
-// CreateAll is Create for many entries in one transaction. Each has an error of its own.
+// CreateAll is Create for many entries in one transaction. Each has a separate error.
 func (f *Folder) CreateAll(list []Entry) (made []Entry, errs []error) {
 	made, errs = slices.Clone(list), make([]error, len(list))
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
@@ -36,8 +35,7 @@ func (f *Folder) CreateAll(list []Entry) (made []Entry, errs []error) {
 	return made, errs
 }
 
-// view is the content of a folder document at one moment: its entries; all also has the
-// folders that have no entry but are part of paths.
+// view is the content of a folder document in one state: its entries; all also has the implicit folders of paths.
 type view struct{ entered, all map[string]Entry }
 
 func (f *Folder) view(tx *ycrdt.Txn) view {
@@ -86,8 +84,8 @@ func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64) error {
 	})
 }
 
-// GiveWay has the name p lead to the document id in the place of another one of the same kind, which gets the name free, unless that
-// is "". fs.ErrExist if that is taken.
+// GiveWay makes the name p lead to the document id instead of another one of the same kind. The other one gets the
+// name free, unless that is "". fs.ErrExist if free is taken.
 func (f *Folder) GiveWay(p, id, free string) error {
 	return f.change("rename", p, func(tx *ycrdt.Txn) error {
 		e, ok := f.at(tx, p)
@@ -117,7 +115,6 @@ func (f *Folder) enter(tx *ycrdt.Txn, p string, markdown bool, id string, meta a
 	return f.meta.Set(tx, key(p), meta)
 }
 
-// enterParents creates missing entries for the folders above p.
 func (f *Folder) enterParents(tx *ycrdt.Txn, v view, p string) error {
 	var missing []string
 	for dir := parent(p); dir != ""; dir = parent(dir) {
@@ -139,10 +136,9 @@ func (f *Folder) enterParents(tx *ycrdt.Txn, v view, p string) error {
 	return nil
 }
 
-// Rename moves the entry at oldPath, with everything below it, in one transaction. Ids do
-// not change. fs.ErrNotExist if there is no such entry; fs.ErrExist if newPath is a
-// folder, or anything else unless replace is set; ErrPath for a folder that would move
-// into itself.
+// Rename moves the entry at oldPath, with everything below it, in one transaction. IDs do not change. fs.ErrNotExist
+// if there is no such entry; fs.ErrExist if newPath is a folder, or any other entry unless replace is set; ErrPath
+// for a folder that would move into itself.
 func (f *Folder) Rename(oldPath, newPath string, replace bool) error {
 	if CheckPath(newPath) != nil || below(oldPath, newPath) {
 		return &fs.PathError{Op: "rename", Path: newPath, Err: ErrPath}
@@ -194,8 +190,8 @@ func (f *Folder) foreign(tx *ycrdt.Txn, p string) bool {
 	return there && !ok
 }
 
-// copyEntry copies the entry of key k to p. The value in filemeta_v0 is copied as it is,
-// unknown members included; a missing one is created.
+// copyEntry copies the entry of key k to p. It copies the value in filemeta_v0 unchanged, with unknown members, and
+// creates a missing one.
 func (f *Folder) copyEntry(tx *ycrdt.Txn, k, p string) error {
 	id, inDocs := f.docs.GetIn(tx, k)
 	meta, inMeta := f.metaAt(tx, k)
@@ -239,8 +235,8 @@ func (f *Folder) Delete(p string) error {
 	})
 }
 
-// Inside returns the names right below p ("" for the root), including entries that List
-// omits, of other types and versions of the format.
+// Inside returns the names directly below p ("" for the root), including entries of other types and versions of the
+// format, which List omits.
 func (f *Folder) Inside(p string) []string {
 	names := make(map[string]bool)
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
@@ -256,7 +252,7 @@ func (f *Folder) Inside(p string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// deleted reports whether k counts as deleted: Markdown without an id in docs.
+// deleted reports whether k counts as deleted: Markdown without an ID in docs.
 func (f *Folder) deleted(tx *ycrdt.Txn, k string) bool {
 	value, inMeta := f.metaAt(tx, k)
 	e, ok := readMeta(pathOf(k), value)

@@ -10,11 +10,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// ContentsName is the root Text of a content document.
 const ContentsName = "contents"
 
-// propertiesName is the root Map of a content document that mirrors the front matter: the
-// values as JSON, by property. Documents of older clients have none.
+// propertiesName is the root Map of a content document that mirrors the front matter: JSON values by property.
+// Documents of older clients lack it.
 const propertiesName = "frontmatter"
 
 // EnsureNonEmpty inserts and deletes a character in a content document without structs:
@@ -30,8 +29,8 @@ func EnsureNonEmpty(doc *ycrdt.Doc) {
 	})
 }
 
-// Register records in the document's users map that client belongs to user, in the layout
-// of Yjs's PermanentUserData. It reports whether that was new.
+// Register records in the document's users map that client belongs to user, in the layout of Yjs's PermanentUserData.
+// It reports whether the entry is new.
 func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 	users := doc.Map("users")
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
@@ -64,9 +63,9 @@ func IsByAgent(doc *ycrdt.Doc) bool {
 	return slices.ContainsFunc(doc.Map("users").Keys(), func(user string) bool { return strings.HasPrefix(user, "ai:") })
 }
 
-// Reclaim has the clients that are registered as user be nobody else's. relay-server enters a
-// client that is new to it as that of the person whose token it used, after the client has
-// registered itself; readers take the last entry. It reports whether there was such an entry.
+// Reclaim removes the clients registered for user from all other users. relay-server registers a client that is new
+// to it for the user whose token it used, after the client has registered itself; readers use the last entry. It
+// reports whether there was such an entry.
 func Reclaim(doc *ycrdt.Doc, user string) (reclaimed bool) {
 	users := doc.Map("users")
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
@@ -91,7 +90,7 @@ func Reclaim(doc *ycrdt.Doc, user string) (reclaimed bool) {
 				}
 			}
 		}
-		// Those who are connected have seen the other entry after ours.
+		// Connected clients have seen the other entry after ours.
 		for at, id := range slices.Backward(own.ValuesIn(tx)) {
 			if taken[number(id)] {
 				own.Delete(tx, at, 1)
@@ -116,9 +115,9 @@ func idsIn(tx *ycrdt.Txn, users *ycrdt.Map, user string) *ycrdt.Array {
 	return ids
 }
 
-// Mirror begins a local change of a content document. mirrored ends it: what has become of
-// the front matter is entered in the document's mirror of it, if there is one, and the properties of which that
-// changes the value are returned. The change has to reach other clients as one update, or they write the old values back over the text.
+// Mirror begins a local change of a content document. mirrored ends it: it writes the changed front matter to the
+// document's mirror, if there is one, and returns the keys of the properties whose values it set. The change must reach
+// other clients as one update, otherwise they write the old values back into the text.
 func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
 	mirror := doc.Map(propertiesName)
 	if mirror.Len() == 0 {
@@ -141,14 +140,14 @@ func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
 	}
 }
 
-// Repair writes the values that the mirror has of properties into the text, where that has others, and into the mirror once more:
-// clients write what comes there over their own text. It reports whether there were any. Two clients that set one property at the same
-// moment leave a mixture of both in the text, and either value in the mirror.
+// Repair writes the mirror's values of properties into the text, where the text has other values, and into the mirror
+// again: clients copy new mirror values to their text. It reports whether there were any. Two clients that set one
+// property concurrently leave a mixture of both in the text, and one of the values in the mirror.
 func Repair(doc *ycrdt.Doc, keys []string) bool {
 	mirror, contents := doc.Map(propertiesName), doc.Text(ContentsName)
 	have := contents.String()
 	if contents.Len() != len(utf16.Encode([]rune(have))) {
-		return false // it holds more than text
+		return false // it has more than text
 	}
 	want, differ := frontmatter.Mirrored(have, maps.Collect(mirror.All()), keys)
 	if len(differ) == 0 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// ChangeKind is the kind of a Change.
 type ChangeKind uint8
 
 const (
@@ -16,7 +15,6 @@ const (
 	Changed // the attachment's bytes
 )
 
-// Change is one difference between two listings.
 type Change struct {
 	Kind    ChangeKind
 	Path    string
@@ -24,10 +22,9 @@ type Change struct {
 	Entry   Entry  // the new one; for Removed, the old one
 }
 
-// Diff returns the steps from one listing to another, in an order in which each is valid
-// by itself: a name is free before it is taken, and a folder is empty before it is removed.
-// An entry with the same id at another path was renamed; what moved along with its folder
-// is not listed again. Both listings are results of List, from before and after a
+// Diff returns the steps from one listing to another, in an order in which each step is valid: a name is free before
+// it is used, and a folder is empty before it is removed. An entry with the same ID at another path was renamed;
+// entries that moved with their folder are not listed. Both listings are results of List, from before and after a
 // transaction.
 func Diff(before, after []Entry) []Change {
 	d := differ{at: make(map[string]*step), children: make(map[string]int)}
@@ -51,22 +48,20 @@ func replaceAll(before, after []Entry) []Change {
 	return out
 }
 
-// step is a pending change of an entry; from is "" for a new one, to for a removed one.
+// step is a pending change of an entry; from is "" for a new entry, to is "" for a removed one.
 type step struct {
 	from, to string
 	entry    Entry
 }
 
-// differ applies the steps to the tree of names.
 type differ struct {
-	at       map[string]*step // what each path holds at this point
-	children map[string]int   // how many names each folder holds
+	at       map[string]*step // by path, at this point
+	children map[string]int   // number of names in each folder
 	pending  []*step
 	left     []*step // pending after this pass
 	out      []Change
 }
 
-// pair plans a step for each entry.
 func (d *differ) pair(before, after []Entry) {
 	newAt, newByID := make(map[string]Entry, len(after)), unique(after)
 	for _, e := range after {
@@ -108,7 +103,6 @@ func (d *differ) pair(before, after []Entry) {
 	}
 }
 
-// unique returns the entries whose ids are at one path only, by id.
 func unique(list []Entry) map[string]Entry {
 	byID := make(map[string]Entry, len(list))
 	twice := make(map[string]bool)
@@ -140,7 +134,7 @@ func (d *differ) take(p string) {
 	d.children[parent(p)]--
 }
 
-// pass takes every step that is possible, and reports whether there was one.
+// pass applies every possible step, and reports whether there was one.
 func (d *differ) pass() bool {
 	before := len(d.out)
 	d.left = nil
@@ -154,7 +148,7 @@ func (d *differ) pass() bool {
 	return done || len(d.out) > before
 }
 
-// make takes one step, if its name is free and its folder exists.
+// make applies a step if its name is free and its folder exists.
 func (d *differ) make(s *step) bool {
 	switch {
 	case s.from == s.to: // it moved with its folder
@@ -184,7 +178,7 @@ func (d *differ) free(p string) bool {
 	return d.at[p] == nil && (dir == "" || d.at[dir] != nil && d.at[dir].entry.Type == TypeFolder)
 }
 
-// move renames s and everything below it. Children that are to stay get a step back.
+// move renames s and everything below it. Children that should stay get a step back.
 func (d *differ) move(s *step) {
 	from, to := s.from, s.to
 	moved := map[string]*step{from: s}
@@ -206,8 +200,8 @@ func (d *differ) move(s *step) {
 	}
 }
 
-// breakCycle splits the renaming of one file into a removal and a creation, so that steps
-// which wait for its name can proceed.
+// breakCycle splits the rename of one file into a removal and a creation, so that steps that wait for its name can
+// proceed.
 func (d *differ) breakCycle() bool {
 	for _, s := range d.pending {
 		if s.from != "" && s.to != "" && s.entry.Type != TypeFolder {

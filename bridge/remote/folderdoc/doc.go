@@ -1,5 +1,5 @@
-// Package folderdoc reads and writes folder documents: the Yjs documents in which a Relay
-// server lists the contents of shared folders.
+// Package folderdoc reads and writes folder documents: the Yjs documents in which a Relay server lists the contents
+// of shared folders.
 //
 //	folder := folderdoc.Open(doc)
 //	e, err := folder.Create(folderdoc.Entry{Path: "Projects/Plan.md", ID: id})
@@ -10,33 +10,30 @@
 //
 // # The document
 //
-// Two maps at its root have paths with a leading slash as keys:
+// Two root maps have paths with a leading slash as keys:
 //
 //	filemeta_v0   "/Projects/Plan.md" -> {id, version: 0, type, [mimetype, hash, synctime]}
 //	docs          "/Projects/Plan.md" -> id, of Markdown only
 //
-// A third map, folder_config, may hold the folder's name. The id of a Markdown or canvas
-// entry names its content document; an attachment's bytes are found by their hash; a
-// folder's id names nothing.
+// A third map, folder_config, may hold the folder's name. The ID of a Markdown or canvas entry names its content
+// document. The bytes of an attachment are found by their hash. The ID of a folder names nothing.
 //
 // # Content documents
 //
-// The document of a note has its text, "contents", and the map "users" of who wrote what.
-// Obsidian's plugin adds "frontmatter", a mirror of the properties. Mirror, Register and
-// EnsureNonEmpty keep what clients expect of them.
+// The document of a note has its text, "contents", and the map "users", which attributes clients. Obsidian's plugin
+// adds "frontmatter", a mirror of the properties. Mirror, Register and EnsureNonEmpty maintain what clients expect of
+// them.
 //
 // # The rules
 //
-// Clients delete people's files when these rules are broken, so every function here keeps
-// them. A Markdown entry is in both maps, written in one transaction; one that is not in
-// docs counts as deleted, and one in docs alone is from an older client. A rename is one
-// transaction that writes the new keys and deletes the old ones; receivers pair them by
-// id. The second client to create a path adopts the id that is there. A key with an empty
-// element is never written, and skipped when read. An entry is written after its content
-// has been synced, which is up to the caller.
+// Clients delete users' files when these rules are broken, so every function here keeps them. A Markdown entry is in
+// both maps, written in one transaction. An entry that is not in docs counts as deleted, and one that is only in docs
+// is from an older client. A rename is one transaction that writes the new keys and deletes the old ones; receivers
+// pair them by ID. The second client to create a path adopts the existing ID. A key with an empty element is never
+// written, and skipped when read. The caller must write an entry only after its content was synced.
 //
 // # Concurrency and errors
 //
-// All functions are safe for concurrent use; each change is one transaction. Errors are
-// *fs.PathError with ErrPath, ErrNotEmpty or a sentinel of io/fs.
+// All functions are safe for concurrent use; each change is one transaction. Errors are *fs.PathError with ErrPath,
+// ErrNotEmpty or a sentinel of io/fs.
 package folderdoc

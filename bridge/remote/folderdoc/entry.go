@@ -10,13 +10,11 @@ import (
 )
 
 // ErrPath is the error for a path that cannot be a key of a folder document.
-var ErrPath = errors.New("path cannot be in a shared folder")
+var ErrPath = errors.New("path is not valid in a shared folder")
 
-// ErrNotEmpty is the error for a folder with children.
 var ErrNotEmpty = errors.New("folder is not empty")
 
-// Types of entries. All others than TypeFolder, TypeMarkdown and TypeCanvas are
-// attachments, stored by their hash.
+// Types of entries. All except TypeFolder, TypeMarkdown and TypeCanvas are attachments, stored by their hash.
 const (
 	TypeFolder   = "folder"
 	TypeMarkdown = "markdown"
@@ -29,19 +27,18 @@ const (
 	TypeFile     = "file"
 )
 
-// Entry is a file or folder in a shared folder.
 type Entry struct {
 	Path string // relative, '/'-separated, no leading slash
-	ID   string // a UUID; "" for a folder without an entry of its own
+	ID   string // UUID; "" for a folder without an entry
 	Type string
-	// Of attachments only:
+	// Only for attachments:
 	Mimetype string
 	Hash     string // SHA-256 of the bytes, lower-case hex
 	SyncTime int64  // Unix milliseconds
 }
 
-// fileTypes has the type and the MIME type for each extension that Obsidian's plugin knows.
-// It goes by the types: it fetches attachments of TypeFile only if a person wants all files.
+// fileTypes has the type and the MIME type for each extension that Obsidian's plugin supports. The plugin decides by
+// type: it fetches attachments of TypeFile only if the user wants all files.
 var fileTypes = map[string]struct{ typ, mime string }{
 	".md":     {TypeMarkdown, "text/markdown"},
 	".canvas": {TypeCanvas, "application/canvas+json"},
@@ -81,7 +78,6 @@ var fileTypes = map[string]struct{ typ, mime string }{
 	".ts":   {TypeFile, "application/typescript"},
 }
 
-// TypeOf returns the entry type and MIME type of a file by its name.
 func TypeOf(name string) (typ, mimetype string) {
 	if t, ok := fileTypes[strings.ToLower(path.Ext(name))]; ok {
 		return t.typ, t.mime
@@ -111,7 +107,7 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// key returns the map key of a valid path; pathOf is its inverse, "" for an invalid one.
+// key returns the map key of a valid path; pathOf is its inverse, "" for an invalid key.
 func key(p string) string { return "/" + p }
 
 func pathOf(key string) string {
@@ -126,7 +122,7 @@ func parent(p string) string { return p[:max(strings.LastIndexByte(p, '/'), 0)] 
 
 func below(dir, p string) bool { return strings.HasPrefix(p, dir+"/") }
 
-// readMeta parses a value of filemeta_v0; ok is false for another version of the format.
+// readMeta parses a value of filemeta_v0; ok is false for other versions of the format.
 func readMeta(p string, value any) (e Entry, ok bool) {
 	m, _ := value.(map[string]any)
 	e = Entry{Path: p}

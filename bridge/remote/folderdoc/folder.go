@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Names of the root types.
 const (
 	metaName   = "filemeta_v0"
 	docsName   = "docs"
@@ -17,14 +16,13 @@ const (
 	nameKey    = "name"
 )
 
-// Folder is a folder document.
 type Folder struct {
 	doc        *ycrdt.Doc
 	docs, meta *ycrdt.Map
 	config     *ycrdt.Map
 }
 
-// Open returns doc, which may be empty, as a folder document.
+// Open interprets doc, which may be empty, as a folder document.
 func Open(doc *ycrdt.Doc) *Folder {
 	return &Folder{doc, doc.Map(docsName), doc.Map(metaName), doc.Map(configName)}
 }
@@ -36,15 +34,13 @@ func (f *Folder) Name() string {
 	return name
 }
 
-// SetName sets the folder's name.
 func (f *Folder) SetName(name string) {
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
 		_ = f.config.Set(tx, nameKey, name) // a string always has a Yjs form
 	})
 }
 
-// List returns the entries, sorted by path, and the folders that have no entry but are
-// part of paths.
+// List returns the entries and the implicit folders of their paths, sorted by path.
 func (f *Folder) List() []Entry {
 	var entries map[string]Entry
 	// A transaction sees both maps in one state.
@@ -53,13 +49,11 @@ func (f *Folder) List() []Entry {
 	return slices.SortedFunc(maps.Values(entries), func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// Get returns the entry at path p, and whether there is one.
 func (f *Folder) Get(p string) (e Entry, ok bool) {
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) { e, ok = f.at(tx, p) })
 	return e, ok
 }
 
-// Holds reports whether an entry has the id.
 func (f *Folder) Holds(id string) (holds bool) {
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
 		for _, e := range f.read(tx) {
@@ -77,7 +71,7 @@ func (f *Folder) read(tx *ycrdt.Txn) map[string]Entry {
 			continue
 		}
 		if _, exists := entries[p]; exists && k != key(p) {
-			continue // the key with a slash wins
+			continue // the key with a slash takes precedence
 		}
 		if e, ok := f.entry(tx, k); ok {
 			entries[p] = e
@@ -98,8 +92,8 @@ func (f *Folder) at(tx *ycrdt.Txn, p string) (Entry, bool) {
 	return f.entry(tx, p)
 }
 
-// entry reads key k of both maps. Markdown counts only if docs has it, and an entry of
-// docs alone is Markdown of an older client.
+// entry reads key k of both maps. Markdown counts only if docs has it. An entry that is only in docs is Markdown of
+// an older client.
 func (f *Folder) entry(tx *ycrdt.Txn, k string) (Entry, bool) {
 	p := strings.TrimPrefix(k, "/")
 	docs, _ := f.docs.GetIn(tx, k)
@@ -113,8 +107,8 @@ func (f *Folder) entry(tx *ycrdt.Txn, k string) (Entry, bool) {
 	return e, ok && (inDocs || e.Type != TypeMarkdown)
 }
 
-// metaAt returns the value of key k in filemeta_v0. Relay writes plain objects; that of another
-// client may be a map of its own, which is returned as the object that it holds.
+// metaAt returns the value of key k in filemeta_v0. Relay writes plain objects. Another client may write a nested
+// map, which metaAt converts to an object.
 func (f *Folder) metaAt(tx *ycrdt.Txn, k string) (value any, ok bool) {
 	value, ok = f.meta.GetIn(tx, k)
 	if m, nested := value.(*ycrdt.Map); nested {
@@ -127,8 +121,8 @@ func (f *Folder) metaAt(tx *ycrdt.Txn, k string) (value any, ok bool) {
 	return value, ok
 }
 
-// addParents adds the folders in the paths of entries. A file with children becomes a
-// folder, so that the children can be reached.
+// addParents adds the folders in the paths of entries. A file with children becomes a folder, so that its children
+// are reachable.
 func addParents(entries map[string]Entry) {
 	for _, p := range slices.Collect(maps.Keys(entries)) {
 		for dir := parent(p); dir != ""; dir = parent(dir) {

@@ -19,35 +19,34 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// document is a document with its websockets. The server's lock protects it.
+// document is a document with its websockets. The server's lock guards it.
 type document struct {
 	id      string
 	doc     *ycrdt.Doc
 	clients map[*client]bool
-	torn    bool              // the store has a part of it only
-	index   map[string][]byte // snapshots of the documents whose channel this is
+	torn    bool              // the store has only part of it
+	index   map[string][]byte // if it is a channel: snapshots of its documents
 
-	// The following are those of a loaded document.
+	// Only of a loaded document:
 	loaded  bool
 	channel string
-	user    string    // of the token that had it loaded
+	user    string    // user of the token that loaded it
 	used    time.Time // when the last request or websocket ended
-	pending [][]byte  // updates of the next event
+	pending [][]byte  // updates for the next event
 }
 
-// client is one websocket.
 type client struct {
 	conn       *websocket.Conn
 	out        chan []byte
 	end        context.CancelFunc
-	user       string // of its token
-	subscribed bool   // protected by the server's lock
+	user       string // from its token
+	subscribed bool   // guarded by the server's lock
 }
 
-// queued is the number of frames that wait for a client at most.
+// queued bounds the queued frames of a client.
 const queued = 1024
 
-// stored returns a document, which it creates unless it exists. The caller holds the lock.
+// stored returns a document, and creates it if necessary. The caller holds the lock.
 func (s *Server) stored(id string) *document {
 	d := s.docs[id]
 	if d == nil {
@@ -57,8 +56,8 @@ func (s *Server) stored(id string) *document {
 	return d
 }
 
-// load returns a document, which it loads unless it is loaded. channel and user are those of
-// the request's token. The caller holds the lock.
+// load returns a document, and loads it if necessary. channel and user are those of the request's token. The caller
+// holds the lock.
 func (s *Server) load(id, channel, user, by string) (*document, error) {
 	d := s.stored(id)
 	if d.torn {
@@ -79,7 +78,7 @@ func (s *Server) load(id, channel, user, by string) (*document, error) {
 	return d, nil
 }
 
-// evict unloads a document that nobody has used for twice the time between checkpoints.
+// evict unloads a document that was not used for two checkpoint intervals.
 func (s *Server) evict(d *document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +94,8 @@ func (s *Server) evict(d *document) {
 	d.loaded = false
 }
 
-// apply applies an update, and tells the websockets of the document and, some time later, of
-// its channel. user is that of the websocket which sent it. The caller holds the lock.
+// apply applies an update. It sends it to the websockets of the document at once, and to those of its channel a
+// moment later. user is that of the sending websocket. The caller holds the lock.
 func (s *Server) apply(d *document, update []byte, user string) error {
 	before, known := d.doc.Snapshot().Encode(), d.doc.StateVector()
 	if err := d.doc.ApplyUpdate(update, nil); err != nil {
@@ -121,7 +120,7 @@ func (s *Server) apply(d *document, update []byte, user string) error {
 	return nil
 }
 
-// ownChanges returns what fn changes as one update, nil if it changes nothing.
+// ownChanges returns the changes of fn as one update, nil if there are none.
 func (s *Server) ownChanges(d *document, fn func()) []byte {
 	var made [][]byte
 	cancel := d.doc.OnUpdate(func(update []byte, _ any) { made = append(made, update) })
@@ -141,8 +140,7 @@ func merged(updates [][]byte) []byte {
 	return update
 }
 
-// broadcast sends a change to the document's websockets, that of its sender included, and has
-// it be part of the next event.
+// broadcast sends a change to the document's websockets, including the sender's, and adds it to the next event.
 func (s *Server) broadcast(d *document, update []byte) {
 	for c := range d.clients {
 		c.send(ysync.AppendUpdate(nil, update))
@@ -152,10 +150,9 @@ func (s *Server) broadcast(d *document, update []byte) {
 	}
 }
 
-// eventDelay is how long changes wait to be reported as one event.
 const eventDelay = time.Second
 
-// event is what the channel is told of a document. The order of its fields is that of the wire.
+// event reports a change of a document to its channel. The order of its fields is that of the wire.
 type event struct {
 	ID        string            `cbor:"event_id"`
 	Type      string            `cbor:"event_type"`
@@ -163,7 +160,7 @@ type event struct {
 	Timestamp int64             `cbor:"timestamp"`
 	User      *string           `cbor:"user"`
 	Metadata  map[string]string `cbor:"metadata"`
-	Update    []uint16          `cbor:"update"` // bytes, which are so encoded as an array of integers
+	Update    []uint16          `cbor:"update"` // bytes, which this type encodes as an array of integers
 }
 
 // report sends the event of a document's changes to the subscribers of its channel.
@@ -196,7 +193,6 @@ func (s *Server) report(d *document) {
 	}
 }
 
-// register enters clients that the document did not know as those of a user.
 func register(doc *ycrdt.Doc, user string, known ycrdt.StateVector) {
 	users := doc.Map("users")
 	for id := range doc.StateVector() {
@@ -217,7 +213,7 @@ func register(doc *ycrdt.Doc, user string, known ycrdt.StateVector) {
 	}
 }
 
-// tombstone removes entries of a folder's document whose paths lead out of it.
+// tombstone removes entries of a folder's document whose paths lead outside the folder.
 func tombstone(doc *ycrdt.Doc) {
 	for _, root := range []string{"filemeta_v0", "docs"} {
 		m := doc.Map(root)
@@ -229,7 +225,7 @@ func tombstone(doc *ycrdt.Doc) {
 	}
 }
 
-// send queues a frame. That of a client which does not keep up is dropped.
+// send queues a frame. It drops the frame if the client's queue is full.
 func (c *client) send(frame []byte) {
 	select {
 	case c.out <- frame:
@@ -237,7 +233,6 @@ func (c *client) send(frame []byte) {
 	}
 }
 
-// connect serves a websocket until either side ends it.
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if id != r.PathValue("again") {
@@ -317,7 +312,7 @@ func (c *client) write(ctx context.Context) {
 	}
 }
 
-// take handles a frame. What is malformed, or not permitted, is dropped.
+// take handles a frame. It drops malformed frames and those without permission.
 func (s *Server) take(d *document, c *client, f ysync.Frame, p token.Permission) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -343,7 +338,6 @@ func (s *Server) take(d *document, c *client, f ysync.Frame, p token.Permission)
 	}
 }
 
-// subdocs answers a query with what the index of a folder has.
 func (s *Server) subdocs(folder *document, ids []string) []byte {
 	type subdoc struct {
 		Snapshot []byte `cbor:"snapshot"`

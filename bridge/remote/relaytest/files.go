@@ -10,12 +10,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
-// fileClaims returns the claims of a request for an attachment with a file token.
 func (s *Server) fileClaims(w http.ResponseWriter, r *http.Request) (c token.Claims, ok bool) {
 	if c, ok = s.claims(w, r); !ok {
 		return c, false
 	}
-	code := http.StatusUnauthorized // also of a server without keys
+	code := http.StatusUnauthorized // also for a server without keys
 	switch {
 	case c.Scope.Kind == token.File && c.Scope.ID == r.PathValue("id"):
 		return c, true
@@ -29,7 +28,7 @@ func (s *Server) fileClaims(w http.ResponseWriter, r *http.Request) (c token.Cla
 	return c, false
 }
 
-// PutFile has the document with that id hold the bytes of an attachment, and returns their hash.
+// PutFile stores the bytes of an attachment for the document with that ID, and returns their hash.
 func (s *Server) PutFile(id string, data []byte) (hash string) {
 	sum := sha256.Sum256(data)
 	hash = hex.EncodeToString(sum[:])
@@ -51,7 +50,7 @@ func (s *Server) uploadURL(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// downloadURL also gives a server token a URL, which its own download then refuses.
+// downloadURL returns a URL even for a server token; the download itself then refuses that token.
 func (s *Server) downloadURL(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.claims(w, r)
 	if ok && c.OnServer() && r.URL.Query().Get("hash") != "" {
@@ -93,5 +92,5 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "File not found")
 		return
 	}
-	_, _ = w.Write(data) // the client has gone
+	_, _ = w.Write(data) // fails if the client has disconnected
 }

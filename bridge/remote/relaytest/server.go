@@ -19,21 +19,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Options configure a Server.
 type Options struct {
-	Keys token.Ring // which sign and are trusted, the first one for the server; none lets everybody in
-	URL  string     // the url in the server's configuration, which it gives clients; "" is its address
+	Keys token.Ring // trusted keys; the first one signs for the server; without keys every request is allowed
+	URL  string     // url in the server's configuration, given to clients; "" is its address
 	Port string     // "" for any that is free
-	// Types are the allowed_token_types of the keys; nil is their default, document and file.
+	// Types are the allowed_token_types of the keys; nil is the default, document and file.
 	Types []token.ScopeKind
-	// Checkpoint is the time between checkpoints; 0 is their default, ten seconds.
+	// Checkpoint is the time between checkpoints; 0 is the default, ten seconds.
 	Checkpoint time.Duration
 }
 
-// AllTypes has HTTP accept every type of token.
+// AllTypes makes HTTP accept every type of token.
 var AllTypes = []token.ScopeKind{token.Server, token.Doc, token.File, token.Prefix}
 
-// Server is a stand-in for relay-server.
 type Server struct {
 	o        Options
 	audience string
@@ -41,18 +39,17 @@ type Server struct {
 	ctx      context.Context // ends with the server
 	end      context.CancelFunc
 
-	mu      sync.Mutex // protects the following and all documents
+	mu      sync.Mutex // guards the fields below and all documents
 	docs    map[string]*document
-	files   map[string][]byte // by document id and hash
+	files   map[string][]byte // by document ID and hash
 	loads   []Load
-	refused int // see Refused
+	refused int
 }
 
-// Load is a document that was loaded.
 type Load struct {
 	Document string
-	Channel  string // the document's own id if the request gave none
-	By       string // the last element of the request's path, or "subdoc" for the document of a channel
+	Channel  string // the document's own ID if the request had none
+	By       string // last element of the request's path, or "subdoc" for the document of a channel
 }
 
 // New starts a server, which runs until the end of the test.
@@ -98,16 +95,14 @@ func New(t testing.TB, o Options) *Server {
 	return s
 }
 
-// Close ends the server before the test does.
 func (s *Server) Close() {
 	s.end() // ends the websockets
 	s.http.Close()
 }
 
-// Address returns the server's address as relayfs takes it.
 func (s *Server) Address() string { return "ys" + strings.TrimPrefix(s.http.URL, "http") }
 
-// Mint returns a token for an hour with the given claims and the server's audience.
+// Mint returns a token with the given claims and the server's audience, valid for an hour.
 func (s *Server) Mint(t testing.TB, c token.Claims) string {
 	t.Helper()
 	c.Issued, c.Expires, c.Audience = time.Now(), time.Now().Add(time.Hour), s.audience
@@ -118,7 +113,7 @@ func (s *Server) Mint(t testing.TB, c token.Claims) string {
 	return text
 }
 
-// Put has a document that is not loaded contain an update.
+// Put applies an update to a document without loading it.
 func (s *Server) Put(t testing.TB, id string, update []byte) {
 	t.Helper()
 	s.mu.Lock()
@@ -135,14 +130,12 @@ func (s *Server) Index(folder, id string) {
 	s.stored(folder).index[id] = s.stored(id).doc.Snapshot().Encode()
 }
 
-// Loads returns what was loaded so far, in order.
 func (s *Server) Loads() []Load {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.loads)
 }
 
-// Documents returns the ids of all documents, in no order.
 func (s *Server) Documents() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,8 +178,8 @@ func (s *Server) Text(id string) string {
 	return d.doc.Text("contents").String()
 }
 
-// Truncate has the store hold a part of a document only, as a full disk does. It is unloaded,
-// and cannot be loaded again.
+// Truncate leaves only part of a document in the store, as a full disk does. It unloads the document, which cannot be
+// loaded again.
 func (s *Server) Truncate(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,8 +190,8 @@ func (s *Server) Truncate(id string) {
 	}
 }
 
-// Unload unloads a document that has no websocket, as the server does after some time, and
-// reports whether it has none.
+// Unload unloads a document without websockets, as the server does after some time. It reports whether the document
+// has none.
 func (s *Server) Unload(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,7 +203,7 @@ func (s *Server) Unload(id string) bool {
 	return true
 }
 
-// Users returns the entries of a document's map of users, in the order of each user's.
+// Users returns the users map of a document: the clients of each user, in order.
 func (s *Server) Users(id string) map[string][]ycrdt.ClientID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +224,7 @@ func (s *Server) Users(id string) map[string][]ycrdt.ClientID {
 	return found
 }
 
-// Restart ends every websocket, unloads all documents, and forgets the record of loads.
+// Restart ends every websocket, unloads all documents, and clears the record of loads.
 func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,22 +239,20 @@ func (s *Server) Restart() {
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the client has gone
+	_ = json.NewEncoder(w).Encode(v) // fails if the client has disconnected
 }
 
-// refuse answers as relay-server does.
+// refuse answers with relay-server's text.
 func refuse(w http.ResponseWriter, code int, reason string) {
 	w.WriteHeader(code)
-	_, _ = io.WriteString(w, "Something went wrong: "+reason) // the client has gone
+	_, _ = io.WriteString(w, "Something went wrong: "+reason) // fails if the client has disconnected
 }
 
-// Errors of tokens.
 var (
 	errNoToken = errors.New("no token provided")
 	errType    = errors.New("the token is not valid for the requested resource")
 )
 
-// verify returns the claims of a token.
 func (s *Server) verify(text string) (token.Claims, error) {
 	if len(s.keys()) == 0 {
 		return token.Claims{Scope: token.Scope{Kind: token.Server, Permission: token.Full}}, nil
@@ -269,7 +260,7 @@ func (s *Server) verify(text string) (token.Claims, error) {
 	switch {
 	case text == "":
 		return token.Claims{}, errNoToken
-	case strings.Contains(text, "."): // y-sweet's form of a key's id
+	case strings.Contains(text, "."): // y-sweet's form with a key ID
 		return token.Claims{}, errors.New("the token is not a valid format")
 	}
 	c, err := s.keys().Verify(text, s.audience, time.Now())
@@ -279,8 +270,7 @@ func (s *Server) verify(text string) (token.Claims, error) {
 	return c, err
 }
 
-// claims returns the claims of the request's token, whose type HTTP has to allow; ok is false if
-// it was refused.
+// claims returns the claims of the request's token, whose type HTTP must allow; ok is false if it was refused.
 func (s *Server) claims(w http.ResponseWriter, r *http.Request) (c token.Claims, ok bool) {
 	c, err := s.verify(requestToken(r))
 	if err == nil && len(s.keys()) > 0 && !slices.Contains(s.o.Types, c.Scope.Kind) {
@@ -292,7 +282,6 @@ func (s *Server) claims(w http.ResponseWriter, r *http.Request) (c token.Claims,
 	return c, err == nil
 }
 
-// base returns the address for the next request of a client.
 func (s *Server) base(r *http.Request) string { return cmp.Or(s.o.URL, "http://"+r.Host) }
 
 func requestToken(r *http.Request) string {
@@ -302,7 +291,6 @@ func requestToken(r *http.Request) string {
 	return r.URL.Query().Get("token")
 }
 
-// onDoc returns the claims of a request for a document, and what they permit.
 func (s *Server) onDoc(w http.ResponseWriter, r *http.Request) (c token.Claims, p token.Permission, ok bool) {
 	if c, ok = s.claims(w, r); !ok {
 		return c, p, false
@@ -397,7 +385,7 @@ func (s *Server) asUpdate(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	_, _ = w.Write(update) // the client has gone
+	_, _ = w.Write(update) // fails if the client has disconnected
 }
 
 func (s *Server) update(w http.ResponseWriter, r *http.Request) {
@@ -423,7 +411,7 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// versions fails, as it does on a store of files. It loads nothing.
+// versions fails, as on a file store. It loads nothing.
 func (s *Server) versions(w http.ResponseWriter, r *http.Request) {
 	if _, _, ok := s.onDoc(w, r); ok {
 		refuse(w, http.StatusInternalServerError, "Version listing is not supported by this store")

@@ -16,7 +16,7 @@ var (
 	ErrAudience  = errors.New("token is for another server")
 )
 
-// Permission is what a token allows on a document or file.
+// Permission is a token's permission for a document or file.
 type Permission uint8
 
 const (
@@ -34,7 +34,7 @@ func (p Permission) String() string { return permissionNames[p] }
 // MarshalText returns "read-only" or "full".
 func (p Permission) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText parses what MarshalText returns. The error wraps ErrMalformed.
+// UnmarshalText parses the form of MarshalText. The error wraps ErrMalformed.
 func (p *Permission) UnmarshalText(text []byte) error {
 	i := slices.Index(permissionNames, string(text))
 	if i < 0 {
@@ -44,7 +44,7 @@ func (p *Permission) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ScopeKind is the kind of resource that a token covers, as the legacy format numbers them.
+// ScopeKind is the kind of resource that a token covers. The numbers are those of the legacy format.
 type ScopeKind uint8
 
 const (
@@ -56,10 +56,9 @@ const (
 
 var scopeNames = []string{"server", "doc", "file", "prefix"}
 
-// Scope is the resource that a token covers.
 type Scope struct {
 	Kind       ScopeKind
-	ID         string // Doc, File: the document's id; Prefix: the prefix of ids
+	ID         string // Doc, File: document ID; Prefix: prefix of IDs
 	Permission Permission
 	Hash       string // File: SHA-256 of the bytes in lower-case hex
 }
@@ -77,7 +76,7 @@ func (s Scope) String() string {
 	return scopeNames[s.Kind] + ":" + id + ":" + permissionScopes[s.Permission]
 }
 
-// ParseScope parses what String returns. The error wraps ErrMalformed.
+// ParseScope parses the form of String. The error wraps ErrMalformed.
 func ParseScope(text string) (Scope, error) {
 	if text == scopeNames[Server] {
 		return Scope{Kind: Server, Permission: Full}, nil
@@ -99,18 +98,17 @@ func ParseScope(text string) (Scope, error) {
 	return s, nil
 }
 
-// Claims are the statements of a token.
 type Claims struct {
 	Scope    Scope
-	User     string    // who makes the changes, "" for nobody in particular
+	User     string    // author of changes, "" for none
 	Expires  time.Time // zero means never
-	KeyID    string    // the key that signed it, "" if unnamed
-	Audience string    // CWT: the URL of the server that it is for
-	Channel  string    // CWT: the folder document that gets the document's events
+	KeyID    string    // ID of the key that signed it, "" if unnamed
+	Audience string    // CWT: URL of the server that it is for
+	Channel  string    // CWT: folder document that receives the document's events
 	Issued   time.Time // CWT
 }
 
-// OnDoc returns what the token allows on a document; ok is false if it does not cover that.
+// OnDoc returns the token's permission for a document; ok is false if the token does not cover it.
 func (c Claims) OnDoc(id string) (p Permission, ok bool) {
 	switch c.Scope.Kind {
 	case Server:
@@ -123,5 +121,5 @@ func (c Claims) OnDoc(id string) (p Permission, ok bool) {
 	return ReadOnly, false
 }
 
-// OnServer reports whether this is a server token, which allows everything.
+// OnServer reports whether this is a server token, which permits everything.
 func (c Claims) OnServer() bool { return c.Scope.Kind == Server }

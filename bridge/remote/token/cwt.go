@@ -24,7 +24,7 @@ const (
 
 // Algorithm numbers of COSE (RFC 9053).
 const (
-	algHMAC64  = 4 // HMAC-SHA-256 cut to 64 bits, which relay-server writes
+	algHMAC64  = 4 // HMAC-SHA-256 truncated to 64 bits, used by relay-server
 	algHMAC256 = 5
 	algES256   = -7
 	algEdDSA   = -8
@@ -46,7 +46,7 @@ type coseHeader struct {
 	KeyID     []byte `cbor:"4,keyasint,omitempty"`
 }
 
-// cwtClaims are the claims on the wire; the last two are relay-server's own.
+// cwtClaims are the claims in wire format; the last two are relay-server's extensions.
 type cwtClaims struct {
 	Issuer   string `cbor:"1,keyasint,omitempty"`
 	Subject  string `cbor:"2,keyasint,omitempty"`
@@ -57,10 +57,9 @@ type cwtClaims struct {
 	Channel  string `cbor:"-80202,keyasint,omitempty"`
 }
 
-// contexts separate the two kinds of message, by their tags, in the input of the signature.
+// contexts are the context strings in the input of a signature, by message tag.
 var contexts = map[uint64]string{tagMac0: "MAC0", tagSign1: "Signature1"}
 
-// signedBytes is the input of the signature.
 type signedBytes struct {
 	_         struct{} `cbor:",toarray"`
 	Context   string
@@ -75,7 +74,7 @@ func toSign(tag uint64, protected, payload []byte) ([]byte, error) {
 
 func isCWT(data []byte) bool { return len(data) > 2 && data[0] == 0xd8 && data[1] == tagCWT }
 
-// cose returns the tag of the messages that the key signs, and its algorithm.
+// cose returns the tag of messages that the key signs, and its algorithm.
 func (k *Key) cose() (tag uint64, alg int64) {
 	switch k.alg {
 	case HMAC:
@@ -86,7 +85,7 @@ func (k *Key) cose() (tag uint64, alg int64) {
 	return tagSign1, algES256
 }
 
-// verifies reports whether k signed over, with the COSE algorithm alg under that tag.
+// verifies reports whether sig is a signature of over by k, with the COSE algorithm alg under that tag.
 func (k *Key) verifies(tag uint64, alg int64, over, sig []byte) bool {
 	if own, _ := k.cose(); tag != own {
 		return false
@@ -133,7 +132,7 @@ func (k *Key) mac(over []byte) []byte {
 	return h.Sum(nil)
 }
 
-// strict rejects a token that two readers could understand in two ways.
+// strict rejects tokens that different parsers could interpret differently.
 var strict = func() cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, MaxNestedLevels: 8,
@@ -145,7 +144,7 @@ var strict = func() cbor.DecMode {
 	return mode
 }()
 
-// parseCWT decodes a token, tags required.
+// parseCWT decodes a token, which must have its tags.
 func parseCWT(data []byte) (parsed, error) {
 	var outer, inner cbor.RawTag
 	var msg coseMessage
@@ -213,7 +212,7 @@ func wireClaims(c Claims) cwtClaims {
 	return b
 }
 
-// toUnix returns t in Unix seconds, and 0 for the zero time; fromUnix is its inverse.
+// toUnix returns t in Unix seconds, 0 for the zero time; fromUnix is its inverse.
 func toUnix(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -13,7 +13,6 @@ import (
 	"time"
 )
 
-// Algorithm is how a key signs.
 type Algorithm uint8
 
 const (
@@ -23,15 +22,14 @@ const (
 	Ed25519                  // CWT with EdDSA
 )
 
-// Sizes of secrets in bytes. They tell the two kinds apart.
+// Sizes of secrets in bytes, which distinguish the two kinds.
 const (
 	legacySize = 30
 	hmacSize   = 32
 )
 
-// Key signs and verifies tokens.
 type Key struct {
-	id     string // which tokens of this key carry, "" for none
+	id     string // included in tokens of this key, "" for none
 	alg    Algorithm
 	secret []byte // Legacy, HMAC
 	ec     *ecdsa.PrivateKey
@@ -49,9 +47,8 @@ func GenerateKey(id string, alg Algorithm) (*Key, error) {
 	return newKey(id, &Key{alg: alg, secret: secret})
 }
 
-// ParsePrivateKey parses a key: base64 of 30 bytes is Legacy, of 32 bytes HMAC; PEM
-// (PKCS #8, or SEC 1 for EC) is ES256 or Ed25519. id names the key and may be "". The
-// error wraps ErrMalformed.
+// ParsePrivateKey parses a key: base64 of 30 bytes is Legacy, of 32 bytes HMAC; PEM (PKCS #8, or SEC 1 for EC) is
+// ES256 or Ed25519. id names the key and may be "". The error wraps ErrMalformed.
 func ParsePrivateKey(id, text string) (*Key, error) {
 	if block, _ := pem.Decode([]byte(text)); block != nil {
 		return parsePEM(id, block)
@@ -100,19 +97,19 @@ func newKey(id string, k *Key) (*Key, error) {
 	return k, nil
 }
 
-// ValidID reports whether s can name a document or a key: letters, digits, - and _.
+// ValidID reports whether s is a valid ID of a document or key: letters, digits, - and _.
 func ValidID(s string) bool {
 	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return s != "" && strings.Trim(s, allowed) == ""
 }
 
-// Secret returns the text of a Legacy or HMAC key, for ParsePrivateKey; else "".
+// Secret returns the text of a Legacy or HMAC key for ParsePrivateKey, "" for other keys.
 func (k *Key) Secret() string { return base64.RawURLEncoding.EncodeToString(k.secret) }
 
-// IsLegacy reports whether the key's tokens are y-sweet's own, which name no channel and no server.
+// IsLegacy reports whether the key's tokens have y-sweet's own format, without a channel or server.
 func (k *Key) IsLegacy() bool { return k.alg == Legacy }
 
-// ID returns the name that tokens of the key carry, "" for none.
+// ID returns the ID that the key's tokens include, "" for none.
 func (k *Key) ID() string { return k.id }
 
 // Mint returns a signed token; its KeyID is the key's own. A Legacy token cannot carry
@@ -124,7 +121,6 @@ func (k *Key) Mint(c Claims) (string, error) {
 	return k.mintCWT(c)
 }
 
-// Ring is the keys that a server trusts.
 type Ring []*Key
 
 // Verify checks a token's signature, audience and time, and returns its claims. audience
@@ -149,7 +145,7 @@ func (r Ring) Verify(text, audience string, now time.Time) (Claims, error) {
 	return claims, nil
 }
 
-// signed reports whether one of the keys signed t, or the one that t names, if it names one.
+// signed reports whether one of the keys signed t. If t has a KeyID, only that key counts.
 func (r Ring) signed(t parsed) bool {
 	for _, k := range r {
 		if (t.claims.KeyID == "" || k.id == t.claims.KeyID) && t.signedBy(k) {
@@ -159,21 +155,21 @@ func (r Ring) signed(t parsed) bool {
 	return false
 }
 
-// Inspect returns the claims of a token without verifying them. A client that holds no
-// key learns the token's scope and expiry from it.
+// Inspect returns the claims of a token without verification, for a client that has no key but needs the token's
+// scope and expiry.
 func Inspect(text string) (Claims, error) {
 	t, err := parse(text)
 	return t.claims, err
 }
 
-// parsed is a decoded token of either kind, not yet verified.
+// parsed is a decoded, unverified token of either kind.
 type parsed struct {
 	claims   Claims
 	cwt      bool
 	signedBy func(k *Key) bool
 }
 
-// maxToken bounds the text of a token; real ones have some 200 bytes.
+// maxToken bounds the text of a token in bytes; real tokens have some 200.
 const maxToken = 8 << 10
 
 func parse(text string) (parsed, error) {

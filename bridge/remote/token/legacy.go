@@ -15,11 +15,10 @@ import (
 //	payload: permission, Option<expiry in Unix milliseconds>
 //	bytes:   SHA-256(payload || key)
 //
-// preceded by the key's name and a dot if the key has a name. A permission is its
-// number and fields: 1 Doc{id, authorization[, Option<user>]}, 2 File{hash,
-// authorization, Option<content type>, Option<content length>, id[,
-// Option<user>]}, 3 Prefix{prefix, authorization[, Option<user>]}. y-sweet writes no
-// user, relay-server may; both are accepted.
+// after the key's name and a dot if the key has a name. A permission is its number and fields: 1 Doc{id,
+// authorization[, Option<user>]}, 2 File{hash, authorization, Option<content type>, Option<content length>, id[,
+// Option<user>]}, 3 Prefix{prefix, authorization[, Option<user>]}. y-sweet writes no user, relay-server may; both
+// forms are accepted.
 
 // legacyTail is the length in bytes of the length-prefixed hash at the end.
 const legacyTail = 1 + sha256.Size
@@ -46,7 +45,7 @@ func (k *Key) mintLegacy(c Claims) string {
 	return text
 }
 
-// appendPermission omits the user if there is none: every server accepts that layout.
+// appendPermission omits the user if there is none, since every server accepts that layout.
 func appendPermission(b []byte, c Claims) []byte {
 	s := c.Scope
 	b = appendVarint(b, uint64(s.Kind))
@@ -69,8 +68,8 @@ func appendString(b []byte, s string) []byte {
 	return append(appendVarint(b, uint64(len(s))), s...)
 }
 
-// appendVarint appends an integer as bincode does: up to 250 in one byte, else a byte
-// that gives the width, and the number.
+// appendVarint appends an integer in bincode's form: up to 250 in one byte, otherwise a byte for the width and the
+// number.
 func appendVarint(b []byte, n uint64) []byte {
 	switch {
 	case n < 251:
@@ -102,7 +101,7 @@ func parseLegacy(keyID string, data []byte) (parsed, error) {
 	return parsed{}, bad
 }
 
-// bincode decodes. After the first error it returns zeros and failed is set.
+// bincode is a decoder. After the first error it returns zeros and failed is set.
 type bincode struct {
 	rest   []byte
 	failed bool
@@ -134,7 +133,7 @@ func (d *bincode) claims(withUser bool) (c Claims) {
 		c.User = d.string()
 	}
 	if d.option() {
-		const never = 253402300799_000 // the end of the year 9999, which UnixMilli cannot overflow
+		const never = 253402300799_000 // end of the year 9999, which UnixMilli accepts
 		c.Expires = time.UnixMilli(int64(min(d.varint(), never))).UTC()
 	}
 	return c

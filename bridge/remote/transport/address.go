@@ -8,34 +8,30 @@ import (
 	"strings"
 )
 
-// Kind is the protocol of a server.
 type Kind uint8
 
 const (
 	// YSweet is y-sweet and relay-server: a token and a socket for each document.
 	YSweet Kind = iota
-	// YWebsocket is y-websocket: a socket for each document, its room.
+	// YWebsocket is y-websocket: a socket for each document (room).
 	YWebsocket
 	// Hocuspocus has one socket for all documents.
 	Hocuspocus
-	// Relay is YSweet with a control plane, which names the server and makes the tokens.
+	// Relay is YSweet with a control plane, which selects the server and issues the tokens.
 	Relay
 )
 
-// Address is the address and protocol of a server.
 type Address struct {
 	Kind  Kind
-	URL   *url.URL // http or https for YSweet and Relay (its control plane), else ws or wss; no user, no query
+	URL   *url.URL // http or https for YSweet and Relay (control plane), otherwise ws or wss; no user, no query
 	Token string   // "" for none
-	// Audience is what minted tokens name as their audience: the server's url in its own
-	// configuration. "" is URL.
+	// Audience is the audience of minted tokens: the server's url in its own configuration. "" is URL.
 	Audience string
 }
 
-// ErrAddress is the error for a text that is no address of a server.
 var ErrAddress = errors.New("is not the address of a server")
 
-// schemes has the protocol, and the scheme of its URL, by the scheme of an address.
+// schemes maps the scheme of an address to the protocol and the scheme of its URL.
 var schemes = map[string]struct {
 	kind Kind
 	url  string
@@ -72,7 +68,6 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// checkPort refuses a port that no machine has.
 func checkPort(u *url.URL) error {
 	if u.Port() == "" {
 		return nil
@@ -83,7 +78,6 @@ func checkPort(u *url.URL) error {
 	return nil
 }
 
-// String returns the address without the token.
 func (a Address) String() string {
 	for scheme, s := range schemes {
 		if s.kind == a.Kind && s.url == a.URL.Scheme {
@@ -93,12 +87,10 @@ func (a Address) String() string {
 	return a.URL.Redacted()
 }
 
-// uuidLen is the length of a UUID in its usual form.
 const uuidLen = 36
 
-// DocumentName returns the server's name of a document in a folder. Relay joins the UUID of
-// the relay and that of the document by '-', also for the folder; elsewhere the id is the
-// name.
+// DocumentName returns the server's name of a document in a folder. Relay joins the UUIDs of the relay and the
+// document with '-', also for the folder; on other servers the ID is the name.
 func DocumentName(folder, id string) string {
 	if relay, _, ok := SplitRelay(folder); ok && isUUID(id) {
 		return relay + "-" + id
@@ -106,8 +98,7 @@ func DocumentName(folder, id string) string {
 	return id
 }
 
-// SplitRelay splits the name of a document of Relay into the ids of the relay and of the
-// document.
+// SplitRelay splits Relay's name of a document into the IDs of the relay and the document.
 func SplitRelay(name string) (relay, id string, ok bool) {
 	if len(name) != 2*uuidLen+1 || name[uuidLen] != '-' || !isUUID(name[:uuidLen]) || !isUUID(name[uuidLen+1:]) {
 		return "", "", false
@@ -115,7 +106,7 @@ func SplitRelay(name string) (relay, id string, ok bool) {
 	return name[:uuidLen], name[uuidLen+1:], true
 }
 
-// DocumentIDs returns the possible ids of a document with this name, see DocumentName.
+// DocumentIDs returns the possible IDs of a document with this name; see DocumentName.
 func DocumentIDs(name string) []string {
 	if len(name) <= uuidLen+1 {
 		return []string{name}

@@ -14,7 +14,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Errors about the server wrap one of these; Hint returns what to do.
+// Errors about the server wrap one of these; Hint returns the next step.
 var (
 	ErrUnreachable = errors.New("server cannot be reached")
 	ErrDenied      = errors.New("server refuses access")
@@ -22,27 +22,27 @@ var (
 	ErrProtocol    = errors.New("server does not speak the protocol")
 	ErrFailed      = errors.New("server has failed")
 	ErrNoDocument  = errors.New("server has no such document")
-	ErrExpired     = errors.New("server does not take the token any more")
+	ErrExpired     = errors.New("server no longer accepts the token")
 	ErrSilent      = errors.New("server has stopped answering")
 	ErrAudience    = errors.New("its url may not be the audience of the token")
-	ErrAstray      = errors.New("server would have the token go elsewhere")
+	ErrAstray      = errors.New("server would send the token elsewhere")
 	ErrWouldCreate = errors.New("the folder was not looked up, since this token would create it")
-	ErrUntried     = errors.New("neither the token nor the folder was tried: the server takes the token on websockets at most, and one would create the folder")
-	ErrServerToken = errors.New("relay-server takes no server token of a key for CBOR tokens (32 bytes, or PEM)")
-	ErrKeyID       = errors.New("relay-server takes no key id before a token")
-	ErrFileToken   = errors.New("server gives files to tokens of its key only")
-	ErrNoChannel   = errors.New("the token names no channel: other clients and webhooks are not told of changes in a note " +
-		"that relayfs is the first to open, until relay-server unloads it")
+	ErrUntried     = errors.New("neither the token nor the folder was checked: the server accepts the token on websockets at most, and one would create the folder")
+	ErrServerToken = errors.New("relay-server accepts no server token of a key for CBOR tokens (32 bytes, or PEM)")
+	ErrKeyID       = errors.New("relay-server accepts no key id before a token")
+	ErrFileToken   = errors.New("server gives files only to tokens of its key")
+	ErrNoChannel   = errors.New("the token has no channel: other clients and webhooks get no changes of a note " +
+		"that relayfs is the first to open, until relay-server unloads the note")
 	errOverflow = errors.New("server is too slow: its queue is full")
-	// ErrLogin and ErrNotShared wrap ErrDenied: a control plane gives no token.
+	// ErrLogin and ErrNotShared wrap ErrDenied: a control plane issues no token.
 	ErrLogin     = fmt.Errorf("%w: no login", ErrDenied)
 	ErrNotShared = fmt.Errorf("%w: the folder is not shared with this login", ErrDenied)
 )
 
 const (
-	newToken = "set RELAYFS_TOKEN to a token that is good for the folder and start again"
+	newToken = "set RELAYFS_TOKEN to a token that is valid for the folder and start again"
 	giveKey  = "set RELAYFS_SERVER_KEY to a key of the server (32 bytes, or PEM) and start again"
-	failed   = "look at the server's log, and whether its disk is full, which cuts documents off; if relay-server says this of one document only, it is to be restored there"
+	failed   = "check the server's log and disk space: a full disk truncates documents; if relay-server reports this for one document only, restore that document on the server"
 )
 
 var hints = []struct {
@@ -54,20 +54,20 @@ var hints = []struct {
 	{ErrKeyID, "leave out the ID. before the key in RELAYFS_SERVER_KEY, or before the token in RELAYFS_TOKEN, and start again"},
 	{ErrServerToken, giveKey},
 	{ErrAudience, "set RELAYFS_SERVER_AUDIENCE to the url in the server's configuration, byte for byte, and check RELAYFS_SERVER_KEY: a key of 32 bytes or PEM whose [[auth]] entry has a key_id is given as KEY_ID.KEY"},
-	{ErrAstray, "let the server name its own address with TLS (url of relay-server, --url-prefix of y-sweet), or give the address that it names"},
-	{ErrWouldCreate, "set RELAYFS_TOKEN to a token for reading, or to the server token, to have it looked up"},
+	{ErrAstray, "make the server use its own address with TLS (url of relay-server, --url-prefix of y-sweet), or use the address that it names"},
+	{ErrWouldCreate, "set RELAYFS_TOKEN to a read-only token, or to the server token, so that relayfs can look it up"},
 	{ErrUntried, "add \"server\" to allowed_token_types of the key in the server's configuration, or set RELAYFS_SERVER_KEY"},
 	{ErrFileToken, giveKey},
 	{ErrNoChannel, giveKey},
 	{ErrUnreachable, "check the address and that the server runs"},
 	{ErrDenied, newToken},
 	{ErrExpired, newToken},
-	{ErrNoFolder, "check the folder's id in #NAME=ID; with --new-folder the folder is made there"},
+	{ErrNoFolder, "check the folder's id in #NAME=ID; with --new-folder relayfs creates the folder there"},
 	{ErrFailed, failed},
 	{ErrProtocol, "check that the address is that of a server of this kind"},
 }
 
-// Hint returns the next step after an error of this package, "" for none.
+// Hint returns the next step after an error of this package, "" if there is none.
 func Hint(err error) string {
 	for _, h := range hints {
 		if errors.Is(err, h.err) {
@@ -84,23 +84,23 @@ func (a Address) Explain(err error) string {
 		text += "; " + hint
 	}
 	if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrFailed) || errors.Is(err, ErrDenied) || errors.Is(err, ErrExpired) {
-		text += "; it is tried again by itself"
+		text += "; relayfs retries automatically"
 	}
 	return text
 }
 
-// WriteHint returns what to do about a folder that may only be read.
+// WriteHint returns the next step for a read-only folder.
 func (a Address) WriteHint() string {
 	if a.Kind == Relay {
-		return "ask the folder's owner for the right to write, if that is wanted"
+		return "ask the folder's owner for write access if you need it"
 	}
-	return "set RELAYFS_TOKEN to one that may write and start again, if that is wanted"
+	return "to write, set RELAYFS_TOKEN to a token with write access and start again"
 }
 
 func connectionError(err error) error {
 	var sent *url.Error
 	if errors.As(err, &sent) {
-		err = sent.Err // the rest quotes the URL, with its token
+		err = sent.Err // the rest quotes the URL with its token
 	}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrAstray):
@@ -115,8 +115,8 @@ func connectionError(err error) error {
 	return fmt.Errorf("%w: %v", ErrUnreachable, closeReason(err))
 }
 
-// closeReason returns the server's reason to close, or the innermost reason of a network
-// error: the rest only repeats the address.
+// closeReason returns the server's reason to close, or the innermost reason of a network error: the rest only repeats
+// the address.
 func closeReason(err error) string {
 	var closed websocket.CloseError
 	if errors.As(err, &closed) {
@@ -126,7 +126,7 @@ func closeReason(err error) string {
 		return fmt.Sprintf("it closed the connection with code %d", closed.Code)
 	}
 	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		return call.Err.Error() // without the name of the call
+		return call.Err.Error() // without the name of the system call
 	}
 	var opErr *net.OpError
 	if errors.As(err, &opErr) {
@@ -135,7 +135,6 @@ func closeReason(err error) string {
 	return err.Error()
 }
 
-// status is the HTTP status in an error.
 type status int
 
 func (s status) Error() string { return fmt.Sprintf("%d %s", int(s), http.StatusText(int(s))) }
@@ -156,15 +155,15 @@ func statusError(resp *http.Response) error {
 	return fmt.Errorf("%w (%w)", err, status(resp.StatusCode))
 }
 
-// maxSaid bounds what is repeated of an answer, in bytes.
+// maxSaid bounds the quoted part of an answer, in bytes.
 const maxSaid = 300
 
-// said returns the beginning of a failed answer on one line, without the token of the request.
+// said returns the beginning of a failed answer on one line, without the request's token.
 func said(resp *http.Response) string {
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxSaid)) // what came before an error is enough
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxSaid)) // the part before a read error is sufficient
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(data), "")), " ")
 	if strings.HasPrefix(text, "<") {
-		return "" // a page for browsers
+		return "" // HTML page
 	}
 	if r := resp.Request; r != nil {
 		bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

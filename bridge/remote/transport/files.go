@@ -15,10 +15,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
-// fileTimeout bounds the transfer of one attachment.
 const fileTimeout = 10 * time.Minute
 
-// Download implements Files.
 func (t *ysweet) Download(ctx context.Context, name, hash, mimetype string, take func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()
@@ -37,7 +35,6 @@ func (t *ysweet) Download(ctx context.Context, name, hash, mimetype string, take
 	return t.transfer(req, take)
 }
 
-// Upload implements Files.
 func (t *ysweet) Upload(ctx context.Context, name, hash, mimetype string, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()
@@ -57,7 +54,6 @@ func (t *ysweet) Upload(ctx context.Context, name, hash, mimetype string, data [
 	return t.transfer(req, func(io.Reader) error { return nil })
 }
 
-// transfer sends a request, and calls take with the body of a successful answer.
 func (t *ysweet) transfer(req *http.Request, take func(io.Reader) error) error {
 	resp, err := t.client.Do(req)
 	if err != nil {
@@ -70,7 +66,7 @@ func (t *ysweet) transfer(req *http.Request, take func(io.Reader) error) error {
 	return take(resp.Body)
 }
 
-// fileError returns ErrFileToken for one of some errors, if nobody makes file tokens.
+// fileError returns ErrFileToken for the given errors if no file tokens are available.
 func (t *ysweet) fileError(err error, some ...error) error {
 	if t.asks() && slices.ContainsFunc(some, func(x error) bool { return errors.Is(err, x) }) {
 		return fmt.Errorf("%w: %w", ErrFileToken, err)
@@ -78,7 +74,7 @@ func (t *ysweet) fileError(err error, some ...error) error {
 	return err
 }
 
-// fileURL asks for the URL of the bytes, maybe on another server and with credentials.
+// fileURL requests the URL of the bytes, which may be on another server and contain credentials.
 func (t *ysweet) fileURL(ctx context.Context, method string, tok token.ClientToken, hash, verb, field string) (string, error) {
 	to := tok.BaseURL + "/" + verb + "?" + url.Values{"hash": {hash}}.Encode()
 	data, err := t.do(ctx, method, to, tok.Token, nil)
@@ -91,14 +87,13 @@ func (t *ysweet) fileURL(ctx context.Context, method string, tok token.ClientTok
 	}
 	where, err := url.Parse(answer[field])
 	if err != nil || where.Scheme != "http" && where.Scheme != "https" {
-		return "", fmt.Errorf("%w: the answer to a request for a URL has none", ErrProtocol)
+		return "", fmt.Errorf("%w: the answer to a URL request has no URL", ErrProtocol)
 	}
 	return where.String(), nil
 }
 
-// fileToken returns a token for the bytes: of the control plane, or minted if there is a key.
-// The server has no call that returns one for a server token; it accepts that itself or
-// refuses.
+// fileToken returns a token for the bytes: from the control plane, or minted with a key. Without either it returns
+// the server token: no call of the server exchanges it for a file token, and the server accepts or refuses it.
 func (t *ysweet) fileToken(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error) {
 	if t.plane != nil {
 		return t.plane.File(ctx, name, hash, mimetype, size)

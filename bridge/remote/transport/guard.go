@@ -7,18 +7,17 @@ import (
 	"sync/atomic"
 )
 
-// guard sends the requests of a Server, those for websockets included. It keeps tokens
-// where the address says they go, and learns from the answers what the server is.
+// guard sends the requests of a Server, including those for websockets. It prevents tokens from leaving the address,
+// and detects the kind of server from the answers.
 type guard struct {
 	http.RoundTripper
-	secure bool        // the address has TLS, and so has every request
+	secure bool        // the address has TLS, so every request must
 	relay  atomic.Bool // the server is relay-server
 }
 
-// relayHeader is a header of every answer of relay-server.
+// relayHeader is a header in every answer of relay-server.
 const relayHeader = "Relay-Server-Version"
 
-// RoundTrip implements http.RoundTripper.
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if g.secure && r.URL.Scheme != "https" {
 		if r.Body != nil {
@@ -35,8 +34,8 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const maxRedirects = 10
 
-// checkRedirect refuses redirects of a request with a token to another host, which would
-// read the token in the Referer.
+// checkRedirect refuses redirects of a request with a token to another host, which could read the token in the
+// Referer.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {

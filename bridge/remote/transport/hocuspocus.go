@@ -9,20 +9,20 @@ import (
 )
 
 // hocuspocus is a Server of Hocuspocus: all documents share one socket, and each is
-// authenticated by itself.
+// authenticated separately.
 type hocuspocus struct {
 	plain
-	opening chan struct{} // a semaphore: the server limits unauthenticated documents
+	opening chan struct{} // semaphore: the server limits unauthenticated documents
 
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	sock  *socket
 	named map[string]*Link
 }
 
 const (
-	// maxNamed is the number of documents on the socket.
+	// maxNamed is the maximum number of documents on the socket.
 	maxNamed = 1000
-	// maxOpening is the number of documents that are being authenticated.
+	// maxOpening is the maximum number of concurrent authentications.
 	maxOpening = 50
 	// providerVersion is the version of the imitated provider.
 	providerVersion = "4.7.0"
@@ -90,7 +90,6 @@ func (t *hocuspocus) attach(ctx context.Context, name string) (*Link, error) {
 	return l, nil
 }
 
-// route hands a frame to its document.
 func (t *hocuspocus) route(s *socket, frame []byte) error {
 	f, err := ysync.DecodeHocuspocus(frame)
 	if err != nil {
@@ -109,7 +108,6 @@ func (t *hocuspocus) route(s *socket, frame []byte) error {
 	return nil
 }
 
-// lost ends the links of a socket that has ended.
 func (t *hocuspocus) lost(s *socket) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

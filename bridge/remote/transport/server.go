@@ -10,26 +10,26 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
-// Server is a connection to the documents of a server, by their names there.
+// Server connects to the documents of a server, by their names on the server.
 type Server interface {
-	// Open connects to a document. The link lives until Close, or the end of ctx.
+	// Open connects to a document. The link ends with Close or ctx.
 	Open(ctx context.Context, name string) (*Link, error)
-	// Fetch returns the whole document; errors.ErrUnsupported if only a link can, or should.
+	// Fetch returns the whole document; errors.ErrUnsupported if only a link can, or should, do so.
 	Fetch(ctx context.Context, name string) ([]byte, error)
-	// Expired discards the token of a document, which the server rejected.
+	// Expired discards the token of a document after the server has rejected it.
 	Expired(name string)
-	// Links is the number of documents that may be connected at a time.
+	// Links is the maximum number of connected documents.
 	Links() int
-	// Reports is set if the server may report, on the link of a folder's document, changes
-	// of the other documents of the folder.
+	// Reports reports whether the server may report changes of a folder's documents on the link of the folder's
+	// document.
 	Reports() bool
-	// Costs returns what the present use of the server costs its other clients, nil for
-	// nothing that is known; Hint returns what to do.
+	// Costs returns the known disadvantages of the current use of the server for its other clients, nil if there are
+	// none; Hint returns the next step.
 	Costs() error
 	Close()
 }
 
-// Creator is a Server on which a document may have to be created before it is opened.
+// Creator is a Server on which some documents must be created before they are opened.
 type Creator interface {
 	Create(ctx context.Context, name string) error
 }
@@ -40,28 +40,24 @@ type Files interface {
 	Upload(ctx context.Context, name, hash, mimetype string, data []byte) error
 }
 
-// Examiner is a Server on which Open may create a document.
+// Examiner is a Server whose Open may create a document.
 type Examiner interface {
-	// Examine opens a link for reading to a document, which it does not create:
-	// ErrNoDocument, or ErrWouldCreate if that cannot be avoided. full is set if Open
-	// permits changes.
+	// Examine opens a read-only link to a document without creating the document. Errors: ErrNoDocument;
+	// ErrWouldCreate if that is impossible. full is set if Open permits changes.
 	Examine(ctx context.Context, name string) (l *Link, full bool, err error)
 }
 
-// Tokens are the tokens that a control plane makes, and the addresses of the server that
-// takes them.
+// Tokens provides the tokens of a control plane, and the addresses of the servers that accept them.
 type Tokens interface {
-	// Document returns a token for a document that is valid for some time yet.
+	// Document returns a token for a document that stays valid for some time.
 	Document(ctx context.Context, name string) (token.ClientToken, error)
-	// Expired discards the token of a document, which the server rejected.
 	Expired(name string)
 	// File returns a token for the bytes of an attachment. size may be 0 for a download.
 	File(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error)
 }
 
-// New returns the server at an address. folder is the name of the folder document, key
-// mints tokens and may be nil, tokens are those of a Relay; fetching is the number of
-// concurrent fetches.
+// New returns the server at an address. folder is the name of the folder document; key mints tokens and may be nil;
+// tokens are those of a Relay address; fetching is the number of concurrent fetches.
 func New(a Address, folder string, key *token.Key, tokens Tokens, fetching int) Server {
 	g := &guard{secure: a.URL.Scheme == "https" || a.URL.Scheme == "wss", RoundTripper: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: fetching, IdleConnTimeout: time.Minute,
@@ -76,7 +72,7 @@ func New(a Address, folder string, key *token.Key, tokens Tokens, fetching int) 
 	return &ysweet{plain: plain{a, client, maxYSweet}, guard: g, key: key, plane: tokens, folder: folder, tokens: make(map[string]clientToken)}
 }
 
-// plain is a Server, but for Open, of which a link is all that there is.
+// plain implements Server except Open, for servers that only have links.
 type plain struct {
 	address Address
 	client  *http.Client

@@ -15,32 +15,31 @@ import (
 )
 
 const (
-	// maxFrame bounds a frame of the server: a document with its history is a good deal
-	// larger than a note.
+	// maxFrame bounds a frame from the server: a document with its history is much larger than a note.
 	maxFrame = 256 << 20
 	// queueFrames and queueBytes bound the queue of a connection.
 	queueFrames = 1024
 	queueBytes  = 32 << 20
 	dialTimeout = 10 * time.Second
-	// writeTimeout bounds the write of one frame. A slower connection is closed, and the
-	// next one compares everything.
+	// writeTimeout bounds the write of one frame. A slower connection is closed, and the next one compares
+	// everything.
 	writeTimeout = 30 * time.Second
-	// reasonPatience is how long the reader may wait for the server's reason to close.
+	// reasonPatience is how long a failed write waits for the reader to receive the server's reason to close.
 	reasonPatience = time.Second
 )
 
-// socket is one websocket with a goroutine that writes from a bounded queue. It ends when
-// the queue overflows: comparing state vectors on the next one finds what was dropped.
+// socket is one websocket with a goroutine that writes from a bounded queue. It ends when the queue overflows; the
+// comparison of state vectors on the next socket finds the dropped data.
 type socket struct {
 	conn  *websocket.Conn
 	end   context.CancelCauseFunc // the first reason counts
 	ctx   context.Context
-	heard atomic.Int64 // when the last byte came, in Unix nanoseconds
+	heard atomic.Int64 // when the last byte arrived, in Unix nanoseconds
 
-	mu     sync.Mutex // protects the following
+	mu     sync.Mutex // guards the fields below
 	queue  [][]byte
 	queued int
-	wake   model.Signal // the queue is not empty
+	wake   model.Signal // set when the queue is not empty
 }
 
 // dial opens a websocket; its caller runs read.
@@ -73,7 +72,7 @@ func (s *socket) read(take func(frame []byte) error) {
 			return
 		}
 		if kind != websocket.MessageBinary {
-			continue // no protocol has text frames, but some servers greet in text
+			continue // no protocol has text frames, but some servers send a text greeting
 		}
 		if err := take(frame); err != nil {
 			s.end(fmt.Errorf("%w: %v", ErrProtocol, err))
@@ -82,7 +81,6 @@ func (s *socket) read(take func(frame []byte) error) {
 	}
 }
 
-// frame reads the next frame.
 func (s *socket) frame() (websocket.MessageType, []byte, error) {
 	kind, r, err := s.conn.Reader(s.ctx)
 	if err != nil {
@@ -92,7 +90,7 @@ func (s *socket) frame() (websocket.MessageType, []byte, error) {
 	return kind, frame, err
 }
 
-// hearing notes when bytes come.
+// hearing records when bytes arrive.
 type hearing struct {
 	io.Reader
 	s *socket
@@ -112,7 +110,7 @@ func (s *socket) write() {
 			err := s.conn.Write(ctx, websocket.MessageBinary, frame)
 			cancel()
 			if err != nil {
-				// A server that closed the connection tells the reader why.
+				// If the server has closed the connection, the reader gets the reason.
 				select {
 				case <-s.ctx.Done():
 				case <-time.After(reasonPatience):
@@ -157,7 +155,7 @@ func (s *socket) Send(frame []byte) {
 
 func (s *socket) Err() error { return context.Cause(s.ctx) }
 
-// Close does not wait for the other side.
+// Close ends the socket without waiting for the other side.
 func (s *socket) Close() {
 	s.end(context.Canceled)
 }

@@ -18,40 +18,39 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
-// ysweet is a Server of y-sweet or relay-server: HTTP for tokens and for whole documents,
-// and a socket for each connected document.
+// ysweet is a Server of y-sweet or relay-server: HTTP for tokens and whole documents, and a socket for each connected
+// document.
 //
-// relay-server reports changes of a document to a channel, the folder's document, which it
-// takes from the token of whoever has the document loaded. Whoever loads it without one
-// keeps its changes from everybody until it is unloaded, whether or not the folder's
-// document is open. Requests for a whole document (as-update) and tokens that the server
-// makes for a server token never have a channel. So Fetch leaves documents to their sockets
-// unless the server is known to be another, and Costs tells of tokens without a channel.
+// relay-server reports changes of a document to a channel, the folder's document. It takes the channel from the token
+// that caused the document to be loaded. If that token has no channel, nobody gets the document's changes until it is
+// unloaded, even if the folder's document is open. Requests for a whole document (as-update), and tokens that the
+// server issues for a server token, never have a channel. So Fetch leaves documents to their sockets unless the
+// server is known not to be relay-server, and Costs reports tokens without a channel.
 type ysweet struct {
 	plain
 	guard  *guard
-	key    *token.Key  // nil, as is plane: the server is asked for tokens
-	plane  Tokens      // of a control plane
+	key    *token.Key  // if nil, like plane: tokens are requested from the server
+	plane  Tokens      // tokens of a control plane
 	folder string      // the channel in minted tokens
 	mute   atomic.Bool // the last token had no channel
-	direct atomic.Bool // the server token opens documents itself, since it gets no others
+	direct atomic.Bool // the server token opens documents, since the server issues no others
 
-	mu       sync.Mutex // protects the following
+	mu       sync.Mutex // guards the fields below
 	tokens   map[string]clientToken
-	indirect bool // the server token opens no documents
+	indirect bool // the server token does not open documents
 }
 
-// clientToken is a token for one document and the end of its use.
+// clientToken is a token for one document, with the end of its use.
 type clientToken struct {
 	token.ClientToken
 	until time.Time
 }
 
 const (
-	// maxYSweet is the number of sockets.
+	// maxYSweet is the maximum number of open sockets.
 	maxYSweet = 64
-	// tokenLife is the life of a requested token, and tokenUse the time of its use: the
-	// server closes connections whose token expires.
+	// tokenLife is the lifetime of a requested token, and tokenUse how long it is used: the server closes connections
+	// when their token expires.
 	tokenLife = time.Hour
 	tokenUse  = tokenLife * 8 / 10
 )
@@ -63,7 +62,7 @@ func (t *ysweet) Open(ctx context.Context, name string) (*Link, error) {
 	}
 	l, err := t.dial(ctx, tok)
 	if errors.Is(err, ErrDenied) {
-		t.direct.Store(false) // the server may give tokens again
+		t.direct.Store(false) // the server may issue tokens again
 		err = t.denied(name, err)
 	}
 	return l, err
@@ -73,7 +72,7 @@ func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error)
 	s, err := dial(ctx, t.client, tok.WebsocketURL(), nil)
 	reads := tok.Authorization == token.ReadOnly
 	switch {
-	case errors.Is(err, status(http.StatusNotFound)) && reads: // others create what they open
+	case errors.Is(err, status(http.StatusNotFound)) && reads: // tokens that permit changes create what they open
 		return nil, errNotFound
 	case err != nil:
 		return nil, t.explained(err, tok.Token)
@@ -85,12 +84,12 @@ func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error)
 
 var errNotFound = fmt.Errorf("%w (%w)", ErrNoDocument, status(http.StatusNotFound))
 
-// explained returns an error of a request with what is known about its token.
+// explained adds to an error of a request what is known about its token.
 func (t *ysweet) explained(err error, bearer string) error {
 	if !errors.Is(err, ErrDenied) {
 		return err
 	}
-	claims, _ := token.Inspect(bearer) // others have no audience
+	claims, _ := token.Inspect(bearer) // malformed tokens have no audience
 	switch {
 	case t.key != nil && claims.Audience != "":
 		return fmt.Errorf("%w; %w, %q", err, ErrAudience, claims.Audience)
@@ -102,11 +101,11 @@ func (t *ysweet) explained(err error, bearer string) error {
 	return err
 }
 
-// isCBORServer reports whether claims are those of a server token in CBOR. Others name no audience.
+// isCBORServer reports whether claims are those of a server token in CBOR. Others have no audience.
 func isCBORServer(c token.Claims) bool { return c.Scope.Kind == token.Server && c.Audience != "" }
 
-// Examine implements Examiner. A token for reading creates nothing. A control plane makes
-// tokens for documents that there are.
+// Examine implements Examiner. A read-only token creates nothing. A control plane only issues tokens for existing
+// documents.
 func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, err error) {
 	if t.plane != nil {
 		l, err = t.Open(ctx, name)
@@ -122,7 +121,7 @@ func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, 
 	}
 	l, err = t.dial(ctx, tok)
 	if errors.Is(err, ErrNoDocument) {
-		// So may a server of another kind answer.
+		// Another kind of server may answer like this, too.
 		if _, other := t.do(ctx, http.MethodGet, t.address.URL.JoinPath("ready").String(), "", nil); other != nil {
 			err = fmt.Errorf("%w (%w)", ErrProtocol, status(http.StatusNotFound))
 		}
@@ -130,8 +129,7 @@ func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, 
 	return l, !given, err
 }
 
-// accepted returns ErrWouldCreate, unless the server rejects a token that it is shown for
-// something else.
+// accepted returns ErrWouldCreate, or an error if the server rejects the token in another request.
 func (t *ysweet) accepted(ctx context.Context, tok token.ClientToken) error {
 	err := t.versions(ctx, tok)
 	if errors.Is(err, ErrDenied) && t.guard.relay.Load() {
@@ -143,9 +141,8 @@ func (t *ysweet) accepted(ctx context.Context, tok token.ClientToken) error {
 	return ErrWouldCreate
 }
 
-// acceptedBySocket is accepted for relay-server, which refuses types of tokens over HTTP that its
-// websockets take. One for a document that a valid token does not cover is refused as forbidden,
-// and creates nothing.
+// acceptedBySocket is accepted for relay-server, which refuses types of tokens over HTTP that its websockets accept.
+// If a valid token does not cover a document, the server answers "forbidden" and creates nothing.
 func (t *ysweet) acceptedBySocket(ctx context.Context, tok token.ClientToken) error {
 	claims, malformed := token.Inspect(tok.Token)
 	if malformed != nil || claims.KeyID != "" && claims.Audience == "" || isCBORServer(claims) {
@@ -156,7 +153,7 @@ func (t *ysweet) acceptedBySocket(ctx context.Context, tok token.ClientToken) er
 		if err != nil {
 			return err
 		}
-		l.Close() // the server knows better
+		l.Close() // the server decides
 		return ErrWouldCreate
 	}
 	for _, name := range []string{"relayfs", "-relayfs"} {
@@ -175,7 +172,6 @@ func (t *ysweet) acceptedBySocket(ctx context.Context, tok token.ClientToken) er
 	return ErrUntried
 }
 
-// Costs implements Server.
 func (t *ysweet) Costs() error {
 	if t.guard.relay.Load() && t.mute.Load() {
 		return ErrNoChannel
@@ -183,7 +179,7 @@ func (t *ysweet) Costs() error {
 	return nil
 }
 
-// token returns a token for the document that is valid for some time yet.
+// token returns a token for the document that stays valid for some time.
 func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, error) {
 	if t.plane != nil {
 		return t.plane.Document(ctx, name)
@@ -216,7 +212,6 @@ func (t *ysweet) denied(name string, err error) error {
 	return err
 }
 
-// Expired implements Server.
 func (t *ysweet) Expired(name string) {
 	if t.plane != nil {
 		t.plane.Expired(name)
@@ -226,8 +221,8 @@ func (t *ysweet) Expired(name string) {
 	delete(t.tokens, name)
 }
 
-// newToken returns a token with a permission, or the given one, which may have another, if
-// it opens documents itself.
+// newToken returns a token with a permission. If the given token opens documents directly, it returns that one, whose
+// permission may differ.
 func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) (tok token.ClientToken, err error) {
 	claims, invalid := token.Inspect(t.address.Token)
 	switch kind := claims.Scope.Kind; {
@@ -248,9 +243,9 @@ func (t *ysweet) mintedToken(name string, p token.Permission) (token.ClientToken
 	return t.clientToken(name, text, p), err
 }
 
-// serversToken returns a token that the server makes for the server token, or the server token,
-// which has full permission. relay-server makes none if the key's allowed_token_types lacks
-// "server", nor with a key for CBOR tokens, but its websockets ask for neither.
+// serversToken returns a token that the server issues for the server token, or the server token itself, which has
+// full permission. relay-server issues none if the key's allowed_token_types lacks "server", nor with a key for CBOR
+// tokens; its websockets require neither.
 func (t *ysweet) serversToken(ctx context.Context, name string, p token.Permission) (tok token.ClientToken, err error) {
 	if !t.direct.Load() {
 		tok, err = t.requestedToken(ctx, name, p)
@@ -289,7 +284,7 @@ func (t *ysweet) clientToken(name, text string, p token.Permission) token.Client
 	return token.NewClientToken(t.address.URL.JoinPath("d", name).String(), name, text, p)
 }
 
-// Create creates a document at the server, unless it exists.
+// Create creates a document on the server, unless it exists.
 func (t *ysweet) Create(ctx context.Context, name string) error {
 	if !t.asks() || t.direct.Load() {
 		return nil // a full token creates what it opens
@@ -320,7 +315,6 @@ func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) err
 
 const httpTimeout = 30 * time.Second
 
-// NewRequest returns a request with a token and a JSON body, if any.
 func NewRequest(ctx context.Context, method, to, bearer string, body []byte) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
@@ -335,7 +329,7 @@ func NewRequest(ctx context.Context, method, to, bearer string, body []byte) (*h
 	return req, nil
 }
 
-// do sends a request with a token and a JSON body, if any, and returns the answer's body.
+// do sends a request with a token and an optional JSON body, and returns the answer's body.
 func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, httpTimeout)
 	defer cancel()
@@ -362,8 +356,8 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 	return data, nil
 }
 
-// versions requests a page that relay-server has, for which it loads no document, and
-// y-sweet has not.
+// versions requests a page that relay-server has and y-sweet does not. relay-server
+// loads no document for it.
 func (t *ysweet) versions(ctx context.Context, tok token.ClientToken) error {
 	_, err := t.do(ctx, http.MethodGet, tok.BaseURL+"/versions", tok.Token, nil)
 	return err
@@ -401,5 +395,4 @@ func (t *ysweet) asUpdate(ctx context.Context, base, bearer string) ([]byte, err
 	return t.do(ctx, http.MethodGet, base+"/as-update", bearer, nil)
 }
 
-// Reports implements Server.
 func (t *ysweet) Reports() bool { return true }

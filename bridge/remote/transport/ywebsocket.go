@@ -9,8 +9,7 @@ import (
 // rooms is a Server of y-websocket: the path of a socket is the room of a document.
 type rooms struct{ plain }
 
-// maxRooms is the number of sockets. Other notes are compared now and then, and when
-// somebody uses them.
+// maxRooms is the maximum number of sockets. Other notes are compared from time to time, and when they are used.
 const maxRooms = 256
 
 func (t *rooms) Open(ctx context.Context, name string) (*Link, error) {

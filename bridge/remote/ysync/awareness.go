@@ -19,7 +19,7 @@ const (
 	checkEvery    = 3 * time.Second
 )
 
-// forgetAfter is how long an Awareness remembers the clock of a client that has left.
+// forgetAfter is how long an Awareness stores the clock of a client that has left.
 const forgetAfter = time.Hour
 
 // Limits of the states of other clients.
@@ -29,20 +29,20 @@ const (
 	maxStates    = 8 << 20  // bytes of all states
 )
 
-// ErrAwarenessLimit is returned for an awareness update with more clients or
-// larger states than an Awareness holds. Nothing has changed.
+// ErrAwarenessLimit is returned for an awareness update with more clients or larger states than an Awareness can
+// store. It leaves the Awareness unchanged.
 var ErrAwarenessLimit = errors.New("too much awareness")
 
-// An Awareness holds the state of every client of a document: one JSON value, for as long
-// as the client is there, ordered by a clock. It is safe for concurrent use.
+// An Awareness has the state of every present client of a document: one JSON value, ordered by a clock. It is safe
+// for concurrent use.
 type Awareness struct {
-	mu        sync.Mutex // protects the following
+	mu        sync.Mutex // guards the fields below
 	states    states
 	listeners []*func(AwarenessEvent)
 }
 
-// states are the states of all clients. Clients that have left keep their clocks, so that
-// late news of them are recognised as old.
+// states has the states of all clients. Clients that have left keep their clocks, so that late updates are recognised
+// as old.
 type states struct {
 	local   ycrdt.ClientID
 	clients map[ycrdt.ClientID]*clientState
@@ -55,25 +55,24 @@ type clientState struct {
 	updated time.Time
 }
 
-// An AwarenessEvent tells which clients have come, changed, renewed their state
-// and left. A provider sends [Awareness.Encode] of all of them to its peers.
+// An AwarenessEvent lists the clients that have joined, changed or renewed their state, or left. A provider sends
+// [Awareness.Encode] of all of them to its peers.
 type AwarenessEvent struct {
 	Added, Removed []ycrdt.ClientID
-	Updated        []ycrdt.ClientID // those that sent their state again, or another one
+	Updated        []ycrdt.ClientID // clients that sent their state again, or another one
 	Origin         any              // the argument of Apply or Remove, nil for a local change
 }
 
-// Clients returns all clients that the event is about.
 func (e AwarenessEvent) Clients() []ycrdt.ClientID {
 	return slices.Concat(e.Added, e.Updated, e.Removed)
 }
 
-// NewAwareness returns an Awareness whose local client is client, without a state yet.
+// NewAwareness returns an Awareness with the local client client, which has no state yet.
 func NewAwareness(client ycrdt.ClientID) *Awareness {
 	return &Awareness{states: states{local: client, clients: make(map[ycrdt.ClientID]*clientState)}}
 }
 
-// OnUpdate calls fn after every change, without a lock, until cancel is called.
+// OnUpdate makes the Awareness call fn after every change, without a lock held, until cancel is called.
 func (a *Awareness) OnUpdate(fn func(AwarenessEvent)) (cancel func()) {
 	l := &fn
 	a.mu.Lock()
@@ -86,7 +85,7 @@ func (a *Awareness) OnUpdate(fn func(AwarenessEvent)) (cancel func()) {
 	}
 }
 
-// change runs fn and delivers the event that fn has filled in.
+// change runs fn and delivers the event that fn fills in.
 func (a *Awareness) change(origin any, fn func(*states, *AwarenessEvent)) {
 	e := AwarenessEvent{Origin: origin}
 	a.mu.Lock()
@@ -100,7 +99,7 @@ func (a *Awareness) change(origin any, fn func(*states, *AwarenessEvent)) {
 	}
 }
 
-// SetLocal sets the state of the local client as JSON; nil means that it leaves.
+// SetLocal sets the state of the local client as JSON; nil means that the client leaves.
 func (a *Awareness) SetLocal(state any) error {
 	data, err := json.Marshal(state)
 	if err != nil {
@@ -132,7 +131,7 @@ func (a *Awareness) Local() json.RawMessage {
 	return nil
 }
 
-// States returns the state of every client that is there, as JSON.
+// States returns the state of every present client, as JSON.
 func (a *Awareness) States() map[ycrdt.ClientID]json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -145,7 +144,7 @@ func (a *Awareness) States() map[ycrdt.ClientID]json.RawMessage {
 	return states
 }
 
-// set gives a client a new state and clock and adds that to e.
+// set gives a client a new state and clock, and adds the change to e.
 func (s *states) set(e *AwarenessEvent, id ycrdt.ClientID, state json.RawMessage, clock uint64) {
 	c := s.clients[id]
 	if c == nil {
@@ -165,7 +164,7 @@ func (s *states) set(e *AwarenessEvent, id ycrdt.ClientID, state json.RawMessage
 	c.state, c.clock, c.updated = state, clock, time.Now()
 }
 
-// Remove marks clients as gone, as all others are for a provider without a connection.
+// Remove marks clients as gone. A provider that loses its connection removes all other clients.
 func (a *Awareness) Remove(origin any, clients ...ycrdt.ClientID) {
 	a.change(origin, func(s *states, e *AwarenessEvent) {
 		for _, id := range clients {
@@ -180,12 +179,11 @@ func (a *Awareness) Remove(origin any, clients ...ycrdt.ClientID) {
 	})
 }
 
-// Others returns the clients that are there, without the local one.
 func (a *Awareness) Others() []ycrdt.ClientID {
 	return slices.DeleteFunc(a.present(), func(id ycrdt.ClientID) bool { return id == a.states.local })
 }
 
-// present returns the clients that are there, sorted.
+// present returns the present clients, sorted.
 func (a *Awareness) present() []ycrdt.ClientID {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -199,8 +197,7 @@ func (a *Awareness) present() []ycrdt.ClientID {
 	return ids
 }
 
-// Run renews the local state and drops clients that have been silent for 30 seconds,
-// until ctx ends. It returns the cause of that.
+// Run renews the local state and drops clients that were silent for 30 seconds, until ctx ends. It returns the cause.
 func (a *Awareness) Run(ctx context.Context) error {
 	ticker := time.NewTicker(checkEvery)
 	defer ticker.Stop()

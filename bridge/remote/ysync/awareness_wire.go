@@ -8,15 +8,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// A wireState is one entry of an awareness update.
 type wireState struct {
 	client ycrdt.ClientID
 	clock  uint64
-	state  json.RawMessage // nil: the client has left
+	state  json.RawMessage // nil if the client has left
 }
 
-// Encode returns an awareness update with the states and clocks of the given
-// clients. It leaves out clients that it has never heard of.
+// Encode returns an awareness update with the states and clocks of the given clients. It omits unknown clients.
 func (a *Awareness) Encode(clients ...ycrdt.ClientID) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -38,15 +36,14 @@ func (a *Awareness) Encode(clients ...ycrdt.ClientID) []byte {
 	return append(binary.AppendUvarint(nil, n), body...)
 }
 
-// EncodeAll returns an awareness update with all clients that are there.
 func (a *Awareness) EncodeAll() []byte {
 	return a.Encode(a.present()...)
 }
 
-// Apply merges an awareness update. If another client claims that the local client has
-// left, the event names that as updated, with a higher clock, to contradict it.
+// Apply merges an awareness update. If another client claims that the local client has left, the event lists the
+// local client as updated, with a higher clock, to contradict the claim.
 //
-// On an error, which wraps [ErrMalformed] or is [ErrAwarenessLimit], nothing has changed.
+// After an error, which wraps [ErrMalformed] or is [ErrAwarenessLimit], the Awareness is unchanged.
 func (a *Awareness) Apply(update []byte, origin any) error {
 	updates, err := decodeAwareness(update)
 	if err != nil {
@@ -64,7 +61,7 @@ func (a *Awareness) Apply(update []byte, origin any) error {
 	return err
 }
 
-// merge takes w if it is newer than the present state.
+// merge applies w if it is newer than the current state.
 func (s *states) merge(e *AwarenessEvent, w wireState) {
 	var have clientState
 	if c := s.clients[w.client]; c != nil {
@@ -81,7 +78,7 @@ func (s *states) merge(e *AwarenessEvent, w wireState) {
 	s.set(e, w.client, w.state, w.clock)
 }
 
-// hasRoom reports whether all updates fit. If need be it forgets clients that have left.
+// hasRoom reports whether all updates fit. If necessary, it drops clients that have left.
 func (s *states) hasRoom(updates []wireState) bool {
 	bytes, unknown := s.bytes, 0
 	for _, w := range updates {

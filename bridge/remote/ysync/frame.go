@@ -6,19 +6,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// A Type is the type of a frame.
 type Type uint64
 
 const (
 	Sync           Type = 0
 	AwarenessState Type = 1
 	Auth           Type = 2
-	QueryAwareness Type = 3 // asks for all awareness states
+	QueryAwareness Type = 3 // requests all awareness states
 
-	// Hocuspocus only
+	// Hocuspocus only:
 
 	SyncReply          Type = 4 // like Sync, but without a step 1 in return
-	Stateless          Type = 5 // an application's own message
+	Stateless          Type = 5 // an application's message
 	BroadcastStateless Type = 6 // only between servers
 	Close              Type = 7 // the document is closed, with a reason
 	SyncStatus         Type = 8 // whether the last change was saved
@@ -26,10 +25,10 @@ const (
 	Pong               Type = 10
 )
 
-// Types of y-sweet and relay-server. Only Echo's value is that on the wire, where Event to
-// Subdocs are 4 to 8, like other types of Hocuspocus.
+// Types of y-sweet and relay-server. Only Echo has the value on the wire; there Event to Subdocs are 4 to 8, like
+// other types of Hocuspocus.
 const (
-	Echo         Type = wireEcho                 // Payload is to be returned unchanged
+	Echo         Type = wireEcho                 // the server returns the Payload unchanged
 	Event        Type = 0x100 | wireEvent        // Payload is a CBOR map
 	Subscribe    Type = 0x100 | wireSubscribe    // Names are types of events
 	Unsubscribe  Type = 0x100 | wireUnsubscribe  // Names are types of events
@@ -37,33 +36,31 @@ const (
 	Subdocs      Type = 0x100 | wireSubdocs      // Payload is a CBOR map of snapshots
 )
 
-// A Step is the kind of a sync frame.
 type Step uint64
 
 const (
 	Step1  Step = 0 // Payload is a state vector
 	Step2  Step = 1 // Payload is an update, the answer to a step 1
-	Update Step = 2 // Payload is an update of a recent change
+	Update Step = 2 // Payload is an update with a recent change
 )
 
-// A Frame is a decoded frame.
 type Frame struct {
 	Type Type
 	// Document is the name of the document, in Hocuspocus's framing.
 	Document string
 	Step     Step // of a sync frame
-	// Payload holds the state vector or update of a sync frame, the awareness
-	// update, or the payload of Echo, Event and Subdocs. It aliases the input.
+	// Payload has the state vector or update of a sync frame, the awareness update, or the payload of Echo, Event and
+	// Subdocs. It aliases the input.
 	Payload []byte
-	// Names holds the documents or types of events that a frame lists.
+	// Names has the documents or types of events that a frame lists.
 	Names []string
 	Auth  AuthKind // of an auth frame
-	// Text is the reason, scope or token of an auth frame, or the text of another one.
+	// Text is the reason, scope or token of an auth frame, or the text of another frame.
 	Text  string
-	Saved bool // the content of a SyncStatus
+	Saved bool // content of a SyncStatus
 }
 
-// An AuthKind is the kind of an auth frame. On the wire the two framings differ.
+// An AuthKind is the kind of an auth frame. The two framings encode it differently.
 type AuthKind int
 
 const (
@@ -92,8 +89,8 @@ func Decode(frame []byte) (Frame, error) {
 	return f, nil
 }
 
-// readPermission reads the rest of an auth frame. y-protocols has refusals only; yrs, the
-// library of y-sweet and relay-server, writes grants, too.
+// readPermission reads the rest of an auth frame. y-protocols only has refusals; yrs, the library of y-sweet and
+// relay-server, also writes grants.
 func (f *Frame) readPermission(r *reader) {
 	switch kind := r.uint("auth kind"); kind {
 	case 0:
@@ -119,10 +116,9 @@ func (f *Frame) readCommon(r *reader) {
 	}
 }
 
-// Apply executes a Sync or SyncReply frame: it applies an update to doc, or answers a
-// step 1. reply is the body of the answer, which Hocuspocus precedes by the name of the
-// document; nil if there is none. The errors are those of [ycrdt.Doc.ApplyUpdate]; the
-// document has not changed then.
+// Apply executes a Sync or SyncReply frame: it applies an update to doc, or answers a step 1. reply is the body of
+// the answer, which Hocuspocus prefixes with the name of the document; nil if there is none. The errors are those of
+// [ycrdt.Doc.ApplyUpdate]; they leave the document unchanged.
 func (f *Frame) Apply(doc *ycrdt.Doc, origin any) (reply []byte, err error) {
 	if f.Step != Step1 {
 		return nil, doc.ApplyUpdate(f.Payload, origin)
@@ -133,13 +129,10 @@ func (f *Frame) Apply(doc *ycrdt.Doc, origin any) (reply []byte, err error) {
 	return AppendStep2(nil, doc.EncodeStateAsUpdate(f.Payload)), nil
 }
 
-// AppendStep1 appends a frame with the sender's state vector.
 func AppendStep1(dst, stateVector []byte) []byte { return appendSync(dst, Step1, stateVector) }
 
-// AppendStep2 appends a frame that answers a step 1.
 func AppendStep2(dst, update []byte) []byte { return appendSync(dst, Step2, update) }
 
-// AppendUpdate appends a frame with a change.
 func AppendUpdate(dst, update []byte) []byte { return appendSync(dst, Update, update) }
 
 func appendSync(dst []byte, step Step, payload []byte) []byte {

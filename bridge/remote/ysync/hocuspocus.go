@@ -2,9 +2,8 @@ package ysync
 
 import "fmt"
 
-// Hocuspocus puts the name of the document in front of every frame but Ping
-// and Pong, and authenticates before it syncs. The bodies of sync and
-// awareness frames are those of y-websocket.
+// Hocuspocus prefixes every frame except Ping and Pong with the name of the document, and authenticates before it
+// syncs. The bodies of sync and awareness frames are those of y-websocket.
 
 // The kinds of auth frames on Hocuspocus's wire.
 const (
@@ -58,11 +57,11 @@ func (f *Frame) readAuth(r *reader) {
 	f.Text = r.text("auth text")
 }
 
-// AppendDocument appends the name that makes the next frame of y-websocket one of Hocuspocus.
+// AppendDocument appends the name of a document: the prefix that turns a frame of y-websocket into one of Hocuspocus.
 func AppendDocument(dst []byte, name string) []byte { return appendBytes(dst, name) }
 
-// AppendToken appends the body of the frame by which a client authenticates; version is
-// that of a Hocuspocus provider.
+// AppendToken appends the body of the frame with which a client authenticates; version is that of a Hocuspocus
+// provider.
 func AppendToken(dst []byte, token, version string) []byte {
 	return appendBytes(appendBytes(append(dst, byte(Auth), wireToken), token), version)
 }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 )
 
-// relay-server, and in part its ancestor y-sweet, adds frames to those of y-websocket. A
-// client that follows many documents subscribes to their events, and asks for their
-// snapshots, over the connection of one.
+// relay-server, and in part its ancestor y-sweet, extends the frames of y-websocket. A client that follows many
+// documents subscribes to their events, and requests their snapshots, over the connection of one document.
 
-// Numbers of these types on the wire.
 const (
 	wireEvent        = 4
 	wireSubscribe    = 5
@@ -22,10 +20,10 @@ const (
 // DocumentUpdated is the only type of event of relay-server.
 const DocumentUpdated = "document.updated"
 
-// MaxQuerySubdocs is how many documents a QuerySubdocs frame may name; it must name one.
+// MaxQuerySubdocs is the maximum number of documents in a QuerySubdocs frame; the minimum is one.
 const MaxQuerySubdocs = 100
 
-// readRelay reads the rest of a frame that is not of y-websocket.
+// readRelay reads the rest of a frame that y-websocket does not have.
 func (f *Frame) readRelay(r *reader, wire uint64) {
 	switch wire {
 	case wireEvent:
@@ -48,8 +46,8 @@ func (f *Frame) readRelay(r *reader, wire uint64) {
 	}
 }
 
-// texts reads strings after their number. Each takes a byte at least, so a number that is
-// too large fails before anything is allocated.
+// texts reads a count and as many strings. Each takes at least one byte, so an excessive count fails before any
+// allocation.
 func (r *reader) texts(what string) []string {
 	n := r.uint("number of names")
 	if n > uint64(len(r.buf)) {
@@ -63,18 +61,18 @@ func (r *reader) texts(what string) []string {
 	return names
 }
 
-// AppendEcho appends a frame that the server returns unchanged when it has applied all
-// frames before it. y-sweet calls it a sync status; payload is up to the client.
+// AppendEcho appends a frame that the server returns unchanged after it has applied all frames before it. y-sweet
+// calls it a sync status; the client chooses the payload.
 func AppendEcho(dst, payload []byte) []byte {
 	return appendBytes(append(dst, wireEcho), payload)
 }
 
-// AppendEvent appends a frame by which a server reports an event, a CBOR map.
+// AppendEvent appends a frame with which a server reports an event, a CBOR map.
 func AppendEvent(dst, event []byte) []byte {
 	return appendBytes(append(dst, wireEvent), event)
 }
 
-// AppendSubscribe appends a frame that asks for events of the given types.
+// AppendSubscribe appends a frame that requests events of the given types.
 func AppendSubscribe(dst []byte, events ...string) []byte {
 	return appendTexts(append(dst, wireSubscribe), events)
 }
@@ -85,8 +83,8 @@ func AppendQuerySubdocs(dst []byte, documents ...string) []byte {
 	return appendTexts(append(dst, wireQuerySubdocs), documents)
 }
 
-// AppendSubdocs appends a frame that answers a QuerySubdocs with a CBOR map of snapshots,
-// each as [ycrdt.Snapshot.Encode] returns it.
+// AppendSubdocs appends a frame that answers a QuerySubdocs with a CBOR map of snapshots, each in the form of
+// [ycrdt.Snapshot.Encode].
 func AppendSubdocs(dst, snapshots []byte) []byte {
 	return appendBytes(append(dst, wireSubdocs), snapshots)
 }

@@ -8,15 +8,14 @@ import (
 )
 
 var (
-	// ErrMalformed is wrapped by the errors of decoders for malformed bytes.
+	// Decoders wrap ErrMalformed in errors for malformed bytes.
 	ErrMalformed = errors.New("malformed frame")
-	// ErrUnknownType is wrapped by the errors of [Decode] and [DecodeHocuspocus] for a
-	// frame of another type. Peers ignore such frames, since servers and applications have
-	// types of their own.
+	// [Decode] and [DecodeHocuspocus] wrap ErrUnknownType in errors for frames of other types. Peers ignore such
+	// frames, since servers and applications add types.
 	ErrUnknownType = errors.New("unknown type of frame")
 )
 
-// maxInt is the largest integer of JavaScript.
+// maxInt is JavaScript's greatest safe integer.
 const maxInt = 1<<53 - 1
 
 // A reader consumes lib0 primitives from buf. After the first error it returns zero values.
@@ -39,7 +38,7 @@ func (r *reader) failUnknown(wire uint64) {
 }
 
 func (r *reader) uint(what string) uint64 {
-	v, n := binary.Uvarint(r.buf) // lib0's variable-length integers are Go's
+	v, n := binary.Uvarint(r.buf) // lib0 and Go have the same variable-length integers
 	if n <= 0 || v > maxInt {
 		r.fail(what)
 		return 0

@@ -1,31 +1,31 @@
-// Package align compares two texts: lines before words, and words before characters. Comments are whole to it; other
-// CriticMarkup means nothing here.
+// Package align compares two texts: lines first, then words, then characters. It treats a comment as one token, and
+// has no notion of other CriticMarkup.
 //
-// A comparison is a pipeline. Each stage is a function of what the ones before it found, and none changes that:
+// A comparison is a pipeline. Each stage is a function of the earlier results and does not change them:
 //
-//	differing    two texts     → what lies between their common start and end   trim.go
+//	differing    two texts     → the range between common start and end         trim.go
 //	newPage      a text        → its lines                                      line.go
-//	matchLines   two pages     → which lines are equal                          match.go
-//	lineScript   that          → lines that stay, and gaps between them         step.go
-//	pairGap      a gap         → lines that changed, came and went              pair.go
-//	stepHunks    these         → hunks: of markers, cells, blocks and words     change.go
+//	matchLines   two pages     → equal lines                                    match.go
+//	lineScript   a matching    → lines that stay, and gaps between them         step.go
+//	pairGap      a gap         → lines changed, added and deleted               pair.go
+//	stepHunks    lines         → hunks of markers, cells, blocks and words      change.go
 //	tokenScript  two pieces    → changes in numbers of tokens                   words.go
-//	Folds        such a script → a script that can be read                      fold.go
-//	keepComments hunks         → hunks that leave alone what comments stay      comment.go
+//	Folds        a script      → a readable script                              fold.go
+//	keepComments hunks         → hunks that keep unchanged comments             comment.go
 //
-// The stages share a room (match.go), which holds nothing but memory and the numbers of what they have read.
+// The stages share a room (match.go), which only holds reusable memory and the IDs of texts.
 package align
 
 import "github.com/relayfs/relayfs/diffwrap/internal/span"
 
-// Exact prefers the smallest change.
+// Exact finds the smallest change.
 func Exact(old, new Side) []Hunk {
 	return compare(&room{}, old, new, mode{exact: true})
 }
 
-// Readable follows the rules of readability (pair.go, change.go, fold.go), which prefer one change that can be read to several
-// that cannot, and keeps the given pairs of comments wherever they were moved. A fragment does not start at the start of a line,
-// so that its first line has no marker.
+// Readable follows the rules of readability (pair.go, change.go, fold.go): it prefers one readable change to several
+// unreadable ones. It keeps the given pairs of comments, even if they were moved. fragment means that the texts do
+// not begin at a line start, so that their first line has no marker.
 func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 	r, m := &room{}, mode{fragment: fragment}
 	hunks := compare(r, old, new, m)
@@ -35,7 +35,7 @@ func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 	return compareAround(r, old, new, m, pairs, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
 }
 
-// compare runs the stages. Between two lines with text that stay lies a stretch; no hunk depends on two of them.
+// compare runs the stages. Kept lines with text separate stretches; each hunk depends on one stretch only.
 func compare(r *room, old, new Side, m mode) (hunks []Hunk) {
 	if old.Text == new.Text {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// stepHunks appends the hunks of a step. It looks at the last hunk of the stretch, which a list that is numbered anew goes on with.
+// stepHunks appends the hunks of a step. It extends the last hunk if a renumbered list continues.
 func stepHunks(r *room, hunks []Hunk, o, n *page, s step) []Hunk {
 	before := len(hunks)
 	switch s.what {
@@ -33,7 +33,6 @@ func stepHunks(r *room, hunks []Hunk, o, n *page, s step) []Hunk {
 	return exact
 }
 
-// add appends a hunk, unless nothing differs in it.
 func add(hunks []Hunk, h Hunk) []Hunk {
 	if h.Old.Empty() && h.New.Empty() {
 		return hunks
@@ -41,7 +40,6 @@ func add(hunks []Hunk, h Hunk) []Hunk {
 	return append(hunks, h)
 }
 
-// breakHunk appends a change of the line break before a pair of lines.
 func breakHunk(hunks []Hunk, o, n *page, i, j int) []Hunk {
 	h := breaks(o, n, i, j)
 	if h.Old.Of(o.Text) == h.New.Of(n.Text) {
@@ -50,7 +48,6 @@ func breakHunk(hunks []Hunk, o, n *page, i, j int) []Hunk {
 	return add(hunks, h)
 }
 
-// lineHunks appends the changes of a line.
 func lineHunks(r *room, hunks []Hunk, o, n *page, i, j int) []Hunk {
 	h := Hunk{o.lines[i].Span, n.lines[j].Span}
 	if o.exact {
@@ -81,13 +78,13 @@ func wholeLineHunk(hunks []Hunk, o, n *page, i, j int) []Hunk {
 	h := Hunk{span.New(b.Old.Start, o.lines[i].End), span.New(b.New.Start, n.lines[j].End)}
 	if k := len(hunks) - 1; k >= 0 && i > 0 && j > 0 && renumbers(o, n, i, j) && renumbers(o, n, i-1, j-1) &&
 		hunks[k].Old.End == h.Old.Start && hunks[k].New.End == h.New.Start {
-		hunks[k] = hunks[k].Through(h) // one list, numbered anew
+		hunks[k] = hunks[k].Through(h) // one renumbered list
 		return hunks
 	}
 	return add(hunks, h)
 }
 
-// renumbers reports whether two lines are one item of a list, with different numbers.
+// renumbers reports whether two lines are the same list item with different numbers.
 func renumbers(o, n *page, i, j int) bool {
 	old, oldRest := cutNumber(o.text(i))
 	new, newRest := cutNumber(n.text(j))
@@ -100,8 +97,7 @@ func cutNumber(s string) (number, rest string) {
 	return s[indent:digits], s[:indent] + s[digits:]
 }
 
-// cells splits a line at the pipes that separate cells, so that no change crosses one. A line that is no row has one
-// cell.
+// cells splits a line at the pipes between cells, so that no change crosses one. A line that is no row is one cell.
 func cells(s Side, line span.Span) []span.Span {
 	if strings.IndexByte(line.Of(s.Text), '|') < 0 {
 		return []span.Span{line}
@@ -117,8 +113,8 @@ func cells(s Side, line span.Span) []span.Span {
 	return append(out, span.New(start, line.End))
 }
 
-// blockHunks appends the replacement of lines: a block of text at a time, so that a person can take one and
-// leave another, and so that no run holds a blank line between two paragraphs.
+// blockHunks appends the replacement of lines, one block of text at a time, so that a user can accept some blocks and
+// reject others, and no run contains a blank line between two paragraphs.
 func blockHunks(hunks []Hunk, o, n *page, s step) []Hunk {
 	if s.old.Empty() && s.new.Empty() {
 		return hunks
@@ -143,16 +139,17 @@ func blockHunks(hunks []Hunk, o, n *page, s step) []Hunk {
 	return add(hunks, whole)
 }
 
-// blockCuts returns where the blocks of lines start, the first left out. Blocks are parted by blank lines outside code
-// fences; lines that start in one are not parted, since what is in it, and the next one if they open that, would be. The blank lines
-// go with the block below them, unless the lines end with one (or stay on top of others): then with the block above.
+// blockCuts returns the starts of the blocks of lines, except the first. Blank lines outside code fences separate
+// blocks. Lines that start in a fence are not split, since a cut would fall inside it, or inside a later one that
+// they open. Blank lines go with the block after them. If the lines end with a blank one, or are on top of lines that
+// stay, they go with the block before them.
 func blockCuts(p *page, lines span.Span, onTop bool) []int {
 	if lines.Empty() || p.lines[lines.Start].inFence {
 		return nil
 	}
 	var cuts []int
 	blankAbove := onTop || p.blank(lines.End-1)
-	seen, blank := false, false // text in this block; a blank line since
+	seen, blank := false, false // text in this block; a blank line after it
 	for i := lines.Start; i < lines.End; i++ {
 		l := p.lines[i]
 		switch {
@@ -166,7 +163,7 @@ func blockCuts(p *page, lines span.Span, onTop bool) []int {
 		case seen && blank && blankAbove:
 			cut := l.brk
 			if onTop {
-				cut = l.Start // there is no break before it
+				cut = l.Start // no break precedes it
 			}
 			cuts = append(cuts, cut)
 		}

@@ -6,10 +6,11 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// A comment belongs to the person who wrote it. Where both texts have it in a stretch that changed, it stays, and what
-// is before and after it is compared again. One that was moved across a line that stays counts as another one.
+// A comment belongs to its author. If both texts have it in a changed stretch, it stays, and the texts before and
+// after it are compared again. A comment that was moved across a kept line counts as another one.
 
-// keepComments returns the hunks of a stretch, or if these touch comments that can stay, hunks around those.
+// keepComments returns the hunks of a stretch. If they touch comments that can stay, it returns hunks around those
+// comments instead.
 func keepComments(r *room, hunks []Hunk, o, n *page, stretch step) []Hunk {
 	if len(hunks) == 0 || len(o.Comments) == 0 || stretch.old.Empty() || stretch.new.Empty() {
 		return hunks
@@ -26,7 +27,7 @@ func keepComments(r *room, hunks []Hunk, o, n *page, stretch step) []Hunk {
 	return compareAround(r, o.Side, n.Side, o.mode, pairs, whole)
 }
 
-// commonComments pairs the comments that both texts of a hunk have in one order.
+// commonComments pairs the comments that both texts of a hunk have in the same order.
 func commonComments(r *room, old, new Side, h Hunk) (pairs []Hunk) {
 	o, n := Inside(old.Comments, h.Old), Inside(new.Comments, h.New)
 	if len(o) == 0 || len(n) == 0 {
@@ -40,7 +41,6 @@ func commonComments(r *room, old, new Side, h Hunk) (pairs []Hunk) {
 	return pairs
 }
 
-// touchesOld reports whether hunks touch the old part of a pair.
 func touchesOld(hunks, pairs []Hunk) bool {
 	comments := make([]span.Span, len(pairs))
 	for k, p := range pairs {
@@ -49,7 +49,7 @@ func touchesOld(hunks, pairs []Hunk) bool {
 	return slices.ContainsFunc(hunks, func(h Hunk) bool { return touched(comments, h.Old) > 0 })
 }
 
-// compareAround compares what lies before, between and after pairs of comments within a hunk, each as texts of their own.
+// compareAround compares the texts before, between and after pairs of comments within a hunk, each separately.
 func compareAround(r *room, old, new Side, m mode, pairs []Hunk, whole Hunk) (hunks []Hunk) {
 	part := func(o, n span.Span) {
 		m := m

@@ -5,8 +5,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Diff returns a small script of edits that turns old into new: no larger than what lies between the texts' common start
-// and end, and of that size one edit, since what somebody typed in one place is that.
+// Diff implements diffwrap.Diff. A change of all the text between the common start and end is one edit, because a
+// user typed it in one place.
 func Diff(old, new string) []span.Edit {
 	if old == "" && new != "" {
 		return []span.Edit{{New: new}}
@@ -26,12 +26,11 @@ func Diff(old, new string) []span.Edit {
 	return edits(hunks, new)
 }
 
-// Words returns a script that turns old into new and is fit to be read: it changes whole words.
+// Words implements diffwrap.DiffWords.
 func Words(old, new string) []span.Edit {
 	return edits(Readable(Side{Text: old}, Side{Text: new}, true, nil), new)
 }
 
-// DiffKeepingWords returns a script that turns old into new and leaves each word that they share, in order.
 func DiffKeepingWords(old, new string) []span.Edit {
 	return edits(KeepWords(old, new, Exact(Side{Text: old}, Side{Text: new})), new)
 }
@@ -44,8 +43,8 @@ func edits(hunks []Hunk, new string) []span.Edit {
 	return out
 }
 
-// between is what differs of two texts that have a start and an end in common, of so many bytes, without a part of a grapheme
-// cluster.
+// between returns the different part of two texts with head and tail bytes in common, extended to whole grapheme
+// clusters.
 func between(old, new string, head, tail int) Hunk {
 	for at := -1; at != head; {
 		at = head
@@ -59,7 +58,7 @@ func between(old, new string, head, tail int) Hunk {
 	return Hunk{span.New(head, len(old)-tail), span.New(head, len(new)-tail)}
 }
 
-// borderBefore is the last border of two grapheme clusters at or before an offset.
+// borderBefore returns the last grapheme cluster boundary at or before an offset.
 func borderBefore(text string, at int) int {
 	border := 0
 	for i := span.LineStart(text, at); i <= at; i += markdown.ClusterLength(text[i:]) {
@@ -70,7 +69,7 @@ func borderBefore(text string, at int) int {
 	return border
 }
 
-// borderAfter is the first border of two grapheme clusters at or after an offset.
+// borderAfter returns the first grapheme cluster boundary at or after an offset.
 func borderAfter(text string, at int) int {
 	i := span.LineStart(text, at)
 	for i < at {

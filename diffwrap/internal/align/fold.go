@@ -7,13 +7,13 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Join is a rule that makes one change of two neighbours.
+// Join is a rule that merges two adjacent changes.
 type Join struct {
 	markdown.Rule
 	joins func(w *wording, left, right change) bool
 }
 
-// Islands are the rules about what is too little to keep two changes apart. They are looked at together, from left to right.
+// Islands are the rules for texts too short to keep two changes apart. They apply together, from left to right.
 var Islands = []Join{
 	{markdown.NewRule("islands", "two changes take something out, one puts something in, and a lone blank parts them", "they are one",
 		"A {--pine tree--}{++apple bush++} here."), partedByBlank},
@@ -21,13 +21,12 @@ var Islands = []Join{
 		"我们{--四月种--}{++五月植++}豆子"), partedByGlyphs},
 }
 
-// Fold is a rule that makes one change of several.
 type Fold struct {
 	markdown.Rule
 	fold func(w *wording, changes []change) []change
 }
 
-// Folds are the other rules, each of which starts from what the one before it made.
+// Folds are the other rules. Each applies to the result of the one before.
 var Folds = []Fold{
 	{markdown.NewRule("pairs", "two changes put the ends of a pair around something, take them away, or put others there", "they are one",
 		"Keep the {--word--}{++**word**++} here."), foldPairs},
@@ -39,7 +38,6 @@ var Folds = []Fold{
 		foldSentences},
 }
 
-// readable applies the rules that make the changes of a piece of text readable.
 func readable(w *wording, changes []change) []change {
 	changes = join(changes, func(left, right change) bool {
 		return joinsOver(w, left, right, Islands)
@@ -53,13 +51,12 @@ func readable(w *wording, changes []change) []change {
 	return changes
 }
 
-// joinsOver reports whether one of some rules joins two changes that take something out, over what stays between them.
+// joinsOver reports whether a rule merges two changes that delete text, across the text between them.
 func joinsOver(w *wording, left, right change, rules []Join) bool {
 	return !left.old.Empty() && !right.old.Empty() && left.old.End < right.old.Start &&
 		slices.ContainsFunc(rules, func(j Join) bool { return j.joins(w, left, right) })
 }
 
-// join makes one change of neighbours, from left to right.
 func join(changes []change, joins func(left, right change) bool) []change {
 	out := changes[:0]
 	for _, c := range changes {
@@ -72,32 +69,33 @@ func join(changes []change, joins func(left, right change) bool) []change {
 	return out
 }
 
-// partedByBlank: one change of a phrase reads better than one per word.
+// partedByBlank: one change of a phrase is more readable than one per word.
 func partedByBlank(w *wording, left, right change) bool {
 	island := w.old.list[left.old.End:right.old.Start]
 	return len(island) == 1 && island[0].Class == markdown.Space && span.BreakLen(island[0].Of(w.old.text)) == 0 &&
 		(left.replaces() || right.replaces())
 }
 
-// maxIsland is how many kept characters or syllables of a script without spaces are too few to keep two changes apart.
+// maxIsland is the number of kept characters or syllables, in a script without spaces, that is too small to keep two
+// changes apart.
 const maxIsland = 2
 
-// partedByGlyphs: words are not told apart in such a script, and one change of a phrase reads better than one per character.
+// partedByGlyphs: words have no separators in such a script, and one change of a phrase is more readable than one per
+// character.
 func partedByGlyphs(w *wording, left, right change) bool {
 	around := w.old.list[left.old.End-1 : right.old.Start+1]
 	return len(around)-2 <= maxIsland && !slices.ContainsFunc(around, func(t markdown.Token) bool { return t.Class != markdown.Glyph })
 }
 
-// closers are what closes a pair that a token opens.
 var closers = map[string]string{
 	"": "", "*": "*", "**": "**", "***": "***", "_": "_", "__": "__", "~~": "~~", "==": "==", "\"": "\"", "'": "'", "“": "”", "„": "“", "‘": "’",
 	"«": "»", "»": "«", "(": ")", "[": "]", "「": "」", "『": "』",
 }
 
-// maxPaired is how many bytes between the ends of a pair are written again to keep it together.
+// maxPaired bounds the bytes between the ends of a pair that are rewritten to keep it together.
 const maxPaired = 60
 
-// foldPairs: one end of a pair without the other leaves a text that nobody wrote.
+// foldPairs: one end of a pair without the other would be malformed.
 func foldPairs(w *wording, changes []change) []change {
 	return join(changes, func(left, right change) bool {
 		before, opens := closers[w.old.of(left.old)]
@@ -107,11 +105,10 @@ func foldPairs(w *wording, changes []change) []change {
 	})
 }
 
-// maxScattered is how many changes of a line a person can decide one by one, however little stays between them. They may
-// be several writers'.
+// maxScattered is how many changes of a line a user can decide one by one, however little text separates them. They
+// may have several writers.
 const maxScattered = 3
 
-// foldLine makes one change of all.
 func foldLine(w *wording, changes []change) []change {
 	if len(changes) <= maxScattered {
 		return changes
@@ -122,7 +119,6 @@ func foldLine(w *wording, changes []change) []change {
 	return changes
 }
 
-// foldSentences makes one change of many in a sentence.
 func foldSentences(w *wording, changes []change) []change {
 	if len(changes) <= maxScattered || w.survival == 0 {
 		return changes
@@ -145,7 +141,7 @@ func foldSentences(w *wording, changes []change) []change {
 	return append(out, changes...)
 }
 
-// sentenceEnd returns the token behind the end of the sentence at token from: one that follows a full stop and a blank.
+// sentenceEnd returns the token after the end of the sentence at token from: a full stop and a blank end one.
 func sentenceEnd(t *tokens, from int) int {
 	for k := from; k+1 < len(t.list); k++ {
 		switch s := t.list[k].Of(t.text); s {
@@ -160,7 +156,7 @@ func sentenceEnd(t *tokens, from int) int {
 	return len(t.list)
 }
 
-// trimBlanks takes equal tokens out of the ends of a change, which a rule may have brought in.
+// trimBlanks removes equal tokens at the ends of a change, which a rule may have added.
 func trimBlanks(w *wording, c change) change {
 	for c.replaces() && w.old.ids[c.old.Start] == w.new.ids[c.new.Start] {
 		c.old.Start++

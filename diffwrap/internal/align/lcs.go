@@ -7,32 +7,30 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Here is what finds what two texts or two sequences have in common. Its work is bounded and never timed, so that the same
-// input gives the same output on any machine.
+// This file finds the common parts of two texts or two sequences. The work is bounded by size and not by time, so that
+// the same input gives the same output on any machine.
 
-// maxWork bounds the product of the lengths of two sequences that are compared in full.
+// maxWork bounds the product of the lengths of two sequences for a full comparison.
 const maxWork = 4 << 20
 
-// Unmatched is a matching of n tokens, none of which has a partner.
 func Unmatched(n int) []int { return slices.Repeat([]int{-1}, n) }
 
-// Matcher matches sequences of interned tokens. It keeps its tables for the next ones; the zero value has none yet.
+// Matcher matches sequences of interned tokens. It reuses its tables; the zero value is empty.
 type Matcher struct {
-	// The tables by token, which hold zeros between uses.
-	countA, countB []int // how often a token occurs
-	where          []int // its last index in b
-	numbers        []int // what dense makes of it, and one more
+	// Tables by token, all zero between uses.
+	countA, countB []int // occurrences of a token
+	where          []int // last index of a token in b
+	numbers        []int // dense's number of a token, plus one
 
-	denseA, denseB []int    // what dense returns
-	ai, bi         []int    // what survey returns
-	unique         [][2]int // so does it
-	back           []int    // for Slide
+	denseA, denseB []int    // results of dense
+	ai, bi         []int    // indices found by survey
+	unique         [][2]int // unique pairs found by survey
+	back           []int    // inverse matching, for Slide
 }
 
-// Match matches two sequences: result[i] is the index in b of a[i]'s partner, or -1.
-// Partners are equal and their indices grow. It is a longest common subsequence except where that would take more than
-// maxWork; there the tokens that occur once on either side serve as anchors, and what lies between anchors and is still too
-// large is left unmatched.
+// Match matches two sequences: result[i] is the index in b of a[i]'s partner, or -1. Partners are equal and their
+// indices ascend. It is a longest common subsequence, unless that takes more than maxWork. In that case the tokens
+// that occur once on both sides are anchors, and a range between anchors that is still too large stays unmatched.
 func (m *Matcher) Match(a, b []int) []int {
 	a, b = m.dense(a, b)
 	match := Unmatched(len(a))
@@ -41,13 +39,13 @@ func (m *Matcher) Match(a, b []int) []int {
 	return match
 }
 
-// Part matches a with b, which starts at index base of the whole second sequence; match belongs to a. Nothing slides.
+// Part matches a with b, which starts at index base of the whole second sequence. match belongs to a. Part does not
+// slide.
 func (m *Matcher) Part(a, b []int, base int, match []int) {
 	m.grow(max(sizeOf(a), sizeOf(b)))
 	m.part(a, b, base, match)
 }
 
-// grow makes the tables fit for tokens below size.
 func (m *Matcher) grow(size int) {
 	if size > len(m.countA) {
 		size = max(size, 2*len(m.countA))
@@ -55,7 +53,7 @@ func (m *Matcher) grow(size int) {
 	}
 }
 
-// sizeOf is the number below which the tokens are.
+// sizeOf returns the largest token plus one.
 func sizeOf(tokens []int) (size int) {
 	for _, t := range tokens {
 		size = max(size, t+1)
@@ -63,7 +61,7 @@ func sizeOf(tokens []int) (size int) {
 	return size
 }
 
-// dense returns the sequences with their tokens renumbered, if these are much larger than there are tokens.
+// dense renumbers the tokens of the sequences if they are much larger than their count.
 func (m *Matcher) dense(a, b []int) (denseA, denseB []int) {
 	size := max(sizeOf(a), sizeOf(b))
 	m.grow(size)
@@ -91,7 +89,7 @@ func (m *Matcher) dense(a, b []int) (denseA, denseB []int) {
 	return m.denseA, m.denseB
 }
 
-// part is Part with tables that fit.
+// part is Part with tables that are large enough.
 func (m *Matcher) part(a, b []int, base int, match []int) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -117,8 +115,8 @@ func (m *Matcher) part(a, b []int, base int, match []int) {
 	}
 }
 
-// survey finds the indices of the tokens that occur on the other side too (the others cannot match), and the index
-// pairs of those that occur once on either side.
+// survey finds the indices of the tokens that occur on both sides (others cannot match), and the index pairs of those
+// that occur once on each side.
 func (m *Matcher) survey(a, b []int) {
 	m.ai, m.bi, m.unique = m.ai[:0], m.bi[:0], m.unique[:0]
 	for _, t := range a {
@@ -147,8 +145,8 @@ func (m *Matcher) survey(a, b []int) {
 	}
 }
 
-// matchAnchors matches the tokens that occur once on either side along their longest increasing chain (the idea of
-// patience diff), and then what lies between them.
+// matchAnchors matches the tokens that occur once on each side along their longest increasing chain, as patience diff
+// does, and then the ranges between them.
 func (m *Matcher) matchAnchors(a, b []int, base int, match []int) {
 	chain := longestChain(m.unique)
 	if len(chain) == 0 {
@@ -163,7 +161,7 @@ func (m *Matcher) matchAnchors(a, b []int, base int, match []int) {
 	m.part(a[i:], b[j:], base+j, match[i:])
 }
 
-// longestChain returns the longest subsequence of pairs whose second members grow, by patience sorting.
+// longestChain returns the longest subsequence of pairs with ascending second members, by patience sorting.
 func longestChain(pairs [][2]int) [][2]int {
 	var piles []int // index of the top pair of each pile
 	previous := make([]int, len(pairs))
@@ -210,7 +208,7 @@ func matchFully(a, b []int, ai, bi []int, base int, match []int) {
 	}
 }
 
-// asRunes writes tokens as runes that survive a conversion to string and back: surrogates and U+FFFD do not.
+// asRunes encodes tokens as runes that survive a conversion to string and back: surrogates and U+FFFD do not.
 func asRunes(tokens, indices []int) []rune {
 	out := make([]rune, len(indices))
 	for k, i := range indices {
@@ -226,8 +224,8 @@ func asRunes(tokens, indices []int) []rune {
 	return out
 }
 
-// Slide settles where an insertion or deletion sits that could sit in several places ("a new a" after "a"): as late
-// as possible, so that what is kept comes first, and the same change is drawn the same way wherever it occurs.
+// Slide normalizes an insertion or deletion that could be at several places ("a new a" after "a"): it goes as late as
+// possible, so that kept text comes first and the same change always looks the same.
 func (m *Matcher) Slide(a, b, match []int) {
 	m.back = m.back[:0]
 	for range b {
@@ -242,21 +240,21 @@ func (m *Matcher) Slide(a, b, match []int) {
 	slideSide(b, m.back, match)
 }
 
-// slideSide moves the unmatched runs of one sequence down. own[i] is the partner of tokens[i], other the inverse.
+// slideSide moves the unmatched runs of one sequence down. own[i] is the partner of tokens[i], other is the inverse.
 func slideSide(tokens, own, other []int) {
 	for i := 0; i < len(tokens); {
 		if own[i] >= 0 {
 			i++
 			continue
 		}
-		facing, end := 0, i // facing is the token of the other side that follows what comes before the run
+		facing, end := 0, i // facing is the token of the other side after the partner of the one before the run
 		if i > 0 {
 			facing = own[i-1] + 1
 		}
 		for end < len(tokens) && own[end] < 0 {
 			end++
 		}
-		for end < len(tokens) && tokens[i] == tokens[end] && own[end] == facing { // the run faces nothing unmatched
+		for end < len(tokens) && tokens[i] == tokens[end] && own[end] == facing { // the run faces no unmatched token
 			facing++
 			own[i], own[end] = own[end], -1
 			other[own[i]] = i

@@ -8,23 +8,21 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// page is one side of a comparison, with the lines that are compared.
 type page struct {
 	Side
 	mode
 	lines []line
 }
 
-// line is one line of a text, as offsets into it. The break before it belongs to it, not the one after it: a run that
-// adds or deletes whole lines then starts with a line break, and bullets, headings and table rows stay at the
-// start of their lines.
+// line is one line of a text, as offsets. The break before it belongs to it, not the one after it: so a run that adds
+// or deletes whole lines starts with a line break, and bullets, headings and table rows stay at the start of their
+// lines.
 type line struct {
-	brk       int  // where the break before the line starts; equal to start for the first line
-	span.Span      // the line's text, without breaks
-	inFence   bool // whether a code fence is open before the line; not found out for Exact
+	brk       int  // start of the break before the line; Start for the first line
+	span.Span      // text without breaks
+	inFence   bool // a code fence is open before the line; not set for Exact
 }
 
-// newPage splits a stretch of a text into lines.
 func newPage(s Side, stretch span.Span, m mode) *page {
 	p := &page{s, m, splitLines(s.Text, stretch.Start, stretch.End, s.Comments)}
 	if !m.exact {
@@ -33,13 +31,12 @@ func newPage(s Side, stretch span.Span, m mode) *page {
 	return p
 }
 
-// all numbers all lines.
 func (p *page) all() span.Span { return span.New(0, len(p.lines)) }
 
 func (p *page) text(i int) string { return p.lines[i].Of(p.Text) }
 func (p *page) blank(i int) bool  { return markdown.IsBlank(p.text(i)) }
 
-// marker returns where the marker of a line stands, up to a comment in it.
+// marker returns the span of a line's marker, which ends before any comment.
 func (p *page) marker(i int) span.Span {
 	l := p.lines[i]
 	if p.fragment && i == 0 {
@@ -52,7 +49,7 @@ func (p *page) marker(i int) span.Span {
 	return m
 }
 
-// splitLines splits text[from:to] into lines. A comment is not split.
+// splitLines splits text[from:to] into lines. It does not split comments.
 func splitLines(text string, from, to int, comments []span.Span) []line {
 	lines := make([]line, 0, 1+strings.Count(text[from:to], "\n"))
 	current := line{brk: from, Span: span.Span{Start: from}}
@@ -75,7 +72,6 @@ func splitLines(text string, from, to int, comments []span.Span) []line {
 	return append(lines, current)
 }
 
-// findFences says which lines start in a code fence.
 func findFences(text string, lines []line) {
 	fence := ""
 	for s := range strings.Lines(text[:lines[0].Start]) {
@@ -87,7 +83,7 @@ func findFences(text string, lines []line) {
 	}
 }
 
-// fenceAfter returns the code fence that is open after a line, given the one before; "" for none.
+// fenceAfter returns the code fence that is open after a line, given the one open before it; "" for none.
 func fenceAfter(fence, s string) string {
 	n := markdown.Skip(s, 0, " \t>")
 	kind, length := block.Line(s[n:])
@@ -102,8 +98,8 @@ func fenceAfter(fence, s string) string {
 	return fence
 }
 
-// breaks returns the line breaks before old line i and new line j that face each other. The first line of a text has
-// none; a line that faces the first line gives its break to the gap before it.
+// breaks returns the line breaks before old line i and new line j. The first line of a text has none. A line that is
+// compared with the first line leaves its break to the gap before it.
 func breaks(o, n *page, i, j int) Hunk {
 	a, b := o.lines[i], n.lines[j]
 	if i == 0 || j == 0 {
@@ -112,8 +108,8 @@ func breaks(o, n *page, i, j int) Hunk {
 	return Hunk{span.New(a.brk, a.Start), span.New(b.brk, b.Start)}
 }
 
-// wholeLines returns the texts of the lines of a step, each with the break before it. The first line of one side has none; a
-// gap before it on the other side takes the break after the gap.
+// wholeLines returns the texts of a step's lines, each with the break before it. The first line of one side has none;
+// a gap before it on the other side includes the break after the gap instead.
 func wholeLines(o, n *page, s step) Hunk {
 	if onTop(o, n, s) {
 		return Hunk{span.New(o.lines[0].Start, o.lines[s.old.End].Start), span.New(n.lines[0].Start, n.lines[s.new.End].Start)}
@@ -121,7 +117,7 @@ func wholeLines(o, n *page, s step) Hunk {
 	return Hunk{linesSpan(o.lines, s.old), linesSpan(n.lines, s.new)}
 }
 
-// onTop reports whether a step is one before the first line of one side, which stays.
+// onTop reports whether a step is before the first line of one side, and that line stays.
 func onTop(o, n *page, s step) bool {
 	return s.old.Start == 0 && (s.old.End == 0 || s.new.End == 0) && s.old.End < len(o.lines) && s.new.End < len(n.lines)
 }

@@ -4,14 +4,14 @@ import (
 	"slices"
 )
 
-// room is the memory that comparisons need one after the other. What is in it never decides anything.
+// room holds memory that comparisons reuse. It does not affect their results.
 type room struct {
 	Matcher
-	ids      map[string]int // the numbers of lines, comments and tokens
+	ids      map[string]int // IDs of lines, comments and tokens
 	old, new tokens
 }
 
-// intern numbers stretches of text: equal ones have one number. The numbers are appended to out.
+// intern appends to out an ID for each text range; equal texts have equal IDs.
 func intern[T interface{ Of(text string) string }](r *room, out []int, text string, list []T) []int {
 	if r.ids == nil {
 		r.ids = make(map[string]int, len(list))
@@ -29,8 +29,8 @@ func intern[T interface{ Of(text string) string }](r *room, out []int, text stri
 	return out
 }
 
-// matchLines matches equal lines: result[i] is the new line that old line i stays, or -1. Lines with text are matched
-// first, blank ones between them, since a blank line says nothing about where it belongs.
+// matchLines matches equal lines: result[i] is the new line equal to old line i, or -1. It matches lines with text
+// first and then the blank ones between them, since a blank line has no identity.
 func matchLines(r *room, o, n *page) []int {
 	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
 	oldFull, newFull := filled(o), filled(n)
@@ -51,7 +51,6 @@ func matchLines(r *room, o, n *page) []int {
 	return match
 }
 
-// filled lists the lines with text.
 func filled(p *page) []int {
 	var out []int
 	for i := range p.lines {

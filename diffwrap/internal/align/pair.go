@@ -8,20 +8,20 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// The thresholds of readability, in per cent.
+// Thresholds of readability, in per cent.
 const (
-	// lineSimilarity: how much two lines of a changed block must have in common to be shown as one changed line.
+	// lineSimilarity: common text that two lines of a changed block need to be shown as one changed line.
 	lineSimilarity = 40
 	// markerSimilarity: the same for lines with different markers, which are replaced whole.
 	markerSimilarity = 80
-	// lineSurvival: how much of a line must survive for many changes of its words to be marked one by one.
+	// lineSurvival: part of a line that must stay for many changes of its words to be marked one by one.
 	lineSurvival = 40
-	// flowSimilarity: how much the words of a block must stay in their order for a change of its line breaks to be
-	// shown as such.
+	// flowSimilarity: part of a block's words that must stay in order for a change of its line breaks to be shown as
+	// such.
 	flowSimilarity = 70
 )
 
-// pairGap appends what becomes of the lines of a gap; any other step is appended as it is.
+// pairGap appends the steps for the lines of a gap. It appends any other step unchanged.
 func pairGap(r *room, out []step, o, n *page, s step) []step {
 	switch {
 	case s.what != gap:
@@ -46,9 +46,9 @@ func pairGap(r *room, out []step, o, n *page, s step) []step {
 	return inOrder(out, o, n, step{span.New(i, s.old.End), span.New(j, s.new.End), gap})
 }
 
-// inOrder appends what becomes of lines that have nothing to do with one another: as many on either side replace one another in
-// order, so that the marks of a line depend on that line alone; otherwise all of them are replaced. Blank lines at
-// the end that only one side has come or go by themselves.
+// inOrder appends the steps for unrelated lines. If both sides have the same number, they replace one another in
+// order, so that the marks of a line depend on that line alone. Otherwise all are replaced. Blank lines at the end of
+// one side only are added or deleted separately.
 func inOrder(out []step, o, n *page, s step) []step {
 	old, new := s.old, s.new
 	for !old.Empty() && !new.Empty() && o.blank(old.End-1) != n.blank(new.End-1) {
@@ -71,15 +71,15 @@ func inOrder(out []step, o, n *page, s step) []step {
 	return append(out, step{span.New(old.End, s.old.End), span.New(new.End, s.new.End), replaced})
 }
 
-// lineWords is what the similarity of lines is measured by: the words of a line, sorted, and their length in bytes.
+// lineWords has the data for the similarity of lines: the sorted words of a line, and their length in bytes.
 type lineWords struct {
 	marker string
 	words  []hashedWord
 	weight int
 }
 
-// hashedWord stands for a word: 48 bits of its FNV-1a hash, which is the same on any machine, and 16 of its length in
-// bytes. Two different words that are the same here make lines seem more alike, and do no other harm.
+// hashedWord stands for a word: 48 bits of its FNV-1a hash, which is the same on any machine, and 16 bits for its
+// length in bytes. A collision only makes lines seem more similar.
 type hashedWord uint64
 
 const (
@@ -99,7 +99,6 @@ func hashWord(s string) hashedWord {
 
 func (w hashedWord) len() int { return int(w & maxHashed) }
 
-// wordsOfLines reads the words of some lines.
 func wordsOfLines(p *page, lines span.Span) []lineWords {
 	out := make([]lineWords, lines.Len())
 	all := make([]hashedWord, 0, linesSpan(p.lines, lines).Len()/5+4)
@@ -121,7 +120,6 @@ func wordsOfLines(p *page, lines span.Span) []lineWords {
 	return out
 }
 
-// maxPairs bounds the pairs of lines of one block that are compared for similarity.
 const maxPairs = 1 << 19
 
 func weigh(lines []lineWords) int {
@@ -132,14 +130,14 @@ func weigh(lines []lineWords) int {
 	return total
 }
 
-// pairLines pairs the similar ones of old and new lines, in order, so that the pairs have as much text in common as
-// possible; it returns the pairs and how many bytes that is.
+// pairLines pairs similar old and new lines, in order, so that the pairs share as many bytes as possible. It returns
+// the pairs and that number.
 func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 	n, m := len(old), len(new)
 	if n*m > maxPairs {
 		return nil, 0
 	}
-	best := make([]int, (n+1)*(m+1)) // best[i*(m+1)+j]: the most bytes in common from lines i and j on
+	best := make([]int, (n+1)*(m+1)) // best[i*(m+1)+j]: most shared bytes from lines i and j on
 	shared := make([]int, n*m)
 	for i := n - 1; i >= 0; i-- {
 		for j := m - 1; j >= 0; j-- {
@@ -163,11 +161,11 @@ func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 	return pairs, best[0]
 }
 
-// similar returns how many bytes of words two lines have in common, 0 when that is too little to call them similar. An
-// equal marker counts as a byte more.
+// similar returns how many bytes of words two lines share, 0 if they are not similar. An equal marker counts as one
+// more byte.
 func similar(old, new lineWords) int {
 	if 200*min(old.weight, new.weight) < lineSimilarity*(old.weight+new.weight) {
-		return 0 // a long line is not looked through for each of many short ones
+		return 0 // the bound avoids a scan of a long line for each of many short ones
 	}
 	common := 0
 	for i, j := 0, 0; i < len(old.words) && j < len(new.words); {
@@ -190,9 +188,9 @@ func similar(old, new lineWords) int {
 	return 0
 }
 
-// wraps reports whether the line breaks of a block of prose changed more than its words: a paragraph that was split, joined or
-// wrapped anew. Most words of the block, compared as one line, have to stay in order, and clearly more of them than stay in paired
-// lines (pairedBytes). The lines have words of oldBytes and newBytes.
+// wraps reports whether a block of prose was rewrapped: its line breaks changed more than its words. Most words of
+// the block, compared as one line, must stay in order, and clearly more of them than stay in paired lines
+// (pairedBytes). oldBytes and newBytes are the bytes of the lines' words.
 func wraps(r *room, o, n *page, s step, pairedBytes, oldBytes, newBytes int) bool {
 	if s.old.Len()+s.new.Len() < 3 || !flows(min(oldBytes, newBytes), oldBytes, newBytes) || !allProse(o, s.old) || !allProse(n, s.new) {
 		return false
@@ -202,8 +200,7 @@ func wraps(r *room, o, n *page, s step, pairedBytes, oldBytes, newBytes int) boo
 	return flows(kept, w.old.bytes, w.new.bytes) && 4*kept >= 5*pairedBytes
 }
 
-// flows reports whether two blocks whose words have so many bytes, of which kept are common, can be one that was
-// wrapped anew.
+// flows reports whether kept, the common bytes of two blocks' words, suffices for a rewrapped block.
 func flows(kept, oldBytes, newBytes int) bool {
 	return 200*kept >= flowSimilarity*(oldBytes+newBytes)
 }

@@ -6,18 +6,17 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Side is one of the two texts of a comparison.
 type Side struct {
 	Text     string
-	Comments []span.Span // whole CriticMarkup comments in it, which Readable never cuts
+	Comments []span.Span // CriticMarkup comments in Text, which Readable never cuts
 }
 
-// within is a stretch of a side as a text of its own.
+// within returns a range of a side as a separate text.
 func (s Side) within(x span.Span) Side {
 	return Side{x.Of(s.Text), span.Shift(Inside(s.Comments, x), -x.Start)}
 }
 
-// Inside returns the comments that lie within a stretch of text.
+// Inside returns the comments that are completely inside a range of text.
 func Inside(comments []span.Span, s span.Span) []span.Span {
 	at := func(off int) int {
 		k, _ := slices.BinarySearchFunc(comments, off, func(c span.Span, off int) int { return c.Start - off })
@@ -30,7 +29,6 @@ func Inside(comments []span.Span, s span.Span) []span.Span {
 	return comments[from:to]
 }
 
-// touched counts the comments that a stretch overlaps.
 func touched(comments []span.Span, s span.Span) int {
 	k, _ := slices.BinarySearchFunc(comments, s.Start, func(c span.Span, off int) int { return c.End - off - 1 })
 	n := 0
@@ -40,13 +38,13 @@ func touched(comments []span.Span, s span.Span) int {
 	return n
 }
 
-// InComment reports whether an offset lies inside of a comment.
+// InComment reports whether an offset is strictly inside a comment.
 func InComment(comments []span.Span, off int) bool {
 	c, ok := commentAround(comments, off)
 	return ok && c.Start < off
 }
 
-// commentAround returns the comment that off lies in, or at whose start.
+// commentAround returns the comment that contains off or starts there.
 func commentAround(comments []span.Span, off int) (span.Span, bool) {
 	k, _ := slices.BinarySearchFunc(comments, off, func(c span.Span, off int) int { return c.End - off - 1 })
 	if k < len(comments) && comments[k].Start <= off {
@@ -55,7 +53,7 @@ func commentAround(comments []span.Span, off int) (span.Span, bool) {
 	return span.Span{}, false
 }
 
-// cutsComment reports whether a border at these offsets lies inside a comment on either side.
+// cutsComment reports whether one of these offsets is inside a comment on its side.
 func cutsComment(old, new Side, oldAt, newAt int) bool {
 	return InComment(old.Comments, oldAt) || InComment(new.Comments, newAt)
 }

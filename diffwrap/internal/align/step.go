@@ -2,24 +2,23 @@ package align
 
 import "github.com/relayfs/relayfs/diffwrap/internal/span"
 
-// step is a part of a script of lines: old lines and the new lines that face them, by their numbers.
+// step is a part of a script of lines: line numbers of old lines and of the corresponding new lines.
 type step struct {
 	old, new span.Span
 	what     what
 }
 
-// what says what becomes of the lines of a step.
 type what uint8
 
 const (
-	stays    what = iota // lines that are the same on both sides; the breaks before them may be others
-	gap                  // lines between those that stay; which of them face one another is not found out yet
-	changed              // one line, and another version of it
-	replaced             // lines that have nothing to do with one another
+	stays    what = iota // equal lines; the breaks before them may differ
+	gap                  // lines between those that stay, not yet paired
+	changed              // one line and its new version
+	replaced             // unrelated lines
 	wrapped              // a paragraph whose line breaks changed more than its words
 )
 
-// lineScript lists the lines that stay, and the gaps between them. Blank lines beside a gap are steps of their own.
+// lineScript lists the lines that stay, and the gaps between them. Blank lines next to a gap are separate steps.
 func lineScript(o *page, match []int, newLines int) (out []step) {
 	i, j := 0, 0
 	upTo := func(k, partner int, w what) {
@@ -55,8 +54,8 @@ func lineScript(o *page, match []int, newLines int) (out []step) {
 
 func lineStep(i, j int, w what) step { return step{span.New(i, i+1), span.New(j, j+1), w} }
 
-// stretchLength returns how many steps lie before the first lines with text that stay; these are a stretch of their own. Blank
-// lines are matched after the others and are given up for a comment.
+// stretchLength returns how many steps precede the first kept lines with text; such lines are a stretch of their own.
+// Blank lines do not end a stretch: they are matched after the others, and may be given up to keep a comment.
 func stretchLength(o *page, steps []step) (n int) {
 	for n < len(steps) && (steps[n].what != stays || o.blank(steps[n].old.Start)) {
 		n++
@@ -64,7 +63,6 @@ func stretchLength(o *page, steps []step) (n int) {
 	return max(n, 1)
 }
 
-// joined is all lines of a stretch.
 func joined(stretch []step) step {
 	first, last := stretch[0], stretch[len(stretch)-1]
 	return step{span.New(first.old.Start, last.old.End), span.New(first.new.Start, last.new.End), gap}

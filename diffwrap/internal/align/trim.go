@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// differing returns what lies between the common start and the common end of two texts: whole lines, of which the first on
-// either side has no break before it. No comment is cut.
+// differing returns the ranges between the common start and the common end of two texts: whole lines, the first one
+// without the break before it. It cuts no comment.
 func differing(old, new Side) Hunk {
 	oldEnd, newEnd := withoutFinalBreak(old, new)
 	head := commonHead(old, new, oldEnd, newEnd)
@@ -16,8 +16,8 @@ func differing(old, new Side) Hunk {
 	return Hunk{span.New(head, oldEnd-tail), span.New(head, newEnd-tail)}
 }
 
-// withoutFinalBreak returns the ends of both texts, before the line break with which both end, if they do: what is
-// appended to a text then goes before its final break, and the stored text still ends with one.
+// withoutFinalBreak returns the ends of both texts, without the final line break if they share it: so appended text
+// goes before the final break, and the stored text still ends with one.
 func withoutFinalBreak(old, new Side) (oldEnd, newEnd int) {
 	a, b := old.Text, new.Text
 	if !strings.HasSuffix(a, "\n") || !strings.HasSuffix(b, "\n") {
@@ -30,7 +30,7 @@ func withoutFinalBreak(old, new Side) (oldEnd, newEnd int) {
 	return o, n
 }
 
-// commonHead returns the length of the common start of both texts, up to the end of a line.
+// commonHead returns the length of the common start of both texts, which ends at a line end.
 func commonHead(old, new Side, oldEnd, newEnd int) int {
 	o, n := old.Text[:oldEnd], new.Text[:newEnd]
 	head := Prefix(o, n)
@@ -56,7 +56,7 @@ func atLineEnd(text string, i int) bool {
 	return i == len(text) || span.BreakLen(text[i:]) > 0
 }
 
-// commonTail returns the length of the common end of two stretches, from a line break on.
+// commonTail returns the length of the common end of two ranges, which starts with a line break.
 func commonTail(old, new Side, h Hunk) int {
 	o, n := h.Old.Of(old.Text), h.New.Of(new.Text)
 	tail := Suffix(o, n)
@@ -65,7 +65,7 @@ func commonTail(old, new Side, h Hunk) int {
 		if at < 0 {
 			return 0
 		}
-		feed := from + at // the line feed, counted from the start of the common end
+		feed := from + at // offset of the line feed in the common end
 		from = feed + 1
 		oldAt, newAt := len(o)-tail+feed, len(n)-tail+feed
 		oldBreak, newBreak := span.BreakStart(o, oldAt, 0), span.BreakStart(n, newAt, 0)
@@ -76,7 +76,7 @@ func commonTail(old, new Side, h Hunk) int {
 	}
 }
 
-// trimClusters takes the grapheme clusters that both pieces of a hunk start or end with out of it.
+// trimClusters removes from a hunk the grapheme clusters that its two sides have in common at the start and the end.
 func trimClusters(oldText, newText string, h Hunk) Hunk {
 	old, new := h.Old, h.New
 	for !old.Empty() && !new.Empty() {

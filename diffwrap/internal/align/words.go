@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// wordHunks appends the changes of two pieces of text, word by word. survival is the share, in per cent, of the shorter piece that
-// must survive, counted in words; with less, what lies between the first and the last of many changes is replaced as one.
+// wordHunks appends the changes of two pieces of text, word by word. survival is the percentage of the shorter
+// piece's words that must stay. If fewer stay, many changes become one, from the first to the last.
 func wordHunks(r *room, hunks []Hunk, o, n *page, piece Hunk, survival int) []Hunk {
 	w := tokenScript(r, o.Side, n.Side, piece)
 	w.survival = survival
@@ -24,7 +24,8 @@ func wordHunks(r *room, hunks []Hunk, o, n *page, piece Hunk, survival int) []Hu
 	return hunks
 }
 
-// KeepWords parts hunks at the words that both of their sides share, which a comparison of lines may take for others.
+// KeepWords splits hunks at the words that both of their sides share. A comparison of lines may have put them in one
+// hunk.
 func KeepWords(old, new string, hunks []Hunk) (out []Hunk) {
 	r, end := &room{}, 0
 	for len(hunks) > 0 {
@@ -63,7 +64,6 @@ func KeepWords(old, new string, hunks []Hunk) (out []Hunk) {
 	return out
 }
 
-// wordsIn lists the words in a stretch of a text.
 func wordsIn(text string, s span.Span) (words []markdown.Token) {
 	for t := range markdown.Tokens(text, s, nil) {
 		if t.IsWord() {
@@ -78,7 +78,7 @@ func (h Hunk) shares(old, new string, i, j int) bool {
 	return !h.Old.Empty() && !h.New.Empty() && old[i] == new[j] && old[i] < utf8.RuneSelf
 }
 
-// NoWordBetween reports whether no whole word stays between two hunks.
+// NoWordBetween reports whether no whole word is kept between two hunks.
 func NoWordBetween(old, new string, before, behind Hunk) bool {
 	between := old[before.Old.End:behind.Old.Start]
 	if markdown.JoinsWord(old[:before.Old.End], between) || markdown.JoinsWord(new[:before.New.End], between) {
@@ -90,31 +90,30 @@ func NoWordBetween(old, new string, before, behind Hunk) bool {
 	return !strings.ContainsFunc(between, markdown.InWord)
 }
 
-// wording is two pieces of text as tokens, and which of them stay.
+// wording is two pieces of text as tokens, with a matching.
 type wording struct {
 	old, new *tokens
-	match    []int // of old tokens with new ones; -1 for none
+	match    []int // old tokens to new ones; -1 for none
 	survival int   // see wordHunks
 }
 
-// tokenScript compares two pieces of text. What it returns is good until it is called again.
+// tokenScript compares two pieces of text. Its result is valid until the next call.
 func tokenScript(r *room, old, new Side, piece Hunk) wording {
 	r.old.read(r, old, piece.Old)
 	r.new.read(r, new, piece.New)
 	return wording{old: &r.old, new: &r.new, match: r.Match(r.old.ids, r.new.ids)}
 }
 
-// tokens is a piece of text as tokens, with the numbers of their texts.
+// tokens is a piece of text as tokens, with the IDs of their texts.
 type tokens struct {
 	span.Span
-	text  string // that the piece is of
+	text  string // contains the piece
 	list  []markdown.Token
 	ids   []int
-	words int // how many tokens are neither blanks nor symbols
-	bytes int // and their length
+	words int // number of tokens that are neither blanks nor symbols
+	bytes int // total length of those
 }
 
-// read reads a piece of text.
 func (t *tokens) read(r *room, s Side, piece span.Span) {
 	list := slices.AppendSeq(slices.Grow(t.list[:0], piece.Len()/4+1), markdown.Tokens(s.Text, piece, s.Comments))
 	*t = tokens{Span: piece, text: s.Text, list: list, ids: intern(r, t.ids[:0], s.Text, list)}
@@ -126,7 +125,7 @@ func (t *tokens) read(r *room, s Side, piece span.Span) {
 	}
 }
 
-// piece is the stretch of text of some tokens, by their numbers.
+// piece returns the text range of some tokens, by index.
 func (t *tokens) piece(r span.Span) span.Span {
 	s := span.New(t.End, t.End)
 	if r.Start < len(t.list) {
@@ -138,10 +137,10 @@ func (t *tokens) piece(r span.Span) span.Span {
 	return s
 }
 
-// of is the text of some tokens.
 func (t *tokens) of(r span.Span) string { return t.piece(r).Of(t.text) }
 
-// kept returns how many words of some old tokens there are, how many of them stay, and the length of these in bytes.
+// kept returns the number of words among some old tokens, the number of those that are kept, and the length of the
+// kept ones in bytes.
 func (w *wording) kept(r span.Span) (words, kept, bytes int) {
 	for k := r.Start; k < r.End; k++ {
 		if tok := w.old.list[k]; tok.IsWord() {
@@ -155,20 +154,17 @@ func (w *wording) kept(r span.Span) (words, kept, bytes int) {
 	return words, kept, bytes
 }
 
-// all numbers all old tokens.
 func (w *wording) all() span.Span { return span.New(0, len(w.match)) }
 
-// change is a hunk in numbers of tokens.
+// change is a hunk in token indices.
 type change struct{ old, new span.Span }
 
 func (c change) replaces() bool { return !c.old.Empty() && !c.new.Empty() }
 
-// through is the change from one to another one after it.
 func (c change) through(last change) change {
 	return change{span.New(c.old.Start, last.old.End), span.New(c.new.Start, last.new.End)}
 }
 
-// changes lists what stays on neither side.
 func (w *wording) changes() (out []change) {
 	i, j := 0, 0
 	for k := range len(w.match) + 1 {

@@ -6,7 +6,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// findDeletedComments numbers the deletions that together delete a whole comment.
+// findDeletedComments assigns a number to the deletions that together delete a whole comment.
 func (p *parser) findDeletedComments() {
 	found := 0
 	for i := 0; i < len(p.Cells); {
@@ -21,10 +21,10 @@ func (p *parser) findDeletedComments() {
 	}
 }
 
-// numberComments does that for deletions that touch, from number found+1 on.
+// numberComments does so for adjacent deletions, starting with found+1.
 func (p *parser) numberComments(cells []Cell, found int) int {
 	var text strings.Builder
-	at := make(map[int]int, len(cells)+1) // offset in text -> cell that starts there
+	at := make(map[int]int, len(cells)+1) // offset in text to the cell that starts there
 	for i := range cells {
 		at[text.Len()] = i
 		text.WriteString(cells[i].Body.Of(p.Raw))
@@ -44,14 +44,15 @@ func (p *parser) numberComments(cells []Cell, found int) int {
 	return found
 }
 
-// partsComment reports whether cells i and i+1 are apart only because one of them is of a comment, and the other before
-// it or on its line.
+// partsComment reports whether deletions i and i+1 are separate only because one of them is part of a comment, and
+// the other precedes it or is on its line.
 func (d *Document) partsComment(i int) bool {
 	a, b := &d.Cells[i], &d.Cells[i+1]
 	return b.Comment > 0 || a.Comment > 0 && !span.StartsWithBreak(b.Body.Of(d.Raw))
 }
 
-// CommentsIn finds the open comments in another text that stands in this document, wherever they are there.
+// CommentsIn finds the open comments in another text, which refers to this document's end matter. It includes literal
+// ones.
 func (d *Document) CommentsIn(text string) []Cell {
 	var matter endMatter
 	if d.matter != nil {
@@ -76,7 +77,7 @@ func (d *Document) CommentsIn(text string) []Cell {
 	}
 }
 
-// SignedMarks finds what reads as a mark with a name, wherever it stands.
+// SignedMarks finds all text that parses as a mark with a name, literal or not.
 func SignedMarks(text string) []Cell {
 	if !strings.Contains(text, "{\"") && !strings.Contains(text, "=\"") && !strings.Contains(text, "{#") {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// form is one of the five forms of CriticMarkup. Its delimiters have three bytes.
+// form is one of the five forms of CriticMarkup. Delimiters have three bytes.
 type form struct {
 	kind        Kind
 	open, close string
@@ -50,10 +50,10 @@ func delimiterAt(s string) int {
 	return 0
 }
 
-// startsDelimiter says which bytes a delimiter may start with.
+// startsDelimiter has the possible first bytes of a delimiter.
 var startsDelimiter = [256]bool{'{': true, '+': true, '-': true, '~': true, '<': true, '=': true, '@': true}
 
-// FirstDelimiter returns where the first delimiter of s is and its length, 0 when there is none.
+// FirstDelimiter returns the offset and the length of the first delimiter in s; n is 0 if there is none.
 func FirstDelimiter(s string) (at, n int) {
 	for at = range s {
 		if n = delimiterAt(s[at:]); n > 0 {
@@ -63,7 +63,7 @@ func FirstDelimiter(s string) (at, n int) {
 	return 0, 0
 }
 
-// FirstOpener returns the offset of the first opener in s, -1 when there is none.
+// FirstOpener returns the offset of the first opener in s, -1 if there is none.
 func FirstOpener(s string) int {
 	first := -1
 	for _, f := range forms {
@@ -74,8 +74,8 @@ func FirstOpener(s string) int {
 	return first
 }
 
-// CutPoints returns where the content of a run is cut so that no piece holds an opener, the run's own closer, an
-// arrow or a metadata separator: a piece ends in the middle of each. With all set the other closers are cut too.
+// CutPoints returns the offsets at which to cut the content of a run, so that no piece contains an opener, the run's
+// own closer, an arrow or a metadata separator: each is cut in the middle. With all, it cuts the other closers too.
 func CutPoints(content, close string, all bool) []int {
 	var cuts []int
 	for i := 0; i < len(content); {
@@ -94,20 +94,20 @@ func CutPoints(content, close string, all bool) []int {
 	return cuts
 }
 
-// EndsOpen reports whether text, followed by the closer of a run, would show an opener: plus is the closer's character.
+// EndsOpen reports whether text with the closer of a run after it would contain an opener. plus is the closer's
+// character.
 func EndsOpen(text string, plus byte) bool {
 	return strings.HasSuffix(text, "{") || strings.HasSuffix(text, "{"+string(plus))
 }
 
-// AgreesAs reports whether a document is read alike form by form and mark by mark, for each form of which that was so
-// before.
+// AgreesAs reports whether each form that agreed before still agrees (see agrees).
 func (d *Document) AgreesAs(before *Document) bool {
 	return !slices.ContainsFunc(forms[:], func(f form) bool { return before.agrees(f) && !d.agrees(f) })
 }
 
-// agrees reports whether a reader that looks for one form alone, from opener to next closer, finds the marks that
-// parse found. lens-editor and the npm parsers read like that, each form by a pattern of its own. Openers that are
-// literal text are passed over, as the parsers do that protect code.
+// agrees reports whether a reader of one form alone, from opener to next closer, finds the same marks as Parse.
+// lens-editor and the npm parsers read each form by a separate pattern. Literal openers are skipped, as in parsers
+// that protect code.
 func (d *Document) agrees(f form) bool {
 	next := 0
 	for i := range d.Cells {
@@ -125,7 +125,7 @@ func (d *Document) agrees(f form) bool {
 	return !more
 }
 
-// alone finds the first mark of one form at or after offset from that is not literal text.
+// alone finds the first mark of one form at or after offset from. It skips literal text.
 func (d *Document) alone(f form, from int) (span.Span, bool) {
 	for {
 		start := strings.Index(d.Raw[from:], f.open)

@@ -15,12 +15,12 @@ import (
 type Dialect int
 
 const (
-	// Plain writes bare marks: the only form that every tool accepts and rejects cleanly.
+	// Plain writes bare marks: the only form that every tool accepts and rejects correctly.
 	Plain Dialect = iota
-	// Commentator writes {++{"author":"AI","time":1700000000}@@text++}, time in seconds. lens-editor's variant,
-	// "timestamp" in milliseconds, is read too.
+	// Commentator writes {++{"author":"AI","time":1700000000}@@text++}, time in seconds. The parser also reads
+	// lens-editor's variant, "timestamp" in milliseconds.
 	Commentator
-	// RelayComments writes a plain mark and an authored comment without text directly after it:
+	// RelayComments writes a plain mark, directly followed by an authored comment without text:
 	// {++text++}{{author="AI" date="2026-07-13T07:01:55Z">><<}}.
 	RelayComments
 )
@@ -41,17 +41,17 @@ func ParseDialect(s string) (Dialect, error) {
 	return Plain, fmt.Errorf("dialect %q: must be plain, commentator or relay-comments", s)
 }
 
-// maxMetadata bounds the length of Commentator's metadata in bytes, and thereby what a text full of openers costs.
+// maxMetadata bounds the length of Commentator's metadata in bytes, and so the cost of a text full of openers.
 const maxMetadata = 4096
 
 type metadata struct {
 	Attribution
 	resolved bool
-	names    names // all that are given beside an authorId
+	names    names // all given names except authorId
 }
 
-// readMetadata reads the JSON object that Commentator and lens-editor put before the text of a mark, and returns how
-// many bytes it takes, "@@" included; 0 when there is none.
+// readMetadata reads the JSON object that Commentator and lens-editor put before the text of a mark. It returns its
+// length with "@@", 0 if there is none.
 func readMetadata(body string) (metadata, int) {
 	if len(body) == 0 || body[0] != '{' {
 		return metadata{}, 0
@@ -83,7 +83,7 @@ func readMetadata(body string) (metadata, int) {
 	return m, len(object) + len(metadataEnd)
 }
 
-// names has all the values of a property that may occur several times. Readers differ in which of them counts.
+// names has all values of a property that may occur repeatedly. Readers differ in which value they use.
 type names string
 
 func (n *names) UnmarshalJSON(value []byte) error {
@@ -101,8 +101,8 @@ func (n *names) add(name string) {
 	}
 }
 
-// readTail extends a mark over the attribution that a dialect writes after it: Roughdraft's {#id} and {id="..." ...},
-// Relay's authored comment without text.
+// readTail extends a mark over the attribution after it: Roughdraft's {#id} and {id="..." ...}, Relay's authored
+// comment without text.
 func (p *parser) readTail(text string, c *Cell) {
 	for {
 		m, n := p.tail(text[c.End:])
@@ -119,7 +119,7 @@ func (p *parser) readTail(text string, c *Cell) {
 	}
 }
 
-// OrElse fills what a does not say from b.
+// OrElse fills the empty fields of a from b.
 func (a Attribution) OrElse(b Attribution) Attribution {
 	if a.Time.IsZero() {
 		a.Time = b.Time
@@ -128,7 +128,7 @@ func (a Attribution) OrElse(b Attribution) Attribution {
 	return a
 }
 
-// tail reads one piece of attribution at the start of text; 0 when there is none.
+// tail reads one attribution at the start of text; the length is 0 if there is none.
 func (p *parser) tail(text string) (metadata, int) {
 	switch {
 	case strings.HasPrefix(text, "{#"):
@@ -145,8 +145,8 @@ func (p *parser) tail(text string) (metadata, int) {
 	return metadata{}, 0
 }
 
-// readAttributes reads open, name="value" pairs with spaces between, and close, from the start of text. It returns
-// the bytes taken, 0 when text has another shape. A value has no quote and no line break.
+// readAttributes reads open, name="value" pairs separated by spaces, and close, from the start of text. It returns
+// the length, 0 if text does not match. A value has no quote and no line break.
 func readAttributes(text, open, close string) (metadata, int) {
 	if !strings.HasPrefix(text, open) {
 		return metadata{}, 0
@@ -201,8 +201,8 @@ func (m *metadata) set(name, value string) {
 	}
 }
 
-// authoredComment reads Relay's {{author="..." date="...">>text<<}} at offset i. One without text only attributes and
-// is hidden.
+// authoredComment reads Relay's {{author="..." date="...">>text<<}} at offset i. A comment without text is only an
+// attribution and is hidden.
 func (p *parser) authoredComment(find *finder, i int) (Cell, bool) {
 	m, n := readAttributes(find.text[i:], "{{", ">>")
 	if n == 0 {
@@ -226,7 +226,7 @@ func (p *parser) authoredComment(find *finder, i int) (Cell, bool) {
 	return c, true
 }
 
-// Metadata returns what the dialect writes between the opener of a run and its text.
+// Metadata returns the text that the dialect writes between the opener of a run and its content.
 func (d Dialect) Metadata(author string, now time.Time) string {
 	if d != Commentator || author == "" {
 		return ""
@@ -240,14 +240,14 @@ func (d Dialect) Metadata(author string, now time.Time) string {
 	}
 	object, err := json.Marshal(fields)
 	if err != nil {
-		return "" // a struct of a string and a number always marshals
+		return "" // cannot happen: a struct of a string and a number
 	}
-	// A delimiter in the author's name would cut the mark in every reader.
+	// A delimiter in the author's name would end the mark in every reader.
 	name := strings.NewReplacer("}", `\u007d`, "{", `\u007b`, "@", `\u0040`)
 	return "{" + name.Replace(string(object[1:len(object)-1])) + "}" + metadataEnd
 }
 
-// Tail returns what the dialect writes after a finished mark.
+// Tail returns the text that the dialect writes after a mark.
 func (d Dialect) Tail(author string, now time.Time) string {
 	author = AttributeName(author)
 	if d != RelayComments || author == "" {
@@ -260,12 +260,11 @@ func (d Dialect) Tail(author string, now time.Time) string {
 	return tail + ">><<}}"
 }
 
-// AttributeName returns an author's name as it can stand in an attribute.
+// AttributeName returns an author's name in a form that is valid in an attribute.
 func AttributeName(author string) string {
 	return strings.NewReplacer(`"`, "'", "\n", " ", "\r", " ", "<", "(", ">", ")", "{", "(", "}", ")").Replace(author)
 }
 
-// Comment returns a comment as the dialect writes it.
 func (d Dialect) Comment(author, text string, now time.Time) string {
 	if tail := d.Tail(author, now); tail != "" {
 		return strings.TrimSuffix(tail, "<<}}") + text + "<<}}"

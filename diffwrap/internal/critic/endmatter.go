@@ -9,12 +9,12 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// endMatter is Roughdraft's block of ids at the end of a file: a line ---, then a YAML mapping with the keys comments
-// and suggestions, each a mapping from id to by, at and more. It belongs to the marks and is hidden with them.
+// endMatter is Roughdraft's block of IDs at the end of a file: a line ---, then a YAML mapping with the keys comments
+// and suggestions, each a mapping from ID to by, at and more. It belongs to the marks and is hidden with them.
 type endMatter struct {
-	start   int // offset of the line ---; the length of the text when there is no block
+	start   int // offset of the line ---; the text's length without a block
 	entries map[string]metadata
-	used    bool // some mark refers to an entry
+	used    bool // a mark refers to an entry
 }
 
 func (p *parser) lookUp(id string) (metadata, bool) {
@@ -26,7 +26,7 @@ func (p *parser) lookUp(id string) (metadata, bool) {
 	return m, ok
 }
 
-// endMatterEntry is what Roughdraft says of one id; other keys may stand beside these.
+// endMatterEntry is Roughdraft's data of one ID. There may be other keys.
 type endMatterEntry struct {
 	By     string `yaml:"by"`
 	At     string `yaml:"at"`
@@ -57,7 +57,7 @@ func readEndMatter(raw string) *endMatter {
 	return m
 }
 
-// endMatterStart returns the offset of the last line --- that is followed by one of the end matter's keys, or -1.
+// endMatterStart returns the offset of the last line --- before one of the end matter's keys, or -1.
 func endMatterStart(raw string) int {
 	start := -1
 	for _, key := range []string{"comments:", "suggestions:"} {
@@ -70,7 +70,7 @@ func endMatterStart(raw string) int {
 	return start
 }
 
-// hideEndMatter turns the end matter into a hidden cell, if some mark used it and no mark runs into it.
+// hideEndMatter turns the end matter into a hidden cell, if a mark uses it and no mark extends into it.
 func (p *parser) hideEndMatter() {
 	if p.matter == nil || !p.matter.used {
 		return
@@ -93,8 +93,8 @@ func (p *parser) hideEndMatter() {
 	p.Cells = append(p.Cells[:n], Cell{Kind: Hidden, Highlight: -1, Span: span.New(start, len(p.Raw))})
 }
 
-// Forget returns the edits that take entries out of the end matter: those of the given ids and the replies to them.
-// A section without entries goes too, and with the last section the block and the blank line before it.
+// Forget returns the edits that remove entries from the end matter: those of the given IDs and the replies to them.
+// It also removes sections without entries and, after the last section, the block and the blank line before it.
 func (d *Document) Forget(ids map[string]bool) []span.Edit {
 	if d.matter == nil || !d.matter.used || len(ids) == 0 {
 		return nil
@@ -125,7 +125,7 @@ func (d *Document) Forget(ids map[string]bool) []span.Edit {
 	return edits
 }
 
-// matterSection is a key of the end matter with its entries, as spans of whole lines of the raw text.
+// matterSection is a key of the end matter with its entries, as spans of whole lines.
 type matterSection struct {
 	span.Span
 	entries []matterLines
@@ -136,7 +136,7 @@ type matterLines struct {
 	span.Span
 }
 
-// splitEndMatter parts the end matter at start into sections and entries, by indentation.
+// splitEndMatter splits the end matter at start into sections and entries, by indentation.
 func splitEndMatter(raw string, start int) []matterSection {
 	var sections []matterSection
 	indent := 0

@@ -1,32 +1,31 @@
 package critic
 
-// Owner is whose a mark or a comment is, and which suggestion it is a part of, as a caller knows it.
+// Owner is the owner of a mark or comment, and the suggestion that it is part of, as the caller knows it.
 type Owner struct {
-	Suggestion string // "" if that is not known
+	Suggestion string // "" if unknown
 	Author     string
 	Access     Access
 }
 
-// Access says what a writer may do with a mark or a comment.
+// Access is a writer's permission for a mark or comment.
 type Access uint8
 
 const (
-	Own     Access = iota // it is the writer's, who changes it without a mark
-	Earlier               // likewise; but a suggestion of which the writer changes nothing stays one of its own
-	Foreign               // somebody else's: marks are never changed, and comments are deleted as text is
-	Waiting               // a comment of somebody else's that waits for a decision: it is never changed
+	Own     Access = iota // the writer's own, which the writer changes without a mark
+	Earlier               // likewise; it stays a separate suggestion unless the writer changes it
+	Foreign               // another author's: the writer cannot change marks, and deletes comments like text
+	Waiting               // another author's comment that awaits a decision: it cannot change
 )
 
-// joins reports whether marks that touch are one suggestion. For those without an author the text decides.
+// joins reports whether adjacent marks are one suggestion. For those without an author the text decides.
 func (o Owner) joins(next Owner) bool {
 	return o.Author == next.Author && (o.Suggestion == next.Suggestion || o.Author == "" && (o.Suggestion == "" || next.Suggestion == ""))
 }
 
-// Group is what a person decides at once: marks that touch, with the comments that touch them on the right.
-// Its fields are indices of cells; the marks are [first, last], the comments (last, lastComment].
+// Group is the unit of decision: adjacent marks, with the adjacent comments after them. Its fields are indices of
+// cells; the marks are [First, Last], the comments (Last, LastComment].
 type Group struct{ First, Last, LastComment int }
 
-// Groups finds the suggestions of a document, in order.
 func (d *Document) Groups() []Group {
 	var out []Group
 	for i := 0; i < len(d.Cells); i++ {
@@ -38,7 +37,6 @@ func (d *Document) Groups() []Group {
 	return out
 }
 
-// GroupAt returns the group that starts with cell i.
 func (d *Document) GroupAt(i int) (Group, bool) {
 	g := Group{First: i, Last: i}
 	switch d.Cells[i].Kind {
@@ -60,8 +58,8 @@ func (d *Document) GroupAt(i int) (Group, bool) {
 	return g, true
 }
 
-// runEnd returns the last cell of the run that starts with cell i: marks of one kind that were cut only because a
-// delimiter would otherwise stand in one of them, or a comment among other text.
+// runEnd returns the last cell of the run that starts with cell i: marks of one kind that are separate only because
+// one mark would contain a delimiter, or a comment among other text.
 func (d *Document) runEnd(i int) int {
 	for d.IsMark(i+1, d.Cells[i].Kind) && d.sameWriter(i, i+1) && (d.hidesDelimiter(i) || d.partsComment(i)) {
 		i++
@@ -73,14 +71,14 @@ func (d *Document) IsMark(i int, kind Kind) bool {
 	return i < len(d.Cells) && d.Cells[i].Kind == kind
 }
 
-// sameWriter reports whether cells i and i+1 may belong to one suggestion. Attribution after a mark counts for the
-// marks without any that it touches.
+// sameWriter reports whether adjacent cells i and next may belong to one suggestion. Attribution after a mark also
+// counts for adjacent marks without attribution.
 func (d *Document) sameWriter(i, next int) bool {
 	a, b := &d.Cells[i], &d.Cells[next]
 	return (d.Owners == nil || d.Owners[a.Start].joins(d.Owners[b.Start])) && (a.Author == b.Author || a.Author == "" && b.End > b.Close)
 }
 
-// hidesDelimiter reports whether the cut between cells i and i+1 parts a delimiter.
+// hidesDelimiter reports whether the cut between cells i and i+1 splits a delimiter.
 func (d *Document) hidesDelimiter(i int) bool {
 	left, right := d.Cells[i].Body.Of(d.Raw), d.Cells[i+1].Body.Of(d.Raw)
 	left = left[max(0, len(left)-2):]
@@ -93,7 +91,7 @@ func (d *Document) hidesDelimiter(i int) bool {
 	return false
 }
 
-// shareTails gives every mark of a group the attribution that stands after the last of them.
+// shareTails copies the attribution after the last mark of a group to all its marks.
 func (p *parser) shareTails() {
 	for _, g := range p.Groups() {
 		var a Attribution

@@ -8,10 +8,10 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// This file decides which of the well-formed marks of a text are marks, and which are literal text.
+// This file decides which well-formed marks count as marks, and which are literal text.
 
-// Known lists the marks of a raw text that are known to be marks, by the offsets at which they open, in order. The zero value lists
-// none: the text alone decides.
+// Known lists the marks that the caller knows to be marks, by their start offsets, in order. With the zero value the
+// text alone decides.
 type Known struct {
 	offsets []int
 	every   bool
@@ -20,36 +20,34 @@ type Known struct {
 // KnownAt returns the marks that open at the given offsets, which are in order.
 func KnownAt(offsets []int) Known { return Known{offsets: offsets} }
 
-// Everything counts every well-formed mark, wherever it stands.
+// Everything treats every well-formed mark as known, at any position.
 var Everything = Known{every: true}
 
 func (k Known) Offsets() []int { return k.offsets }
 
-// Has reports whether a known mark opens at an offset.
 func (k Known) Has(at int) bool {
 	_, ok := slices.BinarySearch(k.offsets, at)
 	return ok || k.every
 }
 
-// within reports whether a known mark opens inside of a stretch, behind its start.
+// within reports whether a known mark opens inside a range, after its start.
 func (k Known) within(s span.Span) bool {
 	i, _ := slices.BinarySearch(k.offsets, s.Start+1)
 	return i < len(k.offsets) && k.offsets[i] < s.End
 }
 
-// Same reports whether two lists are equal.
 func (k Known) Same(other Known) bool {
 	return k.every == other.every && slices.Equal(k.offsets, other.offsets)
 }
 
-// Through returns the known marks of the text that a script makes of raw: those of whose openers it takes nothing. The opener of
-// a comment that is deleted is cut in two, and it is a comment all the same.
+// Through returns the known marks after a script of raw: those whose openers it keeps. The opener of a deleted
+// comment is cut in two, and still counts as a comment's.
 func (k Known) Through(raw string, edits []span.Edit) Known {
 	if len(edits) == 0 || k.every {
 		return k
 	}
 	var out []int
-	at, by := 0, 0 // in raw, and how far its text has moved
+	at, by := 0, 0 // offset in raw, and the shift of its text
 	next := k.offsets
 	keep := func(to int, rest []span.Edit) {
 		for ; len(next) > 0 && next[0] < to; next = next[1:] {
@@ -81,7 +79,6 @@ func (k Known) Without(others Known) Known {
 	return Known{offsets: slices.DeleteFunc(slices.Clone(k.offsets), others.Has)}
 }
 
-// deletes reports whether edits take something of a stretch.
 func deletes(edits []span.Edit, s span.Span) bool {
 	for _, e := range edits {
 		if e.Off >= s.End {
@@ -94,7 +91,6 @@ func deletes(edits []span.Edit, s span.Span) bool {
 	return false
 }
 
-// Shift moves the marks with their text.
 func (k Known) Shift(by int) Known {
 	out := slices.Clone(k.offsets)
 	for i := range out {
@@ -103,22 +99,21 @@ func (k Known) Shift(by int) Known {
 	return Known{out, k.every}
 }
 
-// From returns the marks that open at or behind an offset.
+// From returns the marks that open at or after an offset.
 func (k Known) From(at int) Known {
 	i, _ := slices.BinarySearch(k.offsets, at)
 	return Known{k.offsets[i:], k.every}
 }
 
-// Before returns the marks that open before an offset.
 func (k Known) Before(at int) Known {
 	i, _ := slices.BinarySearch(k.offsets, at)
 	return Known{k.offsets[:i], k.every}
 }
 
-// cutComment is the opener of a comment that a deletion has cut, up to the cut.
+// cutComment is the first part of the opener of a comment, as a deletion cuts it.
 const cutComment = "{>--}"
 
-// Openers lists the offsets at which a mark may open, wherever it stands, or a comment that is deleted.
+// Openers lists the offsets where a mark may open, at any position, or a deleted comment.
 func Openers(raw string) (offsets []int) {
 	for i := 0; ; i++ {
 		brace := strings.IndexByte(raw[i:], '{')
@@ -131,8 +126,8 @@ func Openers(raw string) (offsets []int) {
 	}
 }
 
-// IsCertain reports whether it makes no difference to the marks of a text which of them are known: all of them count, and none of them
-// has anything in it that makes other text literal.
+// IsCertain reports whether the marks of a text are the same whichever of them are known: all of them count, and none
+// contains text that could make other text literal.
 func IsCertain(raw string) bool {
 	d := Parse(raw, Known{})
 	if len(d.Literal) > 0 {
@@ -147,10 +142,9 @@ func IsCertain(raw string) bool {
 	return true
 }
 
-// DelimiterLen is the length of a delimiter.
 const DelimiterLen = len("{++")
 
-// opensMark reports whether s starts with an opener in one of the forms, or with a comment of Relay's.
+// opensMark reports whether s starts with an opener of one of the forms or of Relay's comments.
 func opensMark(s string) bool {
 	if s[0] != '{' {
 		return false
@@ -162,15 +156,16 @@ func opensMark(s string) bool {
 	return n > 0
 }
 
-// counts reports whether a well-formed mark is one. Openers must be asked for from left to right. It is if it is known, or unless
+// counts reports whether a well-formed mark counts as one. Calls must be in order of the offsets. A mark counts if it
+// is known, or unless
 //
-//   - it has no body, or reads {++} and the like, in which opener and closer share their signs,
-//   - it stands in a literal stretch (markdown.Zones),
+//   - it has no body, or is {++} or similar, where opener and closer share characters,
+//   - it is in a literal range (markdown.Zones),
 //   - a known mark opens in it,
-//   - it is a suggestion that opens inside of one block and closes inside of another. Comments may have paragraphs; and whether a
-//     highlight is one does not depend on the lines that suggestions bring into it, or take out.
+//   - it is a suggestion that opens inside one block and closes inside another. Comments may have paragraphs; and
+//     whether a highlight counts does not depend on the lines that suggestions add or delete.
 //
-// What is literal is seen in the text as it is without the known marks: they may have cut a fence, or made one.
+// Literal ranges are those of the text without the known marks, since known marks may have cut a fence or formed one.
 func (p *parser) counts(c *Cell) bool {
 	switch {
 	case p.Known.Has(c.Start):
@@ -195,7 +190,7 @@ func (p *parser) counts(c *Cell) bool {
 		p.Literal = append(p.Literal, c.Start)
 		return false
 	}
-	if c.Kind != HighlightOpen { // in which marks may stand
+	if c.Kind != HighlightOpen { // a highlight may contain marks
 		z.Skip(end)
 	}
 	return true
@@ -208,7 +203,7 @@ func (p *parser) zones() *literals {
 	return p.literals
 }
 
-// isEmpty reports whether a mark has no body, or its opener and its closer would share their signs.
+// isEmpty reports whether a mark has no body, or its opener and closer share characters.
 func (p *parser) isEmpty(c *Cell) bool {
 	switch c.Kind {
 	case Comment:
@@ -221,11 +216,11 @@ func (p *parser) isEmpty(c *Cell) bool {
 	return c.Body.Empty() || p.Raw[c.Start+DelimiterLen] == '}'
 }
 
-// literals knows where a raw text is literal, by what it is without the known marks.
+// literals finds the literal ranges of a raw text, in the text without the known marks.
 type literals struct {
 	*markdown.Zones
-	all  bool      // no mark is known
-	kept []Segment // else what is left of the raw text
+	all  bool      // no mark is known, so both texts are equal
+	kept []Segment // otherwise the remaining parts of the raw text
 }
 
 func findLiterals(raw string, known Known) *literals {
@@ -245,7 +240,7 @@ func findLiterals(raw string, known Known) *literals {
 	return &literals{Zones: markdown.NewZones(text.String()), kept: kept}
 }
 
-// offset returns where an offset of the raw text is in the text without the known marks.
+// offset converts an offset of the raw text to the text without the known marks.
 func (l *literals) offset(raw int) int {
 	if l.all {
 		return raw

@@ -1,5 +1,5 @@
-// Package critic reads CriticMarkup: a raw text as a document of cells, what the views show of it, who signed its marks, and
-// which marks a person decides at once. It changes nothing.
+// Package critic parses CriticMarkup: it splits a raw text into cells, renders views, reads the attribution of marks,
+// and groups the marks that a user decides together. It changes nothing.
 package critic
 
 import (
@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Kind says what a cell of the raw text is.
 type Kind uint8
 
 const (
@@ -21,36 +20,36 @@ const (
 	Comment
 	HighlightOpen
 	HighlightClose
-	Hidden // attribution that no view shows: see dialect.go
+	Hidden // attribution that no view shows; see dialect.go
 )
 
-// Cell is one piece of the raw text. The cells of a document follow one another without gaps.
+// Cell is one piece of the raw text. The cells of a document are contiguous.
 type Cell struct {
 	Kind      Kind
-	Resolved  bool      // of a comment: dealt with, hidden from views
-	literal   bool      // of a known deletion that may be of a comment: it deletes literal text
-	Comment   int       // of deletions: those that delete one whole comment have the same number, others 0
-	Highlight int       // the cell that opens the highlight around this one, -1 outside
+	Resolved  bool      // of a comment: resolved, hidden from views
+	literal   bool      // of a known deletion that may be part of a comment: it deletes literal text
+	Comment   int       // deletions of one whole comment have the same number, others 0
+	Highlight int       // index of the cell that opens the highlight around this one, -1 outside
 	span.Span           // of raw, with delimiters, metadata and the dialect's tail
-	Body      span.Span // what stands between the delimiters, after the metadata
+	Body      span.Span // text between the delimiters, after the metadata
 	Close     int       // offset just after the closing delimiter, where the dialect's tail starts
-	Added     span.Span // what the accepted view shows
-	Deleted   span.Span // what the original view shows
+	Added     span.Span // text in the accepted view
+	Deleted   span.Span // text in the original view
 	Attribution
 }
 
-// Attribution is what a dialect says about the writer of a mark.
+// Attribution is a dialect's data about the writer of a mark.
 type Attribution struct {
 	Author string
 	Time   time.Time
-	ID     string // Roughdraft's document-local id
+	ID     string // Roughdraft's document-local ID
 }
 
 func (c *Cell) IsSuggestion() bool {
 	return c.Kind == Addition || c.Kind == Deletion || c.Kind == Substitution
 }
 
-// Kept returns what a decision leaves of a mark.
+// Kept returns the part of a mark that remains after a decision.
 func (c *Cell) Kept(accept bool) span.Span {
 	switch {
 	case accept && !c.Added.Empty():
@@ -61,7 +60,7 @@ func (c *Cell) Kept(accept bool) span.Span {
 	return span.New(c.End, c.End)
 }
 
-// Reduce appends the edits that leave a part of a cell.
+// Reduce appends the edits that reduce a cell to left.
 func (c *Cell) Reduce(edits []span.Edit, left span.Span) []span.Edit {
 	edits = span.Append(edits, span.Edit{Off: c.Start, Len: left.Start - c.Start})
 	return span.Append(edits, span.Edit{Off: left.End, Len: c.End - left.End})
@@ -77,19 +76,18 @@ func (c *Cell) visible(v View) span.Span {
 	return c.Deleted
 }
 
-// Document is a parsed raw text.
 type Document struct {
 	Raw      string
 	Cells    []Cell
-	Unclosed int        // offset of the first opener without a closer, -1 when there is none
-	Known    Known      // of the marks
-	Literal  []int      // where well-formed marks open that are literal text
-	matter   *endMatter // Roughdraft's; nil until a mark refers to it
-	// Owners, unless nil, says whose marks are, by their offsets: marks that touch are one suggestion only if they have one owner.
+	Unclosed int        // offset of the first opener without a closer, -1 if there is none
+	Known    Known      // known marks
+	Literal  []int      // start offsets of well-formed marks that are literal text
+	matter   *endMatter // nil until a mark refers to it
+	// Owners, unless nil, has the owners of marks by offset: adjacent marks are one suggestion only if they have the
+	// same owner.
 	Owners map[int]Owner
 }
 
-// Counted lists the marks of the document.
 func (d *Document) Counted() Known {
 	if d.Known.every {
 		return d.Known
@@ -111,8 +109,8 @@ func (d *Document) Plain() bool {
 	return len(d.Cells) == 0 || len(d.Cells) == 1 && d.Cells[0].Kind == Text
 }
 
-// Parse splits raw into cells in one pass: the leftmost opener counts, it ends at its first own closer, and an
-// opener without a closer is literal text, as is a mark that does not count (see known.go).
+// Parse splits raw into cells in one pass. The leftmost opener counts and ends at its first own closer. An opener
+// without a closer is literal text, as is a mark that does not count (see known.go).
 func Parse(raw string, known Known) *Document {
 	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, atMost(raw)), Unclosed: -1, Known: known}}
 	p.scan(0, len(raw), -1)
@@ -126,10 +124,11 @@ func Parse(raw string, known Known) *Document {
 	return p.Document
 }
 
-// maxRoom bounds the cells for which there is room before they are read: what opens a mark may not be closed.
+// maxRoom bounds the preallocated cells, since an opener may have no closer.
 const maxRoom = 1024
 
-// atMost is how many cells a text has at most, or maxRoom: one for each mark, and the texts around them.
+// atMost returns an upper bound of the number of cells, about maxRoom at most: one for each mark, and the texts
+// around them.
 func atMost(raw string) int {
 	n := 1
 	for at := strings.IndexByte(raw, '{'); at >= 0 && n < maxRoom; at = strings.IndexByte(raw, '{') {
@@ -143,13 +142,13 @@ func atMost(raw string) int {
 
 type parser struct {
 	*Document
-	knownOnly    bool      // no other mark counts
-	literals     *literals // nil until a mark is found that is not known
-	tails        bool      // some mark has attribution after it
-	takesComment bool      // some deletion may be that of a comment
+	knownOnly    bool      // only known marks count
+	literals     *literals // nil until an unknown mark is found
+	tails        bool      // a mark has attribution after it
+	takesComment bool      // a deletion may be part of a comment
 }
 
-// scan parses raw[from:to], which stands in the highlight opened by the given cell (-1: in none).
+// scan parses raw[from:to]. highlight is the cell that opens the highlight around it, -1 for none.
 func (p *parser) scan(from, to, highlight int) {
 	find := finder{text: p.Raw[:to]}
 	text := from
@@ -193,7 +192,7 @@ func (p *parser) add(c Cell) {
 	p.Cells = append(p.Cells, c)
 }
 
-// addMark appends a mark; of a highlight its two delimiters and, between them, what it holds.
+// addMark appends a mark. For a highlight it appends the two delimiters with the content between them.
 func (p *parser) addMark(c Cell, highlight int) {
 	c.Highlight = highlight
 	if c.Kind != HighlightOpen {
@@ -208,7 +207,7 @@ func (p *parser) addMark(c Cell, highlight int) {
 	p.Cells = append(p.Cells, closing)
 }
 
-// mark reads the mark that starts with the brace at offset i, within the finder's text.
+// mark parses the mark at the brace at offset i, within the finder's text.
 func (p *parser) mark(find *finder, i int) (Cell, bool) {
 	rest := find.text[i:]
 	f, ok := formOf(rest)
@@ -235,13 +234,13 @@ func (p *parser) mark(find *finder, i int) (Cell, bool) {
 	return c, true
 }
 
-// mayTakeComment reports whether a deletion may be that of a comment, or of the start of one.
+// mayTakeComment reports whether a deletion may delete a comment, or the start of one.
 func (p *parser) mayTakeComment(c *Cell) bool {
 	body := c.Body.Of(p.Raw)
 	return strings.HasPrefix(body, "{>") || strings.HasPrefix(body, "{{")
 }
 
-// showBody sets what the views show of a mark. It fails on a substitution without an arrow, which is literal text.
+// showBody sets the text of a mark in the views. It fails for a substitution without an arrow, which is literal text.
 func (p *parser) showBody(find *finder, c *Cell) bool {
 	switch c.Kind {
 	case Addition:
@@ -264,8 +263,8 @@ func (p *parser) showBody(find *finder, c *Cell) bool {
 	return true
 }
 
-// finder looks patterns up from growing offsets and remembers where it found each, so that a text full of openers
-// without closers costs one search per pattern and not one per opener.
+// finder searches for patterns at ascending offsets and caches the results, so that a text full of openers without
+// closers costs one search per pattern, not one per opener.
 type finder struct {
 	text  string
 	found [8]struct {
@@ -274,8 +273,8 @@ type finder struct {
 	}
 }
 
-// next returns the offset of the first pattern at or after from, -1 when there is none. from must not decrease
-// between calls for the same pattern.
+// next returns the offset of the first pattern at or after from, -1 if there is none. from must not decrease between
+// calls for the same pattern.
 func (f *finder) next(pattern string, from int) int {
 	slot := 0
 	for f.found[slot].pattern != pattern && f.found[slot].pattern != "" {

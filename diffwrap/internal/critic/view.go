@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// View is what a reader is shown of a raw text.
+// View is a rendering of a raw text.
 type View int
 
 const (
-	// AcceptedView shows additions and hides deletions, as if every suggestion were accepted. Open comments are
-	// shown as they stand, since they are meant to be read; highlight delimiters and resolved comments are hidden.
+	// AcceptedView shows additions and hides deletions, as if every suggestion were accepted. It shows open comments
+	// with their markup, since readers need them. It hides highlight delimiters and resolved comments.
 	AcceptedView View = iota
 	// OriginalView shows deletions and hides additions and comments, as if every suggestion were rejected.
 	OriginalView
-	// RawView is the stored text, marks included.
+	// RawView is the stored text with its marks.
 	RawView
 )
 
@@ -47,10 +47,9 @@ func (d *Document) Render(v View) string {
 	return b.String()
 }
 
-// Segment says that Len bytes at ViewOff of a view are the bytes at RawOff of the raw text.
+// Segment maps Len bytes at ViewOff of a view to the same bytes at RawOff of the raw text.
 type Segment struct{ RawOff, ViewOff, Len int }
 
-// Segments lists which bytes of raw the view shows.
 func Segments(raw string, known Known, v View) []Segment {
 	if raw == "" {
 		return nil

@@ -8,15 +8,15 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// maxAtom bounds the length in bytes of an atom that needs a closing delimiter, and thereby the search for it.
+// maxAtom bounds the length in bytes of an atom with a closing delimiter, and so the search for it.
 const maxAtom = 512
 
 const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Construct is a rule about a token that its first character announces.
+// Construct is a rule about a token with a distinctive first character.
 type Construct struct {
 	Rule
-	first  string // the characters that it can start with, all of them ASCII
+	first  string // possible first characters, all ASCII
 	class  Class
 	length length
 }
@@ -24,8 +24,8 @@ type Construct struct {
 // length returns the length of the construct at offset i of text, in a line or piece that starts at from; 0 for none.
 type length = func(text string, i, from int) int
 
-// Constructs are the rules about tokens that are more than a word or a character, except for URLs, which a word starts. A mark
-// inside of an Atom would break it; those that go on over a line break are found by Wrapped.
+// Constructs are the rules about tokens other than words and single characters, except URLs, which start as words. A
+// mark inside an Atom would break it; Wrapped finds atoms that span lines.
 var Constructs = []Construct{
 	{NewRule("line break", "a line ends", "CR and LF are one",
 		"if x is{--\r\n--}{++ {\r\n++}end\r\n"), "\r\n", Space, lineBreak},
@@ -59,7 +59,7 @@ var Constructs = []Construct{
 		"A shed. {--^old-id--}{++^new-id++}"), "^", Atom, atStart(bounded(blockID))},
 }
 
-// mayStart says which characters can start a construct.
+// mayStart has the characters that can start a construct.
 var mayStart = func() (t [256]bool) {
 	for _, c := range Constructs {
 		for i := range len(c.first) {
@@ -69,7 +69,6 @@ var mayStart = func() (t [256]bool) {
 	return t
 }()
 
-// construct reads the construct at offset i, if there is one.
 func construct(text string, i, from int) (t Token, ok bool) {
 	for k := range Constructs {
 		if c := &Constructs[k]; strings.IndexByte(c.first, text[i]) >= 0 {
@@ -81,12 +80,12 @@ func construct(text string, i, from int) (t Token, ok bool) {
 	return Token{}, false
 }
 
-// bounded is about a construct that needs a closing delimiter.
+// bounded limits the search of a construct with a closing delimiter.
 func bounded(f func(s string) int) length {
 	return func(text string, i, _ int) int { return f(text[i:min(len(text), i+maxAtom)]) }
 }
 
-// atStart is about a construct that only starts a line, a piece or what a blank or a bracket parts from the text before it.
+// atStart restricts a construct to the start of a line or piece, and to places after a blank or bracket.
 func atStart(f length) length {
 	return func(text string, i, from int) int {
 		if i > from && strings.IndexByte(" \t(", text[i-1]) < 0 {
@@ -98,7 +97,6 @@ func atStart(f length) length {
 
 func lineBreak(text string, i, _ int) int { return max(1, span.BreakLen(text[i:])) }
 
-// run returns the length of a run of one character.
 func run(text string, i, _ int) int { return Skip(text, i, text[i:i+1]) - i }
 
 func escape(text string, i, _ int) int {
@@ -117,7 +115,7 @@ func embed(text string, i, _ int) int {
 	return 0
 }
 
-// enclosed returns the length of open, something on one line, close at the start of s.
+// enclosed returns the length of open, text without a line break, and close, at the start of s.
 func enclosed(s, open, close string) int {
 	if !strings.HasPrefix(s, open) {
 		return 0
@@ -176,7 +174,7 @@ func balanced(s string, open, close byte) int {
 	return 0
 }
 
-// codeSpan returns the length of `inline code`, whose fences are equally long runs of backticks.
+// codeSpan returns the length of `inline code`, delimited by equal runs of backticks.
 func codeSpan(s string) int {
 	n := Skip(s, 0, "`")
 	for i := n; i < len(s) && s[i] != '\n'; {
@@ -246,8 +244,8 @@ func blockID(s string) int {
 	return 0
 }
 
-// urlLength returns the length of what follows the scheme of a URL at the start of s: up to a blank or a quoting
-// character, without the punctuation of the sentence around it.
+// urlLength returns the length of the rest of a URL after its scheme: up to a blank or quoting character, without
+// trailing punctuation of the sentence.
 func urlLength(s string) int {
 	end := strings.IndexAny(s, " \t\r\n<>\"`|")
 	if end < 0 {

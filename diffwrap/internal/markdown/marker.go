@@ -1,5 +1,6 @@
-// Package markdown finds the constructs that a change leaves whole: the marker of a line, the tokens of its text, and atoms that go on
-// over line breaks. It reads a line, or the lines of a paragraph, by itself; what a line is says package block.
+// Package markdown finds the inline constructs that no mark may cut: line markers, tokens, and atoms (such as links and
+// code spans), which may span lines. It also finds where a text is literal ([Zones]). Package block classifies lines and
+// finds blocks.
 package markdown
 
 import (
@@ -9,13 +10,13 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
-// LineMarker is a rule about what makes a line what it is.
+// LineMarker is a rule about the marker that gives a line its kind.
 type LineMarker struct {
 	Rule
 	kinds []block.LineKind
 }
 
-// LineMarkers are all but indentation and the marks of quotes, which stand before them.
+// LineMarkers are the markers after indentation and quote markers.
 var LineMarkers = []LineMarker{
 	{NewRule("callout marker", "the type of a callout changes", "the line is replaced whole",
 		"Text.{--\n> [!tip] Title--}{++\n> [!note] Title++}"), []block.LineKind{block.CalloutLine}},
@@ -31,9 +32,9 @@ var LineMarkers = []LineMarker{
 		"1. a{--\n2. b--}{++\n3. b++}"), []block.LineKind{block.ItemLine}},
 }
 
-// Marker is the part of a line that makes it what it is: indentation, quote marks, and what LineMarkers say.
-// It returns the marker's length. Where the marker changes the whole line is replaced, since a mark in front of it
-// or inside it would stop the line from being rendered as what it is.
+// Marker returns the length of a line's prefix that gives it its kind: indentation, quote markers, and the markers of
+// LineMarkers. If the marker changes, the whole line is replaced, since a mark before or inside the marker would
+// change how the line is rendered.
 func Marker(s string) int {
 	n := indentation(s)
 	kind, end := block.Line(s[n:])
@@ -43,7 +44,7 @@ func Marker(s string) int {
 	return n
 }
 
-// indentation returns the length of the blanks and the marks of quotes that a line starts with.
+// indentation returns the length of the blanks and quote markers at the start of a line.
 func indentation(s string) int {
 	n := Skip(s, 0, " \t")
 	for n < len(s) && s[n] == '>' {

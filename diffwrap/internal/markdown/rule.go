@@ -1,11 +1,10 @@
 package markdown
 
-// Rule is what the rows of the tables of rules of readability have in common. What it does is in the fields that a table has besides.
+// Rule has the common fields of the rows of the tables of rules. Each table adds the fields that implement it.
 type Rule struct {
-	Name       string // by which the cases of testdata/put call it
+	Name       string // name in the cases of testdata/put
 	When, What string
-	Example    string // a pending text that the rule makes what it is
+	Example    string // a pending text that shows the effect of the rule
 }
 
-// NewRule is a rule.
 func NewRule(name, when, what, example string) Rule { return Rule{name, when, what, example} }

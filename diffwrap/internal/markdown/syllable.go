@@ -7,17 +7,19 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Thai, Lao, Khmer and Burmese are written without spaces, and to find their words takes a dictionary. Their syllables can nearly be
-// told from the characters: a vowel may be written before or behind its consonant, and one consonant below another.
+// Thai, Lao, Khmer and Burmese are written without spaces, and finding their words needs a dictionary. The characters
+// give nearly correct syllables: a vowel may be written before or after its consonant, and one consonant below
+// another.
 
 const (
-	thaiLeading, laoLeading     = "เแโใไ", "ເແໂໃໄ" // vowels that are written before their consonant
+	thaiLeading, laoLeading     = "เแโใไ", "ເແໂໃໄ" // vowels written before their consonant
 	thaiFollowing, laoFollowing = "ะาำๅ", "ະາຳ"
-	coeng, virama               = '\u17d2', '\u1039' // the next consonant stands below, in Khmer and in Burmese
-	asat                        = '\u103a'           // the consonant ends its syllable, in Burmese
+	coeng, virama               = '\u17d2', '\u1039' // in Khmer and Burmese: the next consonant is written below
+	asat                        = '\u103a'           // in Burmese: the consonant ends its syllable
 )
 
-// syllable returns where the syllable ends whose first grapheme cluster is text[i:end], as far as its characters tell.
+// syllable returns the approximate end of the syllable whose first grapheme cluster is text[i:end], judged by its
+// characters.
 func syllable(text string, i, end int) int {
 	first, _ := utf8.DecodeRuneInString(text[i:end])
 	if strings.ContainsRune(thaiLeading+laoLeading, first) {
@@ -36,7 +38,7 @@ func syllable(text string, i, end int) int {
 	return end
 }
 
-// withCluster returns the end of the grapheme cluster at an offset, if it is of a script without spaces.
+// withCluster returns the end of the grapheme cluster at an offset if its script has no spaces, otherwise the offset.
 func withCluster(text string, at int) int {
 	if at == len(text) {
 		return at

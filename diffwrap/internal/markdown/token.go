@@ -12,25 +12,24 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Class says what a token is.
 type Class uint8
 
 const (
 	Space   Class = iota // one blank, or a line break
 	Word                 // letters and digits
-	Glyph                // one character, or syllable, of a script that is written without spaces
-	Symbol               // one character of anything else, or a run of emphasis characters
-	Atom                 // a construct that a mark inside would break: see Constructs
+	Glyph                // one character or syllable of a script without spaces
+	Symbol               // any other single character, or a run of emphasis characters
+	Atom                 // a construct that a mark inside would break; see Constructs
 	Comment              // a CriticMarkup comment
 )
 
-// Token is a piece of text that a change leaves whole. Its borders are borders of grapheme clusters.
+// Token is a piece of text that a change never splits. Its ends are grapheme cluster boundaries.
 type Token struct {
 	span.Span
 	Class Class
 }
 
-// Tokens splits a stretch of text into tokens; comments are the spans of whole CriticMarkup comments in text.
+// Tokens splits a range of text into tokens; comments are the spans of whole CriticMarkup comments in text.
 func Tokens(text string, s span.Span, comments []span.Span) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		for i := s.Start; i < s.End; {
@@ -43,7 +42,7 @@ func Tokens(text string, s span.Span, comments []span.Span) iter.Seq[Token] {
 	}
 }
 
-// Next reads the token at offset i of text; the line or piece it stands in starts at from.
+// Next reads the token at offset i of text, in a line or piece that starts at from.
 func Next(text string, i, from int, comments []span.Span) Token {
 	if len(comments) == 0 {
 		if t, ok := plainToken(text, i); ok {
@@ -55,8 +54,8 @@ func Next(text string, i, from int, comments []span.Span) Token {
 	return t
 }
 
-// plainToken reads a blank or a word at offset i, if it is ASCII and what follows decides nothing: most of prose. It
-// agrees with tokenAlone.
+// plainToken reads an ASCII blank or word at offset i if the following character cannot extend it, as in most prose.
+// Its result is the same as tokenAlone's.
 func plainToken(text string, i int) (t Token, ok bool) {
 	end := i
 	for end < len(text) && isAlnum[text[end]] {
@@ -69,7 +68,7 @@ func plainToken(text string, i int) (t Token, ok bool) {
 	return Token{span.New(i, end), Word}, alone
 }
 
-// mayJoin says which characters after a word may belong to it, or make a URL of it.
+// mayJoin has the characters after a word that may continue it, or turn it into a URL.
 var mayJoin = func() (t [utf8.RuneSelf]bool) {
 	t[':'] = true
 	for _, j := range Joints {
@@ -89,12 +88,12 @@ var isAlnum = func() (t [256]bool) {
 	return t
 }()
 
-// tokenAlone is Next without what combines with its last character.
+// tokenAlone is Next without the characters that combine with its last one.
 func tokenAlone(text string, i, from int, comments []span.Span) Token {
 	if c, ok := NextComment(comments, i); ok && c.Start == i && c.End <= len(text) {
 		return Token{c, Comment}
 	} else if ok {
-		text = text[:min(len(text), c.Start)] // nothing else reaches into a comment
+		text = text[:min(len(text), c.Start)] // no other token extends into a comment
 	}
 	if mayStart[text[i]] {
 		if t, ok := construct(text, i, from); ok {
@@ -121,11 +120,11 @@ func NextComment(comments []span.Span, i int) (span.Span, bool) {
 	return comments[k], true
 }
 
-// word reads the word at offset i, whose first character ends at end, or the URL that it turns out to start.
+// word reads the word at offset i, whose first character ends at end, or the URL that starts with it.
 func word(text string, i, end int) Token {
 	for end < len(text) {
 		if end+1 < len(text) && text[end+1] < utf8.RuneSelf && (isLetter(text[end]) || isDigit(text[end])) {
-			end++ // as character says, in less time
+			end++ // same result as character, but faster
 			continue
 		}
 		size, class := character(text, end)
@@ -144,14 +143,13 @@ func word(text string, i, end int) Token {
 	return Token{span.New(i, end), Word}
 }
 
-// Joint is a rule about a character that belongs to a word if it stands between two characters of it.
+// Joint is a rule about a character that belongs to a word if it is between two characters of it.
 type Joint struct {
 	Rule
 	chars   string
 	between func(c byte) bool
 }
 
-// Joints are all there are.
 var Joints = []Joint{
 	{NewRule("apostrophes", "letters stand on both sides of an apostrophe", "it belongs to their word",
 		"It {--isn't--}{++doesn't++} rain."), "'\u2019", isLetter},
@@ -209,10 +207,10 @@ func classOf(r rune) Class {
 	return Symbol
 }
 
-// InWord reports whether a character can be in the middle of a Word.
 func InWord(r rune) bool { return classOf(r) == Word }
 
-// LastWord is what a text ends in of a Word. A letter behind a backslash is none of its, nor is what only changes how a sign looks.
+// LastWord returns the word at the end of a text. It excludes an escaped letter, and leading characters that only
+// modify the symbol before them.
 func LastWord(text string) string {
 	head := strings.TrimRightFunc(text, InWord)
 	word := text[len(head):]
@@ -223,14 +221,14 @@ func LastWord(text string) string {
 	return strings.TrimLeftFunc(word, unicode.IsMark)
 }
 
-// JoinsWord reports whether a word goes on from one text to the next one.
+// JoinsWord reports whether a word continues from one text to the next.
 func JoinsWord(before, behind string) bool {
 	r, _ := utf8.DecodeRuneInString(behind)
 	return behind != "" && InWord(r) && LastWord(before) != ""
 }
 
-// clusterBorder returns the end of a token, moved over what combines with the ASCII character that the token ends in: a
-// combining mark or a joiner may follow the bracket that closes a link. Tokens that end otherwise were read by cluster.
+// clusterBorder returns the end of a token, extended by what combines with its last ASCII character: a combining mark
+// or a joiner may follow the bracket that closes a link. Other tokens already end at a cluster boundary.
 func clusterBorder(text string, t Token) int {
 	if t.End == len(text) || text[t.End] < utf8.RuneSelf || text[t.End-1] >= utf8.RuneSelf {
 		return t.End
@@ -239,7 +237,6 @@ func clusterBorder(text string, t Token) int {
 	return t.End - 1 + len(cluster)
 }
 
-// ClusterLength returns the length of the grapheme cluster at the start of s.
 func ClusterLength(s string) int {
 	if n := span.BreakLen(s); n > 0 {
 		return n
@@ -248,5 +245,5 @@ func ClusterLength(s string) int {
 	return n
 }
 
-// IsWord reports whether a token counts when it is asked how much of a text survives: blanks and punctuation do not.
+// IsWord reports whether a token counts for the survival of a text: blanks and punctuation do not.
 func (t Token) IsWord() bool { return t.Class != Space && t.Class != Symbol }

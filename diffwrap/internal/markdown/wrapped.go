@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Wrapped returns the atoms in prose that go on over a line break.
+// Wrapped returns the atoms in prose that span a line break.
 func Wrapped(text string) (out []span.Span) {
 	if !mayOpen(text) {
 		return nil
@@ -30,7 +30,7 @@ func Wrapped(text string) (out []span.Span) {
 	return out
 }
 
-// openers are the characters that atoms can start with, but for URLs, which have no line breaks.
+// openers are the characters that can start atoms, except URLs, which have no line breaks.
 var openers = func() (s string) {
 	for _, c := range Constructs {
 		if c.class == Atom {
@@ -40,7 +40,8 @@ var openers = func() (s string) {
 	return s
 }()
 
-// mayOpen reports whether an atom can start in a text. It is asked of much text, which IndexByte passes over faster than ContainsAny.
+// mayOpen reports whether a text may contain an atom. It scans much text; IndexByte is faster for that than
+// ContainsAny.
 func mayOpen(text string) bool {
 	for k := range len(openers) {
 		if strings.IndexByte(text, openers[k]) >= 0 {
@@ -50,7 +51,7 @@ func mayOpen(text string) bool {
 	return false
 }
 
-// paragraphTokens reads the lines of a paragraph as one line.
+// paragraphTokens tokenizes the lines of a paragraph as one line.
 func paragraphTokens(text string, p span.Span) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		for t := range Tokens(oneLine(p.Of(text)), span.New(0, p.Len()), nil) {
@@ -61,13 +62,13 @@ func paragraphTokens(text string, p span.Span) iter.Seq[Token] {
 	}
 }
 
-// wraps reports whether a token is an atom that goes on over a line break.
+// wraps reports whether a token is an atom that spans a line break.
 func (t Token) wraps(text string) bool {
 	return t.Class == Atom && strings.IndexByte(t.Of(text), '\n') >= 0
 }
 
-// oneLine returns a paragraph with blanks for its line breaks and for what indents its lines, of the same length: its atoms are those of
-// that line.
+// oneLine returns a paragraph of the same length, with blanks instead of line breaks and indentation, so that its
+// atoms are those of one line.
 func oneLine(paragraph string) string {
 	var b strings.Builder
 	for line := range strings.Lines(paragraph) {
@@ -80,7 +81,7 @@ func oneLine(paragraph string) string {
 	return b.String()
 }
 
-// InWrapped reports whether an offset lies inside of an atom that goes on over a line break.
+// InWrapped reports whether an offset is inside an atom that spans a line break.
 func InWrapped(text string, at int) bool {
 	if !mayOpen(text[max(0, at-maxAtom):at]) {
 		return false
@@ -93,11 +94,11 @@ func InWrapped(text string, at int) bool {
 	return false
 }
 
-// maxBack is how far before an offset the start of its paragraph is looked for.
+// maxBack bounds the distance in which the start of a paragraph is searched.
 const maxBack = 2 * maxAtom
 
-// paragraph returns the lines around an offset that can be of one paragraph, as far as an atom around it can reach. Where the
-// paragraph starts further up, it is read from a line in the middle of it.
+// paragraph returns the lines around an offset that may be in one paragraph, as far as an atom can extend. If the
+// paragraph starts earlier, it is read from a line in its middle.
 func paragraph(text string, at int) span.Span {
 	first := max(0, at-maxBack)
 	p := span.New(first+span.LineStart(text[first:], at-first), span.LineEnd(text, at))
@@ -114,7 +115,7 @@ func paragraph(text string, at int) span.Span {
 	return p
 }
 
-// continues reports whether the first line of a text can go on with the paragraph of the line before it.
+// continues reports whether the first line of a text can continue the paragraph of the line before it.
 func continues(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")
 	return !IsBlank(line) && Marker(line) == indentation(line) && !block.IsRow(line)

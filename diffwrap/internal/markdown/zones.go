@@ -8,19 +8,19 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Zones finds where a text is literal: in front matter, code, formulas, HTML tags and comments, %% comments and templates. It reads
-// the text once, from left to right. A construct that opens first counts, and one that is not closed is none.
+// Zones finds where a text is literal: in front matter, code, formulas, HTML tags and comments, %% comments and
+// templates. It reads the text once, from left to right. The construct that opens first counts; an unclosed one does
+// not.
 type Zones struct {
 	text     string
 	blocks   []block.Block // of the whole text
-	literals []span.Span   // blocks that are literal, from pos on
-	pos      int           // what is before it has been read
-	end      int           // of the paragraph at pos, in which inline constructs end
-	closers  map[int]int   // of the paragraph: where the code span ends that opens with the backticks at an offset
+	literals []span.Span   // literal blocks, from pos on
+	pos      int           // end of the text that has been read
+	end      int           // end of the paragraph at pos, which ends inline constructs
+	closers  map[int]int   // in the paragraph: opening backticks of a code span to its end
 	found    map[string]int
 }
 
-// NewZones prepares to read a text.
 func NewZones(text string) *Zones {
 	body, has := block.FrontMatter(text)
 	z := &Zones{text: text, found: make(map[string]int)}
@@ -37,8 +37,7 @@ func NewZones(text string) *Zones {
 	return z
 }
 
-// In reports whether a literal stretch begins before an offset and ends behind it. The offset must not be smaller than in the call
-// before.
+// In reports whether an offset is strictly inside a literal range. Offsets must not decrease between calls.
 func (z *Zones) In(at int) bool {
 	for z.pos < min(at, len(z.text)) {
 		z.step(at)
@@ -46,10 +45,10 @@ func (z *Zones) In(at int) bool {
 	return z.pos > at
 }
 
-// Skip reads on from an offset. What is before it means nothing.
+// Skip continues at an offset. Text before it has no effect.
 func (z *Zones) Skip(to int) { z.pos = max(z.pos, to) }
 
-// step reads what is at pos: a literal stretch, or plain text no further than limit.
+// step reads one literal range at pos, or plain text up to limit.
 func (z *Zones) step(limit int) {
 	for len(z.literals) > 0 && z.literals[0].End <= z.pos {
 		z.literals = z.literals[1:]
@@ -74,7 +73,7 @@ func (z *Zones) step(limit int) {
 	z.pos = z.inline(z.pos)
 }
 
-// readParagraph finds the end of the paragraph at pos, no further than limit.
+// readParagraph finds the end of the paragraph at pos, at most limit.
 func (z *Zones) readParagraph(limit int) {
 	z.end = span.LineEnd(z.text, z.pos)
 	for z.end < limit && continues(z.text[z.end:]) {
@@ -87,10 +86,10 @@ func (z *Zones) readParagraph(limit int) {
 	}
 }
 
-// pairBackticks finds for each run of backticks in the paragraph the next one of its length.
+// pairBackticks finds for each run of backticks in the paragraph the next run of the same length.
 func (z *Zones) pairBackticks() {
 	z.closers = make(map[int]int)
-	last := make(map[int]int) // where the last run of a length starts
+	last := make(map[int]int) // start of the last run, by length
 	for i := z.pos; i < z.end; {
 		at := strings.IndexByte(z.text[i:z.end], '`')
 		if at < 0 {
@@ -138,8 +137,8 @@ func (z *Zones) inline(i int) int {
 	return i + 1
 }
 
-// enclosed returns the end of what stands between two delimiters, if the second one ends no further than limit; else the end of the
-// character at i.
+// enclosed returns the end of the construct with two delimiters at i, if it is at most limit, otherwise the end of
+// the character at i.
 func (z *Zones) enclosed(i int, open, close string, limit int) int {
 	if !strings.HasPrefix(z.text[i:z.end], open) {
 		return i + 1
@@ -151,8 +150,8 @@ func (z *Zones) enclosed(i int, open, close string, limit int) int {
 	return i + 1
 }
 
-// find returns the offset of the first pattern at or after from, or the length of the text. It remembers what it found, so that many
-// openers without a closer cost one search.
+// find returns the offset of the first pattern at or after from, or the length of the text. It caches the result, so
+// that many openers without a closer cost one search.
 func (z *Zones) find(pattern string, from int) int {
 	if at, ok := z.found[pattern]; ok && at >= from {
 		return at
@@ -165,7 +164,7 @@ func (z *Zones) find(pattern string, from int) int {
 	return from + at
 }
 
-// formula returns the end of the formula at an offset. One in single dollars has no blanks inside of them and no digit after them.
+// formula returns the end of the formula at an offset. Single dollars have no blanks inside and no digit after them.
 func (z *Zones) formula(i int) int {
 	text := z.text[:z.end]
 	if strings.HasPrefix(text[i:], "$$") {
@@ -189,7 +188,7 @@ func (z *Zones) formula(i int) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// tagLength returns the length of the HTML tag at the start of s, as CommonMark has it; 0 for none.
+// tagLength returns the length of the HTML tag at the start of s, as defined by CommonMark; 0 for none.
 func tagLength(s string) int {
 	i, closing := 1, strings.HasPrefix(s, "</")
 	if closing {
@@ -213,7 +212,7 @@ func tagLength(s string) int {
 		case !blank, closing:
 			return 0
 		}
-		name := Skip(s, i, alphanumeric+"_:.-@") // Vue and others have an @ there
+		name := Skip(s, i, alphanumeric+"_:.-@") // Vue and others use @ there
 		if name == i {
 			return 0
 		}
@@ -224,7 +223,7 @@ func tagLength(s string) int {
 	return 0
 }
 
-// attributeValue returns the end of the value that follows the name of an attribute, which may have none; -1 if it is not closed.
+// attributeValue returns the end of the optional value after the name of an attribute; -1 if it is not closed.
 func attributeValue(s string, name int) int {
 	i := Skip(s, name, " \t\r\n")
 	if i == len(s) || s[i] != '=' {
@@ -247,8 +246,8 @@ func attributeValue(s string, name int) int {
 	return i + n
 }
 
-// Parted reports whether something opens inside of one block and is closed inside of another: from open to end, with delimiters in
-// front of body and behind it. What stands at the border of a block is not inside of it.
+// Parted reports whether a construct, from open to end, opens inside one block and closes inside another. body is its
+// content between the delimiters. The border of a block is not inside it.
 func (z *Zones) Parted(open, end int, body span.Span) bool {
 	first, ok := z.blockAt(open)
 	last, closed := z.blockAt(end - 1)
@@ -259,7 +258,6 @@ func (z *Zones) Parted(open, end int, body span.Span) bool {
 	return !blank(first.Start, open) && !blank(body.Start, first.End) && !blank(last.Start, body.End) && !blank(end, last.End)
 }
 
-// blockAt returns the block that an offset is in.
 func (z *Zones) blockAt(at int) (block.Block, bool) {
 	i, found := slices.BinarySearchFunc(z.blocks, at, func(b block.Block, at int) int { return b.Start - at })
 	if !found {

@@ -8,17 +8,17 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 )
 
-// A run that ends in an opening brace reads "{++}" or "{--}" at its end. Parsers that take the text for a sequence of
-// delimiters (lang-criticmarkup, MultiMarkdown) see an opener there. Lines of code end like that often, so runs are
-// moved or widened until they end in something else.
+// A run that ends in an opening brace ends with "{++}" or "{--}". Parsers that treat the text as a sequence of
+// delimiters (lang-criticmarkup, MultiMarkdown) see an opener there. Lines of code often end in a brace, so runs are
+// moved or widened until they end in another character.
 
-// endsOpen reports whether a run of a hunk would.
+// endsOpen reports whether a run of a hunk ends in an opening brace.
 func endsOpen(h align.Hunk, old, new string) bool {
 	return critic.EndsOpen(h.Old.Of(old), '-') || critic.EndsOpen(h.New.Of(new), '+')
 }
 
-// closeEnds moves or widens the hunks that would leave a run with an open end. A run that adds or takes whole lines is
-// moved down by its line break; any other takes the next token in. A hunk with nothing kept after it stays.
+// closeEnds moves or widens the hunks whose runs would end in an opening brace. A run that adds or deletes whole
+// lines moves down by its line break; any other includes the next token. A hunk without kept text after it stays.
 func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	out := hunks[:0]
 	for k := 0; k < len(hunks); k++ {
@@ -47,8 +47,8 @@ func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	return out
 }
 
-// moveOrWiden takes the kept text after a hunk into it, or moves the hunk after that text, if it has one side only
-// and starts with the same.
+// moveOrWiden extends a hunk by the kept text after it. If the hunk has one side only and starts with that text, it
+// moves the hunk after the text instead.
 func moveOrWiden(h align.Hunk, old, new, next string) align.Hunk {
 	n := len(next)
 	if h.Old.Empty() && strings.HasPrefix(h.New.Of(new), next) || h.New.Empty() && strings.HasPrefix(h.Old.Of(old), next) {
@@ -57,7 +57,7 @@ func moveOrWiden(h align.Hunk, old, new, next string) align.Hunk {
 	return h.Grow(0, n)
 }
 
-// endsOpenAt reports whether the new or the original text ends in an opening brace at a place where a region might end.
+// endsOpenAt reports whether the new or the original text ends in an opening brace at a possible end of a region.
 func (p *Patch) endsOpenAt(at place, newEnd int) bool {
 	if critic.EndsOpen(p.New[:newEnd], '+') {
 		return true

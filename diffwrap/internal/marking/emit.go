@@ -10,13 +10,11 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// How says how a Patch is written.
 type How struct {
-	Literal bool // every delimiter in a run is cut in two, not only those that matter to most readers; new comments are text
-	InPlace bool // runs stand where the comparison has them, whatever that does to the page
+	Literal bool // cut every delimiter in a run, not only those that matter to most readers; new comments are text
+	InPlace bool // keep runs where the comparison has them, whatever the effect on the page
 }
 
-// Write marks the hunks.
 func (p *Patch) Write(hunks []align.Hunk, how How) *Drawing {
 	e := emitter{Patch: p, Drawing: Drawing{Edits: slices.Clone(p.Matter)}, literal: how.Literal, pos: p.RawBody, out: p.RawBody}
 	for _, m := range p.Matter {
@@ -30,16 +28,15 @@ func (p *Patch) Write(hunks []align.Hunk, how How) *Drawing {
 	return &e.Drawing
 }
 
-// marked is a region with what is deleted and added in it.
 type marked struct {
 	region
 	text  string      // its new text
-	notes []span.Span // the comments in that
+	notes []span.Span // comments in text
 	hunks []align.Hunk
 }
 
-// mark finds what is deleted and added in a region: what can be read, where it leaves the page standing, and where parsers see no
-// opener in it.
+// mark computes the hunks of a region: readable, placed so that the page keeps its blocks, and without endings that
+// parsers take for openers.
 func (p *Patch) mark(r region, changes []align.Hunk, how How) marked {
 	text := r.new.Of(p.New)
 	notes := p.notes(text, r.old, how.Literal)
@@ -51,18 +48,18 @@ func (p *Patch) mark(r region, changes []align.Hunk, how How) marked {
 	return marked{r, text, notes, closeEnds(before, after, hunks)}
 }
 
-// emitter writes regions. What it copies is kept, character for character; what it writes between two copies replaces
-// what the raw text has between them, which is delimiters and the writer's own additions.
+// emitter writes regions. Text that it copies stays, character for character. Text that it writes between two copies
+// replaces the delimiters and the writer's own additions between them in the raw text.
 type emitter struct {
 	*Patch
 	Drawing
 	literal bool            // see How
-	pos     int             // raw is copied or replaced up to here
-	out     int             // how much of the new text that is
-	pending strings.Builder // written since
-	run     critic.Kind     // the kind of run that ends here and still lacks its attribution; critic.Text for none
-	next    int             // the first part of the region that was not visited to its end
-	opened  span.Span       // the last opener of a highlight, in raw
+	pos     int             // end of the raw text that was copied or replaced
+	out     int             // length of the new text up to pos
+	pending strings.Builder // text written since
+	run     critic.Kind     // kind of the run that ends here without its attribution yet; critic.Text for none
+	next    int             // first part of the region that is not completely visited
+	opened  span.Span       // last opener of a highlight, in raw
 }
 
 func (e *emitter) write(m marked) {
@@ -95,7 +92,8 @@ func (e *emitter) keep(o *original, s span.Span) {
 	e.visit(o, s, e.copyPart)
 }
 
-// copyPart copies what is in no mark. A highlight that the writer's own additions were all of goes with them: empty, it would be text.
+// copyPart copies a part outside of marks. It removes a highlight whose whole content was the writer's own additions:
+// an empty highlight would be text.
 func (e *emitter) copyPart(x part) {
 	e.endRun()
 	switch x.cell.Kind {
@@ -110,7 +108,8 @@ func (e *emitter) copyPart(x part) {
 	e.copy(x.Span)
 }
 
-// leave passes over the ends of highlights at an offset of the original: what is written after a highlight is not in it.
+// leave copies the ends of highlights at an offset of the original, so that text written after a highlight is not in
+// it.
 func (e *emitter) leave(o *original, at int) {
 	for e.next < len(o.parts) {
 		x := o.parts[e.next]
@@ -123,7 +122,7 @@ func (e *emitter) leave(o *original, at int) {
 }
 
 // visit calls f for each part, or piece of one, in s. Spans must be visited in order. A part without text belongs to
-// the span that starts at or before it, so that it stays after what was changed directly before it.
+// the span that starts at or before it, so that it stays after a change directly before it.
 func (e *emitter) visit(o *original, s span.Span, f func(part)) {
 	for e.next < len(o.parts) {
 		p := o.parts[e.next]
@@ -144,7 +143,7 @@ func (e *emitter) visit(o *original, s span.Span, f func(part)) {
 	}
 }
 
-// delete marks a part of the original as deleted, comments in it with the rest.
+// delete marks a range of the original as deleted, including its comments.
 func (e *emitter) delete(o *original, s span.Span) {
 	var run []part
 	end := func() {
@@ -162,7 +161,7 @@ func (e *emitter) delete(o *original, s span.Span) {
 	end()
 }
 
-// deletion writes one deletion around parts of the original. Marks are cut at the edges of comments.
+// deletion writes one deletion around parts of the original. It cuts marks at the edges of comments.
 func (e *emitter) deletion(parts []part) {
 	if len(parts) == 0 {
 		return
@@ -199,7 +198,7 @@ func (e *emitter) deletion(parts []part) {
 	e.run = critic.Deletion
 }
 
-// wrap copies a stretch of a part into a deletion.
+// wrap copies a range of a part into a deletion.
 func (e *emitter) wrap(x part, s span.Span) {
 	if s.Empty() {
 		return
@@ -214,13 +213,13 @@ func (e *emitter) open(opener string) {
 	e.pending.WriteString(opener)
 }
 
-// at is where what is written next stands in the new text.
+// at returns the offset in the new text of the next written text.
 func (e *emitter) at() int { return e.out + e.pending.Len() }
 
 func (p *part) isComment() bool { return p.role == note || p.cell.Comment > 0 }
 
-// onlyComments reports whether text[s] is comments of the writer's. They are written before what is deleted in their
-// place: after it they would be taken for remarks on the deletion, and go with it.
+// onlyComments reports whether text[s] consists of the writer's comments. They are written before the text that they
+// replace: after its deletion they would count as comments on it, and be removed with it.
 func (e *emitter) onlyComments(text string, s span.Span, notes []span.Span) bool {
 	if s.Empty() {
 		return false
@@ -233,8 +232,8 @@ func (e *emitter) onlyComments(text string, s span.Span, notes []span.Span) bool
 	return s.Empty()
 }
 
-// add writes text[s] as added; the writer's comments in it are written bare. base is the offset of text in the whole new
-// text.
+// add writes text[s] as added, and the writer's comments in it without marks. base is the offset of text in the whole
+// new text.
 func (e *emitter) add(text string, s span.Span, notes []span.Span, base int) {
 	for _, n := range notes {
 		if n.Start >= s.Start && n.End <= s.End && e.Bare[n.Of(text)] {
@@ -273,14 +272,13 @@ func (e *emitter) addition(text string, s span.Span, base int) {
 	e.run = critic.Addition
 }
 
-// typeText writes what stands at an offset of p.New.
 func (e *emitter) typeText(text string, off int, comment bool) {
 	to := span.New(e.at(), e.at()+len(text))
 	e.written = append(e.written, written{view: span.New(off, off+len(text)), to: to, hunk: len(e.deleted) - 1, comment: comment})
 	e.pending.WriteString(text)
 }
 
-// endRun writes the attribution that a dialect puts after a finished run.
+// endRun writes the dialect's attribution after a finished run.
 func (e *emitter) endRun() {
 	if e.run != critic.Text {
 		e.pending.WriteString(e.Tail)
@@ -297,7 +295,7 @@ func (e *emitter) copy(s span.Span) {
 	e.out += s.Len()
 }
 
-// flush replaces raw from pos up to off by what is pending, in as few edits of as little text as a comparison finds.
+// flush replaces raw[pos:off] by the pending text, with the smallest edits that a comparison finds.
 func (e *emitter) flush(off int) {
 	gap, text := e.Doc.Raw[e.pos:off], e.pending.String()
 	for _, d := range align.Diff(gap, text) {

@@ -13,47 +13,47 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// This file tells which suggestions a drawing made of a change. One hunk is one suggestion, whatever stands beside it. A hunk that has
-// text of the writer's pending suggestion, or stands in the place of it, is that suggestion, changed. A person decides on the whole of
-// what would lose words if it was decided apart: hunks of which one deletes a word that the writer kept, and another one types it again.
+// This file finds the suggestions that a drawing made of a change. One hunk is one suggestion, whatever is next to
+// it. A hunk that has text of the writer's pending suggestion, or replaces it, is that suggestion, changed. Hunks are
+// one suggestion if separate decisions could lose words: one deletes a word that the writer kept, and another one
+// types it again.
 
-// Drawing is a change as it is written.
 type Drawing struct {
 	Edits   []span.Edit
 	Opens   []int     // where marks and comments are written, in the new raw text
-	Live    span.Span // the first literal opener in new text, in p.New
+	Live    span.Span // first literal opener in new text, in p.New
 	anew    []marked
 	deleted [][]wrapped // by hunk
 	written []written   // in order
 }
 
-// wrapped is text of the raw text that a hunk deletes.
+// wrapped is raw text that a hunk deletes.
 type wrapped struct {
 	part
 	to span.Span // in the new raw text
 }
 
-// written is text of p.New that a hunk writes, of an addition or a comment.
+// written is text of p.New that a hunk writes, in an addition or a comment.
 type written struct {
-	view, to span.Span // in p.New, and in the new raw text
+	view, to span.Span // in p.New and in the new raw text
 	hunk     int
 	comment  bool
-	known    bool // it is a comment that the writer had written before
+	known    bool // the writer's comment from an earlier write
 }
 
-// Made is a suggestion that a change made or changed, or a comment.
+// Made is a suggestion or comment that a change made or changed.
 type Made struct {
-	Was      []string    // the suggestions that it was before, in whole or in part; none for a new one
-	Same     bool        // it is what it was, but some of its characters are others
-	Add, Del []span.Span // of the new raw text, without delimiters
-	Comment  bool        // it is a comment: Add is all of it
+	Was      []string    // suggestions that it was before, in whole or in part; empty if new
+	Same     bool        // same text as before, but some characters have new identities
+	Add, Del []span.Span // in the new raw text, without delimiters
+	Comment  bool        // it is a comment; Add is its whole text
 }
 
-// Move is text of the raw text that is deleted there and typed again in the new one: the same characters.
+// Move is text that is deleted from the raw text and typed again in the new one: the same characters.
 type Move struct{ From, To span.Span }
 
-// Made lists what a drawing of changes, which makes raw what it is to be, made, and what moved. apart has suggestions of earlier sessions in which the
-// writer changed nothing, if the drawing has mixed them with what the writer did change.
+// Made returns the suggestions and comments that a drawing of changes made, and the text that moved. raw is the new
+// raw text. apart has unchanged suggestions of earlier sessions that the drawing mixed with the writer's changes.
 func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []Made, moved []Move, apart []string) {
 	t := tracer{Patch: p, Drawing: d, changes: align.KeepWords(p.Old, p.New, changes), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
 	for k := range d.deleted {
@@ -75,32 +75,31 @@ func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []Made,
 	return append(t.made(raw), t.comments...), t.moved, t.apart()
 }
 
-// tracer follows text from the raw text to the new one.
 type tracer struct {
 	*Patch
 	*Drawing
 	changes  []align.Hunk
-	fresh    []int       // by hunk: how much text it has that was in no suggestion of the writer's
-	stayed   []span.Span // of raw: what the edits leave
-	deltas   []int       // by how much they shift that
-	put      []span.Span // of the new raw text: what they put there
-	sets     []int       // of hunks and, behind them, suggestions that are one: each names another one of its set, or itself
+	fresh    []int       // by hunk: length of its text that was in no suggestion of the writer
+	stayed   []span.Span // spans of raw that the edits keep
+	deltas   []int       // shifts of those spans
+	put      []span.Span // spans of the new raw text that the edits insert
+	sets     []int       // union-find of hunks, followed by suggestions: each links to another of its set, or to itself
 	byID     map[string]int
 	was      []former
 	moved    []Move
 	comments []Made
 }
 
-// former is a suggestion of the writer's as it was before.
+// former is the earlier state of a suggestion of the writer.
 type former struct {
 	id        string
-	earlier   bool // of an earlier session
-	lost      bool // some of it is in no mark any more
+	earlier   bool // from an earlier session
+	lost      bool // some of it is in no mark anymore
 	restored  bool // words that it deleted are text again
 	held      bool // some of it is in a hunk
 	shown     []span.Span
-	add, del  []span.Span // of raw
-	elsewhere Made        // what of it is not marked anew
+	add, del  []span.Span // in raw
+	elsewhere Made        // the parts outside the redrawn regions
 }
 
 func (t *tracer) set(k int) int {
@@ -116,7 +115,7 @@ func (t *tracer) join(a, b int) {
 	t.sets[max(a, b)] = min(a, b)
 }
 
-// former returns the writer's suggestion that a cell is of, nil if that is not known, and its number among the sets.
+// former returns the writer's suggestion that contains a cell, nil if unknown, and its index in sets.
 func (t *tracer) former(c *critic.Cell) (*former, int) {
 	o := t.Owners[c.Start]
 	if o.Suggestion == "" || !c.IsSuggestion() || !t.Own(c) {
@@ -132,7 +131,7 @@ func (t *tracer) former(c *critic.Cell) (*former, int) {
 	return &t.was[k], len(t.deleted) + k
 }
 
-// follow finds what became of the writer's own text.
+// follow finds where the writer's own text went.
 func (t *tracer) follow() {
 	deleted := t.stillDeleted()
 	for _, r := range t.anew {
@@ -182,7 +181,7 @@ func (f *former) has(x *Piece) {
 	}
 }
 
-// followElsewhere finds the marks of suggestions that are not marked anew with the others.
+// followElsewhere finds the marks of the suggestions outside the redrawn regions.
 func (t *tracer) followElsewhere() {
 	anew, edits, delta := t.anew, t.Edits, 0
 	for k := range t.pieces {
@@ -207,7 +206,7 @@ func (t *tracer) followElsewhere() {
 	}
 }
 
-// stillDeleted is what of each of the writer's deletions is deleted after the change.
+// stillDeleted returns the part of each of the writer's deletions that is still deleted.
 func (t *tracer) stillDeleted() map[*critic.Cell]string {
 	left := make(map[*critic.Cell]string)
 	for _, list := range t.deleted {
@@ -220,7 +219,8 @@ func (t *tracer) stillDeleted() map[*critic.Cell]string {
 	return left
 }
 
-// followRestored finds words that the writer had deleted and types again. Of a suggestion that deletes no words any text counts.
+// followRestored finds words that the writer had deleted and types again. For a suggestion that deletes no words, any
+// text counts.
 func (t *tracer) followRestored() {
 	counts := func(f *former) func(string) bool {
 		if strings.TrimSpace(textAt(t.Doc.Raw, f.del)) == "" {
@@ -242,7 +242,7 @@ func (t *tracer) followRestored() {
 	}
 }
 
-// types reports whether the changes put something into a stretch of the new view that counts.
+// types reports whether the changes insert text that counts into a range of the new view.
 func (t *tracer) types(view span.Span, counts func(string) bool) bool {
 	n, _ := slices.BinarySearchFunc(t.changes, view.Start, func(c align.Hunk, off int) int { return cmp.Or(cmp.Compare(c.New.End, off), -1) })
 	for ; n < len(t.changes) && t.changes[n].New.Start < view.End; n++ {
@@ -260,7 +260,7 @@ func (t *tracer) changeFrom(at int) int {
 	return k
 }
 
-// changesAt returns the first of the changes that touch a stretch of the accepted view, and the one behind the last.
+// changesAt returns the range of changes that touch a range of the accepted view.
 func (t *tracer) changesAt(s span.Span) (from, to int) {
 	from = t.changeFrom(s.Start)
 	for to = from; to < len(t.changes) && t.changes[to].Old.Start <= s.End; {
@@ -269,7 +269,7 @@ func (t *tracer) changesAt(s span.Span) (from, to int) {
 	return from, to
 }
 
-// followAdded finds an addition or a comment of the writer's in what the hunks write.
+// followAdded finds an addition or comment of the writer in the text that the hunks write.
 func (t *tracer) followAdded(x *Piece, f *former, node int) {
 	held := 0
 	if f != nil {
@@ -302,7 +302,7 @@ func (t *tracer) followAdded(x *Piece, f *former, node int) {
 	}
 }
 
-// replaced makes a suggestion of which nothing is left one with the hunk that stands in the place of it.
+// replaced joins a suggestion without remaining text with the hunk that replaced it.
 func (t *tracer) replaced(f *former, node int) {
 	for _, s := range f.shown {
 		from, to := t.changesAt(s)
@@ -319,7 +319,7 @@ func (t *tracer) replaced(f *former, node int) {
 	}
 }
 
-// isCut reports whether text of the accepted view is not there in one piece any more, or one of its words goes on where it did not.
+// isCut reports whether text of the accepted view is no longer in one piece, or is newly joined to a word.
 func (t *tracer) isCut(shown []span.Span) bool {
 	return slices.ContainsFunc(shown, func(s span.Span) bool {
 		from, to := t.changesAt(s)
@@ -340,13 +340,13 @@ func (t *tracer) isCut(shown []span.Span) bool {
 	})
 }
 
-// stays yields the stretches of the accepted view that the changes leave, and where each is in the new one.
+// stays yields the ranges of the accepted view that the changes keep, with their ranges in the new view.
 func (t *tracer) stays(view span.Span) iter.Seq2[span.Span, span.Span] {
 	return stays(t.changes, t.NewBody-t.OldBody, view)
 }
 
-// stays yields what hunks leave of a stretch of the old text, and where that is in the new text. Before the first of them that is so many
-// bytes further on.
+// stays yields the parts of a range of the old text that hunks keep, with their ranges in the new text. delta is the
+// shift before the first hunk.
 func stays(hunks []align.Hunk, delta int, old span.Span) iter.Seq2[span.Span, span.Span] {
 	return func(yield func(was, is span.Span) bool) {
 		k, _ := slices.BinarySearchFunc(hunks, old.Start, func(h align.Hunk, off int) int { return cmp.Or(cmp.Compare(h.Old.End, off), -1) })
@@ -366,7 +366,6 @@ func stays(hunks []align.Hunk, delta int, old span.Span) iter.Seq2[span.Span, sp
 	}
 }
 
-// writtenIn yields what hunks write of a stretch of p.New.
 func (t *tracer) writtenIn(view span.Span) iter.Seq[*written] {
 	return func(yield func(*written) bool) {
 		k, _ := slices.BinarySearchFunc(t.written, view.Start, func(y written, off int) int { return y.view.End - off - 1 })
@@ -378,8 +377,8 @@ func (t *tracer) writtenIn(view span.Span) iter.Seq[*written] {
 	}
 }
 
-// move reports whether text which stood at an offset of raw is the same characters in the new text, and notes those that the edits take
-// away and put there again.
+// move reports whether text at an offset of raw is the same characters in the new text. It records as moved the
+// characters that the edits delete and insert again.
 func (t *tracer) move(from int, to span.Span) bool {
 	same := true
 	for at := 0; at < to.Len(); {
@@ -395,7 +394,7 @@ func (t *tracer) move(from int, to span.Span) bool {
 	return same
 }
 
-// covers reports whether an offset is in one of the spans, in which, and of how many of the bytes from there on the same holds.
+// covers reports whether an offset is in one of the spans, its index, and for how many of the next bytes that holds.
 func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	k, _ = slices.BinarySearchFunc(spans, at, func(s span.Span, at int) int { return cmp.Or(cmp.Compare(s.End, at), -1) })
 	switch {
@@ -407,7 +406,7 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	return k, true, min(limit, spans[k].End-at)
 }
 
-// followKept makes two hunks one of which one deletes a word that the writer kept, and the other one types it again.
+// followKept joins two hunks if one deletes a word that the writer kept, and the other types it again.
 func (t *tracer) followKept(k int, w *wrapped) {
 	for _, is := range t.stays(w.View) {
 		for y := range t.writtenIn(is) {
@@ -420,7 +419,7 @@ func (t *tracer) followKept(k int, w *wrapped) {
 
 func hasWord(s string) bool { return strings.ContainsFunc(s, markdown.InWord) }
 
-// made lists the sets in which something changed, and finds the comments.
+// made lists the changed sets, and finds the comments.
 func (t *tracer) made(raw string) []Made {
 	all := make(map[int]*Made)
 	changed := t.changedSets()
@@ -471,7 +470,8 @@ func (t *tracer) made(raw string) []Made {
 	return out
 }
 
-// takenComments lists where the comments of others were that the edits take away, by their text. One that they put somewhere else is still theirs.
+// takenComments lists the offsets of others' comments that the edits delete, by text. A comment that the edits insert
+// elsewhere remains theirs.
 func (t *tracer) takenComments() map[string][]int {
 	taken := make(map[string][]int)
 	for i := range t.Doc.Cells {
@@ -485,7 +485,7 @@ func (t *tracer) takenComments() map[string][]int {
 	return taken
 }
 
-// textAt is the text at places, in the order in which they stand.
+// textAt returns the text of spans, in order.
 func textAt(text string, at []span.Span) string {
 	slices.SortFunc(at, func(a, b span.Span) int { return a.Start - b.Start })
 	var b strings.Builder
@@ -495,7 +495,6 @@ func textAt(text string, at []span.Span) string {
 	return b.String()
 }
 
-// changedSets are those that are not what they were.
 func (t *tracer) changedSets() map[int]bool {
 	changed, former := make(map[int]bool), make(map[int]int)
 	for k, fresh := range t.fresh {
@@ -509,7 +508,8 @@ func (t *tracer) changedSets() map[int]bool {
 	return changed
 }
 
-// apart lists the suggestions of earlier sessions of which the writer has changed nothing, if the drawing has changed one of them.
+// apart lists the suggestions of earlier sessions that the writer has not changed, if the drawing has changed one of
+// them.
 func (t *tracer) apart() (ids []string) {
 	changed, any := t.changedSets(), false
 	for k := range t.was {

@@ -11,21 +11,20 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// original is the original text of a region: what stays and what is deleted, with the comments in it, which a change
-// may take out or put back. What the writer itself adds is not in it, so that amending that leaves no trace.
+// original is the original text of a region: kept and deleted text, and comments, which a change may delete or
+// restore. The writer's own additions are not in it, so that amending them leaves no trace.
 type original struct {
 	text  string
-	notes []span.Span // the comments in text
+	notes []span.Span // comments in text
 	parts []part
 }
 
-// part is a stretch of the original text, or a mark without text in it. Its View is what that stretch shows.
+// part is a range of the original text, or a mark without text in it. View is its range in the accepted view.
 type part struct {
 	Piece
-	at, size int // in text; the size of a mark without text is 0
+	at, size int // in text; the size is 0 for a mark without text
 }
 
-// within is a stretch of a part.
 func (p part) within(raw span.Span) part {
 	if p.role == kept {
 		p.View = raw.Shift(p.View.Start - p.Start)
@@ -34,7 +33,6 @@ func (p part) within(raw span.Span) part {
 	return p
 }
 
-// original collects the original text of a region, with its comments.
 func (p *Patch) original(from, to place) *original {
 	o := &original{}
 	var text strings.Builder
@@ -63,12 +61,13 @@ func (p *Patch) original(from, to place) *original {
 	return o
 }
 
-// inComment reports whether a part goes on with the deleted comment that another one is of.
+// inComment reports whether p continues the deleted comment of the part before.
 func (p *part) inComment(before *part) bool {
 	return p.role == dropped && before.role == dropped && p.cell.Comment > 0 && p.cell.Comment == before.cell.Comment
 }
 
-// notes finds the comments in the new text of a region; if new ones are text, those that the region has already.
+// notes finds the comments in the new text of a region. With literal it returns only those that the region already
+// has; new ones are text.
 func (p *Patch) notes(text string, old *original, literal bool) []span.Span {
 	notes := p.comments(text)
 	if !literal {
@@ -81,8 +80,8 @@ func (p *Patch) notes(text string, old *original, literal bool) []span.Span {
 	return slices.DeleteFunc(notes, func(n span.Span) bool { return !known[n.Of(text)] })
 }
 
-// anchors pairs what the writer did not touch and must stay, with where it is in the region's new text: the comments, and what
-// a person typed into a word that the writer is changing.
+// anchors pairs the texts that the writer did not touch and that must stay with their places in the region's new
+// text: comments, and text that a user typed into a word that the writer is changing.
 func (p *Patch) anchors(r region, notes []span.Span, changes []align.Hunk) []align.Hunk {
 	var pairs []align.Hunk
 	for k := range r.old.parts {
@@ -99,8 +98,8 @@ func (p *Patch) anchors(r region, notes []span.Span, changes []align.Hunk) []ali
 	return pairs
 }
 
-// typed lists the stretches of a part that nobody but another person can have put where they are: a comment, and letters beside a
-// mark that goes on with the same word, since marks of a writer's words never cut one.
+// typed lists the ranges of a part that only another author can have put there: a comment, and letters that continue
+// the word of a mark, since a writer's marks never cut a word.
 func (p *Patch) typed(o *original, x *part) []span.Span {
 	s := span.New(x.at, x.at+x.size)
 	switch {
@@ -123,7 +122,7 @@ func (p *Patch) typed(o *original, x *part) []span.Span {
 	return slices.DeleteFunc(out, span.Span.Empty)
 }
 
-// newOffset returns where a piece of the accepted view is in the new text, -1 if the writer changed it.
+// newOffset returns the offset in the new text of a range of the accepted view, -1 if the writer changed it.
 func (p *Patch) newOffset(view span.Span, changes []align.Hunk) int {
 	k, _ := slices.BinarySearchFunc(changes, view.Start, func(c align.Hunk, off int) int { return cmp.Or(cmp.Compare(c.Old.End, off), -1) })
 	switch {

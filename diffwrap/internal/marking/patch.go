@@ -1,10 +1,10 @@
-// Package marking writes a change of the accepted view as marks in the raw text. It decides where a mark starts and ends, and
-// refuses nothing; the caller checks that the result reads back right.
+// Package marking writes a change of the accepted view as marks in the raw text. It chooses the ends of marks and
+// refuses nothing; the caller verifies the result.
 //
-// Highlights and comments are furniture: they are in neither text. A highlight is never changed; marks go inside. An open
-// comment of somebody else's is deleted like text, by marks around it that are cut at its edges and in its opener, so that
-// it comes back with them. The writer's own comment is written and taken back as such, and one that waits for a decision as
-// another author's suggestion is never changed.
+// Highlights and comments are furniture, part of neither text. A highlight never changes; marks go inside it. Another
+// author's open comment is deleted like text, by marks around it that are cut at its edges and in its opener, so that
+// a rejection restores it. The writer's own comments are written and removed without marks. A comment that awaits a
+// decision as another author's suggestion never changes.
 package marking
 
 import (
@@ -13,25 +13,25 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Patch is a change of the accepted view that is to be written as marks.
+// Patch is a change of the accepted view, to be written as marks.
 type Patch struct {
 	Doc                       *critic.Document
-	Old, New                  string                  // the accepted view before and after
-	RawBody, OldBody, NewBody int                     // where the body starts in the raw text and in the views
-	Matter                    []span.Edit             // of what stands before the body
-	Own                       func(*critic.Cell) bool // whether a cell is a suggestion or a comment of the writer
-	Owners                    map[int]critic.Owner    // whose cells are, by their offsets, as far as that is known
-	Stays                     func(*critic.Cell) bool // whether a comment of somebody else's waits for a decision
-	Bare                      map[string]bool         // comments that the writer writes as such; others are text of an addition
-	Literal                   map[string]bool         // what reads as a comment in new text, and is literal
-	Metadata, Tail            string                  // what stands between the opener of a mark and its text, and after the mark
+	Old, New                  string                  // accepted view before and after
+	RawBody, OldBody, NewBody int                     // start of the body in the raw text and the views
+	Matter                    []span.Edit             // edits before the body
+	Own                       func(*critic.Cell) bool // reports whether a cell is a suggestion or comment of the writer
+	Owners                    map[int]critic.Owner    // known owners of cells, by offset
+	Stays                     func(*critic.Cell) bool // reports whether another author's comment awaits a decision
+	Bare                      map[string]bool         // comments to write as such; others are added text
+	Literal                   map[string]bool         // literal text that looks like a comment in new text
+	Metadata, Tail            string                  // text after the opener of a mark, and after the mark
 	pieces                    []Piece
-	shown                     map[string]bool // the comments in Old
+	shown                     map[string]bool // comments in Old
 	newNotes                  []span.Span     // the comments in New
 }
 
-// Compare finds where the body changed: hunks from p.Old to p.New, none of which touches another author's text. If one
-// would, it returns that text instead.
+// Compare finds the changes of the body: hunks from p.Old to p.New that touch no other author's text. If one would,
+// it returns that text instead.
 func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	p.pieces = p.cut()
 	body := p.New[p.NewBody:]
@@ -59,8 +59,8 @@ func (p *Patch) noteSpans() []span.Span {
 	return out
 }
 
-// comments finds the comments in new text, as far as a reader would be shown them. Literal braces before a comment of the note may
-// read as the opener of a longer one, which the note does not have.
+// comments finds the comments in new text that a reader would see. Literal braces before a comment of the note may
+// parse as the opener of a longer comment, which the note does not have.
 func (p *Patch) comments(text string) []span.Span {
 	var out []span.Span
 	for _, c := range p.Doc.CommentsIn(text) {
@@ -81,28 +81,25 @@ func (p *Patch) comments(text string) []span.Span {
 	return out
 }
 
-// role says what a piece of the raw text is to the writer of a change.
 type role uint8
 
 const (
-	kept    role = iota // text of the original that stays
-	dropped             // text of the original that the writer's own pending deletion takes out
+	kept    role = iota // original text that stays
+	dropped             // original text that the writer's own pending deletion deletes
 	own                 // the writer's own pending addition
-	wall                // text or a comment that another author proposed: not to be changed
-	note                // an open comment of somebody else's
-	pin                 // what no view shows and nobody changes: another author's deletion, a highlight's edge
+	wall                // another author's proposed text or comment; immutable
+	note                // another author's open comment
+	pin                 // in no view and immutable: another author's deletion, a highlight's delimiter
 )
 
-// Piece is a stretch of the raw text in one role. What lies between the pieces is delimiters and metadata, and free
-// to be written again.
+// Piece is a range of the raw text in one role. The rest is delimiters and metadata, which may be rewritten.
 type Piece struct {
 	role
-	span.Span           // of raw: the text alone, but the whole mark of a wall, note or pin
-	View      span.Span // where it stands in the accepted view
+	span.Span           // in raw: only the text, but the whole mark of a wall, note or pin
+	View      span.Span // range in the accepted view
 	cell      *critic.Cell
 }
 
-// cut lists the pieces of the document, in order.
 func (p *Patch) cut() []Piece {
 	pieces := make([]Piece, 0, len(p.Doc.Cells))
 	view := 0

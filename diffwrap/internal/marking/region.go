@@ -11,28 +11,27 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// place is a position in the raw text: an offset within, or at the edge of, a piece. The place after the last piece
-// has the number of pieces.
+// place is a position in the raw text: an offset within, or at the end of, a piece. The place after the last piece
+// has the number of pieces as its index.
 type place struct {
 	piece int
 	off   int // in raw
 	view  int // in the accepted view
 }
 
-// region is a stretch of whole lines, or of a line between another author's texts, that is marked anew because
-// something in it changed. The rest of the raw text is left alone.
+// region is a range whose marks are written again because something in it changed: whole lines, or the part of a line
+// between texts of other authors. The raw text outside of the regions stays unchanged.
 type region struct {
 	from, to place
-	new      span.Span // what it shall read, in p.New
+	new      span.Span // new text of the region, in p.New
 	old      *original
-	lines    bool // whether whole lines, lines with markers, or constructs over lines may change in it
+	lines    bool // whole lines, lines with markers, or constructs that span lines may change
 }
 
-// regions groups changes of the accepted view into regions.
 func (p *Patch) regions(changes []align.Hunk) []region {
 	var out []region
 	end := p.top()
-	delta := p.NewBody - p.OldBody // new minus old offset, before the changes of the region
+	delta := p.NewBody - p.OldBody // new minus old offset before the region's changes
 	for len(changes) > 0 {
 		r := region{from: p.regionStart(changes[0])}
 		if r.from.off < end.off {
@@ -49,19 +48,19 @@ func (p *Patch) regions(changes []align.Hunk) []region {
 	return p.widen(out)
 }
 
-// nearConstruct reports whether a region begins or ends inside of a construct over lines, or has one in it.
+// nearConstruct reports whether a region starts or ends inside a construct that spans lines, or contains one.
 func (p *Patch) nearConstruct(r region) bool {
 	return markdown.InWrapped(p.Old, r.from.view) || markdown.InWrapped(p.Old, r.to.view) ||
 		markdown.InWrapped(p.New, r.new.Start) || markdown.InWrapped(p.New, r.new.End) ||
 		len(markdown.Wrapped(r.old.text)) > 0 || len(markdown.Wrapped(r.new.Of(p.New))) > 0
 }
 
-// changesLines reports whether lines come or go between two texts, or one of them has lines that are more than prose.
+// changesLines reports whether two texts have different numbers of lines, or one of them has lines other than prose.
 func changesLines(old, new string) bool {
 	return strings.Count(old, "\n") != strings.Count(new, "\n") || !allProse(old) || !allProse(new)
 }
 
-// allProse reports whether all lines of a text surely start as those of a paragraph.
+// allProse reports whether all lines of a text certainly start like lines of a paragraph.
 func allProse(text string) bool {
 	for line := range strings.Lines(text) {
 		if c := line[0]; c|0x20 < 'a' || c|0x20 > 'z' && c < 0x80 {
@@ -73,14 +72,14 @@ func allProse(text string) bool {
 	return true
 }
 
-// A region is made larger by so many bytes on either side, and by so many blocks that no blank line parts.
+// Limits for widening a region, per side: bytes, and blocks without blank lines between them.
 const (
 	maxWiden = 1 << 16
 	maxTight = 8
 )
 
-// widen makes regions in which lines change as large as the blocks around them, as far as no other author's text is in the
-// way, and joins those that meet then.
+// widen extends regions with changed lines to the blocks around them, up to another author's text, and joins regions
+// that then overlap.
 func (p *Patch) widen(regions []region) []region {
 	if !slices.ContainsFunc(regions, func(r region) bool { return r.lines }) {
 		return regions
@@ -105,7 +104,7 @@ func (p *Patch) widen(regions []region) []region {
 	return out
 }
 
-// join takes in a region that starts before the end of r; its changes are those before r's.
+// join merges a region that starts before the end of r and has the changes before r's.
 func (r *region) join(before region) {
 	if before.from.off < r.from.off {
 		r.from = before.from
@@ -118,8 +117,8 @@ func (r *region) join(before region) {
 	r.lines = true
 }
 
-// widenOne makes a region as large as the blocks that it touches and one more on either side, or as many as no
-// blank line parts, with the line breaks around them.
+// widenOne extends a region to the blocks that it touches and one more on each side, or more without blank lines
+// between them, with the line breaks around them.
 func (p *Patch) widenOne(r *region, blocks []block.Block) {
 	from, to := r.from.view-p.OldBody, r.to.view-p.OldBody
 	first, _ := slices.BinarySearchFunc(blocks, from, func(b block.Block, at int) int { return cmp.Compare(b.Start, at) })
@@ -129,7 +128,7 @@ func (p *Patch) widenOne(r *region, blocks []block.Block) {
 	}
 	start, end := p.OldBody, len(p.Old)
 	body := p.Old[p.OldBody:]
-	apart := func(k int) bool { return span.BreakLen(body[span.LineEnd(body, blocks[k].End):]) > 0 } // from the block after it
+	apart := func(k int) bool { return span.BreakLen(body[span.LineEnd(body, blocks[k].End):]) > 0 } // from the next
 	first, last = first-1, last+1
 	for n := 0; n < maxTight && first > 0 && !apart(first-1); n++ {
 		first--
@@ -157,7 +156,7 @@ func (p *Patch) widenOne(r *region, blocks []block.Block) {
 	}
 }
 
-// startAround finds the last place before a given one where a region may start, at or before offset at of the accepted view, or
+// startAround finds the last possible start of a region before from: at or before offset at of the accepted view, or
 // else after another author's text.
 func (p *Patch) startAround(from place, at int) place {
 	for k := from.piece - 1; k >= 0 && p.pieces[k].View.End > at; k-- {
@@ -168,8 +167,8 @@ func (p *Patch) startAround(from place, at int) place {
 	return p.startBefore(p.pieceBefore(at), at)
 }
 
-// stopAround finds the first place after a given one where a region may end, at or after offset at, or else before another author's
-// text.
+// stopAround finds the first possible end of a region after to: at or after offset at, or else before another
+// author's text.
 func (p *Patch) stopAround(to place, at int) place {
 	for k := to.piece; k < len(p.pieces) && p.pieces[k].View.Start < at; k++ {
 		if x := &p.pieces[k]; x.role == wall {
@@ -179,7 +178,6 @@ func (p *Patch) stopAround(to place, at int) place {
 	return p.stopAfter(to.piece, at)
 }
 
-// top is where the body starts.
 func (p *Patch) top() place {
 	for k, x := range p.pieces {
 		if x.End > p.RawBody {
@@ -189,8 +187,8 @@ func (p *Patch) top() place {
 	return place{len(p.pieces), p.RawBody, p.OldBody}
 }
 
-// regionStart finds where the region around a change starts: before the break of the line it is in, after another
-// author's text on that line, or at the change itself if that adds or takes whole lines after untouched text.
+// regionStart finds the start of the region around a change: before the break of its line, after another author's
+// text on that line, or at the change itself if that adds or deletes whole lines after unchanged text.
 func (p *Patch) regionStart(c align.Hunk) place {
 	top := p.top()
 	at := c.Old.Start
@@ -204,8 +202,8 @@ func (p *Patch) regionStart(c align.Hunk) place {
 	return p.startBefore(k, at)
 }
 
-// startBefore finds the last place at or before offset at of the accepted view, from piece k back, where a region may start:
-// before a line break, or after another author's text.
+// startBefore finds the last possible start of a region at or before offset at of the accepted view, from piece k
+// back: before a line break, or after another author's text.
 func (p *Patch) startBefore(k, at int) place {
 	top := p.top()
 	for ; k >= top.piece; k-- {
@@ -228,7 +226,7 @@ func (p *Patch) startBefore(k, at int) place {
 	return top
 }
 
-// pieceBefore returns the piece that shows the character before offset at of the accepted view, -1 for none.
+// pieceBefore returns the piece that has the character before offset at of the accepted view, -1 for none.
 func (p *Patch) pieceBefore(at int) int {
 	k, _ := slices.BinarySearchFunc(p.pieces, at, func(x Piece, at int) int { return x.View.Start - at })
 	k--
@@ -238,7 +236,7 @@ func (p *Patch) pieceBefore(at int) int {
 	return k
 }
 
-// wallBefore returns the last wall without visible text that stands after piece k, at offset at of the view; else k.
+// wallBefore returns the last wall without visible text after piece k, at offset at of the view; k if there is none.
 // An addition there goes before such a wall, a deletion after it.
 func (p *Patch) wallBefore(k, at int) int {
 	for j := k + 1; j < len(p.pieces) && p.pieces[j].View == (span.New(at, at)); j++ {
@@ -249,7 +247,7 @@ func (p *Patch) wallBefore(k, at int) int {
 	return k
 }
 
-// startsAtLine reports whether a change adds or takes whole lines directly after text of piece k that stays.
+// startsAtLine reports whether a change adds or deletes whole lines directly after kept text of piece k.
 func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
 	x := &p.pieces[k]
 	inside := c.Old.Start < x.View.End || c.Old.Start == len(p.Old) && k == len(p.pieces)-1
@@ -257,7 +255,7 @@ func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
 }
 
 // breakBefore finds the last line break in kept piece k that ends at or before offset at of the accepted view, and
-// returns where it starts in raw.
+// returns its start in raw.
 func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 	x := &p.pieces[k]
 	text := p.Doc.Raw[x.Start : x.Start+min(at, x.View.End)-x.View.Start]
@@ -269,8 +267,8 @@ func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 }
 
 // parts reports whether a region may start or end before the line break at offset brk of kept piece k. It may not if
-// the writer's own marks before it hold a line break: their lines and the next are then drawn together, so that it does
-// not matter in which order they were changed.
+// the writer's own marks before it hold a line break: their lines and the next are drawn together, so that the result
+// does not depend on the order of the changes.
 func (p *Patch) parts(k, brk int) bool {
 	if brk > p.pieces[k].Start || k == 0 {
 		return true
@@ -279,8 +277,8 @@ func (p *Patch) parts(k, brk int) bool {
 	return before.role != own && before.role != dropped || strings.IndexByte(before.Of(p.Doc.Raw), '\n') < 0
 }
 
-// regionEnd finds where a region ends that starts in piece from with the first of the changes. It returns the changes
-// that are left, and the difference between new and old offsets at the end.
+// regionEnd finds the end of a region that starts in piece from with the first of the changes. It returns the
+// remaining changes, and new minus old offset at the end.
 func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []align.Hunk, delta int) {
 	for {
 		at := changes[0].Old.End
@@ -297,8 +295,8 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 	}
 }
 
-// stopAfter finds the first place at or after offset at of the accepted view, from piece k on, where a region may
-// end: before the break of an untouched line, or before another author's text.
+// stopAfter finds the first possible end of a region at or after offset at of the accepted view, from piece k on:
+// before the break of an unchanged line, or before another author's text.
 func (p *Patch) stopAfter(k, at int) place {
 	for k = max(k, p.pieceBefore(at)); k < len(p.pieces); k++ {
 		x := &p.pieces[k]
@@ -323,7 +321,7 @@ func (p *Patch) stopAfter(k, at int) place {
 	return place{len(p.pieces), len(p.Doc.Raw), len(p.Old)}
 }
 
-// reaches reports whether a change that follows belongs to the region that would end at stop.
+// reaches reports whether the next change belongs to the region that would end at stop.
 func (p *Patch) reaches(c align.Hunk, stop place) bool {
 	switch {
 	case stop.piece == len(p.pieces):

@@ -8,11 +8,11 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// keepWalls takes text that another author proposed out of the hunks: where a hunk covers such a text and the new
-// text still has it, the hunk is split around it; where it has not, that text is returned.
+// keepWalls removes other authors' proposed text from the hunks. If a hunk covers such a text and the new text still
+// has it, keepWalls splits the hunk around it. Otherwise it returns that text.
 func (p *Patch) keepWalls(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 	out := make([]align.Hunk, 0, len(hunks))
-	end := p.OldBody // of the wall before
+	end := p.OldBody // of the previous wall
 	for k := range p.pieces {
 		x := &p.pieces[k]
 		if x.role != wall {
@@ -58,7 +58,7 @@ func overlaps(old, x span.Span) bool {
 }
 
 // splitAround joins the hunks from first to last and splits the result around the text at x of the accepted view, at
-// the occurrence of it in the new text that lies nearest. What stays beside the hunks, within room, may be a part of that occurrence.
+// its nearest occurrence in the new text. Kept text next to the hunks, within room, may be part of that occurrence.
 func (p *Patch) splitAround(first, last align.Hunk, x, room span.Span) (before, after align.Hunk, ok bool) {
 	h := first.Through(last)
 	h = h.Grow(max(0, h.Old.Start-x.Start), max(0, x.End-h.Old.End))
@@ -81,7 +81,7 @@ func (p *Patch) splitAround(first, last align.Hunk, x, room span.Span) (before, 
 	return before.Grow(-min(around[0], before.Old.Len(), before.New.Len()), 0), after.Grow(0, -min(around[1], after.Old.Len(), after.New.Len())), true
 }
 
-// nearest returns the offset of the occurrence of part in s that is nearest to want, -1 when there is none.
+// nearest returns the offset of the occurrence of part in s nearest to want, -1 if there is none.
 func nearest(s, part string, want int) int {
 	if part == "" {
 		return 0

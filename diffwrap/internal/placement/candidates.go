@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// preferred is the best place of those that a hunk can be moved to, as far as the lines around it tell. One within a line stays: what
-// a line shows depends on that line alone.
+// preferred returns the best place that a hunk can be moved to, judged by the lines around it. A hunk within a line
+// does not move, since the rendering of a line must depend on that line alone.
 func (p *page) preferred(h align.Hunk, limit span.Span) align.Hunk {
 	if !strings.Contains(h.Old.Of(p.old.Text), "\n") && !strings.Contains(h.New.Of(p.new.Text), "\n") {
 		return h
@@ -26,8 +26,8 @@ func (p *page) preferred(h align.Hunk, limit span.Span) align.Hunk {
 	return best
 }
 
-// candidates lists the places that a hunk can have between its neighbours, the most readable first: those that it can be moved
-// to, then those that take line breaks around it in.
+// candidates lists the possible places of a hunk between its neighbors, the most readable first: first those it can
+// be moved to, then those that include line breaks around it.
 func (p *page) candidates(h align.Hunk, limit span.Span) []align.Hunk {
 	out := p.moved(h, limit)
 	for _, m := range out {
@@ -41,11 +41,11 @@ func (p *page) candidates(h align.Hunk, limit span.Span) []align.Hunk {
 	return slices.DeleteFunc(out, func(x align.Hunk) bool { return x == h })
 }
 
-// maxLine is how long a line may be that stays and is written again.
+// maxLine bounds the length of a kept line that is rewritten.
 const maxLine = 200
 
-// withLines lists the hunks that take in the line that a hunk touches: the one behind it, without its line break or with it, and
-// the one before it. That line is written again, and all that follows it is safe.
+// withLines lists the hunks extended by an adjacent line: the one after it, with or without its line break, or the
+// one before it. That line is rewritten, and the lines after it keep their meaning.
 func (p *page) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	old := p.old.Text
 	try := func(before, behind int) {
@@ -69,7 +69,6 @@ func (p *page) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	return out
 }
 
-// comments counts the comments that hunks take.
 func (p *page) comments(hunks ...align.Hunk) (n int) {
 	for _, h := range hunks {
 		n += len(align.Inside(p.old.Comments, h.Old))
@@ -77,8 +76,8 @@ func (p *page) comments(hunks ...align.Hunk) (n int) {
 	return n
 }
 
-// narrowed leaves the line breaks that both runs of a hunk start with out of it, and the pipe with which a table starts: a mark
-// may stand in a cell, and not before it.
+// narrowed removes from a hunk the line breaks at the start of both runs, and a leading pipe of a table: a mark may
+// be in a cell, but not before it.
 func (p *page) narrowed(h align.Hunk) align.Hunk {
 	for !h.Old.Empty() && !h.New.Empty() {
 		old, new := p.old.Text[h.Old.Start], p.new.Text[h.New.Start]
@@ -93,14 +92,15 @@ func (p *page) narrowed(h align.Hunk) align.Hunk {
 	return h
 }
 
-// A hunk is moved by so many bytes, to so many places on either side.
+// Limits for moving a hunk: the distance in bytes, and the number of places to try on
+// either side.
 const (
 	maxMove  = 4 << 10
 	maxMoves = 8
 )
 
-// moved lists where a hunk can stand when what it takes and adds stays the same: at the ends and starts of lines, and behind
-// the markers of lines.
+// moved lists the possible places of a hunk with the same text: at the ends and starts of lines, and after line
+// markers.
 func (p *page) moved(h align.Hunk, limit span.Span) []align.Hunk {
 	type placed struct {
 		align.Hunk
@@ -138,13 +138,13 @@ func (p *page) moved(h align.Hunk, limit span.Span) []align.Hunk {
 	return out
 }
 
-// Place is a rule about where a hunk can stand.
+// Place is a rule about where a hunk can begin.
 type Place struct {
 	markdown.Rule
 	is func(p *page, h align.Hunk) bool
 }
 
-// Places are all there are, the most readable first.
+// Places lists the places for a mark, the most readable first.
 var Places = []Place{
 	{markdown.NewRule("line break first", "whole lines come or go", "the mark begins with a line break, at the end of a line that stays",
 		"- a{++\n- b++}\n- c"), fromLineEnds},
@@ -156,7 +156,7 @@ var Places = []Place{
 		"# {++One\n\n# ++}Two"), behindMarkers},
 }
 
-// rank says how well a hunk stands: the less the better, -1 not at all.
+// rank rates the place of a hunk: lower is better, -1 is invalid.
 func (p *page) rank(h align.Hunk) int {
 	if p.cuts(h) {
 		return -1
@@ -164,7 +164,7 @@ func (p *page) rank(h align.Hunk) int {
 	return slices.IndexFunc(Places, func(x Place) bool { return x.is(p, h) })
 }
 
-// leads reports whether both runs of a hunk begin with a line break, if they are not empty.
+// leads reports whether each run of a hunk begins with a line break or is empty.
 func (p *page) leads(h align.Hunk) bool {
 	return span.StartsWithBreak(h.Old.Of(p.old.Text)) && span.StartsWithBreak(h.New.Of(p.new.Text))
 }
@@ -193,10 +193,9 @@ func behindMarkers(p *page, h align.Hunk) bool {
 	return m > 0 && from+m == h.Old.Start && span.StartsLine(old, from)
 }
 
-// maxMarker is how long a line's marker may be.
 const maxMarker = 64
 
-// cuts reports whether a hunk begins or ends inside of a line break or of a comment.
+// cuts reports whether a hunk starts or ends inside a line break or a comment.
 func (p *page) cuts(h align.Hunk) bool {
 	for _, x := range []struct {
 		align.Side
@@ -211,10 +210,10 @@ func (p *page) cuts(h align.Hunk) bool {
 	return false
 }
 
-// maxBreaks is how many line breaks a hunk may take in on either side.
+// maxBreaks bounds the line breaks that a hunk may include on each side.
 const maxBreaks = 2
 
-// widened lists the hunks that take up to so many line breaks before and behind a hunk in, on both sides.
+// widened lists the hunks extended by up to maxBreaks line breaks before and after.
 func (p *page) widened(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	before := []int{0}
 	for at := h.Old.Start; len(before) <= maxBreaks && at > limit.Start && p.old.Text[at-1] == '\n'; {

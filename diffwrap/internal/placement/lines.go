@@ -10,15 +10,15 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Line is a rule about a line that stays, and that a mark makes something else of at its start or at its end; and about a line in a
-// mark, which begins or ends a block only without a mark at that end.
+// Line is a rule about a kept line that a mark at its start or end would change, and about a line in a mark that
+// begins or ends a block only without a mark at that end.
 type Line struct {
 	markdown.Rule
-	is                 func(kind block.LineKind, s string) bool // s is a line without its indentation and the marks of quotes
+	is                 func(kind block.LineKind, s string) bool // s is without indentation and quote markers
 	start, end, inside bool
 }
 
-// Lines are all there are. Where a mark stands at the edge of such a line, another place is looked for.
+// Lines are the rules about lines. A mark at the edge of such a line is moved if possible.
 var Lines = []Line{
 	{markdown.NewRule("heading", "a heading stays", "no mark stands on its line",
 		"# {++Day\n# ++}Day"), of(block.HeadingLine), true, true, false},
@@ -57,7 +57,7 @@ func around(mark string) func(block.LineKind, string) bool {
 func isRow(_ block.LineKind, s string) bool      { return block.IsRow(s) }
 func hasBlockID(_ block.LineKind, s string) bool { return blockID(s) > 0 }
 
-// blockID returns the length of the block id at the end of a line, 0 for none.
+// blockID returns the length of the block ID at the end of a line, 0 for none.
 func blockID(s string) int {
 	at := strings.LastIndexByte(s, '^')
 	if at < 0 || at+1 == len(s) || at > 0 && s[at-1] != ' ' && s[at-1] != '\t' || strings.ContainsAny(s[at:], " \t\n|]") {
@@ -66,7 +66,7 @@ func blockID(s string) int {
 	return len(s) - at
 }
 
-// edge is an end of a line that a mark touches.
+// edge is the end of a line that a mark touches.
 type edge int
 
 const (
@@ -75,7 +75,7 @@ const (
 	inside // of the mark
 )
 
-// spoils reports whether a mark at an edge of a line makes something else of it.
+// spoils reports whether a mark at an edge of a line changes the kind of the line.
 func spoils(s string, at edge) bool {
 	if at == start && strings.HasPrefix(s, ">") {
 		return true

@@ -1,7 +1,7 @@
-// Package placement decides where marks begin and end, so that a page with pending changes still looks like the page. A run that
-// adds or takes lines can begin in several places and mean the same; a mark that touches a heading, a fence or a table makes
-// something else of it, or of all that follows. Of the places that a change can have, the one that breaks the fewest blocks is
-// taken; among those the one that the table of lines (lines.go) likes best.
+// Package placement decides where marks begin and end, so that a page with pending changes still looks like the page. A
+// run that adds or removes lines can begin at several places with the same meaning. A mark that touches a heading, a
+// fence or a table changes how that block, or all that follows, is rendered. The package chooses the place that breaks
+// the fewest blocks and, among equals, the best one by the table of lines (lines.go).
 package placement
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Hunks moves and widens the hunks between two texts, which are whole blocks.
+// Hunks moves and widens the hunks between two texts that consist of whole blocks.
 func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	if len(hunks) == 0 {
 		return hunks
@@ -59,10 +59,10 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 
 func (p *page) asIs(hunks []align.Hunk) ([]align.Hunk, cost) { return hunks, p.cost(hunks) }
 
-// reach is how many blocks that stay a stretch takes in on either side.
+// reach is the number of unchanged blocks that a stretch takes in on either side.
 type reach struct{ before, behind int }
 
-// between is where a hunk may stand: behind the one before it and before the next one.
+// between returns the range available to hunk k, between its neighbors.
 func between(hunks []align.Hunk, k, size int) span.Span {
 	limit := span.New(0, size)
 	if k > 0 {
@@ -74,14 +74,14 @@ func between(hunks []align.Hunk, k, size int) span.Span {
 	return limit
 }
 
-// page is what a pending page is judged by.
+// page is the data by which pending pages are rated.
 type page struct {
 	old, new             align.Side
 	oldBlocks, newBlocks []block.Block
-	oldAtoms, newAtoms   []span.Span // that go on over a line break
-	match                []int       // of old blocks with the new ones that are the same
+	oldAtoms, newAtoms   []span.Span // spanning a line break
+	match                []int       // old blocks to equal new ones
 	constructs           [block.Kinds]int
-	work                 int // how many bytes of pending pages may still be looked at
+	work                 int // bytes of pending pages that may still be scanned
 }
 
 func newPage(old, new align.Side, hunks []align.Hunk) *page {
@@ -96,17 +96,16 @@ func newPage(old, new align.Side, hunks []align.Hunk) *page {
 	return p
 }
 
-// The work that is done for one comparison is bounded; hunks for which nothing is left stay where they are.
+// Bounds for the work of one comparison. Beyond them hunks stay at their places.
 const (
 	minWork  = 1 << 19 // bytes
-	maxPages = 4       // of the size of both texts
+	maxPages = 4       // times the size of both texts
 )
 
-// maxPairs bounds how many pairs of blocks are compared.
 const maxPairs = 1 << 16
 
-// stay finds the blocks that stay: of those that both texts have in one order, the ones with the most text, and rather those that no
-// hunk touches. What stays beyond maxPairs is not looked for.
+// stay finds the blocks that stay. Of the blocks that both texts have in the same order it chooses those with the most
+// text and prefers blocks that no hunk touches. It stops at maxPairs comparisons.
 func (p *page) stay(hunks []align.Hunk) []int {
 	match := align.Unmatched(len(p.oldBlocks))
 	same := func(i, j int) bool { return p.oldBlocks[i].Of(p.old.Text) == p.newBlocks[j].Of(p.new.Text) }
@@ -163,17 +162,16 @@ func tally(blocks []block.Block) (n [block.Kinds]int) {
 	return n
 }
 
-// cost is what is wrong with a pending page, worst first.
+// cost rates a pending page, worst defects first.
 type cost struct {
-	broken int // blocks that stay and are not seen, and constructs that neither text lacks
-	glued  int // lines that should begin or end without a mark, and do not
+	broken int // unrecognized kept blocks, and missing constructs that both texts have
+	glued  int // lines that should start or end without a mark, and do not
 }
 
 func (c cost) less(d cost) bool {
 	return c.broken < d.broken || c.broken == d.broken && c.glued < d.glued
 }
 
-// cost looks at the pending page that hunks make.
 func (p *page) cost(hunks []align.Hunk) cost {
 	pending := p.pending(hunks)
 	p.work -= len(pending)
@@ -207,10 +205,10 @@ func (p *page) pending(hunks []align.Hunk) string {
 	return b.String()
 }
 
-// maxAhead is how many blocks further down a pending page one is looked for.
+// maxAhead bounds the search for a block further down a pending page.
 const maxAhead = 256
 
-// unseen counts the blocks that stay and are not on a pending page, in their order.
+// unseen counts the kept blocks that a pending page does not have, in order.
 func (p *page) unseen(pending string, blocks []block.Block) (n int) {
 	for i, b := range p.oldBlocks {
 		if p.match[i] < 0 {
@@ -234,8 +232,8 @@ func (p *page) unseen(pending string, blocks []block.Block) (n int) {
 
 var delimiters = strings.NewReplacer("{++", "", "++}", "", "{--", "", "--}", "")
 
-// shows reports whether the text of a block on a pending page is seen as the given one of the same kind: in prose a mark may
-// stand beside it.
+// shows reports whether a block of a pending page is recognized as the given one of the same kind: prose may have a
+// mark next to it.
 func shows(kind block.Kind, pending, text string) bool {
 	if pending == text {
 		return true
@@ -251,7 +249,7 @@ func shows(kind block.Kind, pending, text string) bool {
 		return false
 	}
 	if kind == block.Table && strings.Count(pending, "\n") != strings.Count(text, "\n") {
-		return false // a mark on a line of its own is a row
+		return false // a mark on a separate line is a row
 	}
 	switch last := text[span.LineStart(text, len(text)):]; {
 	case kind == block.Paragraph && blockID(text) == 0:
@@ -261,7 +259,7 @@ func shows(kind block.Kind, pending, text string) bool {
 	return len(pending) < len(text)+64 && strings.TrimSpace(delimiters.Replace(pending)) == strings.TrimSpace(text)
 }
 
-// settle finds better places for hunks as long as blocks break, one hunk after the other, and once more.
+// settle finds better places for hunks, one after the other and in two rounds, until no block breaks.
 func (p *page) settle(hunks []align.Hunk) ([]align.Hunk, cost) {
 	best := p.cost(hunks)
 	for range 2 {
@@ -283,7 +281,7 @@ func (p *page) settle(hunks []align.Hunk) ([]align.Hunk, cost) {
 	return hunks, best
 }
 
-// reshaped makes one hunk of all in a table whose delimiter row becomes another one, which fits none of its rows.
+// reshaped merges all hunks in a table whose delimiter row changes, since the new row fits none of the old rows.
 func (p *page) reshaped(hunks []align.Hunk) []align.Hunk {
 	for _, b := range p.oldBlocks {
 		if b.Kind != block.Table {
@@ -304,7 +302,8 @@ func (p *page) reshaped(hunks []align.Hunk) []align.Hunk {
 	return hunks
 }
 
-// unbroken makes one hunk of all that begin or end inside of one construct over lines, and of that construct: a link, or code.
+// unbroken merges the hunks that start or end inside one construct that spans lines, such as a link or code, and
+// includes the construct.
 func (p *page) unbroken(hunks []align.Hunk) []align.Hunk {
 	for k := 0; k < len(hunks); {
 		from, to, x := k, k+1, p.whole(hunks[k])
@@ -326,13 +325,12 @@ func (p *page) unbroken(hunks []align.Hunk) []align.Hunk {
 	return hunks
 }
 
-// whole is a hunk with the constructs over lines that it begins or ends inside of.
+// whole returns a hunk extended by the constructs that span lines and contain one of its ends.
 func (p *page) whole(h align.Hunk) align.Hunk {
 	old, new := withCut(p.oldAtoms, h.Old), withCut(p.newAtoms, h.New)
 	return h.Grow(max(h.Old.Start-old.Start, h.New.Start-new.Start), max(old.End-h.Old.End, new.End-h.New.End))
 }
 
-// withCut is a stretch of text with those of some atoms that it cuts.
 func withCut(atoms []span.Span, s span.Span) span.Span {
 	k, _ := slices.BinarySearchFunc(atoms, s.Start, func(a span.Span, at int) int { return a.End - at - 1 })
 	for ; k < len(atoms) && atoms[k].Start < s.End; k++ {
@@ -341,7 +339,6 @@ func withCut(atoms []span.Span, s span.Span) span.Span {
 	return s
 }
 
-// wrapped lists the atoms over lines in blocks of prose.
 func wrapped(text string, blocks []block.Block) (out []span.Span) {
 	for _, b := range blocks {
 		if slices.Contains(prose, b.Kind) {
@@ -353,7 +350,7 @@ func wrapped(text string, blocks []block.Block) (out []span.Span) {
 
 var prose = []block.Kind{block.Paragraph, block.Quote, block.Callout, block.List, block.Footnote}
 
-// touching finds the hunks [from, to) that change something within a stretch of the old text.
+// touching finds the hunks [from, to) with changes in a range of the old text.
 func touching(hunks []align.Hunk, s span.Span) (from, to int) {
 	from, _ = slices.BinarySearchFunc(hunks, s.Start, func(h align.Hunk, at int) int { return cmp.Or(cmp.Compare(h.Old.End, at), -1) })
 	for to = from; to < len(hunks) && hunks[to].Old.Start < s.End; to++ {
@@ -361,10 +358,9 @@ func touching(hunks []align.Hunk, s span.Span) (from, to int) {
 	return from, to
 }
 
-// stretch is what lies between two blocks that stay, of both texts, with the line breaks around it.
+// stretch is the range between two kept blocks, in both texts, with the line breaks around it.
 type stretch struct{ old, new span.Span }
 
-// stretches lists those in which something changed.
 func (p *page) stretches(r reach) (out []stretch) {
 	stays := [][2]int{{-1, -1}}
 	for k, partner := range p.match {
@@ -388,7 +384,7 @@ func (p *page) stretches(r reach) (out []stretch) {
 	return out
 }
 
-// gap is what lies between two blocks of a text of that size.
+// gap returns the range between two blocks of a text of that size.
 func gap(blocks []block.Block, x, y, size int) span.Span {
 	s := span.New(0, size)
 	if x >= 0 {
@@ -400,11 +396,11 @@ func gap(blocks []block.Block, x, y, size int) span.Span {
 	return s
 }
 
-// maxWritten is how much text that stays may be written again to keep a page whole. Whoever types in the old copy of it meanwhile
-// types in what is to go.
+// maxWritten bounds the kept bytes that may be rewritten to keep a page intact. Text that others type concurrently
+// into the old copy is in text to be deleted.
 const maxWritten = 200
 
-// staying is how many bytes of old blocks stay.
+// staying returns how many bytes of old blocks stay.
 func (p *page) staying(from, to int) (n int) {
 	for k := from; k < to; k++ {
 		if p.match[k] >= 0 {
@@ -414,7 +410,8 @@ func (p *page) staying(from, to int) (n int) {
 	return n
 }
 
-// replaced makes one hunk of all in a stretch: the line breaks that both of its texts start and end with are in it or not.
+// replaced yields scripts with one hunk for all of a stretch, with and without the line breaks that both its texts
+// start and end with.
 func (p *page) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] {
 	return func(yield func([]align.Hunk) bool) {
 		first, last, ok := p.within(hunks, s)
@@ -432,7 +429,7 @@ func (p *page) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] {
 	}
 }
 
-// allReplaced makes one hunk of each stretch, since a block that stays between two may need both.
+// allReplaced makes one hunk of each stretch, since a kept block between two may need both.
 func (p *page) allReplaced(hunks []align.Hunk) []align.Hunk {
 	for _, s := range p.stretches(reach{}) {
 		best, glued := hunks, -1
@@ -450,7 +447,7 @@ func (p *page) allReplaced(hunks []align.Hunk) []align.Hunk {
 	return hunks
 }
 
-// withoutBreaks lists a hunk, and what it is without line breaks that both of its texts start or end with.
+// withoutBreaks lists a hunk, and the hunk without line breaks that both its texts start or end with.
 func (p *page) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
 	length := span.BreakLen
 	if atEnd {
@@ -472,10 +469,10 @@ func (p *page) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
 	return out
 }
 
-// within finds the hunks [first, last) that make one text of a stretch the other; ok is false if there are none, or some change
-// text beyond it. They may reach beyond it over equal text.
+// within finds the hunks [first, last) that turn one text of a stretch into the other. ok is false if there are none,
+// or if some change text beyond it. They may extend beyond it over equal text.
 func (p *page) within(hunks []align.Hunk, s stretch) (first, last int, ok bool) {
-	delta := func(k int) int { // of offsets before hunk k
+	delta := func(k int) int { // new minus old offset before hunk k
 		if k == 0 {
 			return 0
 		}

@@ -4,13 +4,11 @@ import (
 	"strings"
 )
 
-// Edit is an element of a script; see diffwrap.Edit.
 type Edit struct {
 	Off, Len int
 	New      string
 }
 
-// Apply returns text with a script carried out.
 func Apply(text string, edits []Edit) string {
 	if len(edits) == 0 {
 		return text
@@ -31,7 +29,7 @@ func Apply(text string, edits []Edit) string {
 	return b.String()
 }
 
-// Append adds an edit to a script, joining it to the last one where the two touch.
+// Append adds an edit to a script. It merges the edit with the last one if the two touch.
 func Append(script []Edit, e Edit) []Edit {
 	if e.Len == 0 && e.New == "" {
 		return script
@@ -46,7 +44,7 @@ func Append(script []Edit, e Edit) []Edit {
 	return append(script, e)
 }
 
-// Compose returns one script for two; see diffwrap.Compose.
+// Compose merges two scripts; see diffwrap.Compose.
 func Compose(size int, first, second []Edit) []Edit {
 	if len(first) == 0 {
 		return second
@@ -73,7 +71,7 @@ func Compose(size int, first, second []Edit) []Edit {
 			}
 		}
 	}
-	at := 0 // in the text between
+	at := 0 // in the intermediate text
 	for _, e := range second {
 		take(e.Off-at, true)
 		take(e.Len, false)
@@ -86,13 +84,13 @@ func Compose(size int, first, second []Edit) []Edit {
 	return Append(out, Edit{Off: off, Len: size - off})
 }
 
-// stretch is a piece of an edited text: of the text before, or of new.
+// stretch is a piece of an edited text: of the old text, or of new if that is not empty.
 type stretch struct {
 	Span
 	new string
 }
 
-// stretches are what a script leaves and what it puts between.
+// stretches lists the pieces that a script keeps and inserts.
 func stretches(size int, edits []Edit) (list []stretch) {
 	at := 0
 	for _, e := range append(edits[:len(edits):len(edits)], Edit{Off: size}) {

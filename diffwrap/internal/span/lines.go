@@ -2,7 +2,7 @@ package span
 
 import "strings"
 
-// BreakLen returns the length of the line break at the start of s, 0 when there is none.
+// BreakLen returns the length of the line break at the start of s, 0 if there is none.
 func BreakLen(s string) int {
 	switch {
 	case strings.HasPrefix(s, "\n"):
@@ -13,7 +13,7 @@ func BreakLen(s string) int {
 	return 0
 }
 
-// FinalBreakLen returns the length of the line break at the end of s, 0 when there is none.
+// FinalBreakLen returns the length of the line break at the end of s, 0 if there is none.
 func FinalBreakLen(s string) int {
 	if !strings.HasSuffix(s, "\n") {
 		return 0
@@ -21,7 +21,7 @@ func FinalBreakLen(s string) int {
 	return len(s) - BreakStart(s, len(s)-1, 0)
 }
 
-// BreakStart returns where the line break starts that has its line feed at offset at: one byte earlier for CR LF.
+// BreakStart returns the start of the line break whose line feed is at offset at: one byte earlier for CR LF.
 func BreakStart(text string, at, from int) int {
 	if at > from && text[at-1] == '\r' {
 		return at - 1
@@ -37,19 +37,16 @@ func LineEnd(text string, i int) int {
 	return len(text)
 }
 
-// LineStart returns where the line at offset i starts.
 func LineStart(text string, i int) int { return strings.LastIndexByte(text[:i], '\n') + 1 }
 
-// StartsWithBreak reports whether s is empty or starts with a line break.
 func StartsWithBreak(s string) bool { return s == "" || BreakLen(s) > 0 }
 
-// StartsLine reports whether offset i of text is at the start of a line.
 func StartsLine(text string, i int) bool { return i == 0 || text[i-1] == '\n' }
 
 // LineOf returns the 1-based line of an offset.
 func LineOf(text string, off int) int { return 1 + strings.Count(text[:off], "\n") }
 
-// SameButBreaks reports whether two texts are equal but for the kind of their line breaks and for a final one.
+// SameButBreaks reports whether two texts are equal except for the kind of their line breaks and a final line break.
 func SameButBreaks(a, b string) bool { return normal(a) == normal(b) }
 
 func normal(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }

@@ -1,5 +1,5 @@
-// Package span has ranges of a text, the edits that replace them, and lines with their breaks, LF and CR LF. It applies,
-// joins and composes scripts of edits.
+// Package span has ranges of a text, edits that replace them, and lines with their breaks, LF and CR LF. It applies,
+// merges and composes scripts of edits.
 package span
 
 // Span is a half-open range of bytes.
@@ -12,7 +12,7 @@ func (s Span) Empty() bool        { return s.Start >= s.End }
 func (s Span) Of(t string) string { return t[s.Start:s.End] }
 func (s Span) Shift(by int) Span  { return New(s.Start+by, s.End+by) }
 
-// Shift moves spans; those that end up before 0 are left out.
+// Shift moves spans, and drops those that would start before 0.
 func Shift(spans []Span, by int) []Span {
 	var out []Span
 	for _, s := range spans {

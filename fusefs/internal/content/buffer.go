@@ -9,71 +9,72 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// Buffer is the content of a file in memory: of a scratch file always, of a note
-// while somebody writes it. All handles of the file share it.
+// Buffer is the content of a file in memory: always for a scratch file, and for a note while it is
+// being written. All handles of the file share it.
 type Buffer struct {
 	Data []byte
 
-	// Gen counts the changes of Data; Kept is Gen as of the last commit, and
-	// Failed as of the last commit whose error its writer was told.
+	// Gen counts the changes of Data. Kept is the Gen of the last commit, and Failed that of the
+	// last commit whose error the writer got.
 	Gen, Kept, Failed uint64
 
 	// Synced is Gen as of the last fsync.
 	Synced uint64
 
-	// Emptied says that Data was truncated to nothing and not written since.
+	// Emptied is set if Data was truncated to nothing and not written since.
 	Emptied bool
 
-	// Anew says that Data was emptied since it was made from From, so that nothing in it
-	// comes from there.
+	// Anew is set if Data was truncated to nothing after it was made from From, so that none of it
+	// comes from From.
 	Anew bool
 
-	// Spoiled says why a write failed. Data is half of something then, and is not
-	// committed until it is begun anew.
+	// Spoiled is the error of a failed write. Data is incomplete then, and is not committed until
+	// it is truncated and written again.
 	Spoiled error
 
-	// From is what Data was made from, or what was committed last. Its Version is nil
+	// From is the image from which Data was made, or that was committed last. Its Version is nil
 	// for a note that does not exist yet.
 	From Image
-	// First is set until something is committed: until then the writer may have
-	// computed Data from anything it was shown, not only from From.
+	// First is set until the first commit: until then the writer may have computed Data from any
+	// text that it was shown, not only from From.
 	First bool
 
-	Writer  program.Program // who changed Data last
-	Touched time.Time       // when
-	ModTime time.Time       // what the file shows as the time of that change
+	Writer  program.Program // the program that changed Data last
+	Touched time.Time       // time of that change
+	ModTime time.Time       // the file's modification time for that change
 }
 
-// Dirty says that Data holds changes that are not committed.
+// Dirty reports whether Data holds changes that are not committed.
 func (b *Buffer) Dirty() bool { return b.Gen != b.Kept }
 
-// Due says that Data should be committed when its writer closes: it is dirty, and not
-// merely emptied.
+// Due reports whether close must commit the buffer: it is dirty and not merely
+// truncated.
 func (b *Buffer) Due() bool { return b.Dirty() && !b.Emptied }
 
-// Saved records that the data as of gen is what im says.
+// Saved records that the data as of gen was committed as im.
 func (b *Buffer) Saved(im Image, gen uint64) {
 	b.From, b.Kept, b.First, b.Anew = im, gen, false, false
 }
 
 const (
-	// Quiet is how long after the last write content is committed that no flush
-	// has committed: pages of a mapping are written back at the kernel's leisure.
+	// Quiet is the delay after the last write before content is committed without a flush: the
+	// kernel writes back mapped pages at any time.
 	Quiet = time.Second
-	// emptyGrace is how long a note stays emptied on this mount alone. A program
-	// that was killed between truncating and writing looks just like one that
-	// wanted the note empty.
+	// emptyGrace is the time for which a truncated note is empty on this mount alone. A program
+	// that was killed between truncating and writing looks the same as one that wants the note to
+	// be empty.
 	emptyGrace = 5 * time.Second
-	// newGrace is the same for a new note, for which being empty does no harm.
+	// newGrace is the same for a new note, which may well be empty.
 	newGrace = time.Second
 )
 
-// Wait is how long to wait before a note's buffer is committed without being asked; not
-// due if that would be wrong. frozen says that a writer has it open.
+// Wait returns the delay before a note's buffer is committed without a request. due is false if it
+// must not be committed. frozen is set if a writer has the note open, unborn if the note does not
+// exist yet.
 func (b *Buffer) Wait(now time.Time, frozen, unborn bool) (wait time.Duration, due bool) {
 	limit := Quiet
 	switch {
-	case !b.Dirty(), b.Failed == b.Gen, b.Emptied && frozen: // in the last case its writer may be about to begin
+	case !b.Dirty(), b.Failed == b.Gen, b.Emptied && frozen: // the writer of a truncated file may be about to write
 		return 0, false
 	case b.Emptied && unborn:
 		limit = newGrace
@@ -83,13 +84,12 @@ func (b *Buffer) Wait(now time.Time, frozen, unborn bool) (wait time.Duration, d
 	return b.Touched.Add(limit).Sub(now), true
 }
 
-// UnderWay says whether a program that has the file open seems to be in the middle of
-// saving it: it has emptied it or written to it a moment ago.
+// UnderWay reports whether a program that has the file open seems to be saving it: it has just
+// truncated the file or written to it.
 func (b *Buffer) UnderWay() bool {
 	return b.Dirty() && b.Spoiled == nil && (b.Emptied || time.Since(b.Touched) < Quiet)
 }
 
-// Touch records a change of Data.
 func (b *Buffer) Touch(by program.Program, now time.Time) {
 	b.Gen++
 	b.Writer = by
@@ -97,8 +97,8 @@ func (b *Buffer) Touch(by program.Program, now time.Time) {
 	b.ModTime = Later(now, b.From.ModTime)
 }
 
-// Later is now, or the next millisecond after prev if that is later: programs
-// compare whole milliseconds.
+// Later returns now, or a millisecond after prev if that is later: programs compare whole
+// milliseconds.
 func Later(now, prev time.Time) time.Time {
 	if least := prev.Add(time.Millisecond); now.Before(least) {
 		return least
@@ -106,7 +106,7 @@ func Later(now, prev time.Time) time.Time {
 	return now
 }
 
-// WriteAt writes p at off, and fills a gap with zeros.
+// WriteAt writes p at off and fills a gap with zeros.
 func (b *Buffer) WriteAt(p []byte, off int64) {
 	end := int(off) + len(p)
 	b.extend(end)
@@ -114,7 +114,7 @@ func (b *Buffer) WriteAt(p []byte, off int64) {
 	b.Emptied = false
 }
 
-// Truncate cuts Data to size or fills it up with zeros.
+// Truncate cuts Data to size, or extends it with zeros.
 func (b *Buffer) Truncate(size int) {
 	b.extend(size)
 	b.Data = b.Data[:size]

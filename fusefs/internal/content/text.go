@@ -1,6 +1,6 @@
 //go:build !windows
 
-// Package content has what a file shows and what is written to it, as values.
+// Package content has the content of a file, as shown and as written, as values.
 package content
 
 import (
@@ -13,27 +13,26 @@ import (
 	"github.com/relayfs/relayfs/bridge/textmerge"
 )
 
-// Image is what somebody sees of a note: the kernel, which caches its size and
-// pages, or a process, which computes what it will write from it. Mostly the
-// text is that of version. It is not after a commit that merged: the writer
-// still sees the bytes it wrote, and version holds another's change besides.
+// Image is a note as seen by the kernel, which caches its size and pages, or by a process, which
+// computes its next write from it. Mostly the text is that of Version. After a commit that merged
+// it is not: the writer still sees the bytes that it wrote, and Version has another writer's
+// change, too.
 type Image struct {
 	Text    string
 	ModTime time.Time
 	Version *model.Version
-	// Form is set for a text that was written, and that changed nothing: it may differ from the version's in its form.
+	// Form is set for a written text that changed nothing: it may differ from the version's only in form.
 	Form bool
 }
 
-// ImageOf is what v looks like.
 func ImageOf(v *model.Version) Image { return Image{Text: v.Text(), ModTime: v.ModTime(), Version: v} }
 
-// Exact says that text is the version's own.
+// Exact reports whether the text is the version's own.
 func (im Image) Exact() bool { return im.Version != nil && im.Text == im.Version.Text() }
 
-// Write is the bridge.Write of a program that was shown one of these images and wrote text.
-// If all images are exact the workspace chooses among their versions. Otherwise Write
-// chooses the nearest one, and carries over the difference between it and its version.
+// Write returns the bridge.Write of a program that was shown these images and wrote text. If all
+// images are exact, the workspace chooses among their versions. Otherwise Write chooses the nearest
+// image, and merges the difference between it and its version into text.
 func Write(shown []Image, text string) bridge.Write {
 	w := bridge.Write{Text: text}
 	if !slices.ContainsFunc(shown, func(im Image) bool { return !im.Exact() }) {
@@ -50,50 +49,47 @@ func Write(shown []Image, text string) bridge.Write {
 	return w
 }
 
-// State says where a Text is.
+// State is the state of a Text.
 type State uint8
 
 const (
-	Unread  State = iota // nothing is known of it
-	Asleep               // the kernel was told of it, and only its length and time are in memory
-	Shown                // the kernel was told of it, and it is in memory
+	Unread  State = iota // not loaded yet
+	Asleep               // the kernel knows it; only its length and time are in memory
+	Shown                // the kernel knows it, and it is in memory
 	Refused              // it could not be saved; its writer still sees it
-	Written              // it is in a buffer, as that of a scratch file always is
+	Written              // it is in a buffer, as always for a scratch file
 )
 
-// Text is what an inode shows, and what its note has become since.
+// Text is the text that an inode shows, with the newest version of its note.
 type Text struct {
 	state State
-	// image is what the kernel was told of the note, and what reads return if it is not
-	// written: the same for as long as nobody writes through the inode.
+	// image is the text that the kernel knows, and that reads return unless the text is written. It
+	// stays the same while no program writes through the inode.
 	image  Image
-	size   int64   // of a text that is asleep
-	from   *Image  // what a refused text was made from: nobody's next write is computed from that text
-	buffer *Buffer // of a text that is written
+	size   int64   // length of a text that is asleep
+	from   *Image  // base of a refused text: the next write is computed from it, not from the refused text
+	buffer *Buffer // of a written text
 	latest *model.Version
-	// notBefore is the earliest time that a new image may have.
+	// notBefore is the earliest time for a new image.
 	notBefore time.Time
 }
 
-// WrittenText is the text of a new file.
 func WrittenText(b *Buffer) Text { return Text{state: Written, buffer: b} }
 
-// State says where the text is.
 func (t *Text) State() State { return t.state }
 
-// Buffer is nil unless the text is written.
+// Buffer returns the buffer; nil unless the text is written.
 func (t *Text) Buffer() *Buffer { return t.buffer }
 
-// Image is what is shown, or was before it was written.
+// Image returns the image that is shown, or was shown before the text was written.
 func (t *Text) Image() Image { return t.image }
 
-// Latest is the newest version known, nil if there is a newer one that has not been read.
+// Latest returns the newest known version, nil if there is a newer one that has not been read.
 func (t *Text) Latest() *model.Version { return t.latest }
 
-// Rests says that the text is not in memory.
+// Rests reports whether the text is not in memory.
 func (t *Text) Rests() bool { return t.state <= Asleep }
 
-// Size is the text's length.
 func (t *Text) Size() int64 {
 	switch t.state {
 	case Written:
@@ -104,7 +100,7 @@ func (t *Text) Size() int64 {
 	return int64(len(t.image.Text))
 }
 
-// ModTime is when the text became what it is.
+// ModTime returns the time at which the text became what it is.
 func (t *Text) ModTime() time.Time {
 	if t.state == Written {
 		return t.buffer.ModTime
@@ -112,7 +108,6 @@ func (t *Text) ModTime() time.Time {
 	return t.image.ModTime
 }
 
-// ReadAt copies from the text to dest.
 func (t *Text) ReadAt(dest []byte, off int64) int {
 	switch {
 	case off >= t.Size():
@@ -123,7 +118,6 @@ func (t *Text) ReadAt(dest []byte, off int64) int {
 	return copy(dest, t.image.Text[off:])
 }
 
-// String is a copy of the text.
 func (t *Text) String() string {
 	if t.state == Written {
 		return string(t.buffer.Data)
@@ -131,7 +125,7 @@ func (t *Text) String() string {
 	return t.image.Text
 }
 
-// Base is what the text is made from.
+// Base returns the image from which the text is made.
 func (t *Text) Base() Image {
 	switch t.state {
 	case Written:
@@ -142,15 +136,16 @@ func (t *Text) Base() Image {
 	return t.image
 }
 
-// Learn keeps v if it is newer than the latest. nil says that there is a newer one.
+// Learn sets the latest version to v if that is newer. nil means that there is a newer version that
+// has not been read.
 func (t *Text) Learn(v *model.Version) {
 	if v == nil || t.latest == nil || v.Seq() > t.latest.Seq() {
 		t.latest = v
 	}
 }
 
-// Outdated says whether something else is shown than the newest version. What is written
-// is not: it is to become the newest.
+// Outdated reports whether the shown text is not that of the newest version. A written text is not
+// outdated: it will become the newest.
 func (t *Text) Outdated() bool {
 	switch {
 	case t.state == Unread, t.state == Written:
@@ -163,13 +158,13 @@ func (t *Text) Outdated() bool {
 	return t.image.Text != t.latest.Text() && !t.keepsForm()
 }
 
-// keepsForm says that what is shown was written since the newest version was made, and differs from it in its form alone:
-// whoever wrote it finds it as it was written. The note keeps its own form.
+// keepsForm reports whether the shown text was written after the newest version and differs from it only in form: its
+// writer finds it as written. The note keeps its own form.
 func (t *Text) keepsForm() bool {
 	return t.image.Form && t.image.Version == t.latest && form(t.image.Text) == form(t.latest.Text())
 }
 
-// form is a text without a byte order mark, carriage returns at line ends and a final newline.
+// form returns a text without byte order mark, carriage returns at line ends and final newline.
 func form(text string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
 }
@@ -182,7 +177,7 @@ func (t *Text) imageOf(v *model.Version) Image {
 	return im
 }
 
-// Show shows the newest version if its text is shown already, or if nothing is.
+// Show makes the newest version the image, if its text is already shown or nothing is.
 func (t *Text) Show() {
 	if t.latest == nil || t.state == Written || t.Outdated() || t.image.Version == t.latest && (t.image.Exact() || t.state == Shown) {
 		return
@@ -200,13 +195,13 @@ func (t *Text) Sleep() {
 // Forget is called when the kernel has forgotten the text.
 func (t *Text) Forget() { t.state = Unread }
 
-// Next is the text of the inode that follows, for a version other than the image.
+// Next returns the text of the next inode, for a version other than the image.
 func (t *Text) Next() Text {
 	t.notBefore = Later(t.notBefore, t.image.ModTime)
 	return Text{notBefore: t.notBefore}
 }
 
-// Edit returns the buffer, made from what is shown if there is none.
+// Edit returns the buffer. It creates one from the shown text if needed.
 func (t *Text) Edit() *Buffer {
 	if t.state != Written {
 		t.buffer = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime, From: t.Base(), First: true}
@@ -215,10 +210,10 @@ func (t *Text) Edit() *Buffer {
 	return t.buffer
 }
 
-// Settle shows what was committed last.
+// Settle shows the text that was committed last.
 func (t *Text) Settle() { t.state, t.image, t.buffer = Shown, t.buffer.From, nil }
 
-// Refuse shows what could not be committed.
+// Refuse shows the text that could not be committed.
 func (t *Text) Refuse() {
 	b := t.buffer
 	from := b.From
@@ -226,7 +221,7 @@ func (t *Text) Refuse() {
 	t.image = Image{Text: string(b.Data), ModTime: b.ModTime, Version: b.From.Version}
 }
 
-// Detach moves what is shown to a buffer that has nothing to do with a note.
+// Detach moves the shown text to a buffer without a note.
 func (t *Text) Detach() {
 	b := t.buffer
 	if b == nil {
@@ -235,7 +230,7 @@ func (t *Text) Detach() {
 	*t = Text{state: Written, buffer: b, notBefore: t.notBefore}
 }
 
-// Adopt makes the text that of a note. The buffer as of gen has become v.
+// Adopt turns the text into that of a note. The buffer as of gen has become v.
 func (t *Text) Adopt(im Image, gen uint64, v *model.Version) {
 	t.image, t.latest = im, v
 	if t.buffer == nil {

@@ -14,14 +14,13 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// A Gate asks the user at the client to approve a change (MCP elicitation). In suggest mode the default is not to
-// ask, because a user reviews every change.
+// A Gate asks the user at the client to approve a change (MCP elicitation). In suggest mode it does not ask by default,
+// because a user reviews every change.
 
-// Approval decides how an operation is handled.
 type Approval string
 
 const (
-	Auto Approval = "auto" // go ahead
+	Auto Approval = "auto" // proceed without asking
 	Ask  Approval = "ask"  // ask the user at the client
 	Deny Approval = "deny" // refuse
 )
@@ -39,7 +38,6 @@ type Approvals map[Operation]Approval
 
 var NoApprovals = Approvals{Create: Auto, Update: Auto, Delete: Auto}
 
-// ParseApprovals reads "ask", "auto" or "deny" for all operations, and "KIND=..." for one. Later words win.
 func ParseApprovals(words []string) (Approvals, error) {
 	a := make(Approvals)
 	for _, word := range words {
@@ -48,7 +46,7 @@ func ParseApprovals(words []string) (Approvals, error) {
 			value = word
 		}
 		if !slices.Contains([]Approval{Auto, Ask, Deny}, Approval(value)) {
-			return nil, fmt.Errorf("approval %q is none of ask, auto, deny", value)
+			return nil, fmt.Errorf("approval %q is not one of ask, auto, deny", value)
 		}
 		known := false
 		for _, k := range []Operation{Create, Update, Delete} {
@@ -57,7 +55,7 @@ func ParseApprovals(words []string) (Approvals, error) {
 			}
 		}
 		if !known {
-			return nil, fmt.Errorf("approval %q is for none of create, update, delete", word)
+			return nil, fmt.Errorf("approval %q is not for one of create, update, delete", word)
 		}
 	}
 	return a, nil
@@ -70,14 +68,14 @@ func (e *AskError) Error() string { return "not approved yet: " + e.Text }
 
 type Request struct {
 	Operation Operation
-	Author    string // the author
+	Author    string
 	Action    string // the change as a verb phrase
-	// Detail describes the change for the user and returns the text that it deletes: a reply approves only a change
-	// that deletes the same. It may be nil.
+	// Detail describes the change for the user and returns the deleted text: a reply approves only a change that deletes
+	// the same text. It may be nil.
 	Detail func() (sentences, gone string)
-	// Confirm is set by a client that cannot ask, after its user has agreed; nil if not given.
+	// Confirm is set by a client that cannot ask, after its user has agreed; nil if not set.
 	Confirm *bool
-	// Answered records the question and reply before the reply takes effect.
+	// Answered records the question and the reply before the reply takes effect.
 	Answered func(model.Approval) error
 }
 
@@ -93,10 +91,10 @@ func (r Request) question() result.Question {
 	return result.Question{ID: "approve-" + hex.EncodeToString(sum[:8]), Text: text}
 }
 
-// Asked is whether the client can ask its user, and the replies in this call.
+// Asked tells whether the client can ask its user, and returns the replies of this call.
 type Asked struct {
-	CanAsk bool                                          // the client can ask
-	Reply  func(id string) (reply model.Answer, ok bool) // the reply to a question; ok is false if it was not asked
+	CanAsk bool
+	Reply  func(id string) (reply model.Answer, ok bool) // ok is false if the question was not asked
 }
 
 type (
@@ -125,7 +123,6 @@ func NewGate(approvals Approvals, direct bool) *Gate {
 	return &Gate{approvals: approvals, fallback: Auto}
 }
 
-// Asks reports whether op needs approval.
 func (g *Gate) Asks(op Operation) bool {
 	_, approved := g.approved.Load(op)
 	return cmp.Or(g.approvals[op], g.fallback) == Ask && !approved
@@ -162,7 +159,6 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 		"Tell the user what you would do; they can start relayfs with --approve %s=auto.", r.Action, op)
 }
 
-// applyReply records the reply, then approves or rejects.
 func (g *Gate) applyReply(r Request, q result.Question, reply model.Answer) error {
 	if err := r.Answered(model.Approval{Operation: string(r.Operation), Question: q.Text, Answer: reply}); err != nil {
 		return err

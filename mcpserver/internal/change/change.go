@@ -1,6 +1,6 @@
 // Package change makes the changes of tools. Each method of Changes first checks whether the workspace accepts the
-// change, and only then asks the user for approval (approval.go). A change deletes only text that the client has
-// read, or that the call quotes.
+// change, and only then asks the user for approval (approval.go). A change deletes only text that the client has read or
+// that the call quotes.
 package change
 
 import (
@@ -35,7 +35,7 @@ func (c Changes) author() model.Author {
 	return author
 }
 
-// approve asks about a change at p. The journal of its root records the reply.
+// approve asks the user about a change at p. The journal of its root records the reply.
 func (c Changes) approve(ctx context.Context, p model.Path, r Request) error {
 	author := c.Session.Author()
 	r.Author = author.Name
@@ -50,7 +50,7 @@ func (c Changes) checkAndApprove(ctx context.Context, p model.Path, r Request) e
 	return c.approve(ctx, p, r)
 }
 
-// countChanges says how many words a change deletes and inserts, and returns the deleted text.
+// countChanges returns a sentence with the number of deleted and inserted words, and the deleted text.
 func countChanges(before, after string) (sentence, gone string) {
 	var struck, inserted int
 	var all strings.Builder
@@ -63,7 +63,6 @@ func countChanges(before, after string) (sentence, gone string) {
 	return fmt.Sprintf("It deletes %s and inserts %d.", result.Count(struck, "word"), inserted), all.String()
 }
 
-// maxQuoted is the number of characters that a question quotes.
 const maxQuoted = 80
 
 // excerpt begins a sentence with verb ("It writes") and quotes the beginning of text.
@@ -80,7 +79,6 @@ func excerpt(becomes, text string) string {
 	return fmt.Sprintf("%s %s: %q%s", becomes, result.Count(words, "word"), string(quoted), more)
 }
 
-// maxAsked is the number of changes that a question names.
 const maxAsked = 20
 
 // ApproveAll asks once about several updates, and returns a context in which they are approved. planned returns the
@@ -121,8 +119,8 @@ func (c Changes) Create(ctx context.Context, p model.Path, text, argument string
 	return res, err
 }
 
-// Replace replaces the text of the note at p and merges changes that others made since the session read it. what is a
-// verb phrase.
+// Replace replaces the text of the note at p and merges changes made by others since the session read it. what is a verb
+// phrase.
 func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text string, r Reader, what string) (bridge.Result, error) {
 	edits := diffwrap.Diff(known.Text, text)
 	err := c.CheckDeletions(p, known, edits, r)
@@ -171,8 +169,8 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 	return before, res, err
 }
 
-// Append adds content at the end of the note at p, or of a section. If the section is missing, it creates the heading
-// made. It deletes nothing, so the session need not have read the note.
+// Append adds content at the end of the note at p, or of a section. It creates a missing section and returns its heading
+// as made. It deletes nothing, so the session need not have read the note.
 func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (res bridge.Result, made string, err error) {
 	_, res, err = c.Update(ctx, p, "append to the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
 		doc := current.Text()
@@ -196,7 +194,6 @@ func (c Changes) Append(ctx context.Context, p model.Path, section, content, arg
 	return res, made, err
 }
 
-// Notice returns warnings about a successful change, on one line.
 func Notice(res bridge.Result) string {
 	notes := res.Warnings
 	if res.Merged {
@@ -212,13 +209,14 @@ func checkUTF8(p model.Path, v *model.Version) error {
 	return nil
 }
 
-// Reader is the tool with which a client reads a document before a change.
+// Reader identifies the tool with which a client reads a document before a change.
 type Reader struct {
 	// Call describes the call that reads the document at p, from a position unless it is zero.
 	Call func(p model.Path, from textrange.Position) string
 }
 
-// RequireRead returns what the session has read of the document at p, or an error if it has not.
+// RequireRead returns the text and ranges of the document at p that the session has read, or an error if it has not read
+// it.
 func (c Changes) RequireRead(ctx context.Context, p model.Path, r Reader, doing string) (session.ReadState, error) {
 	known, ok := c.Session.ReadStateOf(p)
 	if ok {
@@ -230,7 +228,6 @@ func (c Changes) RequireRead(ctx context.Context, p model.Path, r Reader, doing 
 	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, r.Call(p, textrange.Position{}))
 }
 
-// CheckDeletions returns an error if edits delete text that the session has not read.
 func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit, r Reader) error {
 	for _, e := range edits {
 		if part, lacks := known.ReadRanges.FirstMissing(textrange.Range{Start: e.Off, End: e.Off + e.Len}); lacks {
@@ -295,10 +292,9 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeRe
 	return res, err
 }
 
-// Removed is the result of a deletion.
 type Removed struct {
 	bridge.ChangeResult
-	Linking []model.Path // other documents that link to what was deleted
+	Linking []model.Path // other documents that link to the deleted one
 }
 
 func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Removed, error) {
@@ -338,7 +334,6 @@ func (c Changes) describeLoss(ctx context.Context, p model.Path) (sentence, gone
 	return excerpt("It deletes", v.Text()), v.Raw()
 }
 
-// LinkTo returns "1 other note links" or "2 other notes link".
 func LinkTo(n int) string {
 	if n == 1 {
 		return "1 other note links"
@@ -369,7 +364,6 @@ func (c Changes) makeParents(ctx context.Context, to model.Path) error {
 	return nil
 }
 
-// Linking returns the other documents that link to p, sorted.
 func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 	index, err := c.Workspace.LinkIndex(ctx)
 	if err != nil {
@@ -384,10 +378,9 @@ func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 	return linking
 }
 
-// maxBroken is the number of documents that an answer names.
 const maxBroken = 20
 
-// BrokenLinks names the documents whose links a deletion breaks, "" for none.
+// BrokenLinks names the documents whose links a deletion breaks, or returns "".
 func BrokenLinks(linking []model.Path) string {
 	if len(linking) == 0 {
 		return ""

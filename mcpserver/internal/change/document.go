@@ -18,12 +18,11 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// Result is the result of a change of a document.
 type Result struct {
 	bridge.Result // set for a note
 
-	Before   string // the text that was changed
-	Proposed bool   // the change of a file is proposed as a whole until a user accepts it
+	Before   string // the text before the change
+	Proposed bool   // the change of a whole file is proposed until a user accepts it
 }
 
 func (r Result) Notice() string {
@@ -42,7 +41,6 @@ func (c Changes) CreateDocument(ctx context.Context, p model.Path, content strin
 	return Result{Proposed: proposed}, err
 }
 
-// CheckWrite reports why the document at p cannot be written.
 func (c Changes) CheckWrite(p model.Path) error {
 	if p.IsNote() {
 		return c.Workspace.MayWrite(p)
@@ -90,7 +88,7 @@ func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.Re
 	return Result{Before: known.Text, Proposed: proposed}, err
 }
 
-// maxTries is the number of attempts if other calls change the file first.
+// maxTries is the maximum number of attempts if other calls change the file first.
 const maxTries = 8
 
 // Edit applies the edits that fn returns for the current text of the document and the ranges that the session has
@@ -125,12 +123,11 @@ func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, se
 	return Result{}, &model.Error{Op: "write", Path: p, Err: model.ErrConflict}
 }
 
-// Quote is a text to replace, as a model quotes it.
 type Quote struct {
 	Old, New string
 	All      bool   // replace every occurrence, not the only one
 	Section  string // look only in this section; "" is everywhere
-	Known    string // the text of the document when the session was last shown it
+	Known    string // the text that the session was last shown
 }
 
 // QuoteError means that the quote does not occur exactly once.
@@ -143,7 +140,7 @@ type QuoteError struct {
 func (e *QuoteError) Error() string { return e.Err.Error() }
 func (e *QuoteError) Unwrap() error { return e.Err }
 
-// Check reports why the quote cannot be replaced in any document.
+// Check returns an error if the quote cannot be replaced in any document.
 func (q Quote) Check() error {
 	if q.Old == q.New {
 		return result.InvalidArgument("No changes to make: old_string and new_string are exactly the same.")
@@ -151,9 +148,9 @@ func (q Quote) Check() error {
 	return nil
 }
 
-// Find returns the ranges of the quote, which do not overlap. A quote without an exact match may have one match that
-// differs in blanks, quotes or character encoding. Several matches of a quote that is to be replaced once are a
-// *QuoteError.
+// Find returns the ranges of the quote, which do not overlap. If there is no exact match, it accepts a single match that
+// differs in blanks, quotes or character encoding. It returns a *QuoteError if a quote to be replaced once has several
+// matches.
 func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
 	in, inside := result.Escape(p), func(textrange.Range) bool { return true }
 	if q.Section != "" {
@@ -180,16 +177,15 @@ func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
 	return textrange.NonOverlapping(places), nil
 }
 
-// notFound explains why a quote has no match, or several inexact ones.
 func (q Quote) notFound(in, text string, near []textrange.Range) error {
 	if q.Known != text {
 		if was := textrange.Find(q.Known, q.Old); len(was) > 0 {
-			return result.InvalidArgument("%s has changed since you read it: old_string stood there on %s, and does not now. Read it again.", in, textrange.NameLines(q.Known, was))
+			return result.InvalidArgument("%s has changed since you read it: old_string was on %s and no longer is. Read it again.", in, textrange.NameLines(q.Known, was))
 		}
 	}
 	const say = "old_string not found in %s. Make sure it matches exactly."
 	if len(near) > 0 {
-		return result.InvalidArgument(say+" It stands there on %s with other blanks, quotes or forms of characters; include more surrounding context.", in, textrange.NameLines(text, near))
+		return result.InvalidArgument(say+" It is on %s with other blanks, quotes or forms of characters; include more surrounding context.", in, textrange.NameLines(text, near))
 	}
 	if nearest := textrange.Nearest(text, q.Old); nearest != "" {
 		return result.InvalidArgument(say+" %s", in, nearest)
@@ -197,8 +193,8 @@ func (q Quote) notFound(in, text string, near []textrange.Range) error {
 	return result.InvalidArgument(say, in)
 }
 
-// Replace returns the edits that replace the quote. unseen means that the session had not read the only match:
-// quoting it proves knowledge. Of several matches all must have been read.
+// Replace returns the edits that replace the quote. unseen means that the session had not read the only match: quoting
+// it proves that the model knows it. If there are several matches, all must have been read.
 func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textrange.RangeSet, r Reader) (edits []diffwrap.Edit, unseen bool, err error) {
 	places, err := q.Find(p, text)
 	if err != nil {
@@ -218,7 +214,6 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textr
 	return edits, unseen, err
 }
 
-// file is a change of a whole file other than a note.
 type file struct {
 	path      model.Path
 	text      string             // the new content
@@ -249,7 +244,7 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 	return done.Proposal != "", nil
 }
 
-// CheckFile reports why text is invalid for the type of file at p.
+// CheckFile returns an error if text is invalid for the type of file at p.
 func CheckFile(p model.Path, text string) error {
 	if err := filetype.TypeOf(string(p)).Check(text); err != nil {
 		return result.InvalidArgument("%s was left as it is: %v.", p, err)

@@ -16,12 +16,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Document is a document as clients read it.
 type Document struct {
 	Path    model.Path
 	Text    string
 	Version *model.Version // nil for a file other than a note
-	// Encoding names the encoding of the stored text unless it is UTF-8. Text is then converted, and the document is
+	// Encoding names the encoding of the stored text if it is not UTF-8. Text is then converted, and the document is
 	// read-only.
 	Encoding string
 }
@@ -36,7 +35,7 @@ func OfNote(p model.Path, v *model.Version) Document {
 	return d
 }
 
-// Notice explains a text that is not shown as it is stored, "" otherwise.
+// Notice explains why a text is not shown as stored; "" if it is.
 func (d Document) Notice() string {
 	switch {
 	case d.Encoding != "":
@@ -86,7 +85,7 @@ func (r Resolver) Document(ctx context.Context, p model.Path) (Document, error) 
 	return OfNote(p, v), nil
 }
 
-// sniffed is the number of bytes read to detect binary files by a NUL.
+// sniffed is the number of bytes searched for a NUL, which marks binary files.
 const sniffed = 8 << 10
 
 func (r Resolver) textFile(ctx context.Context, p model.Path) (Document, error) {
@@ -109,7 +108,7 @@ func (r Resolver) textFile(ctx context.Context, p model.Path) (Document, error) 
 	return Document{Path: p, Text: text, Encoding: encoding}, nil
 }
 
-// ReadText returns the text of a file for a change. The error is model.ErrInvalidUTF8 unless it is UTF-8.
+// ReadText returns the text of a file for a change, or model.ErrInvalidUTF8 if it is not UTF-8.
 func (r Resolver) ReadText(ctx context.Context, p model.Path) (string, error) {
 	d, err := r.textFile(ctx, p)
 	if err == nil && d.Encoding != "" {
@@ -118,7 +117,7 @@ func (r Resolver) ReadText(ctx context.Context, p model.Path) (string, error) {
 	return d.Text, err
 }
 
-// ReadFile returns a file that is not a note. If it is longer than most bytes, it returns these and
+// ReadFile returns a file that is not a note. If the file is longer than most bytes, it returns its first most bytes and
 // model.ErrTooLarge.
 func (r Resolver) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
 	info, err := r.Workspace.Stat(ctx, p)

@@ -39,7 +39,7 @@ func (r Resolver) ResolveName(ctx context.Context, name string) (model.Path, err
 	return p, r.orMissing(ctx, name, err)
 }
 
-// LookUp is Workspace.Resolve that also accepts escaped names.
+// LookUp is Workspace.Resolve for names that may be escaped.
 func (r Resolver) LookUp(name string) (model.Path, error) {
 	return asShown(name, r.Workspace.Resolve)
 }
@@ -59,10 +59,10 @@ func (r Resolver) orMissing(ctx context.Context, name string, err error) error {
 	return err
 }
 
-// MissingError reports a name without a document. Similar are paths that may have been meant.
+// MissingError reports a name without a document. Similar lists paths that the model may have meant.
 type MissingError struct {
 	Name    string
-	Similar []string // paths; none if nothing is like it
+	Similar []string // paths
 	Err     error
 }
 
@@ -75,7 +75,6 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// maxSimilar is the number of suggested paths.
 const maxSimilar = 3
 
 // Similar returns documents of the same name in other folders.
@@ -169,8 +168,8 @@ func (r Resolver) NewDocument(name string) (model.Path, error) {
 	return p, err
 }
 
-// existing returns the path rel in root. It keeps the spelling of existing folders, because on many disks two
-// spellings are one folder.
+// existing returns the path rel in root with the spelling of existing folders, because on many disks two spellings are
+// one folder.
 func (r Resolver) existing(root model.Path, rel string) model.Path {
 	p := root
 	elems := strings.Split(rel, "/")
@@ -191,8 +190,8 @@ func (r Resolver) Folders() []string {
 	return names
 }
 
-// maxNewPath is the maximum length of a new path in bytes: some systems limit the whole path, with that of the vault,
-// to 1,024 bytes.
+// maxNewPath is the maximum length of a new path in bytes: some systems limit the whole path, including the vault's, to
+// 1,024 bytes.
 const maxNewPath = 800
 
 // checkNew rejects paths that users would not see, or could not distinguish or open.

@@ -19,7 +19,6 @@ func IsURI(uri string) bool { return strings.HasPrefix(uri, scheme+":") }
 
 func URIOf(p model.Path) string { return URIAt(p, textrange.Position{}) }
 
-// URIAt adds a position to the URI unless it is zero.
 func URIAt(p model.Path, begin textrange.Position) string {
 	u := url.URL{Scheme: scheme, Path: "/" + string(p)}
 	query := url.Values{}
@@ -33,7 +32,6 @@ func URIAt(p model.Path, begin textrange.Position) string {
 	return u.String()
 }
 
-// Reading is one interpretation of a URI.
 type Reading struct {
 	Name  string
 	Begin textrange.Position

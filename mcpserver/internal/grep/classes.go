@@ -22,7 +22,6 @@ var (
 	notSpace = sync.OnceValue(func() string { return membersOf(`[^` + spaceChars + `]`) })
 )
 
-// wordRanges are pairs of the first and last rune of a range.
 var wordRanges = sync.OnceValue(func() []rune {
 	tree, err := syntax.Parse(`[`+wordChars+`]`, syntax.Perl)
 	if err != nil {
@@ -31,7 +30,6 @@ var wordRanges = sync.OnceValue(func() []rune {
 	return tree.Rune
 })
 
-// isWord reports whether \w matches r.
 func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return syntax.IsWordChar(r)
@@ -46,7 +44,6 @@ func hasBoundary(prog *syntax.Prog) bool {
 	})
 }
 
-// withoutBoundaries removes \b and \B.
 func withoutBoundaries(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	if re.Op == syntax.OpWordBoundary || re.Op == syntax.OpNoWordBoundary {
@@ -63,7 +60,7 @@ func withoutBoundaries(re *syntax.Regexp) *syntax.Regexp {
 func membersOf(class string) string {
 	tree, err := syntax.Parse(class, syntax.Perl)
 	if err != nil {
-		return "" // the classes here are valid
+		return "" // all classes here are valid
 	}
 	var b strings.Builder
 	for i := 0; i+1 < len(tree.Rune); i += 2 {
@@ -72,7 +69,7 @@ func membersOf(class string) string {
 	return b.String()
 }
 
-// withUnicode replaces \w, \d, \s and their negations by Unicode classes. classes are the bracketed classes in
+// withUnicode replaces \w, \d, \s and their negations with Unicode classes. classes are the bracketed classes in
 // pattern.
 func withUnicode(pattern string, classes []span) string {
 	var b strings.Builder

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Clause is a set of literals of which every match contains at least one. With Fold, both literals and text are
-// folded (see [Fold]).
+// Clause is a set of literals; every match contains at least one of them. With Fold, both literals and text are folded
+// (see [Fold]).
 type Clause struct {
 	Any  []string
 	Fold bool
@@ -42,7 +42,7 @@ func folds(re *syntax.Regexp) bool {
 }
 
 type analysis struct {
-	fold     bool // literals are folded
+	fold     bool
 	maxClass int
 }
 
@@ -60,7 +60,6 @@ func (n requirement) flushed() requirement {
 	return requirement{clauses: append(n.clauses, Clause{Any: minimal(n.exact)})}
 }
 
-// minimal drops literals that contain another one.
 func minimal(set []string) []string {
 	var out []string
 	for _, s := range set {
@@ -125,7 +124,7 @@ func (a analysis) class(pairs []rune) requirement {
 
 func (a analysis) concat(subs []*syntax.Regexp) requirement {
 	res := requirement{exact: []string{""}}
-	broken := false // something inexact has been passed
+	broken := false // an inexact part has been passed
 	for _, sub := range subs {
 		n := a.walk(sub)
 		if res.exact != nil && n.exact != nil && len(res.exact)*len(n.exact) <= maxExact {

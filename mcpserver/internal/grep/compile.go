@@ -19,25 +19,24 @@ type Pattern struct {
 	re      *regexp.Regexp
 	dfa     *automaton // nil if it cannot decide the pattern
 	multi   bool       // a match can hold a line break, or depend on one
-	literal string     // the whole expression, when it is one case-sensitive literal
+	literal string     // the whole expression if it is one case-sensitive literal
 	clauses []Clause   // every match contains one literal of each
-	scan    Clause     // the clause by which candidates are found, if any
+	scan    Clause     // the clause for finding candidates, if any
 
-	withoutBoundary func() *regexp.Regexp // re without borders of words, which package regexp takes from ASCII; nil if it has none
+	withoutBoundary func() *regexp.Regexp // re without word boundaries, which package regexp treats as ASCII; nil if it has none
 
-	cr bool // the expression names a carriage return; else one before a line feed is a part of the break
+	cr bool // the expression contains a carriage return; otherwise CR LF is one line break
 
 	size      int                   // instructions
 	afterRune func() *regexp.Regexp // re after one rune, compiled at first use
-	done      <-chan struct{}       // ends searches; nil for never
+	done      <-chan struct{}       // stops searches when closed; nil for never
 }
 
-// ErrLineBreak means that the pattern needs Options.Multiline.
 var ErrLineBreak = errors.New("the pattern contains a line break, which matches only in multiline mode")
 
 type SyntaxError struct {
 	Pattern string
-	Off     int // byte of Pattern at which the wrong part begins
+	Off     int // byte offset of the invalid part in Pattern
 	Len     int
 	Msg     string
 }
@@ -71,7 +70,7 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	}
 	prog, err := syntax.Compile(tree.Simplify())
 	if err == nil && len(prog.Inst) > maxProgram {
-		return nil, &SyntaxError{Pattern: pattern, Len: len(pattern), Msg: "the pattern is too large: repeat less in it"}
+		return nil, &SyntaxError{Pattern: pattern, Len: len(pattern), Msg: "the pattern is too large: use fewer repetitions"}
 	}
 	expr := tree.String()
 	re, err := regexp.Compile(expr)
@@ -93,7 +92,7 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 }
 
 // classesIn returns the bracketed classes. Nested classes and set operations, such as [a-z&&[aeiou]], are a
-// *SyntaxError: Go would read them as characters, unlike ripgrep.
+// *SyntaxError: Go would interpret them as characters, unlike ripgrep.
 func classesIn(pattern string) (classes []span, err error) {
 	for i := 0; i < len(pattern); i++ {
 		switch pattern[i] {
@@ -171,7 +170,6 @@ func syntaxError(pattern string, err error) error {
 	return e
 }
 
-// withoutLineBreaks removes line breaks from classes. A literal line break is an error.
 func withoutLineBreaks(re *syntax.Regexp) (*syntax.Regexp, error) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -210,8 +208,7 @@ func classWithout(class []rune, c rune) []rune {
 	return out
 }
 
-// holdsLineBreak reports whether a match can contain or touch a line break. Then ripgrep searches the text as a
-// whole.
+// holdsLineBreak reports whether a match can contain or touch a line break. ripgrep then searches the text as a whole.
 func holdsLineBreak(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -10,17 +10,17 @@ import (
 	"unicode/utf8"
 )
 
-// automaton is a lazy DFA that finds the end of some match in linear time (Russ Cox, "Regular Expression Matching:
-// the Virtual Machine Approach", and RE2). On lines without a match it is many times faster than package regexp.
+// automaton is a lazy DFA that finds the end of a match in linear time (Russ Cox, "Regular Expression Matching: the
+// Virtual Machine Approach", and RE2). On lines without a match it is many times faster than package regexp.
 type automaton struct {
 	prog    *syntax.Prog
 	classes classes
 	caches  sync.Pool   // *cache values, reused by later searches
-	broken  atomic.Bool // it grew too large once, and would again
+	broken  atomic.Bool // it grew too large once and would do so again
 }
 
 const (
-	// maxStates limits the memory of a cache. Beyond it, package regexp takes over.
+	// maxStates limits the memory of a cache. Above it, package regexp does the search.
 	maxStates = 4096
 	// maxWork limits the preparation: instructions times ranges of runes.
 	maxWork = 1 << 20
@@ -45,7 +45,7 @@ func newAutomaton(re *syntax.Regexp) *automaton {
 	return a
 }
 
-// context is what precedes a position, for '^' and \b.
+// context is the context before a position, for '^' and \b.
 type context uint8
 
 const (
@@ -64,7 +64,6 @@ func contextAfter(r rune) context {
 	return afterOther
 }
 
-// endOfText is the rune after the last one.
 const endOfText rune = -1
 
 func conditions(before context, next rune) syntax.EmptyOp {
@@ -92,7 +91,6 @@ type state struct {
 	before context
 }
 
-// cache holds the states reached so far, for one search at a time.
 type cache struct {
 	a      *automaton
 	states []state
@@ -227,7 +225,7 @@ func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 
 // classes groups runes that no instruction distinguishes.
 type classes struct {
-	n     int // classes, that of the end of the text included
+	n     int // number of classes, including the end of the text
 	end   uint16
 	ascii [utf8.RuneSelf]uint16
 	from  []rune   // the first rune of each range

@@ -8,22 +8,22 @@
 //
 // # Syntax
 //
-// Patterns are RE2 syntax (package regexp/syntax); '^' and '$' match at lines. The
-// differences from ripgrep's own engine: a class has no set operations ("&&", "--", "~~")
-// and no nested classes, which are errors; there is no \Z. \d, \s, \w and \b are Unicode's.
-// Package regexp takes \b from ASCII, so that the automaton decides which lines match, and a
-// line without such a match has those of the expression without \b. Line breaks are LF or
+// Patterns use RE2 syntax (package regexp/syntax); '^' and '$' match at lines. Unlike in ripgrep's own engine, set
+// operations ("&&", "--", "~~") in classes and nested classes are errors, and there is no \Z. \d, \s, \w and \b are
+// Unicode's. Package regexp supports only ASCII \b, so the automaton decides which lines match. If a matching line has
+// no match for regexp, the matches of the expression without \b are used. Line breaks are LF or CRLF, unless the pattern
+// contains a carriage return. Every pattern takes time linear in the text.
 // CRLF, unless the pattern names a carriage return. Every pattern takes time linear in the text.
 //
-// Without Multiline no match crosses a line break: classes lose the line break, and a
-// pattern that names one is an error. With Multiline, '.' matches line breaks too (ripgrep's
-// --multiline-dotall), and counts are of matches, not of lines.
+// Without Multiline no match crosses a line break: the line break is removed from classes, and a literal line break in a
+// pattern is an error. With Multiline, '.' also matches line breaks (ripgrep's --multiline-dotall), and counts are of
+// matches, not of lines.
 //
 // # Speed
 //
-// Clauses ([Pattern.Clauses]) are sets of literals, derived from the parsed pattern, of
-// which every match contains at least one. A substring search skips texts and lines without
-// them; only the rest is matched against the expression.
+// Clauses ([Pattern.Clauses]) are sets of literals, derived from the parsed pattern; every match contains at least one
+// literal of each. A substring search skips texts and lines without them; only the rest is matched against the
+// expression.
 //
-// A Pattern may be used from several goroutines.
+// A Pattern is safe for concurrent use.
 package grep

@@ -40,7 +40,6 @@ func (p *Pattern) Count(text string, each bool) int {
 	return n
 }
 
-// inLine returns the non-empty matches in the line l, relative to its start.
 func (p *Pattern) inLine(text string, l span) [][]int {
 	var found [][]int
 	p.eachIn(text[l.start:l.end], func(m []int) bool {
@@ -49,7 +48,7 @@ func (p *Pattern) inLine(text string, l span) [][]int {
 		}
 		return true
 	})
-	if len(found) == 0 && p.withoutBoundary != nil { // the line matches by borders of words that are not ASCII
+	if len(found) == 0 && p.withoutBoundary != nil { // the line matches only with word boundaries that are not ASCII
 		found = slices.DeleteFunc(p.withoutBoundary().FindAllStringIndex(text[l.start:l.end], -1), func(m []int) bool { return m[0] == m[1] })
 	}
 	return found
@@ -66,7 +65,7 @@ func (p *Pattern) eachMatch(text string, fn func(m span) bool) {
 	}
 }
 
-// searched removes a byte order mark and, unless the pattern names \r, replaces CRLF by LF.
+// searched removes a byte order mark and, unless the pattern contains \r, replaces CRLF with LF.
 func (p *Pattern) searched(text string) string {
 	text = trimBOM(text)
 	if p.cr || !strings.Contains(text, "\r\n") {
@@ -106,7 +105,6 @@ func (p *Pattern) possible(text string) bool {
 	return slices.ContainsFunc(p.scan.Any, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// folded is Fold without a copy.
 func folded(text string) string {
 	b := AppendFold(make([]byte, 0, len(text)), text)
 	return unsafe.String(unsafe.SliceData(b), len(b))
@@ -127,8 +125,8 @@ func (p *Pattern) eachLine(text string, fn func(line span) bool) {
 	}
 }
 
-// candidates returns a function from a line start to the next offset whose line may match, or -1. exact means that it
-// does match.
+// candidates returns a function that maps a line start to the next offset whose line may match, or to -1. exact means
+// that the line does match.
 func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	everyLine := func(off int) int { return off }
 	switch {
@@ -148,7 +146,7 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	}
 	hay := text
 	if p.scan.Fold {
-		// Folding keeps offsets unless a rune changes its length. In that case every line is a candidate.
+		// Folding keeps offsets unless a rune changes its length. If one does, every line is a candidate.
 		if hay = folded(text); len(hay) != len(text) {
 			if !p.possible(text) {
 				return func(int) int { return -1 }, false
@@ -160,7 +158,7 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	return s.from, p.literal != ""
 }
 
-// searcher finds the next of several literals and searches for each only after its last match.
+// searcher finds the next of several literals. It searches for each only after the literal's last match.
 type searcher struct {
 	text     string
 	literals []string
@@ -184,8 +182,8 @@ func (s *searcher) from(off int) int {
 	return first
 }
 
-// Package regexp takes time linear in the text and the pattern, and cannot be cancelled. Therefore patterns are
-// limited, long texts are read by rune, and matches are found one at a time.
+// Package regexp takes time linear in the text and the pattern, and cannot be cancelled. Therefore patterns are limited,
+// long texts are read by rune, and matches are found one at a time.
 const (
 	// maxProgram is the maximum number of instructions of a pattern.
 	maxProgram = 1 << 15
@@ -211,8 +209,8 @@ func (p *Pattern) isCancelled() bool {
 	}
 }
 
-// eachIn calls fn with the matches of FindAllStringIndex until fn returns false, and, as ripgrep finds them, with empty
-// matches that begin where another one ends.
+// eachIn calls fn with the matches of FindAllStringIndex until fn returns false. Like ripgrep it also calls fn with
+// empty matches that begin where another match ends.
 func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	for pos := 0; pos <= len(text); {
 		m := p.next(text, pos)
@@ -227,7 +225,7 @@ func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	}
 }
 
-// next returns the first match from pos on. The text before pos counts for '^' and \b.
+// next returns the first match from pos on. '^' and \b take the text before pos into account.
 func (p *Pattern) next(text string, pos int) []int {
 	if p.isCancelled() {
 		return nil
@@ -253,7 +251,6 @@ func (p *Pattern) next(text string, pos int) []int {
 	return []int{base + m[2], base + m[3]}
 }
 
-// unlessCancelled returns nil for a search that was cancelled before the end of the text.
 func (p *Pattern) unlessCancelled(m []int) []int {
 	if p.isCancelled() {
 		return nil
@@ -261,7 +258,6 @@ func (p *Pattern) unlessCancelled(m []int) []int {
 	return m
 }
 
-// afterOneRune returns expr as the first group after one rune.
 func afterOneRune(expr string) *regexp.Regexp {
 	return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + expr + `)`)
 }
@@ -270,7 +266,7 @@ type endingReader struct {
 	text string
 	p    *Pattern
 	off  int
-	n    int // runes so far
+	n    int // number of runes read
 }
 
 func (r *endingReader) ReadRune() (c rune, size int, err error) {

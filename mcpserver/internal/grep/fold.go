@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// foldRune maps all runes that are equal under simple case folding ("(?i)") to the smallest, in lower case if that is
+// foldRune maps all runes that are equal under simple case folding ("(?i)") to the smallest one, in lower case if it is
 // ASCII.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {

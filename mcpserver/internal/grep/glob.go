@@ -10,8 +10,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Globs match as ripgrep's --glob: a pattern without a slash matches a name at any depth, one with a slash the path
-// from the root of the search; * and ? do not cross a slash, ** does; [...] and {a,b} are sets.
+// Globs match as ripgrep's --glob: a pattern without a slash matches a name at any depth, a pattern with a slash the
+// path from the root of the search; * and ? do not cross a slash, ** does; [...] and {a,b} are sets.
 
 // Globs is a list of patterns. Later patterns win; '!' excludes. A path without a match is in the set if every
 // pattern excludes. The zero value contains every path.
@@ -55,7 +55,6 @@ func ParseGlobs(patterns ...string) (Globs, error) {
 	return s, nil
 }
 
-// SplitGlobs splits at commas outside of braces and brackets.
 func SplitGlobs(list string) []string {
 	var out []string
 	depth, begin := 0, 0
@@ -78,7 +77,6 @@ func SplitGlobs(list string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// All reports whether there is no pattern.
 func (s Globs) All() bool { return len(s.patterns) == 0 }
 
 // Has reports whether the file at p, relative to the root of the search, is in the set and in no excluded folder.
@@ -114,7 +112,6 @@ func (s Globs) last(p string, dir bool) int {
 	return 0
 }
 
-// TypeGlobs returns the patterns of a ripgrep --type.
 func TypeGlobs(name string) (patterns []string, ok bool) {
 	patterns, ok = fileTypes[name]
 	return patterns, ok

@@ -10,7 +10,7 @@ type Format struct {
 	Before, After int  // lines of context
 	LineNumbers   bool // path:line:text instead of path:text
 	OnlyMatching  bool // the matches instead of their lines
-	MaxLine       int  // cuts longer lines, in bytes; 0 for no bound
+	MaxLine       int  // longer lines are cut; in bytes; 0 for no limit
 	// From skips output that begins before this offset.
 	From int
 }
@@ -24,7 +24,7 @@ type Entry struct {
 	Text       string
 	Line       int // line number, from 1
 	Start, End int
-	Cut        bool // the Text is not all of the line, or match
+	Cut        bool // Text is not the whole line or match
 }
 
 // Entries returns the printed lines. A limit that is not negative stops early.
@@ -49,9 +49,9 @@ func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
 
 // inSource maps entries from the text with LF line breaks to the original text.
 func inSource(text string, entries []Entry) {
-	at, plain := 0, 0 // an offset in text, and the same place in the other
+	at, plain := 0, 0 // an offset in text, and the corresponding one with LF line breaks
 	place := func(off int) int {
-		if off < plain { // matches on one line come in order; their ends are after the next start
+		if off < plain { // matches on one line are in order; their ends are after the next start
 			at, plain = 0, 0
 		}
 		for plain < off {
@@ -80,15 +80,14 @@ type printer struct {
 	pending bool   // block is not printed yet
 	matches []span // matches in block if they can cross lines
 
-	done  int // the lines before this offset are printed or skipped
-	after int // lines of context that may still follow
+	done  int // lines before this offset are printed or skipped
+	after int // lines of context still to print
 	begun bool
 
-	off  int // the line that begins here
-	line int // has this number
+	off  int // offset of a line start
+	line int // number of that line
 }
 
-// match adds a line, or a match that may cross lines.
 func (pr *printer) match(m span) {
 	block := m
 	if pr.p.multi {
@@ -136,14 +135,12 @@ func (pr *printer) flush() {
 	pr.begun, pr.done, pr.after = true, from, pr.f.After
 }
 
-// trailing prints the context after the last block, up to end.
 func (pr *printer) trailing(end int) {
 	for ; pr.after > 0 && pr.done < end; pr.after-- {
 		pr.done = pr.context(pr.done)
 	}
 }
 
-// leading returns the start of the context before the block.
 func (pr *printer) leading() int {
 	from := pr.block.start
 	for n := pr.f.Before; n > 0 && from > pr.done; n-- {
@@ -152,7 +149,6 @@ func (pr *printer) leading() int {
 	return from
 }
 
-// context prints the line at off and returns the start of the next one.
 func (pr *printer) context(off int) int {
 	end := lineEnd(pr.text, off)
 	pr.add(off, span{off, end}, '-')

@@ -4,9 +4,9 @@ import (
 	"slices"
 )
 
-// A Signature is a Bloom filter of the trigrams of one folded text, a third of its size. It rules out texts that lack
-// the trigrams which a pattern requires; each trigram passes by chance once in twenty texts. Unlike a trigram index,
-// it is dropped with its text.
+// A Signature is a Bloom filter of the trigrams of one folded text, a third of its size. It excludes texts without the
+// trigrams that a pattern requires; each trigram passes by chance once in twenty texts. Unlike a trigram index, it is
+// dropped with its text.
 
 const (
 	// bitsPer is the number of bits per distinct trigram; two are set, so one in twenty passes by chance.
@@ -15,7 +15,7 @@ const (
 	maxBitsPerByte = 3
 )
 
-// Signature is immutable. Nil and the zero value belong to an unknown text.
+// Signature is immutable. Nil and the zero value represent an unknown text.
 type Signature struct {
 	bits  []uint64
 	known bool
@@ -73,7 +73,6 @@ func (s *Signature) hasAll(trigrams []uint32) bool {
 	})
 }
 
-// TrigramQuery holds, for each clause, the trigrams of each literal.
 type TrigramQuery struct{ clauses [][][]uint32 }
 
 // NewTrigramQuery omits clauses with a literal of less than three bytes, which has no trigram.

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// Max is the maximum size of a tool result, text and structured content, in bytes of JSON. Clients show a model
-	// only the beginning of a longer one.
+	// Max is the maximum size of a tool result (text and structured content) in bytes of JSON. Clients show a model only
+	// the beginning of a longer one.
 	Max = 40_000
 	// ProtocolOverhead is the maximum that the protocol adds to a result, in bytes.
 	ProtocolOverhead = 600
 	// MaxMatch is the maximum cost of one match with its context.
 	MaxMatch = 30_000
-	// MaxLine is the number of characters of a line that a search shows.
+	// MaxLine is the maximum number of characters of a line that a search shows.
 	MaxLine = 2000
 )
 
@@ -33,17 +33,15 @@ func (r Result) Cost() int {
 }
 
 func jsonLen(v any) int {
-	raw, _ := json.Marshal(v) // nil if it cannot be JSON, which JSON reports
+	raw, _ := json.Marshal(v) // nil on failure, which JSON reports
 	return len(raw)
 }
 
-// TextCost returns the length of s as a JSON string without the quotes.
 func TextCost(s string) int { return jsonLen(s) - 2 }
 
 // StructuredCost returns the cost of v in a structured result, which holds it twice: as JSON and as escaped text.
 func StructuredCost(v any) int { return jsonLen(v) + TextCost(PlainJSON(v)) }
 
-// Truncate returns the longest prefix of s that costs at most limit.
 func Truncate(s string, limit int) (short string, cut bool) {
 	if len(s) <= limit && TextCost(s) <= limit {
 		return s, false
@@ -82,9 +80,9 @@ func JoinTruncated(lines []string, limit int, format string, args ...any) string
 	return joined
 }
 
-// Fit returns build(m) for the largest m, from 1 to n, whose structured result fits into an answer.
+// Fit returns build(m) for the largest m, from 1 to n, whose structured result fits into Max.
 func Fit[R any](n int, build func(m int) R) R {
-	n = min(n, Max/20) // no item is shorter
+	n = min(n, Max/20) // each item has at least 20 bytes
 	fitting := sort.Search(n, func(i int) bool { return JSON(build(i+1)).Cost() > Max })
 	return build(max(fitting, min(n, 1)))
 }

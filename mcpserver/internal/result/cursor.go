@@ -12,9 +12,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// A cursor encodes where a list or search continues. It holds the key of the last item, a path or a text position,
-// instead of its number, so that concurrent changes do not shift the rest. A checksum of the tool, its arguments and
-// the key rejects a mistyped cursor or that of another call.
+// A cursor encodes the position at which a list or search continues. It holds the key of the last item (a path or a text
+// position) instead of its number, so that concurrent changes do not shift the rest. A checksum of the tool, its
+// arguments and the key detects cursors that are mistyped or belong to another call.
 
 // Listing is the cursor argument together with the call that it belongs to. Tools that list embed it in their
 // arguments.
@@ -56,22 +56,21 @@ func (l Listing) Decode(key any) (given bool, err error) {
 			return true, nil
 		}
 	}
-	return false, InvalidArgument("The argument \"cursor\" is not one that %s gave for these arguments. "+
-		"Give it exactly as next_cursor says, with the other arguments as they were, or omit it to start again.", l.tool)
+	return false, InvalidArgument("The argument \"cursor\" was not returned by %s for these arguments. "+
+		"Pass next_cursor unchanged with the same other arguments, or omit it to start again.", l.tool)
 }
 
-// Continue adds the cursor after key to a text result. shown describes the part that the result shows.
+// Continue adds the cursor after key to a text result. shown describes the shown part.
 func (l Listing) Continue(res *Result, key any, shown string) {
 	res.Next = l.cursorAt(key)
 	res.Text = append(res.Text, fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, res.Next))
 }
 
-// Page is embedded in structured results.
 type Page struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"There is more: call again with it as cursor and the same other arguments"`
 }
 
-// FitPage returns build(m, page) for as many of n items as fit into an answer; total items remain in the list. key
+// FitPage returns build(m, page) for as many of n items as fit into a result; total items remain in the list. key
 // returns the cursor key of an item.
 func FitPage[R any](l Listing, n, total int, key func(i int) any, build func(m int, page Page) R) R {
 	return Fit(n, func(m int) R {
@@ -113,8 +112,8 @@ type textPos struct {
 	After  uint32 `json:"e,omitzero"`
 }
 
-// In returns the offset in text. It is 0 if the text changed on both sides: then some text is listed again, but none
-// is skipped.
+// In returns the offset in text. It returns 0 if the text changed on both sides: then some text is listed again, but
+// none is skipped.
 func (p textPos) In(text string) int {
 	if p.Off >= 0 && p.Off <= len(text) && crc32.ChecksumIEEE([]byte(text[:p.Off])) == p.Before {
 		return p.Off
@@ -126,7 +125,6 @@ func (p textPos) In(text string) int {
 	return 0
 }
 
-// SearchPos is the position at which a search through notes continues.
 type SearchPos struct {
 	Path string  `json:"p"`
 	Pos  textPos `json:"s,omitzero"`

@@ -1,5 +1,5 @@
-// Package result is what a tool call returns: text, structured content, images, a question for the user or an error.
-// It limits the size of results (cost.go), continues long lists at a cursor (cursor.go), and renders suggestions,
+// Package result defines the result of a tool call: text, structured content, images, a question for the user or an
+// error. It limits the size of results (cost.go), continues long lists at a cursor (cursor.go), and renders suggestions,
 // comments, proposals and decisions as lines of text (suggestions.go).
 package result
 
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Question is a question to the user at the client. The ID identifies the change that the reply allows.
+// Question is a question to the user at the client. ID identifies the change that the reply allows.
 type Question struct{ ID, Text string }
 
 type Result struct {
@@ -18,9 +18,9 @@ type Result struct {
 	// OneBlock sends the text blocks as one, separated by blank lines.
 	OneBlock bool
 	Images   []Image
-	// Structured is the JSON object for the output schema. Text repeats it.
+	// Structured is a JSON object for the output schema. Text repeats its content.
 	Structured json.RawMessage
-	IsError    bool // the model is to read Text and try something else
+	IsError    bool // Text tells the model what to try instead
 	// Next is the cursor of a text result that continues.
 	Next string
 	// Ask is set if the user must approve the change first. The client repeats the call with the reply.
@@ -51,7 +51,6 @@ func JSON(r any) Result {
 	return res
 }
 
-// PlainJSON returns v as JSON without HTML escapes, "" on failure.
 func PlainJSON(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -69,7 +68,7 @@ func (r Result) Blocks() []string {
 	return r.Text
 }
 
-// Bounded returns r, or an error with its beginning if it is too long.
+// Bounded returns r, or an error with the beginning of r if r is too long.
 func (r Result) Bounded() Result {
 	if r.Cost() <= Max {
 		return r
@@ -78,7 +77,6 @@ func (r Result) Bounded() Result {
 	return ErrorResult("%s ... [cut here]", short)
 }
 
-// ErrorResult returns an error for the model that names the next step.
 func ErrorResult(format string, args ...any) Result {
 	return Result{Text: []string{fmt.Sprintf(format, args...)}, IsError: true}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Maximum costs.
 const (
 	maxSuggestions = 8000 // pending suggestions
 	maxDecisions   = 8000 // decisions
@@ -22,7 +21,6 @@ func Describe(sg model.Suggestion) string {
 	return OldAndNew(sg.Suggestion) + " (" + Escape(cmp.Or(sg.Author, "unknown")) + ")" + commentsOf(sg.Comments)
 }
 
-// OldAndNew returns the deleted and added text of a suggestion on one line.
 func OldAndNew(sg diffwrap.Suggestion) string {
 	if sg.Kind == diffwrap.Comment {
 		return "{>>" + OneLine(sg.New) + "<<}"
@@ -40,7 +38,6 @@ func marks(old, new string) string {
 	return old + new
 }
 
-// DescribeWhole returns the full text of a suggestion, with its author.
 func DescribeWhole(sg model.Suggestion) string {
 	s := marks(sg.Old, sg.New)
 	for _, c := range sg.Comments {
@@ -52,7 +49,6 @@ func DescribeWhole(sg model.Suggestion) string {
 	return s
 }
 
-// DescribeThread returns a thread on one line.
 func DescribeThread(t model.Thread) string {
 	said := make([]string, len(t.Remarks))
 	for i, r := range t.Remarks {
@@ -84,7 +80,6 @@ func DescribeProposal(p model.Proposal) string {
 	return OneLine(line) + " [" + p.ID + "]"
 }
 
-// PendingBlock lists the pending suggestions of the note at p, "" for none.
 func PendingBlock(p model.Path, list []model.Suggestion) string {
 	if len(list) == 0 {
 		return ""
@@ -100,8 +95,8 @@ func PendingBlock(p model.Path, list []model.Suggestion) string {
 	return block
 }
 
-// DecisionsBlock lists decisions on suggestions of the session, "" for none. untold are those that do not fit; the
-// next read reports them.
+// DecisionsBlock lists decisions on suggestions of the session, "" for none. untold are the decisions that do not fit;
+// the next read reports them.
 func DecisionsBlock(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
 	if len(news) == 0 {
 		return "", nil
@@ -125,7 +120,6 @@ func DecisionsBlock(news []bridge.Resolved) (block string, untold []bridge.Resol
 	return block, untold
 }
 
-// CommentsIn returns the open comments of a note, one on each line.
 func CommentsIn(p model.Path, v *model.Version) []string {
 	known, raw := v.Known(), v.Canonical()
 	if !strings.Contains(raw, "{>>") {
@@ -151,7 +145,6 @@ func CommentsIn(p model.Path, v *model.Version) []string {
 	return lines
 }
 
-// DecisionLines returns one line for each decided item.
 func DecisionLines(e model.JournalEntry) []string {
 	d := e.Decision
 	end := ""

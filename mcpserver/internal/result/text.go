@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A file name may hold any character, and a line break would make one line look like two. Results therefore escape
+// A file name may contain any character; a line break in it would make one line look like two. Results therefore escape
 // such characters as Go does. Arguments may have either form.
 
 var shortEscapes = map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}
@@ -36,7 +36,6 @@ func Unprintable(r rune) bool {
 	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
-// Unescape is the inverse of Escape.
 func Unescape(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -50,10 +49,9 @@ func Unescape(s string) string {
 	return b.String()
 }
 
-// Ellipsis marks omitted text in a preview.
 const Ellipsis = "[...]"
 
-// maxSide is the number of words of the old and new text that a preview shows.
+// maxSide is the maximum number of words of the old and new text in a preview.
 const maxSide = 10
 
 // OneLine escapes line breaks and omits the middle of a long text.
@@ -82,7 +80,6 @@ func ListNames[S ~string](names []S, most int, noun string) string {
 	return strings.Join(list, ", ")
 }
 
-// Count returns "1 link" or "2 links".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -90,7 +87,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Strings never returns nil, so that JSON has a list.
+// Strings never returns nil, so that the JSON has a list.
 func Strings[S ~string](list []S) []string {
 	out := make([]string, len(list))
 	for i, s := range list {

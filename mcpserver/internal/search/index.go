@@ -1,5 +1,5 @@
-// Package search finds lines in notes and other text files of a workspace. Its Index holds their paths and
-// signatures, which rule out notes without a match. The lock of an Index guards the list.
+// Package search finds lines in notes and other text files of a workspace. Its Index holds their paths, and signatures
+// that rule out notes without a match. The lock of an Index guards the list.
 package search
 
 import (
@@ -30,13 +30,13 @@ type Index struct {
 	makers sync.Pool // *grep.SignatureMaker values
 
 	mu    sync.Mutex // guards the fields below
-	seen  uint64     // the number of the newest change that it took in
+	seen  uint64     // number of the newest applied change
 	notes map[model.Path]*Note
-	list  []*Note // sorted as Walk sorts; nil after notes came or went
+	list  []*Note // in Walk's order; nil after notes were added or removed
 }
 
-// Note is a note or file. Its signature is nil before the first search and empty after a change. Files have none,
-// because not every change of a file is an event.
+// Note is a note or file. Its signature is nil before the first search and empty after a change. Files have no
+// signature, because not every change of a file is an event.
 type Note struct {
 	Path model.Path
 	sig  atomic.Pointer[grep.Signature]
@@ -46,7 +46,7 @@ func NewIndex(ws *bridge.Workspace) *Index {
 	return &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(grep.SignatureMaker) }}}
 }
 
-// catchUp applies new changes. x.mu is held.
+// catchUp applies new changes. The caller holds x.mu.
 func (x *Index) catchUp() {
 	list, last, whole := x.ws.Since(x.seen)
 	if x.seen = last; !whole {
@@ -83,7 +83,7 @@ func drop(notes map[model.Path]*Note, p model.Path) {
 	maps.DeleteFunc(notes, func(q model.Path, _ *Note) bool { return p.Contains(q) })
 }
 
-// binaryEndings need no look into the file.
+// binaryEndings lists extensions of binary files, so that these need not be opened.
 var binaryEndings = strings.Fields(".7z .aac .avi .avif .bmp .bz2 .db .doc .docx .epub .flac .gif .gz .heic .ico .jpeg .jpg .jxl .m4a .mkv .mov .mp3 .mp4 .odp .ods .odt .ogg .ogv .opus .otf .pdf .png .ppt .pptx .rar .sqlite .tar .tif .tiff .ttf .wav .webm .webp .woff .woff2 .xls .xlsx .xz .zip .zst")
 
 func isBinary(p model.Path) bool {
@@ -128,7 +128,7 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	return list, err
 }
 
-// setSignature stores the signature of text unless n changed since before, its signature when text was read.
+// setSignature stores the signature of text unless n changed after text was read; before is its signature at that time.
 func (x *Index) setSignature(n *Note, before *grep.Signature, text string) {
 	if before.Known() {
 		return
@@ -140,21 +140,20 @@ func (x *Index) setSignature(n *Note, before *grep.Signature, text string) {
 
 const searchTime = 20 * time.Second
 
-// ErrSlow is the cause of a search timeout.
 var ErrSlow = errors.New("search takes too long")
 
-// Bounded returns a context with the search timeout, and p as a pattern that stops with it.
+// Bounded returns a context with the search timeout, and p as a pattern that stops at that timeout.
 func Bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Pattern, context.CancelFunc) {
 	ctx, cancel := context.WithTimeoutCause(ctx, searchTime, ErrSlow)
 	return ctx, p.Until(ctx.Done()), cancel
 }
 
-// batch is the number of notes scanned together: enough for every core, few enough to stop early.
+// batch is the number of notes scanned together: enough to use every core, few enough to stop early.
 const batch = 256
 
-// Scan calls look concurrently for each note that may match, and take with the results in order on the goroutine of
-// the caller, until take returns false. It ignores deleted and offline notes. skipped are files without text, and
-// files that are too large or unreadable.
+// Scan calls look concurrently for each note that may match, and take with the results in order on the goroutine of the
+// caller, until take returns false. It ignores deleted and offline notes. skipped lists files without text, and files
+// that are too large or unreadable.
 func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
 	q := grep.NewTrigramQuery(clauses)
 	results := make([]T, batch)
@@ -184,7 +183,6 @@ func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Cl
 	return skipped, context.Cause(ctx)
 }
 
-// nextBatch returns the next notes that the query does not rule out.
 func nextBatch(notes []*Note, q grep.TrigramQuery) (part, rest []*Note) {
 	part = make([]*Note, 0, batch)
 	for i, n := range notes {
@@ -220,7 +218,6 @@ func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(document.
 	return look(d), false, nil
 }
 
-// Skipped names the skipped files, "" for none.
 func Skipped(files []model.Path) string {
 	if len(files) == 0 {
 		return ""

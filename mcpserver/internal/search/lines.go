@@ -16,21 +16,20 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// LineSearch is a search for lines with a structured result.
 type LineSearch struct {
 	Pattern  *grep.Pattern
 	Under    model.Path
 	Wanted   func(model.Path) bool // filter for documents at and below Under
-	MaxLines int                   // lines to return
-	All      bool                  // count all lines, also those that are not returned
+	MaxLines int                   // maximum number of lines to return
+	All      bool                  // count all lines, including those not returned
 	After    *result.SearchPos     // cursor of the search; nil for the beginning
 }
 
-// FoundLine is a matching line. Its passage is empty if Text is only a part of the line.
+// FoundLine is a matching line. Its passage is empty if Text is only part of the line.
 type FoundLine struct {
 	session.Passage
 	Number int
-	Text   string // the line, or a part of a long one
+	Text   string // the line, or part of a long line
 
 	lines []string // lines of doc
 	doc   string   // the text of the document
@@ -101,7 +100,6 @@ func (job LineSearch) in(d document.Document) (found foundLines) {
 	return found
 }
 
-// preview returns the part of a long line around its first match.
 func (job LineSearch) preview(line string) string {
 	from := 0
 	if len(line) <= result.MaxLine {
@@ -113,7 +111,7 @@ func (job LineSearch) preview(line string) string {
 	return part(line, from)
 }
 
-// part returns the part of a long line from a byte on, with a note on the rest.
+// part returns the part of a long line from a byte offset on, with a note on the rest.
 func part(line string, from int) string {
 	if len(line) <= result.MaxLine || utf8.RuneCountInString(line) <= result.MaxLine {
 		return line
@@ -124,7 +122,7 @@ func part(line string, from int) string {
 		short, first+1, first+utf8.RuneCountInString(short), utf8.RuneCountInString(line))
 }
 
-// Context returns up to around lines before and after l, formatted by form, as far as they fit.
+// Context returns at most around lines before and after l, formatted by form, that fit into a result.
 func (l FoundLine) Context(around int, form func(n int, line string) string) (before, after []string) {
 	left := result.MaxMatch - result.StructuredCost(l.Text)
 	add := func(list []string, n, rest int) (_ []string, fits bool) {
@@ -149,8 +147,8 @@ func (l FoundLine) Context(around int, form func(n int, line string) string) (be
 	return before, after
 }
 
-// Structured runs a search and records the returned lines as read. item converts a line. build gets the items that
-// fit, the total number of matches (only with job.All) and whether more exist.
+// Structured runs a search and records the returned lines as read. item converts a line. build receives the items that
+// fit, the total number of matches (only with job.All) and whether there are more.
 func Structured[T, R any](ctx context.Context, x *Index, s *session.Session, job LineSearch, after result.Listing, limit int, item func(FoundLine) T,
 	build func(items []T, total int, more bool, skipped string, page result.Page) R) (res R, err error) {
 	limit = min(limit, result.Max/20)

@@ -1,5 +1,5 @@
-// Package session is the state of one client: its name, the ranges of each document version that it has read, its own
-// suggestions and the decisions on them, and its position in the change log. It reads and changes no documents. A
+// Package session holds the state of one client: its name, the ranges of each document version that it has read, its own
+// suggestions and the decisions on them, and its position in the change log. It does not read or change documents. A
 // Session has one lock, a leaf.
 package session
 
@@ -18,25 +18,25 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// maxReadStates limits the number of documents, whose texts stay in memory. The oldest is dropped.
+// maxReadStates limits the number of documents whose texts stay in memory. The oldest is dropped.
 const maxReadStates = 4096
 
 type Options struct {
 	ID        string
-	Client    string            // the client's name, until it gives another
+	Client    string            // the client's default name
 	Author    string            // author of all changes; "" uses the name of the client
-	Workspace *bridge.Workspace // knows what became of suggestions
+	Workspace *bridge.Workspace // has the outcomes of suggestions
 	Logger    *slog.Logger
 }
 
-// ReadState is what a client has read of a document.
+// ReadState describes the parts of a document that a client has read.
 type ReadState struct {
-	Text       string             // the text when the client last read it
-	ReadRanges textrange.RangeSet // the bytes of Text that were shown
+	Text       string             // the text at the client's last read
+	ReadRanges textrange.RangeSet // the shown bytes of Text
 
 	Version   *model.Version        // nil for files other than notes
-	OwnMarks  []diffwrap.Suggestion // marks of Version that are the session's suggestions
-	Decisions []bridge.Resolved     // decisions on earlier ones that the client was not told of
+	OwnMarks  []diffwrap.Suggestion // marks of Version that belong to the session's suggestions
+	Decisions []bridge.Resolved     // unreported decisions on earlier suggestions
 }
 
 // WithRead returns n after the client has read part of d, without OwnMarks and Decisions.
@@ -57,13 +57,12 @@ type Session struct {
 
 	mu           sync.Mutex // guards the fields below
 	client       string     // the client's name
-	canAsk       bool       // the client can ask its user
+	canAsk       bool
 	readStates   map[model.Path]ReadState
-	order        []model.Path // the keys of shown, oldest first
+	order        []model.Path // the keys of readStates, oldest first
 	changeCursor ChangeCursor
 }
 
-// ChangeCursor is the last change that the tool changes reported, and the time of that report.
 type ChangeCursor struct {
 	Number uint64 // number of the last reported change
 	Time   time.Time
@@ -124,8 +123,8 @@ func (s *Session) RecordRead(d document.Document, parts ...textrange.Range) {
 	s.SetReadState(d.Path, n)
 }
 
-// Passage is a range of a note without its byte order mark. Version is nil for other files and for ranges that were
-// not shown whole.
+// Passage is a range of a note without its byte order mark. Version is nil for other files and for ranges that were not
+// shown completely.
 type Passage struct {
 	Path    model.Path
 	Version *model.Version
@@ -161,7 +160,7 @@ func (s *Session) RecordReadAll(d document.Document) {
 	s.RecordRead(d, textrange.Range{Start: 0, End: len(d.Text)})
 }
 
-// SetReadState sets the state of the document at p. Ranges read earlier of the same text stay.
+// SetReadState sets the state of the document at p. Ranges of the same text that were read earlier are kept.
 func (s *Session) SetReadState(p model.Path, n ReadState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +207,8 @@ func (s *Session) RecordCreate(p model.Path, v *model.Version) {
 	s.SetReadState(p, ReadState{Text: text, ReadRanges: textrange.All(text), Version: v, OwnMarks: v.Suggestions()})
 }
 
-// RecordChange records a change by the client from before to after. read are the ranges of after that it knows.
+// RecordChange records a change by the client from before to after. known has the ranges of after that the client has
+// read or written.
 func (s *Session) RecordChange(p model.Path, before, after *model.Version, known textrange.RangeSet) {
 	old, _ := s.ReadStateOf(p)
 	n := ReadState{Text: after.Text(), ReadRanges: known, Version: after, Decisions: s.DecisionsUpTo(p, old, before)}
@@ -237,17 +237,15 @@ func (s *Session) DecisionsUpTo(p model.Path, n ReadState, current *model.Versio
 	}
 	more, err := s.o.Workspace.Outcomes(p, n.Version, current, n.OwnMarks)
 	if err != nil {
-		s.o.Logger.Warn("outcomes of suggestions not known", model.LogPath, string(p), model.LogErr, err)
+		s.o.Logger.Warn("cannot find the outcomes of suggestions", model.LogPath, string(p), model.LogErr, err)
 	}
 	return append(slices.Clip(n.Decisions), more...)
 }
 
-// Added returns the marks of after that are not in before.
 func Added(before, after *model.Version) []diffwrap.Suggestion {
 	return subtractMarks(after.Suggestions(), before.Suggestions())
 }
 
-// subtractMarks returns the marks that are not in others. Of equal marks it keeps the last.
 func subtractMarks(marks, others []diffwrap.Suggestion) []diffwrap.Suggestion {
 	key := func(s diffwrap.Suggestion) [3]string { return [3]string{s.Kind.String(), s.Old, s.New} }
 	have := make(map[[3]string]int, len(others))

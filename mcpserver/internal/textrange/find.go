@@ -9,10 +9,10 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file finds quoted text in a document and replaces it in the line breaks and quotes of the document.
+// This file finds quoted text in a document and replaces it in the document's style of line breaks and quotes.
 
-// Find returns all ranges of old in doc, including overlapping ones. Without an exact match, straight quotes match
-// curly ones and either kind of line break matches.
+// Find returns all ranges of old in doc, including overlapping ones. If there is no exact match, straight quotes match
+// curly ones and both kinds of line breaks match each other.
 func Find(doc, old string) []Range {
 	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p Range) bool { return cutsBreak(doc, p) }) {
 		return places
@@ -30,7 +30,7 @@ func cutsBreak(doc string, p Range) bool {
 	return within(p.Start) || within(p.End)
 }
 
-// findExact maps the ranges by offs unless it is nil.
+// findExact maps the ranges by offs unless offs is nil.
 func findExact(doc, old string, offs []int) []Range {
 	var places []Range
 	for from := 0; old != ""; {
@@ -74,7 +74,6 @@ func plainForm(s string) (plain string, offs []int) {
 	return b.String(), append(offs, len(s))
 }
 
-// NonOverlapping drops ranges that overlap their predecessor.
 func NonOverlapping(places []Range) []Range {
 	var out []Range
 	for _, p := range places {
@@ -85,7 +84,7 @@ func NonOverlapping(places []Range) []Range {
 	return out
 }
 
-// Replace returns the edits that replace ranges, matches of old, by with, in the style of doc.
+// Replace returns the edits that replace places, the matches of old, with with in the style of doc.
 func Replace(doc string, places []Range, old, with string) []diffwrap.Edit {
 	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
@@ -102,7 +101,8 @@ func Replace(doc string, places []Range, old, with string) []diffwrap.Edit {
 	return edits
 }
 
-// wholeLine returns the length of the line break after p if p is whole lines: removing a line removes its break.
+// wholeLine returns the length of the line break after p if p consists of whole lines: removing a line removes its
+// break.
 func wholeLine(doc string, p Range) int {
 	if p.Start > 0 && doc[p.Start-1] != '\n' || p.End > p.Start && doc[p.End-1] == '\n' {
 		return 0
@@ -137,8 +137,8 @@ func inQuotesOf(found, s string) string {
 	return smartenQuotes(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
 }
 
-// smartenQuotes makes straight quotes curly: opening at the start and after white space, an opening bracket or a
-// dash, closing elsewhere.
+// smartenQuotes makes straight quotes curly: opening ones at the start and after white space, an opening bracket or a
+// dash, closing ones elsewhere.
 func smartenQuotes(s string, single, double bool) string {
 	var b strings.Builder
 	before := ' '

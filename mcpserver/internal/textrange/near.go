@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// folded is a text in a form in which nearly equal texts are equal: single spaces, no trailing blanks, LF line
-// breaks, straight quotes, NFC, and no zero-width characters.
+// folded is a text in a form in which similar texts are equal: single spaces, no trailing blanks, LF line breaks,
+// straight quotes, NFC, and no zero-width characters.
 type folded struct {
 	text       string
 	start, end []int // source offsets of each byte of text
@@ -29,7 +29,7 @@ func foldText(s string) folded {
 			f.start, f.end = append(f.start, from), append(f.end, to)
 		}
 	}
-	blank, until := -1, 0 // a run of blanks that is not put yet
+	blank, until := -1, 0 // a run of blanks that is not written yet
 	var it norm.Iter
 	it.InitString(norm.NFC, s)
 	for !it.Done() {
@@ -95,8 +95,7 @@ func IsNear(found, old string) bool {
 	return plainFound != plainOld
 }
 
-// replaceNear applies the difference between old and with to the match p of old. Unchanged text stays as it is in
-// doc.
+// replaceNear applies the difference between old and with to p, a match of old. It does not change other text of doc.
 func replaceNear(doc string, p Range, old, with string) diffwrap.Edit {
 	found := doc[p.Start:p.End]
 	f, o := foldText(found), foldText(old)
@@ -129,11 +128,11 @@ func replaceNear(doc string, p Range, old, with string) diffwrap.Edit {
 
 const (
 	maxCompared = 50_000 // lines of a document
-	likeness    = 0.5    // the least share of common words
+	likeness    = 0.5    // minimum share of common words
 )
 
-// Nearest describes the line of doc that is most like the first line of quote without a match, and the difference; ""
-// if no line is similar.
+// Nearest describes the line of doc most similar to the first line of quote without a match, and the difference. It
+// returns "" if no line is similar.
 func Nearest(doc, quote string) string {
 	whole := foldText(doc).text
 	for _, line := range SplitLines(quote) {
@@ -159,7 +158,6 @@ func Nearest(doc, quote string) string {
 	return ""
 }
 
-// maxShownChars limits quotes of lines and differences.
 const maxShownChars = 300
 
 func firstChars(s string) string {
@@ -192,7 +190,7 @@ func alike(a, b map[string]int) float64 {
 	return 2 * float64(common) / float64(all)
 }
 
-// difference describes the first difference of two lines, not counting text before and after want.
+// difference describes the first difference between two lines, ignoring text before and after want.
 func difference(want, have string) string {
 	edits := slices.DeleteFunc(diffwrap.DiffWords(want, have), func(e diffwrap.Edit) bool { return e.Len == 0 && (e.Off == 0 || e.Off == len(want)) })
 	if len(edits) == 0 {

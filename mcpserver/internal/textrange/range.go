@@ -1,6 +1,6 @@
-// Package textrange computes with ranges of a text: sets of ranges that survive edits, positions in lines and
-// characters, windows that fit into a result (window.go), and matches of text that a model quotes (find.go, near.go).
-// All functions are pure.
+// Package textrange works with ranges of a text: sets of ranges that survive edits, positions in lines and characters,
+// windows that fit into a result (window.go), and matches of text that a model quotes (find.go, near.go). All functions
+// are pure.
 package textrange
 
 import (
@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Range is a range of bytes.
 type Range struct{ Start, End int }
 
 // Position is a line and a column in characters, both from 1.
@@ -37,7 +36,6 @@ func PositionAt(text string, off int) Position {
 
 func LineOf(doc string, off int) int { return 1 + strings.Count(doc[:off], "\n") }
 
-// NameLines names the lines on which the ranges begin.
 func NameLines(doc string, places []Range) string {
 	var lines []string
 	line, done := 1, 0
@@ -57,7 +55,6 @@ func NameLines(doc string, places []Range) string {
 	return "lines " + strings.Join(lines, ", ")
 }
 
-// MaxNamed is the number of lines or matches that an error lists.
 const MaxNamed = 20
 
 // BOM is the byte order mark, which is not shown.
@@ -72,7 +69,6 @@ func CountLines(text string) int {
 	return n
 }
 
-// lineAt returns the line at off without its break, and its length with the break.
 func lineAt(text string, off int) (line string, length int) {
 	i := strings.IndexByte(text[off:], '\n')
 	if i < 0 {
@@ -117,7 +113,7 @@ func prefixLen(s string, n int) (size int, ok bool) {
 	return size, n == 0
 }
 
-// RangeSet is a set of bytes as sorted ranges that do not touch.
+// RangeSet is a set of bytes: sorted ranges that do not touch.
 type RangeSet []Range
 
 func All(text string) RangeSet {
@@ -144,7 +140,6 @@ func (s RangeSet) With(p Range) RangeSet {
 	return out
 }
 
-// FirstMissing returns the first part of p that is not in s.
 func (s RangeSet) FirstMissing(p Range) (part Range, lacks bool) {
 	for _, q := range s {
 		switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// A window is as many whole lines as fit into a result. If one line does not fit, the window ends within it, and the
-// next begins at a column.
+// A window contains as many whole lines as fit into a result. If one line does not fit, the window ends within it, and
+// the next one begins at a column.
 
 type Window struct {
 	Lines []string // lines without breaks; the first and last may be partial
@@ -19,7 +19,7 @@ type Window struct {
 	Next  Position // start of the rest; zero if none
 	Range Range
 	Total int  // lines of the text
-	ended bool // a break ends the last line that is shown
+	ended bool // a break ends the last shown line
 }
 
 // WindowOf returns the window from begin to the line last, limited by the total cost of its lines. It is empty if the
@@ -75,7 +75,7 @@ func WindowOf(text string, begin Position, last, limit int, cost func(string) in
 	return w, nil
 }
 
-// PartOf returns the longest prefix of line within limit that ends between grapheme clusters, or within the first
+// PartOf returns the longest prefix of line within limit that ends between grapheme clusters, or inside the first
 // cluster if that does not fit.
 func PartOf(line string, limit int, cost func(string) int) string {
 	margin := cost("")
@@ -118,8 +118,8 @@ func (w Window) Notice(how func(Position) string) string {
 	return s + ". Call " + how(w.Next) + " to see more."
 }
 
-// WindowForResult returns the window for a structured result, in which each line costs margin extra characters: from
-// begin to the line end, or most further lines if end is nil.
+// WindowForResult returns the window for a structured result, in which each line costs margin extra characters. It
+// extends from begin to the line end, or for most further lines if end is nil.
 func WindowForResult(path, text string, begin Position, end *int, most, margin int) (Window, error) {
 	total := CountLines(text)
 	last := begin.Line + min(most, total)
@@ -139,7 +139,7 @@ func WindowForResult(path, text string, begin Position, end *int, most, margin i
 	return w, err
 }
 
-// Content ends with a line break only if the text does.
+// Content ends in a line break only if the text does.
 func (w Window) Content() string {
 	content := strings.Join(w.Lines, "\n")
 	if w.ended && w.Begin.Line+len(w.Lines) > w.Total {

@@ -24,35 +24,34 @@ import (
 //
 //	arg  the name
 //	doc  the description in the schema
-//	need "true" if the argument must be given
-//	min  the least value of an int
-//	max  the most bytes of a string, or of an object as JSON
+//	need "true" for a required argument
+//	min  minimum of an int
+//	max  maximum size in bytes of a string, or of an object as JSON
 //	enum the allowed strings, separated by '|'
 //	def  the default, as JSON, for the schema; the tool itself applies it
-//	is   "path" for a string, or a list of strings, that must be paths; "bound" for what only bounds one answer of several
-//	for  the needed arguments that may be missing if this one is given, separated by ','
+//	is   "path" for a string, or a list of strings, that must be paths; "bound" for paging arguments
+//	for  the required arguments that this argument replaces, separated by ','
 //
-// A field is a string, bool or int, a pointer to one of them if absence differs from zero,
-// frontmatter.Properties for an object, or a list of strings or of argument structs. What an item of the
-// latter leaves out is as in the call. The fields of an embedded struct are arguments, too.
+// A field is a string, bool or int, a pointer to one of them if absence differs from zero, frontmatter.Properties for an
+// object, or a list of strings or of argument structs. Fields that an item of such a list omits default to the arguments
+// of the call. The fields of an embedded struct are arguments as well.
 
-// Param is one field of an argument struct.
 type Param struct {
 	Name, Doc    string
 	kind         reflect.Kind // String, Bool, Int, Map for an object, or Slice
 	items        []Param      // fields of list items that are structs
-	alternatives []string     // arguments that need not be given beside this one
+	alternatives []string     // arguments that this one replaces
 	index        []int
 	required     bool
 	path         bool
 	paging       bool
 	min          *int
-	max          int // bytes; 0 for any number
+	max          int // bytes; 0 for no limit
 	enum         []string
 	def          json.RawMessage
 }
 
-// paramsOf reads the tags of an argument struct. It panics if one is wrong.
+// paramsOf reads the tags of an argument struct. It panics if a tag is invalid.
 func paramsOf(t reflect.Type) []Param {
 	var params []Param
 	for _, f := range reflect.VisibleFields(t) {
@@ -106,7 +105,6 @@ func decodeCall(tool string, params []Param, raw json.RawMessage, dst any) error
 	return decode(tool, "", params, given, nil, reflect.ValueOf(dst).Elem())
 }
 
-// clearPaging zeroes the paging arguments (cursor, limits) of the struct at args.
 func clearPaging(params []Param, args any) {
 	for _, p := range params {
 		if p.paging {
@@ -115,8 +113,8 @@ func clearPaging(params []Param, args any) {
 	}
 }
 
-// decode sets the fields of v. Errors name arguments with the prefix. defaults holds the arguments of the call, which
-// an item may omit.
+// decode sets the fields of v. prefix precedes the argument names in errors. otherwise has the arguments of the call,
+// which an item may omit.
 func decode(tool, prefix string, params []Param, given, otherwise map[string]json.RawMessage, v reflect.Value) error {
 	rest := maps.Clone(given)
 	var instead []string
@@ -173,7 +171,7 @@ func (p Param) setItems(tool string, f reflect.Value, value json.RawMessage, cal
 	return nil
 }
 
-// listOf also accepts a list in a JSON string, because some models send that.
+// listOf also accepts a list in a JSON string, which some models send.
 func (p Param) listOf(value json.RawMessage) ([]json.RawMessage, error) {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -209,7 +207,7 @@ func unknownArguments(tool, prefix string, params []Param, rest map[string]json.
 
 func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
-	if err := json.Unmarshal(value, &v); err != nil { // it is JSON, so that only a number can be wrong
+	if err := json.Unmarshal(value, &v); err != nil { // it is valid JSON, so only a number can be invalid
 		return result.InvalidArgument("The argument %q has a number that is too large.", p.Name)
 	}
 	if !wellFormed(value) {
@@ -319,7 +317,7 @@ func (p Param) checkPath(s string) error {
 	return nil
 }
 
-// setBool also accepts "true", because some models send that.
+// setBool also accepts "true", which some models send.
 func (p Param) setBool(f reflect.Value, v any) error {
 	switch v {
 	case true, "true":
@@ -371,10 +369,10 @@ func JSONKind(v any) string {
 // escapes matches JSON escapes. Its group is an unpaired surrogate.
 var escapes = regexp.MustCompile(`(?i)\\(?:ud[89ab]..\\ud[c-f]..|(ud[89a-f]..)|.)`)
 
-// wellFormed reports whether a JSON string is valid UTF-8 with paired surrogates. encoding/json decodes anything else
-// as U+FFFD, which a tool would then write into a note.
+// wellFormed reports whether a JSON string is valid UTF-8 with paired surrogates. encoding/json decodes all other
+// strings with U+FFFD, which a tool would then write into a note.
 func wellFormed(value []byte) bool {
-	if !bytes.Contains(value, []byte(`\ud`)) && !bytes.Contains(value, []byte(`\uD`)) { // spares long texts the search
+	if !bytes.Contains(value, []byte(`\ud`)) && !bytes.Contains(value, []byte(`\uD`)) { // a quick check for long texts
 		return utf8.Valid(value)
 	}
 	for _, m := range escapes.FindAllSubmatchIndex(value, -1) {

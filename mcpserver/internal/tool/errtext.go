@@ -19,7 +19,7 @@ import (
 
 // Errors that a model can act on become a text that names the next step. Other errors are faults of the server.
 
-// Phrases are the error texts of a toolset that name its tools. The verb stands for the path.
+// Phrases are the error texts of a toolset that name its tools. The verb %q stands for the path.
 type Phrases struct {
 	Folder    string // a folder is not a document
 	NotFolder string // a document is not a folder
@@ -32,7 +32,7 @@ type sentence struct {
 	text string
 }
 
-// The first row that matches is used.
+// sentences lists error texts; the first matching row is used.
 func (w Phrases) sentences() []sentence {
 	return []sentence{
 		{model.ErrBadName, "The path %q is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md."},
@@ -59,7 +59,7 @@ func (w Phrases) sentences() []sentence {
 	}
 }
 
-// ErrorText is the text of FromError, for an answer with several errors.
+// ErrorText returns the text of FromError, for a result with several errors.
 func ErrorText(err error, words Phrases) string {
 	res := FromError(err, words)
 	if res.Err != nil {
@@ -118,7 +118,6 @@ func FromError(err error, words Phrases) result.Result {
 	return result.Result{Err: fmt.Errorf("tool: %w", err)}
 }
 
-// maxHeadings is the number of headings that an error lists.
 const maxHeadings = 30
 
 func noSection(p model.Path, e *outline.SectionError) result.Result {

@@ -14,7 +14,7 @@ import (
 func TestBadName(t *testing.T) {
 	err := &model.Error{Op: "create", Path: "Team/a:b.md", Err: model.CheckWindowsName("a:b.md")}
 	got := tool.FromError(err, tool.Phrases{})
-	const want = `The path "Team/a:b.md" is not allowed: it holds the character ':', so people on Windows could not have it; choose another name.`
+	const want = `The path "Team/a:b.md" is not allowed: it holds the character ':', which Windows does not allow; choose another name.`
 	if !got.IsError || len(got.Text) != 1 || got.Text[0] != want {
 		t.Errorf("%+v, want %q", got, want)
 	}

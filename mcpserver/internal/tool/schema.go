@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// schema is a JSON Schema. Clients show its members in this order. It omits $schema, which would cost tokens with
-// every tool: the default of the protocol is 2020-12.
+// schema is a JSON Schema. Clients show its members in this order. It omits $schema, which would cost tokens with every
+// tool: the protocol's default is 2020-12.
 type schema struct {
 	Type        string          `json:"type"`
 	Items       *schema         `json:"items,omitempty"`
@@ -85,7 +85,7 @@ func ofParams(params []Param) schema {
 	return s
 }
 
-// itemOf returns the schema of list items. Structs show only types: the arguments of the call document the rest.
+// itemOf returns the schema of list items. For structs it shows only types: the arguments of the call document the rest.
 func itemOf(p Param) schema {
 	if p.items == nil {
 		return schema{Type: "string"}

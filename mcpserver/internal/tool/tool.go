@@ -1,6 +1,6 @@
-// Package tool defines a tool independently of the protocol: a function from a client and typed arguments to a
-// result. Struct tags describe the arguments and results; the JSON Schemas (schema.go) and the decoding of calls
-// (arguments.go) follow from them. Errors become texts for a model (errtext.go).
+// Package tool defines tools independently of the protocol: a tool is a function from a client and typed arguments to a
+// result. The JSON Schemas (schema.go) and the decoding of calls (arguments.go) are derived from struct tags of the
+// arguments and results. Errors become texts for a model (errtext.go).
 package tool
 
 import (
@@ -27,7 +27,7 @@ type Client struct {
 	Changes    change.Changes
 	Index      *search.Index
 	Semantic   *semantic.Index
-	Phrases    Phrases       // name the tools that the client has
+	Phrases    Phrases       // error texts that name the client's tools
 	NoteReader change.Reader // reads a note before it is replaced
 }
 
@@ -38,9 +38,9 @@ func (c *Client) Batched() *Client {
 	return &together
 }
 
-// Show returns a window of d for a structured result and records it as read: from begin to the line end or, if that
-// is nil, most further lines. Each line costs margin extra characters. notice names the call of tool that returns the
-// rest.
+// Show returns a window of d for a structured result and records it as read. The window extends from begin to the line
+// end or, if that is nil, for most further lines. Each line costs margin extra characters. notice names the call of tool
+// that returns the rest.
 func (c *Client) Show(d document.Document, begin textrange.Position, end *int, most, margin int, tool string) (w textrange.Window, notice string, err error) {
 	w, err = textrange.WindowForResult(string(d.Path), d.Text, begin, end, most, margin)
 	if err != nil {
@@ -59,17 +59,15 @@ type Tool struct {
 	Call                     func(ctx context.Context, c *Client, args json.RawMessage) result.Result
 }
 
-// Hints are the MCP annotations.
 type Hints struct{ ReadOnly, Destructive, Idempotent bool }
 
 var (
 	Reads    = Hints{ReadOnly: true, Idempotent: true}
-	Suggests = Hints{}                  // keeps what exists: changes are suggestions
-	Removes  = Hints{Destructive: true} // removes what exists, once that is approved
+	Suggests = Hints{}                  // existing content is kept: changes are suggestions
+	Removes  = Hints{Destructive: true} // removes existing content, after approval
 	Deletes  = Hints{Destructive: true, Idempotent: true}
 )
 
-// Plain returns a tool with a text result.
 func Plain[A any](name, title string, h Hints, run func(context.Context, *Client, A) (result.Result, error), description string) Tool {
 	params := paramsOf(reflect.TypeFor[A]())
 	return Tool{
@@ -94,8 +92,8 @@ func Plain[A any](name, title string, h Hints, run func(context.Context, *Client
 	}
 }
 
-// Structured returns a tool that runs a function from typed arguments to a struct, whose JSON is
-// the structured content of the answer, and its text. Each field of the struct has the tags
+// Structured returns a tool that runs a function from typed arguments to a struct. The result has the struct's JSON as
+// structured content and as text. Each field of the struct has these tags:
 //
 //	json  the name, and omitempty if it may be missing
 //	doc   the description in the output schema

@@ -48,7 +48,6 @@ func HTTPHandler[S any](sessions *Sessions[S], o HTTPOptions, prepare func(conte
 	return promptBody(o, transport, prepared), func() { _ = transport.Shutdown(context.Background()) }
 }
 
-// sessionIdle is how long an unused session is kept.
 const sessionIdle = time.Hour
 
 // goodbye ends a session at the transport with the request that its client did not send.
@@ -64,7 +63,6 @@ func (w *noResponse) Header() http.Header         { return w.header }
 func (w *noResponse) Write(p []byte) (int, error) { return len(p), nil }
 func (w *noResponse) WriteHeader(int)             {}
 
-// bodyTime is the read timeout of a request body.
 const bodyTime = 30 * time.Second
 
 // promptBody limits the time and memory for a request body, but not the duration of the answer or of a stream.
@@ -107,7 +105,7 @@ type Sessions[S any] struct {
 
 	mu   sync.Mutex // guards the fields below
 	all  map[string]*S
-	used []string // the ids, the one that was idle longest first
+	used []string // session IDs, longest idle first
 }
 
 func NewSessions[S any](create func(id string) *S) *Sessions[S] {

@@ -166,7 +166,7 @@ func (h *Local) stream(w http.ResponseWriter, r *http.Request) {
 type local struct {
 	LocalSession
 	h     *Local
-	ended context.Context // is done when the stream has ended
+	ended context.Context // done when the stream has ended
 
 	notices   chan mcp.JSONRPCNotification
 	questions chan any // requests to the client

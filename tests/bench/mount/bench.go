@@ -17,18 +17,16 @@ import (
 	"time"
 )
 
-// bench is one run of all measurements.
 type bench struct {
 	options
-	work  string // on the disk
-	plain string // the notes, in memory
-	vault string // the notes, on the disk
+	work  string // work directory on the disk
+	plain string // directory of the notes in memory
+	vault string // directory of the notes on the disk
 
-	mu      sync.Mutex // protects the following
+	mu      sync.Mutex // guards the fields below
 	mounted []*mounted
 }
 
-// folders is how many folders the notes lie in.
 const folders = 300
 
 func (b *bench) makeNotes() error {
@@ -39,7 +37,6 @@ func (b *bench) makeNotes() error {
 	return errors.Join(makeVault(b.vault, b.notes, 8192), makeVault(b.plain, b.notes, 8192))
 }
 
-// makeVault writes n notes of at most size bytes.
 func makeVault(dir string, n, size int) error {
 	for i := range min(n, folders) {
 		if err := os.MkdirAll(filepath.Join(dir, noteFolder(i)), 0o755); err != nil {
@@ -58,7 +55,6 @@ func makeVault(dir string, n, size int) error {
 func noteFolder(i int) string { return fmt.Sprintf("folder %d", i%folders) }
 func noteName(i int) string   { return fmt.Sprintf("note %d.md", i) }
 
-// noteText is the i-th note: words in lines, size bytes.
 func noteText(i, size int) []byte {
 	words := []string{"lantern", "harbour", "willow", "tide", "of", "the", "and", "garden", "slowly"}
 	rng := rand.New(rand.NewPCG(uint64(i), 1))
@@ -72,14 +68,12 @@ func noteText(i, size int) []byte {
 	return text.Bytes()
 }
 
-// mounted is a running mount.
 type mounted struct {
 	cmd   *exec.Cmd
-	notes string // where the notes are
+	notes string // directory of the notes
 	once  sync.Once
 }
 
-// mount mounts a vault and returns when it is ready.
 func (b *bench) mount(vault, flag string) (*mounted, error) {
 	dir, err := os.MkdirTemp(b.work, "mnt-")
 	if err != nil {
@@ -94,10 +88,9 @@ func (b *bench) mount(vault, flag string) (*mounted, error) {
 	return b.start(cmd, filepath.Join(dir, filepath.Base(vault)))
 }
 
-// ready is how the line begins with which a mount says that it can be used.
+// ready begins the line with which a mount reports that it can be used.
 const ready = "mounted "
 
-// start starts the program that serves a mount and returns when it is ready.
 func (b *bench) start(cmd *exec.Cmd, notes string) (*mounted, error) {
 	m := &mounted{cmd: cmd, notes: notes}
 	stderr, err := cmd.StderrPipe()
@@ -114,7 +107,7 @@ func (b *bench) start(cmd *exec.Cmd, notes string) (*mounted, error) {
 	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), ready) {
 			go func() {
-				for lines.Scan() { // so that it never waits for us
+				for lines.Scan() { // so that the program never blocks on its output
 					fmt.Fprintln(os.Stderr, lines.Text())
 				}
 			}()
@@ -125,15 +118,13 @@ func (b *bench) start(cmd *exec.Cmd, notes string) (*mounted, error) {
 	return nil, fmt.Errorf("the mount ended: %w", cmd.Wait())
 }
 
-// end unmounts.
 func (m *mounted) end() {
 	m.once.Do(func() {
-		_ = m.cmd.Process.Signal(os.Interrupt) // it may have ended by itself
+		_ = m.cmd.Process.Signal(os.Interrupt) // it may have ended already
 		_ = m.cmd.Wait()
 	})
 }
 
-// end unmounts whatever is still mounted.
 func (b *bench) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -142,23 +133,21 @@ func (b *bench) end() {
 	}
 }
 
-// clockTick is USER_HZ, the unit of times in /proc/PID/stat; Linux has it fixed.
+// clockTick is USER_HZ, the unit of times in /proc/PID/stat; it is constant on Linux.
 const clockTick = 10 * time.Millisecond
 
-// cpu is the processor time the mount's process has used.
 func (m *mounted) cpu() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", m.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest) // utime and stime are the 14th and 15th of all
+	fields := strings.Fields(rest) // utime and stime are fields 14 and 15
 	user, err1 := strconv.Atoi(fields[11])
 	system, err2 := strconv.Atoi(fields[12])
 	return time.Duration(user+system) * clockTick, errors.Join(err1, err2)
 }
 
-// memory is the mount's resident memory in bytes.
 func (m *mounted) memory() (int, error) {
 	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", m.cmd.Process.Pid))
 	if err != nil {

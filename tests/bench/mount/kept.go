@@ -13,10 +13,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// storeName is the name of the store in the state folder of a vault.
 const storeName = "store"
 
-// mountingKept is about a vault whose store has many documents.
+// mountingKept measures the mount of a vault whose store has many documents.
 func (b *bench) mountingKept() error {
 	if b.big == 0 {
 		return nil
@@ -25,7 +24,7 @@ func (b *bench) mountingKept() error {
 	if err := makeVault(vault, 10, 600); err != nil {
 		return err
 	}
-	m, err := b.mount(vault, "") // makes the state folder
+	m, err := b.mount(vault, "") // creates the state folder
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,6 @@ func (b *bench) mountingKept() error {
 	return nil
 }
 
-// fillStore stores n documents of three records, as if agents had changed the notes and the files had it all.
 func fillStore(path string, n int) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -67,7 +65,7 @@ func fillStore(path string, n int) error {
 	text := model.Record{Update: doc.EncodeStateAsUpdate(nil)}
 	for i := range n {
 		word := model.Record{Update: model.EmptyUpdate(), Author: "claude", Session: "0123456789abcdef", Time: time.Unix(int64(i), 0)}
-		id := model.DocID(fmt.Sprintf("%08x-1b4e-4d7a-9c53-%012d", uint32(i)*2654435761, i)) // as random as those of documents
+		id := model.DocID(fmt.Sprintf("%08x-1b4e-4d7a-9c53-%012d", uint32(i)*2654435761, i)) // as random as real document IDs
 		seq, err := s.Append(id, model.Path(noteFolder(i)+"/"+noteName(i)), text, word, word)
 		if err != nil {
 			return err

@@ -13,8 +13,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// loopback mounts dir as it is: what FUSE alone costs. It is served by a process of its own, as
-// a mount of relayfs is.
+// loopback mounts dir with a loopback file system, to measure the cost of FUSE alone. A separate process serves it, as
+// with a mount of relayfs.
 func (b *bench) loopback(dir string) (*mounted, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -27,9 +27,8 @@ func (b *bench) loopback(dir string) (*mounted, error) {
 	return b.start(exec.Command(self, "-loopback", dir, mnt), mnt)
 }
 
-// serveLoopback serves dir at mnt until somebody unmounts it. The kernel may keep names and
-// attributes for as long as it may those of relayfs. It must not reach past the server to the
-// bytes of dir: relayfs has to see them.
+// serveLoopback serves dir at mnt until it is unmounted. The kernel may cache names and attributes for as long as with
+// relayfs. It must not bypass the server to the bytes of dir, because relayfs has to see them.
 func serveLoopback(dir, mnt string) error {
 	root, err := fs.NewLoopbackRoot(dir)
 	if err != nil {

@@ -1,19 +1,17 @@
 //go:build linux
 
-// Mount measures a relayfs mount against a plain directory, and against a loopback mount of such a directory, go-fuse's
-// own: what FUSE alone costs on this machine. It prints one row per figure: the plain one, the loopback's, that of relayfs,
-// its ratios to both, and the most that the first of these may be; a figure that misses it says so. A goal that the
-// loopback misses, too, is out of reach here.
+// Mount compares a relayfs mount with a plain directory, and with go-fuse's loopback mount of such a directory, which
+// shows the cost of FUSE alone on this machine. It prints one row per figure: the value of the plain directory, the
+// loopback's, relayfs's, the ratios of relayfs to both, and the maximum of the first ratio. It reports figures above the
+// maximum. A goal that the loopback also misses cannot be reached on this machine.
 //
 //	go run ./tests/bench/mount -relayfs ./relayfs
 //
-// CPU is what the process that serves the mount used, user and system, for each save.
-// It tells more than time where other programs are at work, too.
+// CPU is the user and system time of the serving process for each save. It is more reliable than elapsed time if other
+// programs are running.
 //
-// The notes lie in memory (tmpfs) for what is read and on the vault's own disk
-// for what is written. Readers are the real programs. Figures are medians;
-// "cold" is the first run on a fresh mount. Directories are made below -dir and
-// -memory, and removed.
+// Notes to read are in memory (tmpfs), notes to write on the vault's own disk. Readers are the real programs. Figures
+// are medians; "cold" is the first run on a fresh mount. Directories are created below -dir and -memory, and removed.
 package main
 
 import (
@@ -28,7 +26,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// options are the command line.
 type options struct {
 	relayfs, dir, memory string
 	notes, big, runs     int
@@ -40,14 +37,14 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.relayfs, "relayfs", "./relayfs", "the program")
-	flag.StringVar(&o.dir, "dir", os.TempDir(), "a directory on the disk to measure writes on")
-	flag.StringVar(&o.memory, "memory", "/dev/shm", "a directory in memory")
-	flag.IntVar(&o.notes, "notes", 10_000, "notes of the vault that is read")
-	flag.IntVar(&o.big, "big", 100_000, "notes of the vault that is only mounted; 0 leaves it out")
-	flag.IntVar(&o.runs, "runs", 5, "runs of each reader at least")
+	flag.StringVar(&o.dir, "dir", os.TempDir(), "directory on the disk on which writes are measured")
+	flag.StringVar(&o.memory, "memory", "/dev/shm", "directory in memory")
+	flag.IntVar(&o.notes, "notes", 10_000, "number of notes to read")
+	flag.IntVar(&o.big, "big", 100_000, "number of notes in the vault that is only mounted; 0 skips it")
+	flag.IntVar(&o.runs, "runs", 5, "minimum runs of each reader")
 	flag.IntVar(&o.saves, "saves", 200, "saves")
-	flag.StringVar(&o.steps, "steps", "", "what to measure, of read, read-only, save, sed, writers, idle, big and kept; all if empty")
-	flag.StringVar(&o.loopback, "loopback", "", "serve this directory at the one that is the argument, and measure nothing: the bench calls itself so")
+	flag.StringVar(&o.steps, "steps", "", "measurements to run: read, read-only, save, sed, writers, idle, big, kept; all if empty")
+	flag.StringVar(&o.loopback, "loopback", "", "only serve this directory at the directory in the argument (the bench runs itself with this flag)")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "mount:", err)
@@ -75,7 +72,7 @@ func run(o options) (err error) {
 	defer os.RemoveAll(b.plain)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
-	go func() { // leave no mount and no 100,000 notes behind
+	go func() { // remove mounts and the 100,000 notes at the end
 		<-stop
 		b.end()
 		os.RemoveAll(b.work)
@@ -85,7 +82,7 @@ func run(o options) (err error) {
 	defer b.end()
 	if dir, err := (disk.OS{}).OpenRoot(b.work); err == nil {
 		if !dir.OrdersNames() {
-			fmt.Println("The disk does not keep changes of names in order, so every save waits for it.")
+			fmt.Println("The disk does not order changes of names, so every save waits for it.")
 		}
 		dir.Close()
 	}

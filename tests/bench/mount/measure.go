@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// measurement is one of those that -steps chooses from.
 type measurement struct {
 	name string
 	run  func() error
@@ -26,12 +25,10 @@ func (b *bench) measurements() []measurement {
 	}
 }
 
-// reader is something that reads all notes below a directory.
 type reader struct {
 	name string
 	run  func(dir string) error
-	// goals are the most that a warm run may take, in times of the plain one:
-	// read-write, and read-only. 0 is none.
+	// Maximum ratios of a warm run to the plain directory: read-write and read-only; 0 for none.
 	warm, readOnly float64
 }
 
@@ -57,8 +54,7 @@ func program(name string, args ...string) func(string) error {
 	}
 }
 
-// statAll asks for the attributes of every note, by its path below dir: the two
-// directories that are compared are not equally deep themselves.
+// statAll reads the attributes of every note, by its path below dir: the compared directories differ in depth.
 func (b *bench) statAll(dir string) error {
 	before, err := os.Getwd()
 	if err != nil {
@@ -76,7 +72,7 @@ func (b *bench) statAll(dir string) error {
 	return nil
 }
 
-// coldRG is the goal for the first rg on a fresh mount.
+// coldRG is the maximum ratio of the first rg on a fresh mount.
 const coldRG = 13
 
 func (b *bench) reading() error { return b.read("", func(r reader) float64 { return r.warm }) }
@@ -84,14 +80,13 @@ func (b *bench) readingOnly() error {
 	return b.read("--read-only", func(r reader) float64 { return r.readOnly })
 }
 
-// The three ways to the same notes, which are compared.
+// The compared ways to the same notes.
 const (
 	plain    = iota // a directory
 	loopback        // a loopback mount of such a directory
 	relayfs         // a mount of relayfs
 )
 
-// read measures each reader on the plain notes and on mounts.
 func (b *bench) read(flag string, goal func(reader) float64) error {
 	cold, err := b.cold(flag)
 	if err != nil {
@@ -109,7 +104,7 @@ func (b *bench) read(flag string, goal func(reader) float64) error {
 	defer m.end()
 	dirs := [3]string{b.plain, l.notes, m.notes}
 	for i, r := range b.readers() {
-		for _, dir := range dirs[loopback:] { // from here on they are warm
+		for _, dir := range dirs[loopback:] { // from now on the mounts are warm
 			if err := r.run(dir); err != nil {
 				return err
 			}
@@ -128,7 +123,6 @@ func (b *bench) read(flag string, goal func(reader) float64) error {
 	return nil
 }
 
-// cold is how long the first rg on a fresh mount takes, in the median of several mounts.
 func (b *bench) cold(flag string) (took [3]time.Duration, err error) {
 	mounts := map[int]func() (*mounted, error){
 		loopback: func() (*mounted, error) { return b.loopback(b.plain) },
@@ -153,12 +147,11 @@ func (b *bench) cold(flag string) (took [3]time.Duration, err error) {
 	return took, nil
 }
 
-// comparing is for how long directories are compared at least: what takes
-// milliseconds is run more often.
+// comparing is the minimum duration of a comparison: runs of milliseconds are repeated more often.
 const comparing = 3 * time.Second
 
-// compare is how long run takes in each directory, in the median. They take
-// turns, so that all meet the same machine.
+// compare returns the median time of run in each directory. It alternates between the directories, so that all see the
+// same load of the machine.
 func (b *bench) compare(run func(string) error, dirs [3]string) (took [3]time.Duration, err error) {
 	var times [3][]time.Duration
 	for start := time.Now(); len(times[relayfs]) < b.runs || time.Since(start) < comparing; {
@@ -191,7 +184,6 @@ func middle(times []time.Duration) time.Duration {
 	return times[len(times)/2]
 }
 
-// idlePeriod is how long an idle mount is watched.
 const idlePeriod = 20 * time.Second
 
 func (b *bench) idling() error {
@@ -203,7 +195,7 @@ func (b *bench) idling() error {
 	if err := b.statAll(m.notes); err != nil {
 		return err
 	}
-	time.Sleep(time.Second) // what the mounting started has ended
+	time.Sleep(time.Second) // goroutines of the start have ended
 	before, err := m.cpu()
 	if err != nil {
 		return err
@@ -217,7 +209,6 @@ func (b *bench) idling() error {
 	return nil
 }
 
-// mountingBig is about a vault that is much larger than what is read of it.
 func (b *bench) mountingBig() error {
 	if b.big == 0 {
 		return nil
@@ -256,15 +247,14 @@ func (b *bench) mountingBig() error {
 	return nil
 }
 
-// quietPeriod is within what time an idle mount gives back what one search took.
+// quietPeriod is the time in which an idle mount must release the memory of a search.
 const quietPeriod = 5 * time.Minute
 
-// limit prints a figure that has none to be compared with.
 func limit(name, goal, value string, over bool) {
 	line(name, [3]string{relayfs: value}, "", "", goal, over)
 }
 
-// row prints one figure of each way; goal is the most that relayfs may take, in times of the plain one, 0 is none.
+// row prints one figure of each way. goal is the maximum ratio of relayfs to the plain directory; 0 for none.
 func row(name string, took [3]time.Duration, goal float64) {
 	most := ""
 	if goal > 0 {

@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// save is one way in which programs save a note.
 type save struct {
 	name string
-	size int // of the note, in bytes
+	size int // size of the note in bytes
 	run  func(name string, text []byte) error
-	goal float64       // the most it may take, in times of the same on the disk; 0 is none
-	most time.Duration // the most it may take; 0 is no limit
+	goal float64       // maximum ratio to the same save on the disk; 0 for none
+	most time.Duration // maximum time; 0 for none
 }
 
 var ways = []save{
@@ -27,9 +26,9 @@ var ways = []save{
 	{"save in place of 100 KB, p50", 100 << 10, inPlace, 1.0, 0},
 }
 
-// saving compares saves through the mount with the same ones on the vault's own disk and
-// through a loopback mount of it, one after the other, so that all meet the same disk. Each saves a
-// note that was read before and never saved, and then notes that were saved.
+// saving compares saves through the mount with the same saves on the vault's own disk and through a loopback mount of
+// it, alternating, so that all see the same disk. It saves notes that were read but never saved before, and then saved
+// notes again.
 func (b *bench) saving() error {
 	for _, way := range ways {
 		err := b.withSaved(fmt.Sprint("Saves", way.size), way.size, func(dirs [3]string, cpu func() ([3]time.Duration, error)) error {
@@ -57,8 +56,8 @@ func (b *bench) saving() error {
 	return nil
 }
 
-// withSaved calls use with three directories of notes of one size, and a function that tells what
-// the processes that serve them have used since it was last called.
+// withSaved calls use with three directories of notes of one size, and a function that returns the CPU time of the
+// processes that serve them since its last call.
 func (b *bench) withSaved(name string, size int, use func(dirs [3]string, cpu func() ([3]time.Duration, error)) error) error {
 	vault, plainDir, looped := filepath.Join(b.work, name), filepath.Join(b.work, "plain "+name), filepath.Join(b.work, "looped "+name)
 	dirs := [3]string{plainDir, looped, vault}
@@ -95,7 +94,6 @@ func (b *bench) withSaved(name string, size int, use func(dirs [3]string, cpu fu
 	return use([3]string{plainDir, l.notes, m.notes}, cpu)
 }
 
-// rowCPU prints what b.saves saves used.
 func (b *bench) rowCPU(used [3]time.Duration) {
 	for i := range used {
 		used[i] /= time.Duration(b.saves)
@@ -105,7 +103,6 @@ func (b *bench) rowCPU(used [3]time.Duration) {
 	line("  CPU", figures, "", times(ratio(used[relayfs], used[loopback])), "", false)
 }
 
-// makeSaved makes the notes that are saved, all of one size.
 func (b *bench) makeSaved(dir string, size int) error {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -118,13 +115,12 @@ func (b *bench) makeSaved(dir string, size int) error {
 	return nil
 }
 
-// saveEach saves every note in each directory, and returns the median times.
 func (b *bench) saveEach(way save, dirs [3]string, round int) ([3]time.Duration, error) {
 	var times [3][]time.Duration
 	for n := range b.saves {
 		for i, dir := range dirs {
 			name := filepath.Join(dir, noteName(n))
-			text, err := os.ReadFile(name) // as a program does that is going to write it
+			text, err := os.ReadFile(name) // like a program that is about to write the file
 			if err != nil {
 				return [3]time.Duration{}, err
 			}
@@ -139,10 +135,10 @@ func (b *bench) saveEach(way save, dirs [3]string, round int) ([3]time.Duration,
 	return middles(times), nil
 }
 
-// inPlace is what the shell's > and most scripts do.
+// inPlace writes like the shell's > and most scripts.
 func inPlace(name string, text []byte) error { return os.WriteFile(name, text, 0o644) }
 
-// renameOver is what programs do that care: vim, Claude Code.
+// renameOver writes like careful programs: vim, Claude Code.
 func renameOver(name string, text []byte) error {
 	f, err := os.Create(name + ".tmp")
 	if err != nil {
@@ -161,7 +157,6 @@ func renameOver(name string, text []byte) error {
 	return os.Rename(name+".tmp", name)
 }
 
-// editingAll has sed edit every note in one batch.
 func (b *bench) editingAll() error {
 	return b.withSaved("Sed", 4<<10, func(dirs [3]string, cpu func() ([3]time.Duration, error)) error {
 		for _, edit := range []struct{ name, script string }{
@@ -189,16 +184,15 @@ func (b *bench) editingAll() error {
 	})
 }
 
-// several is how many programs save at once.
 const several = 8
 
-// writers compares programs that save at once with one.
+// writers compares concurrent programs with a single one.
 func (b *bench) writers() error {
 	return b.withSaved("Writers", 4<<10, func(dirs [3]string, _ func() ([3]time.Duration, error)) error {
 		var figures [3]string
 		var last float64
 		for i, dir := range dirs {
-			if _, err := timed(b.saveTogether, dir); err != nil { // from here on every note has a document
+			if _, err := timed(b.saveTogether, dir); err != nil { // from now on every note has a document
 				return err
 			}
 			one, err := timed(b.saveInTurn, dir)
@@ -212,12 +206,11 @@ func (b *bench) writers() error {
 			last = ratio(one, together)
 			figures[i] = times(last)
 		}
-		line(fmt.Sprintf("%d writers, in times of one", several), figures, "", "", "4.0x at least", last < 4)
+		line(fmt.Sprintf("speed of %d writers relative to one", several), figures, "", "", "4.0x at least", last < 4)
 		return nil
 	})
 }
 
-// saveShare saves the notes of one of several programs.
 func (b *bench) saveShare(dir string, writer int) error {
 	each := b.saves / several
 	for n := range each {

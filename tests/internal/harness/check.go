@@ -26,8 +26,8 @@ func CheckText(t *testing.T, what, got, want string) {
 
 func excerpt(s string, at int) string { return s[max(0, at-40):min(len(s), at+160)] }
 
-// CheckSuggested checks the law of the product for one note: the vault's file holds the difference between before and after
-// as suggestions, no more and no less, and the mount shows after.
+// CheckSuggested checks the product's main guarantee for one note: the vault's file holds exactly the difference between
+// before and after as suggestions, and the mount shows after.
 func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 	t.Helper()
 	CheckText(t, "mount's text of "+name, ReadFile(t, m.Path(name)), after)
@@ -36,7 +36,7 @@ func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 	CheckText(t, "accepted view of the vault's "+name, diffwrap.Everything.Accepted(raw), after)
 }
 
-// CheckWhole checks a note's views, and that no mark is left when everything is decided.
+// CheckWhole checks a note's views, and that no mark remains when everything is decided.
 func (m *Mount) CheckWhole(t *testing.T, when, name, original, accepted string) {
 	t.Helper()
 	raw := ReadFile(t, m.VaultPath(name))
@@ -50,7 +50,6 @@ func (m *Mount) CheckWhole(t *testing.T, when, name, original, accepted string) 
 	}
 }
 
-// CheckNames checks that relayfs has left no files behind in a vault.
 func CheckNames(t *testing.T, vault string, files map[string]string) {
 	t.Helper()
 	for _, name := range ListFiles(t, vault) {
@@ -81,7 +80,6 @@ func CheckRefused(t *testing.T, out Output, want string) {
 	}
 }
 
-// LineAt quotes a line for a failure message.
 func LineAt(lines []string, i int) string {
 	if i >= len(lines) {
 		return "nothing"

@@ -13,10 +13,9 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// SmallDisk is a disk that can be filled.
 type SmallDisk struct{ Dir string }
 
-// SmallDisk mounts a tmpfs at DIR/disk of the sandbox; for size see tmpfs(5). It skips the test where that is not permitted.
+// SmallDisk mounts a tmpfs at DIR/disk of the sandbox; for size see tmpfs(5). It skips the test if it is not permitted.
 func (s *Sandbox) SmallDisk(t *testing.T, size string) SmallDisk {
 	t.Helper()
 	return s.SmallDiskOf(t, "tmpfs", size)

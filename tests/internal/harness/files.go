@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WriteFile writes a file, and creates its folders. The lock prevents that a program which another test starts inherits the
-// open file and closes it, which would save a truncated note on a mount.
+// WriteFile writes a file and creates its folders. The lock prevents a program that another test starts from inheriting
+// the open file and closing it, which would save a truncated note on a mount.
 func WriteFile(t *testing.T, name, text string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -29,8 +29,8 @@ func WriteFile(t *testing.T, name, text string) {
 	}
 }
 
-// WriteProgram writes an executable script. A program that another test starts at that moment would inherit the file open
-// for writing, and the kernel would refuse to run it.
+// WriteProgram writes an executable script. A program that another test starts at that moment would inherit the file
+// open for writing, and the kernel would refuse to run the script.
 func WriteProgram(t *testing.T, name, script string) {
 	t.Helper()
 	WriteFile(t, name, script)
@@ -69,10 +69,8 @@ func WriteSynced(name, text string, mode os.FileMode) error {
 	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// ObsidianSave writes a file in place, truncated first, as Obsidian does.
 func ObsidianSave(t *testing.T, name, text string) { WriteFile(t, name, text) }
 
-// AtomicSave replaces a file by rename, as sync tools do.
 func AtomicSave(t *testing.T, name, text string) {
 	t.Helper()
 	temp := filepath.Join(filepath.Dir(name), ".sync-temp")

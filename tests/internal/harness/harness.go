@@ -17,13 +17,14 @@ import (
 )
 
 func Main(m *testing.M) {
-	// Under nohup SIGHUP is ignored, and in a shell's background SIGINT, and child processes inherit that: a handler ends it.
+	// nohup ignores SIGHUP, and background jobs of a shell ignore SIGINT; child processes inherit that. A handler ends
+	// it.
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(sig) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
-	os.Setenv("RELAYFS_AGENTS", "none") // these tests decide, and may be run by an agent
+	os.Setenv("RELAYFS_AGENTS", "none") // the tests decide on suggestions, and an agent may run them
 	need.Waiting()                      // for other processes, and for periods of the product
 	code := m.Run()
 	atEnd.Lock()
@@ -34,7 +35,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// MainFull is Main for a package whose tests all need FUSE: without RELAYFS_TESTS=all it does not even build the program.
+// MainFull is Main for a package whose tests all need FUSE: without RELAYFS_TESTS=all it does not build the program.
 func MainFull(m *testing.M) {
 	if !need.Everything() {
 		fmt.Println("make test runs it")
@@ -82,7 +83,7 @@ var builtIn = sync.OnceValues(func() (string, error) {
 	return dir, os.Chmod(dir, 0o755)
 })
 
-// Build builds a program of the repository, or of a module below it, for the time of the tests.
+// Build builds a program of the repository, or of a module below it. The program exists until the tests end.
 func Build(dir string, race bool) (string, error) {
 	in, err := builtIn()
 	if err != nil {
@@ -101,7 +102,6 @@ func Build(dir string, race bool) (string, error) {
 	return path, nil
 }
 
-// Repo returns a path in the repository.
 func Repo(elem ...string) string {
 	root, err := theRoot()
 	if err != nil {

@@ -49,7 +49,6 @@ func (l *Log) Seen(text string) <-chan struct{} {
 	return ch
 }
 
-// Says checks that a text appears in the log, possibly a moment later.
 func (l *Log) Says(t *testing.T, text string) {
 	t.Helper()
 	select {

@@ -24,10 +24,9 @@ type MCPClient struct {
 	// answer is the user's answer to questions; nil if the client cannot ask.
 	answer    map[string]any
 	Questions []string
-	Thinking  func() // called before each answer, unless nil
+	Thinking  func() // if set, called before each answer
 }
 
-// MCP starts a server and initializes a session.
 func (s *Sandbox) MCP(t *testing.T, args ...string) *MCPClient {
 	t.Helper()
 	return s.MCPAnswering(t, nil, args...)
@@ -87,7 +86,6 @@ func (c *MCPClient) Close(t *testing.T) {
 	}
 }
 
-// end is Close for a server that may fail.
 func (c *MCPClient) end(t *testing.T) error {
 	t.Helper()
 	if c.closed {
@@ -129,7 +127,6 @@ func (c *MCPClient) Request(t *testing.T, method string, params any) json.RawMes
 	return result
 }
 
-// Ask returns the result of a request, or its RPC error.
 func (c *MCPClient) Ask(t *testing.T, method string, params any) (result, rpcError json.RawMessage) {
 	t.Helper()
 	c.LastID++
@@ -163,17 +160,16 @@ func (c *MCPClient) Ask(t *testing.T, method string, params any) (result, rpcErr
 			c.Send(t, map[string]any{"jsonrpc": "2.0", "id": reply.ID, "result": c.answer})
 		case reply.ID == float64(c.LastID):
 			return reply.Result, reply.Error
-		} // else a notification
+		} // otherwise it is a notification
 	}
 }
 
-// ToolResult is the result of a tool call, as a model gets it.
 type ToolResult struct {
 	Text    string // all text blocks
 	IsError bool
 
 	Structured json.RawMessage
-	Size       int // of the result as JSON
+	Size       int // size of the result as JSON
 }
 
 // Call calls a tool with args: key, value, key, value.
@@ -199,7 +195,6 @@ func (c *MCPClient) Call(t *testing.T, tool string, args ...any) ToolResult {
 	return ToolResult{strings.Join(blocks, "\n"), result.IsError, result.StructuredContent, len(raw)}
 }
 
-// MustCall is Call for a call that must succeed.
 func (c *MCPClient) MustCall(t *testing.T, tool string, args ...any) string {
 	t.Helper()
 	result := c.Call(t, tool, args...)

@@ -23,7 +23,7 @@ type Mount struct {
 	Cmd     *exec.Cmd
 	Log     *Log
 	ended   chan struct{} // closed when the process has ended
-	Err     error         // of its end; read after ended
+	Err     error         // result of the process; read it after ended is closed
 }
 
 // Mount mounts vault at a new mountpoint, and waits until it is mounted. It is unmounted at the end of the test.
@@ -59,7 +59,6 @@ func (s *Sandbox) MountAt(t *testing.T, vault, dir string, flags ...string) *Mou
 	return m
 }
 
-// Path returns the path of a note of the vault on the mount.
 func (m *Mount) Path(name string) string {
 	return filepath.Join(m.Dir, filepath.Base(m.Vault), name)
 }
@@ -78,8 +77,8 @@ func (m *Mount) Stop(t *testing.T) {
 	}
 }
 
-// Kill ends the process as a crash does; the mountpoint stays as a dead mount. A process that hangs in a notification of the
-// kernel is freed as `relayfs unmount` does it.
+// Kill ends the process like a crash; the mountpoint stays as a dead mount. If the process hangs in a notification of
+// the kernel, Kill frees it like `relayfs unmount`.
 func (m *Mount) Kill(t *testing.T) {
 	t.Helper()
 	if err := m.Cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -105,7 +104,6 @@ func (m *Mount) WaitEnd(t *testing.T) {
 	}
 }
 
-// cleanup unmounts and ends everything, whatever went wrong.
 func (m *Mount) cleanup(t *testing.T) {
 	if t.Failed() {
 		t.Logf("log of relayfs mount:\n%s", m.Log)
@@ -135,8 +133,8 @@ func (m *Mount) cleanup(t *testing.T) {
 	}
 }
 
-// abort ends the connection to the kernel, where that is permitted: a process that waits for an unanswered request cannot be
-// ended otherwise.
+// abort ends the connection to the kernel, if that is permitted: nothing else ends a process that waits for an
+// unanswered request.
 func (m *Mount) abort(t *testing.T) {
 	const control = "/sys/fs/fuse/connections"
 	dir := control

@@ -38,7 +38,7 @@ func OutputIn(t *testing.T, dir string, args []string) Output {
 	return RunCommand(t, cmd)
 }
 
-// StartPiped starts a program with pipes. The caller waits for its end.
+// StartPiped starts a program with pipes. The caller waits for it.
 func StartPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	t.Helper()
 	in, err := cmd.StdinPipe()

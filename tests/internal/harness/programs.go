@@ -10,18 +10,16 @@ import (
 	"testing"
 )
 
-// FileModes are the flags of the two modes of a mount.
+// FileModes maps the two modes of a mount to their flags.
 var FileModes = map[string][]string{
 	"suggest": nil,
 	"direct":  {"--mode", "direct", "--structure", "direct"},
 }
 
-// Shell returns a function that runs a script in a folder.
 func Shell(script string) func(t *testing.T, dir string) {
 	return Program("", "sh", "-c", script)
 }
 
-// Program returns a function that runs a program in a folder.
 func Program(stdin string, args ...string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		t.Helper()
@@ -36,7 +34,6 @@ func Program(stdin string, args ...string) func(t *testing.T, dir string) {
 	}
 }
 
-// Shell runs a script on the mount in a session of its own.
 func (m *Mount) Shell(t *testing.T, script string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)

@@ -12,7 +12,6 @@ import (
 	"testing"
 )
 
-// Suggestion is an element of `relayfs suggestions list --json`.
 type Suggestion struct {
 	ID, Path, Kind, Old, New, Author, Session, Time string
 	Line                                            int
@@ -36,7 +35,6 @@ func (s *Sandbox) Suggestions(t *testing.T, args ...string) []Suggestion {
 	return list
 }
 
-// Gists describes suggestions, a sorted line each.
 func Gists(list []Suggestion) []string {
 	var lines []string
 	for _, q := range list {
@@ -50,7 +48,7 @@ func Gists(list []Suggestion) []string {
 	return lines
 }
 
-// IDOf returns the ID of the proposal for the file that path ends in.
+// IDOf returns the ID of the proposal for the file whose path ends in path.
 func IDOf(t *testing.T, list []Suggestion, path string) string {
 	t.Helper()
 	for _, q := range list {
@@ -58,11 +56,10 @@ func IDOf(t *testing.T, list []Suggestion, path string) string {
 			return q.ID
 		}
 	}
-	t.Fatalf("nothing is proposed for %s: %v", path, list)
+	t.Fatalf("no proposal for %s: %v", path, list)
 	return ""
 }
 
-// CheckListing compares the paths below dir, without hidden ones.
 func CheckListing(t *testing.T, dir string, want []string) {
 	t.Helper()
 	var got []string
@@ -84,7 +81,6 @@ func CheckListing(t *testing.T, dir string, want []string) {
 	}
 }
 
-// DecideOn runs a command of `relayfs suggestions` and checks its exit code.
 func (s *Sandbox) DecideOn(t *testing.T, code int, args ...string) Output {
 	t.Helper()
 	out := s.Run(t, append([]string{"suggestions"}, args...)...)
@@ -94,14 +90,12 @@ func (s *Sandbox) DecideOn(t *testing.T, code int, args ...string) Output {
 	return out
 }
 
-// Decided is the JSON of a decision or an undo.
 type Decided struct {
 	Batch string
 	Notes int
 	Away  []struct{ Path, Text, Why string }
 }
 
-// Decide runs a command of `relayfs suggestions` that must succeed.
 func (s *Sandbox) Decide(t *testing.T, args ...string) (d Decided) {
 	t.Helper()
 	out := s.Run(t, append([]string{"suggestions"}, append(args, "--json")...)...)

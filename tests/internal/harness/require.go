@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// RequireCached returns the path of a file that tests/scripts/deps.sh makes or fetches.
+// RequireCached returns the path of a file that tests/scripts/deps.sh creates or fetches.
 func RequireCached(t *testing.T, elem ...string) string {
 	t.Helper()
 	need.Full(t, "tests/scripts/deps.sh makes what it needs")
@@ -25,7 +25,6 @@ func RequireCached(t *testing.T, elem ...string) string {
 	return path
 }
 
-// RequireFUSE skips the test where nothing can be mounted.
 func RequireFUSE(t *testing.T) {
 	t.Helper()
 	need.Full(t, "it needs FUSE")

@@ -16,7 +16,6 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// Sandbox is a directory in which relayfs runs as for a new user.
 type Sandbox struct {
 	Dir    string
 	Env    []string

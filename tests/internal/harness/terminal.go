@@ -16,7 +16,7 @@ import (
 type Terminal struct {
 	Cmd  *exec.Cmd
 	Keys *os.File
-	Out  *Log // everything it ever wrote, control sequences included
+	Out  *Log // the complete output, including control sequences
 	read int  // bytes of Out that Shows has consumed
 	Done chan error
 }
@@ -48,7 +48,7 @@ func StartTerminal(t *testing.T, cmd *exec.Cmd) *Terminal {
 	}()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the terminal was shown %q", x.Out)
+			t.Logf("output of the terminal: %q", x.Out)
 		}
 		_ = cmd.Process.Kill()
 		f.Close()
@@ -56,7 +56,7 @@ func StartTerminal(t *testing.T, cmd *exec.Cmd) *Terminal {
 	return x
 }
 
-// Shows waits until text is written after the text of the last call.
+// Shows waits for text in the output after the text of the last call.
 func (x *Terminal) Shows(t *testing.T, text string) {
 	t.Helper()
 	Eventually(t, StartTimeout, func() error {
@@ -76,7 +76,6 @@ func (x *Terminal) Press(t *testing.T, keys string) {
 	}
 }
 
-// Wait waits until the program ends successfully.
 func (x *Terminal) Wait(t *testing.T) {
 	t.Helper()
 	select {

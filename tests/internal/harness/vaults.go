@@ -29,13 +29,11 @@ A second line of the first paragraph, left alone.
 Last words: the harbour is quiet. 灯台 👩‍🌾 שלום
 `
 
-// ReviewNotes are the notes of reviews. The first suggestion of Apples is shown first.
 var ReviewNotes = map[string]string{
 	"Apples.md": "We sell {--one--}{++two++} apples.\n\nAnd {++green ++}pears.\n\nNo {--plums--}{++damsons++} today.\n",
 	"Bread.md":  "The {--oven--}{++kiln++} is hot.\n",
 }
 
-// Vault makes a vault in the sandbox.
 func (s *Sandbox) Vault(t *testing.T, name string, files map[string]string) string {
 	t.Helper()
 	dir := s.Mkdir(t, name)
@@ -45,7 +43,6 @@ func (s *Sandbox) Vault(t *testing.T, name string, files map[string]string) stri
 	return dir
 }
 
-// SampleVault copies the vault of the demo.
 func (s *Sandbox) SampleVault(t *testing.T) string {
 	t.Helper()
 	dir := s.Path("Garden")
@@ -55,9 +52,9 @@ func (s *Sandbox) SampleVault(t *testing.T) string {
 	return dir
 }
 
-// DocsSets returns the Markdown of the npm packages below tests/docs-sets, in a folder for each package, and one for their
-// dependencies. Texts that relayfs and ripgrep read differently are left out: with CriticMarkup, with very long lines, or
-// not UTF-8.
+// DocsSets returns the Markdown of the npm packages below tests/docs-sets, in a folder for each package and one for
+// their dependencies. It omits texts that relayfs and ripgrep read differently: texts with CriticMarkup or very long
+// lines, or not in UTF-8.
 func DocsSets(t *testing.T, s *Sandbox) (files map[string]string) {
 	t.Helper()
 	var manifest struct{ Dependencies map[string]string }

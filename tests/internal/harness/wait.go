@@ -11,16 +11,16 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// StartTimeout bounds a hang.
+// StartTimeout is the maximum wait before a test counts as hung.
 var StartTimeout = need.Scaled(30 * time.Second)
 
-// Soon bounds the time until a user's edit is visible.
+// Soon is the maximum time until a user's edit is visible.
 var Soon = need.Scaled(time.Second)
 
 var QueueTimeout = need.Scaled(2 * time.Minute)
 
-// Eventually polls until check returns nil, and returns how long it took. After within it fails the test with check's last
-// error. It pauses for as long as a check takes, or a fiftieth of the time so far if that is longer.
+// Eventually polls until check returns nil, and returns how long that took. After within it fails the test with check's
+// last error. It pauses for as long as a check takes, or a fiftieth of the elapsed time if that is longer.
 func Eventually(t *testing.T, within time.Duration, check func() error) time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -42,7 +42,7 @@ func WaitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	Eventually(t, need.Scaled(time.Minute), func() error {
 		if !ok() {
-			return fmt.Errorf("waited in vain for %s", what)
+			return fmt.Errorf("gave up waiting for %s", what)
 		}
 		return nil
 	})
@@ -59,7 +59,7 @@ func FileBecomes(t *testing.T, file, want string) {
 	})
 }
 
-// WaitForView waits until the mount shows text, which may be a moment after a failed close.
+// WaitForView waits until the mount shows text, which may take a moment after a failed close.
 func WaitForView(t *testing.T, m *Mount, name, text string) {
 	t.Helper()
 	Eventually(t, StartTimeout, func() error {

@@ -4,21 +4,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// This file lets proposals give way to what the user does in the source. A rename whose place was taken waits, and what it
-// is about is shown where the source has it. A proposal about something that is gone, or that is in use again, is dropped, and
-// the journal tells of it. TakeShift tells what has to be made known of it.
+// This file drops or blocks proposals that conflict with the user's changes in the source. A rename whose place was
+// taken is blocked, and its node is shown at its source path. A proposal whose node is gone or in use again is dropped,
+// which the journal records. TakeShift returns the changes to store and publish.
 
-// lose is withdraw for a proposal that has become pointless. Its record tells
-// where everything was, so it comes before the tree is changed.
+// lose withdraws a proposal that has become pointless and keeps its record for
+// TakeShift. Call it before the tree changes: the record has the paths of now.
 func (f *Folder) lose(p *Proposal) {
 	rec := p.record()
 	f.withdraw(p)
 	f.shift.Dropped = append(f.shift.Dropped, rec)
 }
 
-// makeRoom lets what is shown in dir under name without being there in the source
-// give way to what the source has there now. A proposed file becomes that file:
-// it is returned.
+// makeRoom removes a node that only a proposal shows in dir under name, because the
+// source has an entry there now. If that is a proposed file of the same kind, it
+// becomes the new entry, and makeRoom returns it.
 func (f *Folder) makeRoom(dir *Node, name string, kind model.NodeKind) *Node {
 	f.reveal(dir)
 	guest := dir.children[name]
@@ -37,7 +37,7 @@ func (f *Folder) makeRoom(dir *Node, name string, kind model.NodeKind) *Node {
 	return nil
 }
 
-// reveal shows a folder that was proposed to be deleted: it is in use again.
+// reveal shows dir and the folders above it again if their deletion is proposed: they are in use.
 func (f *Folder) reveal(dir *Node) {
 	for d := dir; ; d = d.parent {
 		if d.hidden() && d.pending != nil && d.pending.rec.Kind == model.ProposedDelete {
@@ -49,7 +49,7 @@ func (f *Folder) reveal(dir *Node) {
 	}
 }
 
-// sendHome drops the proposal to delete n, or blocks that to rename it, and shows n where the source has it.
+// sendHome shows n at its source path. It drops a proposal to delete n, and blocks one to rename it.
 func (f *Folder) sendHome(n *Node) {
 	at := *n.home
 	if n.shown() {
@@ -70,20 +70,21 @@ func (f *Folder) sendHome(n *Node) {
 	}
 	f.makeRoom(at.parent, at.name, n.Kind)
 	n.show(at.parent, at.name)
-	if n.shown() { // else it arrives with the folder it is in
+	if n.shown() { // else the event of its folder covers it
 		f.shift.Events = append(f.shift.Events, n.arrival()...)
 	}
 }
 
-// arrival tells of n and all that is shown below it as new. Where several places
-// are exchanged, renames one after the other would tell of states in between.
+// arrival returns events that create n and everything shown below it. When several
+// nodes exchange places, a sequence of renames would show states that never existed.
 func (n *Node) arrival() []model.Event {
 	events := []model.Event{n.event(model.EventCreated)}
 	n.walk(func(c *Node) { events = append(events, c.event(model.EventCreated)) })
 	return events
 }
 
-// outermost is the folder on the way from d up to n that has its home elsewhere.
+// outermost returns the topmost folder on the way from d up to n that is shown away
+// from its source path.
 func (d *Node) outermost(n *Node) *Node {
 	found := d
 	for ; d != n; d = d.parent {
@@ -94,9 +95,10 @@ func (d *Node) outermost(n *Node) *Node {
 	return found
 }
 
-// vanishTree takes n, which the source has no more, out of the tree, with all that
-// the source had below it, wherever that was shown. What was shown in it and has
-// its home elsewhere goes there. It tells of n unless n goes with the folder it is shown in.
+// vanishTree removes n, which the source no longer has, with everything that the source had below
+// it, wherever that is shown. Nodes from elsewhere that were shown in n are shown at their source
+// paths again. tell adds an event for n, which is not needed if the folder around n is removed,
+// too.
 func (f *Folder) vanishTree(n *Node, tell bool) {
 	for _, c := range n.sourceChildren() {
 		f.vanishTree(c, c.home != nil)
@@ -121,7 +123,6 @@ func (f *Folder) vanishTree(n *Node, tell bool) {
 	f.forget(n)
 }
 
-// forget takes n out of the tree for good.
 func (f *Folder) forget(n *Node) {
 	n.forget()
 	if n.Note != nil {
@@ -129,31 +130,31 @@ func (f *Folder) forget(n *Node) {
 	}
 }
 
-// Vanish takes n, which the source has no more, out of the tree, with all that the source
-// had below it. The next TakeShift tells of what was shown of it elsewhere, and of n itself if
-// tell is set.
+// Vanish removes n, which the source no longer has, with everything that the source had below it.
+// The next TakeShift returns the events for nodes that were shown elsewhere and, if tell is set,
+// for n.
 func (f *Folder) Vanish(n *Node, tell bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.vanishTree(n, tell)
 }
 
-// Forget takes n, in which there is nothing, out of the tree for good.
+// Forget removes n, which must be empty, from the tree for good.
 func (f *Folder) Forget(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.forget(n)
 }
 
-// Shift is what became of proposals since the last TakeShift.
+// Shift is the changes of proposals since the last TakeShift.
 type Shift struct {
 	Events  []model.Event
 	Dropped []model.ProposalRecord // as they were when they became pointless
-	Done    []string               // IDs of proposals that people did themselves
+	Done    []string               // IDs of proposals whose change users made themselves
 }
 
-// TakeShift returns what became of the Folder's proposals, for the caller to keep and to publish. Renames that were blocked and
-// can be shown are.
+// TakeShift returns the changes of the Folder's proposals, for the caller to store and publish. It also shows blocked
+// renames that are possible again.
 func (f *Folder) TakeShift() Shift {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -176,8 +177,8 @@ func (f *Folder) TakeShift() Shift {
 	return s
 }
 
-// Changed are the records of proposals that have changed since the store got them, which
-// is to get these.
+// Changed returns the records of proposals that have changed since they were stored, and marks them
+// as stored. The caller stores them.
 func (f *Folder) Changed() (list []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

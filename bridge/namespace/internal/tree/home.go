@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Stranded are those of the proposals that cannot be taken away, even if all the others
-// are: the home of what they are about is taken.
+// Stranded returns the proposals that cannot be rejected even together with all the
+// others, because the source path of their node is taken.
 func (f *Folder) Stranded(list []*Proposal) (stranded []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -16,8 +16,8 @@ func (f *Folder) Stranded(list []*Proposal) (stranded []*Proposal) {
 	return asShown.stranded(homes(list), list)
 }
 
-// Blocked are those of the proposals that the source cannot follow, even if it follows all the
-// others: something else has the name, or is in the folder that is to go.
+// Blocked returns the proposals that cannot be applied to the source even together with all the
+// others: the name is taken, or a folder to be removed is not empty.
 func (f *Folder) Blocked(list []*Proposal) (blocked []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -39,7 +39,7 @@ func notBlocked(list []*Proposal) []*Proposal {
 	return slices.DeleteFunc(slices.Clone(list), func(p *Proposal) bool { return p.rec.Blocked })
 }
 
-// homes are where the source has what the proposals have shown elsewhere: a file that is only proposed nowhere.
+// homes maps nodes to their places in the source, and a file that is only proposed to the zero home.
 func homes(list []*Proposal) placing {
 	to := make(placing)
 	for _, p := range list {
@@ -50,8 +50,7 @@ func homes(list []*Proposal) placing {
 	return to
 }
 
-// GoHome takes proposals away, none of which is Stranded: what was shown elsewhere is shown
-// where the source has it.
+// GoHome withdraws proposals that are not Stranded, and shows their nodes at their source paths.
 func (f *Folder) GoHome(list []*Proposal) []model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +68,7 @@ func (f *Folder) GoHome(list []*Proposal) []model.Event {
 	return events
 }
 
-// Return shows n, which is proposed to be deleted, again, and tells of it.
+// Return shows n, whose deletion is proposed, again, and returns the event.
 func (f *Folder) Return(n *Node) model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,18 +77,17 @@ func (f *Folder) Return(n *Node) model.Event {
 	return n.event(model.EventCreated)
 }
 
-// ErrElsewhere says that what a decision was about has changed too much since.
+// ErrElsewhere means that the node of a decision was moved or changed too much since.
 var ErrElsewhere = errors.New("cannot be taken back: it is not where the decision left it, or something else is proposed for it")
 
-// Decided is a proposal that was decided on, and what it is about as it is now.
+// Decided is a proposal that was decided on, with the present node of its subject.
 type Decided struct {
 	Rec  model.ProposalRecord
-	Node *Node // nil if it is not there
-	Dir  *Node // where it is to be shown if the decision is taken back, nil if it is not
+	Node *Node // nil if it does not exist
+	Dir  *Node // the folder in which an undo shows it, nil if there is none
 }
 
-// FindAccepted finds what an accepted proposal was about, and that the acceptance can be taken
-// back; ErrElsewhere.
+// FindAccepted finds the subject of an acceptance that can be undone; ErrElsewhere.
 func (f *Folder) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -122,8 +120,9 @@ func (f *Folder) findDecided(rec model.ProposalRecord, at string) Decided {
 	return d
 }
 
-// FindRejected finds what rejected proposals were about, those that can be proposed together
-// again, and the others. A rename that waited for its name waits again: what has the name may be among them.
+// FindRejected finds the subjects of the rejected proposals that can be pending together again, and returns
+// the other records. A rename that cannot be shown becomes blocked: another of the proposals may have its
+// name.
 func (f *Folder) FindRejected(recs []model.ProposalRecord) (found []Decided, elsewhere []model.ProposalRecord) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -150,7 +149,6 @@ func (f *Folder) FindRejected(recs []model.ProposalRecord) (found []Decided, els
 	return found, elsewhere
 }
 
-// place is where the proposal shows what it is about.
 func (d Decided) place() home {
 	if d.Dir == nil {
 		return home{}
@@ -158,7 +156,7 @@ func (d Decided) place() home {
 	return home{d.Dir, d.Rec.Name}
 }
 
-// takes says whether the proposal can be made again once all have their places.
+// takes reports whether the proposal can be pending again once all nodes have their places.
 func (to placing) takes(d Decided) bool {
 	n := d.Node
 	switch {
@@ -173,8 +171,8 @@ func (to placing) takes(d Decided) bool {
 	return guest == nil || to.has(guest)
 }
 
-// AddRejected shows proposals again that FindRejected has found together and the store has
-// again, and tells of it.
+// AddRejected adds proposals that FindRejected has found and the store has again. It shows them and
+// returns the events.
 func (f *Folder) AddRejected(found []Decided) (list []*Proposal, events []model.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -207,7 +205,7 @@ func (f *Folder) AddRejected(found []Decided) (list []*Proposal, events []model.
 	return list, events
 }
 
-// isFree says whether the source has nothing at rel, in a folder it has.
+// isFree reports whether the source has the folder of rel and nothing at rel.
 func (f *Folder) isFree(rel string) bool {
 	dir := f.lookup(string(model.Path(rel).Dir()))
 	return dir != nil && dir.Kind == model.KindDir && dir.inSource(model.Path(rel).Base()) == nil

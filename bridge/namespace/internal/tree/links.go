@@ -9,15 +9,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Symbolic links. What a link leads to has one path, one node and one document: a
-// link is shown as a link, and who is given a path follows it. So nothing of a note
-// can be there twice, and two links may lead to each other.
+// Symbolic links. The target of a link has one path, one node and one document: a link is shown as
+// a link, and path lookups follow it. So no part of a note exists twice, and two links may lead to
+// each other.
 
-// maxLinks is how many links are followed for one path, as Linux has it.
+// maxLinks is the maximum number of links on one path, as in Linux.
 const maxLinks = 40
 
-// walkTo finds a path through the links on its way, and through one at its end if
-// that is asked for; nil if nothing is there.
+// walkTo resolves a path through the links in it and, if follow is set, through a link at its end;
+// nil if nothing is there.
 func (t *Tree) walkTo(p model.Path, child func(*Node, string) *Node, follow bool) *Node {
 	left := maxLinks
 	n := t.walkOn(p, child, follow, &left)
@@ -46,7 +46,7 @@ func (t *Tree) walkOn(p model.Path, child func(*Node, string) *Node, follow bool
 	return n
 }
 
-// Follow is where the link at p leads; fs.ErrNotExist.
+// Follow returns the target path of the link at p; fs.ErrNotExist.
 func (t *Tree) Follow(p model.Path) (model.Path, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -57,23 +57,23 @@ func (t *Tree) Follow(p model.Path) (model.Path, error) {
 	return n.path(), nil
 }
 
-// leadsTo is where the link n leads from where it is shown. It is in the Folder of n,
-// whatever the link says.
+// leadsTo returns the workspace path of the target of the link n, resolved from where n is shown.
+// It is always in the Folder of n, whatever the link says.
 func (n *Node) leadsTo() model.Path {
 	top := n.Folder.Path()
 	dir := strings.TrimPrefix(string(n.parent.path()), string(top))
 	return model.Path(path.Join(string(top), path.Join("/", dir, n.link)))
 }
 
-// target is leadsTo as it is said in the folder that n is shown in: what leads upwards
-// comes first, and never leads out of the Folder, whoever follows it.
+// target returns leadsTo relative to the folder that shows n. All ".." come first, and never lead
+// out of the Folder, whoever follows the link.
 func (n *Node) target() string {
 	if n.parent == nil {
-		return n.link // nobody is shown it any more
+		return n.link // n is no longer shown
 	}
 	rel, err := filepath.Rel(filepath.FromSlash("/"+string(n.parent.path())), filepath.FromSlash("/"+string(n.leadsTo())))
 	if err != nil {
-		return n.link // two paths from the root: it cannot be
+		return n.link // impossible: both paths are absolute
 	}
 	return filepath.ToSlash(rel)
 }
@@ -89,7 +89,7 @@ func (n *Node) MayMoveTo(p model.Path) error {
 	return nil
 }
 
-// LeadsToFolder says whether there is a link at p that leads to a folder.
+// LeadsToFolder reports whether there is a link at p that leads to a folder.
 func (t *Tree) LeadsToFolder(p model.Path) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -97,10 +97,10 @@ func (t *Tree) LeadsToFolder(p model.Path) bool {
 	return n != nil && n.Kind == model.KindDir
 }
 
-// Resolve finds the path that somebody means by p: without ".md", in another Unicode
-// composition, or in another case if only one name fits. It is the path as the tree spells
-// it, through symbolic links, but through one at the end only if that is to be followed;
-// fs.ErrNotExist if nothing fits.
+// Resolve finds the path that a caller means by p: without ".md", in another Unicode composition,
+// or in another case if only one name fits. It returns the path as the tree spells it, through
+// symbolic links, but through a link at the end only if follow is set; fs.ErrNotExist if nothing
+// fits.
 func (t *Tree) Resolve(p model.Path, follow bool) (model.Path, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -114,8 +114,8 @@ func (t *Tree) Resolve(p model.Path, follow bool) (model.Path, error) {
 	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }
 
-// InAnotherCase returns another path than p and from that differs from p in the case of its last name alone, "" if nothing
-// is shown at one.
+// InAnotherCase returns a shown path, other than p and from, whose last name differs from that of p only in case, or
+// "".
 func (t *Tree) InAnotherCase(p, from model.Path) model.Path {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -133,7 +133,7 @@ func (t *Tree) InAnotherCase(p, from model.Path) model.Path {
 	return found
 }
 
-// childFold finds a name whatever the case of its letters, nil unless exactly one fits.
+// childFold finds a name in any case; nil unless exactly one fits.
 func (n *Node) childFold(name string) *Node {
 	if c := n.child(name); c != nil {
 		return c

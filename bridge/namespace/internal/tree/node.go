@@ -15,27 +15,27 @@ import (
 
 // Node is one name in the tree. The exported fields never change.
 type Node struct {
-	ID     uint64 // the same while the process lives, also over renames; over 1
+	ID     uint64 // stable in this process, also over renames; over 1
 	Kind   model.NodeKind
 	Folder *Folder    // nil for the root
 	Note   *note.Note // KindNote
 
-	name      string           // as it is shown
-	parent    *Node            // as it is shown; nil if it is not
-	home      *home            // where the source has it, nil if that is where it is shown
-	children  map[string]*Node // KindDir: what is shown in it
-	away      map[string]*Node // KindDir: what the source has in it and is not shown there
-	createdBy *model.Author    // KindDir: which agent made it, as far as that is known, nil once others have used it
+	name      string           // as shown
+	parent    *Node            // as shown; nil if not shown
+	home      *home            // place in the source, nil if n is shown there
+	children  map[string]*Node // KindDir: shown in it
+	away      map[string]*Node // KindDir: in it in the source, but not shown there
+	createdBy *model.Author    // KindDir: the agent that made it; nil if unknown, or once others have used it
 	pending   *Proposal        // to rename or delete it
-	content   *Proposal        // to make something else its content; KindFile
+	content   *Proposal        // KindFile: new content
 	mode      fs.FileMode
 	modTime   time.Time
 	size      int64  // KindFile
-	link      string // KindLink: what it says where its source has it
+	link      string // KindLink: the target in the source
 }
 
-// path is the node's place in the workspace; for one that is proposed to be
-// deleted, where people have it.
+// path returns the node's path in the workspace. For a node whose deletion is proposed it is the
+// path in the source.
 func (n *Node) path() model.Path {
 	var parts []string
 	for ; n.parent != nil; n = n.parent {
@@ -48,13 +48,13 @@ func (n *Node) path() model.Path {
 	return model.Path(strings.Join(parts, "/"))
 }
 
-// child finds a name: as it is written, or in another Unicode composition.
+// child finds a name, as written or in another Unicode composition.
 func (n *Node) child(name string) *Node {
 	if c := n.children[name]; c != nil {
 		return c
 	}
 	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return nil // there is no other composition
+		return nil // ASCII has only one composition
 	}
 	key := model.FoldName(name)
 	for have, c := range n.children {
@@ -65,7 +65,6 @@ func (n *Node) child(name string) *Node {
 	return nil
 }
 
-// newNode makes a node that is to be shown in dir.
 func newNode(dir *Node, name string, kind model.NodeKind) *Node {
 	f := dir.Folder
 	f.nextID++
@@ -116,9 +115,8 @@ func (n *Node) peoplesPath() model.Path {
 	return n.Folder.Path().Join(n.rel())
 }
 
-// usedBy tells d and the folders that it is in that the author has made, moved or
-// changed something in there; a person has no name. Who made the folders asks from
-// now on, unless that is the same one.
+// usedBy clears the creator of d, and of the folders around it, if by is another
+// author: that creator needs approval from now on. A user has no name.
 func (d *Node) usedBy(by model.Author) {
 	for ; d != nil; d = d.at().parent {
 		if d.createdBy != nil && !d.createdBy.Is(by) {
@@ -127,7 +125,8 @@ func (d *Node) usedBy(by model.Author) {
 	}
 }
 
-// creator is which agent made the folder, nobody if none is known to have.
+// creator returns the agent that made the folder, or the zero Author if that is
+// unknown.
 func (n *Node) creator() model.Author {
 	if n.createdBy == nil {
 		return model.Author{}
@@ -135,8 +134,8 @@ func (n *Node) creator() model.Author {
 	return *n.createdBy
 }
 
-// madeBy notes that agents made those of the folders that are there, if nobody knows who did: this
-// author and perhaps others.
+// madeBy records author as the creator of the folders at rels that exist and have no known creator.
+// Other agents may have made them, too.
 func (f *Folder) madeBy(rels []string, author string) {
 	for _, rel := range rels {
 		if d := f.lookup(rel); d != nil && d.creator().Name == "" {
@@ -157,28 +156,28 @@ func (n *Node) event(kind model.EventKind) model.Event {
 	return model.Event{Kind: kind, Path: n.path(), Dir: n.Kind == model.KindDir, Link: n.Kind == model.KindLink, ViewChanged: true}
 }
 
-// State is what a node is at one moment. Its Place is what a note has to know of that; the Path of a node
-// that is proposed to be deleted is where people have it.
+// State is the state of a node at one moment. Its Place is the part that a note needs. The Path of a node
+// whose deletion is proposed is its path in the source.
 type State struct {
 	note.Place
-	Dir       *Node     // the folder that it is shown in, nil if it is not shown
-	Name      string    // as it is shown
-	ShownRel  string    // where the source would have it if what is proposed for its name was done
-	Home      Target    // where the source has it, if that is elsewhere
-	Elsewhere bool      // the source has it elsewhere than it is shown, or not at all
+	Dir       *Node     // the folder that shows it, nil if it is not shown
+	Name      string    // as shown
+	ShownRel  string    // its path in the source if the proposal for its name was applied
+	Home      Target    // its place in the source, if that is elsewhere
+	Elsewhere bool      // the source has it at another place, or not at all
 	Virtual   bool      // the source does not have it; its Rel is ""
-	Hidden    bool      // it is proposed to be deleted
+	Hidden    bool      // its deletion is proposed
 	Pending   *Proposal // to rename or delete it, nil if there is none
-	Content   *Proposal // to make something else its content, nil if there is none
+	Content   *Proposal // for new content, nil if there is none
 	Mode      fs.FileMode
 	Size      int64
 	ModTime   time.Time
-	Link      string       // of a symbolic link: what it says where its source has it
-	CreatedBy model.Author // of a folder: which agent made it, as far as that is known, nobody once others have used it
-	Shows     int          // how many names are shown in it
+	Link      string       // the target in the source of a symbolic link
+	CreatedBy model.Author // the agent that made a folder; zero if unknown, or once others have used it
+	Shows     int          // number of names shown in it
 }
 
-// Place is the Place in the State of n. That of the root is zero.
+// Place returns the Place in the State of n; zero for the root.
 func (n *Node) Place() note.Place {
 	if n.Folder == nil {
 		return note.Place{}
@@ -216,14 +215,14 @@ func (n *Node) State() State {
 	return s
 }
 
-// Holds is what the source has in the folder n.
+// Holds returns the nodes that the source has in the folder n.
 func (n *Node) Holds() []*Node {
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
 	return n.sourceChildren()
 }
 
-// KindAs is what n is under another name. Only files are notes by their names.
+// KindAs returns the kind of n under another name. Only files become notes by their names.
 func (n *Node) KindAs(name string) model.NodeKind {
 	if n.Kind == model.KindDir || n.Kind == model.KindLink {
 		return n.Kind
@@ -231,7 +230,6 @@ func (n *Node) KindAs(name string) model.NodeKind {
 	return model.KindOf(name, false)
 }
 
-// Paths are those of n and of all that is shown below it.
 func (n *Node) Paths() []model.Path {
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
@@ -240,7 +238,6 @@ func (n *Node) Paths() []model.Path {
 	return list
 }
 
-// Notes are the notes that the source has at or below n.
 func (n *Node) Notes() (notes []*note.Note) {
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
@@ -258,21 +255,21 @@ func (n *Node) InSource(name string) *Node {
 	return n.inSource(name)
 }
 
-// Info describes what a path names. A list has of each only the path, the kind and the ID, and
-// of files that are no notes the time.
+// Info describes the node at a path. Lists have only the path, the kind and the ID of each node,
+// and the time of files that are not notes.
 type Info struct {
 	Path     model.Path
 	Kind     model.NodeKind
-	ID       uint64 // the same while the process lives, also over renames; over 1
-	Size     int64  // bytes of the view for a note
+	ID       uint64 // stable in this process, also over renames; over 1
+	Size     int64  // of the view for a note, in bytes
 	ModTime  time.Time
 	Mode     fs.FileMode // permission bits
-	Target   string      // of a symbolic link: what it leads to, from the folder it is shown in
+	Target   string      // target of a symbolic link, relative to the folder that shows it
 	ReadOnly bool        // a write would be refused
-	Offline  bool        // because the Folder's source is away; ReadOnly is set too
+	Offline  bool        // the Folder's source is unavailable; ReadOnly is set too
 }
 
-// Info describes what is shown at p, but for a note's size; fs.ErrNotExist.
+// Info describes the node shown at p, except for a note's size; fs.ErrNotExist.
 func (t *Tree) Info(op string, p model.Path) (*Node, Info, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -306,7 +303,7 @@ func (f *Folder) SetStamp(n *Node, stamp model.Stamp) {
 	n.update(model.SourceEntry{Mode: n.mode, Stamp: stamp})
 }
 
-// Used notes that a person decides on n, in the folders where it is and is shown.
+// Used records that a user decides on n, in its folders in the source and in those that show it.
 func (f *Folder) Used(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// home is where the source has a node that is shown elsewhere or not at all.
+// home is the place in the source of a node that is shown elsewhere or hidden.
 type home struct {
-	parent *Node // nil: a proposed file that is not in the source
+	parent *Node // nil for a proposed file that is not in the source
 	name   string
 }
 
-// inSource is what the source has in folder d under name, nil if nothing.
+// inSource returns the node that the source has in folder d under name, or nil.
 func (d *Node) inSource(name string) *Node {
 	if c := d.away[name]; c != nil {
 		return c
@@ -39,7 +39,8 @@ func (n *Node) walkSource(fn func(*Node)) {
 	}
 }
 
-// rel is where the source has n, "" if it does not and for the Folder itself.
+// rel returns the path of n in the source, "" for the Folder itself and if the source
+// does not have n.
 func (n *Node) rel() string {
 	var rel string
 	for n.Folder != nil && n != n.Folder.top {
@@ -53,7 +54,7 @@ func (n *Node) rel() string {
 	return rel
 }
 
-// at is n's home, wherever it is shown.
+// at returns the place of n in the source, even if n is shown elsewhere.
 func (n *Node) at() home {
 	if n.home != nil {
 		return *n.home
@@ -61,13 +62,13 @@ func (n *Node) at() home {
 	return home{n.parent, n.name}
 }
 
-// hidden says that n is proposed to be deleted.
+// hidden reports whether n is proposed to be deleted.
 func (n *Node) hidden() bool { return n.parent == nil && n.home != nil }
 
-// virtual says that the source does not have n.
+// virtual reports whether the source does not have n.
 func (n *Node) virtual() bool { return n.home != nil && n.home.parent == nil }
 
-// shown says whether n has a path.
+// shown reports whether n has a path in the workspace.
 func (n *Node) shown() bool {
 	for n.parent != nil {
 		n = n.parent
@@ -75,7 +76,7 @@ func (n *Node) shown() bool {
 	return n.Folder == nil
 }
 
-// hide takes n out of what is shown; its home stays where it is.
+// hide removes n from the shown tree. Its place in the source stays the same.
 func (n *Node) hide() {
 	if n.home == nil {
 		n.home = &home{n.parent, n.name}
@@ -94,7 +95,7 @@ func (d *Node) sendAway(name string, n *Node) {
 	d.away[name] = n
 }
 
-// show gives n the place name in folder d, which is free.
+// show shows n in folder d under name, which must be free.
 func (n *Node) show(d *Node, name string) {
 	n.hide()
 	n.parent, n.name = d, name
@@ -105,8 +106,8 @@ func (n *Node) show(d *Node, name string) {
 	}
 }
 
-// rehome notes that the source has n in folder d under name now. What is shown
-// stays as it is; what proposals name follows.
+// rehome records that the source now has n in folder d under name. It does not change
+// where n is shown. The paths in proposals change with it.
 func (n *Node) rehome(d *Node, name string) {
 	if was := n.rel(); was != "" {
 		defer func() {
@@ -131,7 +132,6 @@ func (n *Node) rehome(d *Node, name string) {
 	d.sendAway(name, n)
 }
 
-// forget takes n out of the tree for good.
 func (n *Node) forget() {
 	if n.parent != nil {
 		delete(n.parent.children, n.name)
@@ -150,7 +150,7 @@ func (n *Node) isIn(d *Node) bool {
 	return false
 }
 
-// lookup finds what the source has at rel, nil if nothing.
+// lookup returns the node that the source has at rel, or nil.
 func (f *Folder) lookup(rel string) *Node {
 	n := f.top
 	if rel == "" {
@@ -170,8 +170,8 @@ func (f *Folder) Lookup(rel string) *Node {
 	return f.lookup(rel)
 }
 
-// freeName is name, or a variation of it, that neither the source nor the tree
-// has in folder d.
+// freeName returns name, or a variation of it, that is free in folder d, in the source and in the
+// tree.
 func (d *Node) freeName(name string) string {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)

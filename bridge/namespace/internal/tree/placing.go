@@ -7,14 +7,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// placing is where nodes are to be that change their places together. Those that are to be
-// nowhere have the zero home.
+// placing maps nodes that change their places together to their future places. The zero
+// home removes a node.
 type placing map[*Node]home
 
-// layer is one of the two trees that a Folder has: what is shown, or what the source has.
+// layer is one of the two trees of a Folder: the shown tree or the source's.
 type layer struct {
-	at       func(d *Node, name string) *Node // nil if nothing
-	parent   func(*Node) *Node                // nil above the root, and for what is nowhere
+	at       func(d *Node, name string) *Node // or nil
+	parent   func(*Node) *Node                // nil above the root, and for a node without a place
 	children func(*Node) []*Node
 }
 
@@ -31,8 +31,7 @@ var (
 	}
 )
 
-// stranded are those of the proposals that cannot be placed as to says, even if all the others
-// are.
+// stranded returns the proposals that cannot get their places in to, even if all the others do.
 func (l layer) stranded(to placing, list []*Proposal) (stranded []*Proposal) {
 	l.drop(to)
 	for _, p := range list {
@@ -43,7 +42,7 @@ func (l layer) stranded(to placing, list []*Proposal) (stranded []*Proposal) {
 	return stranded
 }
 
-// drop takes out those that cannot be placed even if all the others are.
+// drop removes the nodes that cannot get their places even if all the others do.
 func (l layer) drop(to placing) {
 	for again := true; again; {
 		again = false
@@ -56,8 +55,8 @@ func (l layer) drop(to placing) {
 	}
 }
 
-// canGo says whether n can have its place once all the others have theirs: the name is
-// free, and the folder is there, and not in n. What is to be nowhere has to be empty.
+// canGo reports whether n can get its place once all the others have theirs: the name must be free,
+// and the folder must exist and not be in n. A node to be removed must be empty.
 func (l layer) canGo(to placing, n *Node) bool {
 	at := to[n]
 	if at.parent == nil {
@@ -69,7 +68,7 @@ func (l layer) canGo(to placing, n *Node) bool {
 	passed := map[*Node]bool{n: true}
 	for d := at.parent; ; {
 		if passed[d] {
-			return false // it would be in itself, or in a circle of others
+			return false // it would be in itself, or in a cycle of others
 		}
 		passed[d] = true
 		up := l.parent(d)
@@ -77,13 +76,12 @@ func (l layer) canGo(to placing, n *Node) bool {
 			up = to[d].parent
 		}
 		if up == nil {
-			return d.Folder == nil // the root; else a folder that is to be deleted
+			return d.Folder == nil // the root; any other d is to be deleted
 		}
 		d = up
 	}
 }
 
-// empties says whether nothing is in n once all have their places.
 func (l layer) empties(to placing, n *Node) bool {
 	for _, c := range l.children(n) {
 		if !to.has(c) {
@@ -103,7 +101,7 @@ func (to placing) has(n *Node) bool {
 	return ok
 }
 
-// show gives all nodes their places, none of which is stranded, and tells of it.
+// show moves all nodes, none of which may be stranded, to their places, and returns the events.
 func (to placing) show() []model.Event {
 	var events []model.Event
 	if len(to) == 1 {
@@ -134,7 +132,7 @@ func (to placing) show() []model.Event {
 	return events
 }
 
-// brings says whether n is shown in another of the nodes, whose arrival tells of it.
+// brings reports whether another of the nodes shows n, and so covers it with its own arrival.
 func (to placing) brings(n *Node) bool {
 	for d := n.parent; d != nil; d = d.parent {
 		if to.has(d) {

@@ -7,17 +7,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Proposal is a pending proposal and the node that it is about. Its record is
-// made anew from the node whenever the tree changes.
+// Proposal is a pending proposal with its node. Its record is computed again from the node when the
+// tree changes.
 type Proposal struct {
 	ID   string // never changes
 	Node *Node  // never changes
 
-	rec  model.ProposalRecord // paths as of the last record
-	kept model.ProposalRecord // what the Store has
+	rec  model.ProposalRecord // with the paths of the last record
+	kept model.ProposalRecord // as stored
 }
 
-// record is the proposal as it is to be kept now.
+// record returns the proposal with its present paths.
 func (p *Proposal) record() model.ProposalRecord {
 	rec := p.rec
 	rec.Rel = p.Node.rel()
@@ -28,7 +28,7 @@ func (p *Proposal) record() model.ProposalRecord {
 	return rec
 }
 
-// newPath is where a rename is to show what it is about.
+// newPath returns the path at which a rename shows, or would show, its node.
 func (p *Proposal) newPath() model.Path {
 	if !p.rec.Blocked {
 		return p.Node.path()
@@ -39,8 +39,8 @@ func (p *Proposal) newPath() model.Path {
 	return p.Node.Folder.Path().Join(p.rec.To())
 }
 
-// made are the folders that agents made, of those that the node is in or is to be in, and the
-// node itself. A person's decision does not change that.
+// made returns the folders made by agents, among the node and the folders around its present and
+// its new place. A user's decision does not change that.
 func (p *Proposal) made() (made []string) {
 	for _, d := range []*Node{p.Node, p.Node.parent} {
 		for ; d != nil; d = d.at().parent {
@@ -53,7 +53,6 @@ func (p *Proposal) made() (made []string) {
 	return made
 }
 
-// public is the record as callers see it.
 func (p *Proposal) public() model.Proposal {
 	rec := p.record()
 	pub := model.Proposal{
@@ -82,14 +81,14 @@ func (p *Proposal) Public() model.Proposal {
 	return p.public()
 }
 
-// Update has fn change the record. The next TakeShift returns it if it is to be kept again.
+// Update calls fn to change the record. Changed returns the record if it must be stored again.
 func (p *Proposal) Update(fn func(*model.ProposalRecord)) {
 	p.Node.Folder.mu.Lock()
 	defer p.Node.Folder.mu.Unlock()
 	fn(&p.rec)
 }
 
-// Kept notes that the store has the record as it is now, and returns that.
+// Kept marks the present record as stored and returns it.
 func (p *Proposal) Kept() model.ProposalRecord {
 	p.Node.Folder.mu.Lock()
 	defer p.Node.Folder.mu.Unlock()
@@ -98,9 +97,9 @@ func (p *Proposal) Kept() model.ProposalRecord {
 	return p.rec
 }
 
-// Proposals lists the proposals at or below under, in the order in which they
-// were made. One is below a folder if what it is about is there now, or is to be.
-// fs.ErrNotExist if there is nothing at under, and no proposal.
+// Proposals lists the proposals at or below under, in the order in which they were made. A proposal
+// is below a folder if its subject is there now or will be there after it is accepted.
+// fs.ErrNotExist if there is neither a node at under nor a proposal below it.
 func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -119,7 +118,7 @@ func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
 	return list, nil
 }
 
-// Pending are the pending proposals of the Folder, oldest first.
+// Pending returns the pending proposals of the Folder, oldest first.
 func (f *Folder) Pending() []*Proposal {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -132,10 +131,10 @@ func (t *Tree) HasProposals() bool {
 	return slices.ContainsFunc(t.Folders(), func(f *Folder) bool { return len(f.proposals) > 0 })
 }
 
-// Add shows a proposal, which the store has, as done, and tells what is shown then: about
-// n, or if n is nil about a new file in dir. A rename shows n in dir. What is not shown
-// stays so. A deletion takes the place of all that was proposed for n, and a content that
-// of another one, in one step: nobody sees n as it would be without either.
+// Add adds a proposal that the store has, shows it as done, and returns the events. It is about n
+// or, if n is nil, about a new file in dir. A rename shows n in dir. A node that is not shown stays
+// so. A deletion replaces all other proposals for n, and new content replaces earlier content, in
+// one step: no reader sees n without either.
 func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,8 +161,8 @@ func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model
 	return p, []model.Event{n.move(dir, rec.Name)}
 }
 
-// Show shows what the proposal, which has been made before, is about at its new place: in
-// dir as rec says, which is the record that the store has now.
+// Show shows the node of an existing proposal at its new place: in dir, as in rec, which the store
+// has.
 func (p *Proposal) Show(dir *Node, rec model.ProposalRecord) {
 	p.Node.Folder.mu.Lock()
 	defer p.Node.Folder.mu.Unlock()
@@ -178,7 +177,6 @@ func (n *Node) move(dir *Node, name string) model.Event {
 	return ev
 }
 
-// showFile makes the node of a file that the source does not have.
 func (dir *Node) showFile(rec model.ProposalRecord) *Proposal {
 	n := newNode(dir, rec.Name, model.KindFile)
 	n.home = new(home)
@@ -199,7 +197,6 @@ func (n *Node) attach(rec model.ProposalRecord) *Proposal {
 	return p
 }
 
-// withdraw forgets a proposal without showing anything.
 func (f *Folder) withdraw(p *Proposal) {
 	f.proposals = slices.DeleteFunc(f.proposals, func(x *Proposal) bool { return x == p })
 	if p.Node.pending == p {
@@ -210,7 +207,8 @@ func (f *Folder) withdraw(p *Proposal) {
 	}
 }
 
-// Withdraw forgets proposals, nil among them, without showing anything.
+// Withdraw removes proposals from the tree without changing what is shown. It ignores
+// nil.
 func (f *Folder) Withdraw(list ...*Proposal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

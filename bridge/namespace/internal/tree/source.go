@@ -7,11 +7,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// This file takes over what the source has, and has got.
-
-// put adds what a source has got from an author, with missing parents, or brings the node that
-// is there up to date. A person has no name. What is only proposed to be shown there gives way. A path whose
-// kind changed becomes a new node.
+// put adds an entry that a source has got from an author, with missing parents, or updates the existing
+// node. A user has no name. A node that only a proposal shows there makes room (makeRoom). A path whose kind
+// changed gets a new node.
 func (f *Folder) put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
 	dir := f.top
 	rel := e.Rel
@@ -47,7 +45,7 @@ func (f *Folder) putChild(dir *Node, name string, e model.SourceEntry) (*Node, b
 	return n, true
 }
 
-// PutAll adds what a scan has found, before the tree is served.
+// PutAll adds the entries of a scan, before the tree is served.
 func (f *Folder) PutAll(entries []model.SourceEntry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,8 +54,8 @@ func (f *Folder) PutAll(entries []model.SourceEntry) {
 	}
 }
 
-// Put adds what the source has got from an author; a person has no name. It says whether
-// that is new.
+// Put adds an entry that the source has got from an author, and reports whether it is new. A user
+// has no name.
 func (f *Folder) Put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,8 +67,8 @@ func (f *Folder) Put(e model.SourceEntry, by model.Author) (n *Node, created boo
 	return n, created
 }
 
-// PutHidden adds what the source has got again, without showing it: it is to be proposed
-// to be deleted.
+// PutHidden adds an entry that the source has got again, without showing it: the caller then adds a
+// proposal to delete it.
 func (f *Folder) PutHidden(e model.SourceEntry) *Node {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,7 +80,7 @@ func (f *Folder) PutHidden(e model.SourceEntry) *Node {
 	return n
 }
 
-// Placed notes that the source has the file n, which was only proposed, where it is shown.
+// Placed records that the source now has the file n, only proposed before, where it is shown.
 func (f *Folder) Placed(n *Node, stamp model.Stamp) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,21 +88,21 @@ func (f *Folder) Placed(n *Node, stamp model.Stamp) {
 	n.update(model.SourceEntry{Mode: 0o644, Stamp: stamp})
 }
 
-// Unplaced notes that the source has the file n no more: it is only proposed.
+// Unplaced records that the source no longer has the file n: it is only proposed.
 func (f *Folder) Unplaced(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n.home = new(home)
 }
 
-// Rehome notes that the source has n in that place now. What is shown stays as it is.
+// Rehome records the new place of n in the source. It does not change where n is shown.
 func (f *Folder) Rehome(n *Node, to Target) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n.rehome(to.Dir, to.Name)
 }
 
-// Moved notes that the author has moved n to that place in the source, and shows it there.
+// Moved records that the author has moved n to that place in the source, and shows it there.
 func (f *Folder) Moved(n *Node, to Target, by model.Author) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,10 +124,9 @@ func (f *Folder) PersonRemoved(n *Node) {
 	}
 }
 
-// PersonMoved notes that a person moved n to newRel in the source, over what is
-// there. If n is shown where the source had it, it is shown where the source has
-// it now. Else it stays where it was proposed to be, and the proposal is stale,
-// or done if that is where it is now.
+// PersonMoved records that a user moved n to newRel in the source, over any node there. If n is
+// shown at its place in the source, it is shown at its new place. Otherwise n stays where its
+// proposal shows it, and the proposal becomes stale, or done if that is the place where n is now.
 func (f *Folder) PersonMoved(n *Node, newRel string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,7 +159,7 @@ func (f *Folder) PersonMoved(n *Node, newRel string) {
 	}
 	f.makeRoom(parent, name, n.Kind)
 	n.rehome(parent, name)
-	f.shift.Events = append(f.shift.Events, n.move(parent, name)) // not before, since its folder may have gone home
+	f.shift.Events = append(f.shift.Events, n.move(parent, name)) // only now: its folder may have been moved by sendHome
 	if p := n.pending; p != nil && p.rec.To() == newRel {
 		f.shift.Done = append(f.shift.Done, p.rec.ID)
 		f.withdraw(p)
@@ -171,8 +168,7 @@ func (f *Folder) PersonMoved(n *Node, newRel string) {
 	}
 }
 
-// Files are the files that the source has, and those that are only proposed, whose names
-// and sizes match.
+// Files returns the files, in the source or only proposed, whose names and sizes match.
 func (f *Folder) Files(match func(name string, size int64) bool) (files []*Node) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -189,8 +185,8 @@ func (f *Folder) Files(match func(name string, size int64) bool) (files []*Node)
 	return files
 }
 
-// Overlay lays the pending proposals of earlier processes over the tree, which shows the
-// source so far. Nobody is served yet.
+// Overlay adds the pending proposals of earlier processes to the tree, which shows only the source
+// yet. The tree is not served yet.
 func (f *Folder) Overlay(recs []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -200,8 +196,8 @@ func (f *Folder) Overlay(recs []model.ProposalRecord) {
 	f.placeRestored()
 }
 
-// restoreOne attaches a proposal to its node, which leaves its place; a proposal
-// about something that is gone is dropped.
+// restoreOne attaches a proposal to its node and hides the node. A proposal whose node no longer
+// exists is dropped.
 func (f *Folder) restoreOne(rec model.ProposalRecord) {
 	kept := rec
 	n := f.lookup(rec.Rel)
@@ -211,7 +207,7 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 			return
 		}
 		n = f.lookup(rec.To())
-		rec.Stale = true // somebody else made it
+		rec.Stale = true // someone else created it
 	}
 	if n == nil || n == f.top || (n.Kind == model.KindDir) != rec.Dir || (n.Kind != model.KindFile) && rec.Kind == model.ProposedFile {
 		f.shift.Dropped = append(f.shift.Dropped, rec)
@@ -223,8 +219,8 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 	}
 }
 
-// placeRestored shows what is proposed to be renamed at its new place, all the
-// others having left theirs, or at home if there is no such place any more.
+// placeRestored shows the nodes of renames at their new places after all of them have left their
+// old ones, or at their source paths if the new place no longer exists.
 func (f *Folder) placeRestored() {
 	var homeless []*Node
 	for _, p := range f.proposals {
@@ -237,21 +233,21 @@ func (f *Folder) placeRestored() {
 			continue
 		}
 		p.Node.show(dir, p.rec.Name)
-		if p.Node.home == nil { // a person did it
+		if p.Node.home == nil { // a user did it
 			f.shift.Done = append(f.shift.Done, p.rec.ID)
 			p.Node.pending = nil
 		}
 	}
 	f.proposals = slices.DeleteFunc(f.proposals, func(p *Proposal) bool { return slices.Contains(f.shift.Done, p.ID) })
 	for _, n := range homeless {
-		if n.home != nil { // another one has not sent it home yet
+		if n.home != nil { // no other sendHome has moved it yet
 			f.sendHome(n)
 		}
 	}
 	for _, p := range slices.Clone(f.proposals) {
 		switch n := p.Node; {
 		case p.rec.Kind == model.ProposedDelete && n.hidden() && len(n.children) > 0:
-			f.sendHome(n) // people put something in
+			f.sendHome(n) // users put something in
 		case n.parent != nil:
 			f.reveal(n.parent)
 		}

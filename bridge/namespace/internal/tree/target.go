@@ -8,19 +8,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Destination is a place for something new: where it is shown, and where the source is
-// to have it. The two differ where the source still has something at the name
-// that is shown elsewhere.
+// Destination is the place of a new node: where it is shown, and its path in the source. The two
+// differ if the source has another node at the name that is shown elsewhere.
 type Destination struct {
-	Dir  *Node // nil if the folder is yet to be made, by the source
+	Dir  *Node // nil if the source has yet to create the folder
 	Name string
 	Rel  string
 }
 
-// DestinationAt finds the place for something new at p, whose folder, if it is there, is a
-// folder. If what people have there is of the same kind and proposed to be deleted, there
-// is no place: it is returned to be shown again. fs.ErrExist if the name is proposed for
-// something else.
+// DestinationAt finds the place for a new node at p, whose parent, if it exists, is a folder. If
+// the source has a node of the same kind there whose deletion is proposed, DestinationAt returns
+// that node, to be shown again, instead of a place. fs.ErrExist if a proposal has the name.
 func (t *Tree) DestinationAt(p model.Path, dir bool) (at Destination, deleted *Node, err error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -43,7 +41,7 @@ func (t *Tree) DestinationAt(p model.Path, dir bool) (at Destination, deleted *N
 	return at, nil, nil
 }
 
-// IsTaken says whether the source has something at the name of p, whose folder is shown.
+// IsTaken reports whether the source has something at the name of p, whose folder is shown.
 func (t *Tree) IsTaken(p model.Path) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -51,7 +49,6 @@ func (t *Tree) IsTaken(p model.Path) bool {
 	return dir != nil && dir.inSource(p.Base()) != nil
 }
 
-// sourcePath is where the source is to have p, some of whose folders may be missing.
 func (t *Tree) sourcePath(p model.Path) string {
 	if n := t.lookup(p); n != nil {
 		return n.rel()
@@ -59,24 +56,23 @@ func (t *Tree) sourcePath(p model.Path) string {
 	return path.Join(t.sourcePath(p.Dir()), p.Base())
 }
 
-// SourcePath is where the source has, or is to have, what is at p.
+// SourcePath returns the path of p in the source; for a new node, the path that it would get.
 func (t *Tree) SourcePath(p model.Path) string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.sourcePath(p)
 }
 
-// Target is where something that exists is to be shown.
+// Target is the place at which an existing node is to be shown.
 type Target struct {
 	Dir   *Node
 	Name  string
-	There *Node // what is shown there now, nil if nothing
+	There *Node // the node shown there now, or nil
 }
 
-// TargetAt finds the place newPath for n, which is there already or replaces what
-// is there if that is asked for. Errors: fs.ErrNotExist, model.ErrNotDir, fs.ErrExist,
-// model.ErrIsDir, model.ErrBadName for a place in n, errors.ErrUnsupported for another
-// Folder.
+// TargetAt finds the place newPath for the existing node n, which replaces the node there if
+// replace is set. Errors: fs.ErrNotExist, model.ErrNotDir, fs.ErrExist, model.ErrIsDir,
+// model.ErrBadName for a place in n, errors.ErrUnsupported for another Folder.
 func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -94,7 +90,7 @@ func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, erro
 	}
 	to := Target{dir, newPath.Base(), dir.children[newPath.Base()]}
 	if c := dir.child(newPath.Base()); c == n {
-		to.There = nil // its own name, spelt in another way
+		to.There = nil // its own name, in another spelling
 	} else if c != nil {
 		to.There = c
 	}
@@ -115,7 +111,7 @@ func (to Target) Rel() string { return path.Join(to.Dir.Place().Rel, to.Name) }
 
 func (to Target) Path() model.Path { return to.Dir.Place().Path.Join(to.Name) }
 
-// FreeBeside is a path beside what is at p that nothing has, here or in the source;
+// FreeBeside returns a path next to p that is free in the workspace and in the source;
 // fs.ErrNotExist.
 func (t *Tree) FreeBeside(p model.Path) (model.Path, error) {
 	t.mu.RLock()
@@ -127,7 +123,7 @@ func (t *Tree) FreeBeside(p model.Path) (model.Path, error) {
 	return p.Dir().Join(n.parent.freeName(p.Base())), nil
 }
 
-// Aside is where the source has n, but under a name that is free.
+// Aside returns a free name in the folder in which the source has n.
 func (n *Node) Aside() Target {
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
@@ -135,8 +131,8 @@ func (n *Node) Aside() Target {
 	return Target{Dir: at.parent, Name: at.parent.freeName(at.name)}
 }
 
-// BackTo is where the source had what the proposal is about before it was moved aside, if that
-// is free. Where it is shown it does not go back to: that is what waits for a person.
+// BackTo returns the place from which the node was moved aside, if that is free. It never returns
+// the place where the node is shown: moving there waits for a user.
 func (p *Proposal) BackTo() (to Target, ok bool) {
 	n := p.Node
 	n.Folder.mu.RLock()

@@ -13,23 +13,22 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Tree is the tree of names, or the part of it that one client reaches.
+// Tree is the tree of names, or the part of it that a restricted workspace has.
 type Tree struct {
 	*forest
 	root  *Node  // its children are the Folders within reach; they do not change once the tree is served
 	rules *Rules // for agents; nil for people
 }
 
-// forest is what all parts of a tree share.
+// forest is shared by the full tree and its restricted parts.
 type forest struct {
 	notes *note.Set
-	whole *Node // the root of the tree with every Folder
+	whole *Node // root of the tree with every Folder
 
-	mu     sync.RWMutex // protects the following, and all of Nodes, Folders and Proposals that can change
+	mu     sync.RWMutex // guards the fields below, and everything in Nodes, Folders and Proposals that can change
 	nextID uint64
 }
 
-// Backing is what a Folder is served from.
 type Backing struct {
 	Name    string
 	Source  model.Source
@@ -37,13 +36,12 @@ type Backing struct {
 	offline atomic.Bool
 }
 
-// Folder is one Folder of the tree.
 type Folder struct {
 	Backing
 	*forest
 	top       *Node
 	proposals []*Proposal // pending, oldest first
-	shift     Shift       // not known to others yet
+	shift     Shift       // not published yet
 }
 
 func New(notes *note.Set) *Tree {
@@ -56,7 +54,7 @@ func newRoot() *Node {
 	return &Node{ID: 1, Kind: model.KindDir, children: make(map[string]*Node), mode: 0o755, modTime: time.Now()}
 }
 
-// AddFolder adds an empty Folder. All are added before the tree is served.
+// AddFolder adds an empty Folder. Add all Folders before the tree is served.
 func (t *Tree) AddFolder(name string, source model.Source, store model.Store) *Folder {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,8 +68,8 @@ func (t *Tree) AddFolder(name string, source model.Source, store model.Store) *F
 	return f
 }
 
-// Within is the part of the tree with the Folders named, of those in t. For who has it
-// there is nothing else.
+// Within returns a restricted tree with the named Folders of t. Its users see no other
+// Folder.
 func (t *Tree) Within(folders ...string) *Tree {
 	part := &Tree{t.forest, newRoot(), t.rules}
 	for _, name := range folders {
@@ -103,7 +101,7 @@ func (t *Tree) Reaches(p model.Path) bool {
 	return n == nil || !t.hides(n)
 }
 
-// Reached keeps of list what lies in the Folders of t.
+// Reached returns the items of list whose paths lie in the Folders of t.
 func Reached[T any](t *Tree, list []T, at func(T) model.Path) []T {
 	if t.IsWhole() {
 		return list
@@ -111,7 +109,7 @@ func Reached[T any](t *Tree, list []T, at func(T) model.Path) []T {
 	return slices.DeleteFunc(list, func(x T) bool { return !t.Reaches(at(x)) })
 }
 
-// Folders are the Folders of t, sorted by name.
+// Folders returns the Folders of t, sorted by name.
 func (t *Tree) Folders() []*Folder {
 	var list []*Folder
 	for _, n := range t.root.sorted() {
@@ -120,7 +118,7 @@ func (t *Tree) Folders() []*Folder {
 	return list
 }
 
-// Folder is the Folder of that name, nil if there is none.
+// Folder returns the Folder with that name, or nil.
 func (t *Tree) Folder(name string) *Folder {
 	if n := t.root.children[name]; n != nil {
 		return n.Folder
@@ -128,22 +126,17 @@ func (t *Tree) Folder(name string) *Folder {
 	return nil
 }
 
-// Path is the Folder's path in the workspace.
 func (f *Backing) Path() model.Path { return model.Path(f.Name) }
 
-// Offline says whether the Folder's source is away.
 func (f *Backing) Offline() bool { return f.offline.Load() }
 
-// SetOffline notes whether the source is away.
 func (f *Backing) SetOffline(away bool) { f.offline.Store(away) }
 
-// Locked says why the Folder's source takes no changes, nil if it does.
+// ReadOnlyErr returns the reason that the source refuses changes, or nil.
 func (f *Backing) ReadOnlyErr() error { return model.ReadOnlyErrOf(f.Source) }
 
-// ReadOnly says that nothing in the Folder can be written now.
 func (f *Backing) ReadOnly() bool { return f.Offline() || f.ReadOnlyErr() != nil }
 
-// lookup finds a path, nil if nothing is there.
 func (t *Tree) lookup(p model.Path) *Node {
 	n := t.root
 	if p == "" {
@@ -160,7 +153,7 @@ func (t *Tree) lookup(p model.Path) *Node {
 	return n
 }
 
-// Find finds what is shown at p; fs.ErrNotExist.
+// Find returns the node shown at p; fs.ErrNotExist.
 func (t *Tree) Find(op string, p model.Path) (*Node, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -170,8 +163,7 @@ func (t *Tree) Find(op string, p model.Path) (*Node, error) {
 	return nil, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 }
 
-// FindNote finds the note that is shown at p; fs.ErrNotExist, model.ErrIsDir,
-// model.ErrNotNote.
+// FindNote returns the note shown at p; fs.ErrNotExist, model.ErrIsDir, model.ErrNotNote.
 func (t *Tree) FindNote(op string, p model.Path) (*note.Note, error) {
 	n, err := t.Find(op, p)
 	if err != nil {
@@ -180,8 +172,8 @@ func (t *Tree) FindNote(op string, p model.Path) (*note.Note, error) {
 	return n.asNote(op, p)
 }
 
-// Open is the current version of the note that is shown at p. Errors: those of FindNote
-// and of note.Note.Version.
+// Open returns the current version of the note shown at p. Errors: those of FindNote and of
+// note.Note.Version.
 func (t *Tree) Open(ctx context.Context, p model.Path) (*model.Version, error) {
 	n, err := t.FindNote("open", p)
 	if err != nil {
@@ -200,8 +192,8 @@ func (n *Node) asNote(op string, p model.Path) (*note.Note, error) {
 	return nil, &model.Error{Op: op, Path: p, Err: model.ErrNotNote}
 }
 
-// HiddenAt is what people have at p and is proposed to be deleted, if nothing else is
-// shown there; nil if there is no such thing.
+// HiddenAt returns the node at the source path p whose deletion is proposed, or nil if there is
+// none or another node is shown there.
 func (t *Tree) HiddenAt(p model.Path) *Node {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -215,8 +207,8 @@ func (t *Tree) HiddenAt(p model.Path) *Node {
 	return nil
 }
 
-// CheckNew refuses control characters, and what the source does not take, in the names of
-// p and of the folders above it that are not there.
+// CheckNew refuses control characters, and names that the source does not allow, in the missing
+// elements of p.
 func (t *Tree) CheckNew(op string, p model.Path) error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -261,8 +253,8 @@ func (t *Tree) List(p model.Path) ([]Info, error) {
 	return list, nil
 }
 
-// Below is everything below p, or p itself if that is not a folder, sorted by path, without sizes and modes;
-// fs.ErrNotExist.
+// Below returns everything below p, or p itself if it is not a folder, sorted by path, without sizes and
+// modes; fs.ErrNotExist.
 func (t *Tree) Below(p model.Path) ([]Info, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -284,10 +276,9 @@ func (t *Tree) Below(p model.Path) ([]Info, error) {
 	return all, nil
 }
 
-// Counts says how much is shown in a Folder, and how much waits.
 type Counts struct {
 	Notes, Files, Proposals int
-	Changed                 time.Time // the newest modification time known
+	Changed                 time.Time // the newest known modification time
 }
 
 // CountNotes is how many notes are shown in the Folder, to people.

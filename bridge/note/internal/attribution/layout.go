@@ -10,7 +10,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Known finds the marks of raw, whose identities are u, that records tell of: all of the opener is of one.
+// Known finds the marks of raw, whose identities are u, that records confirm: every character of their opener was
+// written as markup.
 func Known(raw string, u Units) diffwrap.Known {
 	if u.facts == nil {
 		return diffwrap.Known{}
@@ -31,7 +32,8 @@ func Known(raw string, u Units) diffwrap.Known {
 	return diffwrap.KnownAt(known)
 }
 
-// AddedBehind says whether an agent put the text from one position to another behind the text before it.
+// AddedBehind reports whether agents added the text from from to to after the text before it, in other changes than
+// that text.
 func (x *Layout) AddedBehind(from, to int) bool {
 	writerAt := func(pos int) (w *Writer) {
 		x.Facts(pos, pos+1, func(_ int, _ model.IDRun, is *Fact) { w = is.By })
@@ -46,8 +48,8 @@ func (x *Layout) AddedBehind(from, to int) bool {
 	return true
 }
 
-// writerIn is who made the newest change, of an agent or not, that wrote something of the text from one position to another, nil if
-// none is known.
+// writerIn returns the writer of the newest change, by an agent or not, that wrote some of the text between two
+// positions; nil if none is known.
 func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
 	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
 		if w := is.By; w != nil && w.MakesMarks() == agents && (newest == nil || w.order > newest.order) {
@@ -57,18 +59,15 @@ func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
 	return newest
 }
 
-// owner is what is known of one mark of a text.
 type owner struct {
-	Is     *Suggestion // nil if no record tells of it
-	by     *Writer     // who wrote in it last, if there is no suggestion
-	whole  string      // the author of all of it that can be proposed; "" for several, or nobody known
+	Is     *Suggestion // nil if no record has it
+	by     *Writer     // last writer in the mark, if there is no suggestion
+	whole  string      // author of all its text that can be proposed; "" if several or unknown
 	agents bool        // an agent made it
 }
 
-// IsAgents says whether an agent made the mark.
 func (o *owner) IsAgents() bool { return o.agents }
 
-// Author is whose the mark is.
 func (o *owner) Author() string {
 	switch {
 	case o.Is != nil:
@@ -79,7 +78,7 @@ func (o *owner) Author() string {
 	return ""
 }
 
-// Layout is a raw text by its marks and what the table knows of them.
+// Layout is a raw text with its marks and their attribution.
 type Layout struct {
 	*Table
 	Units
@@ -87,15 +86,15 @@ type Layout struct {
 	Known     diffwrap.Known // marks of Raw
 	Marks     []diffwrap.Mark
 	Text      []diffwrap.Content
-	Furniture []diffwrap.Span // what is neither
-	Owners    []owner         // of marks
-	Places    []PlacedText    // of text, in UTF-16 units
-	edges     []PlacedText    // of marks, in UTF-16 units
+	Furniture []diffwrap.Span // neither marks nor text
+	Owners    []owner         // by mark
+	Places    []PlacedText    // by text, in UTF-16 units
+	edges     []PlacedText    // by mark, in UTF-16 units
 }
 
 type PlacedText struct{ From, To int }
 
-// LayOut reads raw, whose identities are u, and whose known marks are known.
+// LayOut parses raw, whose identities are u, and whose known marks are known.
 func (t *Table) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
 	x := &Layout{Table: t, Units: u, Raw: raw, Known: known.Read(raw)}
 	x.Marks, x.Text, x.Furniture = x.Known.Layout(raw)
@@ -118,8 +117,8 @@ func (t *Table) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
 	return x
 }
 
-// place finds the places of the texts from the one at next on that end before an offset,
-// and returns the first one that does not.
+// place computes the places of the texts from index next on that end at or before offset end. It returns the index of
+// the first text after them.
 func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
 	for ; next < len(x.Text) && x.Text[next].End <= end; next++ {
 		x.Places[next].From = cursor.PosAt(x.Text[next].Start)
@@ -128,12 +127,11 @@ func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
 	return next
 }
 
-// MarkEdge is the length of a mark's delimiters.
 const MarkEdge = len("{++")
 
-// ownerOf finds whose mark k is, whose contents are those from first to last.
+// ownerOf attributes mark k, whose contents have the indexes first to last.
 func (x *Layout) ownerOf(k, first, last int) (o owner) {
-	turns, author := 0, "" // how often another one follows, and the last of them
+	turns, author := 0, "" // turns counts the changes of author; author is the last one
 	by := func(name string) {
 		if turns == 0 || name != author {
 			turns++
@@ -154,7 +152,7 @@ func (x *Layout) ownerOf(k, first, last int) (o owner) {
 			}
 		})
 	}
-	theirs := 0 // of delimiters: a saved file may keep one, or a brace, of another mark
+	theirs := 0 // delimiter units by agents: a saved file may keep one delimiter, or a brace, of another mark
 	edge := func(from, to int) {
 		x.Facts(from, to, func(_ int, r model.IDRun, is *Fact) {
 			if is.By.MakesMarks() {
@@ -217,7 +215,7 @@ func (x *Layout) apart() (edits []diffwrap.Edit) {
 	return edits
 }
 
-// Waiting are the suggestions as they stand, by place.
+// Waiting returns the pending suggestions, by place.
 func (x *Layout) Waiting() (list []model.MadeMark) {
 	made := make(map[*Suggestion]int)
 	put := func(s *Suggestion, at model.IDRun, added bool) {
@@ -248,13 +246,13 @@ func (x *Layout) Waiting() (list []model.MadeMark) {
 	return list
 }
 
-// MarksIn says whether raw may have suggestions, comments, or what is left of them.
+// MarksIn reports whether raw may have suggestions, comments, or remains of them.
 func MarksIn(raw string) bool {
 	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
 }
 
-// Separated are the edits that take out of agents' marks what people typed there, and delimiters of agents that mark nothing, and the
-// layout of the text that they lead to.
+// Separated returns the edits that move users' text out of agents' marks and remove agents' torn delimiters. It also
+// returns the layout of the resulting text.
 func (t *Table) Separated(raw string, known diffwrap.Known, u Units) ([]diffwrap.Edit, *Layout) {
 	if t.silent() || !MarksIn(raw) {
 		return nil, t.LayOut(raw, known, u)
@@ -275,7 +273,7 @@ func (t *Table) Separated(raw string, known diffwrap.Known, u Units) ([]diffwrap
 	return edits, t.LayOut(marked, Known(marked, in), in)
 }
 
-// Waiting are the parts of a run that suggestions are about.
+// Waiting returns the parts of a run with a pending suggestion.
 func (t *Table) Waiting(r model.IDRun) (list []model.IDRun) {
 	t.Each(r, func(part model.IDRun, is *Fact) {
 		if is.Pending(false) != nil || is.Pending(true) != nil {
@@ -285,14 +283,14 @@ func (t *Table) Waiting(r model.IDRun) (list []model.IDRun) {
 	return list
 }
 
-// Delimits says whether all of a delimiter was written by agents, or is torn.
+// Delimits reports whether agents wrote all of the delimiter r, or it is torn.
 func (t *Table) Delimits(r model.IDRun) bool {
 	all := true
 	t.Each(r, func(_ model.IDRun, is *Fact) { all = all && (is.By.MakesMarks() || is.Torn) })
 	return all
 }
 
-// Torn are the delimiters of agents in a text that mark nothing.
+// Torn returns the torn delimiters of agents in a text: those that mark nothing.
 func (t *Table) Torn(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
 	if !t.torn {
 		return nil
@@ -311,7 +309,6 @@ func (t *Table) Torn(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
 	return list
 }
 
-// MarkAt is the mark that starts at an offset, nil if none does.
 func (x *Layout) MarkAt(start int) (k int, ok bool) {
 	return slices.BinarySearchFunc(x.Marks, start, func(m diffwrap.Mark, at int) int { return m.Start - at })
 }

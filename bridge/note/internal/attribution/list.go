@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// List are the suggestions of a note at p.
 func (x *Layout) List(p model.Path) []model.Suggestion {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {
@@ -37,23 +36,22 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 	return list
 }
 
-// tell says whose the suggestion is, unless its mark does.
+// tell sets the attribution of the suggestion, unless its mark has an author.
 func (w *Writer) tell(s *model.Suggestion) {
 	if s.Author == "" && w != nil {
 		s.Author, s.Session, s.Time, s.Proposal = w.author, w.session, w.time, w.proposal
 	}
 }
 
-// suggestionID names a suggestion that no record tells of by its text, and among equal ones by
-// the identity of its first character: so it keeps its name while text around it
-// changes, and once it is decided no other gets that name.
+// suggestionID makes an ID for a suggestion without a record, from its text and, among equal ones, the identity of
+// its first character. So the ID does not depend on the surrounding text, and no later suggestion gets the same ID.
 func suggestionID(s *model.Suggestion) string {
 	return shortSum("%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, s.Anchor)
 }
 
-// anchor names the character at the UTF-16 position pos. A note that was never
-// written through relayfs has no document yet. The first record of its document
-// will insert the whole text, in order; so the place in it is a name that stays.
+// anchor names the character at the UTF-16 position pos. A note that was never written through relayfs has no
+// document yet. The first record of its document will insert the whole text in order, so the position in it is a
+// stable name.
 func (x *Layout) anchor(pos int) string {
 	i := x.run(pos)
 	if i == len(x.Runs) {
@@ -67,7 +65,6 @@ func (x *Layout) anchor(pos int) string {
 	return fmt.Sprintf("%d:%d", id.Client, id.Clock)
 }
 
-// Renamed are the suggestions of a note that is at p now.
 func Renamed(list []model.Suggestion, p model.Path) []model.Suggestion {
 	out := make([]model.Suggestion, len(list))
 	for i, s := range list {
@@ -80,7 +77,8 @@ func Renamed(list []model.Suggestion, p model.Path) []model.Suggestion {
 	return out
 }
 
-// comments lists those of agents that wait for a person, and not for the decision on a suggestion.
+// comments lists the agents' comments that await a decision of their own. Those that a decision on a suggestion
+// removes are not among them.
 func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list []model.Suggestion) {
 	comments := x.Known.Comments(x.Raw)
 	if len(comments) == 0 {
@@ -100,8 +98,7 @@ func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list
 	return list
 }
 
-// commentAt is the agent's comment that all characters from one position to another are
-// of, nil if there is none.
+// commentAt returns the agent's comment that has all characters between two positions, nil if there is none.
 func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 	whole := true
 	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
@@ -115,7 +112,7 @@ func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 	return m
 }
 
-// OutcomeOf is the last decision on a suggestion of the text, nil if there is none that counts.
+// OutcomeOf returns the last decision that counts on a suggestion of the text, or nil.
 func (x *Layout) OutcomeOf(s diffwrap.Suggestion) (out *Outcome) {
 	if k, ok := x.MarkAt(s.Start); ok {
 		x.Facts(x.edges[k].From, x.edges[k].To, func(_ int, _ model.IDRun, is *Fact) {

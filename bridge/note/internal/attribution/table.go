@@ -11,43 +11,44 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Table is what the records of a document did to its characters. Each record is added once, in the order of the log, so a process that
-// has just started has the table of one that runs. Characters go by their first identities: what was brought back or moved is what it was.
+// Table is the fold of a document's records over its characters. Records are added in the order of the log, so a
+// restarted process computes the same table. Characters are keyed by their original identities: restored or moved
+// text keeps its facts.
 type Table struct {
-	UpTo   uint64             // the last record's number
-	Breaks []model.DecidedRun // line breaks behind front matter that decisions took away
+	UpTo   uint64             // sequence number of the last record
+	Breaks []model.DecidedRun // line breaks after front matter that decisions removed
 
 	first    *model.Record
 	order    uint64 // how many records there were: their numbers have no order where some are other machines'
 	facts    model.Ranges[*Fact]
 	byID     map[string]*Suggestion
 	alias    model.Ranges[origin]
-	torn     bool                     // a delimiter is
-	rejected model.Ranges[*rejection] // what stayed where something was rejected, or stands beside that
+	torn     bool                     // there is a torn delimiter
+	rejected model.Ranges[*rejection] // characters that a rejection kept, or next to rejected text
 
 	rejections []*rejection
 }
 
-// Fact is what is known of a character. It never changes: a record that tells something else makes another one.
+// Fact is the attribution of a character. It is immutable: a record that changes it creates another Fact.
 type Fact struct {
-	By     *Writer // nil for people, as far as is known
-	Ins    Atom    // of nothing if nobody proposed the character
+	By     *Writer // nil for users, or if unknown
+	Ins    Atom    // zero if nobody proposed the character
 	Dels   []Atom
-	Syntax bool // a delimiter of a mark that relayfs wrote, or a comment
+	Syntax bool // part of a mark or comment that relayfs wrote
 	Torn   bool // no text: a delimiter that marks nothing, or see refuse
-	Dead   bool // a person typed it in the place of a suggestion that waits again
+	Dead   bool // a user typed it instead of a suggestion that is pending again
 	Older  bool // of a comment: it was there before the suggestion beside it
-	Undone bool // an undo took it away or left it away, not people
+	Undone bool // an undo removed it or did not restore it; users did not delete it
 }
 
-// Atom is the part of a suggestion in one character.
+// Atom is one character's part of a suggestion.
 type Atom struct {
 	Of     *Suggestion
 	Status Status
-	by     uint64 // the number of the record that decided
+	by     uint64 // sequence number of the deciding record
 }
 
-// Status is what became of an Atom.
+// Status is the state of an Atom.
 type Status uint8
 
 const (
@@ -56,7 +57,7 @@ const (
 	Rejected
 )
 
-// Suggestion is what one write proposes in one place.
+// Suggestion is the proposal of one write at one place.
 type Suggestion struct {
 	ID string
 	*Writer
@@ -68,21 +69,20 @@ type Suggestion struct {
 	refused  bool
 }
 
-// Outcome is what a person made of a suggestion.
+// Outcome is a user's decision on a suggestion.
 type Outcome struct {
 	Verdict  model.Verdict
 	Reason   string
 	Comments []string
 }
 
-// made is the suggestion for a record, without its text.
+// made returns the suggestion as a mark of a record, without its text.
 func (s *Suggestion) made() model.MadeMark {
 	return model.MadeMark{
 		ID: s.ID, Author: s.author, Session: s.session, Time: s.time, Proposal: s.proposal, Comment: s.Comment,
 	}
 }
 
-// Writer is who made a change.
 type Writer struct {
 	author, session, proposal string
 	time                      time.Time
@@ -91,10 +91,10 @@ type Writer struct {
 	printed                   bool   // it wrote agents' marks anew
 }
 
-// MakesMarks says whether the marks that it wrote are agents'.
+// MakesMarks reports whether marks that w wrote count as agents' marks.
 func (w *Writer) MakesMarks() bool { return w != nil && (w.agent || w.printed) }
 
-// Pending is the suggestion that waits for a decision on the character, to add or to delete it; nil if none does.
+// Pending returns the pending suggestion to add or delete the character, nil if none.
 func (f *Fact) Pending(deleted bool) *Suggestion {
 	if !deleted && f.Ins.Status == Pending {
 		return f.Ins.Of
@@ -109,7 +109,7 @@ func (f *Fact) Pending(deleted bool) *Suggestion {
 
 func isPending(a Atom) bool { return a.Status == Pending }
 
-// Shown says whether the original and the accepted view have the character, if it is not deleted.
+// Shown reports whether the original (o) and the accepted (a) view have the character, if it is not deleted.
 func (f *Fact) Shown() (o, a bool) {
 	o, a = true, true
 	if s := f.Ins.Of; s != nil && !s.Comment {
@@ -129,8 +129,8 @@ func statusOf(role model.Role) Status {
 	return Rejected
 }
 
-// Decided is the fact after a decision on s, by the record with that number. That the character was seen then outweighs what was known:
-// people take marks off by hand, and restore files.
+// Decided returns the fact after a decision on s by record seq. The decision overrides the fact, because users remove
+// marks by hand and restore files: it shows the state that the character was in.
 func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 	now := Atom{s, statusOf(role), seq}
 	switch role {
@@ -157,7 +157,7 @@ func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 	return f
 }
 
-// Again is the fact after the decision by that record is taken back.
+// Again returns the fact after an undo of the decision by record seq.
 func (f Fact) Again(role model.Role, seq uint64) Fact {
 	switch role {
 	case model.TypedInstead:
@@ -175,12 +175,12 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 				rest = append(rest, d)
 			}
 		}
-		f.Dels = append(again, rest...) // the mark is of what waited already
+		f.Dels = append(again, rest...) // the mark belongs to the last pending one
 	}
 	return f
 }
 
-// settled is the fact if nothing waits.
+// settled returns the fact without pending parts.
 func (f Fact) settled() Fact {
 	if f.Ins.Status == Pending {
 		f.Ins = Atom{}
@@ -189,7 +189,6 @@ func (f Fact) settled() Fact {
 	return f
 }
 
-// NewTable is the table after records.
 func NewTable(records []model.Record) *Table {
 	t := &Table{facts: make(model.Ranges[*Fact]), byID: make(map[string]*Suggestion), alias: make(model.Ranges[origin]), rejected: make(model.Ranges[*rejection])}
 	for i := range records {
@@ -198,7 +197,6 @@ func NewTable(records []model.Record) *Table {
 	return t
 }
 
-// Add takes in the next record.
 func (t *Table) Add(rec *model.Record) {
 	if t.first == nil {
 		t.first = &model.Record{Author: rec.Author, Proposal: rec.Proposal, Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
@@ -211,7 +209,7 @@ func (t *Table) Add(rec *model.Record) {
 	switch {
 	case rec.Author != "" || rec.Proposal != "":
 		t.facts.Set(own, &Fact{By: w, Syntax: !rec.Direct})
-	case d != nil: // it may cut marks at what people typed in them
+	case d != nil: // a decision may split marks at text that users typed in them
 		t.facts.Set(own, &Fact{Syntax: true})
 	}
 	t.addMoved(rec.Returned)
@@ -278,7 +276,7 @@ func (t *Table) refuse(s *Suggestion, seq uint64) {
 	}
 }
 
-// made is the suggestion that the mark with that number of a record is of.
+// made returns the suggestion of the mark with index i in a record.
 func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 	m := &rec.Marks[i]
 	s := t.byID[m.ID]
@@ -293,7 +291,6 @@ func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 	return s
 }
 
-// decide takes in a decision, or that one is taken back.
 func (t *Table) decide(rec *model.Record, w *Writer) {
 	d := rec.Decision
 	w.printed = len(d.Items) == 0 || slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author != "" })
@@ -304,7 +301,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 			t.update([]model.IDRun{run.At}, func(f Fact) Fact { f.Undone = true; return f })
 		}
 		t.update(d.Plain, func(f Fact) Fact {
-			if f.Ins.Of != nil && f.Ins.Of.Comment { // it may wait where it stands
+			if f.Ins.Of != nil && f.Ins.Of.Comment { // it may be pending where it is
 				return f
 			}
 			return f.settled()
@@ -344,7 +341,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 	}
 }
 
-// decided is the suggestion of a run of a decision. Nothing but the decision tells of a person's.
+// decided returns the suggestion of a run of a decision. A user's suggestion has no other record than the decision.
 func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Record) *Suggestion {
 	if run.Mark >= len(d.Marks) {
 		return nil
@@ -361,9 +358,9 @@ func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Reco
 	return s
 }
 
-// update changes the facts of characters, whatever they are called now.
+// update changes the facts of characters, under their original identities.
 func (t *Table) update(runs []model.IDRun, f func(Fact) Fact) {
-	var was, is *Fact // equal facts stay one
+	var was, is *Fact // equal facts are shared
 	for _, r := range runs {
 		for _, first := range t.Firsts(r) {
 			var parts []model.Told[*Fact]
@@ -384,9 +381,9 @@ func (t *Table) update(runs []model.IDRun, f func(Fact) Fact) {
 	}
 }
 
-var noFact Fact // of a person's text
+var noFact Fact // of users' text
 
-// Each calls f for the parts of r and what is known of each.
+// Each calls f for the parts of r, with the fact of each.
 func (t *Table) Each(r model.IDRun, f func(part model.IDRun, is *Fact)) {
 	t.EachFirst(r, func(now, first model.IDRun, _ uint64) {
 		t.facts.Each(first, func(part model.IDRun, is *Fact, ok bool) {
@@ -398,7 +395,7 @@ func (t *Table) Each(r model.IDRun, f func(part model.IDRun, is *Fact)) {
 	})
 }
 
-// At is what is known of the first character of r.
+// At returns the fact of r's first character.
 func (t *Table) At(r model.IDRun) (is *Fact) {
 	t.Each(r.Part(0, 1), func(_ model.IDRun, f *Fact) { is = f })
 	return is
@@ -409,13 +406,13 @@ func shortSum(format string, args ...any) string {
 	return hex.EncodeToString(sum[:5])
 }
 
-// silent says that nobody but people are known to have written in the document.
+// silent reports whether only users are known to have written in the document.
 func (t *Table) silent() bool { return t == nil || len(t.facts) == 0 }
 
-// origin tells of later identities which the first ones are, and since which record.
+// origin maps later identities to the original ones; since is the record that gave the later ones.
 type origin struct{ client, shift, since uint64 }
 
-// addMoved notes which identities a record has given to text that had others.
+// addMoved stores the new identities that a record gave to text.
 func (t *Table) addMoved(moved []model.Revival) {
 	for _, r := range moved {
 		done := uint64(0)
@@ -442,13 +439,11 @@ func (t *Table) EachFirst(r model.IDRun, f func(part, first model.IDRun, since u
 	})
 }
 
-// Firsts are the first identities that the characters had.
 func (t *Table) Firsts(r model.IDRun) (list []model.IDRun) {
 	t.EachFirst(r, func(_, first model.IDRun, _ uint64) { list = append(list, first) })
 	return list
 }
 
-// FirstRuns are the first identities of a text.
 func (t *Table) FirstRuns(runs []ycrdt.Run) []ycrdt.Run {
 	if len(t.alias) == 0 {
 		return runs
@@ -462,7 +457,7 @@ func (t *Table) FirstRuns(runs []ycrdt.Run) []ycrdt.Run {
 	return out
 }
 
-// Bytes is about how much memory the table takes, if each range has a fact of its own.
+// Bytes returns the approximate memory of the table, if each range has its own fact.
 func (t *Table) Bytes() int {
 	if t == nil {
 		return 0

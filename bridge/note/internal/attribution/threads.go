@@ -9,10 +9,10 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file tells of the comments in a note: who wrote them, which suggestion they are
-// about, and which suggestion answers a rejection.
+// This file attributes the comments in a note: their authors, the suggestions that they are about, and the
+// suggestions that answer a rejection.
 
-// Threads are the threads of a note at p, of which list are the suggestions.
+// Threads returns the threads of a note at p with the suggestions list.
 func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 	threads := x.Known.Threads(x.Raw)
 	if len(threads) == 0 {
@@ -39,12 +39,11 @@ func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 	return out
 }
 
-// threadID names a thread by its first comment, as suggestionID does a suggestion.
+// threadID makes an ID from the first comment of a thread, as suggestionID does from a suggestion.
 func threadID(t *model.Thread) string {
 	return shortSum("thread\x00%s\x00%s\x00%s", t.Path, t.Comments[0].New, t.Anchor)
 }
 
-// RenamedThreads are the threads of a note that is at p now.
 func RenamedThreads(list []model.Thread, p model.Path) []model.Thread {
 	out := make([]model.Thread, len(list))
 	for i, t := range list {
@@ -55,7 +54,7 @@ func RenamedThreads(list []model.Thread, p model.Path) []model.Thread {
 	return out
 }
 
-// waitingIn are the ids of the comments that wait for a person.
+// waitingIn returns the IDs of the pending comments.
 func waitingIn(list []model.Suggestion) map[string]bool {
 	ids := make(map[string]bool)
 	for _, s := range list {
@@ -66,7 +65,7 @@ func waitingIn(list []model.Suggestion) map[string]bool {
 	return ids
 }
 
-// boundaries are suggestions by the offsets at which their marks begin and end.
+// boundaries maps the offsets where marks begin and end to their suggestions.
 type boundaries struct{ starts, ends map[int]*model.Suggestion }
 
 func boundariesOf(list []model.Suggestion) boundaries {
@@ -79,7 +78,8 @@ func boundariesOf(list []model.Suggestion) boundaries {
 	return x
 }
 
-// newest is when the author of s last proposed something where s and the thread about it stand: s, or what touches them.
+// newest returns the time of the last proposal of s's author next to s and its thread: s itself, or an adjacent
+// suggestion.
 func (x boundaries) newest(s *model.Suggestion, thread diffwrap.Span) time.Time {
 	newest := s.Time
 	for _, at := range append(slices.Clip(s.Stretches()), thread) {
@@ -92,7 +92,8 @@ func (x boundaries) newest(s *model.Suggestion, thread diffwrap.Span) time.Time 
 	return newest
 }
 
-// isAnswered says whether what the author last proposed is newer than what others have said about it.
+// isAnswered reports whether the author's newest proposal is newer than the last comment by anyone
+// else.
 func isAnswered(remarks []model.Remark, author string, newest time.Time) bool {
 	answered := false
 	for _, r := range remarks {
@@ -103,7 +104,7 @@ func isAnswered(remarks []model.Remark, author string, newest time.Time) bool {
 	return answered
 }
 
-// remark tells who wrote a comment: as it says itself, or as the records do if one wrote all of it.
+// remark attributes a comment: to the author in its text, or to the recorded author of all its characters.
 func (x *Layout) remark(c diffwrap.Suggestion, from, to int, waiting map[string]bool) model.Remark {
 	r := model.Remark{Suggestion: c}
 	if m := x.commentAt(from, to); m != nil && waiting[m.ID] {
@@ -126,13 +127,13 @@ func (x *Layout) remark(c diffwrap.Suggestion, from, to int, waiting map[string]
 	return r
 }
 
-// standing is a comment that was there before a write.
+// standing is a comment that existed before a write.
 type standing struct {
-	mark   int  // that it hangs on, -1 for none
-	remark bool // it is about that
+	mark   int  // mark that it is attached to, -1 for none
+	remark bool // it is about that mark
 }
 
-// commentsBefore are the comments, deleted ones too, by the places at which they begin.
+// commentsBefore returns the comments, deleted ones too, by their start offsets.
 func (x *Layout) commentsBefore() map[int]standing {
 	places := make(map[int]standing)
 	for _, c := range x.Text {
@@ -155,7 +156,7 @@ func (x *Layout) commentsBefore() map[int]standing {
 	return places
 }
 
-// alongWith are the places of the comments that a decision on their suggestion takes along.
+// alongWith returns the start offsets of the comments that are removed with a decision on their suggestion.
 func (x *Layout) alongWith(suggestions []diffwrap.Suggestion) map[int]bool {
 	places := make(map[int]bool)
 	cursor := textmerge.NewCursor(x.Raw)
@@ -181,7 +182,7 @@ type rejection struct {
 	undone bool
 }
 
-// addRejected notes where a decision has rejected something, or that a rejection was taken back.
+// addRejected records the places of a decision's rejections, or that a rejection was undone.
 func (t *Table) addRejected(rec *model.Record) {
 	d := rec.Decision
 	if d.Verdict == model.Undone {
@@ -217,7 +218,8 @@ func (t *Table) addRejected(rec *model.Record) {
 	}
 }
 
-// answered is the newest rejection, before s was proposed, of what its author had proposed where it stands, nil if there is none.
+// answered returns the newest rejection of a suggestion by s's author at this place, from before s was proposed; nil
+// if there is none.
 func (x *Layout) answered(at *model.Suggestion, s *Suggestion) *model.Rejection {
 	if len(x.rejected) == 0 {
 		return nil
@@ -242,6 +244,6 @@ func (x *Layout) answered(at *model.Suggestion, s *Suggestion) *model.Rejection 
 	if newest == nil {
 		return nil
 	}
-	answer := newest.Rejection // the table's own may be taken back while this is read
+	answer := newest.Rejection // a copy: the table may change while the caller reads it
 	return &answer
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Units are the identities of a text by place.
+// Units maps positions of a text to identities.
 type Units struct {
 	Runs   []ycrdt.Run
 	starts []int   // UTF-16 positions at which the runs begin
@@ -45,7 +45,7 @@ func (u *Units) add(pos int, run ycrdt.Run, is *Fact) (end int) {
 	return pos + run.Len
 }
 
-// run is the index of the run with the UTF-16 position pos, len(u.runs) if there is none.
+// run returns the index of the run at the UTF-16 position pos, len(u.Runs) if none.
 func (u *Units) run(pos int) int {
 	const steps = 4 // who reads a text asks for one place after another
 	has := func(i int) bool { return u.starts[i] <= pos && pos < u.starts[i]+u.Runs[i].Len }
@@ -66,7 +66,7 @@ func (u *Units) run(pos int) int {
 	return i
 }
 
-// Each calls f for the runs of the units from one position to another, with their position.
+// Each calls f for the runs between two positions, with their start.
 func (u *Units) Each(from, to int, f func(pos int, r model.IDRun)) {
 	u.Facts(from, to, func(pos int, r model.IDRun, _ *Fact) { f(pos, r) })
 }
@@ -85,7 +85,7 @@ func (u *Units) Facts(from, to int, f func(pos int, r model.IDRun, is *Fact)) {
 	}
 }
 
-// Resolve names by identity what is named by place.
+// Resolve converts a range of positions to identities.
 func (u *Units) Resolve(r model.IDRun) (out []model.IDRun) {
 	if r.Client != 0 || r.Len == 0 {
 		return []model.IDRun{r}

@@ -9,12 +9,11 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Two mounts of one server that write or decide at the same moment may leave the marks of one around, inside of or
-// in part beside those of the other. What each character is in is known, so the marks are written again from that.
+// Two mounts of one server that write or decide concurrently may nest or interleave their marks. The fact of each
+// character says which mark it belongs to, so the marks are rewritten from the facts.
 
-// delimiter is a delimiter of a mark that a program wrote.
 type delimiter struct {
-	at    int // offset
+	at    int
 	opens bool
 	char  byte
 }
@@ -32,7 +31,7 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 		default:
 			continue
 		}
-		// A change may make one of a delimiter and of a character of the text that it replaces.
+		// A change may form a delimiter from one of its characters and one of the text that it replaces.
 		from, whole, some := cursor.PosAt(at), true, false
 		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRun, is *Fact) {
 			whole, some = whole && (is.isSyntax() || is.By.MakesMarks()) && !is.Torn, some || is.isSyntax()
@@ -42,7 +41,7 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 			at += MarkEdge - 1
 		}
 	}
-	// A mark of which a person has written one delimiter is a mark, too.
+	// A pair of delimiters counts as a mark even if a user wrote one of them.
 	at := make(map[int]bool, len(list))
 	for _, d := range list {
 		at[d.at] = true
@@ -77,11 +76,11 @@ func strays(raw string, u Units, spans []diffwrap.Span) (edits []diffwrap.Edit) 
 	return edits
 }
 
-// isSyntax says whether a program wrote the character as that of a mark, and not as a comment's.
+// isSyntax reports whether a program wrote the character as part of a mark, not of a comment.
 func (f *Fact) isSyntax() bool { return f.Syntax && f.Ins.Of == nil }
 
-// Untangled returns the edits of raw, whose known marks and identities are given, that write tangled marks again, and take
-// out delimiters that belong to none.
+// Untangled returns the edits of raw that rewrite tangled marks and remove unmatched delimiters. known and u are
+// raw's known marks and identities.
 func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
 	if t.silent() {
 		return nil
@@ -139,9 +138,9 @@ func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.
 	return edits
 }
 
-// rewritten returns the edits that write the marks from one offset to another again.
+// rewritten returns the edits that rewrite the marks between two offsets.
 func rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
-	var in string // the character of the delimiters of the open mark, "" without one
+	var in string // delimiter character of the open mark, "" if none
 	var of *Suggestion
 	next := diffwrap.Edit{Off: from}
 	turn := func(char string, m *Suggestion) {

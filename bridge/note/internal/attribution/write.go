@@ -9,9 +9,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file tells the lens whose the marks of a text are, and names for the record what the lens says that it did.
+// This file provides the lens with the owners of a text's marks, and converts the lens's result for the record.
 
-// asOwner is what the lens and the list know of a mark's owner.
 func (o *owner) asOwner() diffwrap.Owner {
 	if o.Is != nil {
 		return diffwrap.Owner{Suggestion: o.Is.ID, Author: o.Is.author}
@@ -19,8 +18,9 @@ func (o *owner) asOwner() diffwrap.Owner {
 	return diffwrap.Owner{Author: o.Author()}
 }
 
-// OwnersFor says whose the marks and comments are to an author who writes. A writer may amend its own pending suggestions, and
-// nobody else's: what a person typed, be it as a mark by hand or inside of somebody's addition, is never changed without a mark.
+// OwnersFor returns the owners of the marks and comments, as seen by the writer. A writer may amend only its own
+// pending suggestions. A user's text, in a mark typed by hand or inside another's addition, never changes without a
+// mark.
 func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {
@@ -50,7 +50,6 @@ func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
 	return owners
 }
 
-// wroteAll says whether all characters of a text are the author's.
 func (x *Layout) wroteAll(from, to int, author string) bool {
 	all := true
 	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
@@ -99,7 +98,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 	return made, moved, x.older(after, res)
 }
 
-// placesOf names stretches of a text by their places in UTF-16 units.
+// placesOf returns the places of spans of a text, in UTF-16 units.
 func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRun {
 	offs := make([]int, 0, 2*len(spans))
 	for _, s := range spans {
@@ -159,7 +158,7 @@ func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRun) {
 	return runs
 }
 
-// wasAt is where a character was before a write, -1 if it was not there.
+// wasAt returns the offset of a character before a write, -1 if the write added it.
 func wasAt(kept []textmerge.Span, moved []diffwrap.Move, at int) int {
 	if was, ok := textmerge.Back(kept, diffwrap.Span{Start: at, End: at + 1}); ok {
 		return was.Start

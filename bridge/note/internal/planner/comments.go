@@ -8,10 +8,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file lets the comments of agents wait for a person, as suggestions do. A comment
-// stands in the note at once, since it changes no text. It waits as long as the record of
-// its author's write tells of all its characters: one that a person has reworded is the
-// person's.
+// Agents' comments await a user's decision, as suggestions do. A comment is in the note at once, since it changes no
+// text. It stays pending as long as the record of its author's write has all its characters: a comment that a user
+// has reworded is the user's.
 
 // comments decides on those of the items that are comments, unless the edits of the others take them away.
 func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (parts []part, with []diffwrap.Edit) {

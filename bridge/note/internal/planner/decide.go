@@ -15,25 +15,25 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file finds out what a decision does to which characters. That is what its record
-// keeps, and from that, not from texts, undo.go takes it back.
+// This file computes the effect of a decision on each character. The record stores it, and undo.go reverts it. Texts
+// are not compared.
 
-// part is a stretch of a note's text, or of what is taken along, in a decision.
+// part is a range of a note's text, or of collateral deletions, in a decision.
 type part struct {
 	attribution.PlacedText
 	off, end int // bytes
 	role     model.Role
-	mark     int  // in Decision.Marks
-	comment  bool // of a comment that is to go, which is in no view
+	mark     int  // index in Decision.Marks
+	comment  bool // part of a comment to be removed, which is in no view
 }
 
-// stays says whether it is text next to which what is gone can come back: no comment, which may go with anything.
+// stays reports whether x is text that can anchor restored text. Comments cannot, because they may be removed with
+// any text.
 func (x part) stays() bool {
 	return !x.role.Gone() && x.role != model.AcceptedComment && !x.comment && x.To > x.From
 }
 
-// Decide plans a decision on suggestions of the current version. With instead, which makes
-// something else of what the only one proposes, that stands in the place of it.
+// Decide implements note.Decide.
 func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
 	p := decider{Layout: x, d: &d, accept: d.Verdict != model.Rejected, marks: make(map[int]int)}
 	var marks []diffwrap.Suggestion
@@ -69,18 +69,18 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 	return plan
 }
 
-// decider is one decision that is being planned. Places are of the layout's text.
+// decider plans one decision. Places refer to the layout's text.
 type decider struct {
 	*attribution.Layout
 	d      *model.Decision
 	accept bool
-	marks  map[int]int      // from the layout's to Decision.Marks
-	taken  []diffwrap.Span  // comments that are older than their suggestion, and go or change
-	typed  []model.IDRun    // places in the text after it
-	cursor textmerge.Cursor // in the comments
+	marks  map[int]int      // layout mark index to Decision.Marks index
+	taken  []diffwrap.Span  // comments older than their suggestion that are removed or changed
+	typed  []model.IDRun    // places in the text after the decision
+	cursor textmerge.Cursor // for comments
 }
 
-// choose takes in the marks that stand in a stretch, for the item with that number.
+// choose adds the marks in a range to the decision, for the item with that index.
 func (p *decider) choose(item int, at diffwrap.Span) {
 	k, _ := p.MarkAt(at.Start)
 	for ; k < len(p.Layout.Marks) && p.Layout.Marks[k].Start < at.End; k++ {
@@ -89,7 +89,7 @@ func (p *decider) choose(item int, at diffwrap.Span) {
 	}
 }
 
-// describe tells of a mark what an undo has to write again.
+// describe stores what an undo needs to write the mark again.
 func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 	is := model.DecidedMark{Item: item}
 	raw := p.Layout.Raw
@@ -113,8 +113,8 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 	return is
 }
 
-// fate says what becomes of a comment behind a suggestion. One that was there before
-// belongs to the text: it goes only if what is deleted ran across it.
+// fate decides on a comment after a suggestion. A comment that existed before the suggestion belongs to the text: it
+// is removed only if the suggestion deletes the text around it.
 func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
 	if !p.is(c.Span, func(f *attribution.Fact) bool { return f.Older }) {
 		return diffwrap.Goes
@@ -202,7 +202,7 @@ func (p *decider) around(parts []part) (from, to int) {
 	return max(0, from), min(to+1, len(p.Text))
 }
 
-// along is what edits take away beside what the chosen marks hold and consist of.
+// along returns what edits delete in addition to the chosen marks and their content.
 func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 	taken := p.taken
 	cursor := textmerge.NewCursor(p.Layout.Raw)
@@ -226,7 +226,7 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 			if f.Start < from || !opens && !closes {
 				continue
 			}
-			if next, _ := p.MarkAt(f.End); opens { // both go with what they are around
+			if next, _ := p.MarkAt(f.End); opens { // both are deleted with the text that they enclose
 				inside = p.marks[next]
 			}
 			one(from, f.Start, mark)
@@ -250,7 +250,7 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 				break
 			}
 		}
-		for ; len(taken) > 0 && taken[0].Start < end; taken = taken[1:] { // comments that touch may differ
+		for ; len(taken) > 0 && taken[0].Start < end; taken = taken[1:] { // adjacent comments may differ
 			if taken[0].End <= at {
 				continue
 			}
@@ -267,8 +267,8 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 	return list
 }
 
-// partial splits what is proposed into what a person takes over and what not; it
-// returns what is left of instead, with places from the end of x on.
+// partial splits a proposed text into accepted and rejected parts. It returns the rest of instead, with offsets
+// relative to the end of x.
 func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []diffwrap.Edit) {
 	cursor := textmerge.NewCursor(p.Layout.Raw[x.off:x.end])
 	at := 0
@@ -292,8 +292,8 @@ func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []
 	return list, rest
 }
 
-// amending are the edits that instead makes of the text after the acceptance, in which
-// what was proposed stands in one piece; p.typed gets what it writes.
+// amending returns the edits of instead for the text after the acceptance, where the proposed text is in one piece.
+// It adds to p.typed what they write.
 func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
 	start, moved := p.Layout.Marks[first].Start, 0
@@ -309,8 +309,8 @@ func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	return edits
 }
 
-// matterBreak takes the line break behind the front matter away with the last of the text behind it, if
-// an agent put it there for that.
+// matterBreak also removes the line break after the front matter if the edits leave no body and an agent added that
+// break for the body.
 func (p *decider) matterBreak(parts []part, edits []diffwrap.Edit) ([]part, []diffwrap.Edit) {
 	end, ok := diffwrap.FrontMatter(p.Layout.Raw)
 	from := len(strings.TrimRight(p.Layout.Raw[:end], "\r\n"))
@@ -327,7 +327,6 @@ func (p *decider) matterBreak(parts []part, edits []diffwrap.Edit) ([]part, []di
 	return parts, diffwrap.Compose(len(p.Layout.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, shifted(edits, from-end))
 }
 
-// shifted is a script that does the same so many bytes further on.
 func shifted(edits []diffwrap.Edit, by int) []diffwrap.Edit {
 	out := slices.Clone(edits)
 	for i := range out {
@@ -336,9 +335,8 @@ func shifted(edits []diffwrap.Edit, by int) []diffwrap.Edit {
 	return out
 }
 
-// runs names what is decided on.
 func (p *decider) runs(parts []part) (runs []model.DecidedRun) {
-	right := make([]model.IDRun, len(parts)) // of each, the next text that stays
+	right := make([]model.IDRun, len(parts)) // for each part, the next text that stays
 	var next model.IDRun
 	for i, x := range slices.Backward(parts) {
 		right[i] = next
@@ -379,14 +377,12 @@ func (p *decider) runs(parts []part) (runs []model.DecidedRun) {
 	return runs
 }
 
-// errMarkup refuses a text that would not be plain where it is put.
+// errMarkup refuses a text that would not be plain at its place.
 var errMarkup = errors.New("the text would be read as CriticMarkup there")
 
 var errComment = errors.New("a comment cannot be amended: reject it, and write another one")
 
-// Amend are the edits that make text of what the suggestion proposes: where the
-// suggestion stood, since acceptance changes nothing before that. What both have in common
-// is accepted, the rest rejected.
+// Amend implements note.Amend.
 func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
 	if s.Kind == diffwrap.Comment {
 		return nil, model.Refuse(errComment)
@@ -395,7 +391,7 @@ func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit
 	accepted := diffwrap.Apply(cur.Canonical(), accepting)
 	known := cur.Known().Through(cur.Canonical(), accepting)
 	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
-		return nil, model.Refuse(errors.New("what it proposes does not stand in one piece"))
+		return nil, model.Refuse(errors.New("its proposed text is not in one piece"))
 	}
 	amended := accepted[:s.Start] + text + accepted[s.Start+len(s.New):]
 	amending := known.Through(accepted, []diffwrap.Edit{{Off: s.Start, Len: len(s.New), New: text}})

@@ -1,13 +1,13 @@
-// Package planner decides what is to become of a note before anything is written. It is
-// pure: a [Plan] is computed from a version, the records of its document and what somebody
-// wants, and says which edits the raw text gets, and what the record of them tells.
+// Package planner plans changes of a note before anything is written. It is pure: it computes a [Plan] from a
+// version, the records of its document and a request. A Plan has the edits of the raw text and the metadata of their
+// record.
 //
 //   - [Suggest] and [DirectEdits] plan the write of a program.
-//   - [Saved] is a person's save, which may bring an earlier state back.
-//   - [Decide] and [Amend] plan what a person decides on suggestions.
-//   - [Undo] plans how a decision is taken back: what was decided is pending again,
-//     character by character, in whatever order decisions are taken back.
+//   - [Saved] is a user's save, which may restore an earlier state.
+//   - [Decide] and [Amend] plan a user's decision on suggestions.
+//   - [Undo] plans the undo of a decision: the decided text is pending again, character by character, whatever the
+//     order of the undos.
 //
-// A plan names what is new by its place; [Plan.CarryOut] makes the edits in the document
-// and names it by identity. What cannot be planned is refused whole ([model.Refuse]).
+// A plan names new text by its position; [Plan.CarryOut] makes the edits in the document and replaces positions by
+// CRDT IDs. A change that cannot be planned is refused as a whole ([model.Refuse]).
 package planner

@@ -10,24 +10,24 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Plan is how a new view text changes the raw text.
+// Plan lists the edits and records by which a new view text changes the raw text.
 type Plan struct {
 	Edits       []diffwrap.Edit
 	Known       diffwrap.Known // the marks of the text after it, if it writes some
 	FrontMatter *model.FrontMatterChange
-	Decision    *model.Decision   // set when a person decides
-	Marks       []model.MadeMark  // what it makes pending
-	Moved       []model.Revival   // what a write types again at another place
+	Decision    *model.Decision   // set for a user's decision
+	Marks       []model.MadeMark  // new pending suggestions
+	Moved       []model.Revival   // text that a write moved
 	Older       []model.IDRun     // comments that were there before the suggestions beside them
 	Kept        []model.IDRun     // openers of people's marks that stay marks
-	Placed      []model.Placement // where text goes among deleted characters; nil for behind what is before it
-	Proposal    string            // set when it rewrites links for a rename
-	Direct      bool              // its text is written as it is, without marks
+	Placed      []model.Placement // places of new text among deleted characters; nil: directly after the text before it
+	Proposal    string            // set if it rewrites links for a rename
+	Direct      bool              // the text is written unchanged, without marks
 	Warnings    []string
 }
 
-// CarryOut makes the plan's edits of raw in a document and completes the record of
-// that: what the plan names by place is named by identity.
+// CarryOut applies the plan to a document whose text is raw, and completes the record: it converts the plan's places
+// to identities.
 func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, rec *model.Record) {
 	d := p.Decision
 	places := p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, isByPlace)
@@ -62,10 +62,9 @@ func isByPlace(r model.DecidedRun) bool {
 	return slices.ContainsFunc([]model.IDRun{r.At, r.Left, r.Right}, func(r model.IDRun) bool { return r.Client == 0 && r.Len > 0 })
 }
 
-// applyPlaced makes a script of byte edits against raw in text, as relayfs's own:
-// new text stands right behind what is before it, where a person's goes past deleted
-// characters that follow, so that what comes back at its own place does not end up
-// inside of it. placed, unless nil, tells where each piece of new text stands instead.
+// applyPlaced applies byte edits of raw to text. New text goes directly after the text before it; a user's typing
+// would go after the deleted characters that follow. So text restored at its own place does not end up inside new
+// text. placed, unless nil, overrides the place of each piece of new text.
 func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []model.Placement) {
 	for e := range textmerge.Places(raw, edits) {
 		pos := e.After
@@ -86,7 +85,7 @@ func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.
 	}
 }
 
-// resolvedMarks names by identity what is named by place in the text after.
+// resolvedMarks converts places in the text after the change to identities.
 func resolvedMarks(marks []model.MadeMark, after attribution.Units) []model.MadeMark {
 	out := slices.Clone(marks)
 	for i := range out {
@@ -95,8 +94,7 @@ func resolvedMarks(marks []model.MadeMark, after attribution.Units) []model.Made
 	return out
 }
 
-// resolvedDecision names by identity what is named by place, in the text before or in the one
-// after the decision was carried out.
+// resolvedDecision converts places to identities, in the text before the decision or the one after it.
 func resolvedDecision(d *model.Decision, before, after attribution.Units) *model.Decision {
 	named := *d
 	named.Runs, named.ByHand = nil, after.ResolveAll(d.ByHand)
@@ -111,7 +109,7 @@ func resolvedDecision(d *model.Decision, before, after attribution.Units) *model
 	return &named
 }
 
-// resolvedRevivals names by identity what stands at places in the text after.
+// resolvedRevivals converts places in the text after the change to identities.
 func resolvedRevivals(list []model.Revival, after attribution.Units) (named []model.Revival) {
 	for _, r := range list {
 		done := uint64(0)
@@ -123,7 +121,7 @@ func resolvedRevivals(list []model.Revival, after attribution.Units) (named []mo
 	return named
 }
 
-// resolvedRun names by identity a run that is named by place: in the text of u.
+// resolvedRun converts a run with places in the text of u to runs with identities.
 func resolvedRun(r model.DecidedRun, u attribution.Units) (runs []model.DecidedRun) {
 	if ids := u.Resolve(r.Left); len(ids) == 1 {
 		r.Left = ids[0]

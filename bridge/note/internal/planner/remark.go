@@ -11,13 +11,12 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file writes the comments of people and takes threads out of the text. Both are
-// in the journal, so they can be taken back.
+// This file plans users' comments and the removal of threads. Both are in the journal, so they can be undone.
 
-// errNoComment refuses a comment that would not be read as one.
-var errNoComment = errors.New("a comment cannot stand there: comment on the text before or behind it")
+// errNoComment refuses a comment that would not parse as one.
+var errNoComment = errors.New("a comment cannot be placed there: comment on the text before or after it")
 
-// Remark plans a person's comment at an offset of the marked text.
+// Remark plans a user's comment at an offset of the marked text.
 func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
 	raw := cur.Canonical()
 	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())
@@ -30,7 +29,7 @@ func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d
 	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits), Decision: &d}, nil
 }
 
-// Resolve plans that a thread goes. Of its comments pending are those that wait for a person.
+// Resolve plans the removal of a thread. pending has its comments that await a decision.
 func Resolve(cur *model.Version, x *attribution.Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
 	p := decider{Layout: x, d: &d, marks: make(map[int]int)}
 	var comments []part

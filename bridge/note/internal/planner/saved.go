@@ -11,32 +11,31 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// A file that holds the text of an earlier state, byte for byte, is that state again: git, a
-// backup or a sync tool put it there, or the second half of a file was written. Its characters
-// come back, by whoever wrote them. All other text that a save puts there is typed.
+// A file that holds the text of an earlier state, byte for byte, restores that state: git, a backup or a sync tool
+// wrote it, or a program wrote the second half of a file. Its characters return with their authors. All other text in
+// a save counts as typed.
 
-// Saved is what a save changes.
 type Saved struct {
 	textmerge.Adopted
-	texts *model.Texts     // set if the save brings an earlier state back
-	state int              // that one
-	wait  []model.MadeMark // what waited in it
+	texts *model.Texts     // set if the save restores an earlier state
+	state int              // index of that state
+	wait  []model.MadeMark // pending suggestions of that state
 }
 
-// MayReturn says whether the edits of a text may bring something back: they put text there, or leave another word.
+// MayReturn reports whether the edits of a text may restore something: they add text, or leave another word.
 func (s *Saved) MayReturn(had string) bool {
 	return slices.ContainsFunc(s.Edits, func(e diffwrap.Edit) bool { return e.New != "" || textmerge.CutsWord(had, e) })
 }
 
-// Return has the save bring an earlier state back whose text is raw, if there is one: the newest. had is the text that the records of
-// the document lead to. older are the states from before the records were merged, as far as they are known. Records that were merged have
-// changed nothing since the first of them, and tell more.
+// Return makes the save restore the newest earlier state whose text is raw, if there is one. had is the text after
+// records. older are the known states from before records were merged. The first of the merged records has all their
+// changes, and records say more than moments.
 func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw string) {
 	texts, seqs, err := statesOf(records, older)
 	if err != nil || texts == nil || !texts.Holds(texts.Last, had) {
 		return
 	}
-	last := texts.Last // with the text of the state
+	last := texts.Last // the last state with the text of this one
 	for _, state := range slices.Backward(changing(texts)) {
 		if !texts.Holds(state, raw) {
 			last = state - 1
@@ -56,7 +55,7 @@ func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw st
 	}
 }
 
-// CarryOut makes the changes in a document whose text is had, and completes the record of that.
+// CarryOut applies the changes to a document whose text is had, and completes the record.
 func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Table, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
@@ -81,11 +80,11 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 		s.name(had, before, text, known, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.texts != nil && clock != rec.Clock+added {
-		rec.Returned = nil // formats take names, too
+		rec.Returned = nil // formats use clock units, too
 	}
 }
 
-// name names what moved by its identities before and after the save, and what is torn of agents' marks.
+// name records the identities of moved text before and after the save, and the torn delimiters of agents' marks.
 func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, known *attribution.Table, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
 	var was, is []diffwrap.Span
@@ -119,7 +118,7 @@ func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, kno
 	}
 }
 
-// unitsAt are the UTF-16 positions at which spans of a text begin and end, by offset.
+// unitsAt returns the UTF-16 positions of the ends of spans, by byte offset.
 func unitsAt(text string, spans []diffwrap.Span) map[int]int {
 	var offs []int
 	for _, s := range spans {
@@ -134,7 +133,7 @@ func unitsAt(text string, spans []diffwrap.Span) map[int]int {
 	return at
 }
 
-// bringBack makes the text what it is to be, and returns how many characters that added.
+// bringBack restores the state, and returns how many units that added.
 func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (added uint64) {
 	pos := 0
 	for i := range s.texts.Stretches {
@@ -160,7 +159,8 @@ func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (
 	return added
 }
 
-// statesOf are the states to which moments and records led, and the number of the last record of each; nil if no agent wrote there.
+// statesOf returns the states after moments and records, and the number of the last record of each; nil if no agent
+// wrote in the document.
 func statesOf(records []model.Record, older []model.Moment) (*model.Texts, []uint64, error) {
 	if !slices.ContainsFunc(records, func(r model.Record) bool { return r.Author != "" }) {
 		return nil, nil, nil
@@ -169,7 +169,7 @@ func statesOf(records []model.Record, older []model.Moment) (*model.Texts, []uin
 	var did []*ycrdt.Snapshot
 	var seqs []uint64
 	add := func(s *ycrdt.Snapshot, seq uint64) { did, seqs = append(did, s), append(seqs, seq) }
-	merged := uint64(0) // the last record whose update the first one has
+	merged := uint64(0) // last record whose update is merged into the first one
 	for i, rec := range records {
 		if updates = append(updates, rec.Update); i == 0 || bytes.Equal(rec.Update, model.EmptyUpdate()) {
 			merged = rec.Seq
@@ -195,10 +195,9 @@ func statesOf(records []model.Record, older []model.Moment) (*model.Texts, []uin
 	return texts, seqs, err
 }
 
-// maxStates bounds how many states are compared with a save.
 const maxStates = 1024
 
-// changing are the states in which something came or went, oldest first.
+// changing returns the states that added or deleted text, oldest first.
 func changing(t *model.Texts) (states []int) {
 	for _, x := range t.Stretches {
 		if states = append(states, x.Born); x.Died <= t.Last {

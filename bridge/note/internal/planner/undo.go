@@ -9,37 +9,34 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file takes decisions on suggestions back. An undo makes what was decided pending
-// again, character by character, and nothing else: what is in the text gets its marks
-// again, and what is gone comes back at the place that it still has in the document,
-// unless what stood on either side of it has been removed: by people, or by its author,
-// who withdrew it. Texts are never compared.
+// An undo makes the decided characters pending again, one by one, and changes nothing else. Text that still exists
+// gets its marks again. Deleted text returns at its place in the document, unless the text on both sides was deleted:
+// by users, or by its author, who withdrew it. Texts are never compared.
 
-// The reasons for which nothing of a decision can be taken back.
+// Reasons why no part of a decision can be undone.
 var (
-	ErrHistoryLost   = errors.New("cannot be taken back: the note's history was lost; its text is in 'relayfs suggestions log --json'")
-	ErrNoteGone      = errors.New("cannot be taken back: the note is gone; its text is in 'relayfs suggestions log --json'")
-	errMatterChanged = errors.New("cannot be taken back: people have changed that front matter since; what it was is in 'relayfs suggestions log --json'")
-	errRemarkChanged = errors.New("cannot be taken back: the comment has been changed or taken out since; take it out with 'relayfs suggestions resolve'")
-	errNotReadBack   = errors.New("cannot be taken back: with what the note says now, it would be read as something else")
+	ErrHistoryLost   = errors.New("cannot be undone: the note's history was lost; its text is in 'relayfs suggestions log --json'")
+	ErrNoteGone      = errors.New("cannot be undone: the note no longer exists; its text is in 'relayfs suggestions log --json'")
+	errMatterChanged = errors.New("cannot be undone: users have changed that front matter since; its old content is in 'relayfs suggestions log --json'")
+	errRemarkChanged = errors.New("cannot be undone: the comment was changed or removed since; remove it with 'relayfs suggestions resolve'")
+	errNotReadBack   = errors.New("cannot be undone: in the current note it would be read differently")
 )
 
 const (
-	deletedByPeople = "deleted by people since"
+	deletedByPeople = "deleted by users since"
 	aroundDeleted   = "the text around it has been deleted since"
-	laterDecision   = "a later decision took it away"
+	laterDecision   = "a later decision removed it"
 )
 
-// takeback is one undo that is being planned. Characters go by their first identities:
-// what was brought back has had others since.
+// takeback plans one undo. It keys characters by their original identities: restored text has later ones.
 type takeback struct {
 	entry model.JournalEntry
-	d     *model.Decision // the undo's
+	d     *model.Decision // the undo's decision
 	marks []model.DecidedMark
 	runs  []model.DecidedRun
 	cur   *model.Version
 	table *attribution.Table
-	x     *attribution.Layout // of cur.marked
+	x     *attribution.Layout // layout of the marked text of cur
 
 	target model.Ranges[int]  // index of runs
 	asked  model.Ranges[bool] // true for targets, false for what stood beside them
@@ -51,7 +48,7 @@ type takeback struct {
 	remark uint64 // how long the comment is that was written, unless that stands there whole, and nothing else in it
 }
 
-// newTakeback finds the characters that the undo is about.
+// newTakeback collects the characters that the undo concerns.
 func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version, d *model.Decision) *takeback {
 	t := &takeback{entry: e, d: d, cur: cur, table: x.Table, x: x}
 	if e.Decision != nil {
@@ -72,7 +69,7 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 		d.Again = append(d.Again, model.DecidedRun{At: r.At, Role: r.Role})
 	}
 	if e.Decision != nil {
-		t.runs = append(t.runs, x.Breaks...) // they have to come back with any text
+		t.runs = append(t.runs, x.Breaks...) // they have to return with any text
 	}
 	var targets []model.Told[int]
 	var asked []model.Told[bool]
@@ -90,8 +87,8 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 	return t
 }
 
-// Undo plans the undo of the items of d in a journal entry, in a document with these pieces whose marked text is laid out as x, and
-// tells of it in d.
+// Undo plans the undo of the items of d in a journal entry, for a document with these pieces whose marked text has
+// the layout x. It records the outcome in d.
 func Undo(cur *model.Version, e model.JournalEntry, x *attribution.Layout, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
 	t := newTakeback(e, x, cur, d)
 	t.read(pieces)

@@ -9,9 +9,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/textmerge"
 )
 
-// This file decides what an undo makes of each character.
-
-// plan finds out what becomes of every item, and writes that down.
 func (t *takeback) plan() (Plan, error) {
 	if !t.mattersAreThere() {
 		return Plan{}, model.Refuse(errMatterChanged)
@@ -35,15 +32,16 @@ func (t *takeback) plan() (Plan, error) {
 	return plan, p.check()
 }
 
-// nothing is the refusal of an undo that could bring nothing back.
+// nothing returns the refusal of an undo that can restore nothing.
 func (t *takeback) nothing() error {
 	if len(t.d.Away) == 0 {
-		return model.Refuse(errors.New("there is nothing left to take back"))
+		return model.Refuse(errors.New("there is nothing left to undo"))
 	}
-	return model.Refuse(fmt.Errorf("cannot be taken back: %s; its text is in 'relayfs suggestions log'", t.d.Away[0]))
+	return model.Refuse(fmt.Errorf("cannot be undone: %s; its text is in 'relayfs suggestions log'", t.d.Away[0]))
 }
 
-// mattersAreThere says whether all that the write put in the front matter is there.
+// mattersAreThere reports whether the front matter still has everything that the write
+// put there.
 func (t *takeback) mattersAreThere() bool {
 	if t.entry.FrontMatter == nil {
 		return true
@@ -57,7 +55,6 @@ func (t *takeback) mattersAreThere() bool {
 	return there
 }
 
-// want is what is to become of an item.
 type want struct {
 	item
 	shown   bool
@@ -66,7 +63,7 @@ type want struct {
 	key     inMark
 }
 
-// inMark names a mark of the note as it is, or one that was decided on; n is -1 for none.
+// inMark names a mark of the current note, or a decided one; n is -1 for none.
 type inMark struct {
 	decided bool
 	n       int
@@ -74,9 +71,9 @@ type inMark struct {
 
 var noMark = inMark{n: -1}
 
-// wants decides on every item. changed says whether that comes to anything.
+// wants decides on every item. changed reports whether the undo has an effect.
 func (t *takeback) wants() (list []want, changed bool) {
-	run := func(w want) model.Role { return t.runs[w.run].Role } // of what is gone
+	run := func(w want) model.Role { return t.runs[w.run].Role } // role of a deleted item
 	for i, x := range t.items {
 		if !x.gone {
 			w := t.wantLive(x)
@@ -86,7 +83,7 @@ func (t *takeback) wants() (list []want, changed bool) {
 		}
 		t.home.Each(x.first, func(part model.IDRun, at int, _ bool) {
 			if at != i {
-				return // it came back since, and went again
+				return // it was restored and deleted again since
 			}
 			t.live.Each(part, func(part model.IDRun, _ bool, live bool) {
 				if live {
@@ -100,7 +97,7 @@ func (t *takeback) wants() (list []want, changed bool) {
 			})
 		})
 	}
-	back := make(map[int]bool) // items that wait again
+	back := make(map[int]bool) // items that are pending again
 	for _, w := range list {
 		switch {
 		case !w.shown:
@@ -110,7 +107,7 @@ func (t *takeback) wants() (list []want, changed bool) {
 			back[t.marks[t.runs[w.run].Mark].Item] = true
 		}
 	}
-	for i := range list { // what went with a suggestion comes back with it
+	for i := range list { // text removed with a suggestion returns with it
 		switch w := &list[i]; {
 		case !w.revived:
 		case run(*w) == model.TakenBreak:
@@ -122,8 +119,7 @@ func (t *takeback) wants() (list []want, changed bool) {
 	return list, changed
 }
 
-// wantLive decides on what is there: what the decision let in waits again, and so does
-// what it let stay.
+// wantLive decides on text that exists: what the decision accepted or kept is pending again.
 func (t *takeback) wantLive(x item) want {
 	w := want{item: x, shown: true, key: noMark}
 	if x.run >= 0 && t.runs[x.run].Role == model.Remarked {
@@ -159,22 +155,20 @@ func (t *takeback) wantLive(x item) want {
 	return w
 }
 
-// proposer is whose mark an item stands in.
 func (t *takeback) proposer(x item) string {
 	if x.mark >= 0 {
-		return cmp.Or(t.x.Owners[x.mark].Author(), "somebody")
+		return cmp.Or(t.x.Owners[x.mark].Author(), "another author")
 	}
-	return "somebody"
+	return "another author"
 }
 
-// wantGone decides on what is not there.
 func (t *takeback) wantGone(x item) want {
 	w := want{item: t.whole(x), key: noMark}
 	if w.text == "" {
 		return w
 	}
 	run := t.runs[x.run]
-	if x.since > t.entry.Seq { // a later save or undo brought it back, and it went again
+	if x.since > t.entry.Seq { // a later save or undo restored it, and it was deleted again
 		t.away(w.text, deletedByPeople)
 		return w
 	}
@@ -216,8 +210,8 @@ func (t *takeback) wantGone(x item) want {
 	return w
 }
 
-// whole is an item that is gone with its text, in whole characters: one between whose two
-// units a person has typed since is with its last unit.
+// whole returns a deleted item with its text, extended to whole characters. If a user has typed between the two units
+// of a character, that character goes with its last unit.
 func (t *takeback) whole(x item) item {
 	run := t.runs[x.run]
 	if run.Text == "" {
@@ -240,10 +234,10 @@ func (t *takeback) whole(x item) item {
 	return x
 }
 
-// removed says whether people removed the character, or its author withdrew it.
+// removed reports whether users deleted the character, or its author withdrew it.
 func (t *takeback) removed(r model.IDRun) bool {
 	if r.Len == 0 {
-		return false // the start or the end of the note
+		return false // start or end of the note
 	}
 	if t.live.Has(t.table.Firsts(r)[0]) {
 		return false

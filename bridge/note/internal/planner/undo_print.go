@@ -8,26 +8,23 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file writes the note that an undo leads to.
-
-// printer writes a note whose items are as wanted. Marks that nothing has changed in
-// keep their bytes.
+// printer writes the raw text for the planned items. Unchanged marks keep their bytes.
 type printer struct {
 	*takeback
 	wants  []want
-	intact []bool // by mark of the layout
+	intact []bool // by layout mark: no change in it
 
 	edits   []diffwrap.Edit
 	placed  []model.Placement
 	revived []model.Revival
-	sizes   map[inMark]uint64 // of marks; nil until one is asked for
-	at      int               // in the raw text
-	pos     int               // in the new one, UTF-16 units
-	open    *want             // what the open mark is like, nil for none
-	o, a    strings.Builder   // what the views have to show
+	sizes   map[inMark]uint64 // text sizes of marks; nil until first used
+	at      int               // offset reached in the old raw text
+	pos     int               // position reached in the new raw text, in UTF-16 units
+	open    *want             // an item of the open mark, nil for none
+	o, a    strings.Builder   // expected original and accepted view
 	raw     strings.Builder
-	were    []int // the marks of the raw text that is there, from the place reached on
-	marked  []int // the marks of raw that are known
+	were    []int // offsets of the marks of the old raw text that are not yet reached
+	marked  []int // offsets in raw of the marks that are known
 }
 
 func (p *printer) findIntact() {
@@ -68,7 +65,7 @@ func (p *printer) findIntact() {
 	}
 }
 
-// dropped says whether an item is a delimiter that is not written again as it is.
+// dropped reports whether an item is a delimiter that is not copied.
 func (p *printer) dropped(w *want) bool {
 	return w.kind == delimiterItem && (w.mark < 0 || !p.intact[w.mark])
 }
@@ -147,7 +144,7 @@ func (p *printer) close() {
 	}
 }
 
-// delimit writes a delimiter of a mark. One that a person made stays the person's.
+// delimit writes a delimiter of a mark. A user's mark stays the user's.
 func (p *printer) delimit(key inMark, text string) {
 	from := p.pos
 	p.write(text)
@@ -156,7 +153,6 @@ func (p *printer) delimit(key inMark, text string) {
 	}
 }
 
-// written is how the mark was written.
 func (p *printer) written(key inMark) model.DecidedMark {
 	if key.decided {
 		return p.marks[key.n]
@@ -164,7 +160,7 @@ func (p *printer) written(key inMark) model.DecidedMark {
 	return (&decider{Layout: p.x}).describe(0, p.x.Marks[key.n])
 }
 
-// delimiters are those of the mark that w stands in, as they were if they still fit.
+// delimiters returns those of the mark that contains w: the original ones if they still fit.
 func (p *printer) delimiters(w *want) (open, closer string) {
 	open, closer = "{++", "++}"
 	if w.o {
@@ -176,8 +172,8 @@ func (p *printer) delimiters(w *want) (open, closer string) {
 	return open, closer
 }
 
-// substitution writes a mark {~~old~>new~~} that is whole or comes back whole, and returns
-// how many of wants that took, 0 for none.
+// substitution writes a mark {~~old~>new~~} if all of it exists or returns. It returns how many of wants it wrote, 0
+// for none.
 func (p *printer) substitution(i int) int {
 	key := p.wants[i].key
 	was := p.written(key)
@@ -185,7 +181,7 @@ func (p *printer) substitution(i int) int {
 		return 0
 	}
 	var units uint64
-	n, turn := 0, -1 // turn is where what is added begins
+	n, turn := 0, -1 // turn is the index of the first added item
 	for ; i+n < len(p.wants); n++ {
 		w := &p.wants[i+n]
 		if !w.shown || p.dropped(w) {
@@ -222,7 +218,7 @@ func (p *printer) substitution(i int) int {
 	return n
 }
 
-// sizeOf is how much text the mark had, in UTF-16 units.
+// sizeOf returns how much text the mark had, in UTF-16 units.
 func (p *printer) sizeOf(key inMark) uint64 {
 	if p.sizes == nil {
 		p.sizes = make(map[inMark]uint64)
@@ -240,13 +236,12 @@ func (p *printer) sizeOf(key inMark) uint64 {
 	return p.sizes[key]
 }
 
-// opens notes that a mark opens where the next text is written.
+// opens records that a known mark opens where the next text is written.
 func (p *printer) opens() { p.marked = append(p.marked, p.raw.Len()) }
 
-// arrow stands between the halves of a substitution.
 const arrow = "~>"
 
-// keep copies an item that is there, or brings it back.
+// keep copies an item that exists, or restores it.
 func (p *printer) keep(w *want) {
 	size := int(w.id.Len)
 	at := model.PlaceRun(p.pos, p.pos+size)
@@ -276,8 +271,7 @@ func (p *printer) keep(w *want) {
 	}
 }
 
-// write inserts text behind what was written last, insert behind a character that is
-// gone.
+// write inserts text after the last written text, insert after a deleted character.
 func (p *printer) write(text string) { p.insert(text, model.IDRun{}) }
 
 func (p *printer) insert(text string, behind model.IDRun) {
@@ -290,7 +284,6 @@ func (p *printer) insert(text string, behind model.IDRun) {
 	p.pos += textmerge.UTF16Len(text)
 }
 
-// remove leaves out the raw text up to an offset.
 func (p *printer) remove(to int) {
 	if to > p.at {
 		p.edit(diffwrap.Edit{Off: p.at, Len: to - p.at})

@@ -11,20 +11,18 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file reads a document for an undo: what is there, and what has been.
-
-// item is a stretch of the document in one state.
+// item is a range of the document in one state.
 type item struct {
-	id    model.IDRun // as it is named now
+	id    model.IDRun // current identity
 	first model.IDRun
-	since uint64 // number of the record that gave it that name, 0 for the first one
-	run   int    // of takeback.runs, -1 for none
-	gone  bool   // deleted, perhaps to come back
-	moved bool   // out of furniture, within which its place is: to before that
+	since uint64 // record that gave it this identity, 0 for the original one
+	run   int    // index in takeback.runs, -1 for none
+	gone  bool   // deleted; the undo may restore it
+	moved bool   // its place is inside furniture: it returns before that
 	text  string
-	off   int // in the raw text, of what is there
+	off   int // offset in the raw text if it exists
 	kind  itemKind
-	mark  int // of the layout; -1 for none
+	mark  int // index in the layout, -1 for none
 	o, a  bool
 	is    *attribution.Fact
 }
@@ -34,16 +32,15 @@ type itemKind uint8
 const (
 	contentItem itemKind = iota
 	delimiterItem
-	furnitureItem // a comment, a highlight's delimiter
+	furnitureItem // a comment or a highlight's delimiter
 )
 
-// segment is a stretch of the raw text.
 type segment struct {
 	from, to int // UTF-16 units
 	off, end int
 	kind     itemKind
 	mark     int
-	o, a     bool // which views show it
+	o, a     bool // the original and the accepted view show it
 }
 
 // segments are the stretch of the raw text that the undo is about, by what it is to the layout.
@@ -80,7 +77,7 @@ func (t *takeback) segments() (list []segment) {
 	return list
 }
 
-// markedSegments are those of the marked text, in bytes alone.
+// markedSegments splits the marked text. It sets only the byte offsets.
 func (t *takeback) markedSegments() (list []segment) {
 	at, end := t.in.Start, len(t.cur.Canonical())
 	if len(t.cur.CanonicalEdits()) == 0 {
@@ -102,7 +99,7 @@ func (t *takeback) markedSegments() (list []segment) {
 					s.end = min(to, m.Start)
 				}
 			}
-			if s.kind == furnitureItem && len(furniture) > 0 { // each by itself
+			if s.kind == furnitureItem && len(furniture) > 0 { // one segment each
 				s.end = min(s.end, furniture[0].End)
 				furniture = furniture[1:]
 			}
@@ -178,7 +175,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	cursor := textmerge.NewCursor(t.cur.Raw())
 	from := cursor.PosAt(t.in.Start)
 	to := cursor.PosAt(t.in.End)
-	start := 0 // of the items of segments[0]
+	start := 0 // index of the first item of segments[0]
 	for _, p := range pieces {
 		r := model.RunOf(ycrdt.Run{ID: p.ID, Len: p.Len})
 		if p.Deleted {

@@ -10,8 +10,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// FrontMatterChange names by place what turns one front matter block into another. The line break behind one
-// that had none belongs to the text that follows it.
+// FrontMatterChange lists by place the changes from one front matter block to another. If the old block ended without
+// a line break, a new one after it belongs to the text that follows.
 func FrontMatterChange(before, after string) *model.FrontMatterChange {
 	if before != "" && !strings.HasSuffix(before, "\n") {
 		after = strings.TrimRight(after, "\r\n")
@@ -32,14 +32,13 @@ func FrontMatterChange(before, after string) *model.FrontMatterChange {
 	return fm
 }
 
-// DirectEdits changes the view without marks: pending suggestions that the
-// change does not touch stay pending.
+// DirectEdits changes the view without marks. Pending suggestions outside the change stay pending.
 func DirectEdits(cur *model.Version, text string) []diffwrap.Edit {
 	edits := diffwrap.Diff(cur.Text(), text)
 	if cur.Raw() == cur.Text() {
 		return edits
 	}
-	spans := textmerge.Flip(cur.Side().Shown()) // view -> raw
+	spans := textmerge.Flip(cur.Side().Shown()) // view to raw
 	marks, _, _ := cur.RawKnown().Layout(cur.Raw())
 	var out []diffwrap.Edit
 	for _, e := range edits {
@@ -57,8 +56,8 @@ func DirectEdits(cur *model.Version, text string) []diffwrap.Edit {
 	return out
 }
 
-// rawInsertAt is where plain text goes that belongs at off in the view: behind the character before it, and
-// outside of what one of the marks adds if that ends there.
+// rawInsertAt returns the raw offset for plain text at off in the view: after the character before it, and outside a
+// mark whose added text ends there.
 func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Span, off int) int {
 	at := 0
 	for _, s := range viewToRaw {
@@ -74,8 +73,7 @@ func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Span, off int) int
 	return at
 }
 
-// Suggest plans the suggestions of an author that make text the view of cur, which is laid out as
-// x; nil if it has no marks.
+// Suggest plans an author's suggestions that make text the view of cur. x is cur's layout; nil if it has no marks.
 func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (Plan, error) {
 	lens.Known = cur.Known()
 	if x != nil {

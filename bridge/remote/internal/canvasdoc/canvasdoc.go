@@ -2,7 +2,6 @@ package canvasdoc
 
 import "github.com/relayfs/relayfs/bridge/ycrdt"
 
-// Names of the root maps.
 const (
 	nodesName  = "nodes"
 	edgesName  = "edges"
@@ -10,7 +9,7 @@ const (
 	usersName  = "users" // see folderdoc.Register
 )
 
-// Members of nodes and edges that mean something here.
+// Members of nodes and edges that this package uses.
 const (
 	idKey   = "id"
 	typeKey = "type"
@@ -21,24 +20,22 @@ const (
 	typeText = "text"
 )
 
-// canvas is the nodes and edges by their ids, in order. Each is an object.
+// canvas has the nodes and edges by ID, in order. Each is an object.
 type canvas struct{ nodes, edges ycrdt.Object }
 
-// Read returns the canvas as the bytes of a file.
 func Read(doc *ycrdt.Doc) []byte {
 	var c canvas
 	doc.Transact(nil, func(tx *ycrdt.Txn) { c = shown(doc, tx) })
 	return c.file()
 }
 
-// Form returns the bytes of the file that Read returns once data was written to a new document. An
-// error wraps ErrFormat.
+// Form returns the result of Read after data was written to a new document. An error wraps ErrFormat.
 func Form(data []byte) ([]byte, error) {
 	c, err := parse(data)
 	return c.file(), err
 }
 
-// shown returns what the file of a document holds.
+// shown returns the content of a document's file.
 func shown(doc *ycrdt.Doc, tx *ycrdt.Txn) canvas {
 	c := canvas{items(doc.Map(nodesName), tx), items(doc.Map(edgesName), tx)}
 	for i, n := range c.nodes {
@@ -53,8 +50,7 @@ func shown(doc *ycrdt.Doc, tx *ycrdt.Txn) canvas {
 	return c
 }
 
-// items returns the objects of a map as a file shows them: with their ids, and without
-// undefined members.
+// items returns the objects of a map for the file: with their IDs, and without undefined members.
 func items(m *ycrdt.Map, tx *ycrdt.Txn) (list ycrdt.Object) {
 	for _, el := range m.ObjectIn(tx) {
 		stored, ok := el.Value.(ycrdt.Object)
@@ -72,11 +68,10 @@ func items(m *ycrdt.Map, tx *ycrdt.Txn) (list ycrdt.Object) {
 	return list
 }
 
-// hasText reports whether a node has a Text of its own.
 func hasText(id string, node ycrdt.Object) bool {
 	switch id {
 	case nodesName, edgesName, headerName, usersName:
-		return false // Yjs refuses a document that is asked for one name as a map and as a text
+		return false // Yjs does not allow the same name for a map and a text
 	}
 	return member(node, typeKey) == typeText
 }
@@ -92,7 +87,7 @@ func member(o ycrdt.Object, key string) string {
 	return ""
 }
 
-// with returns o, which it may change, with a member set.
+// with sets a member of o, in place if possible, and returns the result.
 func with(o ycrdt.Object, key string, value any) ycrdt.Object {
 	for i := range o {
 		if o[i].Key == key {

@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// ErrFormat is the error for a file that is no canvas, or holds what a shared one cannot.
-var ErrFormat = errors.New("is no canvas that can be shared")
+// ErrFormat is the error for a file that is not a canvas, or has content that a shared canvas cannot have.
+var ErrFormat = errors.New("is not a canvas that can be shared")
 
 func (c canvas) file() []byte {
 	dst := appendItems([]byte("{\n\t\"nodes\":["), c.nodes)
@@ -35,7 +35,7 @@ func appendItems(dst []byte, items ycrdt.Object) []byte {
 	return dst
 }
 
-// appendValue appends a value of a document or of a file as JSON.stringify writes it.
+// appendValue appends a value as JSON.stringify writes it.
 func appendValue(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case bool:
@@ -80,11 +80,11 @@ func appendObject(dst []byte, o ycrdt.Object) []byte {
 
 func appendNumber(dst []byte, f float64) []byte {
 	if f == 0 {
-		return append(dst, '0') // JavaScript's -0, too
+		return append(dst, '0') // also JavaScript's -0
 	}
-	number, err := json.Marshal(f) // has JavaScript's form
+	number, err := json.Marshal(f) // same form as in JavaScript
 	if err != nil {
-		return append(dst, "null"...) // infinite, or not a number
+		return append(dst, "null"...) // infinite or NaN
 	}
 	return append(dst, number...)
 }
@@ -106,7 +106,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// parse reads a file. An empty one is an empty canvas.
+// parse parses a file. An empty file is an empty canvas.
 func parse(data []byte) (c canvas, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return c, nil
@@ -131,7 +131,7 @@ func parse(data []byte) (c canvas, err error) {
 		case edgesName:
 			c.edges, err = parseItems(m)
 		default:
-			err = fmt.Errorf("%w: it has the member %q, but there is room for %q and %q only; leave it out", ErrFormat, m.Key, nodesName, edgesName)
+			err = fmt.Errorf("%w: it has the member %q, but only %q and %q are supported; remove it", ErrFormat, m.Key, nodesName, edgesName)
 		}
 		if err != nil {
 			return c, err
@@ -164,12 +164,11 @@ func parseItems(list ycrdt.Member) (items ycrdt.Object, err error) {
 	return items, nil
 }
 
-// maxDepth is how deep values may nest in a Yjs document.
 const maxDepth = 100
 
 var errDepth = fmt.Errorf("it is nested more than %d deep", maxDepth)
 
-// parseValue reads the next value: nil, bool, float64, string, []any or ycrdt.Object.
+// parseValue parses the next value: nil, bool, float64, string, []any or ycrdt.Object.
 func parseValue(dec *json.Decoder, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errDepth
@@ -219,7 +218,7 @@ func parseObject(dec *json.Decoder, depth int) (o ycrdt.Object, err error) {
 		if err != nil {
 			return nil, err
 		}
-		name := key.(string) // the decoder reads nothing else there
+		name := key.(string) // keys are always strings
 		if i, twice := at[name]; twice {
 			o[i].Value = v
 			continue

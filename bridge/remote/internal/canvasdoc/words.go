@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/textmerge"
 )
 
-// A dictionary spells texts with one character for each word and the space behind it, from those without a meaning at the
-// end of Unicode.
+// A dictionary encodes texts with one private-use character (from the end of Unicode) for each word and the space
+// after it.
 type dictionary struct {
 	letters map[string]rune
 	words   []string
@@ -17,7 +17,8 @@ type dictionary struct {
 
 const firstLetter = 0xF0000
 
-// spell is text in letters. The last word has a space behind it.
+// spell encodes text with one letter per word. It adds a space to the last word if that
+// has none.
 func (d *dictionary) spell(text string) string {
 	var s strings.Builder
 	for _, w := range strings.SplitAfter(text, " ") {
@@ -45,8 +46,8 @@ func (d *dictionary) read(letters string) string {
 	return s.String()
 }
 
-// mergeTexts carries the change from before to after over to present, word by word: by letters, a word that moved may look
-// like two others that were changed. Words that both have changed merge by letters.
+// mergeTexts applies the change from before to after to present, word by word. In a merge by letters, a moved word
+// may look like two other changed words. Words that both sides have changed merge by letters.
 func mergeTexts(before, present, after string) string {
 	d := dictionary{letters: make(map[string]rune)}
 	was, is, want := d.spell(before), d.spell(present), d.spell(after)
@@ -60,7 +61,7 @@ func mergeTexts(before, present, after string) string {
 	return now
 }
 
-// bothReplace reports whether two changes of a text put something in the place of one of its letters.
+// bothReplace reports whether two changes of a text replace the same letter.
 func bothReplace(was, is, want string) bool {
 	replaced := make(map[int]bool)
 	for _, e := range textmerge.SavedEdits(was, is) {

@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Write makes of the canvas what a writer who had read the file base made of that: the file
-// data. What others have changed since stays. An error wraps ErrFormat.
+// Write merges data, a writer's new version of the file base, into the canvas. It keeps
+// what others have changed since. An error wraps ErrFormat.
 func Write(doc *ycrdt.Doc, base, data []byte) error {
 	was, err := parse(base)
 	if err != nil {
@@ -31,7 +31,6 @@ func Write(doc *ycrdt.Doc, base, data []byte) error {
 	return nil
 }
 
-// writer is one write.
 type writer struct {
 	doc  *ycrdt.Doc
 	tx   *ycrdt.Txn
@@ -50,18 +49,18 @@ func ends(was, is ycrdt.Object) map[string]bool {
 	return tied
 }
 
-// merge returns what an item is to be replaced by, nil if it stays as it is. was is the item in
-// the base, is the present one, want the new one; was and is may be nil.
+// merge returns the replacement of an item, nil if it does not change. was is the item in the base, is the current
+// one, want the new one; was and is may be nil.
 type merge func(id string, was, is, want ycrdt.Object) ycrdt.Object
 
-// write carries the difference between was and want over to a map of items.
+// write applies the difference between was and want to a map of items.
 func (w writer) write(m *ycrdt.Map, was, is, want ycrdt.Object, merge merge) {
 	base, now, left := byKey(was), byKey(is), byKey(want)
 	for _, el := range want {
 		old, known := base[el.Key].(ycrdt.Object)
 		have, there := now[el.Key].(ycrdt.Object)
 		if _, taken := m.GetIn(w.tx, el.Key); taken != there || known && !there {
-			continue // something that is not shown, or deleted by others
+			continue // hidden, or deleted by others
 		}
 		if item := merge(el.Key, old, have, el.Value.(ycrdt.Object)); item != nil {
 			w.set(m, el.Key, item)
@@ -77,10 +76,10 @@ func (w writer) write(m *ycrdt.Map, was, is, want ycrdt.Object, merge merge) {
 }
 
 func (w writer) set(m *ycrdt.Map, key string, value any) {
-	_ = m.Set(w.tx, key, value) // what parse returns has a Yjs form
+	_ = m.Set(w.tx, key, value) // results of parse have a Yjs form
 }
 
-// writeText is merged for a node. The change of its text goes into its Text.
+// writeText is merged for a node. It applies changes of the node's text to its Text.
 func (w writer) writeText(id string, was, is, want ycrdt.Object) ycrdt.Object {
 	before, present, after := member(was, textKey), member(is, textKey), member(want, textKey)
 	if !hasText(id, want) || is != nil && (before == after || present == after) {
@@ -89,7 +88,7 @@ func (w writer) writeText(id string, was, is, want ycrdt.Object) ycrdt.Object {
 	text := w.doc.Text(id)
 	own := text.StringIn(w.tx)
 	if is == nil {
-		before, present = own, own // of a node with this id that was deleted
+		before, present = own, own // text of a deleted node with this ID
 	}
 	now := mergeTexts(before, present, after)
 	textmerge.ApplyEdits(w.tx, text, own, textmerge.SavedEdits(own, now))
@@ -103,8 +102,7 @@ func (w writer) writeText(id string, was, is, want ycrdt.Object) ycrdt.Object {
 	return with(item, textKey, now)
 }
 
-// merged sets and deletes the members that differ between was and want, but for those that
-// others have changed too.
+// merged applies the member changes from was to want, except for members that others have changed too.
 func merged(_ string, was, is, want ycrdt.Object) (item ycrdt.Object) {
 	if is == nil {
 		return want
@@ -144,7 +142,7 @@ func byKey(o ycrdt.Object) map[string]any {
 	return m
 }
 
-// same reports whether two items have the same members, in whatever order.
+// same reports whether two items have the same members, in any order.
 func same(a, b ycrdt.Object) bool {
 	have := byKey(b)
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(m ycrdt.Member) bool {
@@ -153,5 +151,5 @@ func same(a, b ycrdt.Object) bool {
 	})
 }
 
-// equal reports whether a file shows two values alike.
+// equal reports whether two values look the same in a file.
 func equal(a, b any) bool { return bytes.Equal(appendValue(nil, a), appendValue(nil, b)) }

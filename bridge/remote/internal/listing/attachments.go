@@ -19,38 +19,35 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// Here are the bytes of a folder's attachments. Attachments have no
-// document: the folder's entry names their bytes by a hash, and Relay's server stores those
-// beside its documents. They are downloaded one after the other, and listed when they have
-// arrived. They are written whole, and only while the server is there.
+// This file has the bytes of a folder's attachments. Attachments have no document: the folder's entry has the hash of
+// their bytes, and Relay's server stores the bytes next to its documents. Attachments are downloaded one after the
+// other, and listed once their bytes are here. They are written whole, and only while the server is connected.
 //
-// Attachments does not know the folder: its caller says what is missing.
+// Attachments does not read the folder's document: its caller reports what is missing.
 //
 // # Concurrency
 //
-// Everything is safe for concurrent use. The lock protects what is missing and is a leaf.
+// Everything is safe for concurrent use. The lock guards the lists of missing and failed attachments and is a leaf.
 
-// Attachments are those of one folder.
 type Attachments struct {
 	server   transport.Files // nil, like cache, if none are served
 	cache    *Cache
-	folder   string // the name of the folder's document at the server
+	folder   string // name of the folder's document on the server
 	problems *model.Problems
-	wanted   model.Signal // something may be missing
+	wanted   model.Signal // set when some may be missing
 
-	mu      sync.Mutex         // protects the following
+	mu      sync.Mutex         // guards the fields below
 	missing []folderdoc.Entry  // in the folder's document, but not in cache
 	failed  map[string]failure // by hash
 }
 
-// failure is an attachment that could not be fetched.
 type failure struct {
 	path string
 	err  error
 	skip bool // until Retry
 }
 
-// OpenAttachments opens the attachments in dir; none are served if there is no dir or the server stores none.
+// OpenAttachments opens the attachments in dir. None are served if dir is "" or the server stores none.
 func OpenAttachments(dir owner.Folder, server transport.Server, folder string, problems *model.Problems) (*Attachments, error) {
 	a := &Attachments{folder: folder, problems: problems, wanted: model.NewSignal(), failed: make(map[string]failure)}
 	files, ok := server.(transport.Files)
@@ -63,7 +60,6 @@ func OpenAttachments(dir owner.Folder, server transport.Server, folder string, p
 	return a, err
 }
 
-// IsAttachment reports whether an entry is an attachment.
 func IsAttachment(e folderdoc.Entry) bool {
 	switch e.Type {
 	case folderdoc.TypeFolder, folderdoc.TypeMarkdown, folderdoc.TypeCanvas:
@@ -72,13 +68,10 @@ func IsAttachment(e folderdoc.Entry) bool {
 	return ValidHash(e.Hash) && !model.Path(e.Path).IsNote()
 }
 
-// Served reports whether attachments are served.
 func (a *Attachments) Served() bool { return a.server != nil }
 
-// Has reports whether the bytes of an attachment are here.
 func (a *Attachments) Has(e folderdoc.Entry) bool { return a.cache.Has(e.Hash) }
 
-// Fetch sets the missing attachments.
 func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 	hashes := make(map[string]bool, len(missing))
 	for _, e := range missing {
@@ -91,7 +84,7 @@ func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 	a.wanted.Set()
 }
 
-// Run downloads missing attachments until ctx ends, while online, and reports each arrival.
+// Run downloads missing attachments while online, until ctx ends, and calls arrived after each.
 func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func()) {
 	for range a.wanted.Each(ctx) {
 		// After a reconnection the listing calls Fetch again.
@@ -136,10 +129,9 @@ func (a *Attachments) fetch(ctx context.Context, e folderdoc.Entry) (ok bool) {
 	return false
 }
 
-// maxNamed is the number of attachments that a problem names.
 const maxNamed = 3
 
-// report tells of the attachments that could not be fetched, which are one problem: most have one reason.
+// report records failed downloads as one problem, since most have the same reason.
 func (a *Attachments) report() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -171,7 +163,7 @@ func (a *Attachments) Retry() {
 	}
 }
 
-// OpenAttachments opens an attachment for reading. Its bytes stay: later content is another file.
+// Open opens an attachment for reading. Later content is another file and does not affect it.
 func (a *Attachments) Open(e folderdoc.Entry) (model.File, error) {
 	f, err := a.cache.Open(e.Hash)
 	if err != nil {
@@ -185,15 +177,13 @@ type file struct{ *os.File }
 func (f file) WriteAt([]byte, int64) (int, error) { return 0, model.ErrReadOnly }
 func (f file) Truncate(int64) error               { return model.ErrReadOnly }
 
-// Stamp returns the stamp of an attachment's bytes.
 func (a *Attachments) Stamp(e folderdoc.Entry) model.Stamp {
 	return model.Stamp{Size: a.cache.Size(e.Hash), ModTime: e.SyncTime * int64(time.Millisecond)}
 }
 
-// Read returns the bytes of an attachment.
 func (a *Attachments) Read(e folderdoc.Entry) ([]byte, error) { return a.cache.Read(e.Hash) }
 
-// Upload stores data at the server and returns e with its hash, type and time.
+// Upload stores data on the server and returns e with its hash, type and time.
 func (a *Attachments) Upload(ctx context.Context, e folderdoc.Entry, data []byte) (folderdoc.Entry, error) {
 	hash, err := a.cache.Put(data)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
-// MaxBlob is the size in bytes of the largest file, relay-server's limit.
+// MaxBlob is the maximum size of a file in bytes, relay-server's limit.
 const MaxBlob = 250 << 20
 
 var (
@@ -22,23 +22,23 @@ var (
 	ErrTooLarge = errors.New("file is too large")
 )
 
-// A Cache stores the bytes of attachments in a folder, each file named by
-// the SHA-256 of its content. Files are complete, synced, and immutable.
+// A Cache stores the bytes of attachments in a folder. Each file is named by the SHA-256 of its content. Files are
+// complete, synced, and immutable.
 //
 //	c, err := OpenCache(folder)
 //	hash, err := c.Put(data)
 //	f, err := c.Open(hash)
 //
-// A Cache is safe for concurrent use. Errors are those of package os; ErrHash is for bytes
-// with another hash than announced.
+// A Cache is safe for concurrent use. Errors are those of package os; ErrHash is for bytes with another hash than
+// announced.
 type Cache struct {
 	dir owner.Folder
 
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the field below
 	sizes map[string]int64
 }
 
-// OpenCache opens or makes the folder, and removes what a crash left unfinished.
+// OpenCache opens or creates the folder, and removes unfinished files of a crash.
 func OpenCache(dir owner.Folder) (*Cache, error) {
 	if err := dir.Make(); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func OpenCache(dir owner.Folder) (*Cache, error) {
 		case ValidHash(e.Name()):
 			c.sizes[e.Name()] = info.Size()
 		case strings.HasPrefix(e.Name(), owner.PartPrefix):
-			_ = dir.Remove(e.Name()) // it does no harm
+			_ = dir.Remove(e.Name()) // an error does no harm
 		}
 	}
 	return c, nil
@@ -68,7 +68,6 @@ func ValidHash(s string) bool {
 	return err == nil && len(raw) == sha256.Size && s == strings.ToLower(s)
 }
 
-// Has reports whether the bytes are here.
 func (c *Cache) Has(hash string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,20 +75,17 @@ func (c *Cache) Has(hash string) bool {
 	return ok
 }
 
-// Size returns the number of bytes, 0 if they are not here.
+// Size returns the number of bytes, 0 if the cache does not have them.
 func (c *Cache) Size(hash string) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sizes[hash]
 }
 
-// Open opens a file for reading.
 func (c *Cache) Open(hash string) (*os.File, error) { return c.dir.Open(hash) }
 
-// Read reads a file.
 func (c *Cache) Read(hash string) ([]byte, error) { return c.dir.Read(hash) }
 
-// Put stores data and returns its hash.
 func (c *Cache) Put(data []byte) (hash string, err error) {
 	sum := sha256.Sum256(data)
 	hash = hex.EncodeToString(sum[:])
@@ -99,7 +95,7 @@ func (c *Cache) Put(data []byte) (hash string, err error) {
 	return hash, c.Fill(hash, bytes.NewReader(data))
 }
 
-// Fill stores the bytes of r, durably, if they have the hash.
+// Fill stores the bytes of r durably if they have the hash.
 func (c *Cache) Fill(hash string, r io.Reader) error {
 	var n int64
 	err := c.dir.Put(hash, func(w io.Writer) (err error) {

@@ -32,8 +32,8 @@ func Failed(op, rel string, err error) error {
 	return &fs.PathError{Op: op, Path: rel, Err: err}
 }
 
-// Restructure runs fn, which may change the folder's document. The listing does not report
-// these changes as those of peers.
+// Restructure runs fn, which may change the folder's document. The listing does not report these changes as changes
+// by peers.
 func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
 	err := l.set.Folder.ChangeFolder(func(shared *folderdoc.Folder) error {
 		if err := l.listed(shared, true); err != nil {
@@ -50,7 +50,7 @@ func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
 	return err
 }
 
-// Move runs fn, which moves a draft or an entry, while nobody else does.
+// Move runs fn, which moves a draft or an entry. Only one fn runs at a time.
 func (l *Listing) Move(fn func() error) error {
 	l.moving.Lock()
 	defer l.moving.Unlock()
@@ -76,7 +76,6 @@ func (l *Listing) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) er
 	return err
 }
 
-// Mkdir creates one folder.
 func (l *Listing) Mkdir(rel string) error {
 	if dir := Parent(rel); dir != "" {
 		if e, err := l.Find("mkdir", dir); err != nil {
@@ -94,7 +93,6 @@ func (l *Listing) Mkdir(rel string) error {
 	}))
 }
 
-// Rename moves a note or a folder with its contents.
 func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
 	if _, err := l.Find("rename", oldRel); err != nil {
 		return err
@@ -117,14 +115,13 @@ func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
 	}
 	return l.both("rename", oldRel, func(f *folderdoc.Folder) error {
 		err := f.Rename(oldRel, newRel, replace)
-		if errors.Is(err, fs.ErrNotExist) && over.ID != "" { // a draft and a shared note
+		if errors.Is(err, fs.ErrNotExist) && over.ID != "" { // a draft replaces a shared note
 			_ = f.Delete(newRel)
 		}
 		return err
 	})
 }
 
-// Remove removes a note or an empty folder. The content stays at the server.
 func (l *Listing) Remove(rel string) error {
 	if _, err := l.Find("remove", rel); err != nil {
 		return err

@@ -17,25 +17,24 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Clients that do not see each other's entries may give one name to two documents, above all
-// while a server has lost its data. Of the two entries Yjs keeps one, and the other document
-// would be in no folder. It becomes a draft under a free name, unless its text is in the
-// other one as well.
+// Clients that do not see each other's entries may give one name to two documents, above all while a server has lost
+// its data. Yjs keeps one of the two entries, and the other document would be in no folder. It becomes a draft under
+// a free name, unless the other document contains its text.
 //
-// Relay's plugin does not follow if the name that it has given to a new note leads to another one. So if a note that was made here has
-// won against one that no relayfs has made, the two change places, in one transaction.
+// Relay's plugin does not notice if the name of a note that it created leads to another document. So if a note
+// created here has won against a note that no relayfs created, the two exchange their names in one transaction.
 
 type clash struct {
 	rel, typ     string
-	ours, theirs string // ids
+	ours, theirs string // IDs
 }
 
-// clashesOf returns the names that an update for the folder's document gives to other notes,
-// by clients that did not see ours. It examines the update by itself.
+// clashesOf returns the names that an update for the folder's document gives to other notes, by clients that did not
+// see our entries. It examines the update alone.
 func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
 	news, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())
 	if err != nil {
-		return nil // applying it reports that
+		return nil // the caller's ApplyUpdate reports the error
 	}
 	alone := ycrdt.NewDoc(ycrdt.Options{})
 	if alone.ApplyUpdate(news, nil) != nil {
@@ -53,8 +52,8 @@ func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
 	return found
 }
 
-// FolderReceives keeps the documents that lose their names by an update for the folder's
-// document; applied must be called after that.
+// FolderReceives finds the documents that will lose their names by an update for the folder's document. Call applied
+// after the update.
 func (f *Drafts) FolderReceives(folder *ycrdt.Doc, update []byte) (applied func()) {
 	clashes := clashesOf(folder, update)
 	return func() { f.keepLosers(folder, clashes) }
@@ -78,8 +77,8 @@ func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 	}
 }
 
-// keepLoser makes the document of a former entry a draft. The draft is withheld until the two
-// files have been compared.
+// keepLoser makes the document of a former entry a draft. The draft is withheld until the two files have been
+// compared.
 func (f *Drafts) keepLoser(shared *folderdoc.Folder, lost folderdoc.Entry) error {
 	rel := lost.Path
 	taken, err := f.listing.Inside(shared, Parent(rel))
@@ -99,8 +98,8 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, lost folderdoc.Entry) error
 	})
 }
 
-// settleLoser lists a document whose name another note has now, and enters it in the folder.
-// It drops the document if all of its text is in the other note.
+// settleLoser lists a document whose name now leads to another note, and enters it in the folder. It drops the
+// document if the other note contains all its text.
 func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 	draft := f.entryOf(d.ID())
 	rel := draft.Path
@@ -109,26 +108,27 @@ func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 	same, err := f.saysNothingNew(d, other, format)
 	if err == nil {
 		gave, err := f.giveWay(d, draft, other, winner, format)
-		if f.set.Logged("give a note's name back", err); gave {
+		if f.set.Logged("return a note's name", err); gave {
 			return
 		}
 	}
 	if err == nil && same {
-		f.set.Logged("drop a note whose text another has", f.listing.Forget(d.ID(), func() error { return f.removeDraft(rel) }))
+		f.set.Logged("drop a note whose text another note contains", f.listing.Forget(d.ID(), func() error { return f.removeDraft(rel) }))
 		return
 	}
 	if err != nil {
-		f.set.Log.Warn("two notes were given one name, and their texts could not be compared", model.LogPath, rel, model.LogErr, err)
+		f.set.Log.Warn("two notes have got one name, and their texts cannot be compared", model.LogPath, rel, model.LogErr, err)
 	}
-	f.set.Log.Warn(fmt.Sprintf("%q was the name of two notes, as after a server's loss of data; the other one is %q now", winner.Path, rel), model.LogPath, rel)
+	f.set.Log.Warn(fmt.Sprintf("%q was the name of two notes, as happens after a server loses data; the other one is now %q", winner.Path, rel), model.LogPath, rel)
 	f.set.Logged("list the folder", f.listing.Release(d.ID(), rel))
 	if !f.schedule.Lacks(d.ID()) {
 		f.Uploaded(d)
 	}
 }
 
-// giveWay gives the name of a note that was made here back to the one of somebody else who gave it at the same moment. Ours
-// gets the draft's free name, unless its text is in the other one. It reports whether that was so.
+// giveWay returns the name of a note created here to the document of another client that used the name concurrently.
+// Our note gets the draft's free name, unless the other document contains its text. gave reports whether the name was
+// returned.
 func (f *Drafts) giveWay(d *replica.Document, draft folderdoc.Entry, other *replica.Document, winner folderdoc.Entry, format replica.Format) (gave bool, err error) {
 	if _, made := f.made.Load(other.ID()); !made {
 		return false, nil
@@ -153,13 +153,13 @@ func (f *Drafts) giveWay(d *replica.Document, draft folderdoc.Entry, other *repl
 		})
 	})
 	if gave && err == nil {
-		f.set.Log.Warn(fmt.Sprintf("%q is a note that somebody else has made at the same moment; the one that was made here is %q now", winner.Path, free), model.LogPath, winner.Path)
+		f.set.Log.Warn(fmt.Sprintf("%q is a note that another client created at the same time; the one created here is now %q", winner.Path, free), model.LogPath, winner.Path)
 	}
 	return gave, err
 }
 
-// saysNothingNew reports whether the other document has everything of d. It waits for the
-// server, which may have either of them alone.
+// saysNothingNew reports whether the other document has everything of d. It waits for the server, which may be the
+// only one to have the content.
 func (f *Drafts) saysNothingNew(d, other *replica.Document, format replica.Format) (bool, error) {
 	if err := f.filled(losersPatience, d, other); err != nil {
 		return false, err
@@ -175,11 +175,11 @@ func (f *Drafts) saysNothingNew(d, other *replica.Document, format replica.Forma
 // losersPatience bounds the wait for the texts of two notes with one name.
 const losersPatience = 2 * time.Minute
 
-// errEmpty is the error for a document that nobody has written to yet.
+// errEmpty is the error for a document without any content yet.
 var errEmpty = errors.New("document is empty")
 
-// filled waits until the documents are here, and until somebody has written to them: what a
-// client enters at the same time may be on its way.
+// filled waits until the documents are fetched and have content: the content of an entry that a client has just made
+// may arrive later.
 func (f *Drafts) filled(patience time.Duration, docs ...*replica.Document) error {
 	for end := time.Now().Add(patience); ; {
 		var err error

@@ -18,39 +18,37 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Here are the new notes of a folder that the server does not have yet. A note
-// is a draft until the server has acknowledged its content. Only then is it entered in the
-// folder's document, so that no peer sees a note without content. If another note has taken
-// its path, the content moves into that document. Canvases are notes here.
+// This file has the new notes of a folder that the server does not have yet. A note is a draft until the server has
+// acknowledged its content. Only then is it entered in the folder's document, so that no peer sees a note without
+// content. If another note has taken its path in the meantime, the content moves into that document. In this file,
+// notes include canvases.
 //
 // A document that loses its name in a clash becomes a draft, too (clash.go).
 //
-// Drafts sends nothing itself: the replicas of drafts are sent like those of notes.
+// Drafts sends nothing: the replicas of drafts are sent like those of notes.
 //
 // # Concurrency
 //
-// Everything is safe for concurrent use. There is no lock: the drafts are in a document, and
-// Listing.Move serialises their moves.
+// Everything is safe for concurrent use. There is no lock: the drafts are in a document, and Listing.Move serialises
+// their moves.
 
-// Drafts are those of one folder.
 type Drafts struct {
 	set      *replica.Set
 	listing  *Listing
 	schedule *schedule.Scheduler
 	ctx      context.Context
 	running  sync.WaitGroup
-	made     sync.Map // model.DocID of the notes that this process has entered
+	made     sync.Map // model.DocID of each note that this process has entered
 }
 
-// NewDrafts returns Drafts, which do nothing by themselves after ctx has ended.
+// NewDrafts returns the Drafts. They start no background work after ctx has ended.
 func NewDrafts(ctx context.Context, set *replica.Set, l *Listing, y *schedule.Scheduler) *Drafts {
 	return &Drafts{set: set, listing: l, schedule: y, ctx: ctx}
 }
 
-// Wait waits for running work. Call it after the end of New's context.
+// Wait waits for background work. Call it after the context of NewDrafts has ended.
 func (f *Drafts) Wait() { f.running.Wait() }
 
-// Enter makes a new document a draft.
 func (f *Drafts) Enter(d *replica.Document, rel, typ string) error {
 	return f.listing.Restructure(func(shared *folderdoc.Folder) error {
 		if dir := Parent(rel); dir != "" {
@@ -78,8 +76,7 @@ func (f *Drafts) list() (drafts []folderdoc.Entry) {
 	return drafts
 }
 
-// Unentered returns the number of drafts whose content the server has acknowledged, and that no
-// peer sees yet.
+// Unentered returns the number of drafts with acknowledged content that peers cannot see yet.
 func (f *Drafts) Unentered() (n int) {
 	for _, e := range f.list() {
 		if !f.schedule.Lacks(model.DocID(e.ID)) {
@@ -89,7 +86,7 @@ func (f *Drafts) Unentered() (n int) {
 	return n
 }
 
-// entryOf returns the entry of a draft, without a path if the document is none.
+// entryOf returns the entry of a draft, without a path if the document is not a draft.
 func (f *Drafts) entryOf(id model.DocID) folderdoc.Entry {
 	for _, e := range f.list() {
 		if e.ID == string(id) {
@@ -99,7 +96,7 @@ func (f *Drafts) entryOf(id model.DocID) folderdoc.Entry {
 	return folderdoc.Entry{ID: string(id)}
 }
 
-// Uploaded records that the server has all of a document, and enters a draft.
+// Uploaded records that the server has all of a document. If it is a draft, Uploaded enters it in the folder.
 func (f *Drafts) Uploaded(d *replica.Document) {
 	if f.entryOf(d.ID()).Path != "" && !f.listing.IsWithheld(d.ID()) {
 		f.running.Go(func() { f.set.Logged("enter a new note", f.promote(d)) })
@@ -126,18 +123,17 @@ func (f *Drafts) promote(d *replica.Document) error {
 	return f.mergeInto(d, entered)
 }
 
-// enterDraft enters a draft, then forgets it: a crash in between leaves the note in both
-// documents, not in none. It returns the entry at the draft's path, which may be another
-// note's.
+// enterDraft enters a draft in the folder and then deletes the draft: a crash in between leaves the note in both
+// documents, not in none. It returns the entry at the draft's path, which may be another note's.
 func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err error) {
 	err = f.listing.Move(func() error {
 		entered = f.entryOf(d.ID())
 		rel := entered.Path
 		if rel == "" {
-			return nil // removed meanwhile
+			return nil // removed in the meantime
 		}
 		err := f.listing.Restructure(func(shared *folderdoc.Folder) (err error) {
-			if !shared.Holds(entered.ID) { // else it was entered before a crash
+			if !shared.Holds(entered.ID) { // otherwise it was entered before a crash
 				entered, err = shared.Create(entered)
 				f.made.Store(d.ID(), true)
 			}
@@ -176,7 +172,7 @@ func (f *Drafts) removeDraft(rel string) error {
 	})
 }
 
-// moveDraft renames a draft whose path something that is not a note has taken, and enters it.
+// moveDraft renames a draft whose path an entry other than a note has taken, and enters it.
 func (f *Drafts) moveDraft(rel string) error {
 	var to string
 	for n := 2; ; n++ {
@@ -200,7 +196,7 @@ func (f *Drafts) moveDraft(rel string) error {
 	return f.promote(f.set.Document(model.DocID(id)))
 }
 
-// mergeInto adds the content of a draft to the document that has its path.
+// mergeInto adds the content of a draft to the document at its path.
 func (f *Drafts) mergeInto(draft *replica.Document, entered folderdoc.Entry) error {
 	d := f.set.Document(model.DocID(entered.ID))
 	if err := f.filled(schedule.ReaderPatience, d); err != nil && !errors.Is(err, errEmpty) {
@@ -216,11 +212,11 @@ func (f *Drafts) mergeInto(draft *replica.Document, entered folderdoc.Entry) err
 		return err
 	}
 	f.listing.Changed(d)
-	f.set.Log.Info("two notes of one name became one", model.LogPath, entered.Path)
+	f.set.Log.Info("two notes with one name were merged", model.LogPath, entered.Path)
 	return f.dropDraft(entered.Path)
 }
 
-// authorOf returns a record of the last author of a document.
+// authorOf returns a record with the last author of a document.
 func (f *Drafts) authorOf(d *replica.Document) model.Record {
 	rec := model.Record{Time: time.Now().UTC()}
 	h, err := f.set.Store.Load(d.ID())

@@ -19,7 +19,7 @@ func (l *Listing) Scan(found func(model.SourceEntry)) {
 	}
 }
 
-// Report reports changes of peers until ctx ends.
+// Report reports changes by peers until ctx ends.
 func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
 	for range l.news.Each(ctx) {
 		l.mu.Lock()
@@ -37,13 +37,12 @@ func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
 	}
 }
 
-// changeOf returns the event for a change of a document.
 func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
 	l.mu.Lock()
 	entry := l.byPath[l.paths[id]]
 	l.mu.Unlock()
 	if entry.ID != string(id) {
-		l.Refresh() // the first content of a canvas
+		l.Refresh() // first content of a canvas
 		return model.SourceEvent{}, false
 	}
 	e := l.entryOf(entry)
@@ -51,7 +50,7 @@ func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
 	return model.SourceEvent{Kind: model.EventChanged, Rel: e.Rel, Entry: e}, true
 }
 
-// Changed records that the server has changed a document. Its lock may be held.
+// Changed records that the server has changed a document. The caller may hold the document's lock.
 func (l *Listing) Changed(d *replica.Document) {
 	switch {
 	case d.Note:

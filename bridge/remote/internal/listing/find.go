@@ -29,14 +29,13 @@ func (l *Listing) Path(id model.DocID) string {
 	return l.paths[id]
 }
 
-// SetPath sets the future path of a document.
 func (l *Listing) SetPath(id model.DocID, rel string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.paths[id] = rel
 }
 
-// Named returns the note with a document name at the server, nil if there is none.
+// Named returns the note with a document name on the server, nil if there is none.
 func (l *Listing) Named(name string) *replica.Document {
 	for _, id := range transport.DocumentIDs(name) {
 		l.mu.Lock()
@@ -58,9 +57,8 @@ func (l *Listing) Withhold(id model.DocID) {
 	l.withheld[id] = true
 }
 
-// release ends Withhold, and lists the draft at rel unless that is "". The caller has
-// locked the folder's document: what becomes visible during another change would not be
-// reported.
+// release ends Withhold, and lists the draft at rel unless that is "". The caller holds the lock of the folder's
+// document; otherwise the draft could appear during another change, which would not report it.
 func (l *Listing) release(id model.DocID, rel string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +68,7 @@ func (l *Listing) release(id model.DocID, rel string) {
 	}
 }
 
-// Release ends Withhold: the draft is listed at rel.
+// Release ends Withhold and lists the draft at rel.
 func (l *Listing) Release(id model.DocID, rel string) error {
 	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
 		l.release(id, rel)
@@ -78,7 +76,7 @@ func (l *Listing) Release(id model.DocID, rel string) error {
 	})
 }
 
-// Forget ends Withhold after fn, which removes the draft.
+// Forget runs fn, which removes the draft, and ends Withhold.
 func (l *Listing) Forget(id model.DocID, fn func() error) error {
 	return l.Restructure(func(*folderdoc.Folder) error {
 		defer l.release(id, "")
@@ -86,14 +84,13 @@ func (l *Listing) Forget(id model.DocID, fn func() error) error {
 	})
 }
 
-// IsWithheld reports whether a draft is hidden by Withhold.
 func (l *Listing) IsWithheld(id model.DocID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.withheld[id]
 }
 
-// Inside returns the names right below rel in either document.
+// Inside returns the names directly below rel in either document.
 func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error) {
 	names := shared.Inside(rel)
 	err := l.set.Drafts.ViewFolder(func(drafts *folderdoc.Folder) error {
@@ -104,9 +101,8 @@ func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error)
 	return slices.Compact(names), err
 }
 
-// Hidden returns the names at rel, or in the folder rel, that are in the folder's document
-// and not listed: canvases and attachments whose content is not here, and entries of newer
-// versions of the format.
+// Hidden returns the names at rel, or in the folder rel, that the folder's document has but that are not listed:
+// canvases and attachments whose content was not fetched, and entries of newer versions of the format.
 func (l *Listing) Hidden(rel string) (hidden []string, err error) {
 	err = l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
 		l.mu.Lock()

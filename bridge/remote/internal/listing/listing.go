@@ -12,31 +12,30 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
-// Listing is the contents of a folder.
 type Listing struct {
 	set         *replica.Set
 	attachments *Attachments
 	notes       func([]model.DocID) // see New
 	ctx         context.Context
-	relist      model.Signal // the folder's document has changed
-	news        model.Signal // events or dirty has something
+	relist      model.Signal // set when the folder's document has changed
+	news        model.Signal // set when there are events or dirty documents
 
-	// moving is held while a draft becomes an entry, and while entries are moved or
-	// removed, which then see it in one of the documents. It comes before all other locks.
+	// moving is held while a draft becomes an entry, and while entries are moved or removed, so that those operations
+	// find the note in exactly one of the documents. It is taken before all other locks.
 	moving sync.Mutex
 
-	mu       sync.Mutex // protects the following
+	mu       sync.Mutex // guards the fields below
 	paths    map[model.DocID]string
 	withheld map[model.DocID]bool // drafts that are not listed yet
 	entries  []folderdoc.Entry    // as reported to the workspace
 	byPath   map[string]folderdoc.Entry
 	hidden   []string             // paths that are not listed because of their names
-	events   []folderdoc.Change   // of peers that are not reported yet
-	dirty    map[model.DocID]bool // documents that they have changed, likewise
+	events   []folderdoc.Change   // unreported changes by peers
+	dirty    map[model.DocID]bool // documents with unreported changes by peers
 }
 
-// New returns a Listing, which is empty until List, and updates itself until ctx ends. It
-// calls notes with the notes and canvases of the folder, with the listing's lock.
+// New returns a Listing, which is empty until List, and updates itself until ctx ends. It calls notes with the notes
+// and canvases of the folder while it holds the listing's lock.
 func New(ctx context.Context, set *replica.Set, a *Attachments, notes func([]model.DocID)) *Listing {
 	return &Listing{
 		set: set, attachments: a, notes: notes, ctx: ctx, relist: model.NewSignal(), news: model.NewSignal(), dirty: make(map[model.DocID]bool),
@@ -44,7 +43,7 @@ func New(ctx context.Context, set *replica.Set, a *Attachments, notes func([]mod
 	}
 }
 
-// read returns the entries of both documents, and the paths that their names hide.
+// read returns the entries of both documents, and the paths that are hidden because of their names.
 func (l *Listing) read(shared *folderdoc.Folder) (all []folderdoc.Entry, hidden []string, err error) {
 	var drafts []folderdoc.Entry
 	err = l.set.Drafts.ViewFolder(func(folder *folderdoc.Folder) error {
@@ -61,11 +60,11 @@ func (l *Listing) read(shared *folderdoc.Folder) (all []folderdoc.Entry, hidden 
 	return all, hidden, err
 }
 
-// union returns the shared entries and the drafts whose paths are free.
+// union returns the shared entries and the drafts with free paths.
 func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 	all := slices.Clone(shared)
 	taken := make(map[string]string, len(shared)) // path to type
-	entered := make(map[string]bool, len(shared)) // ids
+	entered := make(map[string]bool, len(shared)) // by ID
 	for _, e := range shared {
 		taken[e.Path], entered[e.ID] = e.Type, true
 	}
@@ -86,9 +85,9 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 // Parent returns the path of the folder of rel, "" for the root.
 func Parent(rel string) string { return string(model.Path(rel).Dir()) }
 
-// served reports whether an entry is listed, once its content is here: folders, attachments if they
-// can be fetched, and Markdown with a note's name and canvases, both with a valid id. A path
-// with control characters could not be told from other text.
+// served reports whether an entry is listed once its content is here: folders, attachments if they can be fetched,
+// and notes (Markdown with a note's name) and canvases with a valid ID. Paths with control characters are not served,
+// since they could be confused with other text in output.
 func (l *Listing) served(e folderdoc.Entry) bool {
 	if model.Path(e.Path).HasControl() {
 		return false
@@ -112,15 +111,13 @@ func (l *Listing) Run() {
 	}
 }
 
-// Refresh makes Run update the listing.
 func (l *Listing) Refresh() { l.relist.Set() }
 
-// List updates the listing from the folder's document. With report, it reports differences.
+// List updates the listing from the folder's document, and reports the differences if report is set.
 func (l *Listing) List(report bool) error {
 	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error { return l.listed(shared, report) })
 }
 
-// listed is List with the folder's document.
 func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	now, hidden, err := l.read(shared)
 	if err != nil {
@@ -153,7 +150,7 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	return nil
 }
 
-// awaited returns the ids of canvases without content: it was not fetched yet, or there is none.
+// awaited returns the IDs of canvases without content: it was not fetched yet, or there is none.
 func (l *Listing) awaited(entries []folderdoc.Entry) map[string]bool {
 	ids := make(map[string]bool)
 	for _, e := range entries {

@@ -1,5 +1,5 @@
-// Package replica has this machine's copies of a folder's documents: in memory, in the
-// store, and in step with the server, each over its own link.
+// Package replica keeps this machine's copies of a folder's documents in memory and in the store. Each document is
+// synchronised over its own link.
 //
 //	set := replica.NewSet(options, owner)
 //	d := set.Document(id)
@@ -12,20 +12,19 @@
 //	            ▲                             │
 //	            └────────── Receive ◄─────────┘
 //
-// A Format is how documents of one type are files: notes, and canvases.
+// A Format converts documents of one type (notes, canvases) to files and back.
 //
-// Its Owner knows the listing of the folder, and which document is connected when.
+// The Owner of a Set knows the folder's listing and decides which documents are connected.
 //
 // # Acknowledgement
 //
-// y-sweet echoes frames in order, y-websocket answers a step 1 in order, Hocuspocus answers
-// each change. A change is acknowledged by the answer to any later frame. An echo costs the
-// server least; one that has not answered the first, sent ahead of step 1, is asked by steps 1.
+// y-sweet echoes frames in order, y-websocket answers a sync step 1 in order, and Hocuspocus answers each change. The
+// answer to any later frame acknowledges a change. An echo costs the server least. If a server does not return the
+// first echo, which the peer sends before step 1, the peer asks with sync step 1 instead.
 //
 // # Concurrency
 //
-// Everything is safe for concurrent use. A document's lock is held across the store's disk
-// and calls of the Owner, never across the network; the folder's comes before that of the
-// drafts, which comes before others'. The locks of the Set, of Access and of the presence
-// are leaves; that of the documents in memory only tries a document's.
+// Everything is safe for concurrent use. A document's lock is held during store I/O and calls of the Owner, never
+// during network I/O. Lock order: the folder's document, the drafts' document, other documents. The locks of Set,
+// Access and presence are leaves. The lock of resident documents only tries a document's lock.
 package replica

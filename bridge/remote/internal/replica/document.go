@@ -18,37 +18,37 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Document is one Yjs document: the folder's, a note's, or the drafts. It is in memory
-// while it is used or connected; the store has the rest.
+// Document is one Yjs document: the folder's, a note's, or the drafts. It is in memory while it is used or connected;
+// the store has the rest.
 type Document struct {
 	set  *Set
 	id   model.DocID
-	Name string // at the server; "" for one that never leaves this machine
-	Note bool   // neither the folder's nor the drafts
+	Name string // on the server; "" for a document that never leaves this machine
+	Note bool   // neither the folder's document nor the drafts
 
 	// Unix nanoseconds, 0 for never.
 	compared atomic.Int64 // see Compared
 	asked    atomic.Int64 // see LastAsked
 
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	state state
 	peer  *Peer
-	// outbox is what the peer has to send; empty without a peer.
+	// outbox has the updates that the peer has to send; empty without a peer.
 	outbox []outgoing
 }
 
-// state is the state of a document. Its methods are called with the document's lock.
+// state is the state of a document. The caller of its methods holds the document's lock.
 type state struct {
-	doc       *ycrdt.Doc // nil while it is not in memory
+	doc       *ycrdt.Doc // nil if it is not in memory
 	made      [][]byte   // updates of the change in progress
-	arrived   [][]byte   // updates from the server that are not in the store yet
+	arrived   [][]byte   // updates from the server that are not stored yet
 	modTime   time.Time  // zero for a document without a history
-	version   int64      // counts changes while the process lives
+	version   int64      // counts changes in this process
 	last      uint64     // sequence number of the last local record
-	agent     string     // as whose the document records this process's changes, "" before it does
-	reclaimed int        // how often it had to say so again
-	mirrored  []string   // properties that were set a moment ago, see repair
-	pruned    bool       // facts that nobody needs were removed
+	agent     string     // user for which this process is registered in the document, "" if none yet
+	reclaimed int        // number of repeated registrations
+	mirrored  []string   // properties that were just set; see repair
+	pruned    bool       // unneeded facts were removed
 }
 
 // outgoing is a local update and the sequence number of its record.
@@ -57,32 +57,30 @@ type outgoing struct {
 	update []byte
 }
 
-// ID returns the name of the document in the store.
 func (d *Document) ID() model.DocID { return d.id }
 
-// Title names the document for a person: by its path, if it has one.
+// Title returns the quoted path of the document, for messages.
 func (d *Document) Title() string {
 	return strconv.Quote(strings.TrimPrefix(string(d.set.path(d)), "/"))
 }
 
-// ModTime returns the time of the last change.
 func (d *Document) ModTime() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.state.modTime
 }
 
-// Compared returns when the document was last known to have everything that the server had, the
-// zero time if that was not in this process.
+// Compared returns when the document was last known to have everything that the server had; zero if never in this
+// process.
 func (d *Document) Compared() time.Time { return timeOf(d.compared.Load()) }
 
 // SetCompared records that the document has everything that the server has.
 func (d *Document) SetCompared() { d.compared.Store(time.Now().UnixNano()) }
 
-// LastAsked returns when somebody here last opened or changed the document.
+// LastAsked returns when a client of this process last opened or changed the document.
 func (d *Document) LastAsked() time.Time { return timeOf(d.asked.Load()) }
 
-// Ask records that somebody here opens or changes the document.
+// Ask records that a client of this process opens or changes the document.
 func (d *Document) Ask() { d.asked.Store(time.Now().UnixNano()) }
 
 func timeOf(nanoseconds int64) time.Time {
@@ -92,22 +90,21 @@ func timeOf(nanoseconds int64) time.Time {
 	return time.Unix(0, nanoseconds)
 }
 
-// SetLast sets the sequence number of the last local record from before the process began.
+// SetLast sets the sequence number of the last local record from an earlier process.
 func (d *Document) SetLast(seq uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.last = seq
 }
 
-// Stamp returns the stamp of the document, whose text has size bytes. Only a function that
-// View or Change calls may use it.
+// Stamp returns the stamp of the document with a text of size bytes. Only functions called by View or Change may use
+// it.
 func (d *Document) Stamp(size int) model.Stamp {
 	return model.Stamp{
 		Device: uint64(d.set.Client), Size: int64(size), ModTime: d.state.modTime.UnixNano(), CTime: d.state.version,
 	}
 }
 
-// loaded runs fn with the document in memory.
 func (d *Document) loaded(fn func(s *state) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -148,7 +145,7 @@ func (s *state) changedAt(t time.Time) {
 	}
 }
 
-// take returns the updates since the last call as one; nil if there were none.
+// take returns the updates since the last call, merged; nil if there were none.
 func (s *state) take() ([]byte, error) {
 	made := s.made
 	s.made = nil
@@ -162,27 +159,25 @@ func merge(updates [][]byte) ([]byte, error) {
 	return ycrdt.MergeUpdates(updates...)
 }
 
-// drop forgets the document, but for what is in the store or in arrived.
+// drop removes the document from memory, except arrived.
 func (s *state) drop() {
 	s.doc, s.made, s.agent, s.reclaimed, s.mirrored, s.pruned = nil, nil, "", 0, nil, false
 }
 
-// View calls fn with the document, which does not change meanwhile.
+// View calls fn with the document, which does not change during the call.
 func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
 	return d.loaded(func(s *state) error { return fn(s.doc, s.modTime) })
 }
 
-// ViewFolder is View with the contents of a folder document.
 func (d *Document) ViewFolder(fn func(*folderdoc.Folder) error) error {
 	return d.loaded(func(s *state) error { return fn(folderdoc.Open(s.doc)) })
 }
 
-// ChangeFolder is Change with the contents of a folder document.
 func (d *Document) ChangeFolder(fn func(*folderdoc.Folder) error) error {
 	return d.Change(context.Background(), &model.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
 }
 
-// Change calls fn, and stores and sends its changes.
+// Change calls fn, then stores and sends its changes.
 func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	if d.Name != "" {
 		if err := d.set.Access.Locked(); err != nil {
@@ -203,7 +198,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			if rec.Update == nil {
 				return nil
 			}
-			return d.keep(s, rec) // it tells something of the text that there is
+			return d.keep(s, rec) // the record has data about the existing text
 		}
 		d.watch(s, mirrored())
 		if d.Note {
@@ -217,7 +212,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 		if s.agent == "" && rec.Author != "" && d.Name != "" {
 			s.agent = "ai:" + rec.Author
 			folderdoc.Register(s.doc, s.agent, client)
-			folderdoc.Reclaim(s.doc, s.agent) // what a process before this one could not
+			folderdoc.Reclaim(s.doc, s.agent) // for an earlier process that could not do it
 		}
 		update, err := s.take()
 		if err == nil {
@@ -225,14 +220,14 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			err = d.keep(s, rec)
 		}
 		if err != nil {
-			s.drop() // the store has the state before
+			s.drop() // the store has the previous state
 		}
 		return err
 	})
 }
 
-// keep appends what has arrived and the record of a local change to the store, and queues
-// the change for the server.
+// keep appends the arrived updates and the record of a local change to the store, and queues the change for the
+// server.
 func (d *Document) keep(s *state, rec *model.Record) error {
 	records, err := s.arrivals()
 	if err != nil {
@@ -244,7 +239,7 @@ func (d *Document) keep(s *state, rec *model.Record) error {
 	}
 	rec.Seq, err = d.set.append(d, append(records, *rec)...)
 	if err == nil && !rec.Unsent {
-		err = d.set.Store.Sync() // it has the only copy of the drafts
+		err = d.set.Store.Sync() // the store has the only copy of the drafts
 	}
 	if err != nil {
 		return err
@@ -255,14 +250,14 @@ func (d *Document) keep(s *state, rec *model.Record) error {
 	if rec.Unsent {
 		s.last = rec.Seq
 		d.set.owner.Unsent(d, rec.Seq, d.peer != nil)
-		if d.peer != nil { // else a later one compares state vectors
+		if d.peer != nil { // otherwise a later peer compares state vectors
 			d.outbox = d.peer.queue(d.outbox, outgoing{rec.Seq, rec.Update})
 		}
 	}
 	return nil
 }
 
-// arrivals returns the record of what has arrived and is not stored.
+// arrivals returns a record of the arrived updates that are not stored.
 func (s *state) arrivals() ([]model.Record, error) {
 	if len(s.arrived) == 0 {
 		return nil, nil
@@ -271,17 +266,16 @@ func (s *state) arrivals() ([]model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []model.Record{{Update: update, Time: s.modTime.UTC()}}, nil // so it is not newer after a restart
+	return []model.Record{{Update: update, Time: s.modTime.UTC()}}, nil // not newer after a restart
 }
 
-// flushDelay is how long arrivals may wait to be stored. What is lost is fetched again.
+// flushDelay bounds how long arrived updates wait to be stored. Lost ones are fetched again.
 const flushDelay = 200 * time.Millisecond
 
-// Receive applies an update from the server; one that is invalid is transport.ErrProtocol.
-// If wait is set, it is all that the document lacks, and stored when Receive returns, which
-// slows the server down to the disk's pace. What cannot be stored stays in memory and is tried
-// again. Of a document without a history an empty answer is stored, too: nobody has written
-// to it yet.
+// Receive applies an update from the server; an invalid one is transport.ErrProtocol. If wait is set, the update is
+// all that the document lacked, and Receive stores it before it returns, so that the disk limits the speed of the
+// server. Updates that cannot be stored stay in memory until the next attempt. For a document without a history an
+// empty answer is stored, too: it records that the document is empty.
 func (d *Document) Receive(update []byte, wait bool) error {
 	return d.loaded(func(s *state) error {
 		applied := func() {}
@@ -319,8 +313,7 @@ func (d *Document) Receive(update []byte, wait bool) error {
 // maxReclaims bounds the answers to a server that insists.
 const maxReclaims = 8
 
-// reclaim has this process's changes be those of its agent again, if the server has entered them
-// as a person's.
+// reclaim attributes this process's changes to its agent again, if the server has registered them for a user.
 func (d *Document) reclaim(s *state) {
 	if s.agent == "" || s.reclaimed == maxReclaims || d.set.Access.Locked() != nil {
 		return
@@ -334,7 +327,7 @@ func (d *Document) reclaim(s *state) {
 	d.keepOwn(s, &rec)
 }
 
-// keepOwn is keep for a change that nobody waits for.
+// keepOwn is keep for a change without a waiting caller.
 func (d *Document) keepOwn(s *state, rec *model.Record) {
 	rec.Len = s.doc.StateVector()[d.set.Client] - rec.Clock
 	update, err := s.take()
@@ -343,7 +336,7 @@ func (d *Document) keepOwn(s *state, rec *model.Record) {
 		err = d.keep(s, rec)
 	}
 	if err != nil {
-		s.drop() // the store, which tells of the error, has the state before
+		s.drop() // the store has the previous state and reports the error
 	}
 }
 
@@ -351,7 +344,7 @@ func (d *Document) keepOwn(s *state, rec *model.Record) {
 // a second, unless a test shortens Resync.
 func (d *Document) quiet() time.Duration { return d.set.Resync / 20 }
 
-// watch has the properties compared that a change has set, a moment later.
+// watch schedules a comparison of the properties that a change has set.
 func (d *Document) watch(s *state, keys []string) {
 	if len(keys) == 0 {
 		return
@@ -362,7 +355,8 @@ func (d *Document) watch(s *state, keys []string) {
 	}
 }
 
-// repairLater compares once nothing has changed since a version, for some time that differs from that of other mounts.
+// repairLater compares once the document has not changed for a random time, so that mounts do not repair
+// simultaneously. version is the version after the current change.
 func (d *Document) repairLater(version int64) {
 	quiet := d.quiet()
 	changed, wait := time.Now(), quiet+rand.N(quiet/2)
@@ -385,7 +379,7 @@ func (d *Document) repairLater(version int64) {
 	time.AfterFunc(quiet/8, look)
 }
 
-// repair writes properties again that this process has set, and somebody else at the same moment.
+// repair rewrites properties that this process and another client have set concurrently.
 func (d *Document) repair(s *state) {
 	keys := s.mirrored
 	s.mirrored = nil
@@ -396,7 +390,7 @@ func (d *Document) repair(s *state) {
 	}
 }
 
-// Flush stores what has arrived. An error is the store's, which tells of it.
+// Flush stores the arrived updates. The store also reports the errors that Flush returns.
 func (d *Document) Flush() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -445,7 +439,6 @@ func (d *Document) detach() {
 	d.peer, d.outbox = nil, nil
 }
 
-// read returns what fn finds in a document.
 func read[T any](d *Document, fn func(s *state) T) (found T, err error) {
 	err = d.loaded(func(s *state) error {
 		found = fn(s)
@@ -458,8 +451,8 @@ func (d *Document) stateVector() ([]byte, error) {
 	return read(d, func(s *state) []byte { return s.doc.EncodeStateVector() })
 }
 
-// difference returns what a server with the given state vector lacks, with the number of
-// the last record in it, and empties the outbox, which is part of it.
+// difference returns the update that a server with the given state vector lacks, with the number of its last record,
+// and empties the outbox, which is part of it.
 func (d *Document) difference(stateVector []byte) (outgoing, error) {
 	if _, err := ycrdt.DecodeStateVector(stateVector); err != nil {
 		return outgoing{}, err
@@ -470,7 +463,6 @@ func (d *Document) difference(stateVector []byte) (outgoing, error) {
 	})
 }
 
-// outgoing empties the outbox.
 func (d *Document) outgoing() []outgoing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -479,7 +471,7 @@ func (d *Document) outgoing() []outgoing {
 	return out
 }
 
-// IsEmpty reports whether nobody has written to the document yet.
+// IsEmpty reports whether the document has never been written to.
 func (d *Document) IsEmpty() (bool, error) {
 	return read(d, func(s *state) bool { return len(s.doc.StateVector()) == 0 })
 }
@@ -489,7 +481,6 @@ func (d *Document) IsByAgent() (bool, error) {
 	return read(d, func(s *state) bool { return folderdoc.IsByAgent(s.doc) })
 }
 
-// Contains reports whether the document has everything in a snapshot.
 func (d *Document) Contains(snapshot *ycrdt.Snapshot) (bool, error) {
 	return read(d, func(s *state) bool { return s.doc.Snapshot().Contains(snapshot) })
 }

@@ -12,20 +12,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Format is how documents of one type are files.
+// Format converts documents of one type to files and back.
 type Format struct {
-	// Read returns a document as a file.
 	Read func(doc *ycrdt.Doc) []byte
-	// Write makes of a document, which is the file base, the file data.
+	// Write applies the change from the file base, which is the document's, to the file data.
 	Write func(doc *ycrdt.Doc, base, data []byte) error
-	// Add adds what another file has to a document.
+	// Add adds the content of another file to a document.
 	Add func(doc *ycrdt.Doc, data []byte) error
-	// Holds reports whether a file has everything of another.
+	// Holds reports whether a file contains everything of another.
 	Holds func(file, other []byte) bool
 }
 
-// FormatOf returns the format of the documents that entries of a type name; ok is false if
-// such entries name none.
+// FormatOf returns the format of the documents of an entry type; ok is false if entries of that type have no
+// document.
 func FormatOf(typ string) (f Format, ok bool) {
 	switch typ {
 	case folderdoc.TypeMarkdown:
@@ -46,7 +45,7 @@ func writeText(doc *ycrdt.Doc, base, data []byte) error {
 	return nil
 }
 
-// addText appends data after an empty line, unless the text has it.
+// addText appends data after an empty line, unless the text contains it.
 func addText(doc *ycrdt.Doc, data []byte) error {
 	text := doc.Text(folderdoc.ContentsName)
 	have := text.String()
@@ -66,7 +65,6 @@ func addText(doc *ycrdt.Doc, data []byte) error {
 
 func addCanvas(doc *ycrdt.Doc, data []byte) error { return canvasdoc.Write(doc, nil, data) }
 
-// Read returns the document as a file, with its stamp.
 func (d *Document) Read(f Format) (data []byte, stamp model.Stamp, err error) {
 	err = d.loaded(func(s *state) error {
 		data = f.Read(s.doc)
@@ -76,8 +74,8 @@ func (d *Document) Read(f Format) (data []byte, stamp model.Stamp, err error) {
 	return data, stamp, err
 }
 
-// Replace makes data the document as a file, if expect names the present one, and returns the
-// new stamp. Errors: model.ErrConflict.
+// Replace sets the content of the document's file if expect is its current stamp, and returns the new stamp;
+// otherwise model.ErrConflict.
 func (d *Document) Replace(ctx context.Context, f Format, rec *model.Record, expect model.Stamp, data []byte) (model.Stamp, error) {
 	err := d.Change(ctx, rec, func(doc *ycrdt.Doc) error {
 		have := f.Read(doc)

@@ -14,55 +14,54 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/ysync"
 )
 
-// Peer keeps one document in step with the server over one link at a time, in one goroutine.
+// Peer synchronizes one document with the server over one link at a time, in one goroutine.
 type Peer struct {
 	d      *Document
 	other  func(ysync.Frame)
-	wake   model.Signal // the outbox has something
+	wake   model.Signal // the outbox is not empty
 	lagged atomic.Bool  // the outbox was dropped
 	link   atomic.Pointer[transport.Link]
 
-	In    chan struct{} // closed when the document has what the server had
-	Out   chan struct{} // closed when the server has acknowledged what the document had then
-	Moved model.Signal  // set when the peer has gone over to another link
+	In    chan struct{} // closed once the document has everything that the server had
+	Out   chan struct{} // closed once the server has acknowledged everything that the document had then
+	Moved model.Signal  // set when the peer has changed to another link
 
-	// Only the goroutine of Run uses these.
-	next    chan *transport.Link // what another link comes from, nil if none is wanted
-	server  []byte               // the server's last state vector, nil before the first
+	// Used only by the goroutine of Run.
+	next    chan *transport.Link // delivers another link; nil if none is wanted
+	server  []byte               // last state vector of the server, nil before the first
 	waiting []claim
-	stepped time.Time // when the open step 1 was sent, zero if there is none
-	due     bool      // something was sent since the last request for an acknowledgement
-	sent    uint64    // number of the last record that was sent
-	echoes  uint64    // number of the last echo that was requested
-	echoed  bool      // the server has returned one
+	stepped time.Time // when the open step 1 was sent, zero if none is open
+	due     bool      // data was sent since the last request for an acknowledgement
+	sent    uint64    // last record that was sent
+	echoes  uint64    // last echo that was requested
+	echoed  bool      // the server has returned an echo
 }
 
-// claim is what a future answer of the server acknowledges.
+// claim describes what a future answer of the server acknowledges.
 type claim struct {
-	seq   uint64 // records up to this one, if valid
+	seq   uint64 // last acknowledged record, if valid
 	valid bool
-	echo  uint64 // the number of the echo that is the answer, 0 if another frame is
+	echo  uint64 // number of the awaited echo; 0 for another frame
 	asked time.Time
 }
 
-// DefaultResync is the interval between steps 1, and the time limit of their answers: servers
-// silently drop what they cannot deliver. The answer also shows that the server is alive.
+// DefaultResync is the interval between steps 1, and the time limit of their answers: servers silently drop frames
+// that they cannot deliver. The answer also shows that the server is alive.
 const DefaultResync = 20 * time.Second
 
-// ticks is how often in that time a peer looks whether the server is silent. After one of them
-// an answer is overdue.
+// ticks is the number of checks for an answer during Resync. After one of them without an answer, the answer is
+// overdue.
 const ticks = 4
 
-// NewPeer returns the one peer of a document. other handles frames about other documents.
+// NewPeer returns the only peer of a document. other handles frames about other documents.
 func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
 	return &Peer{d: d, other: other, wake: model.NewSignal(), In: make(chan struct{}), Out: make(chan struct{}), Moved: model.NewSignal()}
 }
 
-// Send sends a frame. Call it after In.
+// Send sends a frame. Call it only after In is closed.
 func (p *Peer) Send(frame []byte) { p.link.Load().Send(frame) }
 
-// outboxLimit bounds the updates that wait to be sent one by one. Beyond it the peer sends
-// the difference to the server's state instead.
+// outboxLimit bounds the queued updates. Beyond it the peer sends the difference to the server's state instead.
 const outboxLimit = 256
 
 // queue appends an update to the outbox of the document, and wakes the peer.
@@ -75,7 +74,7 @@ func (p *Peer) queue(outbox []outgoing, out outgoing) []outgoing {
 	return append(outbox, out)
 }
 
-// Run opens a link and serves it until it or ctx ends.
+// Run opens a link and serves it until the link or ctx ends.
 func (p *Peer) Run(ctx context.Context) error {
 	if err := p.d.attach(p); err != nil {
 		return err
@@ -100,22 +99,22 @@ func (p *Peer) Run(ctx context.Context) error {
 	return err
 }
 
-// greet makes l the link, and begins to compare the document with the server's.
+// greet makes l the link, and starts to compare the document with the server's.
 func (p *Peer) greet(l *transport.Link) error {
 	p.link.Store(l)
 	p.server, p.waiting, p.stepped, p.due, p.echoes, p.echoed = nil, nil, time.Time{}, false, 0, false
 	if l.ReadOnly() {
-		p.d.set.Access.refuse("the token is for reading only")
+		p.d.set.Access.refuse("the token is read-only")
 	} else {
 		p.d.set.Access.allow()
 	}
 	if l.Acks == transport.AckEcho {
-		p.requestEcho() // whether the server has echoes is known before the first step 2
+		p.requestEcho() // its answer shows before the first step 2 whether the server supports echoes
 	}
 	return p.step1()
 }
 
-// openNext opens another link to take the place of a doubtful one.
+// openNext opens another link to replace a doubtful one.
 func (p *Peer) openNext(ctx context.Context) {
 	next := make(chan *transport.Link, 1)
 	p.next = next
@@ -127,8 +126,8 @@ func (p *Peer) openNext(ctx context.Context) {
 	}()
 }
 
-// move goes over to another link. What the server of the old one had is here, so that the new
-// one gets it; the new one is not doubtful, because the document was loaded when it came.
+// move changes to another link. The document has everything from the server of the old link, so the new link's server
+// gets it. The new link is not doubtful, because the document was loaded when it was opened.
 func (p *Peer) move(l *transport.Link) error {
 	p.link.Load().Close()
 	l.Doubtful = false
@@ -137,7 +136,7 @@ func (p *Peer) move(l *transport.Link) error {
 	return err
 }
 
-// discardNext closes the link that came too late.
+// discardNext closes a link that was opened too late.
 func (p *Peer) discardNext() {
 	if p.next == nil {
 		return
@@ -163,7 +162,7 @@ func (p *Peer) work(ctx context.Context) error {
 		case l, ok := <-p.next:
 			p.next = nil
 			if ok {
-				n, err = 1, p.move(l) // it has the whole time for its first answers
+				n, err = 1, p.move(l) // restart the time limit for the first answers
 			}
 		case <-p.wake:
 			err = p.flush()
@@ -184,21 +183,21 @@ func (p *Peer) work(ctx context.Context) error {
 	}
 }
 
-// unanswered reports whether the time limit of an answer is over. Either side may have lost a
-// frame, or the server is gone: a new link finds out. The answer to a step 1 may be large, so
-// its time counts from the last byte of the server; one that was lost comes with the next.
+// unanswered reports whether an answer is past its time limit. Either side may have lost a frame, or the server is
+// gone; a new link resolves both cases. The answer to a step 1 may be large, so its time counts from the last byte
+// received; a lost answer is covered by the next one.
 func (p *Peer) unanswered() bool {
 	limit := p.d.set.Resync
 	if !p.stepped.IsZero() && time.Since(p.silentSince(p.stepped)) > limit {
 		return true
 	}
 	if len(p.waiting) == 0 || p.link.Load().Acks != transport.AckStatus && p.waiting[0].echo == 0 {
-		return false // there is no other question than step 1
+		return false // only step 1 is open
 	}
 	return time.Since(p.waiting[0].asked) > limit
 }
 
-// asked returns when the oldest open question was sent, zero if there is none.
+// asked returns when the oldest open request was sent, zero if there is none.
 func (p *Peer) asked() time.Time {
 	if len(p.waiting) > 0 && (p.stepped.IsZero() || p.waiting[0].asked.Before(p.stepped)) {
 		return p.waiting[0].asked
@@ -206,7 +205,7 @@ func (p *Peer) asked() time.Time {
 	return p.stepped
 }
 
-// silentSince returns since when nothing has come from the server to which a question was sent.
+// silentSince returns since when nothing has come from the server after a request.
 func (p *Peer) silentSince(asked time.Time) time.Time {
 	if heard := p.link.Load().Heard(); heard.After(asked) {
 		return heard
@@ -214,7 +213,6 @@ func (p *Peer) silentSince(asked time.Time) time.Time {
 	return asked
 }
 
-// resync compares the document with the server's.
 func (p *Peer) resync() error {
 	if p.server == nil {
 		return transport.ErrSilent
@@ -223,8 +221,8 @@ func (p *Peer) resync() error {
 	return p.step1()
 }
 
-// step1 sends the document's state vector. The answer acknowledges what was sent before,
-// except where each update has an answer of its own.
+// step1 sends the document's state vector. The answer acknowledges everything sent before, unless the server
+// acknowledges each update separately.
 func (p *Peer) step1() error {
 	sv, err := p.d.stateVector()
 	if err != nil {
@@ -252,7 +250,7 @@ func (p *Peer) handle(f ysync.Frame) error {
 		return p.handleSync(f)
 	case ysync.SyncStatus:
 		if !f.Saved {
-			p.d.set.Access.refuse("it did not take a change")
+			p.d.set.Access.refuse("it rejected a change")
 		}
 		return p.answered(0, f.Saved)
 	case ysync.Echo:
@@ -291,21 +289,19 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 	return p.d.Receive(f.Payload, false)
 }
 
-// emptyUpdate is the update without changes.
 var emptyUpdate = []byte{0, 0}
 
-// answer sends the server what it lacks.
 func (p *Peer) answer() error {
 	out, err := p.d.difference(p.server)
 	if err != nil {
 		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 	}
 	if p.d.set.Access.Locked() != nil {
-		closeOnce(p.Out) // nothing will be sent
+		closeOnce(p.Out) // no change will be sent
 		return nil
 	}
 	if bytes.Equal(out.update, emptyUpdate) {
-		p.d.set.owner.Acknowledged(p.d, out.seq) // a crash may have kept that from the store
+		p.d.set.owner.Acknowledged(p.d, out.seq) // a crash may have prevented the store from recording that
 		closeOnce(p.Out)
 		return nil
 	}
@@ -341,8 +337,7 @@ func (p *Peer) write(frame []byte, seq uint64) {
 	}
 }
 
-// request asks the server for an acknowledgement, one at a time: the answer also covers
-// everything that was sent before.
+// request requests an acknowledgement, one at a time: the answer also covers everything sent before.
 func (p *Peer) request() error {
 	if !p.due || len(p.waiting) > 0 {
 		return nil
@@ -355,15 +350,13 @@ func (p *Peer) request() error {
 	return nil
 }
 
-// requestEcho requests an echo, and returns its number.
 func (p *Peer) requestEcho() uint64 {
 	p.echoes++
 	p.link.Load().Send(ysync.AppendEcho(nil, binary.AppendUvarint(nil, p.echoes)))
 	return p.echoes
 }
 
-// answered handles the answer to the oldest request: the echo with that number, or another
-// frame for 0.
+// answered handles the answer to the oldest request: the echo with that number, or another frame if echo is 0.
 func (p *Peer) answered(echo uint64, saved bool) error {
 	if len(p.waiting) == 0 || p.waiting[0].echo != echo {
 		return nil // of no open request
@@ -377,7 +370,7 @@ func (p *Peer) answered(echo uint64, saved bool) error {
 	return p.request()
 }
 
-// closeOnce closes a channel which only this goroutine closes.
+// closeOnce closes a channel that only this goroutine closes.
 func closeOnce(c chan struct{}) {
 	select {
 	case <-c:

@@ -8,13 +8,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// presence shows who edits: in each note that this process has changed, a name and a cursor
-// behind its last insertion.
+// presence announces the editor in each note that this process has changed: a name, and a cursor after its last
+// insertion.
 type presence struct {
-	name   string // "" shows nobody
+	name   string // "" announces nothing
 	client ycrdt.ClientID
 
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the field below
 	notes map[model.DocID]*ysync.Awareness
 }
 
@@ -26,13 +26,13 @@ func newPresence(author string, client ycrdt.ClientID) *presence {
 	return p
 }
 
-// Colours of the cursor, as y-codemirror takes them.
+// Colours of the cursor in the format of y-codemirror.
 const (
 	presenceColor = "#7b61ff"
 	presenceLight = "#7b61ff33"
 )
 
-// moved records that the units of this client before clock were inserted in the note.
+// moved records that this client has inserted its units before clock in the note.
 func (p *presence) moved(id model.DocID, clock uint64) {
 	if p.name == "" || clock == 0 {
 		return
@@ -54,7 +54,6 @@ func (p *presence) moved(id model.DocID, clock uint64) {
 	})
 }
 
-// announce sends the state of the note, if there is one.
 func (p *presence) announce(to *Peer) {
 	if a := p.of(to); a != nil {
 		to.Send(ysync.AppendAwareness(nil, a.Encode(p.client)))
@@ -70,7 +69,7 @@ func (p *presence) of(peer *Peer) *ysync.Awareness {
 // renew sends the state again: peers drop it after 30 seconds.
 func (p *presence) renew(to *Peer) {
 	if a := p.of(to); a != nil {
-		_ = a.SetLocal(a.Local()) // raw JSON encodes as itself
+		_ = a.SetLocal(a.Local()) // raw JSON encodes unchanged
 		p.announce(to)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// questions is when each peer asked what the server has not answered.
+// questions has the time of each peer's oldest unanswered request.
 type questions struct {
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the field below
 	asked map[*Peer]time.Time
 }
 
-// ask records when a peer asked; the zero time, that it has its answer.
+// ask records the time of a peer's oldest open request; zero for none.
 func (q *questions) ask(p *Peer, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -25,8 +25,7 @@ func (q *questions) ask(p *Peer, at time.Time) {
 	q.asked[p] = at
 }
 
-// oldest returns since when a peer that waits for an answer has heard nothing, of all peers the
-// one that waits longest; zero if none waits.
+// oldest returns since when the server has been silent for the peer that has waited longest; zero if none waits.
 func (q *questions) oldest() (oldest time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

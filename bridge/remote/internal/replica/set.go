@@ -13,54 +13,48 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Options configure a Set.
 type Options struct {
 	Address transport.Address
 	Server  transport.Server
-	Name    string         // of the folder's document at the server
-	Store   model.Store    // of all documents
-	Client  ycrdt.ClientID // of all changes of this process
-	Author  string         // shown in the notes that are edited; "" shows nobody
+	Name    string         // name of the folder's document on the server
+	Store   model.Store    // stores all documents
+	Client  ycrdt.ClientID // client of all changes by this process
+	Author  string         // shown in the notes being edited; "" for none
 	Resync  time.Duration  // see DefaultResync
-	// NewFolder has a folder be made that the server has nothing of.
+	// NewFolder allows a folder that the server does not have.
 	NewFolder bool
 	Log       *slog.Logger
-	// Problems are those with the server, by what they are about, see model.Problem.
+	// Problems are those with the server, by subject; see model.Problem.
 	Problems *model.Problems
 }
 
-// Owner is called about documents. The document's lock is held during the call, except
-// that of Acknowledged.
+// Owner receives calls about documents, with the document's lock held, except for Acknowledged.
 type Owner interface {
-	// Path is the path of a note for the store, "" if there is none.
+	// Path returns the store path of a note, "" if there is none.
 	Path(id model.DocID) string
-	// Changed: the server has changed d.
+	// Changed is called after the server has changed d.
 	Changed(d *Document)
-	// FolderReceives: an update of the server is about to be applied to the folder's
-	// document; applied is called after that.
+	// FolderReceives is called before an update of the server is applied to the folder's document; applied is called
+	// afterwards.
 	FolderReceives(folder *ycrdt.Doc, update []byte) (applied func())
-	// Unsent: the server lacks the record seq of d; connected is set if d has a peer.
+	// Unsent is called when the server lacks the record seq of d; connected is set if d has a peer.
 	Unsent(d *Document, seq uint64, connected bool)
-	// Acknowledged: the server has everything of d up to seq.
+	// Acknowledged is called when the server has everything of d up to seq.
 	Acknowledged(d *Document, seq uint64)
 }
 
-// Names and paths in the store of the documents that are no notes. No note's path begins
-// with a slash.
+// IDs and store paths of the documents that are not notes. No note's path starts with a slash.
 const (
 	FolderID, folderPath = model.DocID("folder"), model.Path("/")
 	DraftsID, draftsPath = model.DocID("drafts"), model.Path("//")
 )
 
-// Set is the documents of one folder.
 type Set struct {
 	Options
-	// Folder is the folder's document.
 	Folder *Document
-	// Drafts is a document of the same form that never leaves this machine: notes whose
-	// content the server has not acknowledged.
+	// Drafts is a local document of the same form that is never sent. It has the notes whose content the server has
+	// not acknowledged.
 	Drafts *Document
-	// Access is whether the server takes changes.
 	Access *Access
 
 	owner     Owner
@@ -68,11 +62,11 @@ type Set struct {
 	resident  resident
 	questions questions
 
-	mu        sync.Mutex // protects the following
+	mu        sync.Mutex // guards the field below
 	documents map[model.DocID]*Document
 }
 
-// NewSet returns a Set. Nothing is read or connected yet.
+// NewSet returns a Set. It reads nothing and opens no connection.
 func NewSet(o Options, owner Owner) *Set {
 	s := &Set{Options: o, owner: owner, Access: &Access{o: o}, presence: newPresence(o.Author, o.Client)}
 	s.Folder = &Document{set: s, id: FolderID, Name: o.Name}
@@ -81,7 +75,6 @@ func NewSet(o Options, owner Owner) *Set {
 	return s
 }
 
-// Document returns the document with the given id.
 func (s *Set) Document(id model.DocID) *Document {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,8 +86,7 @@ func (s *Set) Document(id model.DocID) *Document {
 	return d
 }
 
-// Silent returns since when nothing has come from the server although an answer is overdue,
-// the zero time if none is.
+// Silent returns since when the server has been silent although an answer is overdue; zero if none is overdue.
 func (s *Set) Silent() time.Time {
 	if at := s.questions.oldest(); !at.IsZero() && time.Since(at) > s.Resync/ticks {
 		return at
@@ -102,7 +94,6 @@ func (s *Set) Silent() time.Time {
 	return time.Time{}
 }
 
-// Flush stores what has arrived of all documents.
 func (s *Set) Flush() error {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.documents))
@@ -114,11 +105,10 @@ func (s *Set) Flush() error {
 	return errors.Join(errs...)
 }
 
-// append stores records of a document.
 func (s *Set) append(d *Document, records ...model.Record) (uint64, error) {
 	seq, err := s.Store.Append(d.id, s.path(d), records...)
 	if err == nil {
-		// No file can lag behind, so everything may be compacted.
+		// No file can lag behind, so all records may be compacted.
 		s.Store.Materialized(d.id, seq, model.ContentSum{})
 	}
 	return seq, err
@@ -134,10 +124,10 @@ func (s *Set) path(d *Document) model.Path {
 	if p := s.owner.Path(d.id); p != "" {
 		return model.Path(p)
 	}
-	return model.Path("/" + string(d.id)) // its entry is gone
+	return model.Path("/" + string(d.id)) // its entry was deleted
 }
 
-// Logged logs the failure of what, unless err is nil.
+// Logged logs err as the failure of what, unless it is nil.
 func (s *Set) Logged(what string, err error) {
 	if err != nil {
 		s.Log.Error("cannot "+what, model.LogFolder, s.Name, model.LogErr, err)
@@ -147,13 +137,13 @@ func (s *Set) Logged(what string, err error) {
 // maxResident is the number of unconnected documents in memory.
 const maxResident = 64
 
-// resident bounds the memory of documents. It evicts the first to be loaded.
+// resident bounds the number of documents in memory. It evicts the one loaded first.
 type resident struct {
-	mu   sync.Mutex // protects the following
+	mu   sync.Mutex // guards the field below
 	docs []*Document
 }
 
-// add adds a document that has been loaded, and evicts others.
+// add adds a loaded document, and evicts others.
 func (r *resident) add(d *Document) {
 	if !d.Note {
 		return

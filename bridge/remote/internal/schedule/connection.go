@@ -17,11 +17,11 @@ import (
 const (
 	backoffBase   = 300 * time.Millisecond
 	backoffCap    = 30 * time.Second
-	backoffStable = 30 * time.Second // the life of a connection that resets the backoff
+	backoffStable = 30 * time.Second // lifetime of a connection that resets the backoff
 )
 
-// backoff is the delay before the next attempt: a random part of a time that doubles, so
-// that clients which lost a server together do not return together.
+// backoff computes the delay before the next attempt: a random part of a time that doubles, so that clients that lost
+// a server together do not reconnect together.
 type backoff struct{ failures int }
 
 // next returns the delay after an attempt that lasted for so long.
@@ -50,7 +50,7 @@ func (y *Scheduler) Run() {
 		err := y.followFolder(ctx)
 		lasted := time.Since(start)
 		wait := b.next(lasted)
-		// A new token is requested at once, unless the last one was rejected, too.
+		// Request a new token at once, unless the last one was rejected, too.
 		renew := errors.Is(err, transport.ErrExpired) && lasted > backoffBase && y.Online()
 		y.disconnected(err, renew)
 		if renew {
@@ -83,7 +83,7 @@ func (y *Scheduler) followFolder(ctx context.Context) error {
 	r.p = p
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	mistyped := false // of the goroutine that follows, until the end of ctx
+	mistyped := false // used by the goroutine below, until the end of ctx
 	wg.Go(func() {
 		select {
 		case <-p.In:
@@ -119,9 +119,9 @@ func (y *Scheduler) noFolder() error {
 	return fmt.Errorf("%w as %q", transport.ErrNoFolder, y.set.Name)
 }
 
-// lookUp looks whether the server has the folder's document, unless this machine has it, and
-// creates it if that is wanted: opening one with a mistyped id would make it. unseen is set if
-// that cannot be avoided. Then there is no such folder if it turns out to be empty.
+// lookUp checks that the server has the folder's document, unless this machine has it, and creates it if NewFolder is
+// set: opening a document with a mistyped ID would create it. unseen is set if the check is impossible without that.
+// In that case an empty folder counts as missing.
 func (y *Scheduler) lookUp(ctx context.Context) (unseen bool, err error) {
 	if empty, err := y.set.Folder.IsEmpty(); err != nil || !empty {
 		return false, err
@@ -149,7 +149,6 @@ func (y *Scheduler) lookUp(ctx context.Context) (unseen bool, err error) {
 	return false, nil
 }
 
-// connected records that the folder's document is in step.
 func (y *Scheduler) connected() {
 	y.set.Problems.Record(model.AboutConnection, nil)
 	y.mu.Lock()
@@ -162,7 +161,7 @@ func (y *Scheduler) connected() {
 	y.set.Log.Info("connected", model.LogFolder, y.set.Name)
 	if y.mayFollow(len(notes)) {
 		y.enqueue(y.unfetched(notes))
-		time.AfterFunc(y.set.Resync, y.compareAll) // in case that the server reports nothing
+		time.AfterFunc(y.set.Resync, y.compareAll) // in case the server sends no reports
 	} else {
 		y.enqueue(notes)
 	}
@@ -173,14 +172,13 @@ func (y *Scheduler) connected() {
 	y.folder.Connected()
 }
 
-// mayFollow reports whether to rely on the server's reports for a folder with that many
-// notes, more than can be connected.
+// mayFollow reports whether to rely on the server's reports: the folder has more notes than can be connected.
 func (y *Scheduler) mayFollow(notes int) bool {
 	return y.set.Server.Reports() && notes > y.set.Server.Links()-Workers
 }
 
-// disconnected records the loss of the connection, or that an attempt to connect has failed;
-// renew is set if the attempt goes on with another token.
+// disconnected records the loss of the connection or a failed attempt to connect; renew is set if an attempt with
+// another token follows.
 func (y *Scheduler) disconnected(err error, renew bool) {
 	if y.ctx.Err() != nil {
 		return
@@ -216,8 +214,8 @@ func (y *Scheduler) compareAll() {
 	}
 }
 
-// Unconnected notes are compared after pollResyncs times Resync, which is a minute unless a test
-// shortens it, and pollNote more for each note.
+// Unconnected notes are compared after pollResyncs times Resync, which is a minute except in tests, plus pollNote for
+// each note.
 const (
 	pollResyncs = 3
 	pollNote    = 20 * time.Millisecond
@@ -233,7 +231,7 @@ func (y *Scheduler) poll(ctx context.Context) {
 			return
 		case <-time.After(pollResyncs*y.set.Resync + time.Duration(n)*pollNote):
 		}
-		_ = y.set.Flush() // what could not be stored when it came
+		_ = y.set.Flush() // updates that could not be stored on arrival
 		y.compareAll()
 		if y.Online() {
 			y.folder.TryAgain()

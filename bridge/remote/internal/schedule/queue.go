@@ -6,30 +6,29 @@ import "github.com/relayfs/relayfs/bridge/remote/internal/replica"
 type priority uint8
 
 const (
-	forReader  priority = iota // a reader waits for it
+	forReader  priority = iota // a reader waits
 	forUnsent                  // it has changes that the server lacks
-	forOpened                  // somebody has opened it, and its copy may be old
+	forOpened                  // a client has opened it, and its copy may be old
 	forChanged                 // the server has changes
 	forNew                     // it was never fetched
-	forKnown                   // it is to be compared
+	forKnown                   // due for a comparison
 	priorities
 )
 
-// queue holds each document at most once. A document whose priority has risen is in two
-// lists, and the entry that does not match its priority is void. Its methods are called with
-// the scheduler's lock.
+// queue has each document at most once. A document whose priority has risen is in two lists; the entry with another
+// priority than in waiting is void. The caller of its methods holds the scheduler's lock.
 type queue struct {
 	waiting map[*replica.Document]priority
-	lists   [priorities][]*replica.Document // in the order of arrival
-	taken   map[*replica.Document]bool      // those of workers; true for another turn
+	lists   [priorities][]*replica.Document // in order of arrival
+	taken   map[*replica.Document]bool      // documents that workers have; true requests another turn
 }
 
 func newQueue() queue {
 	return queue{waiting: make(map[*replica.Document]priority), taken: make(map[*replica.Document]bool)}
 }
 
-// add queues a document, or raises its priority. A document of a worker gets another turn,
-// with the priority forChanged.
+// add queues a document, or raises its priority. A document that a worker has gets another turn, with the priority
+// forChanged.
 func (q *queue) add(d *replica.Document, p priority) {
 	if _, busy := q.taken[d]; busy {
 		q.taken[d] = true
@@ -41,10 +40,9 @@ func (q *queue) add(d *replica.Document, p priority) {
 	}
 }
 
-// length is how many documents wait.
 func (q *queue) length() int { return len(q.waiting) }
 
-// next takes the most urgent document; ok is false if none waits.
+// next removes and returns the most urgent document; ok is false if none waits.
 func (q *queue) next() (d *replica.Document, p priority, ok bool) {
 	for p := range priorities {
 		for len(q.lists[p]) > 0 {
@@ -59,7 +57,6 @@ func (q *queue) next() (d *replica.Document, p priority, ok bool) {
 	return nil, 0, false
 }
 
-// done ends the turn of a document.
 func (q *queue) done(d *replica.Document) {
 	again := q.taken[d]
 	delete(q.taken, d)

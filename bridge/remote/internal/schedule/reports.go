@@ -13,32 +13,30 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// reports is relay-server's addition to the folder's link: it reports which documents
-// change, and compares many by their snapshots, so that one socket follows the whole
-// folder.
+// reports uses relay-server's extensions on the folder's link: the server reports which documents change, and
+// compares many by their snapshots, so that one socket follows the whole folder.
 type reports struct {
 	y *Scheduler
 	p *replica.Peer
 
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	asked []string   // names of the documents still to query
 	page  []string   // names of the documents in the open query
 }
 
-// start requests events, and the snapshots of all notes, on a new link. Servers without them do
-// not answer.
+// start requests events and the snapshots of all notes on a new link. Servers without this extension do not answer.
 func (x *reports) start() {
 	if !x.y.set.Server.Reports() {
 		return
 	}
 	x.mu.Lock()
-	x.page = nil // what the link before was asked
+	x.page = nil // query of the previous link
 	x.mu.Unlock()
 	x.p.Send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
 	x.compare()
 }
 
-// compare requests the snapshots of all notes, unless that is in progress.
+// compare requests the snapshots of all notes, unless a query is in progress.
 func (x *reports) compare() {
 	x.y.mu.Lock()
 	notes := x.y.notes
@@ -64,8 +62,8 @@ func (x *reports) query() {
 	}
 }
 
-// event and subdocs are the payloads of frames. An event also has the change, as an array of
-// integers, which nobody here needs: the decoder skips it.
+// event and subdocs are the payloads of frames. An event also has the change, as an array of integers; the decoder
+// skips it.
 type event struct {
 	Type string `cbor:"event_type"`
 	Doc  string `cbor:"doc_id"`
@@ -76,17 +74,17 @@ type subdocs struct {
 	} `cbor:"data"`
 }
 
-// reportCBOR decodes reports. A change in an event is an array with an element for each of its
-// bytes: that of a whole note with its marks and what else a document has.
+// reportCBOR decodes reports. The limit allows for a change in an event, an array with an element for each byte: a
+// whole note with its marks and the rest of its document.
 var reportCBOR = func() cbor.DecMode {
 	mode, err := cbor.DecOptions{MaxArrayElements: 4 * model.MaxNote}.DecMode()
 	if err != nil {
-		panic(err) // the options are constants
+		panic(err) // cannot happen with constant options
 	}
 	return mode
 }()
 
-// take handles one frame. Errors end nothing: documents are compared without it, too.
+// take handles one frame. Errors are only recorded, since documents are also compared without reports.
 func (x *reports) take(f ysync.Frame) {
 	var err error
 	switch f.Type {

@@ -7,19 +7,20 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 )
 
-// Every note of a folder whose server reports changes is compared within rotateResyncs times
-// Resync, which is ten minutes unless a test shortens it, or within a fortieth of Resync, half a
-// second, for each note if that is longer. docs/servers.md has these numbers.
+// If the server reports changes, every note of a folder is compared within rotateResyncs times Resync (ten minutes
+// except in tests), or within Resync/rotateNotes (half a second) per note if that is longer. docs/servers.md has
+// these numbers.
 const (
 	rotateResyncs = 30
 	rotateNotes   = 40
 )
 
 const (
-	// openedPause is the part of Resync after which a note that somebody opens is compared again.
+	// openedPause is the divisor of Resync that gives the minimum age of a comparison before an opened note is
+	// compared again.
 	openedPause = 4
-	// maxOpened is how many notes may wait for a turn when one is opened: a search opens all, and
-	// would have the server load all.
+	// maxOpened bounds the queued notes when one is opened: a search opens all notes, and the server would have to
+	// load them all.
 	maxOpened = 4 * Workers
 )
 
@@ -40,8 +41,8 @@ func (y *Scheduler) rotate(ctx context.Context) {
 	}
 }
 
-// stalest returns the note that was compared, or queued to be compared, longest ago, of those
-// that are not connected; nil if there is none, or poll queues all of them.
+// stalest returns the unconnected note that was compared, or queued for a comparison, longest ago; nil if there is
+// none, or if poll queues all of them.
 func (y *Scheduler) stalest() (stalest *replica.Document) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -68,8 +69,8 @@ func (y *Scheduler) stalest() (stalest *replica.Document) {
 	return stalest
 }
 
-// Opened has a note compared in the background that somebody opens, unless it is connected, was
-// compared a moment ago, or is one of very many.
+// Opened queues a comparison of a note that a client opens, unless the note is connected or was just compared, or the
+// queue is long.
 func (y *Scheduler) Opened(d *replica.Document) {
 	d.Ask()
 	y.mu.Lock()

@@ -1,27 +1,24 @@
-// Package schedule decides which documents of a folder are connected when. It keeps the
-// folder's document connected, and gives the notes turns.
+// Package schedule decides when each document of a folder is connected. It keeps the folder's document connected, and
+// gives the notes turns.
 //
 //	y, err := schedule.New(ctx, set, store, progress, folder)
 //	y.Run()
 //	err = y.Fetched(ctx, d)
 //
-// Notes take turns, sixteen at a time: first those that a reader waits for, then those with
-// changes to send, those that somebody opens, those that have changed at the server, those never
-// fetched, and the rest to be compared. A note stays connected after its turn if somebody has it
-// in use and there is room.
+// Notes take turns, sixteen at a time, in this order: notes that a reader waits for, notes with changes to send,
+// notes that a client opens, notes that have changed on the server, notes that were never fetched, and the rest for a
+// comparison. A note stays connected after its turn if it is in use and the number of links allows it.
 //
-// relay-server reports which notes have changed, so that the others need no turns. It keeps
-// changes of a note to itself that was loaded without a channel, and neither its events nor its
-// index of snapshots show that. So those notes that were compared longest ago get turns, too, one
-// after the other.
+// relay-server reports which notes have changed, so that the others need no turns. But it does not report changes of
+// a note that was loaded without a channel, neither in events nor in its index of snapshots. So the notes that were
+// compared longest ago get turns, too, one after the other.
 //
-// The package does not know names: its Folder lists the notes.
+// The package does not handle names: its Folder lists the notes.
 //
 // # Concurrency
 //
-// Everything is safe for concurrent use. The scheduler's lock comes after those of documents
-// and of the listing. That of the reports comes last. No lock is held across the network
-// or the store.
+// Everything is safe for concurrent use. Lock order: documents and the listing, the scheduler, the reports. No lock
+// is held during network or store I/O.
 package schedule
 
 import (
@@ -35,59 +32,57 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 )
 
-// Workers is the number of documents that are fetched or compared at a time.
+// Workers is the number of concurrent turns.
 const Workers = 16
 
-// Store remembers which documents were fetched, and which were not acknowledged.
+// Store records which documents were fetched, and which changes were not acknowledged.
 type Store interface {
-	// Kept returns the documents with a history.
 	Kept() ([]model.DocID, error)
-	// Unsent returns the last unacknowledged record of each document that has some.
+	// Unsent returns, by document, the last unacknowledged record.
 	Unsent() (map[model.DocID]uint64, error)
 	// Sent records that the server has everything of a document up to seq.
 	Sent(id model.DocID, seq uint64) error
 }
 
-// Folder is called about the folder, without locks held.
+// Folder receives calls about the folder, without locks held.
 type Folder interface {
-	// Connected: the folder's document is in step, and the notes will be.
+	// Connected is called when the folder's document is synchronized, before the notes are.
 	Connected()
-	// TryAgain: failed requests may be tried again.
+	// TryAgain is called when failed requests may be repeated.
 	TryAgain()
-	// Uploaded: the server has all of a document.
+	// Uploaded is called when the server has all of a document.
 	Uploaded(d *replica.Document)
-	// Named returns the note with a document name at the server, nil if there is none.
+	// Named returns the note with a document name on the server, nil if there is none.
 	Named(name string) *replica.Document
 }
 
-// Scheduler decides which documents are connected when.
 type Scheduler struct {
 	set      *replica.Set
 	store    Store
 	progress func(Progress) // see New
 	folder   Folder
-	acked    model.Signal // sent has something
+	acked    model.Signal // set when sent is not empty
 	ctx      context.Context
 	peers    sync.WaitGroup // of notes; only workers add
 
-	mu      sync.Mutex    // protects the following
-	changed chan struct{} // closed and replaced when something changes that wait waits for
-	queue   queue         // documents that wait for a turn
-	turns   bool          // they get turns
+	mu      sync.Mutex    // guards the fields below
+	changed chan struct{} // closed and replaced when the state that wait checks may have changed
+	queue   queue         // documents waiting for a turn
+	turns   bool          // workers take turns from the queue
 	online  bool
 	tried   bool // the first attempt to connect is over
 	synced  time.Time
-	kept    map[model.DocID]bool   // documents that have been fetched, empty ones too, or created here
-	unsent  map[model.DocID]uint64 // of each document, the last record that the server lacks
-	sent    map[model.DocID]uint64 // acknowledged, but not in the store yet
+	kept    map[model.DocID]bool   // documents that were fetched, even if empty, or created here
+	unsent  map[model.DocID]uint64 // by document: the last record that the server lacks
+	sent    map[model.DocID]uint64 // acknowledged records that are not in the store yet
 	notes   []model.DocID
 	live    map[*replica.Document]context.CancelFunc
-	follows *reports                        // reports of the present connection, nil if there are none
-	rotated map[*replica.Document]time.Time // when rotate last queued them
+	follows *reports                        // reports of the current connection, nil if there are none
+	rotated map[*replica.Document]time.Time // when rotate last queued each note
 }
 
-// New reads the store. Nothing is connected before Run; ctx ends everything. progress is
-// called after the turn of a note, unless it is nil.
+// New reads the store. It connects nothing before Run; ctx ends everything. progress, unless nil, is called after the
+// turn of a note.
 func New(ctx context.Context, set *replica.Set, store Store, progress func(Progress), folder Folder) (*Scheduler, error) {
 	kept, err := store.Kept()
 	if err != nil {
@@ -111,7 +106,7 @@ func New(ctx context.Context, set *replica.Set, store Store, progress func(Progr
 	return y, nil
 }
 
-// SetNotes sets the notes of the folder. The listing's lock may be held.
+// SetNotes sets the notes of the folder. The caller may hold the listing's lock.
 func (y *Scheduler) SetNotes(notes []model.DocID) {
 	y.mu.Lock()
 	known := make(map[model.DocID]bool, len(y.notes))
@@ -168,8 +163,8 @@ func (y *Scheduler) want(d *replica.Document, p priority) {
 	}
 }
 
-// Unsent records that the server lacks the record seq of a document, and queues that unless
-// it is connected. The document's lock may be held.
+// Unsent records that the server lacks the record seq of a document, and queues the document unless it is connected.
+// The caller may hold the document's lock.
 func (y *Scheduler) Unsent(d *replica.Document, seq uint64, connected bool) {
 	y.mu.Lock()
 	y.unsent[d.ID()] = max(y.unsent[d.ID()], seq)
@@ -179,7 +174,6 @@ func (y *Scheduler) Unsent(d *replica.Document, seq uint64, connected bool) {
 	}
 }
 
-// Lacks reports whether the server lacks something of a document.
 func (y *Scheduler) Lacks(id model.DocID) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -208,8 +202,8 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 	}
 }
 
-// storeSent stores acknowledgements until the context of New ends. What a crash loses is
-// sent again, which changes nothing.
+// storeSent stores acknowledgements until the context of New ends. If a crash loses some, the changes are sent again
+// without effect.
 func (y *Scheduler) storeSent() {
 	for range y.acked.Each(y.ctx) {
 		y.mu.Lock()
@@ -217,12 +211,11 @@ func (y *Scheduler) storeSent() {
 		y.sent = make(map[model.DocID]uint64)
 		y.mu.Unlock()
 		for id, seq := range sent {
-			_ = y.store.Sent(id, seq) // the store tells of an error
+			_ = y.store.Sent(id, seq)
 		}
 	}
 }
 
-// Keep records that a document is in the store.
 func (y *Scheduler) Keep(id model.DocID) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -230,23 +223,20 @@ func (y *Scheduler) Keep(id model.DocID) {
 	y.tell()
 }
 
-// Progress is how many of the folder's notes are here.
 type Progress struct{ Fetched, Notes int }
 
-// State is the progress of the synchronisation with the server.
 type State struct {
 	Progress
 	Connected bool
 	Unsent    int // documents
-	Queued    int // documents that wait for a worker
+	Queued    int // documents waiting for a worker
 	Synced    time.Time
-	// Compared is when that note was compared which was compared longest ago, of those that were
-	// since the process began. Uncompared is how many were not.
+	// Compared is the oldest time of a note's last comparison in this process. Uncompared is the number of notes that
+	// this process has not compared yet.
 	Compared   time.Time
 	Uncompared int
 }
 
-// State returns the progress of the synchronisation with the server.
 func (y *Scheduler) State() State {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -266,7 +256,6 @@ func (y *Scheduler) State() State {
 	return s
 }
 
-// Online reports whether the folder's document is connected.
 func (y *Scheduler) Online() bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()

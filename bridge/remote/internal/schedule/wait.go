@@ -13,10 +13,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// ReaderPatience is how long a reader waits for a document.
 const ReaderPatience = 20 * time.Second
 
-// Fetched waits for a document that was never fetched. Errors: model.ErrNotFetched.
+// Fetched waits until a document that was never fetched is fetched. Errors: model.ErrNotFetched.
 func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	if y.isKept(d.ID()) {
 		return nil
@@ -33,7 +32,7 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	return y.notFetched(d)
 }
 
-// refused reports whether the server has said that it does not give a document: who reads it waits for no other turn.
+// refused reports whether the server has refused a document, so that its reader need not wait for another turn.
 func (y *Scheduler) refused(d *replica.Document) bool {
 	err := y.set.Problems.Err(d.Name)
 	return errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoDocument) || errors.Is(err, transport.ErrFailed)
@@ -45,7 +44,7 @@ func (y *Scheduler) isKept(id model.DocID) bool {
 	return y.kept[id]
 }
 
-// notFetched returns why a document is not here, nil if it is.
+// notFetched returns why a document was not fetched, nil if it was.
 func (y *Scheduler) notFetched(d *replica.Document) error {
 	y.mu.Lock()
 	kept := y.kept[d.ID()]
@@ -57,17 +56,16 @@ func (y *Scheduler) notFetched(d *replica.Document) error {
 	case cause != nil:
 		return &model.NotFetchedError{Reason: y.set.Address.Explain(cause)}
 	}
-	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.set.Address)}
+	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has no content for it, or is slow; try again", y.set.Address)}
 }
 
-// await is wait with a bound.
 func (y *Scheduler) await(ctx context.Context, patience time.Duration, cond func() bool) (ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return y.wait(ctx, cond)
 }
 
-// wait waits for cond, which is called with the lock, and reports whether it came to be.
+// wait waits until cond, which it calls with the lock held, returns true. ok is false if a context ends first.
 func (y *Scheduler) wait(ctx context.Context, cond func() bool) (ok bool) {
 	for {
 		y.mu.Lock()
@@ -92,18 +90,18 @@ func (y *Scheduler) tell() {
 	y.changed = make(chan struct{})
 }
 
-// AttemptPatience bounds the wait of a reader for the first attempt to connect.
+// AttemptPatience bounds how long a reader waits for the first attempt to connect.
 const AttemptPatience = 5 * time.Second
 
-// Attempted waits for the first attempt to connect, and reports whether it is over.
+// Attempted waits for the end of the first attempt to connect. It returns false after patience.
 func (y *Scheduler) Attempted(ctx context.Context, patience time.Duration) bool {
 	return y.await(ctx, patience, func() bool { return y.tried })
 }
 
-// closePatience is how long to wait for acknowledgements.
+// closePatience bounds the wait for acknowledgements.
 const closePatience = 5 * time.Second
 
-// Drain waits until the server, if it is connected, has acknowledged everything.
+// Drain waits until a connected server has acknowledged everything.
 func (y *Scheduler) Drain() {
 	y.await(y.ctx, closePatience, func() bool { return y.tried && (y.futile() || len(y.unsent) == 0) })
 }
@@ -111,7 +109,6 @@ func (y *Scheduler) Drain() {
 // futile reports whether no acknowledgement will come. The caller holds the lock.
 func (y *Scheduler) futile() bool { return !y.online || y.set.Access.Locked() != nil }
 
-// AwaitAcknowledged waits until the server has all of a document, and reports whether it has.
 func (y *Scheduler) AwaitAcknowledged(ctx context.Context, id model.DocID) bool {
 	y.await(ctx, closePatience, func() bool { return y.futile() || y.unsent[id] == 0 })
 	return !y.Lacks(id)

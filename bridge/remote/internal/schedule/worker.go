@@ -14,10 +14,9 @@ import (
 
 const turnTimeout = 60 * time.Second
 
-// RetryDelay is the delay before another turn of a document whose turn failed.
+// RetryDelay is the delay after a failed turn before the next one.
 const RetryDelay = 2 * time.Second
 
-// next waits for a document whose turn it is; ok is false when the scheduler ends.
 func (y *Scheduler) next() (d *replica.Document, p priority, ok bool) {
 	y.wait(y.ctx, func() bool {
 		if y.turns {
@@ -28,7 +27,6 @@ func (y *Scheduler) next() (d *replica.Document, p priority, ok bool) {
 	return d, p, ok
 }
 
-// work gives documents turns until the scheduler ends.
 func (y *Scheduler) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		d, prio, ok := y.next()
@@ -37,7 +35,7 @@ func (y *Scheduler) work(ctx context.Context) {
 		}
 		err := y.turn(ctx, d, prio)
 		if ctx.Err() == nil {
-			y.turned(d, prio, err) // who waits for the turn is told of its outcome
+			y.turned(d, prio, err) // before done, so that a waiting reader sees the outcome
 		}
 		y.mu.Lock()
 		y.queue.done(d)
@@ -46,7 +44,7 @@ func (y *Scheduler) work(ctx context.Context) {
 	}
 }
 
-// turned records the outcome of a turn, and has another one follow if it failed.
+// turned records the outcome of a turn, and schedules another one if it failed.
 func (y *Scheduler) turned(d *replica.Document, prio priority, err error) {
 	switch {
 	case err == nil:
@@ -54,26 +52,24 @@ func (y *Scheduler) turned(d *replica.Document, prio priority, err error) {
 			y.progress(y.State().Progress)
 		}
 	case !y.isWanted(d):
-		err = nil // the note is gone, and with it the problem
+		err = nil // the note was deleted, so the problem is obsolete
 	default:
 		time.AfterFunc(RetryDelay, func() { y.want(d, max(prio, forUnsent)) })
 		if errors.Is(err, transport.ErrExpired) || !y.Online() {
-			return // it goes on with another token, or connection
+			return // the retry uses another token or connection
 		}
 		err = fmt.Errorf("%s: %w", d.Title(), err)
 	}
 	y.set.Problems.Record(d.Name, err)
 }
 
-// isWanted reports whether a document is a note of the folder, or the server lacks something
-// of it.
 func (y *Scheduler) isWanted(d *replica.Document) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return y.unsent[d.ID()] > 0 || slices.Contains(y.notes, d.ID())
 }
 
-// turn synchronises one document, and leaves it connected if there is room.
+// turn synchronises one document, and leaves it connected if room allows it.
 func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority) error {
 	unsent := y.Lacks(d.ID())
 	y.mu.Lock()
@@ -106,8 +102,9 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 	return err
 }
 
-// room reports whether a document is to stay connected: all do if there are few notes, else
-// those opened or changed last, for which others are disconnected that have had their turns.
+// room reports whether a document may stay connected. If there are few notes, all may. Otherwise only documents with
+// unsent changes, a reader, or a recent open stay, and room disconnects the one that was used least recently and has
+// had its turn.
 func (y *Scheduler) room(d *replica.Document, prio priority) bool {
 	limit := y.set.Server.Links() - Workers
 	y.mu.Lock()
@@ -137,9 +134,8 @@ func (y *Scheduler) room(d *replica.Document, prio priority) bool {
 	return true
 }
 
-// connect synchronises a document over a link, which stays if stay is set. If it does not, it
-// has ended when connect returns: a document has one link at a time, be it that of its turn or
-// the one in live.
+// connect synchronises a document over a link, which stays connected if stay is set. Otherwise the link has ended
+// when connect returns: a document never has two links, neither for turns nor in live.
 func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awaitAck bool) error {
 	lctx, cancel := context.WithCancel(ctx)
 	p := replica.NewPeer(d, func(ysync.Frame) {})
@@ -158,7 +154,7 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 			delete(y.live, d)
 		}
 		again := stay && y.online && ctx.Err() == nil
-		lacks := y.unsent[d.ID()] > 0 && !y.futile() // it was connected when that was made
+		lacks := y.unsent[d.ID()] > 0 && !y.futile() // the change was made while the document was connected
 		y.mu.Unlock()
 		ended <- err
 		switch canceled := errors.Is(err, context.Canceled); {
@@ -176,7 +172,7 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 	return err
 }
 
-// inStep waits until the document is in step and, if awaitAck is set, acknowledged.
+// inStep waits until the document is synchronized and, if awaitAck is set, acknowledged.
 func (y *Scheduler) inStep(ctx context.Context, d *replica.Document, p *replica.Peer, ended chan error, awaitAck bool) error {
 	wait, cancel := context.WithTimeout(ctx, turnTimeout)
 	defer cancel()

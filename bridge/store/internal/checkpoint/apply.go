@@ -131,7 +131,7 @@ func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 	return nil
 }
 
-// place gives a document a path. The document that had it has none from then on, but keeps its history.
+// place gives a document a path, and takes it from the document that had it. That document keeps its history.
 func place(tx *bolt.Tx, id model.DocID, p model.Path, now time.Time) error {
 	paths, doc := bucket(tx, pathsBucket), document(tx, id)
 	if doc.b == nil || doc.Path() == p {

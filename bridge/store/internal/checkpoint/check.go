@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Check reads the whole file at path, which no process may have open, and changes nothing.
+// Check reads the whole file at path without changes. No process may have it open.
 func Check(path string) error {
 	db, err := openDB(&path, Options{}, true)
 	if err != nil {
@@ -18,8 +18,8 @@ func Check(path string) error {
 	return errors.Join(f.Check(), f.Close())
 }
 
-// Check reads the whole file: each value can be decoded, and references match. Writes wait, reads do not. (bbolt's own check
-// panics at a damaged page.)
+// Check reads the whole file and verifies that each value can be decoded and that references match. It blocks writes,
+// but not reads. (bbolt's own check panics at a damaged page.)
 func (f *File) Check() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -59,7 +59,7 @@ func (v View) checkDocuments() error {
 func (v View) checkPaths() error {
 	return bucket(v.tx, pathsBucket).ForEach(func(p, id []byte) error {
 		if v.Document(model.DocID(id)).Path() != model.Path(p) {
-			return Damaged(fmt.Sprintf("the document of %q lives elsewhere", p))
+			return Damaged(fmt.Sprintf("the document of %q has another path", p))
 		}
 		return nil
 	})

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	smallerSuffix = ".smaller" // of the file that replaces the checkpoint when that is shrunk
+	smallerSuffix = ".smaller" // suffix of the compact copy that replaces the checkpoint
 	copyAtOnce    = 1 << 20    // bytes copied in one transaction
-	minFree       = 4 << 20    // free bytes in a file that make a copy of it worthwhile
+	minFree       = 4 << 20    // minimum number of free bytes that makes a copy worthwhile
 )
 
-// Copy writes the current file. Writes wait, reads do not.
+// Copy writes the current file to w. It blocks writes, but not reads.
 func (f *File) Copy(w io.Writer) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -26,8 +26,8 @@ func (f *File) Copy(w io.Writer) error {
 	})
 }
 
-// SettleAll records for every document that its source's file has had its text: the file's content now is newer, whatever
-// the records say of saves under way.
+// SettleAll records for every document that its source's file has had its text: the file's current content is newer,
+// even if records describe unfinished saves.
 func (f *File) SettleAll() error {
 	return f.update(func(tx *bolt.Tx) error {
 		var ids []model.DocID
@@ -43,8 +43,8 @@ func (f *File) SettleAll() error {
 	})
 }
 
-// Shrink replaces the file by a compact copy if a quarter of it is free. Reads do not wait. The disk must have room for
-// twice the copy, since saves need some, too.
+// Shrink replaces the file with a compact copy if a quarter of it is free. It does not block reads. The disk must have
+// room for twice the copy, since saves need room as well.
 func (f *File) Shrink() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -62,7 +62,7 @@ func (f *File) Shrink() error {
 	if err != nil {
 		return err
 	}
-	smaller.NoSync = true // until it is complete
+	smaller.NoSync = true // synced when complete
 	err = guard(func() error { return errors.Join(bolt.Compact(smaller, f.db, copyAtOnce), smaller.Sync()) })
 	smaller.NoSync = false
 	f.mu.Lock()

@@ -1,5 +1,5 @@
-// Package checkpoint has the state of the log's frames in a bbolt file. It does not know the log: its caller applies frames,
-// and asks for the last one.
+// Package checkpoint stores the state of the log's frames in a bbolt file. It does not depend on the log: its caller
+// applies frames and reads the number of the last applied one.
 //
 //	f, err := checkpoint.Open("/state/store/checkpoint.db", dir, checkpoint.Options{})
 //	err = f.Apply(entries) // durably, all or none
@@ -7,32 +7,33 @@
 //
 // # Layout
 //
-// SEQ is a number in 8 bytes, big endian. Values are CBOR, as package wal codes it, unless it says otherwise here.
+// SEQ is a number in 8 bytes, big endian. Values are CBOR as encoded by package wal, unless stated otherwise.
 //
-//	meta/version       the layout's number, as text
-//	meta/applied       SEQ: the LSN of the last frame that is in the file
-//	paths/PATH         the DocID of the document that lives there
+//	meta/version       number of the layout, as text
+//	meta/applied       SEQ: LSN of the last applied frame
+//	paths/PATH         DocID of the document at the path
 //	docs/ID/p          its path; missing once another document took it over
 //	docs/ID/s          materialised SEQ and SHA-256 of the text
 //	docs/ID/u          SEQ, and the updates up to it merged into one
-//	docs/ID/r SEQ      a record; one that was merged has the snapshot of its update in the place
-//	                   of that, until it expires
-//	docs/ID/h SEQ      the same of merged records that nothing but the history needs, those of a minute in one
-//	docs/ID/b          the like of the state before the first that has not expired
+//	docs/ID/r SEQ      a record; a merged record has the snapshot of its update instead of the update,
+//	                   until it expires
+//	docs/ID/h SEQ      the same for merged records that only the history needs, one per minute
+//	docs/ID/b          the same for the state before the first one that has not expired
 //	docs/ID/m          the document's changes of path
-//	unsettled/ID       nothing: the document has a record after what was materialised
+//	unsettled/ID       empty: the document has a record after the materialised one
 //	unsent/ID          SEQ of the last record that a server has not acknowledged
-//	journal/N          the Nth journalled record: its document's ID and its number, or, if it has no
-//	                   document, itself
+//	journal/N          the Nth journalled record: its document's ID and its number, or the record itself
+//	                   if it has no document
 //	sessions/SESSION   the newest note of the session
 //	proposals/ID       a pending proposal
 //
-// A document whose file holds its text no longer needs its updates one by one: Apply
-// merges them, and of the records remains who wrote what, and when which text was there. That
-// is kept for a time. Of a document that does not change, Expire takes it out then.
+// Once a document's file holds its text, its updates are no longer needed one by one. Apply merges them. It keeps the
+// authors of the records and, for a limited time, which text existed when. For a document that does not change any more,
+// Expire removes this at the end of that time.
 //
 // # Versions and damage
 //
-// The version covers this file and the log. Open refuses a file of another version with model.ErrUnknownStore, and leaves it
-// as it is. It reads nothing else of the file: damage is ErrDamaged where it is first met. Check reads everything.
+// The version covers this file and the log. Open refuses a file of another version with model.ErrUnknownStore and does
+// not change it. It reads nothing else of the file: the first read of a damaged part returns ErrDamaged. Check reads
+// everything.
 package checkpoint

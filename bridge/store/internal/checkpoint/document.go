@@ -12,14 +12,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Document is the bucket of a document, nil if there is none.
+// Document is the bucket of a document. b is nil if there is no such document.
 type Document struct{ b *bolt.Bucket }
 
 func document(tx *bolt.Tx, id model.DocID) Document {
 	return Document{bucket(tx, docsBucket).Bucket([]byte(id))}
 }
 
-// Keys in the bucket of a document. Those of records and moments are followed by their numbers.
+// Keys in the bucket of a document. The keys of records and moments end in their numbers.
 const (
 	pathKey   = 'p'
 	markKey   = 's'
@@ -47,7 +47,7 @@ func (d Document) get(key byte) []byte {
 	return d.b.Get([]byte{key})
 }
 
-// each calls fn with what has a number of a kind, in their order, from a number on, until fn returns false.
+// each calls fn with the records under the numbered keys of a kind, in order from a number on, until fn returns false.
 func (d Document) each(kind byte, from uint64, fn func(model.Record) (bool, error)) error {
 	if d.b == nil {
 		return nil
@@ -65,7 +65,7 @@ func (d Document) each(kind byte, from uint64, fn func(model.Record) (bool, erro
 	return nil
 }
 
-// list returns the records and the moments from a number on, in their order: at most so many of either.
+// list returns the records and the moments from a number on, in order, at most most of each kind.
 func (d Document) list(from uint64, most int) (list []model.Record, err error) {
 	for _, kind := range []byte{recordKey, momentKey} {
 		left := most
@@ -79,7 +79,6 @@ func (d Document) list(from uint64, most int) (list []model.Record, err error) {
 	return list, err
 }
 
-// before is the number of the newest record before number seq, 0 without any.
 func (d Document) before(seq uint64) uint64 {
 	if d.b == nil {
 		return 0
@@ -98,13 +97,14 @@ func (d Document) Last() uint64 { return d.before(math.MaxUint64) }
 
 func (d Document) Path() model.Path { return model.Path(d.get(pathKey)) }
 
-// Mark is up to which record the source's file holds the text, and the sum of that.
+// Mark identifies the text of the source's file: the record up to which the file holds the document, and the sum of the
+// text.
 type Mark struct {
 	Seq uint64
 	Sum model.ContentSum
 }
 
-// Mark is the zero Mark if nothing is known of the source's file.
+// Mark returns the zero Mark if the state of the source's file is unknown.
 func (d Document) Mark() (m Mark) {
 	if v := d.get(markKey); len(v) == 8+len(m.Sum) {
 		m.Seq = seqOf(v[:8])
@@ -117,8 +117,8 @@ func (d Document) putMark(m Mark) error {
 	return d.b.Put([]byte{markKey}, append(seqKey(m.Seq), m.Sum[:]...))
 }
 
-// base returns the merged updates and the number of the last one of them, 0 if none were
-// merged. The bytes are valid during the transaction.
+// base returns the merged updates and the number of the last one, 0 if none were merged. The bytes are valid during the
+// transaction.
 func (d Document) base() (seq uint64, update []byte) {
 	if v := d.get(baseKey); len(v) > 8 {
 		return seqOf(v[:8]), v[8:]
@@ -130,8 +130,8 @@ func (d Document) putBase(seq uint64, update []byte) error {
 	return d.b.Put([]byte{baseKey}, append(seqKey(seq), update...))
 }
 
-// Records are the records of the document, oldest first. Where updates were merged, the first record has them all, and the
-// others of those that remain have one that changes nothing.
+// Records returns the records of the document, oldest first. If updates were merged, the first record has all of them,
+// and the other remaining records have an update that changes nothing.
 func (d Document) Records() (records []model.Record, err error) {
 	base, merged := d.base()
 	err = d.each(recordKey, 0, func(rec model.Record) (bool, error) {
@@ -152,7 +152,7 @@ func (d Document) putRecord(kind byte, rec model.Record) error {
 	return put(d.b, numbered(kind, rec.Seq), rec)
 }
 
-// record is a record without its update and its save, the zero Record if it is not there.
+// record returns a record without its update and its save, or the zero Record if it does not exist.
 func (d Document) record(seq uint64) (rec model.Record, err error) {
 	if d.b != nil {
 		rec, err = readRecord(seq, d.b.Get(numbered(recordKey, seq)))

@@ -20,30 +20,29 @@ import (
 
 var ErrLocked = errors.New("store is in use by another process")
 
-// lockTimeout is how long Open waits for another process that is just ending.
+// lockTimeout is how long Open waits for another process that is about to exit.
 const lockTimeout = time.Second
 
 type Options struct {
 	Logger    *slog.Logger
 	OpenFile  func(name string, flag int, perm fs.FileMode) (*os.File, error) // nil is os.OpenFile
-	Committed func()                                                          // unless nil, is called after each durable change of the file
-	History   time.Duration                                                   // how long it is kept which text was there when; 0 for ever
-	FreeSpace func(dir string) (uint64, error)                                // unless nil, is how much the disk of a folder has free
+	Committed func()                                                          // if set, is called after each durable change of the file
+	History   time.Duration                                                   // retention of the history; 0 is forever
+	FreeSpace func(dir string) (uint64, error)                                // if set, returns the free bytes of a folder's disk
 }
 
 type File struct {
 	path string
-	dir  disk.Dir // that the file is in
+	dir  disk.Dir // the folder of the file
 	o    Options
 
-	// writing is held by who changes the file or copies it. A writer that has to map more of the
-	// file waits for those who read it, and everybody else waits for that writer.
+	// writing serializes changes and copies of the file. A writer that has to map more of the file waits for all
+	// readers, and new readers wait for that writer.
 	writing sync.Mutex
-	mu      sync.RWMutex // protects the following, which Shrink replaces; taken after writing
+	mu      sync.RWMutex // guards the fields below, which Shrink replaces; locked after writing
 	db      *bolt.DB
 }
 
-// Open opens the file at path, making it if there is none. dir is the folder that it is in.
 func Open(path string, dir disk.Dir, o Options) (*File, error) {
 	f := &File{path: path, dir: dir, o: o}
 	if err := dir.Remove(filepath.Base(path) + smallerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +58,8 @@ func Open(path string, dir disk.Dir, o Options) (*File, error) {
 	return f, nil
 }
 
-// openDB opens a bbolt file, which may get another name later: bbolt opens it again for each copy.
+// openDB opens a bbolt file. path is a pointer because the file may be renamed: bbolt opens it again by name for each
+// copy.
 func openDB(path *string, o Options, readOnly bool) (db *bolt.DB, err error) {
 	var file *os.File
 	options := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, ReadOnly: readOnly}
@@ -83,14 +83,14 @@ func openDB(path *string, o Options, readOnly bool) (db *bolt.DB, err error) {
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		err = Damaged(err)
 	}
-	file.Close() // bbolt does not, with its lock, if it panicked
+	file.Close() // after a panic bbolt does not close it, nor release its lock
 	return nil, err
 }
 
 func whole(db *bolt.DB, file *os.File) error {
 	info, err := file.Stat()
 	if err == nil && info.Size() < sizeOf(db) {
-		err = Damaged("it was cut short")
+		err = Damaged("it is truncated")
 	}
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -113,12 +113,12 @@ func (f *File) prepare() error {
 	if err := f.update(layOut); err != nil {
 		return err
 	}
-	return f.dir.Sync() // the file's name outlives a power cut
+	return f.dir.Sync() // so that the file's name survives a power cut
 }
 
 func (f *File) Close() error { return guard(f.db.Close) }
 
-// update runs fn in a transaction, which is synced when update returns.
+// update runs fn in a transaction, which is durable when update returns.
 func (f *File) update(fn func(*bolt.Tx) error) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -129,25 +129,24 @@ func (f *File) update(fn func(*bolt.Tx) error) error {
 	return err
 }
 
-// View calls fn with the file as it is now, and returns its error. A View must not be opened within another.
+// View calls fn with the current state of the file and returns its error. Views must not be nested.
 func (f *File) View(fn func(View) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return guard(func() error { return f.db.View(func(tx *bolt.Tx) error { return fn(View{tx}) }) })
 }
 
-// Apply makes the changes of frames, in the order of their LSNs, durably and all or none.
-// Those that the file has already are left out.
+// Apply applies frames in the order of their LSNs, durably and all or none. It skips frames that the file has already.
 func (f *File) Apply(entries []*wal.Entry) error {
 	return f.update(func(tx *bolt.Tx) error { return f.applyAll(tx, entries) })
 }
 
-// ViewWith calls fn with the file as Apply would make it, and makes nothing.
+// ViewWith calls fn with the state that Apply would produce, without changing the file.
 func (f *File) ViewWith(entries []*wal.Entry, fn func(View) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return guard(func() error {
-		tx, err := f.db.Begin(true) // which maps nothing as long as it is not committed
+		tx, err := f.db.Begin(true) // maps nothing unless it is committed
 		if err != nil {
 			return err
 		}
@@ -160,7 +159,7 @@ func (f *File) ViewWith(entries []*wal.Entry, fn func(View) error) error {
 }
 
 func (f *File) applyAll(tx *bolt.Tx, entries []*wal.Entry) error {
-	// A mark may merge all updates of its document, so one that a later mark covers is left out.
+	// A mark may merge all updates of its document, so skip marks that a later one covers.
 	var useful []*wal.Entry // newest first
 	marked := make(map[model.DocID]uint64)
 	for _, e := range slices.Backward(entries) {

@@ -6,11 +6,11 @@ import (
 	"runtime/debug"
 )
 
-// ErrDamaged says that the file, or its log, is not what this package and frame write.
+// ErrDamaged is wrapped by errors about a file or log with content that this package and wal do not write.
 var ErrDamaged = errors.New("store is damaged")
 
-// guard runs fn on a file that may be damaged. bbolt trusts its pages: if one is nonsense it panics or reads outside of
-// the mapped file, and offers no other way to find out. So a panic, or a memory fault, is ErrDamaged.
+// guard runs fn on a file that may be damaged. bbolt trusts its pages: for an invalid one it panics or reads outside the
+// mapped file, and it offers no other way to detect damage. So guard converts panics and memory faults to ErrDamaged.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -22,6 +22,6 @@ func guard(fn func() error) (err error) {
 }
 
 func Damaged(reason any) error {
-	return fmt.Errorf("%w (%v): restore a backup of it with 'relayfs restore --replace', or move its folder away and start again; the notes and the marks in them are not in it, "+
-		"but who made a pending suggestion, and the way back from front matter changes, is lost", ErrDamaged, reason)
+	return fmt.Errorf("%w (%v): restore a backup with 'relayfs restore --replace', or move its folder away and start again; this does not affect the notes and their marks, "+
+		"but it loses the authors of pending suggestions and the undo of front matter changes", ErrDamaged, reason)
 }

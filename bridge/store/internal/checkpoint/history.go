@@ -10,19 +10,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// The updates of a document, merged, still hold every text that was ever in it; what a merge loses is which of it was there
-// when. So a record that is merged keeps the snapshot of its update, which is some bytes.
+// The merged updates of a document still hold every text that it ever contained; merging loses only which text existed
+// when. So a merged record keeps the snapshot of its update, a few bytes.
 
 const (
-	// maxMoves bounds the stored moves of a document.
+	// maxMoves limits the stored moves of a document.
 	maxMoves = 1000
-	// expireAt is how long the oldest moment may be too old before it is taken out, which
-	// writes all that is known of the oldest state again.
+	// expireAt is how much older than the limit the oldest moment may become before it is removed. Removing it rewrites
+	// all data about the oldest state.
 	expireAt = 24 * time.Hour
 )
 
-// momentOf is a record with what it added and deleted, if that is kept. Up to the base a record has
-// a snapshot, or nothing any more, in the place of its update.
+// momentOf returns a record with its added and deleted units, if they are stored. Up to the base a record has a snapshot
+// instead of its update, or nothing once it has expired.
 func momentOf(rec model.Record, base uint64) (m model.Moment, err error) {
 	switch m.Record = rec; {
 	case rec.Seq > base:
@@ -44,10 +44,10 @@ func (d Document) putMoment(kind byte, m model.Moment) error {
 	return d.putRecord(kind, m.Record)
 }
 
-// join lets next stand for m, too, if both are plain changes of one author in one minute.
+// join merges m into next if both are plain changes of one author in one minute. It reports whether it did.
 func join(m, next *model.Moment) bool {
 	plain := func(m *model.Moment) bool {
-		first := m.Seq == 1 && m.Author == "" // the text that was there
+		first := m.Seq == 1 && m.Author == "" // the text at the start of the history
 		return m.Did != nil && !m.Journalled() && !m.Created && !m.Found && !first
 	}
 	minute := func(m *model.Moment) time.Time { return m.Time.Truncate(time.Minute) }
@@ -59,7 +59,6 @@ func join(m, next *model.Moment) bool {
 	return true
 }
 
-// isDue says whether there is something to expire, merged or not.
 func (d Document) isDue(oldest time.Time) (bool, error) {
 	begin, err := d.begin()
 	if err != nil {
@@ -69,7 +68,7 @@ func (d Document) isDue(oldest time.Time) (bool, error) {
 	return len(first) > 0 && first[0].Seq <= d.Mark().Seq && first[0].Time.Before(oldest.Add(-expireAt)), err
 }
 
-// expire takes out what records added and deleted before a time.
+// expire removes the added and deleted units of records before a time.
 func (d Document) expire(oldest time.Time) error {
 	if due, err := d.isDue(oldest); !due {
 		return err
@@ -104,7 +103,7 @@ func (d Document) expire(oldest time.Time) error {
 		}
 	}
 	if len(did) == 1 {
-		return nil // what is too old is not merged yet
+		return nil // the expired data is not merged yet
 	}
 	begin.Did = ycrdt.JoinSnapshots(did...)
 	if err := put(d.b, []byte{beginKey}, began{begin.Seq, begin.Time, begin.Did.Encode()}); err != nil {
@@ -113,11 +112,11 @@ func (d Document) expire(oldest time.Time) error {
 	return d.dropDeleted(begin.Did)
 }
 
-// expireAtOnce is how many documents Expire looks at in one transaction.
+// expireAtOnce is the number of documents that Expire checks in one transaction.
 const expireAtOnce = 1000
 
-// Expire does for documents that do not change what a merge does for one that does: it takes out what is
-// too old of the histories of some documents, those after the given one. It returns the last of them, "" at the end.
+// Expire removes expired history of documents that do not change any more; merges do so for the others. One call handles
+// some documents after the given one and returns the last of them, "" at the end.
 func (f *File) Expire(after model.DocID) (last model.DocID, err error) {
 	if f.o.History == 0 {
 		return "", nil
@@ -160,8 +159,8 @@ func (f *File) Expire(after model.DocID) (last model.DocID, err error) {
 	})
 }
 
-// dropDeleted takes the text that is not in the oldest known state any more out of the merged
-// updates. The places of its characters remain.
+// dropDeleted removes text that the oldest known state no longer has from the merged updates. The places of its
+// characters remain.
 func (d Document) dropDeleted(oldest *ycrdt.Snapshot) error {
 	seq, merged := d.base()
 	if len(merged) == 0 {
@@ -185,7 +184,7 @@ func (d Document) dropDeleted(oldest *ycrdt.Snapshot) error {
 	}
 	left, err := ycrdt.SnapshotOf(smaller)
 	if err != nil || !left.Equal(all) {
-		return err // something waits for what never came, and a document leaves that out
+		return err // an update depends on one that never came; a document leaves it out as well
 	}
 	return d.putBase(seq, smaller)
 }
@@ -196,7 +195,7 @@ type began struct {
 	Did  []byte    `cbor:"did"`
 }
 
-// begin is the oldest state that is known: that of an empty document, if nothing says otherwise.
+// begin returns the oldest known state, by default that of an empty document.
 func (d Document) begin() (m model.Moment, err error) {
 	b := began{Did: ycrdt.JoinSnapshots().Encode()}
 	if err := read(d.get(beginKey), &b); err != nil {
@@ -223,7 +222,8 @@ func (d Document) moves() (moves []model.Moved, err error) {
 	return moves, read(d.get(movesKey), &moves)
 }
 
-// Past is what is known of the states of the document: of those before the beginning, what authors did then.
+// Past returns the known states of the document. For the time before the beginning it has only the authors' changes
+// without their text.
 func (d Document) Past() (p model.Past, err error) {
 	p.Update, p.Begin.Did = model.EmptyUpdate(), ycrdt.JoinSnapshots()
 	list, err := d.list(0, math.MaxInt)

@@ -6,15 +6,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// journalled is an entry of the journal: the number of a record of a document, or a record about a proposal or a session.
-// What was taken back since, or forgotten, stays listed, and is not told.
+// journalled is an entry of the journal: the number of a record of a document, or a record about a proposal or a
+// session. Records that were undone or deleted since stay listed, but readers skip them.
 type journalled struct {
 	ID     model.DocID   `cbor:"id,omitempty"`
 	Seq    uint64        `cbor:"seq,omitempty"`
 	Record *model.Record `cbor:"record,omitempty"`
 }
 
-// note adds an entry to the journal. The entries are numbered in the order of arrival.
+// note adds an entry to the journal. Entries are numbered in the order of arrival.
 func note(tx *bolt.Tx, e journalled) error {
 	journal := bucket(tx, journalBucket)
 	n, err := journal.NextSequence()
@@ -25,7 +25,7 @@ func note(tx *bolt.Tx, e journalled) error {
 }
 
 func (v View) Journal(limit int) (entries []model.JournalEntry, err error) {
-	seen := make(map[journalled]bool) // a record that was taken back leaves its number to another one
+	seen := make(map[journalled]bool) // an undone record leaves its number to another one
 	c := bucket(v.tx, journalBucket).Cursor()
 	for k, value := c.Last(); k != nil && len(entries) < limit; k, value = c.Prev() {
 		var e journalled

@@ -11,10 +11,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// version is the only layout that this package reads and writes. A change of the layout, or of the log's frames, raises it.
+// version is the layout that this package reads and writes. A change of the layout, or of the log's frames, raises it.
 const version = "9"
 
-const ( // doc.go has the layout
+const ( // see the layout in doc.go
 	metaBucket      = "meta"
 	pathsBucket     = "paths"
 	docsBucket      = "docs"
@@ -49,7 +49,7 @@ func checkVersion(tx *bolt.Tx) error {
 		return Damaged("it has no version")
 	}
 	if text != version {
-		return fmt.Errorf("%w (its format is %s, and this version has %s): use that version, or move the store's folder away to begin without authors, undo and pending proposals",
+		return fmt.Errorf("%w (its format is %s, and this version uses %s): use the version that wrote it, or move the store's folder away to begin without authors, undo and pending proposals",
 			model.ErrUnknownStore, text, version)
 	}
 	return nil
@@ -59,7 +59,7 @@ func bucket(tx *bolt.Tx, name string) *bolt.Bucket { return tx.Bucket([]byte(nam
 
 func seqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
 
-// seqOf returns 0 for a key that seqKey does not make.
+// seqOf returns 0 for a key that seqKey did not create.
 func seqOf(key []byte) uint64 {
 	if len(key) != 8 {
 		return 0
@@ -75,7 +75,7 @@ func put(b *bolt.Bucket, key []byte, v any) error {
 	return b.Put(key, data)
 }
 
-// read reads a value that put stored into v, and leaves v as it is if there is none.
+// read decodes a value that put stored into v. It does not change v if data is nil.
 func read(data []byte, v any) error {
 	if data == nil {
 		return nil

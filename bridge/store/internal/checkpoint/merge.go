@@ -8,11 +8,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// mergeAt bounds the separate updates of a document. Loading applies them all, some ten microseconds each; merging costs
-// about as much as the whole document, which is little if spread over that many writes.
+// mergeAt is the number of separate updates of a document that triggers a merge. Loading applies them one by one, some
+// ten microseconds each. A merge costs about as much as the whole document, which is little when spread over that many
+// writes.
 const mergeAt = 128
 
-// applyMark records the content of the source's file, and merges the document's updates if there are many.
+// applyMark records which state of the document the source's file holds. It merges the document's updates if there are
+// many.
 func (f *File) applyMark(doc Document, e *wal.Entry) error {
 	if doc.Mark().Seq > e.Seq {
 		return nil
@@ -29,10 +31,10 @@ func (f *File) applyMark(doc Document, e *wal.Entry) error {
 	return doc.expire(time.Now().Add(-f.o.History))
 }
 
-// merge merges the updates up to upTo into one. Each of their records gets a snapshot of its update instead. Those that
-// attribution and undo need stay records: by an author, journalled, the first, which took over the text, and the last, which
-// has the number before the next. The others become moments. It reads no record that was merged before, except the last: a
-// note may have a hundred thousand.
+// merge merges the updates up to upTo into one and replaces the update of each of their records with its snapshot.
+// Records that attribution and undo need stay records: those by an author, journalled ones, the first, which took over
+// the text, and the last, whose number the next one follows. The others become moments. merge does not read records of
+// earlier merges, except the last: a note may have a hundred thousand.
 func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	base, merged := doc.base()
 	if upTo <= base {
@@ -56,12 +58,12 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 		return err
 	}
 	if merged, err = ycrdt.MergeUpdates(updates...); err != nil {
-		// They stay; a load of the document returns the error with its path.
-		f.o.Logger.Warn("document not merged", model.LogDoc, string(id), model.LogErr, err)
+		// They stay separate. Loading the document returns the error with its path.
+		f.o.Logger.Warn("cannot merge the updates of a document", model.LogDoc, string(id), model.LogErr, err)
 		return nil
 	}
 	last := records[len(records)-1].Seq
-	var former *model.Moment // the one before, unless it stays a record
+	var former *model.Moment // the previous one, unless it stays a record
 	for _, rec := range records {
 		m, err := momentOf(rec, base)
 		if err != nil {
@@ -80,7 +82,7 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	return doc.putBase(last, merged)
 }
 
-// demote turns a record into a moment, and joins it with the moment before if they belong together.
+// demote turns a record into a moment, and joins it with the previous moment if both belong together.
 func (d Document) demote(former, m *model.Moment) error {
 	if err := d.b.Delete(numbered(recordKey, m.Seq)); err != nil || m.Did == nil {
 		return err

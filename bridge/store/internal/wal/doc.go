@@ -1,6 +1,6 @@
-// Package wal is a write-ahead log: an append-only sequence of frames that survives the process at once, and a power cut
-// once it is synced. The owner of a checkpoint releases the frames that are in it. A Log does not read the frames; Entry is
-// what a store writes in them.
+// Package wal is a write-ahead log: an append-only sequence of frames that survives a crash of the process at once, and
+// a power cut once it is synced. The owner of a checkpoint releases the frames that the checkpoint has. A Log does not
+// interpret the frames; Entry is the format of a store's frames.
 //
 //	l, err := wal.Open(dir, wal.Options{}, applied, func(lsn wal.LSN, body []byte) error { ... })
 //	lsn, err := l.Append(body)   // outlives kill -9
@@ -14,9 +14,9 @@
 //	header   magic "rfswal02", LSN of the first frame (8 bytes), salt (8), CRC-32C of these 24 bytes (4), 0 (4)
 //	frame    length of the body (4 bytes), CRC-32C (4), LSN (8), body
 //
-// A frame's checksum covers the segment's salt, the LSN, the length and the body. The space after the last frame is filled
-// with zeros in advance, so that a sync only writes data; no frame is zero. The salt is random, so that blocks of a removed
-// file, which a power cut may bring back, are no frames.
+// A frame's checksum covers the segment's salt, the LSN, the length and the body. The space after the last frame is
+// filled with zeros in advance, so that a sync only writes data; no frame is zero. The salt is random, so that blocks of
+// a removed file, which may reappear after a power cut, are not valid frames.
 //
 // # Crashes
 //
@@ -24,7 +24,7 @@
 // segments that do not continue the one before: segments are synced in order, so nothing after a gap was ever synced. It
 // writes new frames only to a new segment.
 //
-// After a failed sync the kernel may have dropped what it could not write, and the next sync would succeed without it. So
-// the log keeps frames in memory until they are synced, and then writes them to a new segment; the old one has the same
-// frames, as far as it has them. While that fails, too, each Append and Sync tries it again first and fails.
+// After a failed sync the kernel may have dropped the unwritten data, and the next sync would succeed without it. So the
+// log keeps frames in memory until they are synced. After a failed sync it writes them to a new segment; the old segment
+// holds a prefix of the same frames. As long as that fails too, each Append and Sync retries it first and fails.
 package wal

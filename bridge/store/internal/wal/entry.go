@@ -17,30 +17,30 @@ const (
 	Abort                     // ID, Seq: the records from Seq on were undone; from 1 on, the document was deleted
 	Mark                      // ID, Seq, Sum: the source's file has the text as of Seq
 	Proposals                 // Proposals
-	Sent                      // ID, Seq: a server has what was appended up to Seq
+	Sent                      // ID, Seq: a server has the records up to Seq
 	Place                     // ID, Seq, Save: the source's file is about to get the text as of Seq
 	Move                      // Moves, Time
-	Padding                   // Pad: nothing; it tests whether the log has room
+	Padding                   // Pad: no content; it tests whether the log has room
 	kinds
 )
 
-// Entry is a frame of a store's log. It is coded in CBOR, as are the values of the checkpoint: a struct is a map whose keys
-// are its cbor tags, else its json tags, else its field names, so that a new fact is a new field. Text is bytes, whether or
-// not they are UTF-8, and times are text (RFC 3339).
+// Entry is a frame of a store's log, encoded in CBOR like the values of the checkpoint. A struct is a map whose keys are
+// its cbor tags, otherwise its json tags, otherwise its field names, so that a new fact is a new field. Text is bytes,
+// valid UTF-8 or not, and times are text (RFC 3339).
 type Entry struct {
 	LSN  LSN `cbor:"-"`
 	Size int `cbor:"-"` // bytes of its body
 
 	Kind      Kind                 `cbor:"kind"`
 	ID        model.DocID          `cbor:"id,omitempty"`
-	Path      model.Path           `cbor:"path,omitempty"` // where the document lives
+	Path      model.Path           `cbor:"path,omitempty"` // path of the document
 	Seq       uint64               `cbor:"seq,omitempty"`
 	Sum       model.ContentSum     `cbor:"sum,omitzero"`
 	Records   []model.Record       `cbor:"records,omitempty"`
 	Proposals model.ProposalChange `cbor:"proposals,omitzero"`
 	Save      model.Save           `cbor:"save,omitzero"`
 	Moves     []Moved              `cbor:"moves,omitempty"`
-	Time      time.Time            `cbor:"time,omitzero"` // when they moved
+	Time      time.Time            `cbor:"time,omitzero"` // time of the moves
 	Pad       []byte               `cbor:"pad,omitempty"`
 }
 
@@ -63,7 +63,7 @@ func must[T any](mode T, err error) T {
 
 func Marshal(v any) ([]byte, error) { return encoder.Marshal(v) }
 
-// Unmarshal reads data of Marshal into v. They share no memory.
+// Unmarshal decodes the output of Marshal into v. v and data share no memory.
 func Unmarshal(data []byte, v any) error { return decoder.Unmarshal(data, v) }
 
 func (e *Entry) Encode() (body []byte, err error) {
@@ -84,7 +84,6 @@ func Decode(lsn LSN, body []byte) (*Entry, error) {
 	return e, nil
 }
 
-// Number gives the records of a Change their numbers, from Seq on.
 func (e *Entry) Number() {
 	for i := range e.Records {
 		e.Records[i].Seq = e.Seq + uint64(i)

@@ -15,31 +15,31 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-const lostSuffix = ".lost" // of segments that do not continue the log
+const lostSuffix = ".lost" // suffix of segments that do not continue the log
 
-// folder has the files of a log. It does not know what is synced.
+// folder holds the files of a log. Log tracks which frames are synced.
 type folder struct {
 	dir      disk.Dir
-	size     int64             // of a segment
+	size     int64             // size of a segment
 	cut      func(name string) // called with a segment that cannot be read to its end
-	segments []*segment        // oldest first; the last one is written to, if it is open
-	number   uint64            // of the newest segment
+	segments []*segment        // oldest first; the last one is written to if it is open
+	number   uint64            // number of the newest segment
 	renamed  bool              // names have changed since the last sync
 }
 
-// read calls frame with the frames after the given one, and returns the number of the last one. Nothing is written to their
-// segments.
+// read calls frame with the frames after the given one, and returns the number of the last one. Later frames never go to
+// the segments that it read.
 func (f *folder) read(after LSN, frame func(LSN, []byte) error) (last LSN, err error) {
 	found, err := f.find()
 	if err != nil {
 		return 0, err
 	}
 	last = after
-	torn := "" // the segment that is the last, if it cannot be read to its end
+	torn := "" // the last segment, if it cannot be read to its end
 	for _, s := range found {
 		if s.first > last+1 {
-			// Frames before it are missing, so it was never synced, unless the disk has damaged them. Its LSNs will be used
-			// again, so it must lose its name.
+			// Frames before it are missing, so it was never synced, unless the disk has damaged them. Its LSNs will be
+			// reused, so it must be renamed.
 			f.renamed = true
 			if err := f.dir.Rename(s.name, f.dir, s.name+lostSuffix); err != nil {
 				return 0, err
@@ -73,7 +73,7 @@ func (f *folder) read(after LSN, frame func(LSN, []byte) error) (last LSN, err e
 	return last, nil
 }
 
-// find lists the segments in the folder, oldest first. One without a header was never synced.
+// find lists the segments in the folder, oldest first. It omits segments without a header, which were never synced.
 func (f *folder) find() (found []*segment, err error) {
 	names, err := f.dir.Names(-1)
 	for _, name := range names {
@@ -97,7 +97,7 @@ func (f *folder) find() (found []*segment, err error) {
 	return found, err
 }
 
-// readHeader reads the header of a segment, and reports whether nothing was written there.
+// readHeader reads the header of a segment, and reports whether the segment is blank.
 func (f *folder) readHeader(s *segment) (blank bool, err error) {
 	file, err := f.dir.Open(s.name, os.O_RDONLY, 0)
 	if err != nil {
@@ -114,7 +114,6 @@ func (f *folder) readHeader(s *segment) (blank bool, err error) {
 	return !slices.ContainsFunc(h, func(b byte) bool { return b != 0 }), nil
 }
 
-// write writes a frame to the newest segment, or to a new one.
 func (f *folder) write(lsn LSN, body []byte) error {
 	if n := len(f.segments); n > 0 && f.segments[n-1].file != nil && f.segments[n-1].room() >= frameSize(body) {
 		return f.segments[n-1].append(lsn, body)
@@ -150,8 +149,8 @@ func (f *folder) drop(s *segment) error {
 	return errors.Join(s.close(), f.dir.Remove(s.name))
 }
 
-// sync returns a function that makes the frames after synced durable. Frames may be written while it runs, but nothing
-// released or closed.
+// sync returns a function that makes the frames after synced durable. Frames may be written while it runs, but segments
+// must not be released or closed.
 func (f *folder) sync(synced LSN) func() error {
 	var files []disk.File
 	for _, s := range f.segments {
@@ -174,8 +173,8 @@ func (f *folder) sync(synced LSN) func() error {
 	}
 }
 
-// rewrite writes the frames after synced, whose sync has failed, to new segments and syncs these. Copies in the old segments
-// are equal and harmless. After an error it can be called again.
+// rewrite writes the frames after synced, whose sync has failed, to new segments and syncs these. The copies in the old
+// segments are equal and harmless. rewrite can be retried after an error.
 func (f *folder) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	for _, s := range f.segments {
 		if s.last > synced {
@@ -197,7 +196,7 @@ func (f *folder) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	return err
 }
 
-// release removes the segments without frames after lsn, except the last one while it is written to.
+// release removes the segments without frames after lsn, except the last one while it is open for writing.
 func (f *folder) release(lsn LSN) error {
 	for len(f.segments) > 0 && f.segments[0].last <= lsn && (len(f.segments) > 1 || f.segments[0].file == nil) {
 		if err := f.drop(f.segments[0]); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -32,8 +32,8 @@ type segment struct {
 	salt   uint64
 
 	file           disk.File // nil once a sync has failed
-	end            int64     // of the last frame
-	preallocatedTo int64     // end of the part that is filled
+	end            int64     // end of the last frame
+	preallocatedTo int64     // end of the zero-filled part
 	limit          int64     // maximum length; 0 for a segment of an earlier process
 }
 
@@ -54,7 +54,7 @@ func (s *segment) header() []byte {
 	return append(h, 0, 0, 0, 0)
 }
 
-// frames calls fn with the frames of the segment up to the first invalid one, and reports whether all are valid.
+// frames calls fn with the frames of the segment before the first invalid one, and reports whether all are valid.
 func (s *segment) frames(fn func(LSN, []byte) error) (whole bool, err error) {
 	info, err := s.file.Info()
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *segment) sum(lsn LSN, body []byte) uint32 {
 
 func (s *segment) room() int64 { return s.limit - s.end }
 
-// append writes a frame. After an error the next one overwrites it.
+// append writes a frame. After an error the next frame overwrites it.
 func (s *segment) append(lsn LSN, body []byte) error {
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, frameSize(body)), uint32(len(body)))
 	b = binary.LittleEndian.AppendUint32(b, s.sum(lsn, body))
@@ -111,7 +111,8 @@ func (s *segment) append(lsn LSN, body []byte) error {
 	return nil
 }
 
-// writeAhead fills the file up to at least end. If it cannot, writing the frame reports the error, or fits.
+// writeAhead zero-fills the file up to at least end. It ignores errors: if the disk is full, writing the frame reports
+// it, or the frame fits.
 func (s *segment) writeAhead(end int64) {
 	if end <= s.preallocatedTo {
 		return

@@ -23,8 +23,8 @@ var (
 )
 
 type Options struct {
-	SegmentSize int64             // in bytes; 0 means 4 MiB
-	Cut         func(name string) // unless nil, called with a file that Open could not read to its end
+	SegmentSize int64             // size in bytes; 0 means 4 MiB
+	Cut         func(name string) // if set, is called with a file that Open could not read to its end
 }
 
 // Log is an open log. Its methods are safe for concurrent use.
@@ -37,11 +37,11 @@ type Log struct {
 	synced   LSN
 	unsynced [][]byte // bodies of the frames after synced
 	closed   bool
-	syncErr  error // of a sync: the disk may lack the frames after synced; nil once they are written again
+	syncErr  error // error of a sync: the frames after synced may not be on disk; nil once they are rewritten
 }
 
-// Open opens the log in dir, which is empty for a new one, and calls frame with the frames after the given one, the last in
-// the checkpoint, in order. A body is valid during the call. It returns an error of frame.
+// Open opens the log in dir, which is empty for a new log. It calls frame with the frames after the given one, the last
+// in the checkpoint, in order. A body is valid during the call. Open returns an error of frame.
 func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*Log, error) {
 	l := &Log{files: folder{dir: dir, size: cmp.Or(o.SegmentSize, defaultSegment), cut: o.Cut}, synced: after}
 	if o.Cut == nil {
@@ -65,8 +65,8 @@ func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*L
 	return l, nil
 }
 
-// Append adds a frame. It survives the process when Append returns, and a power cut after Sync. After an error nothing was
-// added.
+// Append adds a frame. The frame survives a crash of the process when Append returns, and a power cut after Sync. After
+// an error nothing was added.
 func (l *Log) Append(body []byte) (LSN, error) {
 	if len(body) == 0 || len(body) > maxFrame {
 		return 0, ErrTooLarge
@@ -120,7 +120,8 @@ func (l *Log) Sync(lsn LSN) error {
 	return nil
 }
 
-// ready returns nil if frames can be written. After a failed sync it writes the frames after synced again. mu is held.
+// ready returns nil if frames can be written. After a failed sync it rewrites the frames after synced. The caller holds
+// mu.
 func (l *Log) ready() error {
 	switch {
 	case l.closed:

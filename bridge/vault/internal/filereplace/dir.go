@@ -13,7 +13,7 @@ import (
 
 // swapDir is the swap folder, whose temp files no watcher of the vault sees. The zero value is none.
 type swapDir struct {
-	dir    disk.Dir // nil: there is none
+	dir    disk.Dir // nil if there is none
 	device uint64
 	// Owner and group of files that are made there.
 	uid, gid int
@@ -53,7 +53,7 @@ func makeDurably(on disk.Disk, path string) (disk.Dir, error) {
 		err = parent.Sync()
 		parent.Close()
 	}
-	if err != nil && !errors.Is(err, syscall.EINVAL) { // some disks cannot
+	if err != nil && !errors.Is(err, syscall.EINVAL) { // some disks do not support it
 		dir.Close()
 		return nil, err
 	}

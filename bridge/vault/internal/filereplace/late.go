@@ -61,21 +61,20 @@ type Watcher struct {
 	notes Notes
 	log   *slog.Logger
 	max   int          // number of watched files
-	wake  model.Signal // holds a token when there are more
+	wake  model.Signal // set when there are more
 
 	mu     sync.Mutex    // guards the fields below
 	files  []*file       // oldest first
-	ending int           // callers of End
+	ending int           // number of callers in End
 	done   chan struct{} // closed when run ends; nil while it does not run
 }
 
-// file is one displaced file.
 type file struct {
 	rel   string
 	open  disk.File
 	last  model.Stamp // of the state that was merged into the note
 	data  []byte      // its bytes; nil if there are too many
-	since time.Time   // of that state
+	since time.Time   // time of that state
 	seen  vaultdir.StatSample
 	next  time.Time // of the next look, unless End waits
 }
@@ -170,7 +169,7 @@ func (w *Watcher) step() time.Duration {
 // drop closes files that need no more looks, and reports whether none is left.
 func (w *Watcher) drop(gone map[*file]bool) (last bool) {
 	for f := range gone {
-		f.open.Close() // which frees its blocks: without mu
+		f.open.Close() // this frees its blocks, so mu is not held
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -211,7 +210,7 @@ func (w *Watcher) look(f *file, now time.Time, has watchMode) (again bool) {
 	case has == overLimit && stamp.Size > 0:
 		wait = 0
 	case has == overLimit:
-		w.log.Warn("a program was in the middle of a save when the note was replaced: what it writes from now on is lost", model.LogPath, f.rel)
+		w.log.Warn("a program was saving the note when it was replaced: its further writes are lost", model.LogPath, f.rel)
 		return false
 	case stamp.Size == 0:
 		wait = vaultdir.MaxQuietWait // truncated, about to be written
@@ -240,7 +239,7 @@ func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, ha
 	case has == ending && quiet < closeGrace:
 		return true
 	case open:
-		w.log.Warn("a program has had the note open for writing since before it was replaced: what it writes from now on is lost", model.LogPath, f.rel)
+		w.log.Warn("a program still has the replaced note open for writing: its further writes are lost", model.LogPath, f.rel)
 	}
 	return false
 }
@@ -262,7 +261,7 @@ func (w *Watcher) mergeLate(rel string, ancestor, theirs []byte) {
 		w.log.Error("a save made while the note was written is lost", model.LogPath, rel, model.LogErr, err)
 		return
 	}
-	w.log.Warn("late save kept beside the note", model.LogPath, rel, "copy", name)
+	w.log.Warn("late save kept next to the note", model.LogPath, rel, "copy", name)
 }
 
 // mergeOnce reports whether the note has the merged text now. An error is final.

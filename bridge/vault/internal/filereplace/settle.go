@@ -27,13 +27,13 @@ type syncer struct {
 	syncs *vaultdir.Syncs
 	log   *slog.Logger
 	room  chan struct{}  // one token for each swap that has not settled
-	all   sync.WaitGroup // of these swaps
+	all   sync.WaitGroup // of unsettled swaps
 
 	mu      sync.Mutex // guards the fields below
 	waiting []*pendingSync
 	round   []*pendingSync // under way
 	running bool
-	last    time.Time // when the last round began
+	last    time.Time // start of the last round
 }
 
 type pendingSync struct {
@@ -123,7 +123,7 @@ func (t *syncer) settle(round []*pendingSync) {
 		}
 		if err != nil {
 			t.syncs.Failed(s.dir, err)
-			t.log.Warn("note is not synced: a power cut may bring back what it held", model.LogPath, s.rel, model.LogErr, err)
+			t.log.Warn("note is not synced: a power cut may restore its previous content", model.LogPath, s.rel, model.LogErr, err)
 		} else {
 			s.settled()
 		}

@@ -130,9 +130,9 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 		return model.Stamp{}, err
 	}
 	stamp := sw.temp.Placed()
-	sw.temp.file.Close() // open for writing, it would keep the next swap from its lease
+	sw.temp.file.Close() // open for writing, it would prevent the lease of the next swap
 	if sw.at.Info.Links > 1 {
-		sw.s.o.Log.Warn("the note's other names (hard links) keep what it held before", model.LogPath, sw.at.Rel)
+		sw.s.o.Log.Warn("the note's other names (hard links) keep its previous content", model.LogPath, sw.at.Rel)
 	}
 	old := watched{sw.old, make(chan struct{})}
 	sw.s.o.Late(sw.at.Rel, old, sw.r.IfMatch, sw.oldData)
@@ -220,7 +220,7 @@ func (sw *Swap) renameOnce() (exchanged bool, err error) {
 		sw.s.noExchange.Store(true)
 		sw.s.o.Log.Info("disk cannot exchange files in one step: saves within microseconds of each other may be lost")
 	}
-	if err := sw.s.sync(sw.temp); err != nil { // nothing is left of what it replaces
+	if err := sw.s.sync(sw.temp); err != nil { // there will be no pre-image
 		return false, err
 	}
 	return false, sw.temp.dir.Rename(sw.temp.Name, sw.at.Dir, sw.at.Name)
@@ -263,7 +263,7 @@ func (sw *Swap) keepTemp(err error) error {
 	name, moveErr := MoveAside(sw.temp.dir, sw.temp.Name, sw.at.Dir, conflictName(sw.at.Name))
 	if moveErr != nil {
 		name = sw.temp.Name
-		sw.temp.Name = sw.tempName() // so that Discard leaves the save alone
+		sw.temp.Name = sw.tempName() // so that Discard does not remove the save
 	}
 	return fmt.Errorf("%w (a save made at the same moment is in %q)", err, name)
 }

@@ -19,10 +19,10 @@ type Options struct {
 	Vault *vaultdir.Folder
 	// Folder is a path outside of the vault, created if it is missing, for temp files of notes on the same disk; "" is none.
 	Folder   string
-	ReadOnly bool // nothing is ever changed
+	ReadOnly bool // no changes at all
 	// SyncBefore syncs each new file before it gets the name of the note.
 	SyncBefore bool
-	// ID is in the names of this process's temp files; "" is a random one.
+	// ID is part of the names of this process's temp files; "" is a random one.
 	ID    string
 	Syncs *vaultdir.Syncs
 	// Late takes over a file that has lost the name of the note at rel; it had data when its stamp was held.
@@ -42,7 +42,7 @@ type Swapper struct {
 	noExchange atomic.Bool
 	ordered    sync.Map // results of OrdersNames by device
 	placed     sync.Map // newFiles whose pre-image a sweep has found, by the pre-image's inode
-	unrenamed  sync.Map // newFiles that a sweep has found without their names
+	unrenamed  sync.Map // newFiles that a sweep has found without the note's name
 }
 
 // New returns a Swapper. Without the swap folder it makes temp files next to the notes.
@@ -56,7 +56,7 @@ func New(o Options) *Swapper {
 	s.settler = newSettler(o.Syncs, o.Log)
 	if o.Folder != "" && !o.ReadOnly {
 		if err := s.dir.open(o.Vault.Disk, o.Folder); err != nil {
-			o.Log.Warn("new files are made beside the notes", model.LogErr, err)
+			o.Log.Warn("swap folder is not used: new files are made next to the notes", model.LogErr, err)
 		}
 	}
 	return s

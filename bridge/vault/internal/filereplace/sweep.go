@@ -22,7 +22,7 @@ type Sweep struct {
 }
 
 type tempFile struct {
-	rel  string // of its folder
+	rel  string // path of its folder
 	swap bool   // in the swap folder
 	name string
 	tag  tag
@@ -70,9 +70,9 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 	if len(w.left) == 0 {
 		return false
 	}
-	notes := make(map[uint64]string)  // by the hashes of their paths
+	notes := make(map[uint64]string)  // by the hash of their path
 	saved := make(map[uint64]bool)    // notes with the time of a new file
-	moved := make(map[int64][]string) // other files, by their times
+	moved := make(map[int64][]string) // other files, by modification time
 	left := make(map[uint64][]tempFile)
 	for _, l := range w.left {
 		left[l.tag.path] = append(left[l.tag.path], l)
@@ -204,7 +204,7 @@ func (w *Sweep) repair(rel string, left []tempFile) ([]tempFile, error) {
 
 // isTorn reports whether a note lacks bytes of the new file that was exchanged for the temp file.
 func (w *Sweep) isTorn(at *vaultdir.Entry, l tempFile) bool {
-	if at.Info.Inode == l.tag.pre.inode { // it has not been exchanged, whatever its time is
+	if at.Info.Inode == l.tag.pre.inode { // there was no exchange, whatever its time is
 		return false
 	}
 	if at.Info.ModTime != l.tag.modTime || l.tag.describes(at.Dir, at.Name, &at.Info) {
@@ -224,7 +224,7 @@ func (w *Sweep) restorePreImage(dir disk.Dir, name string, at *vaultdir.Entry) e
 		return err
 	}
 	w.s.unrenamed.Store(newFile{at.Info.Inode, at.Info.ModTime}, true)
-	w.s.o.Log.Warn("a power cut has torn a save; the note is what it was before", model.LogPath, at.Rel)
+	w.s.o.Log.Warn("a power cut has torn a save; the note has its previous content", model.LogPath, at.Rel)
 	if err := w.s.o.Syncs.Sync(at.Dir); err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (w *Sweep) discard(dir disk.Dir, l tempFile, lost bool) error {
 			return dir.Remove(l.name)
 		}
 		if lost {
-			w.s.o.Log.Warn("a note that was saved right before a crash is not where it was; what it held before that is kept in the trash")
+			w.s.o.Log.Warn("a note that was saved right before a crash is not at its path; its previous content is kept in the trash")
 		}
 	case l.tag.made(dir, l.name, &info): // its content is in the log, or its save was never acknowledged
 		w.s.unrenamed.Store(newFile{info.Inode, l.tag.modTime}, true)

@@ -21,7 +21,7 @@ import (
 type tag struct {
 	path    uint64 // hash of the note's path
 	modTime int64  // of the new file
-	sum     uint32 // CRC-32C of its bytes
+	sum     uint32 // CRC-32C of the new file's bytes
 	pre     preImage
 }
 

@@ -12,7 +12,7 @@ import (
 
 type Temp struct {
 	Name  string      // in its folder
-	Stamp model.Stamp // before it is renamed
+	Stamp model.Stamp // before the rename
 
 	dir    disk.Dir // the caller closes it
 	file   disk.File
@@ -31,7 +31,7 @@ type Content struct {
 	owned   bool // new files have this owner anyway
 }
 
-// NewFile makes a temp file in dir, and syncs it. After an error no file is left.
+// NewFile creates a temp file in dir, and syncs it. After an error no file remains.
 func (s *Swapper) NewFile(dir disk.Dir, name string, c Content) (*Temp, error) {
 	t, err := newTemp(dir, name, c, false)
 	if err != nil {
@@ -145,5 +145,5 @@ func (t *Temp) closeForRecovery() { t.file.Close() }
 
 func (t *Temp) Discard() {
 	t.file.Close()
-	_ = t.dir.Remove(t.Name) // if it fails, the next process sweeps it
+	_ = t.dir.Remove(t.Name) // if it fails, the next process removes it
 }

@@ -23,12 +23,11 @@ type Syncs struct {
 	last map[ID]*round
 }
 
-// round is one sync of a folder.
 type round struct {
 	before *round // ends before this one starts; nil if it has ended
 	begun  bool   // too late to join
 	done   chan struct{}
-	err    error // of the sync; read after done
+	err    error // of the sync; read it after done
 }
 
 // Sync makes the names in dir durable. EINVAL, of a disk that cannot, is no error.
@@ -62,7 +61,7 @@ func (s *Syncs) SyncAll(dir disk.Dir) error {
 // SyncBestEffort is Sync after a change that is not undone, or that nobody waits for: the next SyncAll returns its error.
 func (s *Syncs) SyncBestEffort(dir disk.Dir) {
 	if err := s.Sync(dir); err != nil {
-		s.Log.Warn("folder is not synced: a power cut may bring back what it held", model.LogErr, err)
+		s.Log.Warn("folder is not synced: a power cut may restore its previous content", model.LogErr, err)
 	}
 }
 

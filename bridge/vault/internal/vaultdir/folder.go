@@ -22,7 +22,7 @@ type Folder struct {
 
 	mu      sync.Mutex // guards the fields below
 	root    ID         // last directory of Find
-	offline bool       // it is missing, or empty after it was not
+	offline bool       // it is missing, or is empty and was not before
 }
 
 func Open(on disk.Disk, path string) (*Folder, error) {
@@ -129,7 +129,7 @@ func (f *Folder) OpenDir(rel string) (disk.Dir, error) {
 		next, err := dir.OpenDir(elem)
 		dir.Close()
 		if errors.Is(err, syscall.ENOTDIR) {
-			return nil, fs.ErrNotExist // a symlink, or a file: nothing is served below
+			return nil, fs.ErrNotExist // a symlink or file: nothing is served below it
 		}
 		if err != nil {
 			return nil, err
@@ -147,7 +147,7 @@ func (f *Folder) OpenTrash() (disk.Dir, error) {
 	defer root.Close()
 	switch err := root.Mkdir(Trash); {
 	case err == nil:
-		if err := root.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // some disks cannot
+		if err := root.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // some disks do not support it
 			return nil, errors.Join(err, root.Rmdir(Trash))
 		}
 	case !errors.Is(err, fs.ErrExist):

@@ -6,9 +6,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Commit ends a transaction as Yjs does (cleanupTransactions): the content of what was deleted goes, then neighbours that
-// look as if they had been inserted at once become one item. Which do is part of the wire format: two peers that made the
-// same history encode the same bytes.
+// Commit ends a transaction as Yjs does (cleanupTransactions): it drops deleted content, then merges neighbours that
+// look as if they had been inserted at once. The choice of merges is part of the wire format: two peers with the same
+// history encode the same bytes.
 func (tx *Txn) Commit() {
 	tx.Deletes.Normalize()
 	tx.collectGarbage()
@@ -21,8 +21,8 @@ func (tx *Txn) Commit() {
 	}
 }
 
-// collectGarbage replaces the content of what this transaction deleted, and
-// turns the children of deleted types into GC structs.
+// collectGarbage replaces the content of items that this transaction deleted, and turns the children of deleted types
+// into GC structs.
 func (tx *Txn) collectGarbage() {
 	s := tx.Store
 	if !tx.garbage {
@@ -67,7 +67,7 @@ func (tx *Txn) collect(it *structs.Item) {
 	}
 }
 
-// mergeDeleted merges in and around what this transaction deleted of what was there before; mergeAppended sees to the rest.
+// mergeDeleted merges in and around older items that this transaction deleted; mergeAppended handles new items.
 func (tx *Txn) mergeDeleted() {
 	s := tx.Store
 	for i := len(tx.Deletes) - 1; i >= 0; i-- {
@@ -92,7 +92,8 @@ func (tx *Txn) mergeDeleted() {
 	}
 }
 
-// mergeAppended merges what this transaction added to each client's history, among itself and with what was there before.
+// mergeAppended merges the items that this transaction added to each client's history, with each other and with older
+// ones.
 func (tx *Txn) mergeAppended() {
 	s := tx.Store
 	for _, home := range tx.Touched {
@@ -109,7 +110,8 @@ func (tx *Txn) mergeAppended() {
 				break
 			}
 		}
-		// What has taken in something new may now merge to its left: collecting nested types leaves GC structs unmerged.
+		// A struct that absorbed a new one may now merge to its left: collecting nested types leaves GC structs
+		// unmerged.
 		if p = s.Find(x, c.Before); s.ClockOf(&s.Items[x.At(p)]) < c.Before {
 			s.MergeLeft(x, p)
 		}

@@ -7,18 +7,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
-// A ConflictScan remembers the items that a conflict scan has passed. Scans are short unless many clients type at one place.
-// Then a scan walks what all of them have typed, once for each of them, so what it does at each step must be cheap: it
-// numbers the items in a table next to the slab. Scans go on counting where the last one ended, so that the table need not
-// be cleared.
+// A ConflictScan records the items that a conflict scan has passed. Scans are short unless many clients type at one
+// place. Then each client's scan walks the text of all of them, so each step must be cheap: it numbers the items in a
+// table next to the slab. Each scan continues the count of the last one, so that the table need not be cleared.
 type ConflictScan struct {
 	n     int                   // items passed
 	first [ScanList]structs.Ref // the first of them
-	Table []uint32              // by ref; base plus the ordinal
-	Base  uint32                // less is of an earlier scan
+	Table []uint32              // by ref: base plus the ordinal
+	Base  uint32                // lower numbers belong to earlier scans
 }
 
-// ScanList is how many items a ConflictScan searches without the table.
+// ScanList is the number of items that a ConflictScan searches without the table.
 const ScanList = 16
 
 func (c *ConflictScan) reset() {
@@ -30,7 +29,7 @@ func (c *ConflictScan) reset() {
 
 func (c *ConflictScan) len() int { return c.n }
 
-// add passes the item r of a slab of the given size.
+// add records that the scan passed item r of a slab of the given size.
 func (c *ConflictScan) add(r structs.Ref, slab int) {
 	if c.n < ScanList {
 		c.first[c.n] = r
@@ -58,7 +57,7 @@ func (c *ConflictScan) makeTable(slab int) {
 	}
 }
 
-// ordinal returns which item the scan passed r as, if it did.
+// ordinal returns the position at which the scan passed r.
 func (c *ConflictScan) ordinal(r structs.Ref) (_ int, passed bool) {
 	if c.n > ScanList {
 		return int(c.Table[r] - c.Base), c.Table[r] >= c.Base

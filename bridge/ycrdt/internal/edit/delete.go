@@ -5,7 +5,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// DeleteVisible deletes n visible units from position pos on, and whole surrogate pairs at the ends.
+// DeleteVisible deletes n visible units from position pos. It deletes surrogate pairs at the ends as a whole.
 func DeleteVisible(tx *Txn, b *ytypes.Branch, pos, n int) {
 	s := tx.Store
 	r, off := tx.Store.Locate(b, pos)
@@ -23,7 +23,6 @@ func DeleteVisible(tx *Txn, b *ytypes.Branch, pos, n int) {
 	deleteFrom(tx, r, n)
 }
 
-// deleteFrom deletes n visible units from the start of item r on and returns the item after them.
 func deleteFrom(tx *Txn, r structs.Ref, n int) structs.Ref {
 	s := tx.Store
 	for n > 0 && r != 0 {

@@ -2,7 +2,7 @@ package edit
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// DeleteRanges deletes the units of the normal set ds and returns those that are not in the store yet.
+// DeleteRanges deletes the units of the normal set ds. It returns the units that are not in the store yet.
 func (tx *Txn) DeleteRanges(ds wire.DeleteSet) (rest wire.DeleteSet) {
 	s := tx.Store
 	for _, r := range ds {
@@ -22,7 +22,6 @@ func (tx *Txn) DeleteRanges(ds wire.DeleteSet) (rest wire.DeleteSet) {
 	return rest
 }
 
-// deleteRange deletes the units [clock, end) of a client, all of which exist.
 func (tx *Txn) deleteRange(home uint32, clock, end uint64) {
 	s := tx.Store
 	x := &s.Clients[home].Index

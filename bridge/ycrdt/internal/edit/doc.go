@@ -1,7 +1,6 @@
 // Package edit changes a document in transactions: it places new items among the children of a type, deletes items, and
-// merges at the end what belongs together, all as Yjs does, so that the same history gives the same bytes. On that it edits
-// lists by visible position, and text by the unit: what is deleted and inserted where, so that no surrogate pair is cut, and
-// what becomes of formats. It handles neither values nor updates.
+// merges items at commit, all as Yjs does, so that the same history gives the same bytes. It also edits lists by visible
+// position, and text by unit: it keeps surrogate pairs whole and adjusts formats.
 //
-// It has no locks; who holds the store protects its [Txn], too.
+// The lock of the store also guards its [Txn].
 package edit

@@ -7,13 +7,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Yjs formats text by Format items: markers that set a key to a JSON value for everything after them; null ends a format.
-// This package does not format, but it edits formatted text as Yjs does, so that both make the same items.
+// Yjs formats text by Format items: markers that set a key to a JSON value for everything after them; null ends a
+// format. This package does not format, but it edits formatted text as Yjs does, so that both create the same items.
 
 // attributes maps the keys of formats to the JSON text of their values.
 type attributes map[string]string
 
-// jsonNull is the value that ends a format.
 const jsonNull = "null"
 
 func (a attributes) get(key string) string {
@@ -23,7 +22,6 @@ func (a attributes) get(key string) string {
 	return jsonNull
 }
 
-// set sets the value of key; null takes it away.
 func (a attributes) set(key, value string) {
 	if value == jsonNull {
 		delete(a, key)
@@ -38,8 +36,9 @@ func formatOf(s *ytypes.Store, it *structs.Item) (key, value string) {
 	return key, string(r.Bytes())
 }
 
-// seekFormatted walks to position pos. It returns the item that ends there (0 at the start), splitting one if need be, and
-// the formats that hold there. A position inside a surrogate pair is moved before it; back is 1 then.
+// seekFormatted walks to position pos. It returns the item that ends there (0 at the start), splitting an item if
+// necessary, and the formats that apply there. It moves a position inside a surrogate pair before the pair and then
+// returns back = 1.
 func seekFormatted(tx *Txn, b *ytypes.Branch, pos int) (left structs.Ref, attrs attributes, back int) {
 	s := tx.Store
 	attrs = make(attributes)
@@ -66,8 +65,8 @@ func seekFormatted(tx *Txn, b *ytypes.Branch, pos int) (left structs.Ref, attrs 
 	return left, attrs, back
 }
 
-// InsertFormatted inserts text at pos with the formats that hold there. It goes
-// past deleted items and past formats that change nothing.
+// InsertFormatted inserts text at pos with the formats that apply there. It skips deleted items and formats without
+// effect.
 func InsertFormatted(tx *Txn, b *ytypes.Branch, pos int, text string) {
 	s := tx.Store
 	left, attrs, _ := seekFormatted(tx, b, pos)
@@ -86,7 +85,7 @@ func InsertFormatted(tx *Txn, b *ytypes.Branch, pos int, text string) {
 	InsertText(tx, b, left, s.After(b, left), text)
 }
 
-// DeleteFormatted deletes n units from pos on and the formats that have lost their effect with them.
+// DeleteFormatted deletes n units from pos and the formats that thereby lost their effect.
 func DeleteFormatted(tx *Txn, b *ytypes.Branch, pos, n int) {
 	s := tx.Store
 	left, attrs, back := seekFormatted(tx, b, pos)
@@ -96,10 +95,10 @@ func DeleteFormatted(tx *Txn, b *ytypes.Branch, pos, n int) {
 }
 
 // cleanFormats deletes the formats between start and the next visible content that are overridden before that content or
-// that repeat what held at start already (Yjs's cleanupFormattingGap).
+// that repeat the formats in effect at start (Yjs's cleanupFormattingGap).
 func cleanFormats(tx *Txn, start structs.Ref, attrs attributes) {
 	s := tx.Store
-	last := make(map[string]structs.Ref) // the format of each key that takes effect
+	last := make(map[string]structs.Ref) // the effective format of each key
 	end := start
 	for ; end != 0 && s.Items[end].VisibleUnits() == 0; end = s.Items[end].Right {
 		if it := &s.Items[end]; it.Kind == wire.KindFormat && !it.Deleted() {

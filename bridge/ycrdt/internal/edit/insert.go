@@ -7,7 +7,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// UnitOf finds the item of b that holds the unit id.
 func UnitOf(tx *Txn, b *ytypes.Branch, id wire.ID) (r structs.Ref, ok bool) {
 	s := tx.Store
 	home := s.LookupClient(id.Client)
@@ -46,8 +45,8 @@ func InsertText(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string)
 	tx.Integrate(r)
 }
 
-// extend appends text to the item left if a new item for it would be merged
-// into left at commit anyway, and reports whether it did.
+// extend appends text to the item left if the commit would merge a new item for it into left anyway. It reports whether
+// it did.
 func extend(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string) bool {
 	if left == 0 {
 		return false

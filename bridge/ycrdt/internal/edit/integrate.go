@@ -9,8 +9,8 @@ import (
 // Integration places a new item among the children of its parent. This is the YATA algorithm with the refinements of Yjs 13
 // (Item.integrate); it gives the same order on every peer, whatever the order in which updates arrive.
 
-// Integrate links the new item r, whose id, origins, neighbours, parent and
-// content are set, into its list and its client's history.
+// Integrate links the new item r into its list and its client's history. The ID, origins, neighbours, parent and content
+// of r are set.
 func (tx *Txn) Integrate(r structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]
@@ -34,8 +34,7 @@ func (tx *Txn) Integrate(r structs.Ref) {
 	}
 }
 
-// contested reports whether something stands between the neighbours that it
-// was inserted between, so that the order must be found.
+// contested reports whether other items are between the neighbours at insertion of it, so that the order must be found.
 func (tx *Txn) contested(it *structs.Item) bool {
 	items := tx.Store.Items
 	if it.Left == 0 {
@@ -44,11 +43,11 @@ func (tx *Txn) contested(it *structs.Item) bool {
 	return items[it.Left].Right != it.Right
 }
 
-// resolveConflict returns the item after which it belongs.
+// resolveConflict returns the left neighbour of it.
 //
-// The scan walks the items between the left neighbour and the right origin. Yjs keeps two sets: those passed since the
-// origin (itemsBeforeOrigin) and of these the ones passed since left last moved (conflictingItems). Here both follow from
-// the ordinal of an item in the scan.
+// The scan walks the items between the left neighbour and the right origin. Yjs keeps two sets: the items passed since
+// the origin (itemsBeforeOrigin) and those passed since left last moved (conflictingItems). Here both follow from the
+// ordinal of an item in the scan.
 func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 	s := tx.Store
 	left := it.Left
@@ -86,7 +85,6 @@ func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 	return left
 }
 
-// scannedOrigin returns the ordinal of the item that holds the origin of it, if the scan has passed that item.
 func (tx *Txn) scannedOrigin(it *structs.Item) (ordinal int, passed bool) {
 	if it.Origin == 0 {
 		return 0, false
@@ -121,7 +119,6 @@ func (tx *Txn) link(b *ytypes.Branch, r, left structs.Ref) {
 	}
 }
 
-// Append adds the struct r to the end of its client's history.
 func (tx *Txn) Append(r structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]
@@ -132,7 +129,7 @@ func (tx *Txn) Append(r structs.Ref) {
 	c.Next += it.Units()
 }
 
-// integrateContent does what the arrival of content means beyond its place.
+// integrateContent applies the side effects of new content.
 func (tx *Txn) integrateContent(r structs.Ref, b *ytypes.Branch) {
 	s := tx.Store
 	it := &s.Items[r]
@@ -147,15 +144,15 @@ func (tx *Txn) integrateContent(r structs.Ref, b *ytypes.Branch) {
 	}
 }
 
-// A descent is a deleted type whose children are being deleted: first those of its list, then those of its keys.
+// A descent is a deleted type whose children are being deleted: first the children of its list, then those of its keys.
 type descent struct {
 	branch *ytypes.Branch
-	next   structs.Ref // in the list
-	key    int         // in keyOrder
+	next   structs.Ref // next child of the list
+	key    int         // index in KeyOrder
 }
 
-// DeleteItem marks r and, if it is a type, everything inside as deleted. The
-// order, depth first, decides in which order neighbours are merged later.
+// DeleteItem marks r as deleted and, if it is a type, everything in it. The order, depth first, decides the order of
+// later merges of neighbours.
 func (tx *Txn) DeleteItem(r structs.Ref) {
 	base := len(tx.descents)
 	tx.markDeleted(r)
@@ -168,7 +165,6 @@ func (tx *Txn) DeleteItem(r structs.Ref) {
 	}
 }
 
-// nextChild returns the next child that d comes to, 0 at the end.
 func (tx *Txn) nextChild(d *descent) structs.Ref {
 	s := tx.Store
 	if r := d.next; r != 0 {
@@ -184,8 +180,8 @@ func (tx *Txn) nextChild(d *descent) structs.Ref {
 	return 0
 }
 
-// deleteChild deletes a child of a deleted type. One that was deleted before this transaction is not in its delete set, yet
-// will be collected with its parent, so it is noted for merging.
+// deleteChild deletes a child of a deleted type. A child that was deleted before this transaction is not in its delete
+// set, but will be collected with its parent, so deleteChild records it for merging.
 func (tx *Txn) deleteChild(r structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]
@@ -199,7 +195,7 @@ func (tx *Txn) deleteChild(r structs.Ref) {
 	}
 }
 
-// markDeleted marks the item r alone; the children of a type wait in tx.descents.
+// markDeleted marks only the item r and queues the children of a type in tx.descents.
 func (tx *Txn) markDeleted(r structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]
@@ -223,8 +219,7 @@ func (tx *Txn) markDeleted(r structs.Ref) {
 	}
 }
 
-// NewLocal returns a new item of the transaction's client between left and
-// right, ready to receive content and to be integrated.
+// NewLocal returns a new item of the transaction's client between left and right, without content and not integrated.
 func (tx *Txn) NewLocal(left, right structs.Ref, parent int32, kind uint8) structs.Ref {
 	s := tx.Store
 	home := s.AddClient(tx.Client)
@@ -243,7 +238,6 @@ func (tx *Txn) NewLocal(left, right structs.Ref, parent int32, kind uint8) struc
 	return r
 }
 
-// InsertContent inserts an item with the given content of n units.
 func (tx *Txn) InsertContent(kind uint8, content []byte, n int, left, right structs.Ref, parent int32) structs.Ref {
 	s := tx.Store
 	r := tx.NewLocal(left, right, parent, kind)

@@ -5,8 +5,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// split cuts the item at place p of the client's history so that its second
-// part starts diff units on, and returns that part and its place.
+// split cuts the item at place p of the client's history diff units from its start. It returns the second part and its
+// place.
 func (tx *Txn) split(home uint32, p structs.Pos, diff uint64) (structs.Ref, structs.Pos) {
 	s := tx.Store
 	x := &s.Clients[home].Index
@@ -34,8 +34,8 @@ func (tx *Txn) split(home uint32, p structs.Pos, diff uint64) (structs.Ref, stru
 	return r, s.InsertAfter(x, p, r)
 }
 
-// ItemEnding returns the item that ends with the unit (home, clock), splitting
-// the one that holds it if need be. GC structs are never split.
+// ItemEnding returns the item that ends with the unit (home, clock), splitting an item if necessary. It never splits GC
+// structs.
 func (tx *Txn) ItemEnding(home uint32, clock uint64) structs.Ref {
 	s := tx.Store
 	x := &s.Clients[home].Index
@@ -47,8 +47,8 @@ func (tx *Txn) ItemEnding(home uint32, clock uint64) structs.Ref {
 	return r
 }
 
-// ItemStarting returns the item that starts with the unit (home, clock),
-// splitting the one that holds it if need be. GC structs are never split.
+// ItemStarting returns the item that starts with the unit (home, clock), splitting an item if necessary. It never splits
+// GC structs.
 func (tx *Txn) ItemStarting(home uint32, clock uint64) structs.Ref {
 	s := tx.Store
 	x := &s.Clients[home].Index
@@ -60,7 +60,6 @@ func (tx *Txn) ItemStarting(home uint32, clock uint64) structs.Ref {
 	return r
 }
 
-// SplitItem cuts the item r so that its second part starts diff units on.
 func (tx *Txn) SplitItem(r structs.Ref, diff uint64) structs.Ref {
 	s := tx.Store
 	home, clock := s.HomeOf(&s.Items[r]), s.ClockOf(&s.Items[r])
@@ -68,8 +67,8 @@ func (tx *Txn) SplitItem(r structs.Ref, diff uint64) structs.Ref {
 	return right
 }
 
-// SplitWhole splits the item that holds clock before the unit at, which is in
-// it or after it, unless that would cut a surrogate pair.
+// SplitWhole splits the item that holds clock before the unit at, which is in it or after it, unless that would cut a
+// surrogate pair.
 func (tx *Txn) SplitWhole(home uint32, clock, at uint64) {
 	s := tx.Store
 	x := &s.Clients[home].Index

@@ -5,23 +5,22 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// A Txn is a running transaction on a store: it inserts and deletes items, and
-// notes what has to be done at the end. It is used again for the next one.
+// A Txn is a running transaction on a store: it inserts and deletes items and records the work for the commit. The store
+// reuses it for the next transaction.
 type Txn struct {
 	Store  *ytypes.Store
-	Client wire.ClientID // under which it writes
+	Client wire.ClientID // the client of new items
 	Scan   ConflictScan
 
 	epoch    uint64
 	Touched  []uint32       // clients whose clock has advanced
-	Deletes  wire.DeleteSet // what was deleted, in the order of deletion
-	garbage  bool           // whether some of that has content that must go
+	Deletes  wire.DeleteSet // deleted ranges, in the order of deletion
+	garbage  bool           // whether deleted items have content to drop
 	mergeAt  []unit         // where neighbours may merge: Yjs's _mergeStructs
 	changed  []*ytypes.Branch
-	descents []descent // deleted types whose children are still to be deleted
+	descents []descent // deleted types with children still to delete
 }
 
-// Begin starts the next transaction, which writes as client.
 func (tx *Txn) Begin(client wire.ClientID) {
 	tx.Client = client
 	tx.epoch++
@@ -35,10 +34,10 @@ type unit struct {
 	clock uint64
 }
 
-// maxScratch is how many elements of each working list a document keeps from one transaction to the next.
+// maxScratch is the number of elements of each working list that a document keeps between transactions.
 const maxScratch = 32
 
-// End forgets the working lists of tx. Those of a large transaction, such as loading, are not kept.
+// End clears the working lists of tx. It drops the lists of a large transaction, such as loading.
 func (tx *Txn) End() {
 	tx.Touched = reuse(tx.Touched)
 	tx.Deletes = reuse(tx.Deletes)
@@ -55,7 +54,6 @@ func reuse[S ~[]E, E any](list S) S {
 	return list[:0]
 }
 
-// Touch notes that the clock of the client advances.
 func (tx *Txn) Touch(home uint32) {
 	c := &tx.Store.Clients[home]
 	if c.Epoch == tx.epoch {
@@ -65,7 +63,6 @@ func (tx *Txn) Touch(home uint32) {
 	tx.Touched = append(tx.Touched, home)
 }
 
-// clockBefore returns the client's next clock at the start of the transaction.
 func (tx *Txn) clockBefore(home uint32) uint64 {
 	c := &tx.Store.Clients[home]
 	if c.Epoch == tx.epoch {
@@ -74,7 +71,6 @@ func (tx *Txn) clockBefore(home uint32) uint64 {
 	return c.Next
 }
 
-// MarkChanged notes that b has changed.
 func (tx *Txn) MarkChanged(b *ytypes.Branch) {
 	if b.Changed != tx.epoch {
 		b.Changed = tx.epoch
@@ -82,5 +78,4 @@ func (tx *Txn) MarkChanged(b *ytypes.Branch) {
 	}
 }
 
-// Empty reports whether nothing has changed.
 func (tx *Txn) Empty() bool { return len(tx.Touched) == 0 && len(tx.Deletes) == 0 }

@@ -11,20 +11,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Updates brings updates into a store and out of it, and keeps what has to wait.
+// Updates integrates updates into a store, encodes them, and holds back those that depend on missing updates.
 type Updates struct {
 	store   *ytypes.Store
 	tx      *edit.Txn
 	pending pendingUpdates
 }
 
-// New returns what brings updates into store by transactions of tx.
 func New(store *ytypes.Store, tx *edit.Txn) Updates { return Updates{store: store, tx: tx} }
 
-// Waiting returns about how many bytes wait for updates that are missing.
+// Waiting estimates the bytes that wait for missing updates.
 func (a *Updates) Waiting() int { return a.pending.size() }
 
-// Accepts reports whether there is room foreverything in u.
+// Accepts returns an error if there is not enough room for u.
 func (a *Updates) Accepts(u *wire.Update) error {
 	s := a.store
 	if s.Arena.Len()+len(u.Data) > structs.MaxArena {
@@ -46,7 +45,6 @@ func (a *Updates) Accepts(u *wire.Update) error {
 	return nil
 }
 
-// Apply integrates u and everything that has waited for it.
 func (a *Updates) Apply(u *wire.Update) {
 	tx, pending := a.tx, &a.pending
 	for u != nil {
@@ -65,22 +63,22 @@ func (a *Updates) Apply(u *wire.Update) {
 	}
 }
 
-// A planner brings the structs of an update into an order in which each comes after those that it refers to, and integrates
-// them. Without tx it only finds out which structs could not be integrated: references are to clocks, so the order depends
-// on nothing but the clocks of all clients.
+// A planner orders the structs of an update so that each comes after those that it refers to, and integrates them.
+// Without tx it only finds the structs that cannot be integrated: references are to clocks, so the order depends only on
+// the clocks of all clients.
 //
-// The order is that of Yjs (integrateStructs): highest client first; a struct that refers to another client's section of the
-// same update waits on a stack until that section has come far enough.
+// The order is that of Yjs (integrateStructs): highest client first; a struct that refers to another client's section of
+// the same update waits on a stack until that section has advanced far enough.
 type planner struct {
 	store   *ytypes.Store
-	clients *structs.ClientTable // of store; by this name lookup is inlined
+	clients *structs.ClientTable // of store; with this field lookup is inlined
 	data    []byte               // the update
 	tx      *edit.Txn
 	ahead   map[wire.ClientID]uint64 // without tx: clocks advanced by the plan
 	cursors []cursor
 	stack   []int
 	missing wire.StateVector
-	rest    []*cursor // those that cannot go on
+	rest    []*cursor // sections that cannot continue
 	known   [16]knownClient
 }
 
@@ -104,7 +102,6 @@ type cursor struct {
 
 func (c *cursor) done() bool { return c.stuck || (!c.loaded && c.Left == 0) }
 
-// peek makes head the next struct.
 func (c *cursor) peek() *wire.Struct {
 	if !c.loaded {
 		c.Next(&c.head)
@@ -113,7 +110,7 @@ func (c *cursor) peek() *wire.Struct {
 	return &c.head
 }
 
-// run integrates what it can and returns the rest as an update without deletes.
+// run integrates as many structs as possible and returns the rest as an update without deletes.
 func (p *planner) run(u *wire.Update) pendingStructs {
 	p.data = u.Data
 	p.cursors = make([]cursor, len(u.Sections))
@@ -126,7 +123,7 @@ func (p *planner) run(u *wire.Update) pendingStructs {
 	return p.drain()
 }
 
-// drain integrates what it can of all sections and returns the rest.
+// drain integrates as many structs of all sections as possible and returns the rest.
 func (p *planner) drain() pendingStructs {
 	for i := range p.cursors {
 		for !p.cursors[i].done() {
@@ -139,13 +136,11 @@ func (p *planner) drain() pendingStructs {
 	return p.collectRest()
 }
 
-// push makes section i the next to go on with.
 func (p *planner) push(i int) {
 	p.stack = append(p.stack, i)
 	p.cursors[i].waits = true
 }
 
-// step deals with the next struct of the section on top of the stack.
 func (p *planner) step() {
 	c := &p.cursors[p.stack[len(p.stack)-1]]
 	w := c.peek()
@@ -177,7 +172,7 @@ func (p *planner) step() {
 	p.stack = p.stack[:len(p.stack)-1]
 }
 
-// wait gives up on everything on the stack until the clock of client is known.
+// wait sets aside all sections on the stack until the clock of client is known.
 func (p *planner) wait(client wire.ClientID, clock uint64) {
 	if p.missing == nil {
 		p.missing = make(wire.StateVector)
@@ -193,7 +188,6 @@ func (p *planner) wait(client wire.ClientID, clock uint64) {
 	p.stack = p.stack[:0]
 }
 
-// sectionOf returns the section of client that still has structs, -1 if there is none.
 func (p *planner) sectionOf(client wire.ClientID) int {
 	i := sort.Search(len(p.cursors), func(i int) bool { return p.cursors[i].Client <= client })
 	if i == len(p.cursors) || p.cursors[i].Client != client || p.cursors[i].done() {
@@ -202,8 +196,8 @@ func (p *planner) sectionOf(client wire.ClientID) int {
 	return i
 }
 
-// dependency returns the client of an ID that w refers to and that is not in
-// the store yet. References to its own client need no check.
+// dependency returns the client of an ID that w refers to and that is not in the store yet. References to w's own client
+// need no check.
 func (p *planner) dependency(w *wire.Struct) (wire.ClientID, bool) {
 	if w.Info&wire.InfoOrigin != 0 && p.lacks(w.Origin, w.ID.Client) {
 		return w.Origin.Client, true
@@ -233,7 +227,6 @@ func (p *planner) state(client wire.ClientID) uint64 {
 	return 0
 }
 
-// stateAt returns the state of the client of c.
 func (p *planner) stateAt(c *cursor) uint64 {
 	if c.home != 0 {
 		return p.store.Clients[c.home].Next
@@ -241,7 +234,6 @@ func (p *planner) stateAt(c *cursor) uint64 {
 	return p.state(c.Client)
 }
 
-// A knownClient is an entry of a small cache in front of the client table.
 type knownClient struct {
 	id   wire.ClientID
 	home uint32
@@ -269,7 +261,7 @@ func (p *planner) integrate(c *cursor, offset uint64) {
 	p.integrateStruct(w, c.home, offset)
 }
 
-// collectRest encodes the structs that have to wait, as they stood in the update.
+// collectRest encodes the structs that have to wait, as they are in the update.
 func (p *planner) collectRest() pendingStructs {
 	if len(p.rest) == 0 {
 		return pendingStructs{}

@@ -1,6 +1,6 @@
-// Package exchange brings updates into a document and out of it: it checks whether there is room, finds the order in which
-// structs can be integrated, keeps what waits for updates that are missing, and encodes what a peer lacks. The format itself
-// is package wire, the place of each item package edit.
+// Package exchange integrates updates into a document and encodes them: it checks for room, orders structs by their
+// dependencies, holds back updates that depend on missing ones, and encodes the data that a peer lacks. Package wire
+// defines the format; package edit places the items.
 //
-// It has no locks; who holds the store protects its [Updates], too.
+// The lock of the store also guards its [Updates].
 package exchange

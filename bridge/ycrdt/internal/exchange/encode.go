@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Encode returns everything that have lacks, what waits here included.
+// Encode returns everything that a peer with state have lacks, including pending updates.
 func (a *Updates) Encode(have wire.StateVector) []byte {
 	update := encodeState(a.store, have)
 	if len(a.pending.deletes) == 0 && len(a.pending.updates) == 0 {
@@ -26,7 +26,7 @@ func (a *Updates) Encode(have wire.StateVector) []byte {
 	return wire.MergeScanned(updates)
 }
 
-// encodeState encodes all structs from the clocks in have on, and the deletes.
+// encodeState encodes all structs from the clocks in have, and the deletes.
 func encodeState(s *ytypes.Store, have wire.StateVector) []byte {
 	active := s.ActiveClients()
 	lacking := active[:0:0]
@@ -46,7 +46,6 @@ func encodeState(s *ytypes.Store, have wire.StateVector) []byte {
 	return appendDeletes(s, dst, active)
 }
 
-// EncodeTransaction encodes what tx, which is committed, has changed.
 func EncodeTransaction(tx *edit.Txn) []byte {
 	s := tx.Store
 	s.SortDescending(tx.Touched)
@@ -57,10 +56,9 @@ func EncodeTransaction(tx *edit.Txn) []byte {
 	return tx.Deletes.AppendTo(dst)
 }
 
-// deletedRuns iterates over the deleted ranges, as clock and length, of one client.
 func deletedRuns(s *ytypes.Store, home uint32) iter.Seq2[uint64, uint64] {
 	return func(yield func(clock, length uint64) bool) {
-		start, clock := uint64(0), uint64(0) // of the run; what comes next
+		start, clock := uint64(0), uint64(0) // start of the run; end of the structs read
 		chunks := s.Clients[home].Index.Chunks
 		for i := range chunks {
 			for j := range chunks[i].Len() {
@@ -82,7 +80,6 @@ func deletedRuns(s *ytypes.Store, home uint32) iter.Seq2[uint64, uint64] {
 	}
 }
 
-// DeleteSet returns everything that is deleted, for clients in descending order.
 func DeleteSet(s *ytypes.Store, clients []uint32) (ds wire.DeleteSet) {
 	for _, home := range clients {
 		for clock, length := range deletedRuns(s, home) {
@@ -92,7 +89,6 @@ func DeleteSet(s *ytypes.Store, clients []uint32) (ds wire.DeleteSet) {
 	return ds
 }
 
-// appendDeletes appends the wire form of DeleteSet(clients).
 func appendDeletes(s *ytypes.Store, dst []byte, clients []uint32) []byte {
 	runs := make([]uint64, len(clients))
 	withRuns := uint64(0)
@@ -119,7 +115,6 @@ func appendDeletes(s *ytypes.Store, dst []byte, clients []uint32) []byte {
 	return dst
 }
 
-// appendClient appends the section with the structs of a client from clock on.
 func appendClient(s *ytypes.Store, dst []byte, home uint32, clock uint64) []byte {
 	c := &s.Clients[home]
 	x := &c.Index
@@ -142,7 +137,6 @@ func appendClient(s *ytypes.Store, dst []byte, home uint32, clock uint64) []byte
 	return dst
 }
 
-// appendItem appends the struct it from unit offset on.
 func appendItem(s *ytypes.Store, dst []byte, it *structs.Item, offset uint64) []byte {
 	if it.Kind == wire.KindGC {
 		return lib0.AppendUint(append(dst, wire.KindGC), it.Units()-offset)

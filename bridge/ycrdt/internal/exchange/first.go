@@ -10,16 +10,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Most documents are loaded whole, and most of those have one writer. Then one pass over the update does: what the empty
-// document takes in before an error shows is thrown away. Everything else is checked in a pass of its own.
+// Most documents are loaded whole, and most of those have one writer. One pass over such an update is enough: an error
+// empties the document again. All other updates are checked in a separate pass first.
 
-// pristine reports whether nothing was ever asked of the document or put into it.
 func (a *Updates) pristine() bool {
 	return len(a.store.Clients) == 1 && len(a.store.Branches) == 1 && a.pending.size() == 0
 }
 
-// First reads the head of an update with structs of one client. ok is false if the
-// update is not of that kind, or the store not pristine.
+// First reads the head of an update with structs of one client. ok is false for any other update, or if the store is not
+// pristine.
 func (a *Updates) First(update []byte) (section wire.StructReader, ok bool) {
 	r := wire.StructReader{Reader: lib0.NewReader(update), Check: true}
 	if !a.pristine() || r.Uint() != 1 || len(update) > structs.MaxArena {
@@ -29,7 +28,7 @@ func (a *Updates) First(update []byte) (section wire.StructReader, ok bool) {
 	return r, r.Err() == nil
 }
 
-// ApplyFirst integrates an update of which first has read the head. After an error the store is empty again.
+// ApplyFirst integrates an update whose head First has read. After an error the store is empty again.
 func (a *Updates) ApplyFirst(update []byte, section wire.StructReader) error {
 	a.store.Reserve(min(int(section.Left), len(update)/8), len(update))
 	p := newPlanner(a.store, a.tx)
@@ -44,7 +43,6 @@ func (a *Updates) ApplyFirst(update []byte, section wire.StructReader) error {
 	return nil
 }
 
-// takeFirst integrates the only section of p and then the deletes.
 func (a *Updates) takeFirst(p *planner) error {
 	rest := p.drain()
 	r := &p.cursors[0].Reader

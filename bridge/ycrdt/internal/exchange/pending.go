@@ -5,31 +5,30 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// maxPending bounds, in bytes, what a document keeps of updates that it cannot integrate yet.
+// maxPending limits, in bytes, the updates that a document holds back.
 const maxPending = 8 << 20
 
-// pendingStructs is an update without deletes whose structs could not be integrated, and the clocks of which at least one
-// must be known before another attempt makes sense.
+// pendingStructs is an update without deletes whose structs could not be integrated. missing has the clocks of which at
+// least one must arrive before a retry can succeed.
 type pendingStructs struct {
 	update  []byte
 	missing wire.StateVector
 }
 
-// pendingUpdates is what waits for updates that are missing. Each of updates is more than twice as long as the next, so
-// there are few, and a byte is merged only a few times however many updates arrive.
+// pendingUpdates holds the data that waits for missing updates. Each of updates is more than twice as long as the next,
+// so there are few, and a byte is merged only a few times even if many updates arrive.
 type pendingUpdates struct {
 	updates [][]byte
-	bytes   int // of updates
+	bytes   int // total size of updates
 	missing wire.StateVector
 	deletes wire.DeleteSet // normal
 }
 
-// rangeSize is what a pending delete range counts.
+// rangeSize is the size, in bytes, that a pending delete range counts.
 const rangeSize = 24
 
 func (p *pendingUpdates) size() int { return p.bytes + rangeSize*len(p.deletes) }
 
-// ready reports whether a clock that was missing is known now.
 func (p *pendingUpdates) ready(s *ytypes.Store) bool {
 	for client, clock := range p.missing {
 		if clock < s.State(client) {
@@ -58,7 +57,6 @@ func (p *pendingUpdates) addStructs(rest pendingStructs) {
 	}
 }
 
-// structs returns all pending structs as one update, nil if there are none.
 func (p *pendingUpdates) structs() []byte {
 	if len(p.updates) == 0 {
 		return nil
@@ -70,7 +68,6 @@ func (p *pendingUpdates) structs() []byte {
 	return p.updates[0]
 }
 
-// mergeFrom merges the updates from index i on into one.
 func (p *pendingUpdates) mergeFrom(i int) {
 	p.updates[i] = wire.MergeScanned(p.updates[i:])
 	clear(p.updates[i+1:])
@@ -84,7 +81,6 @@ func (p *pendingUpdates) count() {
 	}
 }
 
-// take removes and returns all pending structs.
 func (p *pendingUpdates) take() *wire.Update {
 	data := p.structs()
 	p.updates, p.bytes, p.missing = nil, 0, nil

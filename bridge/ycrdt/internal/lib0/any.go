@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// The tags of an any value.
 const (
 	tagBytes     = 116
 	tagArray     = 117
@@ -26,22 +25,19 @@ const (
 	tagUndefined = 127
 )
 
-// nan is the form of NaN that JavaScript engines write.
+// nan is the bit pattern of NaN in JavaScript engines.
 const nan = 0x7ff8000000000000
 
-// Undefined is JavaScript's undefined, which lib0 distinguishes from null.
 type Undefined struct{}
 
-// MarshalJSON makes an undefined inside of an array null, as JSON.stringify does.
+// MarshalJSON encodes an undefined in an array as null, as JSON.stringify does.
 func (Undefined) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
-// BigInt is a JavaScript BigInt of 64 bits.
 type BigInt int64
 
-// An Object is a JavaScript object with its keys in their order. No key is there twice.
+// An Object is a JavaScript object. It preserves the order of the keys. No key occurs twice.
 type Object []Member
 
-// A Member is a key of an Object with its value.
 type Member struct {
 	Key   string
 	Value any
@@ -57,7 +53,6 @@ func (r *Reader) Text() []byte {
 	return b
 }
 
-// ASCII reports whether all bytes of b are below 0x80.
 func ASCII(b []byte) bool {
 	for len(b) >= 8 {
 		if binary.LittleEndian.Uint64(b)&0x8080808080808080 != 0 {
@@ -72,7 +67,6 @@ func ASCII(b []byte) bool {
 	return all < 0x80
 }
 
-// JSONText reads a string that must hold one JSON value.
 func (r *Reader) JSONText() []byte {
 	b := r.Text()
 	if r.err == nil && !json.Valid(b) {
@@ -82,7 +76,7 @@ func (r *Reader) JSONText() []byte {
 	return b
 }
 
-// SkipAny steps over one any value. With check set it also verifies strings.
+// SkipAny skips one any value. With check set it also verifies strings.
 func (r *Reader) SkipAny(check bool) { r.skipAny(check, 0) }
 
 func (r *Reader) skipAny(check bool, depth int) {
@@ -127,7 +121,6 @@ func (r *Reader) skipText(check bool) {
 // Any reads one any value as nil, [Undefined], bool, int64, float64, [BigInt], string, []byte, []any or map[string]any.
 func (r *Reader) Any() any { return r.any(0, false) }
 
-// Ordered is Any with an [Object] instead of each map[string]any.
 func (r *Reader) Ordered() any { return r.any(0, true) }
 
 func (r *Reader) any(depth int, ordered bool) any {
@@ -228,9 +221,9 @@ func (r *Reader) array(depth int, ordered bool) any {
 	return arr
 }
 
-// AppendAny appends v as lib0's writeAny does for the same JavaScript value: integers of up to 31 bits as integers, other
-// numbers as float32 where that is exact and else as float64. A map[string]any is written in the order of its sorted keys.
-// It returns an error for a Go type that has no any form.
+// AppendAny appends v as lib0's writeAny does for the same JavaScript value: integers of up to 31 bits as integers,
+// other numbers as float32 where that is exact and otherwise as float64. It writes a map[string]any in the order of its
+// sorted keys. It returns an error for a Go type without an any form.
 func AppendAny(dst []byte, v any) ([]byte, error) { return appendAny(dst, v, 0) }
 
 func appendAny(dst []byte, v any, depth int) ([]byte, error) {
@@ -266,7 +259,7 @@ func appendAny(dst []byte, v any, depth int) ([]byte, error) {
 	return nil, fmt.Errorf("no lib0 form for a value of type %T", v)
 }
 
-// appendText writes a Go string; bytes that are not UTF-8 become U+FFFD.
+// appendText writes a Go string. It replaces bytes that are not UTF-8 with U+FFFD.
 func appendText(dst []byte, s string) []byte {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s))
@@ -306,7 +299,6 @@ func appendOrdered(dst []byte, obj Object, depth int) ([]byte, error) {
 	return dst, nil
 }
 
-// toFloat converts Go's number types to the one number type of JavaScript.
 func toFloat(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int:

@@ -1,9 +1,9 @@
-// Package lib0 reads and writes the byte primitives of the JavaScript library lib0, on which the Yjs formats stand:
+// Package lib0 reads and writes the byte primitives of the JavaScript library lib0, on which the Yjs formats are built:
 // variable-length integers, strings, byte arrays and self-describing "any" values.
 //
-// Reading is done by a [Reader] over a byte slice. It never reads beyond the slice, never allocates for a length that the
-// slice does not hold, and keeps its first error: callers decode a whole message and look at [Reader.Err] once. Writing is
-// done by Append functions in the manner of package strconv.
+// A [Reader] reads from a byte slice. It never reads beyond the slice, never allocates for a length that the slice does
+// not hold, and keeps its first error: callers decode a whole message and check [Reader.Err] once. Append functions
+// write, as in package strconv.
 //
 // Format: https://github.com/dmonad/lib0 (encoding.js and decoding.js).
 package lib0
@@ -13,10 +13,10 @@ import (
 	"fmt"
 )
 
-// MaxInt is the largest integer that lib0 carries in a variable-length integer: JavaScript's Number.MAX_SAFE_INTEGER.
+// MaxInt is the largest variable-length integer of lib0: JavaScript's Number.MAX_SAFE_INTEGER.
 const MaxInt = 1<<53 - 1
 
-// MaxDepth bounds how deep arrays and objects of an any value may nest.
+// MaxDepth limits the nesting of arrays and objects in an any value.
 const MaxDepth = 100
 
 // The errors of a Reader. They are wrapped with the offset of the failure.
@@ -36,16 +36,13 @@ type Reader struct {
 	err error
 }
 
-// NewReader returns a Reader at the start of buf, which it does not copy.
 func NewReader(buf []byte) Reader { return Reader{buf: buf} }
 
-// Err returns the first error, nil if there was none.
 func (r *Reader) Err() error { return r.err }
 
-// Offset returns the position of the next byte to read.
 func (r *Reader) Offset() int { return r.off }
 
-// Seek moves the Reader to the offset off. One beyond the end is an error. After an error it does nothing.
+// Seek moves the Reader to the offset off. An offset beyond the end is an error. After an error it does nothing.
 func (r *Reader) Seek(off int) {
 	if r.err != nil {
 		return
@@ -57,7 +54,6 @@ func (r *Reader) Seek(off int) {
 	r.off = off
 }
 
-// Len returns how many bytes are left, 0 after an error.
 func (r *Reader) Len() int {
 	if r.err != nil {
 		return 0
@@ -65,10 +61,9 @@ func (r *Reader) Len() int {
 	return len(r.buf) - r.off
 }
 
-// Slice returns the bytes between two offsets of the underlying slice.
 func (r *Reader) Slice(from, to int) []byte { return r.buf[from:to:to] }
 
-// Fail records err, with the current offset, unless an error was recorded before.
+// Fail records err with the current offset, unless the Reader has failed already.
 func (r *Reader) Fail(err error) {
 	if r.err == nil {
 		r.err = fmt.Errorf("at byte %d: %w", r.off, err)
@@ -76,7 +71,6 @@ func (r *Reader) Fail(err error) {
 	r.off = len(r.buf)
 }
 
-// Byte reads one byte.
 func (r *Reader) Byte() byte {
 	if i := r.off; i < len(r.buf) {
 		r.off = i + 1
@@ -101,8 +95,8 @@ func (r *Reader) Uint() uint64 {
 	return r.longUint()
 }
 
-// longUint reads the integers of more than one byte. Like lib0 it accepts forms that are longer than need be, up to the nine
-// bytes that still shift into 63 bits.
+// longUint reads integers of more than one byte. Like lib0 it accepts overlong forms, up to the nine bytes that still
+// shift into 63 bits.
 func (r *Reader) longUint() uint64 {
 	b := r.buf[r.off:]
 	if len(b) > 2 && b[1] < 0x80 {
@@ -167,7 +161,6 @@ func (r *Reader) Bytes() []byte {
 	return r.buf[r.off-int(n) : r.off : r.off]
 }
 
-// Skip steps over n bytes.
 func (r *Reader) Skip(n int) {
 	if n > len(r.buf)-r.off {
 		r.Fail(ErrTruncated)
@@ -176,8 +169,8 @@ func (r *Reader) Skip(n int) {
 	r.off += n
 }
 
-// Window returns the underlying slice and the offset of the next byte, for code that reads integers by [ReadUint] and then
-// continues with [Reader.Seek]. The slice is nil after an error.
+// Window returns the underlying slice and the offset of the next byte. Callers read integers with [ReadUint] and then
+// continue with [Reader.Seek]. The slice is nil after an error.
 func (r *Reader) Window() (buf []byte, off int) {
 	if r.err != nil {
 		return nil, 0
@@ -185,9 +178,8 @@ func (r *Reader) Window() (buf []byte, off int) {
 	return r.buf, r.off
 }
 
-// ReadUint reads an unsigned variable-length integer at buf[off:] and returns the offset after it. If there is none it
-// returns an offset beyond the end of buf, from which further reads go on to fail. It is what [Reader.Uint] does, for inner
-// loops.
+// ReadUint is [Reader.Uint] for inner loops: it reads an unsigned variable-length integer at buf[off:] and returns the
+// offset after it. If there is none it returns an offset beyond the end of buf, from which further reads fail too.
 func ReadUint(buf []byte, off int) (uint64, int) {
 	var v uint64
 	for shift := 0; off < len(buf) && shift < 63; shift += 7 {
@@ -204,7 +196,6 @@ func ReadUint(buf []byte, off int) (uint64, int) {
 	return 0, len(buf) + 1
 }
 
-// AppendUint appends an unsigned variable-length integer.
 func AppendUint(dst []byte, v uint64) []byte {
 	for v >= 0x80 {
 		dst = append(dst, byte(v)|0x80)
@@ -213,7 +204,6 @@ func AppendUint(dst []byte, v uint64) []byte {
 	return append(dst, byte(v))
 }
 
-// appendSigned appends a signed variable-length integer.
 func appendSigned(dst []byte, mag uint64, sign byte) []byte {
 	b := byte(mag&0x3f) | sign
 	for mag >>= 6; mag > 0; mag >>= 7 {
@@ -223,12 +213,10 @@ func appendSigned(dst []byte, mag uint64, sign byte) []byte {
 	return append(dst, b)
 }
 
-// AppendString appends s with its byte length in front.
 func AppendString(dst []byte, s string) []byte {
 	return append(AppendUint(dst, uint64(len(s))), s...)
 }
 
-// AppendBytes appends b with its length in front.
 func AppendBytes(dst, b []byte) []byte {
 	return append(AppendUint(dst, uint64(len(b))), b...)
 }

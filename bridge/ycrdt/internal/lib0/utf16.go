@@ -6,23 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// Text is counted as Yjs does, which is as JavaScript does: in UTF-16 units. The text itself is UTF-8. If its length in
-// bytes equals that in units it is plain ASCII, because every other character takes more bytes than units.
+// Text is UTF-8 but counted in UTF-16 units, as in Yjs and JavaScript. If the byte length of a text equals its length in
+// units it is ASCII, because every other character has more bytes than units.
 
-// Replacement is U+FFFD, by which Yjs replaces both halves of a surrogate pair that an edit cuts.
+// Replacement is U+FFFD, with which Yjs replaces both halves of a surrogate pair that an edit cuts.
 const Replacement = "\uFFFD"
 
 const highBits = 0x8080808080808080
 
-// units8 returns how many UTF-16 units start in the eight UTF-8 bytes of w: one for each byte that begins a character, one
-// more for each that begins a character of four bytes.
+// units8 returns the number of UTF-16 units that start in the eight UTF-8 bytes of w: one for each byte that begins a
+// character, and one more if the character has four bytes.
 func units8(w uint64) int {
 	continuation := w & (^w << 1) & highBits // 10xxxxxx
 	four := w & (w << 1) & (w << 2) & (w << 3) & highBits
 	return 8 - bits.OnesCount64(continuation) + bits.OnesCount64(four)
 }
 
-// UTF16Len returns the length in UTF-16 units of valid UTF-8.
 func UTF16Len(b []byte) int {
 	if ASCII(b) {
 		return len(b)
@@ -43,8 +42,8 @@ func UTF16Len(b []byte) int {
 	return n
 }
 
-// UTF16Offset returns the byte offset of the UTF-16 position units in valid UTF-8. For a position inside a surrogate pair,
-// inside is true and the offset is that of the pair's character.
+// UTF16Offset returns the byte offset of the UTF-16 position units in valid UTF-8. For a position inside a surrogate
+// pair, inside is true and the offset is the start of the pair's character.
 func UTF16Offset(b []byte, units int) (off int, inside bool) {
 	for units >= 9 && len(b)-off >= 8 { // at most nine units begin in eight bytes
 		units -= units8(binary.LittleEndian.Uint64(b[off:]))
@@ -73,7 +72,6 @@ func UTF16Offset(b []byte, units int) (off int, inside bool) {
 	return off, false
 }
 
-// ValidUTF8 returns s with what is not UTF-8 replaced by U+FFFD.
 func ValidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -81,7 +79,6 @@ func ValidUTF8(s string) string {
 	return string([]rune(s))
 }
 
-// UTF16LenString returns the length in UTF-16 units of valid UTF-8.
 func UTF16LenString(s string) int {
 	n := len(s)
 	for i := 0; i < len(s); i++ {

@@ -5,8 +5,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// Content lives in one append-only byte arena per document. Text is UTF-8; everything else stays in its wire form, so that
-// it is re-encoded byte for byte and costs nothing until it is read:
+// Content is in one append-only byte arena per document. Text is UTF-8; all other content stays in its wire form, so
+// that it is re-encoded byte for byte and costs nothing until it is read:
 //
 //	String   the text
 //	Any      the any values one after the other, length of them
@@ -18,39 +18,34 @@ import (
 //
 // Deleted content and GC structs have none; Type has a branch instead.
 
-// MaxArena is how much an item's 32-bit offset can address.
+// MaxArena is the largest offset that an item's 32 bits can hold.
 const MaxArena = 1<<32 - 1
 
-// An Arena holds the content of all items of a document.
 type Arena struct {
 	bytes []byte
 	dead  int // unused bytes
 }
 
-// Put copies b to the end of the arena and returns where.
 func (a *Arena) Put(b []byte) (off, size uint32) {
 	off = uint32(len(a.bytes))
 	a.bytes = append(a.bytes, b...)
 	return off, uint32(len(b))
 }
 
-// PutString copies s to the end of the arena and returns where.
 func (a *Arena) PutString(s string) (off, size uint32) {
 	off = uint32(len(a.bytes))
 	a.bytes = append(a.bytes, s...)
 	return off, uint32(len(s))
 }
 
-// Len returns how many bytes the arena has, used or not.
+// Len returns the size of the arena in bytes, including unused bytes.
 func (a *Arena) Len() int { return len(a.bytes) }
 
-// Cap returns how many bytes of memory the arena takes.
 func (a *Arena) Cap() int { return cap(a.bytes) }
 
-// Live returns how many bytes belong to items.
+// Live returns the number of bytes that belong to items.
 func (a *Arena) Live() int { return len(a.bytes) - a.dead }
 
-// Of returns the content of it, valid until the arena changes.
 func (a *Arena) Of(it *Item) []byte {
 	return a.bytes[it.Off : it.Off+it.Size : it.Off+it.Size]
 }
@@ -62,7 +57,7 @@ func mergeableKind(kind uint8) bool {
 	return kind == wire.KindString || kind == wire.KindDeleted || kind == wire.KindAny || kind == wire.KindJSON
 }
 
-// Split moves the content from unit diff on from left to right, which is a copy of left in all else.
+// Split moves the content from unit diff on from left to right. right is otherwise a copy of left.
 func (a *Arena) Split(left, right *Item, diff uint64) {
 	switch left.Kind {
 	case wire.KindGC, wire.KindDeleted:
@@ -77,7 +72,6 @@ func (a *Arena) Split(left, right *Item, diff uint64) {
 	}
 }
 
-// cut divides the bytes of left at the byte offset at, which is unit diff.
 func (a *Arena) cut(left, right *Item, at, diff uint32) {
 	right.Off, right.Size, right.Length = left.Off+at, left.Size-at, left.Length-diff
 	left.Size, left.Length = at, diff
@@ -108,7 +102,6 @@ func (a *Arena) splitText(left, right *Item, diff uint32) {
 	right.Size = uint32(len(a.bytes)) - right.Off
 }
 
-// CutsPair reports whether unit diff of it is the second half of a surrogate pair.
 func (a *Arena) CutsPair(it *Item, diff uint64) bool {
 	if it.Kind != wire.KindString || it.ascii() {
 		return false
@@ -117,7 +110,6 @@ func (a *Arena) CutsPair(it *Item, diff uint64) bool {
 	return inside
 }
 
-// Merge appends the content of right to left, both of the same mergeable kind.
 func (a *Arena) Merge(left, right *Item) {
 	if left.Kind <= wire.KindDeleted {
 		left.SetUnits(left.Units() + right.Units())
@@ -138,7 +130,7 @@ func (a *Arena) Merge(left, right *Item) {
 	left.Length += right.Length
 }
 
-// Drop makes it a Deleted item of the same length.
+// Drop turns it into a Deleted item of the same length.
 func (a *Arena) Drop(it *Item) {
 	if it.Kind != wire.KindType && it.Kind > wire.KindDeleted {
 		a.dead += int(it.Size)
@@ -148,7 +140,6 @@ func (a *Arena) Drop(it *Item) {
 	it.SetUnits(n)
 }
 
-// AppendText adds text to the content of it.
 func (a *Arena) AppendText(it *Item, text string) {
 	if int(it.Off+it.Size) != len(a.bytes) {
 		a.dead += int(it.Size)
@@ -158,7 +149,7 @@ func (a *Arena) AppendText(it *Item, text string) {
 	it.Size += uint32(len(text))
 }
 
-// InsidePair reports whether offset off of it, in units, falls between the two halves of a surrogate pair.
+// InsidePair reports whether offset off of it, in units, is between the two halves of a surrogate pair.
 func (a *Arena) InsidePair(it *Item, off int) bool {
 	if it.Kind != wire.KindString || it.ascii() || off == int(it.Length) {
 		return false

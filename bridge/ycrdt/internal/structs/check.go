@@ -7,12 +7,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// A Checker keeps the first invariant that does not hold. Only tests check.
+// A Checker records the first violated invariant. Only tests use it.
 type Checker struct {
 	Err error
 }
 
-// Assert notes an invariant that does not hold, if it is the first.
 func (c *Checker) Assert(ok bool, format string, args ...any) {
 	if !ok && c.Err == nil {
 		c.Err = fmt.Errorf(format, args...)
@@ -25,7 +24,7 @@ type structChecker struct {
 	seen []bool // items that are in a history
 }
 
-// Check verifies every invariant of s and returns the first that does not hold. seen marks the items that are in a history.
+// Check verifies every invariant of s and returns the first violation. seen marks the items that are in a history.
 func (s *Set) Check() (seen []bool, err error) {
 	c := structChecker{set: s, seen: make([]bool, len(s.Items))}
 	for i := 1; i < len(s.Clients) && c.Err == nil; i++ {
@@ -36,7 +35,6 @@ func (s *Set) Check() (seen []bool, err error) {
 	return c.seen, c.Err
 }
 
-// history checks that the structs of a client follow one another without a gap.
 func (c *structChecker) history(home uint32) {
 	s := c.set
 	cl := &s.Clients[home]
@@ -73,7 +71,6 @@ func (c *structChecker) free() {
 	}
 }
 
-// arena checks that content lies inside the arena and that dead is right.
 func (c *structChecker) arena() {
 	s := c.set
 	live := 0

@@ -8,24 +8,24 @@ import (
 
 // A Client is an entry of the client table. Index 0 is not used.
 //
-// Items name clients by table index and keep the low 32 bits of a clock. A history of more than 2^32 units, which a hostile
-// update can claim in a few bytes, gets one further entry for each block of 2^32 clocks that some item names. Such an entry
-// only translates: Base is the start of its block and Home the entry that holds the history. Two IDs are equal exactly if
-// table index and low bits are.
+// An item stores the table index of its client and the low 32 bits of its clock. A history of more than 2^32 units,
+// which a hostile update can claim in a few bytes, gets one further entry for each block of 2^32 clocks that an item
+// refers to. Such an entry only translates: Base is the start of its block and Home the entry that holds the history.
+// Two IDs are equal exactly if table index and low bits are.
 type Client struct {
 	ID     wire.ClientID
 	Base   uint64 // added to the 32 bits of an item's clock
 	Home   uint32
-	Next   uint64 // the clock expected next
+	Next   uint64 // the next expected clock
 	Before uint64 // Next at the start of transaction Epoch
 	Epoch  uint64
 	Index  ClockIndex
 }
 
-// linearClients is how many clients are looked up by walking the table. Most documents have fewer, and then need no map.
+// linearClients is the number of clients that are looked up by walking the table. Most documents have fewer and need no
+// map.
 const linearClients = 8
 
-// A ClientTable holds the clients of a document.
 type ClientTable struct {
 	Clients []Client // entry 0 is not used
 	index   map[wire.ClientID]uint32
@@ -37,7 +37,7 @@ type wideKey struct {
 	block uint64
 }
 
-// LookupClient returns the table index of id, 0 if it is not in the table.
+// LookupClient returns the table index of id, or 0.
 func (t *ClientTable) LookupClient(id wire.ClientID) uint32 {
 	if t.index != nil {
 		return t.index[id]
@@ -50,7 +50,6 @@ func (t *ClientTable) LookupClient(id wire.ClientID) uint32 {
 	return 0
 }
 
-// AddClient returns the table index of id, making an entry if there is none.
 func (t *ClientTable) AddClient(id wire.ClientID) uint32 {
 	if i := t.LookupClient(id); i != 0 {
 		return i
@@ -68,7 +67,7 @@ func (t *ClientTable) AddClient(id wire.ClientID) uint32 {
 	return i
 }
 
-// Narrow returns the table index and the low bits by which an item names the clock of the client home.
+// Narrow returns the table index and the low bits with which an item stores clock of the client home.
 func (t *ClientTable) Narrow(home uint32, clock uint64) (index, low uint32) {
 	if clock>>32 != 0 {
 		home = t.wideEntry(home, clock>>32)
@@ -90,7 +89,6 @@ func (t *ClientTable) wideEntry(home uint32, block uint64) uint32 {
 	return i
 }
 
-// State returns the clock that is expected next of client id.
 func (t *ClientTable) State(id wire.ClientID) uint64 {
 	if i := t.LookupClient(id); i != 0 {
 		return t.Clients[i].Next
@@ -98,7 +96,7 @@ func (t *ClientTable) State(id wire.ClientID) uint64 {
 	return 0
 }
 
-// ActiveClients returns the table indexes of all clients that have a history, highest client id first.
+// ActiveClients returns the table indexes of all clients with a history, highest client ID first.
 func (t *ClientTable) ActiveClients() []uint32 {
 	var active []uint32
 	for i := 1; i < len(t.Clients); i++ {
@@ -110,7 +108,6 @@ func (t *ClientTable) ActiveClients() []uint32 {
 	return active
 }
 
-// SortDescending sorts table indexes, highest client id first.
 func (t *ClientTable) SortDescending(clients []uint32) {
 	slices.SortFunc(clients, func(a, b uint32) int {
 		if t.Clients[a].ID > t.Clients[b].ID {
@@ -120,7 +117,6 @@ func (t *ClientTable) SortDescending(clients []uint32) {
 	})
 }
 
-// StateVector returns for each client the clock that is expected next.
 func (t *ClientTable) StateVector() wire.StateVector {
 	sv := make(wire.StateVector, len(t.Clients))
 	for i := 1; i < len(t.Clients); i++ {
@@ -131,24 +127,19 @@ func (t *ClientTable) StateVector() wire.StateVector {
 	return sv
 }
 
-// ClockOf returns the clock of the first unit of it.
 func (t *ClientTable) ClockOf(it *Item) uint64 {
 	return t.Clients[it.Client].Base | uint64(it.Clock)
 }
 
-// EndOf returns the clock after the last unit of it.
 func (t *ClientTable) EndOf(it *Item) uint64 { return t.ClockOf(it) + it.Units() }
 
-// HomeOf returns the index of the client table entry that holds the history of the item's client.
 func (t *ClientTable) HomeOf(it *Item) uint32 { return t.Clients[it.Client].Home }
 
-// IDOf returns the wire.ID of the first unit of it.
 func (t *ClientTable) IDOf(it *Item) wire.ID {
 	c := &t.Clients[it.Client]
 	return wire.ID{Client: c.ID, Clock: c.Base | uint64(it.Clock)}
 }
 
-// SetClock sets the id of it to the given clock of the client with table index home.
 func (t *ClientTable) SetClock(it *Item, home uint32, clock uint64) {
 	it.Client, it.Clock = t.Narrow(home, clock)
 }

@@ -5,15 +5,15 @@ import (
 	"sort"
 )
 
-// maxChunk is the most refs that a chunk lists before it is cut in two, and maxRange the most that one gathers by appending.
-// Longer ones would cost no more space, but be slower to search.
+// maxChunk is the number of refs at which a chunk is cut in two, maxRange the number up to which appending extends a
+// range. Longer chunks would take no more space but be slower to search.
 const (
 	maxChunk = 256
 	maxRange = 512
 )
 
-// A Chunk holds neighbouring structs of one client in clock order. While the refs follow one another, as they do after
-// loading, it is only a range (refs == nil: base, base+1, ... base+n-1) and costs nothing per struct.
+// A Chunk holds neighbouring structs of one client in clock order. While the refs are consecutive, as after loading, it
+// is only a range (refs == nil: base, base+1, ... base+n-1) and costs nothing per struct.
 type Chunk struct {
 	first uint64 // clock of the first struct
 	base  Ref
@@ -21,7 +21,6 @@ type Chunk struct {
 	refs  []Ref
 }
 
-// Len returns how many structs the chunk lists.
 func (c *Chunk) Len() int {
 	if c.refs != nil {
 		return len(c.refs)
@@ -29,7 +28,6 @@ func (c *Chunk) Len() int {
 	return int(c.n)
 }
 
-// At returns the struct with the given index.
 func (c *Chunk) At(i int) Ref {
 	if c.refs != nil {
 		return c.refs[i]
@@ -37,8 +35,8 @@ func (c *Chunk) At(i int) Ref {
 	return c.base + Ref(i)
 }
 
-// A ClockIndex lists all structs of one client in clock order. No chunk is
-// empty. hint is the place of the last hit, or was before later changes.
+// A ClockIndex lists all structs of one client in clock order. No chunk is empty. hint is the place of the last hit;
+// later changes may have made it stale.
 type ClockIndex struct {
 	Chunks []Chunk
 	hint   Pos
@@ -50,11 +48,10 @@ type Pos struct {
 	Index int // in the chunk
 }
 
-// At returns the struct at p.
 func (x *ClockIndex) At(p Pos) Ref { return x.Chunks[p.Chunk].At(p.Index) }
 
-// Find returns the place of the struct that holds clock, which must be below the client's state. It looks first where it
-// last found something and next to that.
+// Find returns the place of the struct that holds clock, which must be below the client's state. It looks first at and
+// next to the place of the last hit.
 func (s *Set) Find(x *ClockIndex, clock uint64) Pos {
 	p := x.hint
 	if p.Chunk >= len(x.Chunks) || clock < x.Chunks[p.Chunk].first ||
@@ -67,11 +64,11 @@ func (s *Set) Find(x *ClockIndex, clock uint64) Pos {
 	return p
 }
 
-// gallop is how far past a hint a search goes in growing steps before it takes the whole chunk.
+// gallop is the distance from a hint that a search covers in growing steps before it searches the whole chunk.
 const gallop = 8
 
-// findInChunk returns the index in ch of the struct that holds clock, which is
-// in ch. Searches often go on where the last one ended.
+// findInChunk returns the index in ch of the struct that holds clock, which is in ch. Searches often continue at the
+// last hit.
 func (s *Set) findInChunk(ch *Chunk, hint int, clock uint64) int {
 	starts := func(i int) bool { return s.ClockOf(&s.Items[ch.At(i)]) <= clock }
 	lo, hi := 0, ch.Len() // the struct is in [lo, hi)
@@ -99,13 +96,12 @@ func (s *Set) findInChunk(ch *Chunk, hint int, clock uint64) int {
 	return lo
 }
 
-// FindItem returns the struct of the client with table index home that holds clock.
 func (s *Set) FindItem(home uint32, clock uint64) Ref {
 	x := &s.Clients[home].Index
 	return x.At(s.Find(x, clock))
 }
 
-// Next moves p one struct on; ok is false at the end.
+// Next returns the place after p; ok is false at the end.
 func (x *ClockIndex) Next(p Pos) (_ Pos, ok bool) {
 	p.Index++
 	if p.Index == x.Chunks[p.Chunk].Len() {
@@ -114,7 +110,7 @@ func (x *ClockIndex) Next(p Pos) (_ Pos, ok bool) {
 	return p, p.Chunk < len(x.Chunks)
 }
 
-// Prev moves p one struct back; ok is false at the start.
+// Prev returns the place before p; ok is false at the start.
 func (x *ClockIndex) Prev(p Pos) (_ Pos, ok bool) {
 	p.Index--
 	if p.Index < 0 {
@@ -127,13 +123,11 @@ func (x *ClockIndex) Prev(p Pos) (_ Pos, ok bool) {
 	return p, true
 }
 
-// Last returns the last struct.
 func (x *ClockIndex) Last() Ref {
 	c := &x.Chunks[len(x.Chunks)-1]
 	return c.At(c.Len() - 1)
 }
 
-// Append adds the struct r, which starts at clock, at the end.
 func (x *ClockIndex) Append(r Ref, clock uint64) {
 	if len(x.Chunks) > 0 {
 		c := &x.Chunks[len(x.Chunks)-1]
@@ -152,7 +146,6 @@ func (x *ClockIndex) Append(r Ref, clock uint64) {
 	x.Chunks = append(x.Chunks, Chunk{first: clock, base: r, n: 1})
 }
 
-// list turns a range into a list of refs.
 func (c *Chunk) list() {
 	c.refs = make([]Ref, c.n, c.n+c.n/2+4)
 	for i := range c.refs {
@@ -161,7 +154,6 @@ func (c *Chunk) list() {
 	c.n = 0
 }
 
-// InsertAfter adds r after the place p and returns its place.
 func (s *Set) InsertAfter(x *ClockIndex, p Pos, r Ref) Pos {
 	if x.Chunks[p.Chunk].refs == nil {
 		p = s.listAround(x, p)
@@ -175,7 +167,6 @@ func (s *Set) InsertAfter(x *ClockIndex, p Pos, r Ref) Pos {
 	return p
 }
 
-// cutChunk cuts the chunk of p in half.
 func (s *Set) cutChunk(x *ClockIndex, p Pos) Pos {
 	refs := x.Chunks[p.Chunk].refs
 	half := len(refs) / 2
@@ -191,8 +182,8 @@ func (s *Set) cutChunk(x *ClockIndex, p Pos) Pos {
 	return p
 }
 
-// listAround turns the part of a range chunk around p into a list, so that
-// editing one place of a large loaded document leaves the rest a range.
+// listAround turns the part of a range chunk around p into a list, so that an edit in a large loaded document leaves the
+// rest a range.
 func (s *Set) listAround(x *ClockIndex, p Pos) Pos {
 	c := x.Chunks[p.Chunk]
 	n := int(c.n)
@@ -221,7 +212,7 @@ func (s *Set) listAround(x *ClockIndex, p Pos) Pos {
 	return p
 }
 
-// Remove takes the struct at p, which was merged into its left neighbour, out and returns the place of that neighbour.
+// Remove removes the struct at p, which was merged into its left neighbour, and returns the neighbour's place.
 func (s *Set) Remove(x *ClockIndex, p Pos) Pos {
 	c := &x.Chunks[p.Chunk]
 	if c.refs == nil && p.Index != int(c.n)-1 && p.Index != 0 {
@@ -247,7 +238,6 @@ func (s *Set) Remove(x *ClockIndex, p Pos) Pos {
 	return left
 }
 
-// truncate drops the structs from p on.
 func (x *ClockIndex) truncate(p Pos) {
 	if p.Index > 0 {
 		c := &x.Chunks[p.Chunk]
@@ -262,7 +252,6 @@ func (x *ClockIndex) truncate(p Pos) {
 	x.Chunks = x.Chunks[:p.Chunk]
 }
 
-// ReplaceTail makes refs what the history holds from place p on.
 func (s *Set) ReplaceTail(x *ClockIndex, p Pos, refs []Ref) {
 	if p.Index < x.Chunks[p.Chunk].Len() {
 		x.truncate(p)

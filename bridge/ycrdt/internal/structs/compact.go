@@ -2,14 +2,14 @@ package structs
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// What merging and deleting free is reused, and given back once it is the larger part: a document that was put together from
-// many small updates costs no more than one that was loaded whole.
+// Space freed by merging and deleting is reused. It is released once it is the larger part, so that a document built
+// from many small updates costs no more than one that was loaded whole.
 
-// minFree is how many free slots a slab may hold without being compacted.
+// minFree is the number of free slots up to which a slab is not compacted.
 const minFree = 1024
 
-// CompactItems rewrites the slab when more than half of it is free. Items come to stand in the order of the histories, which
-// are mere ranges then. It returns the new place of each item, nil if all stay.
+// CompactItems rewrites the slab when more than half of it is free. It orders the items by their histories, which then
+// are mere ranges. It returns the new place of each item, or nil if nothing moved.
 func (s *Set) CompactItems() (moved []Ref) {
 	if s.freeCount < minFree || s.freeCount*2 < len(s.Items) {
 		return nil
@@ -37,7 +37,7 @@ func (s *Set) CompactItems() (moved []Ref) {
 	return moved
 }
 
-// MinDead is how many unused bytes an arena may hold without being compacted.
+// MinDead is the number of unused bytes up to which an arena is not compacted.
 const MinDead = 4096
 
 // CompactArena rewrites the arena when more than half of it is unused.

@@ -2,14 +2,13 @@ package structs
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// A Set holds the structs of a document and the history of each client: what Yjs calls the StructStore.
+// A Set holds the structs of a document and the history of each client: Yjs's StructStore.
 type Set struct {
 	ClientTable
 	Slab
 	Arena Arena
 }
 
-// NewSet returns a set without structs.
 func NewSet() Set {
 	return Set{
 		ClientTable: ClientTable{Clients: make([]Client, 1)},
@@ -17,20 +16,20 @@ func NewSet() Set {
 	}
 }
 
-// Reserve makes room for structs more items and bytes more content, exactly:
-// a loaded document that is not edited should cost close to its bytes.
+// Reserve reserves exactly the room for structs more items and bytes more content: a loaded document that is not edited
+// should cost close to its bytes.
 func (s *Set) Reserve(structs, bytes int) {
 	s.Slab.reserve(structs)
 	s.Arena.reserve(bytes)
 }
 
-// Trim gives back what reserve took too much of.
+// Trim releases the excess of Reserve.
 func (s *Set) Trim() {
 	s.Slab.trim()
 	s.Arena.trim()
 }
 
-// Mergeable reports whether the structs l and r, neighbours in the history of one client, become one struct.
+// Mergeable reports whether the structs l and r, neighbours in the history of one client, must become one struct.
 func (s *Set) Mergeable(l, r Ref) bool {
 	left, right := &s.Items[l], &s.Items[r]
 	if left.Kind != right.Kind {
@@ -46,7 +45,6 @@ func (s *Set) Mergeable(l, r Ref) bool {
 		right.Origin != 0 && s.FollowsOn(left, right)
 }
 
-// FollowsOn reports whether the origin of right is the last unit of left.
 func (s *Set) FollowsOn(left, right *Item) bool {
 	from := &s.Clients[right.Origin]
 	return from.Home == s.HomeOf(left) && from.Base|uint64(right.OriginClock) == s.EndOf(left)-1

@@ -1,6 +1,5 @@
 package structs
 
-// A Slab holds the items of a document, and a list of the slots that are free.
 type Slab struct {
 	Items     []Item // item 0 is not used
 	free      Ref    // head of the list of free slots, linked by right
@@ -8,7 +7,6 @@ type Slab struct {
 	LeafOf    []int32 // leaf of each item in the position index of its list; nil until one is built
 }
 
-// NewItem returns a free slot of the slab, cleared.
 func (s *Slab) NewItem() Ref {
 	if r := s.free; r != 0 {
 		s.free = s.Items[r].Right
@@ -23,7 +21,7 @@ func (s *Slab) NewItem() Ref {
 	return Ref(len(s.Items) - 1)
 }
 
-// FreeItem gives the slot r back. Nothing may refer to it any more.
+// FreeItem releases the slot r. There must be no references to it.
 func (s *Slab) FreeItem(r Ref) {
 	if int(r) == len(s.Items)-1 {
 		s.Items = s.Items[:r]
@@ -37,14 +35,13 @@ func (s *Slab) FreeItem(r Ref) {
 	s.freeCount++
 }
 
-// Used returns how many slots hold an item, slot 0 included.
 func (s *Slab) Used() int { return len(s.Items) - s.freeCount }
 
 func (s *Slab) reserve(n int) { s.Items = reserved(s.Items, n) }
 
 func (s *Slab) trim() { s.Items = trimmed(s.Items) }
 
-// reserved has room for n more elements, if those are most of what there will be.
+// reserved returns list with room for n more elements, if those are most of the final list.
 func reserved[T any](list []T, n int) []T {
 	need := len(list) + n
 	if need <= cap(list) || len(list) >= need/4 {
@@ -53,7 +50,7 @@ func reserved[T any](list []T, n int) []T {
 	return append(make([]T, 0, need), list...)
 }
 
-// trimmed has no more than an eighth of room to spare.
+// trimmed returns list with a spare capacity of at most an eighth.
 func trimmed[T any](list []T) []T {
 	n := len(list)
 	if cap(list) <= n+n/8 {

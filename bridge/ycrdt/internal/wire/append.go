@@ -4,12 +4,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
-// AppendID appends the wire form of id.
 func AppendID(dst []byte, id ID) []byte {
 	return lib0.AppendUint(lib0.AppendUint(dst, uint64(id.Client)), id.Clock)
 }
 
-// AppendType appends the wire form of a type; only XML elements and hooks have a name.
+// AppendType appends the wire form of a type. Only XML elements and hooks have a name.
 func AppendType(dst []byte, typeRef uint8, name []byte) []byte {
 	dst = append(dst, typeRef)
 	if typeRef == TypeXMLElement || typeRef == TypeXMLHook {
@@ -18,7 +17,7 @@ func AppendType(dst []byte, typeRef uint8, name []byte) []byte {
 	return dst
 }
 
-// AppendContent appends the wire form of content that has length units, from unit offset on.
+// AppendContent appends the wire form of content of length units, from unit offset on.
 func AppendContent(dst []byte, kind uint8, content []byte, length, offset uint64) []byte {
 	prefix := ""
 	if offset > 0 {
@@ -33,7 +32,6 @@ func AppendContent(dst []byte, kind uint8, content []byte, length, offset uint64
 	return append(append(dst, prefix...), content...)
 }
 
-// SkipValues returns the byte offset of value n in Any or JSON content.
 func SkipValues(kind uint8, content []byte, n uint64) int {
 	r := lib0.NewReader(content)
 	for ; n > 0; n-- {
@@ -46,8 +44,8 @@ func SkipValues(kind uint8, content []byte, n uint64) int {
 	return r.Offset()
 }
 
-// SliceContent returns the content from unit from on as prefix and rest. Only
-// text that is cut inside a surrogate pair has a prefix.
+// SliceContent returns the content from unit from on as prefix and rest. Only text that is cut inside a surrogate pair
+// has a prefix.
 func SliceContent(kind uint8, content []byte, from uint64) (prefix string, rest []byte) {
 	if kind != KindString {
 		return "", content[SkipValues(kind, content, from):]

@@ -7,21 +7,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
-// A Range is a run of deleted units of one client.
 type Range struct {
 	Client ClientID
 	Clock  uint64
 	Length uint64
 }
 
-// End returns the clock after the last unit of r.
 func (r Range) End() uint64 { return r.Clock + r.Length }
 
-// A DeleteSet is a set of deleted units. It is normal if it is sorted, highest
-// client first and clocks ascending, and no two ranges touch.
+// A DeleteSet is a set of deleted units. It is normal if it is sorted (highest client first, clocks ascending) and no
+// two ranges touch.
 type DeleteSet []Range
 
-// Add adds a range; ranges that continue the last one are joined at once.
+// Add adds a range. It joins ranges that continue the last one.
 func (ds *DeleteSet) Add(client ClientID, clock, length uint64) {
 	if n := len(*ds); n > 0 {
 		if last := &(*ds)[n-1]; last.Client == client && last.End() == clock {
@@ -61,7 +59,6 @@ func (ds *DeleteSet) Normalize() {
 	*ds = set[:n+1]
 }
 
-// AppendTo appends the wire form of a normal set.
 func (ds DeleteSet) AppendTo(dst []byte) []byte {
 	clients := 0
 	for i := range ds {
@@ -86,7 +83,7 @@ func (ds DeleteSet) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ReadDeleteSet reads a delete set in wire order; ranges of length 0 are left out.
+// ReadDeleteSet reads a delete set in wire order. It omits ranges of length 0.
 func ReadDeleteSet(r *lib0.Reader) DeleteSet {
 	var ds DeleteSet
 	for clients := r.Uint(); clients > 0 && r.Err() == nil; clients-- {

@@ -8,26 +8,20 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
-// MaxInt is the largest client id and the largest clock: 2^53-1.
+// MaxInt is the largest client ID and the largest clock: 2^53-1.
 const MaxInt = lib0.MaxInt
 
-// A ClientID names one writer of a document for the time of one session. Yjs
-// draws 32 random bits; ids of up to 53 bits are legal.
 type ClientID uint64
 
-// An ID names one unit of content forever: the clock of a client counts the
-// units (UTF-16 units of text, elements of an array) that this client created.
 type ID struct {
 	Client ClientID
 	Clock  uint64
 }
 
-// A StateVector says which part of every client's history a document has: for
-// each client the clock that it expects next. Everything below is there.
 type StateVector map[ClientID]uint64
 
-// Encode returns the state vector in the form of sync messages: a count, then
-// a (client, clock) pair of varints for each client, highest client first.
+// Encode returns the state vector in the form of sync messages: a count, then a (client, clock) pair of varints for each
+// client, highest client first.
 func (sv StateVector) Encode() []byte {
 	clients := slices.Sorted(maps.Keys(sv))
 	out := lib0.AppendUint(nil, uint64(len(clients)))
@@ -38,8 +32,6 @@ func (sv StateVector) Encode() []byte {
 	return out
 }
 
-// DecodeStateVector reads what [StateVector.Encode] or Yjs wrote. Bytes after
-// the last pair are ignored, as Yjs does. The error wraps [ErrMalformed].
 func DecodeStateVector(data []byte) (StateVector, error) {
 	r := lib0.NewReader(data)
 	sv := ReadStateVector(&r)

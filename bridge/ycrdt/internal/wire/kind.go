@@ -2,7 +2,7 @@ package wire
 
 // The kinds of content, numbered as the low five bits of a struct's info byte.
 const (
-	KindGC      = 0 // a range whose content and place are forgotten
+	KindGC      = 0 // a range without content and place
 	KindDeleted = 1
 	KindJSON    = 2
 	KindBinary  = 3
@@ -23,7 +23,6 @@ const (
 	InfoOrigin    = 0x80
 )
 
-// The type references of a shared type on the wire.
 const (
 	TypeArray       = 0
 	TypeMap         = 1

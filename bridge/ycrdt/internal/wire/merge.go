@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// Merge merges updates into one that has the same effect. Where structs between two updates are missing, the result says so
-// with a Skip struct. The error wraps [ErrMalformed] or is [ErrUpdateV2].
+// Merge merges updates into one with the same effect. The result marks missing structs between two updates with a Skip
+// struct. The error wraps [ErrMalformed] or is [ErrUpdateV2].
 func Merge(updates ...[]byte) ([]byte, error) {
 	sorted := make([][]byte, len(updates))
 	for i, update := range updates {
@@ -39,7 +39,6 @@ func Diff(update, stateVector []byte) ([]byte, error) {
 	return DiffScanned(update, have), nil
 }
 
-// DiffScanned is [Diff] for a checked update.
 func DiffScanned(update []byte, have StateVector) []byte {
 	r := newUpdateReader(update, false)
 	var e updateWriter
@@ -61,7 +60,7 @@ func DiffScanned(update []byte, have StateVector) []byte {
 	return e.finish(ds)
 }
 
-// MergeScanned is [Merge] for two or more checked updates that each have their sections highest client first.
+// MergeScanned is [Merge] for two or more checked updates, each with its sections highest client first.
 func MergeScanned(updates [][]byte) []byte {
 	m := merger{}
 	var live []*updateReader
@@ -88,8 +87,8 @@ func MergeScanned(updates [][]byte) []byte {
 	return m.out.finish(ds)
 }
 
-// compareReaders orders readers by what comes next. As in Yjs, a GC struct and an item at the same clock are each less than
-// the other, so that of two updates the form in the later one stays.
+// compareReaders orders readers by their next struct. As in Yjs, a GC struct and an item at the same clock are each less
+// than the other, so that the form of the later of two updates stays.
 func compareReaders(a, b *updateReader) int {
 	if order := cmp.Or(
 		cmp.Compare(b.curr.ID.Client, a.curr.ID.Client),
@@ -103,8 +102,8 @@ func compareReaders(a, b *updateReader) int {
 	return 0
 }
 
-// resort restores the order after the first reader has advanced. It puts that
-// reader before those it is equal to, as a stable sort of the list would.
+// resort restores the order after the first reader has advanced. It puts that reader before equal ones, as a stable sort
+// of the list would.
 func resort(live []*updateReader) []*updateReader {
 	first := live[0]
 	if first.done {
@@ -116,12 +115,12 @@ func resort(live []*updateReader) []*updateReader {
 	return live
 }
 
-// A merger merges readers in the way of Yjs (mergeUpdatesV2), so that the result has the same structs. It holds back the
-// last struct, curr, which may turn out to overlap with the next.
+// A merger merges readers as Yjs does (mergeUpdatesV2), so that the result has the same structs. It holds back the last
+// struct, curr, which may turn out to overlap with the next.
 type merger struct {
 	out     updateWriter
 	curr    Struct
-	data    []byte // in which curr lies
+	data    []byte // the bytes that curr refers to
 	writing bool
 }
 
@@ -146,7 +145,6 @@ func (m *merger) step(r *updateReader) {
 	}
 }
 
-// continueWith makes what r holds follow curr.
 func (m *merger) continueWith(r *updateReader) {
 	next := r.curr
 	switch {
@@ -196,8 +194,8 @@ func (m *merger) take(r *updateReader) {
 	r.next()
 }
 
-// EndsOf returns for each client of an update the clock after its last struct, and the
-// units that the update deletes. The errors are those of [Merge].
+// EndsOf returns for each client of an update the clock after its last struct, and the units that the update deletes.
+// The errors are those of [Merge].
 func EndsOf(update []byte) (StateVector, DeleteSet, error) {
 	u, err := Scan(update)
 	if err != nil {
@@ -211,7 +209,7 @@ func EndsOf(update []byte) (StateVector, DeleteSet, error) {
 	return ends, u.Deletes, nil
 }
 
-// WithDeletes returns an update with another delete set, which is normal. The errors are those of [Merge].
+// WithDeletes returns an update with the normal delete set ds instead of its own. The errors are those of [Merge].
 func WithDeletes(update []byte, ds DeleteSet) ([]byte, error) {
 	if _, err := Scan(update); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
-// A Struct is one struct of an update as it stands in the bytes.
+// A Struct is one struct of an update. Spans refer to the bytes of the update.
 type Struct struct {
 	ID      ID
 	Length  uint64
@@ -21,28 +21,24 @@ type Struct struct {
 	InRoot  bool  // without origins: the parent is a root
 	Root    Span  // with InRoot: its name
 	Sub     Span  // the key, with InfoParentSub and without origins
-	TypeRef uint8 // of KindType
+	TypeRef uint8 // set for KindType
 	From    int   // offset of the struct
-	Content Span  // payload as the arena keeps it; node name for KindType
+	Content Span  // payload in the arena's form; node name for KindType
 	half    bool  // the text starts with half a pair: U+FFFD, then content
 }
 
-// A Span is a stretch of the bytes of an update. (Slices would cost a write barrier each.)
+// A Span is a range of the bytes of an update. (Slices would cost a write barrier each.)
 type Span struct {
 	from, to int
 }
 
-// Of returns the bytes of s, which lie in data.
 func (s Span) Of(data []byte) []byte { return data[s.from:s.to:s.to] }
 func (s Span) len() int              { return s.to - s.from }
 
-// Kind returns the kind of the content of w.
 func (w *Struct) Kind() uint8 { return w.Info & infoKind }
 
-// End returns the clock after the last unit of w.
 func (w *Struct) End() uint64 { return w.ID.Clock + w.Length }
 
-// InheritsParent reports whether the parent is that of the left or right origin.
 func (w *Struct) InheritsParent() bool { return w.Info&(InfoOrigin|InfoRight) != 0 }
 
 // A StructReader reads the structs of one section of an update: the structs of one client.
@@ -50,7 +46,7 @@ type StructReader struct {
 	lib0.Reader
 	Check  bool // verify text, JSON and references
 	Client ClientID
-	Clock  uint64 // of the next struct
+	Clock  uint64 // clock of the next struct
 	Left   uint64 // structs not yet read
 }
 
@@ -60,7 +56,6 @@ var (
 	errSections  = errors.New("client occurs twice")
 )
 
-// Section reads the head of the next section.
 func (r *StructReader) Section() {
 	r.Left = r.Uint()
 	r.Client = ClientID(r.Uint())
@@ -70,7 +65,6 @@ func (r *StructReader) Section() {
 	}
 }
 
-// Next reads the next struct into w.
 func (r *StructReader) Next(w *Struct) {
 	w.ID = ID{r.Client, r.Clock}
 	w.From = r.Offset()
@@ -96,7 +90,6 @@ func readID(buf []byte, off int) (ID, int) {
 	return ID{ClientID(client), clock}, off
 }
 
-// readOrigins reads what lies between the info byte and the content.
 func (r *StructReader) readOrigins(w *Struct) {
 	buf, off := r.Window()
 	if w.Info&InfoOrigin != 0 {
@@ -109,7 +102,7 @@ func (r *StructReader) readOrigins(w *Struct) {
 	}
 	r.Seek(off)
 	if w.InheritsParent() {
-		w.Info &^= InfoParentSub // the key is inherited, too
+		w.Info &^= InfoParentSub // the key is inherited as well
 		return
 	}
 	r.readParent(w)
@@ -129,7 +122,7 @@ func (r *StructReader) readParent(w *Struct) {
 	}
 }
 
-// checkReference refuses a struct that would have to exist before itself.
+// checkReference refuses a struct that refers to itself or to a later struct.
 func (r *StructReader) checkReference(to, from ID) {
 	if to.Client == from.Client && to.Clock >= from.Clock {
 		r.Fail(errReference)
@@ -143,7 +136,7 @@ func (r *StructReader) text() Span {
 	return r.behind(r.Bytes())
 }
 
-// behind returns the Span of b, which was just read.
+// behind returns the Span of b, the bytes read last.
 func (r *StructReader) behind(b []byte) Span {
 	return Span{r.Offset() - len(b), r.Offset()}
 }
@@ -238,16 +231,15 @@ func (r *StructReader) readType(w *Struct) {
 	}
 }
 
-// A Section is the part of an update that holds the structs of one client.
 type Section struct {
 	Client ClientID
 	Clock  uint64
 	Count  uint64
-	Off    int // of the first struct
+	Off    int // offset of the first struct
 	end    int // offset after the last struct
 }
 
-// An Update is an update that has been checked as a whole. Nothing in it can fail any more.
+// An Update is a completely checked update: reading its contents cannot fail.
 type Update struct {
 	Data     []byte
 	Sections []Section
@@ -256,7 +248,7 @@ type Update struct {
 	Content  int // bytes of content
 }
 
-// Scan reads a whole update without changing anything. Bytes after the delete set are ignored, as Yjs does.
+// Scan checks and reads a whole update. Like Yjs it ignores bytes after the delete set.
 func Scan(update []byte) (*Update, error) {
 	u := &Update{Data: update}
 	r := StructReader{Reader: lib0.NewReader(update), Check: true}
@@ -296,8 +288,8 @@ func (u *Update) scanSection(r *StructReader) {
 	u.Sections = append(u.Sections, sec)
 }
 
-// sortSections puts the sections in the order in which they are integrated,
-// highest client first, and refuses a client that has two.
+// sortSections sorts the sections in the order of integration, highest client first, and refuses a client with two
+// sections.
 func (u *Update) sortSections(r *lib0.Reader) {
 	slices.SortFunc(u.Sections, func(a, b Section) int { return cmp.Compare(b.Client, a.Client) })
 	for i := 1; i < len(u.Sections); i++ {
@@ -307,7 +299,7 @@ func (u *Update) sortSections(r *lib0.Reader) {
 	}
 }
 
-// sorted returns the update with its sections highest client first, which is how Yjs writes them, though it reads any order.
+// sorted returns the update with its sections highest client first, as Yjs writes them. (Yjs reads any order.)
 func (u *Update) sorted() []byte {
 	if slices.IsSortedFunc(u.Sections, func(a, b Section) int { return cmp.Compare(a.Off, b.Off) }) {
 		return u.Data

@@ -4,7 +4,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
-// An updateReader reads all structs of a checked update one after the other, those of length 0 left out.
+// An updateReader reads all structs of a checked update one after the other, except those of length 0.
 type updateReader struct {
 	StructReader
 	data      []byte
@@ -48,7 +48,7 @@ type updateWriter struct {
 	sections uint64
 }
 
-// write writes the struct w, which lies in data, from unit offset on.
+// write writes the struct w, whose bytes are in data, from unit offset on.
 func (e *updateWriter) write(w *Struct, data []byte, offset uint64) {
 	if e.count > 0 && e.client != w.ID.Client {
 		e.flush()
@@ -79,7 +79,7 @@ func (e *updateWriter) finish(ds DeleteSet) []byte {
 	return ds.AppendTo(out)
 }
 
-// appendTo appends the wire form of w, which lies in data, from unit offset on.
+// appendTo appends the wire form of w, whose bytes are in data, from unit offset on.
 func (w *Struct) appendTo(dst, data []byte, offset uint64) []byte {
 	kind := w.Kind()
 	if kind == KindGC || kind == KindSkip {
@@ -109,7 +109,6 @@ func (w *Struct) appendTo(dst, data []byte, offset uint64) []byte {
 	return AppendContent(dst, kind, w.bytes(data), w.Length, offset)
 }
 
-// bytes returns the content of w.
 func (w *Struct) bytes(data []byte) []byte {
 	if w.half {
 		return append([]byte(lib0.Replacement), w.Content.Of(data)...)
@@ -129,7 +128,7 @@ func (w *Struct) appendParent(dst, data []byte) []byte {
 	return dst
 }
 
-// slice returns w, which lies in data, without its first n units.
+// slice returns w, whose bytes are in data, without its first n units.
 func (w *Struct) slice(data []byte, n uint64) Struct {
 	right := *w
 	right.ID.Clock += n

@@ -7,13 +7,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
-// TypeUnknown is the type of a root: whatever the application asks for.
+// TypeUnknown is the type of a root until the application requests one.
 const TypeUnknown = 255
 
-// A Branch is the inner form of every shared type: what Yjs calls AbstractType. It has a list of children (text, array, XML)
+// A Branch is the internal form of every shared type: Yjs's AbstractType. It has a list of children (text, array, XML)
 // and keyed children (map, attributes), and either a name at the root of the document or an item.
 type Branch struct {
-	Index     int32       // in Store.Branches
+	Index     int32       // index in Store.Branches
 	Item      structs.Ref // the item whose content this is, 0 for a root
 	Root      string      // name of a root
 	TypeRef   uint8
@@ -21,24 +21,23 @@ type Branch struct {
 	Length    int         // visible units of the list
 	Formatted bool        // has or had Format items
 	keys      map[string]int32
-	KeyOrder  []int32 // entries in the order in which they were made
+	KeyOrder  []int32 // entries in the order of creation
 	Name      []byte  // node name of XML elements and hooks
 	Positions *Index
 	Dead      bool // garbage collected
-	Handle    any  // what the application holds of a nested type, once it asked for it
+	Handle    any  // the application's handle of a nested type, once requested
 
-	Changed   uint64               // epoch of the last transaction that changed it
+	Changed   uint64               // epoch of the last transaction that changed the branch
 	Committed atomic.Pointer[View] // nil if changed since it was last read
 }
 
-// An Entry is one key of a branch. Its items form a list of their own, the rightmost of which holds the current value.
+// An Entry is one key of a branch. Its items form a list; the rightmost one holds the current value.
 type Entry struct {
 	branch int32
 	Key    string
 	Head   structs.Ref // the rightmost item, 0 if there is none
 }
 
-// NewBranch returns a new branch without children.
 func (s *Store) NewBranch(typeRef uint8) *Branch {
 	b := &Branch{TypeRef: typeRef}
 	if n := len(s.freeBranches); n > 0 {
@@ -52,7 +51,6 @@ func (s *Store) NewBranch(typeRef uint8) *Branch {
 	return b
 }
 
-// RootBranch returns the root called name, making it if there is none.
 func (s *Store) RootBranch(name []byte) *Branch {
 	if b := s.Roots[string(name)]; b != nil {
 		return b
@@ -63,7 +61,6 @@ func (s *Store) RootBranch(name []byte) *Branch {
 	return b
 }
 
-// EntryFor returns the index of the entry for key in b, making it if there is none.
 func (s *Store) EntryFor(b *Branch, key []byte) int32 {
 	if e, ok := b.keys[string(key)]; ok {
 		return e
@@ -85,7 +82,6 @@ func (s *Store) EntryFor(b *Branch, key []byte) int32 {
 	return e
 }
 
-// BranchOf returns the branch that it belongs to, nil for a GC struct.
 func (s *Store) BranchOf(it *structs.Item) *Branch {
 	if it.Parent < 0 {
 		return s.Branches[s.Entries[-it.Parent].branch]
@@ -93,7 +89,7 @@ func (s *Store) BranchOf(it *structs.Item) *Branch {
 	return s.Branches[it.Parent]
 }
 
-// DropBranch forgets the children of b, which are GC structs now.
+// DropBranch removes the children of b, which are GC structs now.
 func (s *Store) DropBranch(b *Branch) {
 	for _, e := range b.KeyOrder {
 		s.Entries[e] = Entry{}
@@ -106,7 +102,7 @@ func (s *Store) DropBranch(b *Branch) {
 	b.Committed.Store(nil)
 }
 
-// HeadOf returns the current item of key, 0 if the key was never set.
+// HeadOf returns the current item of key, or 0 if the key was never set.
 func (s *Store) HeadOf(b *Branch, key string) structs.Ref {
 	if e, ok := b.keys[key]; ok {
 		return s.Entries[e].Head
@@ -114,7 +110,6 @@ func (s *Store) HeadOf(b *Branch, key string) structs.Ref {
 	return 0
 }
 
-// SortedKeys returns the keys that have a value, sorted.
 func (s *Store) SortedKeys(b *Branch) []string {
 	keys := make([]string, 0, len(b.KeyOrder))
 	for _, e := range b.KeyOrder {
@@ -126,7 +121,6 @@ func (s *Store) SortedKeys(b *Branch) []string {
 	return keys
 }
 
-// FirstOf returns the leftmost item of the list that an item with this parent belongs to.
 func (s *Store) FirstOf(parent int32) structs.Ref {
 	if parent > 0 {
 		return s.Branches[parent].Start

@@ -5,7 +5,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// Check verifies every invariant of the store and returns the first that does not hold. Tests call it after each step.
+// Check verifies every invariant of the store and returns the first violation. Only tests call it.
 func (s *Store) Check() error {
 	seen, err := s.Set.Check()
 	c := checker{Checker: structs.Checker{Err: err}, store: s, seen: seen}
@@ -23,7 +23,6 @@ type checker struct {
 	seen  []bool // items that are in a history
 }
 
-// branch checks the lists of b and what is derived from them.
 func (c *checker) branch(b *Branch) {
 	s := c.store
 	c.Assert(s.Branches[b.Index] == b && !b.Dead, "branch %d is not where it should be", b.Index)
@@ -66,10 +65,10 @@ func (c *checker) key(e int32) {
 	}
 }
 
-// torn reports whether it, a value of a key, was cut off from a value of several units, and is not the last part. As in Yjs
-// a newer value deletes only the item that it follows, the last part; if some units had been deleted by then, or that was
-// what cut the value, parts before them stay undeleted. They are out of sight all the same, since only the last item of a
-// key is its value. No API writes values of several units, but an update may hold them.
+// torn reports whether it, a value of a key, was cut off from a value of several units and is not its last part. As in
+// Yjs a newer value deletes only the item that it follows, the last part. If some units had been deleted by then, or the
+// newer value itself cut the older one, the parts before it stay undeleted. They are not visible, since only the last
+// item of a key is its value. No API writes values of several units, but an update may hold them.
 func (c *checker) torn(it *structs.Item) bool {
 	s := c.store
 	home, end := s.HomeOf(it), s.EndOf(it)

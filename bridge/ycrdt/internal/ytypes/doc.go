@@ -1,6 +1,6 @@
-// Package ytypes holds a document as a tree of types: a [Branch] has a list of children and keyed ones, which are structs,
-// and a child may be a branch itself. It finds, reads, joins and forgets children. What a change is, and when something has
-// to be done, is not its subject.
+// Package ytypes holds a document as a tree of types: a [Branch] has a list of children and keyed children. A child is a
+// struct and may be a branch itself. The package finds, reads, joins and drops children; it does not decide what changes
+// or when.
 //
-// It has no locks; who holds a [Store] protects it. [Branch.Committed] alone may be read without that.
+// It has no locks; the owner of a [Store] guards it. Only [Branch.Committed] may be read without a lock.
 package ytypes

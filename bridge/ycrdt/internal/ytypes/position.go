@@ -6,12 +6,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
-// An Index finds the item at a visible position of a list, and the position of an item, in time that grows with the
-// logarithm of the list. It is built on the first edit far from the start of a list: loading, relaying and encoding a
-// document do without it.
+// An Index finds the item at a visible position of a list, and the position of an item, in time logarithmic in the
+// length of the list. The first edit far from the start of a list builds it: loading, relaying and encoding a document
+// need no index.
 //
-// Items stand in list order in leaves, leaves in blocks, and blocks in one array; every level keeps the visible units of
-// what is below it. Slab.LeafOf is the leaf of an item, leaf.block the block of a leaf and block.pos the place of a block.
+// Items are in list order in leaves, leaves in blocks, and blocks in one array; every level stores the visible units of
+// the level below. Slab.LeafOf is the leaf of an item, leaf.block the block of a leaf and block.pos the place of a
+// block.
 type Index struct {
 	leaves []leaf
 	blocks []block
@@ -46,7 +47,6 @@ type block struct {
 	sums   [blockCap]int
 }
 
-// NewIndex builds the index of the list that begins with start.
 func NewIndex(s *structs.Slab, start structs.Ref) *Index {
 	if len(s.LeafOf) < len(s.Items) {
 		s.LeafOf = append(make([]int32, 0, cap(s.Items)), s.LeafOf...)
@@ -64,7 +64,6 @@ func NewIndex(s *structs.Slab, start structs.Ref) *Index {
 	return x
 }
 
-// InsertAfter adds the item r after left, first if left is 0.
 func (x *Index) InsertAfter(s *structs.Slab, left, r structs.Ref) {
 	l, at := x.firstLeaf(), 0
 	if left != 0 {
@@ -86,7 +85,6 @@ func (x *Index) InsertAfter(s *structs.Slab, left, r structs.Ref) {
 
 func (x *Index) firstLeaf() int32 { return x.blocks[x.order[0]].leaves[0] }
 
-// slot returns the place of r in the leaf l.
 func (x *Index) slot(l int32, r structs.Ref) int {
 	lf := &x.leaves[l]
 	for i, other := range lf.refs[:lf.n] {
@@ -97,7 +95,6 @@ func (x *Index) slot(l int32, r structs.Ref) int {
 	panic("ycrdt: item is not in its leaf")
 }
 
-// add changes the visible units of the leaf l by n.
 func (x *Index) add(l int32, n int) {
 	if n == 0 {
 		return
@@ -121,8 +118,8 @@ func (b *block) slot(l int32) int {
 	panic("ycrdt: leaf is not in its block")
 }
 
-// splitLeaf moves the second half of the full leaf l into a new leaf and returns the leaf and slot that stand for the slot
-// at of l. The last leaf is not cut in half when something is added at its end.
+// splitLeaf moves the second half of the full leaf l into a new leaf. It returns the leaf and slot that replace slot at
+// of l. If the slot is at the end, it moves only a few items instead of half.
 func (x *Index) splitLeaf(s *structs.Slab, l int32, at int) (int32, int) {
 	half := leafCap / 2
 	if at == leafCap {
@@ -158,7 +155,6 @@ func (x *Index) newLeaf() int32 {
 	return int32(len(x.leaves) - 1)
 }
 
-// insertLeaf puts the new leaf m, which took moved units from l, after l.
 func (x *Index) insertLeaf(l, m int32, moved int) {
 	if x.blocks[x.leaves[l].block].n == blockCap {
 		x.splitBlock(x.leaves[l].block)
@@ -174,7 +170,6 @@ func (x *Index) insertLeaf(l, m int32, moved int) {
 	x.leaves[m].block = bi
 }
 
-// splitBlock moves the second half of the full block bi into a new block.
 func (x *Index) splitBlock(bi int32) {
 	half := blockCap / 2
 	if int(x.blocks[bi].pos) == len(x.order)-1 {
@@ -204,7 +199,6 @@ func (x *Index) renumber(from int) {
 	}
 }
 
-// remove takes the item r out.
 func (x *Index) remove(s *structs.Slab, r structs.Ref) {
 	l := s.LeafOf[r]
 	at := x.slot(l, r)
@@ -219,7 +213,7 @@ func (x *Index) remove(s *structs.Slab, r structs.Ref) {
 	}
 }
 
-// removeLeaf takes the empty leaf l out, unless it is the only one.
+// removeLeaf removes the empty leaf l, unless it is the only one.
 func (x *Index) removeLeaf(l int32) {
 	b := &x.blocks[x.leaves[l].block]
 	if b.n == 1 {
@@ -236,7 +230,7 @@ func (x *Index) removeLeaf(l int32) {
 	}
 }
 
-// removeBlock takes out a block whose only leaf is empty. The block keeps its leaf and stays when it is the only one.
+// removeBlock removes a block whose only leaf is empty. The only block stays and keeps its leaf.
 func (x *Index) removeBlock(b *block) {
 	if len(x.order) == 1 {
 		return
@@ -252,7 +246,6 @@ func (x *Index) removeBlock(b *block) {
 	}
 }
 
-// Refresh takes note of the visible units of r after a change.
 func (x *Index) Refresh(s *structs.Slab, r structs.Ref) {
 	l := s.LeafOf[r]
 	lf := &x.leaves[l]
@@ -263,13 +256,13 @@ func (x *Index) Refresh(s *structs.Slab, r structs.Ref) {
 	x.add(l, delta)
 }
 
-// Split takes note that the item right was cut off left.
+// Split updates the index after right was cut off left.
 func (x *Index) Split(s *structs.Slab, left, right structs.Ref) {
 	x.Refresh(s, left)
 	x.InsertAfter(s, left, right)
 }
 
-// Merge takes note that the item left is about to absorb right.
+// Merge updates the index before left absorbs right.
 func (x *Index) Merge(s *structs.Slab, left, right structs.Ref) {
 	n := s.Items[right].VisibleUnits()
 	x.remove(s, right)
@@ -278,14 +271,14 @@ func (x *Index) Merge(s *structs.Slab, left, right structs.Ref) {
 	}
 }
 
-// Grow takes note that n visible units were added to r.
+// Grow updates the index after n visible units were added to r.
 func (x *Index) Grow(s *structs.Slab, r structs.Ref, n uint32) {
 	l := s.LeafOf[r]
 	x.leaves[l].units[x.slot(l, r)] += n
 	x.add(l, int(n))
 }
 
-// Locate returns the item that holds the unit before position pos > 0, and how many of its units lie before pos.
+// Locate returns the item that holds the unit before position pos > 0, and the number of its units before pos.
 func (x *Index) Locate(pos int) (structs.Ref, int) {
 	if !x.cursorValid || pos <= x.cursorStart || pos > x.cursorStart+x.leaves[x.cursor].sum {
 		x.moveCursor(pos)
@@ -301,7 +294,6 @@ func (x *Index) Locate(pos int) (structs.Ref, int) {
 	panic("ycrdt: position beyond the end")
 }
 
-// moveCursor makes the leaf that holds the unit before pos the cursor.
 func (x *Index) moveCursor(pos int) {
 	start, i := 0, 0
 	for ; start+x.sums[i] < pos; i++ {

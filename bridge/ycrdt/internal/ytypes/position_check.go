@@ -2,7 +2,7 @@ package ytypes
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 
-// Check verifies that x lists exactly the list that begins with start. Only tests check.
+// Check verifies that x lists exactly the list that begins with start. Only tests call it.
 func (x *Index) Check(s *structs.Slab, start structs.Ref) error {
 	var c structs.Checker
 	r := start

@@ -7,17 +7,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// A View is the committed content of a Text.
 type View struct {
 	Text   string
 	Length int
 }
 
-// scanLimit is how many items a search by position walks from the start of a list before it builds a position index.
+// scanLimit is the number of items that a search by position walks before it builds a position index.
 const scanLimit = 64
 
-// Locate returns the item that holds the unit before position pos, and how many
-// of its units lie before pos; item 0 if pos is 0. pos is at most b.Length.
+// Locate returns the item that holds the unit before position pos, and the number of its units before pos. For pos 0 it
+// returns item 0. pos is at most b.Length.
 func (s *Store) Locate(b *Branch, pos int) (r structs.Ref, off int) {
 	if pos == 0 {
 		return 0, 0
@@ -40,7 +39,6 @@ func (s *Store) Locate(b *Branch, pos int) (r structs.Ref, off int) {
 	return b.Positions.Locate(pos)
 }
 
-// After returns the item after left in the list of b, the first if left is 0.
 func (s *Store) After(b *Branch, left structs.Ref) structs.Ref {
 	if left == 0 {
 		return b.Start
@@ -48,7 +46,6 @@ func (s *Store) After(b *Branch, left structs.Ref) structs.Ref {
 	return s.Items[left].Right
 }
 
-// Text puts the visible text of b together.
 func (s *Store) Text(b *Branch) string {
 	if v := b.Committed.Load(); v != nil && b.Changed != s.Epoch {
 		return v.Text

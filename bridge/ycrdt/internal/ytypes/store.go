@@ -4,7 +4,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
-// A Store holds a document: its structs, and the types whose children they are.
 type Store struct {
 	structs.Set
 
@@ -14,10 +13,9 @@ type Store struct {
 	freeBranches []int32
 	freeEntries  []int32
 
-	Epoch uint64 // of the running or last transaction
+	Epoch uint64 // epoch of the running or last transaction
 }
 
-// New returns an empty store.
 func New() *Store {
 	return &Store{
 		Set:      structs.NewSet(),
@@ -27,7 +25,7 @@ func New() *Store {
 	}
 }
 
-// Compact gives back what merging and deleting have left unused.
+// Compact releases the space that merging and deleting have left unused.
 func (s *Store) Compact() {
 	s.CompactArena()
 	moved := s.CompactItems()

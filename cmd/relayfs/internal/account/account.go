@@ -1,8 +1,8 @@
-// Package account stores the login at a control plane (such as Relay's hosted service) below the state folder. An Account
-// holds the login, the last list of shared folders, and the tokens of documents.
+// Package account stores the login at a control plane (such as Relay's hosted service) below the state folder. An
+// Account holds the login, the last list of shared folders, and the tokens of documents.
 //
-// It guarantees that the login's secret is in the system's keyring or, if there is none, in a file that only the user may
-// read. Talking to the service is left to bridge/remote/control.
+// The login's secret is in the system's keyring or, if there is none, in a file that only the user can read. Package
+// bridge/remote/control communicates with the service.
 package account
 
 import (
@@ -29,7 +29,7 @@ type Account struct {
 
 var _ control.Logins = (*Account)(nil)
 
-// Of returns the account of a state folder. It reads nothing yet.
+// Of returns the account of a state folder. It reads nothing.
 func Of(base string) *Account {
 	a := &Account{dir: owner.Folder(base).Sub("login")}
 	a.Client = control.New(control.Options{Logins: a})
@@ -39,7 +39,7 @@ func Of(base string) *Account {
 const (
 	loginFile      = "login.json"
 	foldersFile    = "folders.json"
-	tokensSuffix   = ".tokens" // of one file per folder
+	tokensSuffix   = ".tokens" // suffix of the file with a folder's tokens
 	keyringService = "relayfs" // this program's name in the keyring
 )
 
@@ -65,7 +65,7 @@ func (a *Account) Load() (control.Login, error) {
 	return s.Login, nil
 }
 
-// Store implements control.Logins. It removes the folders and tokens of an earlier login.
+// Store stores a login and removes the folders and tokens of an earlier one.
 func (a *Account) Store(l control.Login) error {
 	if err := a.dir.Make(); err != nil {
 		return err
@@ -95,8 +95,8 @@ func (a *Account) save(l control.Login) error {
 	return a.write(loginFile, s)
 }
 
-// Remove deletes the login, the folders and the tokens, and returns the login. The error wraps fs.ErrNotExist if there is
-// none.
+// Remove deletes the login, the folders and the tokens, and returns the login. Without a login the error wraps
+// fs.ErrNotExist.
 func (a *Account) Remove() (control.Login, error) {
 	var s stored
 	err := a.read(loginFile, &s)
@@ -142,12 +142,11 @@ func (a *Account) Refresh(ctx context.Context) (List, error) {
 	return l, a.write(foldersFile, l)
 }
 
-// Tokens returns the tokens of a folder at the control plane of an address. It stores them.
+// Tokens returns the tokens of a folder at the control plane of an address, and stores them.
 func (a *Account) Tokens(address transport.Address, folder string) (transport.Tokens, error) {
 	return a.Client.Tokens(address.URL.String(), folder, a.dir, folder+tokensSuffix)
 }
 
-// Probe is Tokens, but stores nothing.
 func (a *Account) Probe(address transport.Address, folder string) (transport.Tokens, error) {
 	return a.Client.Tokens(address.URL.String(), folder, "", "")
 }
@@ -171,10 +170,11 @@ func (a *Account) write(name string, v any) error {
 	return a.dir.Replace(name, append(data, '\n'))
 }
 
-// keyringTimeout bounds a call of the keyring, which may wait for the user to unlock it.
+// keyringTimeout limits a call of the keyring, which may wait for the user to unlock it.
 const keyringTimeout = 20 * time.Second
 
-// withKeyring bounds a call of the keyring, which cannot be cancelled: after the timeout the call goes on in its goroutine.
+// withKeyring limits a call of the keyring. The call cannot be cancelled: after the timeout it continues in its
+// goroutine.
 func withKeyring(do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()

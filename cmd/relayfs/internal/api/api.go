@@ -45,7 +45,7 @@ const (
 	storePath    = "/kept/store" // query: folder; answers with the bytes of a store
 )
 
-// SessionPath is the route of an owner with a mount for the session of the client's process.
+// SessionPath is the route for the session of the client's process, on an owner with a mount.
 const SessionPath = "/session"
 
 // ReviewRoutes returns the routes that the review page serves to other programs.
@@ -103,8 +103,8 @@ func NewHandler(s Backend) http.Handler {
 	return mux
 }
 
-// handleChange handles requests that change notes. A change is completed even if the client disconnects, and answered when
-// the mount shows it.
+// handleChange handles requests that change notes. It completes a change even if the client disconnects, and responds
+// when the mount shows it.
 func handleChange[Q, A any](mux *http.ServeMux, path string, h *handler, do func(context.Context, Q) (A, error)) {
 	HandlePost(mux, path, func(ctx context.Context, req Q) (A, error) {
 		defer h.Workspace.AwaitMount(ctx)
@@ -184,7 +184,6 @@ func (h *handler) stores(ctx context.Context) ([]backup.Folder, error) {
 	return list, nil
 }
 
-// check reads all stores. It returns the problem of each by location, "" for none.
 func (h *handler) check() map[string]string {
 	found := make(map[string]string)
 	for _, f := range h.Stores {
@@ -203,13 +202,13 @@ func (h *handler) store(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := h.Stores[i].Store
-	err := s.Checkpoint() // here, as after the first byte no error can be sent
+	err := s.Checkpoint() // before the first byte, after which no error can be sent
 	if err == nil {
-		err = s.Check() // no restore would take a damaged copy
+		err = s.Check() // Restore would refuse a damaged copy
 	}
 	if err != nil {
 		WriteError(w, err)
 	} else if s.Copy(w) != nil {
-		panic(http.ErrAbortHandler) // so that the client notices that bytes are missing
+		panic(http.ErrAbortHandler) // so that the client detects that bytes are missing
 	}
 }

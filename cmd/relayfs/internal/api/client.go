@@ -20,12 +20,11 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// Client sends requests to an owner or to a handler in this process.
 type Client struct{ owner *owner.Client }
 
 func NewClient(c *owner.Client) *Client { return &Client{c} }
 
-// InProcess returns a client of a handler in this process. Call end when done: it waits for the requests under way.
+// InProcess returns a client of a handler in this process. Call end when done: it waits for requests in progress.
 func InProcess(h http.Handler) (c *Client, end func()) {
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	srv := &http.Server{Handler: h}
@@ -33,7 +32,6 @@ func InProcess(h http.Handler) (c *Client, end func()) {
 	return &Client{owner.NewClientOf(l.dial)}, func() { _ = srv.Shutdown(context.Background()) }
 }
 
-// pipes is a listener for clients in this process.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -86,7 +84,7 @@ func post[A any](ctx context.Context, c *Client, path string, request any) (answ
 
 func (c *Client) Owner() owner.Info { return c.owner.Info() }
 
-// Forward passes a request of another client on, and calls take with the answer.
+// Forward passes on a request of another client and calls take with the response.
 func (c *Client) Forward(r *http.Request, path string, take func(*http.Response) error) error {
 	header := make(http.Header)
 	for _, name := range []string{"Content-Type", "Last-Event-ID", "Sec-Fetch-Site"} {
@@ -155,7 +153,6 @@ func (c *Client) Text(ctx context.Context, path string) ([]byte, error) {
 	return text, asUsage(err)
 }
 
-// Names returns the entries of the folder path or, if recursive is set, everything below it.
 func (c *Client) Names(ctx context.Context, path string, recursive bool) ([]Entry, error) {
 	query := url.Values{"path": {path}}
 	if recursive {
@@ -164,7 +161,6 @@ func (c *Client) Names(ctx context.Context, path string, recursive bool) ([]Entr
 	return get[[]Entry](ctx, c, namesPath, query)
 }
 
-// ReadGlob prepares sel for Matches, against the paths of the workspace.
 func (c *Client) ReadGlob(ctx context.Context, sel *reviewqueue.Selector) error {
 	return sel.ReadGlob(func() ([]string, error) {
 		list, err := c.Names(ctx, "", true)
@@ -207,22 +203,19 @@ func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
 	return get[bridge.Status](ctx, c, statusPath, nil)
 }
 
-// readyTimeout bounds the wait of a page's supervisor for the owner.
+// readyTimeout limits how long a page's supervisor waits for the owner.
 const readyTimeout = 5 * time.Second
 
-// Ready returns an error if changes cannot be stored.
 func (c *Client) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	return c.owner.Get(ctx, readyPath, nil, new(struct{}))
 }
 
-// Refusals returns the last operations that the mount refused at or below p, newest first.
 func (c *Client) Refusals(ctx context.Context, p model.Path) ([]model.Refusal, error) {
 	return get[[]model.Refusal](ctx, c, refusalsPath, url.Values{"path": {string(p)}})
 }
 
-// Session returns this process's session on the owner's mount, "" for none.
 func (c *Client) Session(ctx context.Context) (string, error) {
 	return get[string](ctx, c, SessionPath, nil)
 }

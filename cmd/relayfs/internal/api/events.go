@@ -21,8 +21,9 @@ const (
 	reconnectDelay = 2 * time.Second // sent to clients as the SSE field "retry"
 )
 
-// A browser opens at most six connections to a server for all its tabs. Streams get four of them, so that other requests of
-// the tabs are answered. A client beyond the limit gets the changes so far and then has to reconnect: it is only later.
+// A browser opens at most six connections to a server for all its tabs. Streams get four of them, so that other requests
+// of the tabs are answered. A client beyond the limit receives the changes so far and must reconnect: it is only
+// delayed.
 const (
 	maxTabs     = 4
 	maxPrograms = 32
@@ -30,7 +31,7 @@ const (
 
 var errTooMany = errors.New("there are too many streams")
 
-// Follow is reviewqueue.Queue.Follow of the owner. It ends without an error when the owner ends or has too many clients.
+// Follow is reviewqueue.Queue.Follow of the owner. It returns nil when the owner ends or has too many clients.
 func (c *Client) Follow(ctx context.Context, seen uint64, notify func(reviewqueue.Change) error) error {
 	header := http.Header{"Last-Event-ID": {strconv.FormatUint(seen, 10)}}
 	return c.owner.Do(ctx, http.MethodGet, eventsPath, nil, header, nil, func(resp *http.Response) error { return readEvents(resp.Body, seen, notify) })
@@ -57,8 +58,8 @@ func readEvents(stream io.Reader, seen uint64, notify func(reviewqueue.Change) e
 	}
 }
 
-// serveEvents answers with Server-Sent Events: changes whose IDs are the numbers of states. A client continues after the
-// state in Last-Event-ID. Without one, or with that of another process, the first change is the whole workspace.
+// serveEvents responds with Server-Sent Events: changes whose IDs are the numbers of states. A client continues after
+// the state in Last-Event-ID. Without one, or with one of another process, the first change is the whole workspace.
 func serveEvents(q *reviewqueue.Queue) http.HandlerFunc {
 	tabs, programs := make(chan struct{}, maxTabs), make(chan struct{}, maxPrograms)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +76,7 @@ func serveEvents(q *reviewqueue.Queue) http.HandlerFunc {
 		}
 		seen, _ := strconv.ParseUint(r.Header.Get("Last-Event-ID"), 10, 64) // 0 for a new client
 		s := eventStream{ctx: r.Context(), w: w, c: http.NewResponseController(w)}
-		// The end of the server does not wait for a client that does not read.
+		// The end of the server must not wait for a client that does not read.
 		stop := context.AfterFunc(s.ctx, func() { s.c.SetWriteDeadline(time.Now()) })
 		defer stop()
 		err := q.Follow(s.ctx, seen, func(c reviewqueue.Change) error { return cmp.Or(s.send(c), full) })

@@ -109,7 +109,6 @@ func newEntry(p model.Path, kind model.NodeKind) Entry {
 	return Entry{string(p), kinds[kind]}
 }
 
-// call runs MCP tools one after the other, until one fails.
 func (h *handler) call(ctx context.Context, r CallRequest) ([]CallResult, error) {
 	defer h.Workspace.AwaitMount(ctx)
 	s := h.MCP.NewSession(mcpserver.Client{Name: "relayfs", Author: r.Author, SkipApproval: true})

@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Hint returns the next step after an error, "" if none is known.
 func Hint(err error) string {
 	var hint *cli.HintError
 	var usage *cli.UsageError
@@ -24,7 +23,7 @@ func Hint(err error) string {
 	case errors.As(err, &hint):
 		return hint.Hint
 	case errors.As(err, &nested):
-		return "serve only the outer one; it shows the inner one, too"
+		return "serve only the outer one; it includes the inner one"
 	case errors.As(err, &refused) && refused.Hint != "":
 		return refused.Hint
 	case errors.As(err, &usage):

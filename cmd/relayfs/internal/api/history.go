@@ -17,7 +17,7 @@ type NoteHistory struct {
 
 type PastNote struct {
 	Path  model.Path    `json:"path"`
-	Entry history.Entry `json:"entry"` // the last change before
+	Entry history.Entry `json:"entry"` // the last change before that time
 	Text  string        `json:"text"`  // raw text
 }
 

@@ -45,7 +45,7 @@ func jsonHandler(get func(*http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
-// WriteError answers with an error: its text, its status, and its hint in the header Hint.
+// WriteError responds with an error: its text, its status, and its hint in the header Hint.
 func WriteError(w http.ResponseWriter, err error) {
 	if hint := Hint(err); hint != "" {
 		w.Header().Set("Hint", strings.ReplaceAll(hint, "\n", " "))

@@ -9,11 +9,11 @@ import (
 
 const maxRefusals = 200
 
-// Refusals are the newest refusals of a mount, with the reasons that an errno cannot carry. The zero value is empty.
+// Refusals holds the newest refusals of a mount, with the reasons that an errno cannot carry. The zero value is empty.
 type Refusals struct {
 	mu    sync.Mutex      // guards the fields below
 	last  []model.Refusal // oldest first, at most maxRefusals
-	count int             // of all refusals so far
+	count int             // number of all refusals
 }
 
 func (l *Refusals) Add(r model.Refusal) {
@@ -32,7 +32,6 @@ func (l *Refusals) Count() int {
 	return l.count
 }
 
-// Of returns the refusals at or below p, newest first.
 func (l *Refusals) Of(p model.Path) []model.Refusal {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package backup copies relayfs's own data of roots into one file (Write), and restores it (Open, Backup.Restore). The file
-// is a zip archive: a Manifest, the store of each Folder, and the attachments of servers' folders. It contains no token, key
-// or login.
+// Package backup copies relayfs's own data of roots into one file (Write), and restores it (Open, Backup.Restore). The
+// file is a zip archive: a Manifest, the store of each root, and the attachments of servers' folders. It contains no
+// token, key or login.
 //
 // A backup is either complete or does not exist. Restore reads all of it before it changes anything, and restores each
-// Folder completely or not at all. What is in a store is left to bridge/store.
+// root completely or not at all. Package bridge/store defines the content of a store.
 package backup
 
 import (
@@ -36,18 +36,17 @@ const (
 
 type Manifest struct {
 	Format  int       `json:"format"`
-	Version string    `json:"relayfs"` // of the relayfs that made it
+	Version string    `json:"relayfs"` // version of the relayfs that made the backup
 	Made    time.Time `json:"made"`
 	Folders []Folder  `json:"folders"`
 }
 
-// Folder is a root with its data.
 type Folder struct {
 	Name        string       `json:"name"`
-	Location    string       `json:"place"`  // of the vault or server, in words
+	Location    string       `json:"place"`  // location of the vault or server, in words
 	Source      string       `json:"source"` // SOURCE argument
 	State       owner.Folder `json:"state"`
-	Notes       int          `json:"notes"`       // in the store
+	Notes       int          `json:"notes"`       // number of notes in the store
 	Suggestions int          `json:"suggestions"` // pending suggestions and proposals
 	Store       *store.Store `json:"-"`           // nil except in the process that has it open
 }
@@ -56,7 +55,7 @@ func (f Folder) String() string {
 	return fmt.Sprintf("%s  %s: notes %d, suggestions %d", f.Name, f.Location, f.Notes, f.Suggestions)
 }
 
-// Write writes a new backup. copyStore writes the current content of a Folder's store.
+// Write writes a new backup. copyStore writes the current content of a root's store.
 func Write(file, version string, folders []Folder, copyStore func(Folder, io.Writer) error) (m Manifest, err error) {
 	if _, err := os.Lstat(file); err == nil {
 		return m, cli.WithHint(fmt.Errorf("%q exists already", file), "name a new file; a backup never overwrites a file")
@@ -106,12 +105,13 @@ func (w *writer) all(m *Manifest, copyStore func(Folder, io.Writer) error) error
 	return err
 }
 
-// attachments copies the attachments of a server's folder. Their names are hashes of their contents: they never change.
+// attachments copies the attachments of a server's folder. Their names are hashes of their contents, so they never
+// change.
 func (w *writer) attachments(f Folder) error {
 	dir := f.State.Sub(attachments)
 	entries, err := fs.ReadDir(dir.FS(), ".")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it is a vault
+		return nil // a vault
 	}
 	for _, e := range entries {
 		if err != nil || strings.HasPrefix(e.Name(), owner.PartPrefix) {

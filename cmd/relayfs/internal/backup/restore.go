@@ -52,7 +52,7 @@ func (b *Backup) read(file string) error {
 	return damagedErr(manifestName, err)
 }
 
-// damagedErr adds to err that the backup is damaged, if err is a wrong checksum or format of an entry.
+// damagedErr reports the backup as damaged if err is a wrong checksum or format of an entry.
 func damagedErr(entry string, err error) error {
 	causes := []error{zip.ErrChecksum, zip.ErrFormat, io.ErrUnexpectedEOF, store.ErrDamaged}
 	if corrupt, ok := errors.AsType[flate.CorruptInputError](err); ok {
@@ -68,7 +68,7 @@ func damagedErr(entry string, err error) error {
 
 func (b *Backup) Close() error { return b.zip.Close() }
 
-// Sources returns the given SOURCE arguments or, if there are none, those of all Folders in the backup.
+// Sources returns the given SOURCE arguments or, if there are none, those of all roots in the backup.
 func (b *Backup) Sources(given []string) []string {
 	if len(given) > 0 {
 		return given
@@ -85,7 +85,7 @@ type Restored struct {
 	Aside string `json:"aside,omitempty"` // folder with the earlier data, "" if there was none
 }
 
-// Restore restores the Folders with the names of sources, below the state folder base. It replaces existing data only if
+// Restore restores the roots with the names of sources, below the state folder base. It replaces existing data only if
 // replace is set. It fails if a process serves one of the sources.
 func (b *Backup) Restore(sources []source.Source, base string, replace bool) (list []*Restored, err error) {
 	var claims []owner.LockRequest
@@ -113,7 +113,7 @@ func (b *Backup) Restore(sources []source.Source, base string, replace bool) (li
 	return list, nil
 }
 
-// find returns the Folder of a source, after it has verified the checksums of its entries.
+// find returns the root of a source after it has verified the checksums of its entries.
 func (b *Backup) find(src source.Source, state string, replace bool) (*Restored, error) {
 	i := slices.IndexFunc(b.Folders, func(f Folder) bool { return f.Name == src.Name })
 	if i < 0 {
@@ -141,7 +141,7 @@ func (b *Backup) find(src source.Source, state string, replace bool) (*Restored,
 	return r, nil
 }
 
-// verify reads an entry to its end, where archive/zip compares the checksum.
+// verify reads an entry to its end, where archive/zip checks the checksum.
 func verify(f *zip.File) error {
 	in, err := f.Open()
 	if err != nil {

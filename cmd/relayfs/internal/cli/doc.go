@@ -1,8 +1,8 @@
-// Package cli prints what commands say and defines the errors of a command line. JSON, Note, Line and Result write
-// results; Stderr is the terminal with its progress line; UsageError and HintError carry the exit code and the next step;
-// Text turns an error of Go's libraries into a sentence for users.
+// Package cli prints the output of commands and defines the errors of a command line. JSON, Note, Line and Result write
+// results; Stderr is the terminal with its progress line; UsageError and HintError carry the exit code and the next
+// step; Text turns an error of Go's libraries into a sentence for users.
 //
-// It guarantees that text from a note, a file name or an author cannot control a terminal: control characters,
-// characters that change the direction of text, and bytes that are not UTF-8 are replaced. Each text passes through one
-// of these functions exactly once, where it is printed. JSON is exact, and so are notes in a pipe ('cat', 'grep').
+// Text from a note, a file name or an author cannot control a terminal: control characters, characters that change the
+// direction of text, and bytes that are not UTF-8 are replaced. Each text passes through one of these functions exactly
+// once, where it is printed. JSON is exact, and so are notes in a pipe ('cat', 'grep').
 package cli

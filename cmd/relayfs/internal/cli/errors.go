@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// UsageError is a wrong command line: exit code 2.
+// UsageError is an invalid command line: exit code 2.
 type UsageError struct{ error }
 
 func (e *UsageError) Unwrap() error { return e.error }
@@ -31,8 +31,8 @@ func (e *HintError) Unwrap() error { return e.error }
 
 func WithHint(err error, hint string) error { return &HintError{err, hint} }
 
-// Text returns err as a sentence for users. It rewrites the errors of Go's libraries, such as "open /x: permission denied"
-// or "invalid character '}'", which name a system call or a parser instead of the user's file.
+// Text returns err as a sentence for users. It rewrites the errors of Go's libraries, such as "open /x: permission
+// denied" or "invalid character '}'", which name a system call or a parser instead of the user's file.
 func Text(err error) string {
 	text := err.Error()
 	walk(err, func(part error) {
@@ -43,7 +43,6 @@ func Text(err error) string {
 	return text
 }
 
-// walk calls fn for err and every error that it wraps, outermost first.
 func walk(err error, fn func(error)) {
 	if err == nil {
 		return
@@ -59,7 +58,6 @@ func walk(err error, fn func(error)) {
 	}
 }
 
-// sentence returns the words for an error of a library, or "" for other errors.
 func sentence(err error) string {
 	switch e := err.(type) {
 	case *fs.PathError:

@@ -21,7 +21,6 @@ func JSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Plural returns n with a noun, such as "1 note" or "2 notes".
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -29,7 +28,7 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Printable returns text of several lines that cannot control a terminal.
+// Printable replaces the characters of a multi-line text that could control a terminal.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -42,20 +41,20 @@ func Printable(s string) string {
 // OneLine returns s without line breaks, so that its end cannot look like another line of output.
 func OneLine(s string) string { return strings.Map(visible, s) }
 
-// IndentRest is Printable with every line but the first indented, so that none looks like another message.
+// IndentRest is Printable with every line except the first indented, so that none looks like another message.
 func IndentRest(s string) string { return strings.ReplaceAll(Printable(s), "\n", "\n  ") }
 
 func visible(r rune) rune {
 	switch {
 	case r < 0x20:
-		return r + 0x2400 // its picture in Unicode
+		return r + 0x2400 // the character's Unicode picture
 	case unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control):
 		return unicode.ReplacementChar
 	}
 	return r
 }
 
-// PrintableWriter applies Printable to what is written. slog's text handler quotes every control character but DEL.
+// PrintableWriter applies Printable to the written text. slog's text handler quotes every control character except DEL.
 type PrintableWriter struct{ W io.Writer }
 
 func (p PrintableWriter) Write(b []byte) (int, error) {
@@ -111,10 +110,10 @@ type Screen struct {
 	line string     // the progress line, "" for none
 }
 
-// Stderr takes everything that is not a result.
+// Stderr receives all output except results.
 var Stderr = &Screen{f: os.Stderr}
 
-// Write writes p over the progress line, and repeats the progress line below if p ends with a line break.
+// Write writes p over the progress line, and repeats the progress line below if p ends in a line break.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +150,7 @@ func (s *Screen) Show(line string, last bool) {
 	s.line = line
 }
 
-// Colour reports whether w is a terminal that wants colour (see no-color.org).
+// Colour reports whether w is a terminal with colours enabled (see no-color.org).
 func Colour(w io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && toTerminal(w)
 }

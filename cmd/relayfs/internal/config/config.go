@@ -28,13 +28,12 @@ type Config struct {
 	known      []string            // flags and settings that can be set
 }
 
-// serverCommands are the commands whose flags can be set, too.
+// serverCommands are the commands whose flags can also be set in the configuration.
 var serverCommands = []string{"mount", "mcp"}
 
-// neverConfigured are flags of serverCommands that belong to one call.
+// neverConfigured are flags of serverCommands that make sense only for a single call.
 var neverConfigured = []string{"daemon", "help", "config"}
 
-// fileOf returns the path that the flag --config names, or the default.
 func fileOf(flag string) (string, error) {
 	if file := cmp.Or(flag, os.Getenv("RELAYFS_CONFIG")); file != "" {
 		return filepath.Abs(file)
@@ -50,8 +49,8 @@ func fileOf(flag string) (string, error) {
 	return filepath.Join(dir, "relayfs", "config.toml"), nil
 }
 
-// Read reads the configuration file. A missing file counts as empty unless must is set. Together with an error it returns
-// the valid part. settings returns the settings of a command that are not flags.
+// Read reads the configuration file. A missing file counts as empty unless must is set. If there is an error, Read also
+// returns the valid part. settings returns the settings of a command that are not flags.
 func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Command) *pflag.FlagSet) (*Config, error) {
 	file, err := fileOf(flag)
 	if err != nil {
@@ -188,8 +187,8 @@ func (c *Config) SourcesOr(args []string) []string {
 	return c.sources
 }
 
-// MountArgs parses [SOURCE...] [MOUNTPOINT]. Missing sources come from the file, and without any argument so does the
-// mountpoint.
+// MountArgs parses [SOURCE...] [MOUNTPOINT]. Missing sources come from the file; without any arguments the mountpoint
+// does too.
 func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, err error) {
 	switch {
 	case len(args) > 1:
@@ -215,7 +214,7 @@ func (c *Config) missing(format string, args ...any) error {
 // Mounts reports whether the file names sources or a mountpoint for 'relayfs mount' without arguments.
 func (c *Config) Mounts() bool { return len(c.sources) > 0 || c.mountpoint != "" }
 
-// plainVariables are the environment variables that set no flag and no setting.
+// plainVariables are the environment variables that do not set a flag or setting.
 var plainVariables = []string{"RELAYFS_CONFIG", "RELAYFS_TOKEN", "RELAYFS_SERVER_KEY", "RELAYFS_EMBEDDINGS_KEY"}
 
 // UnknownVariables returns an error for each environment variable that looks like a misspelt variable of relayfs.
@@ -262,8 +261,8 @@ type Value struct {
 	Value string `json:"value"`
 }
 
-// UsageWithSuggestion returns err as a usage error. If a known word is similar to word, the hint proposes it; format is how
-// the hint writes it.
+// UsageWithSuggestion returns err as a usage error. If a known word is similar to word, the hint proposes it in the
+// given format.
 func UsageWithSuggestion(err error, word, format string, known []string) error {
 	words := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra compares the names of commands
 	for _, name := range known {

@@ -54,7 +54,7 @@ func FindVaults() ([]string, error) {
 	return sources, err
 }
 
-// named returns directories as SOURCE arguments. Equal last elements get the parent's name, or a number, appended.
+// named returns directories as SOURCE arguments. It appends the parent's name, or a number, to equal last elements.
 func named(dirs []string) []string {
 	sources := make([]string, len(dirs))
 	taken := make(map[string]bool)
@@ -75,7 +75,7 @@ func named(dirs []string) []string {
 	return sources
 }
 
-// listedVaults reads Obsidian's list of vaults, obsidian.json in its configuration folder: that of the deb and AppImage,
+// listedVaults reads Obsidian's list of vaults, obsidian.json in its configuration folder: of the deb and AppImage,
 // Flatpak and Snap packages, and of macOS.
 func listedVaults(home string) []string {
 	var found []string

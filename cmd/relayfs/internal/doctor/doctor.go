@@ -1,6 +1,6 @@
-// Package doctor checks the requirements for mounting. Examine returns a Report with a finding per check, each ok, warn or
-// fail, and with a fix. Its configuration errors come from the checks of 'relayfs mount' itself, so both agree. Examine
-// changes nothing, except that it writes and removes a test file in the state folder.
+// Package doctor checks the requirements for mounting. Examine returns a Report with a finding per check, each ok, warn
+// or fail, with a fix. Its configuration errors come from the checks of 'relayfs mount' itself, so that both agree.
+// Examine changes nothing, except that it writes and removes a test file in the state folder.
 package doctor
 
 import (
@@ -40,9 +40,9 @@ type Report struct {
 type Options struct {
 	Sources  []source.Source
 	Only     bool           // examine only the sources and their owners
-	Audience string         // of tokens that relayfs makes, "" for the server's address
+	Audience string         // audience of tokens made by relayfs; "" for the server's address
 	Base     string         // state folder
-	Version  string         // of this program
+	Version  string         // version of this program
 	Author   string         // default author of suggestions
 	Values   []config.Value // settings
 	Config   []error        // errors that prevent a mount
@@ -66,7 +66,7 @@ func Examine(ctx context.Context, o Options) *Report {
 	}
 	running, err := owner.Running(source.VaultsDir(base))
 	switch {
-	case err != nil: // examineState reports it
+	case err != nil: // reported by examineState
 	case o.Only:
 		r.Running = append(r.Running, ownersOf(running, base, o.Sources)...)
 	default:
@@ -186,10 +186,9 @@ func Print(w io.Writer, r *Report) {
 	}
 }
 
-// minFreeSpace is the free space, in bytes, below which doctor warns.
 const minFreeSpace = model.MaxNote
 
-// examineState writes a file to the state folder or, if that is missing, to its nearest existing parent.
+// examineState writes a test file to the state folder or, if that is missing, to its nearest existing parent.
 func examineState(base string) fusefs.Finding {
 	const name = "state folder"
 	dir := base
@@ -211,7 +210,7 @@ func tryWrite(dir string) error {
 	folder := owner.Folder(dir)
 	err := folder.Replace(name, make([]byte, 4096))
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%q cannot be written: %w", dir, e.Err) // without the name of the test file
+		return fmt.Errorf("%q cannot be written: %w", dir, e.Err) // omits the name of the test file
 	}
 	if err != nil {
 		return err
@@ -233,9 +232,9 @@ func examineFolder(name, dir string) fusefs.Finding {
 	return withSpace(name, dir+" can be read and written", dir)
 }
 
-// withSpace returns the finding OK, or another one if the disk of dir is almost full.
+// withSpace returns the finding OK, or a warning or failure if the disk of dir is (almost) full.
 func withSpace(name, detail, dir string) fusefs.Finding {
-	const mend = "free space on it: without it a save fails, and changes nothing"
+	const mend = "free space on it: otherwise saves fail and change nothing"
 	free, err := process.FreeSpace(dir)
 	switch {
 	case err != nil || free >= minFreeSpace:
@@ -258,7 +257,7 @@ func examineServed(running []owner.Info, sources []source.Source) (findings []fu
 	return findings
 }
 
-// examineStores reads all stores: running owners read the stores that they have open, and this process reads the others.
+// examineStores reads all stores: running owners read their open stores, and this process reads the others.
 func examineStores(ctx context.Context, running []owner.Info, sources []source.Source, base string) (findings []fusefs.Finding) {
 	found := make(map[string]string) // the problem, "" for none, by location
 	for _, info := range running {

@@ -13,12 +13,12 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// documentPath is the page's own route. Query: path of a note; plain for its source.
+// documentPath is a route of the page only. Query: path of a note; plain for its source.
 const documentPath = "/document"
 
 type document struct {
 	Path       string            `json:"path"`
-	Revision   string            `json:"revision"` // of the raw text
+	Revision   string            `json:"revision"` // revision of the raw text
 	New        bool              `json:"new,omitempty"`
 	NewText    bool              `json:"newText,omitempty"`
 	Obsidian   string            `json:"obsidian,omitempty"` // obsidian:// URL
@@ -26,7 +26,6 @@ type document struct {
 	Blocks     []block           `json:"blocks"`
 }
 
-// block is a block of a note with the suggestions and threads next to it.
 type block struct {
 	render.Block
 	Key         string                   `json:"key"` // hash of the content: the page keeps blocks with equal keys
@@ -62,7 +61,7 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 		}
 		for _, id := range slices.Concat(b.Groups...) {
 			s := byID[id]
-			s.Line, s.Places = 1, nil // they change with the text above, and must not change the key
+			s.Line, s.Places = 1, nil // they change with the text above and must not change the key
 			out.Suggestions = append(out.Suggestions, s)
 			for _, t := range about[id] {
 				out.Threads = append(out.Threads, withoutPositions(t))
@@ -78,7 +77,7 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 	return document{n.Path, n.Revision, drawn.New, drawn.NewText, n.Obsidian, drawn.Properties, blocks}, nil
 }
 
-// withoutPositions drops the positions of a thread, which change with the text above.
+// withoutPositions clears the positions of a thread, which change with the text above.
 func withoutPositions(t reviewqueue.Thread) reviewqueue.Thread {
 	t.Line, t.Start, t.End = 1, 0, 0
 	return t

@@ -45,17 +45,17 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 
 const wrongToken = "the page's address has changed: open the one that 'relayfs review' printed"
 
-// writeTimeout bounds one write to a client that does not read.
+// writeTimeout limits one write to a client that does not read.
 const writeTimeout = time.Minute
 
-// maxBody bounds a request to the API: IDs of suggestions, or the new text of one.
+// maxBody limits a request to the API: IDs of suggestions, or the new text of one.
 const maxBody = 2 * model.MaxNote
 
-// addressFile, in the state folder of a vault, holds the port and the token of its newest page. An open page can reconnect
-// while both stay the same, and programs on this machine read them to find the API (docs/review-api.md).
+// addressFile, in the state folder of a vault, holds the port and the token of its newest page. An open page can
+// reconnect while both stay the same; programs on this machine read them to find the API (docs/review-api.md).
 const addressFile = "review-page"
 
-// Listen opens the port of the last page, or another if that is in use. state is the state folder of the vault.
+// Listen opens the port of the last page, or another port if that one is in use. state is the state folder of the vault.
 func Listen(state owner.Folder) (*Page, error) {
 	stored, _ := secret.Read(state.Path(addressFile)) // "" the first time
 	port, token, ok := strings.Cut(strings.TrimSpace(stored), " ")
@@ -83,14 +83,12 @@ type Page struct {
 	listener net.Listener
 }
 
-// URL returns the page's address with the token.
 func (p *Page) URL() string {
 	return (&url.URL{Scheme: "http", Host: p.listener.Addr().String(), Path: "/", Fragment: p.token}).String()
 }
 
 func (p *Page) Close() { p.listener.Close() }
 
-// Serve answers until ctx ends. It forwards the API to c.
 func (p *Page) Serve(ctx context.Context, c *api.Client) error {
 	srv := ports.NewServer(p.handler(c))
 	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends streams
@@ -118,7 +116,7 @@ func (p *Page) serveAPI(mux *http.ServeMux, c *api.Client) {
 	api.HandleGet(mux, "/openapi.json", func(*http.Request) (any, error) { return json.RawMessage(description), nil })
 }
 
-// forward passes a request to the owner, and the answer back as it arrives: it may be a stream.
+// forward passes a request to the owner, and the response back as it arrives: it may be a stream.
 func forward(w http.ResponseWriter, r *http.Request, c *api.Client) {
 	begun := false
 	err := c.Forward(r, r.URL.Path, func(resp *http.Response) error {
@@ -158,7 +156,6 @@ func withPolicy(next http.Handler) http.Handler {
 	})
 }
 
-// OpenBrowser opens address with the desktop's program for it.
 func OpenBrowser(ctx context.Context, address string) error {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {

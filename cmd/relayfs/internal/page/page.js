@@ -653,7 +653,7 @@ function act(path, request, done) {
 		try {
 			const out = await api(path, request);
 			const trouble = Object.entries(out.failed || {}).map(([p, why]) => `${p}: nothing changed: ${why}`);
-			for (const a of out.away || []) trouble.push(`${a.path}: ${JSON.stringify(a.text)} stays away: ${a.why}`);
+			for (const a of out.away || []) trouble.push(`${a.path}: ${JSON.stringify(a.text)} not restored: ${a.why}`);
 			if ((out.missing || []).length) trouble.push("not pending any more: " + out.missing.join(", "));
 			return { out, status: trouble.length > 0 && out.notes === 0 ? 1 : 0, text: [done(out), ...trouble].filter(Boolean).join("\n"), bad: trouble.length > 0 };
 		} catch (err) {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Guard admits only requests with the token as a bearer token (RFC 6750), and no request of a web page of another origin.
-// An empty token admits nobody. unauthorized is the text of a 401.
+// Guard admits only requests with the token as a bearer token (RFC 6750), and refuses requests of a web page of another
+// origin. With an empty token it admits no request. unauthorized is the text of a 401.
 func Guard(token, unauthorized string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	origins := http.NewCrossOriginProtection()
 	return RequireLoopbackHost(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asWrite := *r
-		asWrite.Method = http.MethodPost // so that Check refuses reads of another origin, too
+		asWrite.Method = http.MethodPost // so that Check also refuses reads of another origin
 		if err := origins.Check(&asWrite); err != nil {
 			http.Error(w, "Forbidden: the request comes from another web page", http.StatusForbidden)
 			return
@@ -31,8 +31,8 @@ func Guard(token, unauthorized string, next http.Handler) http.Handler {
 	}))
 }
 
-// RequireLoopbackHost admits requests to a loopback address only if their Host is a loopback address, too. A web page whose
-// name was rebound to this address (DNS rebinding) sends its own name.
+// RequireLoopbackHost admits requests to a loopback address only if their Host is also a loopback address. A web page
+// whose name was rebound to this address (DNS rebinding) sends its own name.
 func RequireLoopbackHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && at.IP.IsLoopback() && !isLoopback(r.Host) {

@@ -22,7 +22,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// MCPPath is the path of MCP, on ports and on the owner's socket.
 const MCPPath = "/mcp"
 
 // HTTP are the settings of MCP over HTTP. Without Addr there is no port.
@@ -44,7 +43,7 @@ func (f *HTTP) file(base string) (string, error) {
 	return filepath.Abs(cmp.Or(f.TokenFile, filepath.Join(base, "http-token")))
 }
 
-// CheckFile reports why the token can be neither read nor made. base is the state folder.
+// CheckFile returns an error if the token can be neither read nor created. base is the state folder.
 func (f *HTTP) CheckFile(base string) error {
 	if f.Addr == "" {
 		return nil
@@ -60,7 +59,7 @@ func (f *HTTP) CheckFile(base string) error {
 	return err
 }
 
-// Budget bounds the bytes of all messages that clients of --http are sending.
+// Budget limits the bytes of all messages that clients of --http are sending.
 var Budget = mcpserver.NewBudget()
 
 type HTTPServer struct {
@@ -69,7 +68,7 @@ type HTTPServer struct {
 	TokenFile string
 }
 
-// Listen opens the port. It returns nil if there is none to open.
+// Listen opens the port. It returns nil if no port is configured.
 func (f *HTTP) Listen(base string) (*HTTPServer, error) {
 	if f.Addr == "" {
 		return nil, nil
@@ -94,12 +93,13 @@ func (h *HTTPServer) Connections() int { return len(h.listener.slots) }
 
 func (h *HTTPServer) URL() string { return "http://" + h.listener.Addr().String() + MCPPath }
 
-// Announce prints the address, and never the token.
+// Announce prints the address, but never the token.
 func (h *HTTPServer) Announce(w io.Writer) {
 	fmt.Fprintf(w, "serving MCP at %s, token in %s\n", h.URL(), h.TokenFile)
 }
 
-// Serve answers until ctx ends, and then finishes the requests under way. ready reports why changes cannot be stored.
+// Serve serves until ctx ends, and then finishes the requests in progress. ready returns an error if changes cannot be
+// stored.
 func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready func() error, log *slog.Logger) error {
 	guarded := mcp.HTTPHandler()
 	mux := http.NewServeMux()
@@ -118,16 +118,16 @@ func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready fun
 		return fmt.Errorf("MCP over HTTP: %w", err)
 	}
 	if !finished {
-		log.Warn("requests over HTTP cut off at the end", model.LogErr, context.DeadlineExceeded)
+		log.Warn("stopped serving before all HTTP requests were finished", model.LogErr, context.DeadlineExceeded)
 	}
 	return nil
 }
 
-// maxPending bounds the connections that have not sent a valid token yet.
+// maxPending limits the connections that have not sent a valid token yet.
 const maxPending = 256
 
-// limitedListener bounds the open connections. Those that have not sent a token yet get a small share: when it is used up,
-// the oldest of them is closed for the next one. So clients without a token cannot lock out clients with one.
+// limitedListener limits the open connections. Connections that have not sent a token yet get a small share: when it is
+// used up, the oldest of them is closed for the next one. So clients without a token cannot lock out clients with one.
 type limitedListener struct {
 	net.Listener
 	slots        chan struct{} // one element per open connection
@@ -136,7 +136,7 @@ type limitedListener struct {
 	once         sync.Once
 
 	mu      sync.Mutex     // guards the fields below
-	pending []*pendingConn // without a token so far, oldest first
+	pending []*pendingConn // have not sent a token, oldest first
 }
 
 func newLimitedListener(l net.Listener, max int) *limitedListener {
@@ -165,7 +165,6 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// closeOldest closes the oldest pending connection if there are more than max.
 func (l *limitedListener) closeOldest(max int) {
 	l.mu.Lock()
 	var oldest *pendingConn
@@ -206,5 +205,5 @@ func (c *pendingConn) Close() error {
 
 type connKey struct{} // key of the connection in a request's context
 
-// maxConnections bounds the open connections, so that files of the vault can always be opened.
+// maxConnections limits the open connections, so that files of the vault can always be opened.
 func maxConnections() int { return int(min(8192, process.MaxFiles()/3)) }

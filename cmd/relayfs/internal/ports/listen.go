@@ -15,7 +15,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// shutdownTimeout bounds the requests under way when a server ends.
+// shutdownTimeout limits the requests in progress when a server ends.
 const shutdownTimeout = 5 * time.Second
 
 // Loopback reports whether only this machine can reach addr, the HOST:PORT of a flag.
@@ -47,10 +47,8 @@ func Open(flag, addr string) (net.Listener, error) {
 	return nil, cli.WithHint(fmt.Errorf("%s %s %s", flag, addr, problem), hint)
 }
 
-// Address is a flag and its HOST:PORT, "" for none.
 type Address struct{ Flag, Addr string }
 
-// CheckFree reports why the ports cannot be opened together.
 func CheckFree(addresses ...Address) error {
 	for _, a := range addresses {
 		if a.Addr == "" {
@@ -65,13 +63,12 @@ func CheckFree(addresses ...Address) error {
 	return nil
 }
 
-// NewServer returns a server with limits for requests of unknown clients.
 func NewServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 }
 
-// Serve serves on l until ctx ends, and then waits for the requests under way. finished is false if it cut them off after
-// shutdownTimeout.
+// Serve serves on l until ctx ends, and then waits for the requests in progress. finished is false if it stopped waiting
+// after shutdownTimeout.
 func Serve(ctx context.Context, l net.Listener, srv *http.Server) (finished bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
@@ -89,8 +86,8 @@ func Serve(ctx context.Context, l net.Listener, srv *http.Server) (finished bool
 	return true, nil
 }
 
-// Health answers GET /healthz with 200, and GET /ready and /readyz with 200, or with 503 if check fails. It needs no token,
-// so it does not show the error.
+// Health responds to GET /healthz with 200, and to GET /ready and /readyz with 200, or with 503 if check fails. It
+// requires no token and therefore does not show the error.
 func Health(mux *http.ServeMux, check func() error) {
 	ready := func(w http.ResponseWriter, _ *http.Request) {
 		if check() == nil {

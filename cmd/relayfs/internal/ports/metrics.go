@@ -30,15 +30,14 @@ func CheckMetrics(addr string) error {
 	return err
 }
 
-// Metrics are those that this process records itself, even before they are served. They contain the names of folders, and
-// neither names of notes nor texts. docs/operations.md describes each one.
+// Metrics are the metrics that this process records itself, even before they are served. They contain the names of
+// folders, but no names or texts of notes. docs/operations.md describes each one.
 type Metrics struct {
 	addr  string
 	saves *prometheus.HistogramVec
 	info  prometheus.Gauge
 }
 
-// NewMetrics returns Metrics to serve on addr, nil if addr is "".
 func NewMetrics(addr, version string) *Metrics {
 	if addr == "" {
 		return nil
@@ -58,13 +57,12 @@ func NewMetrics(addr, version string) *Metrics {
 	return n
 }
 
-// MetricsServer asks the workspace for all other metrics at each scrape.
+// MetricsServer reads all other metrics from the workspace at each scrape.
 type MetricsServer struct {
 	listener net.Listener
 	*Metrics
 }
 
-// Listen opens the port. It returns nil if n is nil.
 func (n *Metrics) Listen() (*MetricsServer, error) {
 	if n == nil {
 		return nil, nil
@@ -105,14 +103,13 @@ func (m *MetricsServer) Announce(w io.Writer) {
 	fmt.Fprintf(w, "serving metrics at http://%s/metrics\n", m.listener.Addr())
 }
 
-// MetricsSources are where a scrape gets its numbers.
 type MetricsSources struct {
 	Workspace *bridge.Workspace
 	States    map[string]owner.Folder // state folders, by root
 	Ports     map[string]func() int   // open connections, by port
 	Sessions  map[string]func() int   // MCP clients, by transport
-	Inflight  func() int              // bytes of messages that clients are sending
-	Refusals  func() int              // refused operations on the mount so far
+	Inflight  func() int              // bytes of messages being received
+	Refusals  func() int              // operations that the mount has refused
 	Log       *slog.Logger
 }
 
@@ -204,10 +201,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// otherProblem is the label for problems with single documents of a server, whose names must not be in a metric.
+// otherProblem is the label for problems with single documents of a server, whose names must not occur in a metric.
 const otherProblem = "document"
 
-// countProblems counts problems by subject, with 0 for subjects without one.
 func countProblems(list []model.Problem) map[string]float64 {
 	n := map[string]float64{otherProblem: 0}
 	for _, about := range []string{model.AboutStore, model.AboutFiles, model.AboutCheckpoint, model.AboutDamage, model.AboutConnection, model.AboutReports, model.AboutAttachments} {

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// readyEnv is set for a daemon: the file descriptor of the pipe to its parent.
+// readyEnv is set for a daemon. It holds the file descriptor of the pipe to its parent.
 const readyEnv = "RELAYFS_READY_FD"
 
-// readyTimeout bounds the start of a daemon. Listing a large vault on a slow disk takes long.
+// readyTimeout limits the start of a daemon. Listing a large vault on a slow disk takes long.
 const readyTimeout = 2 * time.Minute
 
-// Start runs this command line again as a daemon, without --daemon, and returns when that is ready or has failed.
+// Start runs this command line again as a daemon, without --daemon, and returns when the daemon is ready or has failed.
 func Start(ctx context.Context, stderr io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -71,7 +71,6 @@ func awaitReady(ctx context.Context, stderr io.Writer, cmd *exec.Cmd, r *os.File
 	return &ChildError{cmd.ProcessState.ExitCode()}
 }
 
-// ChildError is the exit code of a daemon that has printed its own error.
 type ChildError struct{ Code int }
 
 func (e *ChildError) Error() string { return "relayfs ended in the background" }
@@ -79,11 +78,10 @@ func (e *ChildError) Error() string { return "relayfs ended in the background" }
 // Mounted begins the line with which a process reports that it is ready.
 const Mounted = "mounted "
 
-// InBackground reports whether Start made this process.
 func InBackground() bool { return os.Getenv(readyEnv) != "" }
 
-// Ready prints line, which begins with Mounted, and notifies systemd. A daemon then detaches from its terminal and logs to
-// the file logFile, which open opens.
+// Ready prints line, which begins with Mounted, and notifies systemd. A daemon then detaches from its terminal and logs
+// to logFile, which open opens.
 func Ready(stderr io.Writer, line, logFile string, open func() (*os.File, error)) {
 	notifyReady()
 	if !InBackground() {
@@ -95,7 +93,7 @@ func Ready(stderr io.Writer, line, logFile string, open func() (*os.File, error)
 	redirect(open, 2)
 }
 
-// redirect makes the descriptors fds duplicates of a file. If the file cannot be opened, they stay as they are.
+// redirect makes the descriptors fds duplicates of a file. If the file cannot be opened, it does not change them.
 func redirect(open func() (*os.File, error), fds ...int) {
 	f, err := open()
 	if err != nil {
@@ -107,13 +105,13 @@ func redirect(open func() (*os.File, error), fds ...int) {
 	}
 }
 
-// notifyReady reports the start of a unit of Type=notify to systemd: the protocol of sd_notify(3).
+// notifyReady reports the start of a unit of Type=notify to systemd by the protocol of sd_notify(3).
 func notifyReady() {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {
 		return
 	}
-	// Go and systemd both read a name that begins with @ as one in the abstract namespace.
+	// Both Go and systemd interpret a name that begins with @ as a name in the abstract namespace.
 	conn, err := net.Dial("unixgram", name)
 	if err != nil {
 		return // systemd times out, and shows the log

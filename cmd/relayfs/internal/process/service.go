@@ -24,20 +24,19 @@ type Unit struct {
 	Log     string // log file, for launchd; set by Text
 }
 
-// Manager is systemd or launchd: it starts services at login.
 type Manager struct {
 	file    string // path of the service file
 	unit    string // name of the template
 	log     string
 	control string // program that controls the manager
-	// Arguments of control. removed follows the removal of the file.
+	// Arguments of control. removed runs after the removal of the file.
 	start         [][]string
 	stop, removed []string
 	status        []string
 	journal       string // command that shows the service's log
 }
 
-// Systemd takes the user's configuration folder.
+// Systemd returns the Manager for systemd. configDir is the user's configuration folder.
 func Systemd(configDir string) *Manager {
 	const unit = "relayfs.service"
 	reload := []string{"--user", "daemon-reload"}
@@ -82,10 +81,9 @@ func (m *Manager) Text(u Unit) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// madeByRelayfs is in each file that Install writes.
 const madeByRelayfs = "Made by relayfs"
 
-// installed reports whether the service file exists. A file that Install did not write is an error.
+// installed reports whether the service file exists. It returns an error for a file that Install did not write.
 func (m *Manager) installed() (bool, error) {
 	text, err := os.ReadFile(m.file)
 	switch {
@@ -154,8 +152,8 @@ func (m *Manager) Status(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// run runs the manager's program, if there are arguments, and prints the command line on w. Without the program, such as in
-// a container, it only prints the command line to run later.
+// run runs the manager's program, if there are arguments, and prints the command line on w. If the program is missing,
+// such as in a container, run only prints the command line to run later.
 func (m *Manager) run(ctx context.Context, w io.Writer, args []string) error {
 	if len(args) == 0 {
 		return nil

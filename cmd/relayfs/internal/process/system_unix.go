@@ -11,12 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DetachedAttr returns the attributes of a process that outlives the terminal.
+// DetachedAttr returns the attributes of a process that survives its terminal.
 func DetachedAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func Duplicate(from, to int) { _ = unix.Dup2(from, to) }
 
-// CheckAccess returns an error unless a directory can be read and written.
 func CheckAccess(dir string) error {
 	if err := unix.Access(dir+"/.", unix.R_OK|unix.X_OK); err != nil {
 		return err
@@ -39,8 +38,8 @@ func MaxFiles() uint64 {
 	return limit.Cur
 }
 
-// Ended reports whether a process has ended. A zombie has ended once its other threads have: until then its files are open
-// and its locks held.
+// Ended reports whether a process has ended. A zombie counts as ended only when its other threads have ended: until then
+// its files are open and its locks held.
 func Ended(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true

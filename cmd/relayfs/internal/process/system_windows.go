@@ -28,7 +28,7 @@ func FreeSpace(dir string) (free uint64, err error) {
 	return free, err
 }
 
-// MaxFiles returns the limit of open files of this process; Windows has none that matters.
+// MaxFiles returns a large number: Windows has no relevant limit.
 func MaxFiles() uint64 { return 1 << 20 }
 
 func Ended(pid int) bool {

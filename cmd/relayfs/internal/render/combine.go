@@ -5,12 +5,13 @@ import (
 	"strconv"
 )
 
-// treeDiff merges the trees of a note before and after its changes. A node of both trees occurs once, a node of one tree is
-// marked as Old or New. Without the New nodes the result is the tree before, without the Old nodes the tree after.
+// treeDiff merges the trees of a note before and after its changes. A node of both trees occurs once; a node of only one
+// tree is marked as Old or New. Without the New nodes the result is the tree before, without the Old nodes the tree
+// after.
 type treeDiff struct{ of *merged }
 
-// A prose element that keeps less than 1/minKeptShare of its text is drawn twice, before and after. One of at most
-// smallBytes is always drawn once.
+// A prose element that keeps less than 1/minKeptShare of its text is drawn twice, before and after. An element of at
+// most smallBytes is always drawn once.
 const (
 	minKeptShare = 5
 	smallBytes   = 100
@@ -42,8 +43,8 @@ func (c *treeDiff) mergeMatched(o, n *Node) *Node {
 	return &e
 }
 
-// mergeGap merges the nodes between matched nodes. It matches small ones if one suggestion replaces one by the other, and
-// cells if both sides have the same number.
+// mergeGap merges the nodes between matched nodes. It matches small nodes if one suggestion replaces one with the other,
+// and cells if both sides have the same number of them.
 func (c *treeDiff) mergeGap(out, old, new []*Node) []*Node {
 	for len(old) > 0 && len(new) > 0 {
 		o, n := old[0], new[0]
@@ -83,7 +84,7 @@ func (c *treeDiff) markOneSided(n *Node, kind Kind) *Node {
 
 func (c *treeDiff) idAt(off int) string { return c.of.runs[c.of.runAt(off)].id }
 
-// sameElement reports whether two nodes are equal elements, except for their content, the number of a list item and the
+// sameElement reports whether two nodes are equal elements, ignoring their content, the number of a list item and the
 // alignment of a cell.
 func sameElement(o, n *Node) bool {
 	return o.Tag == n.Tag && o.Tag != "" && (o.Attr == n.Attr || o.Tag == "li" || isCell(o.Tag))
@@ -99,9 +100,9 @@ func isProse(tag string) bool {
 	return tag == "p" || tag == "li" || len(tag) == 2 && tag[0] == 'h' && tag != "hr"
 }
 
-// matchNodes returns for each old node the index of the matching new node, -1 for none. The indices need not increase.
+// matchNodes returns for each old node the index of the matching new node, or -1. The indices need not increase.
 func matchNodes(old, new []*Node) []int {
-	holder := make(map[int]int)    // offset of an unchanged word -> 1 + index of the new node that has it
+	holder := make(map[int]int)    // offset of an unchanged word -> 1 + index of its new node
 	hollow := make(map[string]int) // the same for elements without content, by tag and offset
 	for j, n := range new {
 		n.each(func(t *Node) {

@@ -10,14 +10,15 @@ import (
 )
 
 // linkNode is an inline element of Obsidian that CommonMark lacks: a wikilink, an embed, a formula, a highlight or a
-// reference to a footnote.
+// footnote reference.
 type linkNode struct {
 	ast.BaseInline
 	tag, target string
 	shown       text.Segment
 }
 
-// maxInline bounds the search for the end of one, in bytes: a line may be as long as the note and have only beginnings.
+// maxInline limits the search for the end of an element, in bytes: a line may be as long as the note and contain only
+// beginnings.
 const maxInline = 2000
 
 var kindLink = ast.NewNodeKind("ObsidianInline")

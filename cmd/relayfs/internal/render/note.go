@@ -13,10 +13,10 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// maxParsed bounds the size of a note that is drawn as a document. A larger one is drawn as source.
+// maxParsed is the maximum size of a note that is drawn as a document. A larger note is drawn as source.
 const maxParsed = 1 << 20
 
-// maxWork bounds the work that tooManyMarks estimates, to some seconds.
+// maxWork limits the work that tooManyMarks estimates, to a few seconds.
 const maxWork = 100_000_000
 
 type Source struct {
@@ -77,7 +77,6 @@ func NoteOf(s Source) Note {
 	return n
 }
 
-// tooComplex reports whether parsing a view would take too long.
 func tooComplex(v *view) bool {
 	return tooManyMarks(v.text) || outline.Of(string(v.text)).TooDeep != nil
 }
@@ -120,7 +119,8 @@ type drawing struct {
 	out    []Block
 }
 
-// blocks adds a block for each node and each item of a list. Adjacent nodes with the same suggestion are one block.
+// blocks adds a block for each node and each item of a list. It joins adjacent nodes with the same suggestion into one
+// block.
 func (d *drawing) blocks(nodes []*Node) {
 	last := make(map[string]bool) // the suggestions of the last block
 	add := func(n *Node) {
@@ -149,7 +149,7 @@ func (d *drawing) blocks(nodes []*Node) {
 	}
 }
 
-// source adds a block for each line of the merged text. Lines with the same suggestion are one block.
+// source adds a block for each line of the merged text. It joins lines with the same suggestion into one block.
 func (d *drawing) source() {
 	line := &Node{Tag: "pre", Attr: "source"}
 	flush := func(next int) {
@@ -181,7 +181,7 @@ func (r *run) node(part string, at int) *Node {
 	return n
 }
 
-// groupSuggestions sets the groups of each block, and returns the suggestions in them.
+// groupSuggestions sets the groups of each block and returns their suggestions.
 func (d *drawing) groupSuggestions() (shown map[string]bool) {
 	shown = make(map[string]bool)
 	for i := range d.out {
@@ -198,7 +198,7 @@ func (d *drawing) groupSuggestions() (shown map[string]bool) {
 	return shown
 }
 
-// addToBlock adds a suggestion to the last group of a block if it is close enough, else to a new group.
+// addToBlock adds a suggestion to the last group of a block if it is close enough, otherwise to a new group.
 func (d *drawing) addToBlock(b *Block, id string) {
 	if n := len(b.Groups); n > 0 {
 		group := b.Groups[n-1]
@@ -220,7 +220,6 @@ func (d *drawing) unchangedBetween(a, b string) int {
 	return sum
 }
 
-// addHidden adds the suggestions that no node shows, as source.
 func (d *drawing) addHidden(shown map[string]bool) {
 	var hidden []string
 	for id := range d.Places {
@@ -243,7 +242,7 @@ func (d *drawing) addHidden(shown map[string]bool) {
 	}
 }
 
-// lines returns the source of runs, to the start of the first line and the end of the last.
+// lines returns the source of runs, extended to whole lines.
 func (d *drawing) lines(e edges) []*Node {
 	var out []*Node
 	for i := e.first - 1; i >= 0; i-- {
@@ -269,7 +268,6 @@ func (d *drawing) lines(e edges) []*Node {
 	return append(slices.DeleteFunc(out, func(n *Node) bool { return n.Text == "" }), &Node{Text: "\n"})
 }
 
-// blockAt returns the block at an offset of the merged text, or the one before it.
 func (d *drawing) blockAt(off int) *Block {
 	if len(d.out) == 0 {
 		d.out = append(d.out, Block{})
@@ -287,7 +285,7 @@ func (n *Node) each(f func(*Node)) {
 
 func joinWords(list []*Node) []*Node {
 	var out []*Node
-	var words []string // of the last node of out, if it is a text
+	var words []string // of the last node of out if that is a text
 	finish := func() {
 		if len(words) > 0 {
 			out[len(out)-1].Text = strings.Join(words, "")
@@ -310,8 +308,8 @@ func joinWords(list []*Node) []*Node {
 	return out
 }
 
-// tooManyMarks reports whether goldmark would take seconds: its work grows with the square of the brackets, stars, tildes
-// and underscores in a paragraph.
+// tooManyMarks reports whether goldmark would take seconds: its work is quadratic in the brackets, stars, tildes and
+// underscores of a paragraph.
 func tooManyMarks(text []byte) bool {
 	work := 0
 	for paragraph := range bytes.SplitSeq(text, []byte("\n\n")) {

@@ -27,14 +27,14 @@ type Node struct {
 	Children []*Node `json:"c,omitempty"`
 
 	at, end   int  // offsets in the merged text
-	unchanged bool // the text is in both views
+	unchanged bool // the text occurs in both views
 }
 
 func (v *view) tree(body int) []*Node {
 	b := builder{view: v, base: body, src: v.text[body:]}
 	var ours []util.PrioritizedValue
 	for i, x := range inlines {
-		ours = append(ours, util.Prioritized(x, 140+i)) // goldmark's own links come later, code before
+		ours = append(ours, util.Prioritized(x, 140+i)) // goldmark's own links come later, code earlier
 	}
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
 		goldmark.WithParserOptions(parser.WithInlineParsers(ours...), parser.WithBlockParsers(util.Prioritized(newMathParser(b.src), 650))))
@@ -61,7 +61,7 @@ func (b *builder) children(n ast.Node) []*Node {
 	return out
 }
 
-// element returns an element with children. Without children its offset is that of n.
+// element returns an element with children. If there are none, its offset is that of n.
 func (b *builder) element(n ast.Node, tag, attr string, children []*Node) []*Node {
 	e := &Node{Tag: tag, Attr: attr, Children: children}
 	if len(children) > 0 {
@@ -161,7 +161,6 @@ func (b *builder) cells(row ast.Node, tag string) []*Node {
 	return out
 }
 
-// literal returns a text that is drawn otherwise than it is in the view.
 func (b *builder) literal(n ast.Node, s string) []*Node {
 	at := b.placeOfNode(n)
 	r := &b.of.runs[b.of.runAt(at)]
@@ -186,8 +185,8 @@ func (b *builder) lines(list *text.Segments) []*Node {
 	return out
 }
 
-// words splits the view from start to end into words and blanks, each in one run, so that two views can be compared. It
-// resolves escapes unless raw is set.
+// words splits the view from start to end into words and blanks, each within one run, so that two views can be compared.
+// It resolves escapes unless raw is set.
 func (b *builder) words(start, end int, raw bool) []*Node {
 	var out []*Node
 	end = min(end, len(b.src))

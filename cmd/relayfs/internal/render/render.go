@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// Painter draws pieces in colour, or without colour as CriticMarkup.
 type Painter struct{ colour bool }
 
 func NewPainter(w io.Writer) Painter { return Painter{cli.Colour(w)} }
@@ -71,7 +70,6 @@ func (p Painter) heading(s *reviewqueue.Suggestion) string {
 	return line
 }
 
-// Drawn returns the heading of a suggestion and the pieces below it.
 func (p Painter) Drawn(s *reviewqueue.Suggestion, list []reviewqueue.Piece) string {
 	var b strings.Builder
 	b.WriteString(p.heading(s) + "\n")
@@ -103,7 +101,7 @@ func (p Painter) details(s *reviewqueue.Suggestion) string {
 	return b.String()
 }
 
-// Diffs prints suggestions in their context, each group in one.
+// Diffs prints suggestions in context, each group in a common context.
 func Diffs(w io.Writer, list []reviewqueue.Suggestion) {
 	p := NewPainter(w)
 	for i, group := range groups(list) {
@@ -133,7 +131,7 @@ func (p Painter) diffs(group []reviewqueue.Suggestion) string {
 	return b.String()
 }
 
-// List prints one line per suggestion. In a group only the first line has the place and the author.
+// List prints one line per suggestion. Only the first line of a group has the place and the author.
 func List(w io.Writer, list []reviewqueue.Suggestion) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, group := range groups(list) {

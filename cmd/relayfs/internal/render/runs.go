@@ -14,12 +14,11 @@ const (
 	New Kind = "new" // adds it
 )
 
-// run is a part of the merged text with one kind and one suggestion.
 type run struct {
 	at   int // offset in the merged text
 	text string
 	kind Kind
-	id   string // suggestion, also of unchanged text inside its marks
+	id   string // suggestion, also for unchanged text inside its marks
 }
 
 func (r *run) end() int { return r.at + len(r.text) }
@@ -68,7 +67,6 @@ func (m *merged) nearest(off int) string {
 	return m.runs[before].id
 }
 
-// edges are the indices of the first and the last run of a suggestion.
 type edges struct{ first, last int }
 
 func (m *merged) edges() map[string]edges {
@@ -88,8 +86,8 @@ func (m *merged) edges() map[string]edges {
 	return byID
 }
 
-// merge reads a raw text whose suggestions have their marks at the places. Words that occur in both the old and the new text
-// of a replacement are unchanged. pieces maps offsets in raw to offsets in the merged text.
+// merge reads a raw text whose suggestions have their marks at places. Words that occur in both the old and the new text
+// of a replacement count as unchanged. pieces maps offsets in raw to offsets in the merged text.
 func merge(raw string, known diffwrap.Known, places map[string][]diffwrap.Span) (m *merged, pieces []place) {
 	marks, text, _ := known.Layout(raw)
 	ids := byStart(places)
@@ -110,7 +108,7 @@ func merge(raw string, known diffwrap.Known, places map[string][]diffwrap.Span) 
 		var of string
 		if t.Mark >= 0 {
 			if marks[t.Mark].Comment {
-				continue // a comment is not text of the note
+				continue // a comment is not part of the note's text
 			}
 			of = ids.at(marks[t.Mark].Start)
 		}
@@ -131,7 +129,6 @@ func merge(raw string, known diffwrap.Known, places map[string][]diffwrap.Span) 
 	return m, pieces
 }
 
-// place maps an offset in the raw text to one in the merged text.
 type place struct{ raw, merged int }
 
 func placeOf(pieces []place, raw int) int {
@@ -179,7 +176,6 @@ type view struct {
 	segs []segment
 }
 
-// segment is a run in a view, from the offset off on.
 type segment struct{ off, run int }
 
 func (m *merged) without(kind Kind) *view {

@@ -7,7 +7,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// SourceOf returns the Source of a note. Its Comments are the threads with these indices, which belong to no suggestion.
+// SourceOf returns the Source of a note. Its Comments are the threads with the returned indices, which belong to no
+// suggestion.
 func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
 	type writer struct{ author, session string }
 	writers := make(map[string]writer, len(n.Suggestions))
@@ -28,8 +29,8 @@ func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
 	return s, threads
 }
 
-// AddGroups sets the Group of the suggestions in a list that the page would decide together: the ID of the first. If the
-// list is detailed, the first also gets the Pieces of the whole group.
+// AddGroups sets Group for the suggestions that the page would decide together: the ID of the first. If the list is
+// detailed, the first also gets the Pieces of the whole group.
 func AddGroups(ctx context.Context, q interface {
 	Note(ctx context.Context, path string) (reviewqueue.Note, error)
 }, list []reviewqueue.Suggestion, detailed bool) error {
@@ -49,7 +50,7 @@ func AddGroups(ctx context.Context, q interface {
 			continue
 		}
 		n, err := q.Note(ctx, path)
-		if err == nil { // else the note was deleted since, and gets no groups
+		if err == nil { // otherwise the note was deleted in the meantime and gets no groups
 			groupNote(&n, listed, detailed)
 		}
 	}

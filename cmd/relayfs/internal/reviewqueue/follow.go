@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	minChangeGap = 100 * time.Millisecond // joins a burst of changes
+	minChangeGap = 100 * time.Millisecond // joins changes in quick succession
 	heartbeat    = 15 * time.Second       // maximum silence
 )
 
-// Follow calls notify with the changes since the state seen (0 for a new client), and then with each later change, until ctx
-// ends or notify returns an error. A change without paths is a heartbeat. A slow client gets several changes as one.
+// Follow calls notify with the changes since the state seen (0 for a new client), and then with each later change, until
+// ctx ends or notify returns an error. A change without paths is a heartbeat. A slow client gets several changes as one.
 func (q *Queue) Follow(ctx context.Context, seen uint64, notify func(Change) error) error {
 	for {
 		c := q.since(seen)

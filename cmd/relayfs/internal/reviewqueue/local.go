@@ -24,7 +24,7 @@ type Queue struct {
 	// Guarded returns folders in which decisions need Force, and the reason. It may be nil.
 	Guarded func() (folders []model.Path, why string)
 
-	deciding sync.Mutex // held from the check of what was shown until the decision is made
+	deciding sync.Mutex // held from the check of the shown suggestions until the decision is made
 }
 
 func New(ws *bridge.Workspace) *Queue { return &Queue{ws: ws} }
@@ -36,7 +36,6 @@ func (q *Queue) allPending(ctx context.Context) (list []model.Suggestion, propos
 	return list, proposals, err
 }
 
-// List returns the pending suggestions, with their context if detailed is set.
 func (q *Queue) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	list, proposals, err := q.allPending(ctx)
 	if err != nil {
@@ -78,7 +77,7 @@ func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
 			continue
 		}
 		brief := newSuggestion(s)
-		if s.Proposal == "" { // else the page shows it with the rename
+		if s.Proposal == "" { // otherwise the page shows it with the rename
 			brief.Line, brief.Old, brief.New, brief.Answers = 1, "", "", nil
 		}
 		out.Suggestions = append(out.Suggestions, brief)
@@ -117,8 +116,8 @@ func newSuggestions(list []model.Suggestion) []Suggestion {
 	return out
 }
 
-// withContext returns the suggestions of one note with their context. It reads both from the note, because the offsets in
-// list may be of an older text. If the note cannot be opened, it converts the list without context.
+// withContext returns the suggestions of one note with their context. It reads both from the note, because the offsets
+// in list may belong to an older text. If the note cannot be opened, it converts the list without context.
 func (q *Queue) withContext(ctx context.Context, list []model.Suggestion) []Suggestion {
 	v, now, _, err := q.ws.OpenMarked(ctx, list[0].Path)
 	if err != nil {
@@ -143,7 +142,7 @@ func (q *Queue) addSessionNotes(list []Suggestion) {
 
 func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if v := r.Verdict; v != model.Accepted && v != model.Rejected && v != model.Changed {
-		return Outcome{}, cli.Usagef("the verdict %q is none of %q", v, []model.Verdict{model.Accepted, model.Rejected, model.Changed})
+		return Outcome{}, cli.Usagef("the verdict %q is not one of %q", v, []model.Verdict{model.Accepted, model.Rejected, model.Changed})
 	}
 	if r.Reason = OneLineReason(r.Reason); len(r.Reason) > MaxReason {
 		return Outcome{}, cli.Usagef("the reason is longer than %d bytes", MaxReason)
@@ -179,7 +178,6 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	return q.outcome(out, r.Verdict), err
 }
 
-// checkShown returns a Conflict if a suggestion has changed since it was shown.
 func (q *Queue) checkShown(ctx context.Context, r DecideRequest) error {
 	if r.Shown == nil {
 		return nil
@@ -284,7 +282,6 @@ const (
 	maxContext   = 2000 // bytes on each side: a paragraph on one line may be as long as the note
 )
 
-// noteContext is a note's accepted view, and the mapping from it to the raw text.
 type noteContext struct {
 	view     string
 	segments []diffwrap.Segment
@@ -295,8 +292,8 @@ func contextOf(v *model.Version) noteContext {
 	return noteContext{known.Accepted(text), known.Segments(text, diffwrap.AcceptedView)}
 }
 
-// around returns the accepted view before start and after end, which are offsets in the raw text: the rest of their lines
-// and contextLines more, at most maxContext bytes.
+// around returns the accepted view before start and after end, which are offsets in the raw text: the rest of their
+// lines and contextLines more, at most maxContext bytes each.
 func (c noteContext) around(start, end int) (before, after string) {
 	if before = lastLines(c.view[:c.viewOff(start)]); len(before) > maxContext {
 		before = "… " + strings.ToValidUTF8(before[len(before)-maxContext:], "")
@@ -317,7 +314,6 @@ func (c noteContext) viewOff(off int) int {
 	return c.segments[i].ViewOff + max(0, off-c.segments[i].RawOff)
 }
 
-// cutComments removes the suggestion's own n comments from the beginning of after.
 func cutComments(after string, n int) string {
 	for range n {
 		body, ok := strings.CutPrefix(after, "{>>")
@@ -330,7 +326,7 @@ func cutComments(after string, n int) string {
 	return after
 }
 
-// lastLines returns the last, unfinished line of s and contextLines before it.
+// lastLines returns the last, unfinished line of s with the contextLines before it.
 func lastLines(s string) string {
 	at := len(s)
 	for range contextLines + 1 {

@@ -16,14 +16,13 @@ import (
 type Note struct {
 	Path        string       `json:"path"`
 	Text        string       `json:"text"`               // raw text
-	Known       []int        `json:"known,omitempty"`    // offsets of marks that relayfs has recorded: they count in every context
-	Revision    string       `json:"revision"`           // of Text
+	Known       []int        `json:"known,omitempty"`    // offsets of marks that relayfs has recorded: they count in any context
+	Revision    string       `json:"revision"`           // revision of Text
 	Obsidian    string       `json:"obsidian,omitempty"` // obsidian:// URL
 	Suggestions []Suggestion `json:"suggestions"`
 	Threads     []Thread     `json:"threads"`
 }
 
-// Place is the range of a mark, in bytes of a note's raw text.
 type Place struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
@@ -51,7 +50,6 @@ func (q *Queue) Note(ctx context.Context, path string) (Note, error) {
 	return n, nil
 }
 
-// deletedNote returns a note whose deletion is pending, without marks.
 func (q *Queue) deletedNote(ctx context.Context, p model.Path) (Note, error) {
 	v, err := q.ws.OpenPendingDelete(ctx, p)
 	if err != nil {
@@ -60,7 +58,6 @@ func (q *Queue) deletedNote(ctx context.Context, p model.Path) (Note, error) {
 	return q.newNote(p, v.Known().Original(v.Canonical()), nil, nil), nil
 }
 
-// obsidianURL returns the obsidian:// URL of a note, "" if the vault's name is unknown.
 func (q *Queue) obsidianURL(p model.Path) string {
 	inSource, err := q.ws.SourcePath(p)
 	if err != nil {
@@ -86,7 +83,6 @@ func (q *Queue) newNote(p model.Path, text string, list []model.Suggestion, thre
 	return n
 }
 
-// InPieces returns the pieces of the note before a suggestion, and the rest.
 func (n *Note) InPieces(id string) (before, rest []Piece) {
 	at := len(n.Text)
 	if from, _, ok := n.bounds(id); ok {
@@ -95,7 +91,6 @@ func (n *Note) InPieces(id string) (before, rest []Piece) {
 	return n.pieces(0, at), n.pieces(at, len(n.Text))
 }
 
-// Between returns the pieces from one suggestion to another, with the context of both.
 func (n *Note) Between(first, last *Suggestion) []Piece {
 	from, _, ok := n.bounds(first.ID)
 	_, to, has := n.bounds(last.ID)
@@ -115,7 +110,7 @@ func (n *Note) bounds(id string) (from, to int, ok bool) {
 	return places[0].Start, places[len(places)-1].End, true
 }
 
-// pieces splits a range of the text. The range may not begin or end inside a mark.
+// pieces splits a range of the text. The range must not begin or end inside a mark.
 func (n *Note) pieces(from, to int) (list []Piece) {
 	_, texts, syntax := diffwrap.KnownAt(n.Known).Layout(n.Text)
 	add := func(kind PieceKind, at diffwrap.Span) {

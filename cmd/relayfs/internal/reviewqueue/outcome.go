@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Err returns an error that lists the notes and suggestions that failed, nil for none.
+// Err returns an error that lists the failed notes and missing suggestions, or nil.
 func (o *Outcome) Err() error {
 	var errs []error
 	for _, p := range slices.Sorted(maps.Keys(o.Failed)) {
@@ -25,7 +25,7 @@ func (o *Outcome) Err() error {
 	return errors.Join(errs...)
 }
 
-// WithContext copies the context of listed suggestions to decided ones, and returns these.
+// WithContext copies the context of listed suggestions to decided ones, and returns the latter.
 func WithContext(decided, listed []Suggestion) []Suggestion {
 	byID := make(map[string]*Suggestion, len(listed))
 	for i := range listed {
@@ -63,7 +63,7 @@ type Outcome struct {
 	Missing     []string          `json:"missing"`         // IDs that are not pending any more
 	Failed      map[string]string `json:"failed"`          // reasons by path; these notes did not change
 	Unrestored  []model.Away      `json:"away,omitempty"`  // text that an undo could not restore
-	Older       string            `json:"older,omitempty"` // batch to undo next, if nothing of this one could be undone
+	Older       string            `json:"older,omitempty"` // batch to undo next if nothing in this one could be undone
 	Now         uint64            `json:"now,omitempty"`   // state of the workspace afterwards: see Change
 }
 
@@ -112,7 +112,6 @@ type LogEntry struct {
 	Approval    *model.Approval          `json:"approval,omitempty"`
 }
 
-// Undoable reports whether a part of the entry can be undone.
 func (x *LogEntry) Undoable() bool {
 	return !x.Undone && x.Action != string(model.Undone) && x.SessionNote == nil && x.Approval == nil
 }
@@ -138,7 +137,7 @@ type LogItem struct {
 	Undone bool `json:"undone,omitempty"` // undone since
 }
 
-// OutcomeFromLog finds the outcome of a decision whose answer was lost: its batch, "" for none, and the number of its
+// OutcomeFromLog finds the outcome of a decision whose response was lost: its batch, or "", and the number of its
 // suggestions that were decided.
 func (r *DecideRequest) OutcomeFromLog(log []LogEntry) (batch string, decided int) {
 	for _, x := range log {
@@ -155,7 +154,6 @@ func (r *DecideRequest) OutcomeFromLog(log []LogEntry) (batch string, decided in
 	return batch, decided
 }
 
-// AsSuggestion returns the item as a suggestion in the note at a path, with the text that was accepted.
 func (x *LogItem) AsSuggestion(path string) Suggestion {
 	return Suggestion{ID: x.ID, Path: path, Line: x.Line, Kind: x.Kind, Old: x.Old, New: x.Became()}
 }

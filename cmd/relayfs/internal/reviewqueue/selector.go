@@ -28,18 +28,18 @@ func Kinds() []string {
 
 func (s *Selector) Empty() bool { return *s == Selector{} }
 
-// Check refuses an unknown kind, and conditions together with IDs.
+// Check refuses an unknown kind, and conditions combined with IDs.
 func (s *Selector) Check(ids []string) error {
 	switch {
 	case s.Kind != "" && !slices.Contains(Kinds(), s.Kind):
-		return cli.Usagef("--kind %q is none of %s", s.Kind, strings.Join(Kinds(), ", "))
+		return cli.Usagef("--kind %q is not one of %s", s.Kind, strings.Join(Kinds(), ", "))
 	case !s.Empty() && len(ids) > 0:
 		return cli.Usagef("give IDs or conditions, not both")
 	}
 	return nil
 }
 
-// ReadGlob checks the pattern. A pattern that begins with an existing path or name is taken literally there; names returns
+// ReadGlob checks the pattern. If the pattern begins with an existing path or name, that part is literal; names returns
 // the existing paths.
 func (s *Selector) ReadGlob(names func() ([]string, error)) (err error) {
 	given := s.Glob
@@ -73,7 +73,7 @@ func (s *Selector) Matches(x *Suggestion) bool {
 }
 
 // WithIDs returns the elements of list whose IDs are in prefixes or begin with one of them, in the order of list. Each
-// prefix must name exactly one element. Without prefixes it returns list.
+// prefix must match exactly one element. Without prefixes it returns list.
 func WithIDs[T any](list []T, idOf func(*T) string, prefixes []string) ([]T, error) {
 	if len(prefixes) == 0 {
 		return list, nil

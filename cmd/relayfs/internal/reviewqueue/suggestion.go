@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// MaxGroupGap bounds the unchanged bytes between two suggestions of one group, which are decided together.
+// MaxGroupGap is the maximum number of unchanged bytes between two suggestions of a group, which are decided together.
 const MaxGroupGap = 30
 
 type Suggestion struct {
@@ -34,16 +34,16 @@ type Suggestion struct {
 	Comments    []string           `json:"comments"`
 	Proposal    string             `json:"proposal,omitempty"` // ID of the rename for which it rewrites a link
 	Dir         bool               `json:"dir,omitempty"`      // the proposal is about a folder
-	Stale       bool               `json:"stale,omitempty"`    // the note of the proposal has changed since
-	Taken       bool               `json:"taken,omitempty"`    // the new name of a rename is taken, or its folder is gone
-	// Revision is a hash of the content that the user decides on. If it has changed, so has the suggestion.
+	Stale       bool               `json:"stale,omitempty"`    // the note of the proposal has changed since then
+	Taken       bool               `json:"taken,omitempty"`    // the new name of a rename is taken, or its folder is missing
+	// Revision is a hash of the content that the user decides on. It changes whenever the suggestion does.
 	Revision string `json:"revision"`
 	// Before and After are the accepted view around the suggestion: the rest of its lines and contextLines more.
 	Before string  `json:"before,omitempty"`
 	After  string  `json:"after,omitempty"`
 	Pieces []Piece `json:"pieces,omitempty"` // the suggestion in its context
 	Places []Place `json:"places,omitempty"` // its marks in the note's raw text
-	Near   bool    `json:"near,omitempty"`   // at most MaxGroupGap behind the suggestion before it, or in parts
+	Near   bool    `json:"near,omitempty"`   // at most MaxGroupGap after the previous suggestion, or in parts
 	Group  string  `json:"group,omitempty"`  // ID of the first suggestion of its group
 	// Answers is the author's previous suggestion at this place, which was rejected.
 	Answers *Rejection `json:"answers,omitempty"`
@@ -69,7 +69,7 @@ func newSuggestion(s model.Suggestion) Suggestion {
 	return out.withRevision()
 }
 
-// Answer describes on one line the rejection that the suggestion answers, "" for none.
+// Answer describes on one line the rejection to which the suggestion responds, "" for none.
 func (s *Suggestion) Answer() string {
 	if s.Answers == nil {
 		return ""
@@ -114,10 +114,9 @@ func contentText(data []byte) string {
 	return fmt.Sprintf("%s%s, SHA-256 %x", binaryFile, cli.Plural(len(data), "byte"), sum[:8])
 }
 
-// IsProposal reports whether the suggestion is about a whole note, folder or file.
+// IsProposal reports whether the suggestion concerns a whole note, folder or file.
 func (s *Suggestion) IsProposal() bool { return s.Line == 0 }
 
-// Shorten puts text on one short line of a terminal.
 func Shorten(s string) string {
 	const limit = 60 // characters
 	s = cli.Printable(strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\t", " ").Replace(s))
@@ -127,7 +126,6 @@ func Shorten(s string) string {
 	return s
 }
 
-// Place returns path:line, or the path of a proposal.
 func (s *Suggestion) Place() string {
 	if s.IsProposal() {
 		return s.Path
@@ -202,8 +200,8 @@ type Piece struct {
 	Text string    `json:"text"`
 }
 
-// InPieces returns the suggestion in its context. Words that the old and the new text share are unchanged pieces. A proposal
-// is its description and, for a file, the change of its contents.
+// InPieces returns the suggestion in context. Words that the old and the new text share are unchanged pieces. A proposal
+// is its description and, for a file, the change of its content.
 func (s *Suggestion) InPieces() []Piece {
 	if s.IsProposal() && s.Kind != string(model.ProposedFile) {
 		return []Piece{{UnchangedPiece, s.proposed(s.New)}}

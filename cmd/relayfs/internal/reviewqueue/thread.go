@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Thread is the JSON of adjacent comments in a note.
 type Thread struct {
 	ID         string          `json:"id"`
 	Path       string          `json:"path"`
@@ -19,8 +18,8 @@ type Thread struct {
 	Start      int             `json:"start"`
 	End        int             `json:"end"`                  // bytes of the raw text, like Start
 	About      string          `json:"about"`                // the text before it
-	Suggestion string          `json:"suggestion,omitempty"` // ID, if it comments on one
-	Answered   bool            `json:"answered,omitempty"`   // the suggestion has changed since
+	Suggestion string          `json:"suggestion,omitempty"` // ID if it comments on a suggestion
+	Answered   bool            `json:"answered,omitempty"`   // the suggestion has changed since then
 	Comments   []ThreadComment `json:"remarks"`
 }
 
@@ -60,7 +59,7 @@ type CommentRequest struct {
 	Suggestion string `json:"suggestion,omitempty"` // ID
 	Quote      string `json:"quote,omitempty"`      // text that occurs once in the note
 	// Start and End limit the search for the quote, in bytes of the raw text. Without a quote the comment goes to End.
-	// Revision is the revision of the Note that the offsets belong to.
+	// Revision is the revision of the Note from which the offsets were read.
 	Start    int    `json:"start,omitempty"`
 	End      int    `json:"end,omitempty"`
 	Revision string `json:"revision,omitempty"`

@@ -1,5 +1,5 @@
-// Package secret stores tokens and keys in files that only their user may read. It refuses to read a file that others can
-// read. What a token is for is left to the caller.
+// Package secret stores tokens and keys in files that only their user can read. It refuses to read a file that others
+// can read.
 package secret
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Read reads a file. It is an error if others may read it, too.
+// Read reads a file. It returns an error if others can read the file.
 func Read(file string) (string, error) {
 	st, err := os.Stat(file)
 	if err != nil {
@@ -31,7 +31,7 @@ func Read(file string) (string, error) {
 
 func folderOf(file string) owner.Folder { return owner.Folder(filepath.Dir(file)) }
 
-// Create makes a file for its user alone, and its folder. The error wraps fs.ErrExist if the file exists.
+// Create creates a file that only its user can read, and its folder. The error wraps fs.ErrExist if the file exists.
 func Create(file, text string) error {
 	dir := folderOf(file)
 	if err := dir.Make(); err != nil {
@@ -40,7 +40,6 @@ func Create(file, text string) error {
 	return dir.Create(filepath.Base(file), []byte(text))
 }
 
-// CheckCreatable reports why Create could not make a missing file.
 func CheckCreatable(file string) error {
 	dir := filepath.Dir(file)
 	for {
@@ -60,7 +59,7 @@ func CheckCreatable(file string) error {
 // MinToken is the minimum length of a token, in characters.
 const MinToken = 16
 
-// EnsureToken is ReadToken, after it has made a missing file with a random token.
+// EnsureToken is ReadToken, after creating a missing file with a random token.
 func EnsureToken(file string) (string, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		if err := Create(file, rand.Text()+"\n"); err != nil && !errors.Is(err, fs.ErrExist) { // another process was first
@@ -78,7 +77,7 @@ func ReadToken(file string) (string, error) {
 	token := strings.TrimSpace(text)
 	if len(token) < MinToken || strings.ContainsAny(token, " \t\r\n") {
 		return "", cli.WithHint(fmt.Errorf("token file %q does not hold one word of at least %d characters", file, MinToken),
-			"remove the file, and relayfs makes a new one")
+			"remove the file, and relayfs will create a new one")
 	}
 	return token, nil
 }

@@ -34,18 +34,18 @@ type Control struct {
 	MCP       *mcpserver.Server
 	HTTP      *ports.HTTPServer                    // nil without a port
 	Metrics   *ports.MetricsServer                 // nil without a port
-	Refusals  api.Refusals                         // of the mount, if there is one
+	Refusals  api.Refusals                         // refusals of the mount, if there is one
 	clients   atomic.Int64                         // clients of MCP on stdio, in all processes
 	calls     sync.WaitGroup                       // requests of these clients under way
 	sessionOf atomic.Pointer[func(pid int) string] // see NameSessions
 
-	mayHandOver   func(handoverRequest) error // why this owner does not hand over; nil if it never does
+	mayHandOver   func(handoverRequest) error // returns why this owner does not hand over; nil if it never does
 	beginHandover func()                      // ends the work of Serve
 }
 
 // NewControl returns a Control. Close its MCP when done.
 func NewControl(s *Session, o mcpserver.Options) *Control {
-	s.dropEmptyState = false // serving stores data of its own, such as the semantic index
+	s.dropEmptyState = false // serving stores other data, such as the semantic index
 	return &Control{Session: s, options: o, MCP: mcpserver.New(s.Workspace, o)}
 }
 
@@ -61,7 +61,7 @@ func (c *Control) Announce(w io.Writer) {
 	}
 }
 
-// serve answers on the socket until ctx ends, and then finishes the requests under way.
+// serve serves on the socket until ctx ends, and then finishes the requests in progress.
 func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	handlers := &perFolderHandlers{c: c, handlers: make(map[string]http.Handler)}
 	defer handlers.close()
@@ -77,13 +77,10 @@ func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// peerPIDKey is the key of the process that makes a request, in the context of that.
 type peerPIDKey struct{}
 
-// NameSessions sets the function that returns a process's session on the mount.
 func (c *Control) NameSessions(of func(pid int) string) { c.sessionOf.Store(&of) }
 
-// session answers with the client's session on the mount, "" for none.
 func (c *Control) session(r *http.Request) (any, error) {
 	pid, _ := r.Context().Value(peerPIDKey{}).(int)
 	if name := c.sessionOf.Load(); pid != 0 && name != nil {
@@ -92,7 +89,6 @@ func (c *Control) session(r *http.Request) (any, error) {
 	return "", nil
 }
 
-// counted is h, and counts the clients of MCP on stdio and their requests.
 func (c *Control) counted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet { // each client keeps one stream open
@@ -106,10 +102,11 @@ func (c *Control) counted(h http.Handler) http.Handler {
 	})
 }
 
-// An MCP process on stdio owns the vaults for its client. When a mount or a server on a port starts, that process requests
-// the vaults: the MCP process answers the requests so far, releases the vaults and becomes a client of the new owner.
+// An MCP process on stdio owns the vaults for its client. When a mount or a server on a port starts, that process
+// requests the vaults. The MCP process then finishes its requests, releases the vaults and becomes a client of the new
+// owner.
 
-// handoverTimeout bounds the requests under way of a process that hands over.
+// handoverTimeout limits the requests in progress of a process that hands over.
 const handoverTimeout = 30 * time.Second
 
 type handoverRequest struct {
@@ -125,14 +122,14 @@ func (c *Control) handOver(_ context.Context, req handoverRequest) (struct{}, er
 		err = c.owner.HandOver()
 	}
 	if err == nil {
-		// The next owner answers the client from here on. The socket closes after the answer to this request.
+		// From now on the next owner serves the client. The socket closes after the response to this request.
 		c.beginHandover()
 	}
 	return struct{}{}, err
 }
 
-// OpenOrTakeOver is Open for a process that serves others. An owner that is only an MCP process on stdio is asked to hand
-// over.
+// OpenOrTakeOver is Open for a process that serves others. If the owner is only an MCP process on stdio, it asks the
+// owner to hand over.
 func OpenOrTakeOver(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
 	for start := time.Now(); ; {
 		s, err := Open(ctx, sources, o)
@@ -166,7 +163,6 @@ func askForVaults(ctx context.Context, info owner.Info, sources []source.Source)
 	return owner.NewClient(info).Post(ctx, handoverPath, req, new(struct{}))
 }
 
-// MCPCommand is the command of an owner that serves only MCP.
 const MCPCommand = "mcp"
 
 // perFolderHandlers has a handler for each set of sources that clients name (owner.SourceParam), for users and for agents. It answers from a workspace
@@ -220,7 +216,7 @@ func (h *perFolderHandlers) open(folders []string, agent bool) http.Handler {
 			return c.guarded(func(s source.Source) bool { return slices.Contains(folders, s.Name) })
 		},
 		Refusals: func(p model.Path) []model.Refusal {
-			// A name at the top of the mount that is no root concerns every client.
+			// A name at the top of the mount that is not a root concerns every client.
 			return slices.DeleteFunc(c.Refusals.Of(p), func(r model.Refusal) bool {
 				root, _ := r.Path.Split()
 				served := slices.ContainsFunc(c.sources, func(s source.Source) bool { return s.Name == root })

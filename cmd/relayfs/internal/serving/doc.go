@@ -1,12 +1,13 @@
-// Package serving opens sources, serves them to other processes, and finds the process that serves one (the owner). A
-// Session is an open workspace that this process owns. A Control serves it on the owner's socket and on ports. A Search
-// finds owners for commands. Stdio is `relayfs mcp` on stdin and stdout: it connects one MCP client to the owner, another
-// process or, if there is none, this one.
+// Package serving opens sources, serves them to other processes, and finds the process that serves a source (the owner).
+// A Session is an open workspace that this process owns. A Control serves it on the owner's socket and on ports. A
+// Search finds owners for commands. Stdio is `relayfs mcp` on stdin and stdout: it connects one MCP client to the owner,
+// another process or, if there is none, this one.
 //
-// A source has at most one owner. A client that names its sources can reach only these. An MCP process on stdio hands its
-// sources over to a mount or a server that starts later. Its client keeps the connection: the bridge connects to the next
-// owner and repeats the handshake and the subscriptions. A request that reached no owner, or whose answer was lost, gets an
-// error that says so. The locks and the socket are left to bridge/owner, the answers to packages api and mcpserver.
+// A source has at most one owner. A client that names its sources can reach only these. An MCP process on stdio hands
+// its sources over to a mount or a server that starts later. Its client keeps the connection: the bridge connects to the
+// next owner and repeats the handshake and the subscriptions. If a request reached no owner, or its response was lost,
+// the client gets an error that says so. Package bridge/owner has the locks and the socket; packages api and mcpserver
+// serve the requests.
 //
 // Locks: stdioBridge.connecting, and stdioBridge.mu under it; perFolderHandlers.mu; stdioBridge.writing.
 package serving

@@ -31,8 +31,8 @@ type Search struct {
 	Agent bool   // an agent has started this process
 }
 
-// Find returns a client of the owner of the sources in args or, if args is empty, of the only running owner. The client is
-// nil if there is no owner.
+// Find returns a client of the owner of the sources in args or, if args is empty, of the only running owner. The client
+// is nil if there is no owner.
 func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) {
 	c, _, _, err := s.search(args)
 	if c == nil || err != nil {
@@ -42,8 +42,8 @@ func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) 
 	return running(ctx, c)
 }
 
-// running returns c, or nil if its owner has ended. Only an answer proves that it has not: a child process that was just
-// started can hold the socket of a killed owner for a moment.
+// running returns c, or nil if its owner has ended. Only a response proves that the owner runs: a child process that was
+// just started can briefly hold the socket of a killed owner.
 func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 	err := c.Alive(ctx)
 	if _, gone := errors.AsType[*owner.EndedError](err); gone {
@@ -52,8 +52,8 @@ func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 	return c, err
 }
 
-// Follow is Find for a client that continues with the next owner when the current one ends. state is the state folder of the
-// first source.
+// Follow is Find for a client that continues with the next owner when the current one ends. state is the state folder of
+// the first source.
 func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, state owner.Folder, _ error) {
 	c, base, sources, err := s.search(args)
 	if c == nil || err != nil {
@@ -79,7 +79,7 @@ func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, sta
 	return c, owner.Folder(sources[0].State(base)), err
 }
 
-// search is Find without a check that the owner answers. It also returns the state folder and the sources in args.
+// search is Find without checking that the owner responds. It also returns the state folder and the sources in args.
 func (s Search) search(args []string) (c *owner.Client, base string, sources []source.Source, err error) {
 	if base, err = source.StateDir(s.State); err != nil {
 		return nil, "", nil, err
@@ -101,7 +101,6 @@ func (s Search) search(args []string) (c *owner.Client, base string, sources []s
 	return c, base, sources, nil
 }
 
-// waitMessage returns the progress line after d of waiting, "" at the end.
 func waitMessage(info owner.Info, d time.Duration) string {
 	if d == 0 {
 		return ""
@@ -109,7 +108,6 @@ func waitMessage(info owner.Info, d time.Duration) string {
 	return fmt.Sprintf("waiting for %v, %s so far (Ctrl-C to stop waiting)", info, d.Round(time.Second))
 }
 
-// ownerOf returns the common owner of all sources, nil if none of them has an owner.
 func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 	var first *owner.Info
 	for i, src := range sources {
@@ -162,8 +160,8 @@ func onlyOwner(base string) (*owner.Info, error) {
 	return nil, nil
 }
 
-// Owners returns the running owners, those of the current folder first. If State is not set, it returns all owners of this
-// user.
+// Owners returns the running owners, those of the current folder first. If State is not set, it returns all owners of
+// this user.
 func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 	base, err := source.StateDir(s.State)
 	if err != nil {
@@ -194,7 +192,6 @@ func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 	return owners, nil
 }
 
-// serves reports whether an absolute path is on the owner's mount or in one of its vaults.
 func serves(info owner.Info, path string) bool {
 	_, ok := pathIn(info, path)
 	return ok
@@ -226,8 +223,8 @@ func ServesFolder(info owner.Info, p model.Path) bool {
 	})
 }
 
-// At returns a client of the owner of the file or folder at path, and its path in the workspace. If no process serves path,
-// it returns the only running owner, if there is one, and takes path as a path in its workspace.
+// At returns a client of the owner of the file or folder at path, and its path in the workspace. If no process serves
+// path, it returns the only running owner, if there is one, and interprets path as a path in its workspace.
 func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -253,7 +250,7 @@ func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path,
 	return c, model.Path(strings.Trim(path, "/.")), err
 }
 
-// OwnerInError returns the owner in an owner.AlreadyServedError, nil if it does not answer.
+// OwnerInError returns the owner in an owner.AlreadyServedError, or nil if the owner does not respond.
 func OwnerInError(err error) *owner.Info {
 	if owned, ok := errors.AsType[*owner.AlreadyServedError](err); ok && owned.Owner != nil && owner.IsReachable(*owned.Owner) {
 		return owned.Owner
@@ -261,10 +258,9 @@ func OwnerInError(err error) *owner.Info {
 	return nil
 }
 
-// poll is the interval of checks for an owner that is starting.
 const poll = 20 * time.Millisecond
 
-// OwnerOfMount returns the owner with a mount at dir, nil if there is none.
+// OwnerOfMount returns the owner with a mount at dir, or nil.
 func OwnerOfMount(dir, state string) *owner.Info {
 	base, err := source.StateDir(state)
 	if err != nil {
@@ -277,7 +273,7 @@ func OwnerOfMount(dir, state string) *owner.Info {
 	return nil
 }
 
-// exitTimeout bounds the exit of an unmounted process, which serves open files for a few more seconds.
+// exitTimeout limits the exit of an unmounted process, which serves open files for a few more seconds.
 const exitTimeout = 15 * time.Second
 
 func AwaitEnd(ctx context.Context, info *owner.Info) error {

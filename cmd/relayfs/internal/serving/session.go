@@ -34,30 +34,28 @@ import (
 type Options struct {
 	Workspace      bridge.Options // without its folders
 	Base           string         // state folder of all sources
-	Presence       string         // author's name for other users of a server, "" for none
-	Version        string         // of this program
+	Presence       string         // author's name shown to other users of a server, "" for none
+	Version        string         // version of this program
 	NewFolder      bool           // create the folder if the server has none with its ID
-	Audience       string         // of tokens that relayfs makes, "" for the server's address
+	Audience       string         // audience of tokens made by relayfs; "" for the server's address
 	SyncBefore     bool           // fsync a note before it replaces the old file
 	History        time.Duration  // retention of histories; 0 is forever
 	DropEmptyState bool           // Close removes new state folders if nothing was stored
 }
 
-// Session is a workspace that this process owns.
 type Session struct {
 	Workspace      *bridge.Workspace
 	owner          *owner.Owner
 	sources        []source.Source
 	Base           string       // state folder of all sources
-	State          owner.Folder // of the first source
+	State          owner.Folder // state folder of the first source
 	version        string
 	closers        []func() error
 	dropEmptyState bool
-	stores         []backup.Folder // by source
+	stores         []backup.Folder // one per source
 	Log            *slog.Logger
 }
 
-// Open locks the sources, opens their stores and lists their notes.
 func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
 	s := &Session{
 		sources: sources, Base: o.Base, State: owner.Folder(sources[0].State(o.Base)), version: o.Version, Log: o.Workspace.Logger,
@@ -98,7 +96,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	return s, s.Workspace.Start(ctx)
 }
 
-// guarded returns the folders of some sources that Relay's plugin shares, and a warning about them.
+// guarded returns the folders of the included sources that Relay's plugin shares, and a warning about them.
 func (s *Session) guarded(included func(source.Source) bool) (folders []model.Path, why string) {
 	for _, src := range s.sources {
 		if included(src) {
@@ -154,7 +152,7 @@ func (s *Session) storesOf(folders []string) []backup.Folder {
 	return slices.DeleteFunc(slices.Clone(s.stores), func(f backup.Folder) bool { return !slices.Contains(folders, f.Name) })
 }
 
-// Close releases the sources. All acknowledged saves are on disk when it returns.
+// Close releases the sources. When it returns, all acknowledged saves are on disk.
 func (s *Session) Close() error {
 	var errs []error
 	drop := s.dropEmptyState && !slices.ContainsFunc(s.stores, func(f backup.Folder) bool { return f.Store != nil && f.Store.Used() })
@@ -214,7 +212,7 @@ func progressLine(name string) func(remote.Progress) {
 	}
 }
 
-// progressText estimates the remaining time from the notes that were fetched in the time in.
+// progressText estimates the remaining time from the number of notes fetched in the time in.
 func progressText(name string, p remote.Progress, fetched int, in time.Duration) string {
 	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
 	if fetched <= 0 || in <= 0 {
@@ -228,8 +226,8 @@ func progressText(name string, p remote.Progress, fetched int, in time.Duration)
 	return line
 }
 
-// Serve follows the sources and answers on the owner's socket and the ports while work runs. work ends with ctx, and if a
-// source or a port fails. Requests under way are answered before the workspace ends.
+// Serve follows the sources and serves the owner's socket and the ports while work runs. The context of work ends with
+// ctx, and if a source or a port fails. Requests in progress are answered before the workspace ends.
 func (c *Control) Serve(ctx context.Context, command string, work func(context.Context) error) error {
 	l, socket, err := owner.Listen()
 	if err != nil {
@@ -269,8 +267,8 @@ func (c *Control) metricSources() ports.MetricsSources {
 
 const announceRetry = time.Second
 
-// announce writes this process's Info where other processes look for it. If it cannot, such as on a full disk, it keeps
-// trying while the process serves.
+// announce publishes this process's Info for other processes. If it cannot, for example on a full disk, it retries as
+// long as the process serves.
 func (c *Control) announce(front *taskGroup) {
 	problems := model.NewProblems(c.Log, func(err error) string {
 		return fmt.Sprintf("other relayfs commands cannot find this process: %v; free space on that disk or fix the error, and relayfs tries again", err)
@@ -293,7 +291,7 @@ func (c *Control) announce(front *taskGroup) {
 	})
 }
 
-// taskGroup is a group of goroutines that stop ends, not the end of the context that it was made with.
+// taskGroup is a group of goroutines that only stop ends, and not the end of the context passed to newTaskGroup.
 type taskGroup struct {
 	ctx    context.Context
 	cancel context.CancelFunc

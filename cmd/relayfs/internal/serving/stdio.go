@@ -20,26 +20,27 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// takeoverDelay is the time without an owner after which 'relayfs mcp' serves the vaults itself. A restart takes less.
+// takeoverDelay is the time without an owner after which 'relayfs mcp' serves the vaults itself. A restart takes less
+// time.
 const takeoverDelay = 10 * time.Second
 
 var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 
 // Stdio connects a client on stdin and stdout to the owner of the sources. If there has been no owner for takeoverDelay,
-// this process becomes the owner; then other clients can use it, too, and it hands over to a process that asks.
+// this process becomes the owner. Other clients can then use it as well, and it hands over to a process that asks for
+// the vaults.
 type Stdio struct {
 	Sources  []source.Source
-	Options  Options                          // for serving the sources itself
+	Options  Options                          // options for serving the sources in this process
 	Open     func(*Session) (*Control, error) // returns the Control of a session
-	Author   string                           // of the client's changes, "" for the owner's default
-	ReadOnly bool                             // for this client
+	Author   string                           // author of the client's changes, "" for the owner's default
+	ReadOnly bool                             // the client may not change anything
 	Given    []string                         // flags that another owner would override
 	Log      *slog.Logger
 	running  sync.WaitGroup
 	bridge   *stdioBridge
 }
 
-// Serve serves the client until in ends.
 func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
@@ -62,12 +63,12 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return s.bridge.run(ctx, in)
 }
 
-// connect returns a client of the owner. After takeoverDelay without one, this process becomes the owner. During a handover
-// it waits for the new owner. missing is how long there has been no owner.
+// connect returns a client of the owner. After takeoverDelay without an owner, this process becomes the owner. During a
+// handover connect waits for the new owner. missing is the time without an owner so far.
 func (s *Stdio) connect(ctx context.Context, missing time.Duration) (*owner.Client, error) {
 	for start := time.Now(); ; {
 		last, err := owner.Read(s.Sources[0].State(s.Options.Base))
-		if err == nil && last.HandoverStarted.IsZero() && owner.IsReachable(*last) { // an owner that hands over may still answer
+		if err == nil && last.HandoverStarted.IsZero() && owner.IsReachable(*last) { // an owner that hands over may still respond
 			return s.clientOf(*last), nil
 		}
 		if missing+time.Since(start) >= takeoverDelay {
@@ -86,7 +87,7 @@ func (s *Stdio) connect(ctx context.Context, missing time.Duration) (*owner.Clie
 
 func (s *Stdio) clientOf(info owner.Info) *owner.Client { return NewClient(info, s.Sources) }
 
-// takeOver makes this process the owner, or returns a client of the process that is the owner by now.
+// takeOver makes this process the owner, or returns a client of a process that has become the owner in the meantime.
 func (s *Stdio) takeOver(ctx context.Context) (*owner.Client, error) {
 	sess, err := Open(ctx, s.Sources, s.Options)
 	if info := OwnerInError(err); info != nil {
@@ -117,7 +118,7 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 		err := c.Serve(ctx, MCPCommand, func(ctx context.Context) error {
 			close(begun)
 			select {
-			case <-ctx.Done(): // or a source failed
+			case <-ctx.Done(): // also if a source failed
 			case <-handed.Done():
 			}
 			return nil
@@ -135,8 +136,8 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 	}
 }
 
-// mayHandOver returns an error unless the next owner serves the same sources by the same names, and overrides no flag of
-// this client.
+// mayHandOver returns an error unless the next owner serves the same sources under the same names and overrides no flag
+// of this client.
 func (s *Stdio) mayHandOver(req handoverRequest) error {
 	if len(s.Given) > 0 {
 		return fmt.Errorf("it was started with %s, which the other process would override", strings.Join(s.Given, ", "))

@@ -22,12 +22,12 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// maxCalls bounds the requests under way. The bridge does not read further ones.
+// maxCalls is the maximum number of requests in progress. The bridge does not read further ones.
 const maxCalls = 32
 
-// stdioBridge passes the JSON-RPC messages of one MCP client on to a server, which may be replaced.
+// stdioBridge passes the JSON-RPC messages of one MCP client to a server, which may be replaced.
 type stdioBridge struct {
-	// connect finds a server; missing is how long there has been none.
+	// connect finds a server; missing is the time without a server so far.
 	connect func(ctx context.Context, missing time.Duration) (*owner.Client, error)
 	client  mcpserver.Client
 	log     *slog.Logger
@@ -39,7 +39,7 @@ type stdioBridge struct {
 
 	mu         sync.Mutex  // guards the fields below
 	current    *mcpSession // nil without a server
-	endedAt    time.Time   // of the last session
+	endedAt    time.Time   // end of the last session
 	handshake  [][]byte
 	subscribed map[string][]byte // requests by URI
 }
@@ -47,7 +47,7 @@ type stdioBridge struct {
 type mcpSession struct {
 	server *owner.Client
 	stream *http.Response
-	ended  chan struct{} // closed after the last message of the server
+	ended  chan struct{} // closed after the server's last message
 }
 
 type message struct {
@@ -60,8 +60,8 @@ type message struct {
 
 func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
 
-// run passes messages on until in ends, and then waits for the last answers. It reads the next message once the server has
-// done "initialize" or a notification, or has begun with another request.
+// run passes on messages until in ends, and then waits for the last responses. It reads the next message when the server
+// has completed "initialize" or a notification, or has started any other request.
 func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 	ctx, lost := context.WithCancelCause(ctx)
 	var calls, streams sync.WaitGroup
@@ -90,7 +90,7 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 			return nil
 		}
 		var m message
-		_ = json.Unmarshal(line, &m) // the server refuses what is not a message
+		_ = json.Unmarshal(line, &m) // the server refuses invalid messages
 		if !m.isRequest() || m.Method == "initialize" {
 			if err := b.forward(ctx, m, line, func() {}); err != nil {
 				return err
@@ -99,7 +99,7 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 		}
 		group := &calls
 		if m.Method == "subscriptions/listen" {
-			group = &streams // its answer is a stream for the time of the session
+			group = &streams // its response is a stream that lasts as long as the session
 		}
 		select {
 		case <-ctx.Done():
@@ -119,7 +119,7 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// clientLost returns the error of the client, nil if ctx ended for another reason.
+// clientLost returns the error of the client, or nil if ctx ended for another reason.
 func clientLost(ctx context.Context) error {
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
@@ -127,8 +127,8 @@ func clientLost(ctx context.Context) error {
 	return nil
 }
 
-// linesOf reads the lines of r that are not blank, in a goroutine because a read cannot be cancelled. It closes the channel
-// when r ends, or at the first line after the end of ctx. Then failed returns the error of r.
+// linesOf reads the lines of r that are not blank, in a goroutine because a read cannot be cancelled. It closes the
+// channel when r ends, or at the first line after the end of ctx. failed then returns the error of r.
 func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
 	out := make(chan []byte)
 	sc := bufio.NewScanner(r)
@@ -149,8 +149,8 @@ func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func
 	return out, sc.Err
 }
 
-// forward passes one message on and its answer back. It calls started when the server has begun with the message, or when
-// none is connected. It returns only errors of the client.
+// forward passes on one message and its response. It calls started when the server has started the message, or when no
+// server is connected. It returns only errors of the client.
 func (b *stdioBridge) forward(ctx context.Context, m message, line []byte, started func()) error {
 	answer, err := b.deliver(ctx, line, started)
 	switch {
@@ -159,7 +159,7 @@ func (b *stdioBridge) forward(ctx context.Context, m message, line []byte, start
 	case ctx.Err() != nil:
 		return nil
 	default:
-		b.log.Debug("message not answered", model.LogErr, err)
+		b.log.Debug("no response to a message", model.LogErr, err)
 		if !m.isRequest() {
 			return nil
 		}
@@ -168,7 +168,7 @@ func (b *stdioBridge) forward(ctx context.Context, m message, line []byte, start
 	return b.send(answer)
 }
 
-// deliver sends a message to the server, or to the next server if that has just ended, and returns the answer.
+// deliver sends a message to the server, or to the next server if the server has just ended, and returns the response.
 func (b *stdioBridge) deliver(ctx context.Context, line []byte, started func()) ([]byte, error) {
 	for range 2 {
 		s, err := b.ensureUpstream(ctx, started)
@@ -196,17 +196,15 @@ func notDelivered(err error) bool {
 	return ok && refused.Status == http.StatusNotFound
 }
 
-// clientError is a text for a model, in place of an answer.
 type clientError string
 
 func (f clientError) Error() string { return string(f) }
 
-// unreachableErr is for a request that reached no server.
 func unreachableErr(err error) clientError {
 	return clientError(fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err))
 }
 
-// unknownOutcomeErr is for a request that a server may have executed.
+// unknownOutcomeErr is the error for a request that a server may have executed.
 func unknownOutcomeErr(err error) clientError {
 	if _, stopped := errors.AsType[*owner.StoppedError](err); stopped {
 		return clientError(fmt.Sprintf("There is no answer: %v. It is unknown whether anything was changed. Try again when that process runs; read the document first.", err))
@@ -240,7 +238,7 @@ func (b *stdioBridge) ensureUpstream(ctx context.Context, waiting func()) (*mcpS
 	}
 	for _, line := range replayed {
 		if _, err := s.post(ctx, line, func() {}); err != nil {
-			b.log.Debug("message not repeated", model.LogErr, err)
+			b.log.Debug("cannot repeat a message", model.LogErr, err)
 		}
 	}
 	return s, nil
@@ -274,7 +272,6 @@ func (b *stdioBridge) open(ctx context.Context, server *owner.Client) (*mcpSessi
 	return s, nil
 }
 
-// follow passes on the server's own requests and notifications until the session ends.
 func (b *stdioBridge) follow(s *mcpSession) {
 	defer close(s.ended)
 	for r := bufio.NewReader(s.stream.Body); ; {
@@ -294,7 +291,7 @@ func (b *stdioBridge) follow(s *mcpSession) {
 	}
 }
 
-// detach sends the next messages to another server. The current one answers the messages that it has.
+// detach makes further messages go to another server. The current server still answers the messages that it has.
 func (b *stdioBridge) detach() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -315,7 +312,7 @@ func (b *stdioBridge) end() {
 	}
 }
 
-// post sends a message and returns the answer, nil for none. It calls started when the server has begun with it.
+// post sends a message and returns the response, nil for none. It calls started when the server has started the message.
 func (s *mcpSession) post(ctx context.Context, line []byte, started func()) (answer []byte, err error) {
 	header := http.Header{"Content-Type": {"application/json"}, mcpserver.SessionHeader: s.stream.Header[mcpserver.SessionHeader]}
 	err = s.server.Do(ctx, http.MethodPost, ports.MCPPath, url.Values{}, header, line, func(resp *http.Response) error {
@@ -326,7 +323,7 @@ func (s *mcpSession) post(ctx context.Context, line []byte, started func()) (ans
 	return bytes.TrimSpace(answer), err
 }
 
-// send writes a message to the client. An empty message is none.
+// send writes a message to the client. It ignores an empty message.
 func (b *stdioBridge) send(message []byte) error {
 	if len(message) == 0 {
 		return nil
@@ -337,10 +334,10 @@ func (b *stdioBridge) send(message []byte) error {
 	return err
 }
 
-// serverGone is the JSON-RPC error code of a request without a server.
 const serverGone = -32000
 
-// errorAnswer returns the answer to a failed request. For a tool call it is a result, because models read only results.
+// errorAnswer returns the response to a failed request. For a tool call it is a result, because models read only
+// results.
 func errorAnswer(m message, text string) []byte {
 	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	if m.Method == "tools/call" {
@@ -348,6 +345,6 @@ func errorAnswer(m message, text string) []byte {
 	} else {
 		answer["error"] = map[string]any{"code": serverGone, "message": text}
 	}
-	line, _ := json.Marshal(answer) // the id was read from JSON
+	line, _ := json.Marshal(answer) // the ID was decoded from JSON
 	return line
 }

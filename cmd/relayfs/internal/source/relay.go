@@ -28,7 +28,7 @@ func cutRelay(arg string) (name, folder string, ok bool) {
 	return name, folder, ok && !strings.Contains(name, "/")
 }
 
-// findRelay finds a folder in the stored list of the login: by its name, RELAY/NAME, or its id.
+// findRelay finds a folder in the stored list of the login: by its name, RELAY/NAME, or its ID.
 func findRelay(name, folder, state string) (Source, error) {
 	base, err := StateDir(state)
 	if err != nil {

@@ -30,14 +30,12 @@ type ServerFolder struct {
 	Folder  string // ID of its folder document
 }
 
-// Source is a local vault or a shared folder of a server.
 type Source struct {
-	Name   string        // of the root in the workspace
-	Dir    string        // of a vault: absolute, symlinks resolved
+	Name   string        // name of the root in the workspace
+	Dir    string        // directory of a vault: absolute, symlinks resolved
 	Server *ServerFolder // nil for a vault
 }
 
-// String returns NAME=DIR, or ADDRESS#NAME=ID.
 func (s Source) String() string {
 	if s.Server != nil {
 		return fmt.Sprintf("%s#%s=%s", s.Server.Address, s.Name, s.Server.Folder)
@@ -58,8 +56,8 @@ func Split(s string) (name, dir string) {
 
 var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
-// Parse parses SOURCE arguments: DIR, NAME=DIR, ADDRESS#NAME=ID of a server's folder, or relay:FOLDER. It refuses sources
-// with the same name or location, nested vaults, and a state folder inside a vault. state is the setting of that name.
+// Parse parses SOURCE arguments: DIR, NAME=DIR, ADDRESS#NAME=ID of a server's folder, or relay:FOLDER. It refuses
+// sources with the same name or location, nested vaults, and a state folder inside a vault. state is the setting state.
 func Parse(args []string, state string) ([]Source, error) {
 	sources := make([]Source, len(args))
 	for i, arg := range args {
@@ -102,7 +100,7 @@ func Parse(args []string, state string) ([]Source, error) {
 	return sources, nil
 }
 
-// Place describes the location of the source. It does not depend on the Name.
+// Place describes the location of the source, independent of its Name.
 func (s Source) Place() string {
 	if s.Server != nil {
 		return fmt.Sprintf("folder %q of %s", s.Server.Folder, s.Server.Address)
@@ -154,7 +152,6 @@ func parseServer(arg string) (Source, error) {
 	return Source{Name: name, Server: &ServerFolder{address, id}}, nil
 }
 
-// ServerKey returns the private key for making tokens, nil if the environment has none.
 func ServerKey() (*token.Key, error) {
 	text := os.Getenv(keyVariable)
 	if text == "" {
@@ -203,7 +200,7 @@ func ParseVault(arg string) (Source, error) {
 	return Source{Name: name, Dir: real}, nil
 }
 
-// CurrentVault returns the Obsidian vault around the current folder as SOURCE arguments, nil if there is none.
+// CurrentVault returns the Obsidian vault around the current folder as SOURCE arguments, or nil.
 func CurrentVault() []string {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -238,8 +235,7 @@ func Absolute(arg string) (string, error) {
 	return name + "=" + abs, err
 }
 
-// LooksLikeSource reports whether an argument that stands alone is a SOURCE rather than a mountpoint, which is an empty
-// directory.
+// LooksLikeSource reports whether a single argument is a SOURCE rather than a mountpoint, which is an empty directory.
 func LooksLikeSource(arg string) bool {
 	_, _, named := strings.Cut(arg, "=")
 	entries, err := os.ReadDir(arg)
@@ -266,10 +262,9 @@ func StateDir(given string) (string, error) {
 	return filepath.Join(home, ".local", "state", "relayfs"), nil
 }
 
-// VaultsDir returns the folder that holds the state folder of each source.
 func VaultsDir(state string) string { return filepath.Join(state, "vaults") }
 
-// State returns the source's state folder, which stays the same when a vault is moved on its disk.
+// State returns the source's state folder. It stays the same when a vault is moved on its disk.
 func (s Source) State(base string) string {
 	if s.Server != nil {
 		return s.OwnState(base)
@@ -277,8 +272,8 @@ func (s Source) State(base string) string {
 	return owner.StateOf(s.OwnState(base), s.Dir)
 }
 
-// OwnState returns the state folder of a source that was never moved. Its name is the name of the vault or server, for
-// readers, and a checksum of the Place, which makes it unique.
+// OwnState returns the state folder of a source that was never moved. Its name consists of the name of the vault or
+// server, for readers, and a checksum of the Place, which makes it unique.
 func (s Source) OwnState(base string) string {
 	name, place := filepath.Base(s.Dir), s.Dir
 	if s.Server != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// editor is a text with a cursor between before and after. It is a value: key returns the next one. (bubbles' text area is no
-// substitute: it replaces tabs, and moves by runes instead of grapheme clusters.)
+// editor is a text with a cursor between before and after. It is a value: key returns the next one. (bubbles' text area
+// does not fit: it replaces tabs, and moves by runes instead of grapheme clusters.)
 type editor struct{ before, after string }
 
 func (e editor) String() string { return e.before + e.after }
@@ -90,7 +90,7 @@ func cutFirst(s string) (first, rest string) {
 }
 
 func cutLast(s string) (rest, last string) {
-	// A cluster never extends over a line break, so the last line is enough.
+	// A cluster never crosses a line break, so the last line is enough.
 	at := strings.LastIndexByte(strings.TrimSuffix(s, "\n"), '\n') + 1
 	for tail := s[at:]; tail != ""; {
 		last, tail = cutFirst(tail)

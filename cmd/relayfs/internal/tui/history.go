@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// recent bounds the entries of the journal in the history.
 const recent = 200
 
 type historyMsg struct {
@@ -24,7 +23,6 @@ type history struct {
 	at   int
 }
 
-// undoable is a batch that can be undone, or one of its suggestions.
 type undoable struct {
 	batch string
 	id    string // "" for the whole batch
@@ -38,7 +36,7 @@ func (c commands) history() tea.Cmd {
 	}
 }
 
-// undoablesOf returns the undoable entries of a log, newest first: each batch, and below it its suggestions if there are
+// undoablesOf returns the undoable entries of a log, newest first: each batch, followed by its suggestions if there are
 // several.
 func undoablesOf(log []reviewqueue.LogEntry) (list []undoable) {
 	log = slices.DeleteFunc(slices.Clone(log), func(x reviewqueue.LogEntry) bool { return !x.Undoable() })

@@ -35,24 +35,24 @@ const (
 	reasoning
 	confirming
 	helping
-	asking  // for another version
+	asking  // the author for another version
 	reading // the whole note
 	overviewMode
 	historyMode
 )
 
-// reviewModel is the state of a review. Update returns the next one and changes none.
+// reviewModel is the state of a review. It is immutable: Update returns the next one.
 type reviewModel struct {
 	suggestionList
 	render.Painter
 	cmds commands
 
 	mode       mode
-	field      editor                    // in filtering, editing, reasoning and asking
-	asked      reviewqueue.DecideRequest // in confirming and reasoning
+	field      editor                    // used in filtering, editing, reasoning and asking
+	asked      reviewqueue.DecideRequest // used in confirming and reasoning
 	editID     string                    // suggestion in editing and asking
 	prefix     string                    // "]" or "[" before c
-	busy       bool                      // a command runs whose result the keys depend on
+	busy       bool                      // a command is running whose result the keys depend on
 	queuedKeys []tea.KeyMsg              // keys typed while busy
 	lists      int                       // number of the expected list; older ones are outdated
 	stale      bool                      // the notes changed while busy
@@ -136,7 +136,7 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 		return m.finishBusy()
 	}
 	m.loaded = true
-	m.read = noteMsg{} // the note may have changed, too
+	m.read = noteMsg{} // the note may have changed as well
 	m.all = msg.list
 	m.threads = slices.DeleteFunc(slices.Clone(msg.threads), func(t reviewqueue.Thread) bool { return t.Suggestion != "" })
 	m.suggestionList = m.refilter()
@@ -239,7 +239,7 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m.browseKey(k)
 }
 
-// typedAhead applies several keys of one message, one after the other. It ignores pasted text.
+// typedAhead applies several keys of one message in order. It ignores pasted text.
 func (m reviewModel) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	if k.Paste {
 		return m, nil
@@ -327,7 +327,7 @@ func (m reviewModel) scroll(id string, by int) scroll {
 	return scroll{id, max(-screens, min(by, screens))}
 }
 
-// decideNote decides on all visible suggestions of a note. It asks first if there are many.
+// decideNote decides on all visible suggestions of a note. It asks for confirmation if there are many.
 func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cmd) {
 	r := reviewqueue.DecideRequest{Verdict: v}
 	for i := range m.visible {
@@ -342,7 +342,7 @@ func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cm
 	return m.decide(r)
 }
 
-// decide makes a decision. It asks before it accepts a stale proposal.
+// decide makes a decision. It asks for confirmation before it accepts a stale proposal.
 func (m reviewModel) decide(r reviewqueue.DecideRequest) (tea.Model, tea.Cmd) {
 	if s := m.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
 		r.Force = true
@@ -361,8 +361,8 @@ func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	return m.undoEntry(undoable{batch: m.done[len(m.done)-1]})
 }
 
-// edit starts editing the suggestion's new text or, if it only deletes, the deleted text. It uses $EDITOR if outside is set or
-// the text is longer than the screen.
+// edit starts editing the suggestion's new text or, if it only deletes, the deleted text. It uses $EDITOR if outside is
+// set or the text is longer than the screen.
 func (m reviewModel) edit(s *reviewqueue.Suggestion, outside bool) (tea.Model, tea.Cmd) {
 	if s.IsProposal() {
 		m.message = "a proposal can be accepted or rejected, not edited"
@@ -399,7 +399,7 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 			return m, m.cmds.comment(m.editID, m.field.String())
 		}
 		m.mode = browsing
-		m.asked.Reason = reviewqueue.OneLineReason(m.field.String()) // a paste may have lines
+		m.asked.Reason = reviewqueue.OneLineReason(m.field.String()) // a paste may have several lines
 		return m.decide(m.asked)
 	default:
 		if next := m.field.key(k); len(next.String()) <= reviewqueue.MaxReason {
@@ -439,9 +439,9 @@ type suggestionList struct {
 	sel     reviewqueue.Selector
 	filter  string                   // text that the path or the author must contain
 	all     []reviewqueue.Suggestion // all pending suggestions
-	visible []reviewqueue.Suggestion // those that sel and filter select
+	visible []reviewqueue.Suggestion // suggestions selected by sel and filter
 	at      int                      // index in visible
-	goTo    string                   // ID to go to when it is in the list again
+	goTo    string                   // ID to select when it is listed again
 }
 
 func (d *suggestionList) current() *reviewqueue.Suggestion {
@@ -456,7 +456,7 @@ func (d suggestionList) move(by int) suggestionList {
 	return d
 }
 
-// refilter updates the visible suggestions. It stays at the same suggestion, or goes to the one that followed it.
+// refilter updates the visible suggestions. It stays at the same suggestion, or selects the one after it.
 func (d suggestionList) refilter() suggestionList {
 	before := d.visible[min(d.at, len(d.visible)):]
 	d.visible = nil

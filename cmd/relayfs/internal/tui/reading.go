@@ -30,12 +30,12 @@ func (c commands) note(s *reviewqueue.Suggestion) tea.Cmd {
 	}
 }
 
-// hasText reports whether the suggestion has a note to read. Of the proposals only the deletion of a note has one.
+// hasText reports whether the suggestion has a note to read. The only proposal with a note is the deletion of a note.
 func hasText(s *reviewqueue.Suggestion) bool {
 	return !s.IsProposal() || s.Kind == string(model.ProposedDelete) && !s.Dir && strings.HasSuffix(s.Path, ".md")
 }
 
-// readNeeded returns the command that reads the note to show, nil if it has been read.
+// readNeeded returns the command that reads the note to show, or nil if it is read already.
 func (m reviewModel) readNeeded() tea.Cmd {
 	s := m.current()
 	if s == nil || !hasText(s) || m.read.of == s.ID || !s.IsProposal() && m.mode != reading {
@@ -68,7 +68,6 @@ func (m reviewModel) consequences(s *reviewqueue.Suggestion) string {
 	return b.String()
 }
 
-// noteLines returns the lines of the suggestion's note, and the line on which the suggestion begins.
 func (m reviewModel) noteLines(s *reviewqueue.Suggestion) (lines []string, at int) {
 	switch {
 	case m.read.of != s.ID:
@@ -80,7 +79,7 @@ func (m reviewModel) noteLines(s *reviewqueue.Suggestion) (lines []string, at in
 	return m.wrap(m.Text(append(before[:len(before):len(before)], rest...))), len(m.wrap(m.Text(before))) - 1
 }
 
-// step returns the number of lines by which a key scrolls, 0 for other keys.
+// step returns the number of lines that a key scrolls, 0 for other keys.
 func step(k tea.KeyMsg, screen int) int {
 	switch k.String() {
 	case "j", "down":
@@ -109,7 +108,6 @@ func (m reviewModel) readKey(k tea.KeyMsg) tea.Model {
 	return m
 }
 
-// noteGroup is the visible suggestions of one note, or all proposals.
 type noteGroup struct {
 	path  string // "" for the proposals
 	first int    // index of its first suggestion
@@ -145,7 +143,6 @@ func (d *suggestionList) currentGroup(list []noteGroup) int {
 	return at
 }
 
-// item draws a line of a list. Enter applies to the marked one.
 func item(p render.Painter, text string, marked bool) string {
 	if marked {
 		return p.SGR(render.Bold, "> "+text)

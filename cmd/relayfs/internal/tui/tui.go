@@ -1,15 +1,15 @@
 // Package tui is the review in a terminal: Run shows pending suggestions one by one.
 //
-// It is a bubbletea program. reviewModel (model.go) is a value: Update takes a message and returns the next reviewModel and a
-// command; View draws it. bubbletea runs commands on goroutines, and their results come back as messages:
+// It is a bubbletea program. reviewModel (model.go) is a value: Update takes a message and returns the next reviewModel
+// and a command; View draws it. bubbletea runs commands on goroutines and returns their results as messages:
 //
 //	key ──> update ──> command: decide, undo, list (on the queue)
 //	          ^            │
 //	          └── message ─┘ outcomeMsg, listMsg, changedMsg, historyMsg, errMsg
 //
-// A goroutine follows the workspace; after a change the list is read again. Keys typed during a command wait for its result,
-// so each decides on the suggestion that it was typed for. Decisions themselves are left to the Queue, drawing of
-// suggestions to package render.
+// A goroutine follows the workspace; after a change the list is read again. Keys typed during a command wait for its
+// result, so that each key decides on the suggestion for which it was typed. The Queue makes decisions; package render
+// draws suggestions.
 package tui
 
 import (
@@ -67,19 +67,18 @@ type (
 	}
 	outcomeMsg struct{ reviewqueue.Outcome }
 	changedMsg struct {
-		moved bool  // something has changed; else the owner only answers again
-		lost  error // the owner does not answer
+		moved bool  // something has changed; otherwise the owner only responds again
+		lost  error // the owner does not respond
 	}
 	errMsg struct{ err error } // a decision or an undo failed
 )
 
-// commands are the operations of a review on its queue.
 type commands struct {
-	ctx context.Context // of the program
+	ctx context.Context // context of the program
 	q   Queue
 }
 
-// list reads the queue. number identifies the read: see reviewModel.lists.
+// list reads the queue. number identifies the read; see reviewModel.lists.
 func (c commands) list(number int) tea.Cmd {
 	return func() tea.Msg {
 		list, err := c.q.List(c.ctx, true)

@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// View draws a line with the position, the suggestion in its context, and a message or the keys.
+// View draws a line with the position, the suggestion in context, and a message or the keys.
 func (m reviewModel) View() string {
 	if m.width == 0 {
 		return "" // before the first WindowSizeMsg
@@ -115,9 +115,9 @@ func (m reviewModel) body() string {
 	case !m.loaded:
 		return ""
 	case s == nil && len(m.all) > 0:
-		return "\nNothing here matches. / changes the filter, Esc there removes it."
+		return "\nNo suggestions match. / changes the filter, Esc in it removes the filter."
 	case s == nil:
-		return "\nNothing waits for review."
+		return "\nThere is nothing to review."
 	}
 	return "\n" + m.Diff(s) + m.consequences(s)
 }

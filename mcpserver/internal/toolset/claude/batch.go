@@ -17,8 +17,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// applyEach applies items in order as one batch. Each succeeds or fails separately. The user approves them together,
-// without those that try rejects; what describes an item as a verb phrase.
+// applyEach applies items in order as one batch. Each item succeeds or fails separately. The user approves them
+// together, except items that try rejects; what describes an item as a verb phrase.
 func applyEach[T any](ctx context.Context, c *tool.Client, items []T, try func(T) (string, error), do func(context.Context, *tool.Client, T) (string, error), what func(T) string) (result.Result, error) {
 	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
 		for _, item := range items {
@@ -36,7 +36,6 @@ func applyEach[T any](ctx context.Context, c *tool.Client, items []T, try func(T
 		"%d of %d done.", " %d failed, and changed nothing; do not repeat the others."), nil
 }
 
-// tryEach reports the result of applyEach without a change.
 func tryEach[T any](c *tool.Client, items []T, try func(T) (string, error)) result.Result {
 	return inLines(c, items, try, "Nothing was changed. %d of %d would succeed.", " %d would fail.")
 }
@@ -59,7 +58,7 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 	const limit = result.Max / 2
 	out, n := result.JoinBounded(lines, limit)
 	if n < len(lines) {
-		// Failures matter more.
+		// List failures first.
 		var first []string
 		for _, i := range failed {
 			first = append(first, lines[i])
@@ -70,7 +69,6 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 	return result.Result{Text: []string{strings.TrimSuffix(head+"\n"+out, "\n")}, IsError: len(failed) == len(items)}
 }
 
-// drafts are the results of a dry run.
 type drafts map[model.Path]*draft
 
 type draft struct {

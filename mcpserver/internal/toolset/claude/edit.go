@@ -66,13 +66,13 @@ func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
 	}
 	out := "Edited " + result.Escape(p) + ": replaced " + result.Count(job.replaced, "occurrence") + outcome(c, res)
 	if job.near {
-		out += " It stands there with other blanks, quotes or forms of characters than in old_string; where you changed nothing they stay."
+		out += " The document has other blanks, quotes or forms of characters there than old_string; unchanged text keeps them."
 	}
 	switch {
 	case res.Before != job.known.Text:
 		out += " The document had changed since you read it: read it again before edits that depend on its other parts."
 	case job.unseen:
-		out += " You had not been shown that part of the document: read it before edits that depend on what is around."
+		out += " You had not been shown that part of the document: read it before edits that depend on the text around it."
 	}
 	return out, nil
 }
@@ -123,7 +123,6 @@ func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 	return []diffwrap.Edit{{New: j.New}}, textrange.CheckMarkup("new_string", j.view, "", j.New, 0)
 }
 
-// outcome ends the sentence that reports a change.
 func outcome(c *tool.Client, res change.Result) string {
 	var b strings.Builder
 	switch o := c.Workspace.Options(); {

@@ -26,8 +26,8 @@ type globArgs struct {
 	result.Listing
 }
 
-// globCursor is the last listed path and its time, in a list of changes between Since and Until. Paths that change
-// while the client pages come after that.
+// globCursor is the last listed path with its time, in a list of changes between Since and Until. Paths that change
+// while the client pages come at the end.
 type globCursor struct {
 	Since, Until, Time int64 // nanoseconds
 	Path               string
@@ -79,7 +79,7 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (result.Result, 
 	return res, nil
 }
 
-// rest returns the items after at, those changed since the list began last.
+// rest returns the items after at. Items changed since the list began come last.
 func (at globCursor) rest(found []listed) []listed {
 	var rest, others []listed
 	for _, f := range found {
@@ -96,7 +96,7 @@ func (at globCursor) rest(found []listed) []listed {
 // to returns the cursor after last. newest is the item that changed last.
 func (at globCursor) to(last, newest listed) globCursor {
 	t := last.modTime.UnixNano()
-	if t > at.Until { // it has begun with the others
+	if t > at.Until { // last changed after the list began
 		at.Since, at.Until = at.Until, newest.modTime.UnixNano()
 	}
 	return globCursor{at.Since, at.Until, t, string(last.path)}
@@ -134,8 +134,8 @@ func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 	return pattern
 }
 
-// literalGlob returns a glob relative to under. If a file is named exactly like the glob, special characters are
-// taken literally.
+// literalGlob returns a glob relative to under. If a file has exactly the glob as its name, special characters are
+// literal.
 func literalGlob(ctx context.Context, c *tool.Client, pattern string, under model.Path) string {
 	pattern, exclude := strings.CutPrefix(withoutRoot(c, pattern, under), "!")
 	pattern = model.LiteralGlob(pattern, func(p string) bool {
@@ -144,7 +144,7 @@ func literalGlob(ctx context.Context, c *tool.Client, pattern string, under mode
 			return err == nil
 		}
 		found := false
-		_ = c.Workspace.Walk(ctx, under, func(e bridge.Info) error { // a search that fails says so itself
+		_ = c.Workspace.Walk(ctx, under, func(e bridge.Info) error { // a failing search reports its own error
 			if found = e.Path.Base() == p; found {
 				return fs.SkipAll
 			}
@@ -158,7 +158,7 @@ func literalGlob(ctx context.Context, c *tool.Client, pattern string, under mode
 	return pattern
 }
 
-// findFiles lists the files below under in set, the last changed first.
+// findFiles lists the files below under in set, most recently changed first.
 func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.Globs) ([]listed, error) {
 	var found []listed
 	err := c.Workspace.Walk(ctx, under, func(e bridge.Info) error {
@@ -167,7 +167,7 @@ func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.G
 		}
 		changed, err := c.Workspace.ModTime(e.Path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // removed meanwhile
+			return nil // removed in the meantime
 		}
 		if err != nil {
 			return err
@@ -181,7 +181,6 @@ func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.G
 	return found, err
 }
 
-// relative returns p relative to under.
 func relative(p, under model.Path) string {
 	if p == under {
 		return p.Base()

@@ -63,27 +63,27 @@ func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (result.Result, 
 	return res, nil
 }
 
-// entry is one line of output. Its passage has a version if it is a whole line of a note.
+// entry is one line of output. Its passage has a version if the entry is a whole line of a note.
 type entry struct {
 	session.Passage
 	text string
-	doc  string // the text of the note without a byte order mark
+	doc  string // the note's text without a byte order mark
 }
 
 type grepJob struct {
 	client  *tool.Client
 	pattern *grep.Pattern
 	under   model.Path
-	one     bool // under is a document
+	one     bool // under is a single document
 	globs   grep.Globs
 	types   grep.Globs
 	mode    string
 	format  grep.Format
 	listing result.Listing
-	after   *result.SearchPos // cursor of the search; nil for the beginning
+	after   *result.SearchPos // cursor of the search; nil at the beginning
 	offset  int               // entries to skip
 	limit   int               // entries to return; 0 for all
-	enough  int               // entries after which the search may end
+	enough  int               // number of entries after which the search may stop
 	skipped []model.Path      // files that were not searched
 }
 
@@ -119,7 +119,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	if job.after != nil {
 		job.offset = 0
 	}
-	// More entries do not fit, except a separator and one entry to detect that more exist.
+	// More entries do not fit. The separator and one more entry show that there are more.
 	job.enough = job.offset + result.Max/2
 	if job.limit > 0 {
 		job.enough = min(job.enough, job.offset+job.limit+2)
@@ -134,7 +134,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 
 func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
 	patterns := []string{literalGlob(ctx, job.client, a.Glob, job.under)}
-	if patterns[0] == withoutRoot(job.client, a.Glob, job.under) { // no file is named like the whole argument
+	if patterns[0] == withoutRoot(job.client, a.Glob, job.under) { // no file has the whole argument as its name
 		patterns = grep.SplitGlobs(a.Glob)
 		for i, p := range patterns {
 			patterns[i] = literalGlob(ctx, job.client, p, job.under)
@@ -148,13 +148,13 @@ func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
 	}
 	names, ok := grep.TypeGlobs(a.Type)
 	if !ok {
-		return result.InvalidArgument("The argument \"type\" is not a file type that is known here: %q. Use glob instead, for example *.%s, or one of %s.", a.Type, a.Type, strings.Join(grep.Types(), ", "))
+		return result.InvalidArgument("The argument \"type\" is not a known file type: %q. Use glob instead, for example *.%s, or one of %s.", a.Type, a.Type, strings.Join(grep.Types(), ", "))
 	}
 	job.types, err = grep.ParseGlobs(names...)
 	return err
 }
 
-// run returns at least as many entries as the result can hold, in the order of paths.
+// run returns at least as many entries as fit into a result, in the order of paths.
 func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	ctx, pattern, cancel := search.Bounded(ctx, job.pattern)
 	defer cancel()
@@ -165,7 +165,7 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 		return nil, err
 	}
 	var entries []entry
-	size, skip := 0, job.offset // cost of the entries from the offset on
+	size, skip := 0, job.offset // cost of the entries after the offset
 	job.skipped, err = search.Scan(ctx, x, job.chosen(notes), pattern.Clauses(), job.searchNote, func(found []entry) bool {
 		grouped := job.mode == modeContent && job.format.Before+job.format.After > 0
 		if len(found) > 0 && grouped && (len(entries) > 0 || job.after != nil && string(found[0].Path) != job.after.Path) {
@@ -195,7 +195,7 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	})
 }
 
-// notSearched names the skipped files. The answer includes it if the call asked for them or nothing was found.
+// notSearched names the skipped files. Callers show it if the call explicitly included them or nothing was found.
 func (job *grepJob) notSearched() string {
 	if s := search.Skipped(job.skipped); s != "" {
 		return "[" + s + "]"
@@ -233,7 +233,6 @@ func (job *grepJob) searchNote(d document.Document) []entry {
 	return nil
 }
 
-// page returns the entries from the offset that fit.
 func (job *grepJob) page(entries []entry) result.Result {
 	total := len(entries)
 	switch {
@@ -248,7 +247,7 @@ func (job *grepJob) page(entries []entry) result.Result {
 	if job.limit > 0 {
 		limit := job.limit
 		if rest[0].text == grep.Separator {
-			limit++ // it belongs to what follows
+			limit++ // the separator belongs to the next entry
 		}
 		rest = rest[:min(limit, len(rest))]
 	}

@@ -73,7 +73,6 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 	return from, to, err
 }
 
-// target returns the destination of from.
 func (a oneMove) target(c *tool.Client, from model.Path, kind model.NodeKind) (model.Path, error) {
 	to, err := c.Resolver.NewPath(a.NewPath, kind == model.KindNote)
 	switch {
@@ -88,8 +87,8 @@ func (a oneMove) target(c *tool.Client, from model.Path, kind model.NodeKind) (m
 	return to, err
 }
 
-// variantOf returns another document whose path differs from to only in case or Unicode form, "" if none: on many
-// disks both are one file.
+// variantOf returns another document whose path differs from to only in case or Unicode form, or "": on many disks both
+// are one file.
 func variantOf(c *tool.Client, from, to model.Path) model.Path {
 	p, err := c.Workspace.Resolve(string(to))
 	if err != nil || p == to || from.Contains(p) || p.Dir() != to.Dir() {
@@ -98,12 +97,13 @@ func variantOf(c *tool.Client, from, to model.Path) model.Path {
 	return p
 }
 
-// plannedMoves are the moves of a dry run, in order.
+// plannedMoves lists the moves of a dry run, in order.
 type plannedMoves []step
 
 type step struct{ from, to model.Path }
 
-// now returns the current path of what the moves put at p: "" for nothing, or for a folder that they create.
+// now returns the current path of the document that the moves put at p. It is "" if there is none, or for a folder that
+// they create.
 func (t plannedMoves) now(p model.Path) (now model.Path, folder bool) {
 	for _, s := range slices.Backward(t) {
 		switch {
@@ -118,7 +118,6 @@ func (t plannedMoves) now(p model.Path) (now model.Path, folder bool) {
 	return p, false
 }
 
-// kind returns the kind of p after the moves, and whether it exists.
 func (t plannedMoves) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.NodeKind, there bool) {
 	now, folder := t.now(p)
 	if folder || now == "" {
@@ -197,7 +196,7 @@ func movedText(c *tool.Client, from, to model.Path, res bridge.ChangeResult) str
 	return out + "."
 }
 
-// newNameWarning warns of a new name that links cannot express, "" for none.
+// newNameWarning returns a warning about a new name that links cannot express, or "".
 func newNameWarning(from, to model.Path) string {
 	have := strings.Split(string(from), "/")
 	for name := range strings.SplitSeq(string(to), "/") {
@@ -208,7 +207,7 @@ func newNameWarning(from, to model.Path) string {
 	return ""
 }
 
-// moveFailure names the destination; err names the source.
+// moveFailure names the destination, since err names only the source.
 func moveFailure(err error, to model.Path) error {
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, model.ErrConflict) {
 		return result.InvalidArgument("%q exists already. Choose another new_path.", string(to))

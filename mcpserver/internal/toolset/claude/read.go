@@ -39,9 +39,9 @@ func read(ctx context.Context, c *tool.Client, a readArgs) (result.Result, error
 	return a.readMany(ctx, c)
 }
 
-// readMany shows as many documents as fit. Only these are recorded as read.
+// readMany shows as many documents as fit and records only these as read.
 func (a readArgs) readMany(ctx context.Context, c *tool.Client) (result.Result, error) {
-	const margin = 1200 // reserve for the notice about the rest
+	const margin = 1200 // reserved for the notice about the rest
 	var out result.Result
 	bytes := 0 // total size of images
 	for i, name := range a.FilePaths {
@@ -59,7 +59,7 @@ func (a readArgs) readMany(ctx context.Context, c *tool.Client) (result.Result, 
 		}
 		for _, image := range res.Images {
 			if bytes += len(image.Data); bytes > maxImage {
-				res = result.Text("[The images of this answer are too large together: read this one by itself.]")
+				res = result.Text("[The images of this answer are too large together: read this one separately.]")
 				bytes -= len(image.Data)
 			}
 		}
@@ -124,7 +124,8 @@ const maxImage = 3 << 20
 // imageTypes are the formats that model APIs accept.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// readImage returns a file that is an image. Otherwise the error explains cause, why the text could not be read.
+// readImage returns the file at p if it is an image. Otherwise it returns an error that explains cause, the error of
+// reading the file as text.
 func readImage(ctx context.Context, c *tool.Client, p model.Path, cause error) (result.Result, error) {
 	data, err := c.Resolver.ReadFile(ctx, p, maxImage)
 	kind := http.DetectContentType(data)

@@ -95,11 +95,11 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 	return q, nil
 }
 
-// passages formats as many found notes as fit, and records the passages as read.
+// passages formats as many found notes as fit, and records their passages as read.
 func passages(c *tool.Client, found *semantic.Answer) []string {
 	var blocks []string
 	var shown []session.Passage
-	cost := result.ProtocolOverhead + 6000 // reserve for notices
+	cost := result.ProtocolOverhead + 6000 // reserved for notices
 	for i, f := range found.Notes {
 		block := result.Escape(f.Path)
 		if title := f.Title(); title != "" {
@@ -117,7 +117,7 @@ func passages(c *tool.Client, found *semantic.Answer) []string {
 	return blocks
 }
 
-// numberedPart formats a passage as read does, and marks omitted parts of lines.
+// numberedPart formats a passage as the tool read does, and marks omitted parts of lines.
 func numberedPart(f semantic.Found) string {
 	text := f.Version.Text()
 	lines := textrange.SplitLines(text[f.Start:f.End])

@@ -22,22 +22,20 @@ type listSuggestionsArgs struct {
 	result.Listing
 }
 
-// pendingItem is a suggestion, proposal or thread.
 type pendingItem struct {
 	path model.Path // "" for a proposal
 	id   string
-	time int64 // time of a proposal in nanoseconds
+	time int64 // creation of a proposal, in nanoseconds
 	text func(whole bool) string
 }
 
-// suggestionCursor is the last listed item, which may be decided by now.
+// suggestionCursor is the last listed item, which may be decided in the meantime.
 type suggestionCursor struct {
 	ID, Path string
 	Time     int64
 	Off      int // offset in the text of a single item
 }
 
-// Suggestions lists the pending changes below a path.
 func Suggestions(ctx context.Context, c *tool.Client, under model.Path) (result.Result, error) {
 	a := listSuggestionsArgs{Path: string(under)}
 	a.SetCall("list_suggestions", a)
@@ -109,7 +107,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	return res, nil
 }
 
-// rest returns the items after at. If that item is gone, those of its document are listed again.
+// rest returns the items after at. If that item no longer exists, the items of its document are listed again.
 func (at suggestionCursor) rest(all []pendingItem) []pendingItem {
 	i := slices.IndexFunc(all, func(w pendingItem) bool { return w.id == at.ID })
 	if i >= 0 {

@@ -98,7 +98,7 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 		}
 		now := &n.Outline
 		if !n.ModTime.Equal(v.ModTime()) || n.Size != int64(len(v.Text())) {
-			now = new(outline.Of(v.Text())) // it has changed since it was indexed
+			now = new(outline.Of(v.Text())) // the note has changed since it was indexed
 		}
 		places := textrange.Lines(text)
 		for _, t := range a.of(now) {
@@ -132,7 +132,7 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 	return res, nil
 }
 
-// copy creates the document if needed.
+// copy appends the tasks to the document and creates it if needed.
 func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (result.Result, error) {
 	to, err := c.Resolver.LookUp(a.CopyTo)
 	create := errors.Is(err, fs.ErrNotExist)
@@ -198,14 +198,13 @@ var recurrence = regexp.MustCompile(`🔁\s*([A-Za-z0-9, !]+)|[\[(]repeat::\s*([
 // listedTask matches a line of the list. The text is optional.
 var listedTask = regexp.MustCompile(`^(.+?):([0-9]+)(?:: (.*))?$`)
 
-// readStates are the states before the call.
 type readStates map[model.Path]session.ReadState
 
-// toggle checks or unchecks a task. The line number is that of the note as the session read it before the call.
+// toggle checks or unchecks a task. The line number refers to the text that the session had read before the call.
 func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (string, error) {
 	m := listedTask.FindStringSubmatch(at)
 	if m == nil {
-		return "", result.InvalidArgument("%q is not a task. Give path:line, as the list of tasks has it.", result.OneLine(at))
+		return "", result.InvalidArgument("%q is not a task. Give path:line as in the list of tasks.", result.OneLine(at))
 	}
 	p, err := c.Resolver.Resolve(ctx, m[1])
 	if err != nil {
@@ -253,7 +252,7 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 		out += fmt.Sprintf(" It recurs (%s): the plugin Tasks makes the next one only when the user checks it off in Obsidian, so add that yourself if it is wanted.", result.OneLine(strings.TrimSpace(rule[1]+rule[2])))
 	}
 	if textrange.CountLines(res.Before) != textrange.CountLines(known.Text) {
-		out += " Its lines have moved since you were shown them: call tasks again before you name others of it."
+		out += " Its lines have moved since you read them: call tasks again before you toggle others in it."
 	}
 	return out, nil
 }

@@ -51,7 +51,6 @@ func patchContent(ctx context.Context, c *tool.Client, a patchContentArgs) (patc
 	return res, err
 }
 
-// sentence returns the text of an error that a model can act on.
 func sentence(c *tool.Client, err error) (string, bool) {
 	var ask *change.AskError
 	if err == nil || errors.As(err, &ask) {

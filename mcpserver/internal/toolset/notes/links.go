@@ -107,7 +107,6 @@ func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLin
 	return found, nil
 }
 
-// linesAbout returns lines of other notes that link to a note or mention it.
 func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLine, error) {
 	if a.Path == "" {
 		return nil, result.InvalidArgument("The argument \"path\" is missing: %s are those of a note.", a.Kind)
@@ -143,7 +142,6 @@ func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLin
 	return found, nil
 }
 
-// linesAt returns the lines that contain the offsets, each once.
 func linesAt(d document.Document, offsets []int) (found []linkLine) {
 	bom := len(d.Text) - len(strings.TrimPrefix(d.Text, textrange.BOM))
 	text := d.Text[bom:]
@@ -170,7 +168,7 @@ func linesAt(d document.Document, offsets []int) (found []linkLine) {
 	return found
 }
 
-// mentionsOf returns lines with the name or an alias of a note outside of links and properties.
+// mentionsOf returns lines with the name or an alias of a note, outside links and properties.
 func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.NoteInfo) ([]linkLine, error) {
 	pattern, err := grep.Compile(`\b(?:`+strings.Join(namesOf(p, n), "|")+`)\b`, grep.Options{IgnoreCase: true})
 	if err != nil {
@@ -195,7 +193,6 @@ func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.Note
 
 const maxNames = 50
 
-// namesOf returns the name and aliases of a note as patterns.
 func namesOf(p model.Path, n *index.NoteInfo) []string {
 	names := []string{regexp.QuoteMeta(strings.TrimSuffix(p.Base(), model.NoteExt))}
 	for _, e := range n.Properties {
@@ -215,7 +212,6 @@ func namesOf(p model.Path, n *index.NoteInfo) []string {
 	return names
 }
 
-// unlinked returns the offsets of matches in the body outside of links.
 func unlinked(text string, pattern *grep.Pattern) (offsets []int) {
 	_, body, _ := frontmatter.Split(text)
 	all := links.Extract(text)

@@ -81,7 +81,7 @@ const defaultMatches = 20
 
 type propertySearchArgs struct {
 	Properties frontmatter.Properties `arg:"properties" need:"true" max:"1000" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items. An object compares: {\"priority\": {\">=\": 2}, \"due\": {\"<\": \"2026-02-01\"}, \"status\": {\"!=\": \"done\"}, \"aliases\": {\"exists\": true}}"`
-	Folder     string                 `arg:"folder" is:"path" doc:"Folder whose notes are meant. Leave it out for all"`
+	Folder     string                 `arg:"folder" is:"path" doc:"Folder of the notes. Default: all notes"`
 	Limit      int                    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Return at most so many notes at a time"`
 	result.Listing
 }

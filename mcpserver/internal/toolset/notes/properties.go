@@ -40,7 +40,7 @@ type setOutcome struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// first returns r with n of its results, failures before successes.
+// first returns r with n of its results. Failures take precedence over successes.
 func (r setPropertiesResult) first(n int) setPropertiesResult {
 	succeeded := max(0, n-r.Failures) // number of successes to keep
 	kept := []setOutcome{}
@@ -126,7 +126,7 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 		c.Session.RecordChange(p, before, res.Version, seen.Rebase(set, res.Version.Text(), false))
 	}
 	text := res.Version.Text()
-	for _, e := range s.Set { // the session has written all of it, whatever of it was there before
+	for _, e := range s.Set { // the session has written all of it, whatever was there before
 		if at, ok := frontmatter.Entry(text, e.Key); ok {
 			c.Session.RecordRead(document.OfNote(p, res.Version), besidesComments(text, textrange.Range{Start: at.From, End: at.To})...)
 		}

@@ -106,7 +106,6 @@ func showProperties(ctx context.Context, c *tool.Client, n *index.NoteInfo) {
 	c.Session.RecordRead(document.OfNote(n.Path, v), besidesComments(text, textrange.Range{Start: 0, End: body})...)
 }
 
-// besidesComments splits a range of front matter at its comments.
 func besidesComments(text string, in textrange.Range) (parts []textrange.Range) {
 	for _, comment := range frontmatter.Comments(text) {
 		if comment.From >= in.Start && comment.From < in.End {

@@ -17,7 +17,6 @@ import (
 
 const aroundMatch = 2
 
-// patternPrefix marks a query as a regular expression.
 const patternPrefix = "regex:"
 
 type textSearchArgs struct {

@@ -190,7 +190,6 @@ func (a tagsArgs) concerns(n *index.NoteInfo) bool {
 	return slices.ContainsFunc(n.Tags, has)
 }
 
-// becomes returns the new tag; ok is false if tag stays.
 func (a tagsArgs) becomes(tag string) (to string, ok bool) {
 	switch a.Action {
 	case renameTag:

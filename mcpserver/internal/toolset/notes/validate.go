@@ -181,7 +181,6 @@ func (v *validator) document(p model.Path) (list []problem, err error) {
 	return append(list, found...), nil
 }
 
-// note checks a text of a note.
 func (v *validator) note(p model.Path, text string) (list []problem) {
 	add := func(line int, kind, format string, args ...any) {
 		list = append(list, problem{Path: string(p), Line: line, Kind: kind, Text: fmt.Sprintf(format, args...)})
@@ -248,7 +247,6 @@ type anchors struct {
 	blocks   map[string]bool
 }
 
-// anchors returns the anchors of the note at to; text is that of p itself.
 func (v *validator) anchors(p model.Path, text, to string) *anchors {
 	own := to == string(p)
 	if known := v.targets[to]; known != nil && !own {

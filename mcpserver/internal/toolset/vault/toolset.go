@@ -1,5 +1,5 @@
-// Package vault implements the toolset vault: periodic notes and templates by the settings of the vault, and the
-// changes of others. Its tools answer in plain text.
+// Package vault implements the toolset vault. Its tools create periodic notes and notes from templates, list what others
+// changed, name the session, and return obsidian:// links. They answer in plain text; package change makes the changes.
 package vault
 
 import (

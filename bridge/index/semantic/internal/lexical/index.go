@@ -8,33 +8,32 @@ import (
 	"sync"
 )
 
-// Document is what is indexed of a document. Key is its name.
+// Document holds the indexed texts of a document. Key is its name.
 type Document struct {
 	Key                               string
 	Title, Headings, Tags, Properties string
 	Body                              string
 }
 
-// Parameters of BM25F: how soon more occurrences say no more, how much a long body counts against a
-// document, and the weights of the fields next to it, whose length does not matter.
+// Parameters of BM25F: how soon further occurrences stop counting, how much a long body counts against a document, and
+// the weights of the fields other than the body, whose length does not matter.
 const (
 	k1 = 1.2
 	b  = 0.75
 
 	weightTitle      = 2.5
-	weightHeadings   = 1.0 // more than the body, which holds them as well
+	weightHeadings   = 1.0 // added to the body, which also holds the headings
 	weightTags       = 1.5
 	weightProperties = 0.7
 )
 
-// Index ranks documents by their words.
 type Index struct {
 	stem Stemmer
 
-	mu       sync.RWMutex // protects the following
+	mu       sync.RWMutex // guards the fields below
 	segments []*segment
-	where    map[string]place // of the documents that are not gone
-	length   uint64           // of their bodies, in terms
+	where    map[string]place // places of the documents not removed
+	length   uint64           // total length of their bodies, in terms
 	written  [Languages]int
 }
 
@@ -43,13 +42,11 @@ type place struct {
 	doc     uint32
 }
 
-// New returns an empty Index.
 func New() *Index { return &Index{where: make(map[string]place)} }
 
-// batch is how many documents become a segment at a time.
 const batch = 256
 
-// Apply adds documents, which replace those of the same keys, and forgets those with the keys gone.
+// Apply adds docs, replacing those of the same keys, and removes the documents with the keys gone.
 func (x *Index) Apply(docs []Document, gone []string) {
 	x.mu.Lock()
 	for _, key := range gone {
@@ -78,7 +75,7 @@ func (x *Index) add(docs []Document) {
 	x.compact(segments)
 }
 
-// forget marks a document as gone. mu is held.
+// forget marks a document as removed. The caller holds mu.
 func (x *Index) forget(key string) {
 	at, there := x.where[key]
 	if !there {
@@ -91,7 +88,8 @@ func (x *Index) forget(key string) {
 	delete(x.where, key)
 }
 
-// compact merges each segment that is no longer than twice the next with that, and rewrites those of which most is gone.
+// compact merges each segment no longer than twice the next with the next, and rewrites segments of mostly removed
+// documents.
 func (x *Index) compact(segments []*segment) {
 	for i := len(segments) - 1; i >= 0; i-- {
 		s := segments[i]
@@ -112,14 +110,13 @@ func (x *Index) compact(segments []*segment) {
 			x.where[d.key] = place{s, uint32(i)}
 		}
 		x.mu.Unlock()
-		i = len(segments) // what is before may be short now, next to the new one
+		i = len(segments) // the segments before may be short compared with the new one
 	}
 }
 
-// live returns how many documents are not gone.
 func (s *segment) live() int { return len(s.docs) - s.gone }
 
-// segmentOf returns the segment of docs, and how many are written in which language.
+// segmentOf returns the segment of docs, and the number of documents in each language.
 func (x *Index) segmentOf(docs []Document) (s *segment, written [Languages]int) {
 	lists := make(map[string][]posting)
 	out := make([]doc, len(docs))
@@ -148,16 +145,14 @@ func (x *Index) segmentOf(docs []Document) (s *segment, written [Languages]int) 
 	return newSegment(out, lists), written
 }
 
-// Hit is a document that has words of a query.
 type Hit struct {
 	Key   string
 	Score float64 // above 0
-	// Part is about how much of what the query asks for the document has, by the weights of the words: 0 to 1.
+	// Part estimates the share of the query that the document covers, by the weights of the words: 0 to 1.
 	Part float64
 }
 
-// Search returns the documents that fit a query best, best first, at most limit of them, and only such as
-// keep lets through; nil keeps all.
+// Search returns at most limit documents that match a query best, best first. keep filters them; nil keeps all.
 func (x *Index) Search(q *Query, keep func(key string) bool, limit int) []Hit {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -174,7 +169,6 @@ func (x *Index) Search(q *Query, keep func(key string) bool, limit int) []Hit {
 	return hits
 }
 
-// insert adds a hit to those that are sorted, and drops the last if there are more than limit.
 func insert(hits []Hit, h Hit, limit int) []Hit {
 	i, _ := slices.BinarySearchFunc(hits, h, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
@@ -189,7 +183,6 @@ func (x *Index) averageLength() float32 {
 	return max(float32(x.length)/float32(max(len(x.where), 1)), 1)
 }
 
-// score returns the scores of the documents of s.
 func (s *segment) score(q *Query, average float32) []float32 {
 	scores, best := make([]float32, len(s.docs)), make([]float32, len(s.docs))
 	for _, word := range q.words {
@@ -224,13 +217,13 @@ var weights = func() (w [16]float32) {
 
 func (f field) weight() float32 { return weights[f] }
 
-// idf returns how much a term says that a number of documents has. mu is held.
+// idf returns the weight of a term that occurs in a number of documents. The caller holds mu.
 func (x *Index) idf(documents int) float32 {
 	n, df := float64(len(x.where)), float64(documents)
 	return float32(math.Log(1 + (n-df+0.5)/(df+0.5)))
 }
 
-// documents returns how many documents have a term. mu is held.
+// documents returns the number of documents with a term. The caller holds mu.
 func (x *Index) documents(term string) int {
 	sum := 0
 	for _, s := range x.segments {

@@ -16,10 +16,10 @@ import (
 	"github.com/blevesearch/snowballstem/swedish"
 )
 
-// Language is one whose words have stems here. What is written in another one is taken for English.
+// Language is a language with stemming. Text in any other language is treated as English.
 type Language uint8
 
-// The languages. Of two that seem equally likely, the first is taken.
+// If two languages are equally likely, the first wins.
 const (
 	English Language = iota
 	German
@@ -30,17 +30,17 @@ const (
 	Dutch
 	Swedish
 	Russian
-	Languages // how many there are
+	Languages // number of languages
 )
 
 var stemmers = [Languages]func(*snowballstem.Env) bool{
 	english.Stem, german.Stem, french.Stem, spanish.Stem, italian.Stem, portuguese.Stem, dutch.Stem, swedish.Stem, russian.Stem,
 }
 
-// sampleSize is how many bytes of a text tell its language.
+// sampleSize is the number of bytes from which the language of a text is determined.
 const sampleSize = 1000
 
-// LanguageOf returns the language whose stop words a text has most of, at its beginning.
+// LanguageOf returns the language with the most stop words at the beginning of text.
 func LanguageOf(text string) Language {
 	text = text[:min(len(text), sampleSize)]
 	var found [Languages]int
@@ -58,10 +58,10 @@ func LanguageOf(text string) Language {
 	return Language(slices.Index(found[:], slices.Max(found[:])))
 }
 
-// IsStop reports whether a word in lower case is a stop word of a language.
+// IsStop reports whether a lower-case word is a stop word of a language.
 func IsStop(word string, in Language) bool { return stopWords[word]&(1<<in) != 0 }
 
-// stopWords has the languages, a bit for each, in which a word says nothing of the subject.
+// stopWords maps each stop word to the bit set of its languages.
 var stopWords = wordSets([Languages]string{
 	English: `a about above after again against all almost along already also although always am among an and another any anybody
 anyone anything are aren't around as at away back be became because become been before behind being below between both but by came can can't
@@ -107,7 +107,7 @@ vilket vill vår våra än är åt över`,
 нам нас не него нее нет ни них но ну о об однако он она они оно от очень по под после потому при про с сам свой себя со так также такой там те тем то того тоже той только том ты у уже чего чей чем что чтобы чьё эта эти это этого этой этот я`,
 })
 
-// stopPairs are pairs of Japanese characters that say nothing of the subject.
+// stopPairs holds pairs of Japanese characters that do not indicate the subject.
 var stopPairs = func() map[string]bool {
 	set := make(map[string]bool)
 	for pair := range strings.FieldsSeq(`ある いる いた いて する して した しな され せる です ます まし ませ せん でき きる から まで より では には とは にも でも ても ため こと もの とき

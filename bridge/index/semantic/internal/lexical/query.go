@@ -5,33 +5,30 @@ import (
 	"unicode/utf8"
 )
 
-// Query is a question, with the terms that it stands for in an Index.
 type Query struct {
 	words  []*wanted
-	full   float32 // about the score of a document that has all words
+	full   float32 // approximate score of a document with all words
 	stem   *Stemmer
-	begins [1 << 10]bool // by the hash of how its terms begin
+	begins [1 << 10]bool // by the hash of the beginnings of its terms
 }
 
-// wanted is one word of a query.
 type wanted struct {
 	Asked
-	weights map[string]float32 // of the terms that it stands for
-	known   bool               // a document has it
+	weights map[string]float32 // weights by matching term
+	known   bool               // occurs in a document
 }
 
-// Limits of what a word stands for, and weights: that of a term in a compound, of one with another
-// spelling, and of one that only begins as the word does. A term of fewer characters than minPart is part of too many.
+// Limits and weights of the inexact matches of a word: of a term in a compound, a term at one edit, and a term with a
+// similar beginning. A term of fewer than minPart characters is part of too many.
 const (
 	minPart      = 4
 	maxExpanded  = 24
 	weightPart   = 0.5
 	weightNear   = 0.6
 	weightBegun  = 0.2
-	rareIsAtMost = 1 // documents, of a word that may be a slip
+	rareIsAtMost = 1 // maximum number of documents with a word that may be a slip
 )
 
-// Query reads a question.
 func (x *Index) Query(text string) *Query {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -63,7 +60,7 @@ func (x *Index) Query(text string) *Query {
 	return q
 }
 
-// languages returns those that documents are written in. mu is held.
+// languages returns the languages of the documents. The caller holds mu.
 func (x *Index) languages() []Language {
 	var list []Language
 	for l := range Languages {
@@ -74,7 +71,7 @@ func (x *Index) languages() []Language {
 	return list
 }
 
-// expand sets the weights of w. mu is held.
+// expand sets the weights of w. The caller holds mu.
 func (x *Index) expand(w *wanted) {
 	most := 0
 	for _, term := range w.Variants {
@@ -83,7 +80,7 @@ func (x *Index) expand(w *wanted) {
 			most = max(most, n)
 		}
 	}
-	limit := x.idf(max(most, 1)) // what is like a word says no more than the word
+	limit := x.idf(max(most, 1)) // a similar term counts no more than the word
 	add := func(term string, weight float32) {
 		if n := x.documents(term); n > 0 {
 			w.weights[term] = max(w.weights[term], weight*min(limit, x.idf(n)))
@@ -108,7 +105,6 @@ func (x *Index) expand(w *wanted) {
 	}
 }
 
-// parts calls fn with the stems of the beginnings and ends of a long word.
 func (x *Index) parts(term string, fn func(string)) {
 	runes := []rune(term)
 	for i := minPart; i <= len(runes)-minPart; i++ {
@@ -121,8 +117,8 @@ func (x *Index) parts(term string, fn func(string)) {
 	}
 }
 
-// near calls fn with the terms at one edit from term: a character more, less or other, or two
-// swapped. Such terms agree with it in their first half or in their last.
+// near calls fn with the terms at one edit from term: a character added, removed or replaced, or two swapped. Such
+// terms share their first or their last half with term.
 func (s *segment) near(term string, fn func(string)) {
 	runes := []rune(term)
 	half := len(runes) / 2
@@ -136,7 +132,6 @@ func (s *segment) near(term string, fn func(string)) {
 	s.ending(string(runes[len(runes)-half:]), enough, take)
 }
 
-// oneEdit reports whether one edit makes b of a.
 func oneEdit(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -155,7 +150,6 @@ func oneEdit(a, b []rune) bool {
 	return i < len(a) && (swapped || slices.Equal(a[i+1:], b[i+1:]))
 }
 
-// Unknown returns the words of the query that no document has.
 func (q *Query) Unknown() []string {
 	var list []string
 	for _, w := range q.words {
@@ -166,7 +160,7 @@ func (q *Query) Unknown() []string {
 	return list
 }
 
-// Words returns the words of the query that are no stop words.
+// Words returns the words of the query without stop words.
 func (q *Query) Words() []string {
 	var list []string
 	for _, w := range q.words {
@@ -175,7 +169,7 @@ func (q *Query) Words() []string {
 	return list
 }
 
-// beginning returns a hash of the first two bytes of a word, in either case.
+// beginning returns a hash of the first two bytes of a word. It ignores case.
 func beginning(word string) int {
 	if len(word) < 2 {
 		return 0
@@ -183,12 +177,13 @@ func beginning(word string) int {
 	return int(word[0]&0x1f)<<5 | int(word[1]&0x1f)
 }
 
-// mayHave reports whether a word may have a term of the query as its stem. Stems begin as their words do, without accents.
+// mayHave reports whether a word may have a term of the query as its stem. A stem has the beginning of its word, without
+// accents.
 func (q *Query) mayHave(word string) bool {
 	return len(word) < 2 || word[0] >= utf8.RuneSelf || word[1] >= utf8.RuneSelf || q.begins[beginning(word)]
 }
 
-// Weights returns what each word of the query says in a part of a document.
+// Weights returns the weight of each word of the query in a part of a document.
 func (q *Query) Weights(text string, in Language) []float32 {
 	best := make([]float32, len(q.words))
 	q.stem.EachOf(text, in, q.mayHave, func(term string) {
@@ -199,7 +194,7 @@ func (q *Query) Weights(text string, in Language) []float32 {
 	return best
 }
 
-// guess lets words of which no document has any stand for terms that begin as they do: better than nothing. mu is held.
+// guess lets words that occur in no document match terms with a similar beginning. The caller holds mu.
 func (x *Index) guess(words []*wanted) {
 	for _, w := range words {
 		for _, term := range x.similar(w.Variants[0], maxExpanded) {
@@ -208,10 +203,10 @@ func (x *Index) guess(words []*wanted) {
 	}
 }
 
-// minBegun is how many characters of a word are its beginning, at least.
 const minBegun = 3
 
-// similar returns at most limit terms of the documents, those that agree longest with the beginning of a word. mu is held.
+// similar returns at most limit terms of the documents: those that share the longest beginning with word. The caller
+// holds mu.
 func (x *Index) similar(word string, limit int) []string {
 	runes := []rune(word)
 	for n := len(runes) - 1; n >= minBegun; n-- {

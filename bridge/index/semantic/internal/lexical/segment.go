@@ -11,14 +11,14 @@ import (
 	"sync"
 )
 
-// segment is an inverted index of some documents: sorted terms, each with the documents that have it.
+// segment is an inverted index of some documents: sorted terms, each with its documents.
 type segment struct {
 	docs []doc
-	gone int // how many of them; as for doc.gone
+	gone int // number of removed documents; see doc.gone
 
-	// data has the entries of the terms, one after the other: the length of the term, the term, and its postings.
+	// data has the entries of the terms in a row: the length of the term, the term, and its postings.
 	data []byte
-	ends []uint32 // of the entries in data
+	ends []uint32 // ends of the entries in data
 
 	suffixes func() []uint32 // the terms, sorted by their bytes from the last to the first
 }
@@ -26,10 +26,9 @@ type segment struct {
 type doc struct {
 	key    string
 	length uint32 // terms of the body
-	gone   bool   // only the writer of the Index changes it, under its lock
+	gone   bool   // changed only by the writer of the Index, under its lock
 }
 
-// entry returns a term and its encoded postings.
 func (s *segment) entry(i int) (term, list []byte) {
 	start := uint32(0)
 	if i > 0 {
@@ -51,26 +50,22 @@ func (s *segment) postings(i int) []byte {
 	return list
 }
 
-// add adds the entry of a term.
 func (s *segment) add(term []byte, list []posting) {
 	s.data = append(binary.AppendUvarint(s.data, uint64(len(term))), term...)
 	s.data = appendPostings(s.data, list)
 	s.ends = append(s.ends, uint32(len(s.data)))
 }
 
-// find returns the index of the first term that is not less than a string.
 func (s *segment) find(term string) int {
 	return sort.Search(len(s.ends), func(i int) bool { return string(s.term(i)) >= term })
 }
 
-// posting says how often a document has a term.
 type posting struct {
 	doc   uint32
 	count uint8 // in the body, at most maxCount
-	in    field // of the others
+	in    field // the other fields with the term
 }
 
-// field is a set of the fields of a document beside its body.
 type field uint8
 
 const (
@@ -80,11 +75,12 @@ const (
 	inTitle
 )
 
-// maxCount is what a posting has room for. The score of a term hardly grows beyond.
+// maxCount is the largest count of a posting. More occurrences hardly raise the score of a term.
 const maxCount = 15
 
-// postings iterates over an encoded list: a number of documents, and for each of them twice the distance from the one
-// before. If that is odd, a byte of fields and count follows; else the document has the term once, in the body.
+// postings iterates over an encoded list: the number of documents, and for each of them twice the distance to the
+// previous one. If that value is odd, a byte of fields and count follows; otherwise the document has the term once, in
+// the body.
 func postings(data []byte, fn func(posting)) {
 	n, size := binary.Uvarint(data)
 	data = data[size:]
@@ -120,7 +116,6 @@ func appendPostings(data []byte, list []posting) []byte {
 	return data
 }
 
-// newSegment returns the segment of docs with the postings of each term.
 func newSegment(docs []doc, lists map[string][]posting) *segment {
 	s := &segment{docs: docs}
 	for _, term := range slices.Sorted(maps.Keys(lists)) {
@@ -129,7 +124,7 @@ func newSegment(docs []doc, lists map[string][]posting) *segment {
 	return s.closed()
 }
 
-// closed gives up the room that the segment had to grow: Clip alone would keep it in memory.
+// closed releases the spare capacity of the segment. Clip alone would keep it in memory.
 func (s *segment) closed() *segment {
 	s.docs, s.data, s.ends = slices.Clone(s.docs), slices.Clone(s.data), slices.Clone(s.ends)
 	s.suffixes = sync.OnceValue(s.sortBySuffix)
@@ -154,7 +149,6 @@ func compareBackwards[A, B string | []byte](a A, b B) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// merged returns one segment of two, without the documents that are gone.
 func merged(a, b *segment) *segment {
 	s := new(segment)
 	places := [2][]uint32{s.take(a), s.take(b)}
@@ -197,7 +191,7 @@ func merged(a, b *segment) *segment {
 
 const nowhere = ^uint32(0)
 
-// take adds the documents of another segment that are not gone, and returns their new places.
+// take adds the documents of another segment that are not removed, and returns their new places.
 func (s *segment) take(from *segment) []uint32 {
 	places := make([]uint32, len(from.docs))
 	for i, d := range from.docs {
@@ -210,7 +204,6 @@ func (s *segment) take(from *segment) []uint32 {
 	return places
 }
 
-// exact returns the index of a term, or -1.
 func (s *segment) exact(term string) int {
 	if i := s.find(term); i < len(s.ends) && string(s.term(i)) == term {
 		return i
@@ -218,7 +211,6 @@ func (s *segment) exact(term string) int {
 	return -1
 }
 
-// beginning calls fn with the terms that begin with a prefix, at most limit.
 func (s *segment) beginning(prefix string, limit int, fn func(term string)) {
 	for i := s.find(prefix); i < len(s.ends) && limit > 0; i, limit = i+1, limit-1 {
 		term := string(s.term(i))
@@ -229,7 +221,6 @@ func (s *segment) beginning(prefix string, limit int, fn func(term string)) {
 	}
 }
 
-// ending calls fn with the terms that end with a suffix, at most limit.
 func (s *segment) ending(suffix string, limit int, fn func(term string)) {
 	order := s.suffixes()
 	i := sort.Search(len(order), func(i int) bool { return compareBackwards(s.term(int(order[i])), suffix) >= 0 })

@@ -14,20 +14,20 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 )
 
-// Here is what finds the terms of a text, by which notes are found: stems of words without stop
-// words, as Snowball has them for nine languages, and of scripts without spaces pairs of characters.
+// This file finds the terms of a text: stems of words without stop words, by Snowball for nine languages, and pairs of
+// characters of scripts without spaces.
 //
 //	var s Stemmer
 //	s.Each("Die Häuser am See", LanguageOf("Die Häuser am See"), fn) // haus see
 //
-// A term is the same whoever asks: the search by words and the one by meaning share it.
+// The search by words and the search by meaning use the same terms.
 
-// maxStems bounds the cache of a Stemmer.
 const maxStems = 1 << 11
 
-// Stemmer finds the terms of texts. It caches the stems of words, and is safe for concurrent use. The zero value is ready.
+// Stemmer finds the terms of texts and caches the stems of words. It is safe for concurrent use. The zero value is ready
+// to use.
 type Stemmer struct {
-	mu    sync.Mutex // protects the following
+	mu    sync.Mutex // guards the fields below
 	stems map[word]string
 }
 
@@ -36,13 +36,13 @@ type word struct {
 	in   Language
 }
 
-// Each calls fn with each term of a text in a language: the stems of its words, without stop words, and of scripts without
-// spaces the pairs of neighbouring characters and the Chinese characters themselves.
+// Each calls fn with each term of a text in a language: the stems of its words without stop words, and, for scripts
+// without spaces, the pairs of neighbouring characters and the Chinese characters themselves.
 func (s *Stemmer) Each(text string, in Language, fn func(term string)) {
 	s.EachOf(text, in, func(string) bool { return true }, fn)
 }
 
-// EachOf is Each for the words and characters that may lets through, which is faster.
+// EachOf is a faster Each, limited to the words and characters for which may returns true.
 func (s *Stemmer) EachOf(text string, in Language, may func(part string) bool, fn func(term string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,15 +59,14 @@ func (s *Stemmer) EachOf(text string, in Language, may func(part string) bool, f
 	}
 }
 
-// Asked is a word of a question, with the terms that it may be.
 type Asked struct {
 	Word     string
 	Variants []string
 }
 
-// Asked returns the words of a question, whose language is seldom sure: of each one the stem that it
-// has in its language, and then those in other languages. Stop words are those of the language
-// that the question seems to have; a question of nothing else is about what they mean in others.
+// Asked returns the words of a query, whose language is rarely certain. Each word has its stem in the query's probable
+// language first, then those in the other languages. Stop words are those of the probable language; a query of nothing
+// but stop words keeps the words that are not stop words in another language.
 func (s *Stemmer) Asked(text string, in []Language) []Asked {
 	own := LanguageOf(text)
 	s.mu.Lock()
@@ -100,7 +99,7 @@ func (s *Stemmer) Asked(text string, in []Language) []Asked {
 	return list
 }
 
-// stem returns the stem of a word, "" for a stop word, by way of the cache. mu is held.
+// stem returns the stem of a word from the cache or from Snowball, "" for a stop word. The caller holds mu.
 func (s *Stemmer) stem(w word) string {
 	if stem, ok := s.stems[w]; ok {
 		return stem
@@ -108,7 +107,7 @@ func (s *Stemmer) stem(w word) string {
 	if s.stems == nil || len(s.stems) >= maxStems {
 		s.stems = make(map[word]string)
 	}
-	w.text = strings.Clone(w.text) // the stem may be a part of it, and is not to hold the whole text
+	w.text = strings.Clone(w.text) // the stem may be a part of it and must not keep the whole text in memory
 	stem := stemOf(w)
 	s.stems[w] = stem
 	return stem
@@ -134,7 +133,6 @@ func stemmed(word string, stem func(*snowballstem.Env) bool) string {
 	return env.Current()
 }
 
-// plain returns a word without the accents of its letters.
 func plain(word string) string {
 	if isASCII(word) {
 		return word
@@ -156,12 +154,11 @@ func isASCII(s string) bool {
 	return true
 }
 
-// kind says what a part of a text is.
 type kind int
 
 const (
 	ofWord kind = iota
-	ofPair      // two characters of a script without spaces, or one that stands alone
+	ofPair      // two characters of a script without spaces, or a single one
 )
 
 // parts yields the words of a text, and the pairs and single characters of its scripts without spaces.
@@ -189,7 +186,6 @@ func parts(text string) iter.Seq2[kind, string] {
 	}
 }
 
-// pairs yields the run of paired characters that begins at i.
 func pairs(text string, i int, yield func(kind, string) bool) (end int, more bool) {
 	start, last := i, i // last is the start of the character before i
 	for i < len(text) {
@@ -211,7 +207,7 @@ func pairs(text string, i int, yield func(kind, string) bool) (end int, more boo
 	return i, true
 }
 
-// paired reports whether r is of a script that is indexed by pairs of characters.
+// paired reports whether the script of r is indexed by pairs of characters.
 func paired(r rune) bool {
 	return r >= 0x1100 && (outline.Unspaced(r) || unicode.Is(unicode.Hangul, r))
 }
@@ -227,7 +223,6 @@ func inASCIIWord(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
 }
 
-// wordEnd returns the end of the word at i. An apostrophe within belongs to it.
 func wordEnd(text string, i int) int {
 	for i < len(text) {
 		if inASCIIWord(text[i]) { // most are

@@ -1,9 +1,10 @@
-// Package quietinit prevents the initialisation of bubbletea v1 (its tea_init.go) from asking the terminal for its background
-// colour. Every command would wait up to five seconds for the answer, and lose typed keys, although only one command uses
-// bubbletea. bubbletea does not ask if TERM is "dumb", which this package sets until main calls Restore.
+// Package quietinit prevents the initialisation of bubbletea v1 (its tea_init.go) from querying the terminal for its
+// background colour. Every command would wait up to five seconds for the reply and lose typed keys, although only one
+// command uses bubbletea. bubbletea does not query if TERM is "dumb"; this package sets it until main calls Restore.
 //
-// It must be initialised before bubbletea. Go initialises packages in the order of their import paths once their imports are
-// initialised: this one imports only os, and bubbletea imports os/signal, whose path sorts after this one.
+// This package must be initialised before bubbletea. Go initialises packages in the order of their import paths once
+// their imports are initialised. This package imports only os, and bubbletea imports os/signal, whose path sorts after
+// this one.
 package quietinit
 
 import "os"
