@@ -148,13 +148,13 @@ func TestNotesWith(t *testing.T) {
 	}
 	for want, say := range map[string]string{
 		`{"a": {}}`:                         "no operator",
-		`{"a": {"=>": 3}}`:                  `"=>" is no operator`,
+		`{"a": {"=>": 3}}`:                  `"=>" is not an operator`,
 		`{"a": {"exists": "yes"}}`:          "true or false",
 		`{"a": {"<": "soon"}}`:              "< needs a number, or a date",
 		`{"a": {"<": null}}`:                "< needs a number, or a date",
 		`{"b": 1, "a": {">=": [1]}}`:        ">= needs a number, or a date",
 		`{"a": {"<": "2024-13-01"}}`:        "< needs a number, or a date",
-		`{"a": {"<": "2024-01-01", "": 1}}`: `"" is no operator`,
+		`{"a": {"<": "2024-01-01", "": 1}}`: `"" is not an operator`,
 	} {
 		_, err := f.NotesWith(t.Context(), props(t, want))
 		var wrong *index.ConditionError

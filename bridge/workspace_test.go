@@ -374,6 +374,11 @@ func TestWritersAndAPerson(t *testing.T) {
 		saveUnder(t, person, "Plan.md", fmt.Sprintf("person-%d-\n", i))
 	}
 	wg.Wait()
+	// A write reads the file again: the user's last save may be newer than what the workspace was told.
+	v := open(t, f.Workspace, plan)
+	if _, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: v.Text() + "end\n"}); err != nil {
+		t.Fatal(err)
+	}
 	text := open(t, f.Workspace, plan).Text()
 	for a := range agents {
 		for i := range rounds {

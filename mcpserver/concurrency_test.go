@@ -132,7 +132,7 @@ func raceShared(t *testing.T, client *rpc, r *race) {
 	r.counted.Unlock()
 	text, isError := raceEdit(client, r, "shared", from)
 	if isError {
-		if !strings.Contains(text, "old_string not found") && !strings.Contains(text, "has changed since you read it: old_string stood there") {
+		if !strings.Contains(text, "old_string not found") && !strings.Contains(text, "has changed since you read it: old_string was on line") {
 			t.Errorf("%s: %s", r.path, text)
 		}
 		return

@@ -380,7 +380,11 @@ func TestLargeEvent(t *testing.T) {
 	other := openRelay(t, s, withKey(key))
 	other.awaitAll(notes)
 	c.patience = need.Scaled(20 * time.Second)
-	for _, size := range []int{140_000, 1 << 20} {
+	sizes := []int{140_000, 1 << 20}
+	if need.Raced() {
+		sizes = sizes[:1]
+	}
+	for _, size := range sizes {
 		pasted := strings.Repeat("pasted ", size/7)
 		for i := range notes { // the ones that are not connected, too
 			if i%20 != 0 {

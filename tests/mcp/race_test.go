@@ -188,7 +188,7 @@ func raceShared(t *testing.T, call raceCaller, r *race) {
 	r.counted.Unlock()
 	res := raceEdit(call, r, "shared", from)
 	if res.IsError {
-		if !strings.Contains(res.Text, "old_string not found") && !strings.Contains(res.Text, "has changed since you read it: old_string stood there") {
+		if !strings.Contains(res.Text, "old_string not found") && !strings.Contains(res.Text, "has changed since you read it: old_string was on line") {
 			t.Errorf("%s: %s", r.name, res.Text)
 		}
 		return

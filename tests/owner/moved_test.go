@@ -82,7 +82,7 @@ func TestMovedVaultKeepsItsState(t *testing.T) {
 	for _, to := range []string{s.Path("After"), filepath.Join(place, "After"), vault} {
 		rename(t, from, to)
 		out := s.Run(t, "suggestions", "list", "--json", to)
-		if !strings.Contains(out.Stderr, from) || !strings.Contains(out.Stderr, "taken over") || strings.Count(out.Stderr, "\n") != 1 {
+		if !strings.Contains(out.Stderr, from) || !strings.Contains(out.Stderr, "keeps its authors") || strings.Count(out.Stderr, "\n") != 1 {
 			t.Errorf("the first command after the move says %q", out.Stderr)
 		}
 		hasQueue(t, s, to, queue)
@@ -137,7 +137,7 @@ func TestDoubtfulMoveIsAdoptedByHand(t *testing.T) {
 	vault, queue := usedVault(t, s, "Notes")
 	moved := s.Path("Moved here")
 	copyTree(t, vault, moved) // as to another disk
-	if out := s.Run(t, "adopt", vault, moved); out.Code == 0 || !strings.Contains(out.Stderr, "still there") {
+	if out := s.Run(t, "adopt", vault, moved); out.Code == 0 || !strings.Contains(out.Stderr, "still exists") {
 		t.Errorf("adopting the state of a vault that is there: %+v", out)
 	}
 	if err := os.RemoveAll(vault); err != nil {

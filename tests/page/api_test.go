@@ -237,7 +237,7 @@ func TestReviewAPI(t *testing.T) {
 		status       int
 		want         string
 	}{
-		{"GET", "/suggestions?kind=odd", nil, http.StatusBadRequest, "none of"},
+		{"GET", "/suggestions?kind=odd", nil, http.StatusBadRequest, "is not one of"},
 		{"GET", "/suggestions?path=[", nil, http.StatusBadRequest, "not a valid pattern"},
 		{"GET", "/note?path=Vault/none.md", nil, http.StatusNotFound, "Vault/none.md"},
 		{"GET", "/journal", nil, http.StatusBadRequest, "limit is not a number"},
@@ -246,7 +246,7 @@ func TestReviewAPI(t *testing.T) {
 		{"GET", "/note?path=../x", nil, http.StatusUnprocessableEntity, "../x"},
 		{"POST", "/decide", "x", http.StatusBadRequest, "it may not be a JSON string"},
 		{"POST", "/decide", map[string]any{"ids": "x"}, http.StatusBadRequest, `"ids" may not be a JSON string`},
-		{"POST", "/decide", map[string]any{"verdict": "odd", "shown": map[string]string{"a": "b"}}, http.StatusBadRequest, "none of"},
+		{"POST", "/decide", map[string]any{"verdict": "odd", "shown": map[string]string{"a": "b"}}, http.StatusBadRequest, "is not one of"},
 		{"POST", "/decide", map[string]any{"verdict": "accepted"}, http.StatusBadRequest, "no suggestion is named"},
 		{"POST", "/undo", map[string]any{"batch": "20200101T000000.000-abcd"}, http.StatusGone, "nothing to undo"},
 		{"POST", "/comment", map[string]any{"path": "Vault/d.md", "quote": "nowhere", "text": "x"}, http.StatusUnprocessableEntity, "does not occur"},

@@ -88,7 +88,7 @@ func TestReviewFollowsTheNotes(t *testing.T) {
 	harness.WriteFile(t, filepath.Join(vault, "Bread.md"), "The oven is hot.\n")
 	x.Shows(t, "1 of 3")
 	x.Press(t, "A") // the rest of the note
-	x.Shows(t, "Nothing waits for review")
+	x.Shows(t, "There is nothing to review")
 	harness.CheckText(t, "the note", harness.ReadFile(t, filepath.Join(vault, "Apples.md")), "We sell two apples.\n\nAnd green pears.\n\nNo damsons today.\n")
 	x.Press(t, "q")
 	x.Wait(t)

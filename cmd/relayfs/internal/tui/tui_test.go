@@ -219,7 +219,7 @@ func TestReviewOfANote(t *testing.T) {
 		t.Fatal("rejected against the answer")
 	}
 	s.press("R", "y")
-	if len(s.q.decided) != 1 || len(s.q.pending) != 0 || !strings.Contains(s.m.View(), "Nothing waits for review") {
+	if len(s.q.decided) != 1 || len(s.q.pending) != 0 || !strings.Contains(s.m.View(), "There is nothing to review") {
 		t.Errorf("decided %+v:\n%s", s.q.decided, s.m.View())
 	}
 }
@@ -303,7 +303,7 @@ func TestReviewFilters(t *testing.T) {
 	if len(s.q.decided) != 1 || len(s.q.decided[0].IDs) != 1 {
 		t.Errorf("the whole note under a filter: %+v", s.q.decided)
 	}
-	if !strings.Contains(s.m.View(), "Nothing here matches") {
+	if !strings.Contains(s.m.View(), "No suggestions match") {
 		t.Errorf("view\n%s", s.m.View())
 	}
 	s.press("/", "esc")
