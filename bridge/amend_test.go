@@ -31,8 +31,8 @@ func TestAmend(t *testing.T) {
 		journal, err := f.Journal(1)
 		if err != nil || journal[0].Decision.Verdict != model.Changed || journal[0].Decision.Items[0].ID != list[0].ID {
 			t.Errorf("journal %+v, %v", journal, err)
-		} else if got := journal[0].Decision.Items[0]; got.Became() != c.text || got.New != list[0].New {
-			t.Errorf("%q with %q: the journal has %q for %q", c.raw, c.text, got.Became(), got.New)
+		} else if got := journal[0].Decision.Items[0]; got.ResultText() != c.text || got.New != list[0].New {
+			t.Errorf("%q with %q: the journal has %q for %q", c.raw, c.text, got.ResultText(), got.New)
 		}
 		undo(t, f.Workspace, "")
 		if got := f.SourceText(plan); got != c.raw {

@@ -147,16 +147,16 @@ func (s machineStore) Abort(id model.DocID, seq uint64) error {
 	return s.Store.Abort(id, seq)
 }
 
-func (s machineStore) Place(id model.DocID, seq uint64, save model.Save) error {
+func (s machineStore) RecordSave(id model.DocID, seq uint64, save model.Save) error {
 	if err := s.m.step(); err != nil {
 		return err
 	}
-	return s.Store.Place(id, seq, save)
+	return s.Store.RecordSave(id, seq, save)
 }
 
-func (s machineStore) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
+func (s machineStore) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum) {
 	if s.m.step() == nil {
-		s.Store.Materialized(id, seq, sum)
+		s.Store.RecordFileSeq(id, seq, sum)
 	}
 }
 

@@ -18,7 +18,7 @@ type desk struct {
 	note    model.Path
 	batches []string
 	refused error // of the last undo
-	away    []model.Away
+	away    []model.Unrestored
 }
 
 func newDesk(t *testing.T, text string, live bool) *desk {

@@ -172,7 +172,7 @@ func TestRejectionTakenBackIsNotAnswered(t *testing.T) {
 	answers := func(r *running, when string) {
 		t.Helper()
 		list := r.pending()
-		if len(list) != 1 || list[0].Answers != nil {
+		if len(list) != 1 || list[0].PreviousRejection != nil {
 			t.Errorf("%s: got %+v, want one suggestion that answers nothing", when, list)
 		}
 	}
@@ -203,7 +203,7 @@ func TestAuthorOfACommentBroughtBack(t *testing.T) {
 	check := func(r *running, when string) {
 		t.Helper()
 		threads, err := r.Threads(t.Context(), "")
-		if err != nil || len(threads) != 1 || threads[0].Remarks[0].Author != ann.Name {
+		if err != nil || len(threads) != 1 || threads[0].Entries[0].Author != ann.Name {
 			t.Errorf("%s: got %+v, %v, want one comment by %s", when, threads, err, ann.Name)
 		}
 	}

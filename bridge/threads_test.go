@@ -70,12 +70,12 @@ func (k *talk) any(what string, n int) int { return rapid.IntRange(0, n-1).Draw(
 func (k *talk) check() {
 	raw, texts := k.raw(), make(map[string]bool)
 	for _, th := range k.threads() {
-		first := th.Remarks[0].New
+		first := th.Entries[0].New
 		if was := k.ids[first]; was != "" && was != th.ID {
 			k.t.Fatalf("the thread of %s was %s, is %s: %q", first, was, th.ID, raw)
 		}
 		k.ids[first] = th.ID
-		for _, r := range th.Remarks {
+		for _, r := range th.Entries {
 			texts[r.New] = true
 			if _, known := k.stays[r.New]; known && th.Suggestion == "" { // its suggestion's author has left it to the text
 				k.stays[r.New] = true
@@ -117,9 +117,9 @@ func (k *talk) comment(at bridge.CommentAnchor) {
 		k.t.Fatalf("a comment made %q of %q", got, raw)
 	}
 	for _, th := range k.threads() {
-		if i := slices.IndexFunc(th.Remarks, func(r model.Remark) bool { return r.New == text }); i >= 0 {
+		if i := slices.IndexFunc(th.Entries, func(r model.ThreadComment) bool { return r.New == text }); i >= 0 {
 			k.stays[text] = th.Suggestion == ""
-			if i != len(th.Remarks)-1 {
+			if i != len(th.Entries)-1 {
 				k.t.Fatalf("%s is not the last of its thread: %+v", text, th)
 			}
 			return
@@ -135,7 +135,7 @@ func (k *talk) resolve() {
 	if got, want := k.raw(), raw[:th.Start]+raw[th.End:]; got != want {
 		k.t.Fatalf("resolving %+v made %q, want %q", th, got, want)
 	}
-	for _, r := range th.Remarks {
+	for _, r := range th.Entries {
 		delete(k.stays, r.New)
 	}
 }
@@ -145,7 +145,7 @@ func (k *talk) decide(verdict model.Verdict) {
 	threads := k.threads()
 	k.act(func() (bridge.Outcome, error) { return k.ws.Decide(k.outer.Context(), []string{s.ID}, verdict, person) })
 	for _, th := range threads {
-		for _, r := range th.Remarks {
+		for _, r := range th.Entries {
 			if th.Suggestion == s.ID && !k.stays[r.New] {
 				delete(k.stays, r.New)
 			}
@@ -257,7 +257,7 @@ func TestAnswers(t *testing.T) {
 	}
 	edit(ann, "two", "seven")
 	second := only()
-	if a := second.Answers; a == nil || a.ID != first.ID || a.New != "many" || a.Reason != "a number, please" || a.By != "person" {
+	if a := second.PreviousRejection; a == nil || a.ID != first.ID || a.New != "many" || a.Reason != "a number, please" || a.By != "person" {
 		t.Errorf("%+v answers %+v, want %s", second, a, first.ID)
 	}
 	if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: plan, Suggestion: second.ID}, "less", person); err != nil {
@@ -308,7 +308,7 @@ func TestThreadsOfLiveNotes(t *testing.T) {
 	raw("One 🦊{>>a fox?<<} two.\n")
 	peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.Insert(tx, 0, "typed ") })
 	threads, err := f.Threads(t.Context(), "Team")
-	if err != nil || len(threads) != 1 || threads[0].Remarks[0].Author != person.Name {
+	if err != nil || len(threads) != 1 || threads[0].Entries[0].Author != person.Name {
 		t.Fatalf("threads %+v, %v", threads, err)
 	}
 	if _, err := f.ResolveThreads(t.Context(), []string{threads[0].ID}, person); err != nil {
@@ -411,7 +411,7 @@ func TestLaterSessionsAnswer(t *testing.T) {
 			rt.Errorf("the suggestion %+v is as it was: %v; %q", first, left >= 0, raw)
 		}
 		for _, s := range pendingOf(t, f.Workspace) {
-			if amends && (s.Session != "t" || s.ID == th.Suggestion && !s.Time.After(th.Remarks[0].Time)) {
+			if amends && (s.Session != "t" || s.ID == th.Suggestion && !s.Time.After(th.Entries[0].Time)) {
 				rt.Errorf("%+v is not the later session's: %q", s, raw)
 			}
 		}

@@ -160,7 +160,7 @@ func (m *proposalMachine) undoesSome(rt *rapid.T) (left bool) {
 	var items []string
 	for _, e := range journal {
 		list, ok := undos.Left(e)
-		if !ok || e.Lapsed() || batch != "" && e.BatchOf() != batch {
+		if !ok || e.Withdrawn() || batch != "" && e.BatchOf() != batch {
 			continue
 		}
 		batch = e.BatchOf()

@@ -114,7 +114,7 @@ func TestUndoSkipsWhatGaveWay(t *testing.T) {
 			}
 		}
 		journal, err := ws.Journal(9)
-		if err != nil || len(journal) != 2 || journal[0].Decision.Proposal == nil || !journal[0].Decision.Lapsed {
+		if err != nil || len(journal) != 2 || journal[0].Decision.Proposal == nil || !journal[0].Decision.Withdrawn {
 			t.Fatalf("restart %v: journal %+v, %v", restart, journal, err)
 		}
 		undo(t, ws, "")

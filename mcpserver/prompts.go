@@ -49,7 +49,7 @@ func rejections(_ context.Context, c *tool.Client, under model.Path) (string, er
 	var lines []string
 	for _, e := range journal {
 		left, ok := undos.Left(e)
-		if !ok || e.Decision == nil || e.Decision.Verdict != model.Rejected || e.Lapsed() || !under.Contains(e.Path) {
+		if !ok || e.Decision == nil || e.Decision.Verdict != model.Rejected || e.Withdrawn() || !under.Contains(e.Path) {
 			continue
 		}
 		d := *e.Decision

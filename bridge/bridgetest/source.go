@@ -95,7 +95,7 @@ func (s *Source) Replace(_ context.Context, rel string, r model.Replacement) (mo
 		r.Abort()
 		return model.Stamp{}, err
 	}
-	r.Settle()
+	r.Durable()
 	return post.stamp, nil
 }
 

@@ -32,7 +32,7 @@ func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }
 
-func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.KeptDoc, err error) {
+func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.StoredDoc, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for p, id := range s.paths {
@@ -40,9 +40,9 @@ func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.Kep
 		switch {
 		case doc == nil:
 		case doc.IsOf(file):
-			list = slices.Insert(list, 0, model.KeptDoc{ID: id, Path: p})
+			list = slices.Insert(list, 0, model.StoredDoc{ID: id, Path: p})
 		case doc.Sum == sum:
-			list = append(list, model.KeptDoc{ID: id, Path: p})
+			list = append(list, model.StoredDoc{ID: id, Path: p})
 		}
 	}
 	return list, nil
@@ -102,7 +102,7 @@ func (s *Store) Compact() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, doc := range s.docs {
-		if doc.Materialized < lastOf(doc) {
+		if doc.FileSeq < lastOf(doc) {
 			continue
 		}
 		var updates [][]byte
@@ -122,11 +122,11 @@ func (s *Store) Compact() error {
 	return nil
 }
 
-func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
+func (s *Store) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if doc := s.docs[id]; doc != nil && seq >= doc.Materialized {
-		doc.Materialized, doc.Sum = seq, sum
+	if doc := s.docs[id]; doc != nil && seq >= doc.FileSeq {
+		doc.FileSeq, doc.Sum = seq, sum
 	}
 }
 
@@ -203,10 +203,10 @@ func (s *Store) Propose(c model.ProposalChange) error {
 	if s.proposals == nil {
 		s.proposals = make(map[string]model.ProposalRecord)
 	}
-	for _, rec := range c.Put {
+	for _, rec := range c.Upserted {
 		s.proposals[rec.ID] = rec
 	}
-	for _, id := range c.Drop {
+	for _, id := range c.Removed {
 		delete(s.proposals, id)
 	}
 	for _, rec := range c.Journal {
@@ -236,7 +236,7 @@ func (s *Store) Unsettled() ([]model.Path, error) {
 	defer s.mu.Unlock()
 	var list []model.Path
 	for p, id := range s.paths {
-		if doc := s.docs[id]; doc != nil && doc.Materialized < lastOf(doc) {
+		if doc := s.docs[id]; doc != nil && doc.FileSeq < lastOf(doc) {
 			list = append(list, p)
 		}
 	}
@@ -245,11 +245,11 @@ func (s *Store) Unsettled() ([]model.Path, error) {
 
 func (s *Store) Sync() error { return nil }
 
-func (s *Store) Past(model.DocID) (model.Past, error) {
-	return model.Past{Update: model.EmptyUpdate()}, nil
+func (s *Store) Revisions(model.DocID) (model.RevisionHistory, error) {
+	return model.RevisionHistory{Update: model.EmptyUpdate()}, nil
 }
 
-func (s *Store) Place(id model.DocID, seq uint64, save model.Save) error {
+func (s *Store) RecordSave(id model.DocID, seq uint64, save model.Save) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if doc := s.docs[id]; doc != nil {

@@ -196,8 +196,8 @@ func (m *mix) told(ws *bridge.Workspace) string {
 	fmt.Fprintf(&b, "raw %q\nmarked %q\nreaders %q\n", s.raw, s.marked, m.version(ws).Text())
 	for _, s := range m.pending(ws) {
 		answers := ""
-		if s.Answers != nil {
-			answers = s.Answers.ID
+		if s.PreviousRejection != nil {
+			answers = s.PreviousRejection.ID
 		}
 		fmt.Fprintf(&b, "%s %s %q %q by %s %s %d with %q at %d-%d answers %q\n",
 			s.ID, s.Kind, s.Old, s.New, s.Author, s.Session, s.Time.UnixNano(), s.Comments, s.Start, s.End, answers)
@@ -206,7 +206,7 @@ func (m *mix) told(ws *bridge.Workspace) string {
 	m.must(err)
 	for _, th := range threads {
 		fmt.Fprintf(&b, "thread %s on %q answered %v:", th.ID, th.Suggestion, th.Answered)
-		for _, r := range th.Remarks {
+		for _, r := range th.Entries {
 			fmt.Fprintf(&b, " %q by %s %s agent %v pending %q", r.New, r.Author, r.Session, r.Agent, r.Pending)
 		}
 		b.WriteString("\n")
@@ -777,7 +777,7 @@ func (m *mix) undoable() (list []model.JournalEntry) {
 	m.must(err)
 	undos := model.UndosOf(all)
 	for _, e := range all {
-		if left, ok := undos.Left(e); ok && len(left) > 0 && !e.Lapsed() {
+		if left, ok := undos.Left(e); ok && len(left) > 0 && !e.Withdrawn() {
 			list = append(list, e)
 		}
 	}
@@ -794,8 +794,8 @@ func (m *mix) undoes() (step, error) {
 	var ids []string
 	for _, x := range e.Decision.Items {
 		instead := ""
-		if x.Instead != nil {
-			instead = *x.Instead
+		if x.ReplacedBy != nil {
+			instead = *x.ReplacedBy
 		}
 		for w := range among(append(slices.Clone(x.Comments), x.Old, x.New, instead)...) {
 			s.gone[w] = true

@@ -1321,7 +1321,7 @@ func (w *world) save(saved, matter string, held []heldChar, edit handEdit) error
 }
 
 // returned says whether the last save of the file brought text back.
-func (w *world) returned() bool { return w.live == nil && w.lastRecord().Returned != nil }
+func (w *world) returned() bool { return w.live == nil && w.lastRecord().Remaps != nil }
 
 func (w *world) lastRecord() model.Record {
 	var id model.DocID
@@ -1345,7 +1345,7 @@ func (w *world) lastRecord() model.Record {
 
 // moves takes in which characters the last write typed again: they stand where they are found under their new identities.
 func (w *world) moves() {
-	for _, r := range w.lastRecord().Returned {
+	for _, r := range w.lastRecord().Remaps {
 		for i := range r.New.Len {
 			if c := w.ids[r.Old.Part(i, 1).Run().ID]; c != nil {
 				w.chars = slices.DeleteFunc(w.chars, func(x *modelChar) bool { return x == c })

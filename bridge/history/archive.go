@@ -28,11 +28,11 @@ func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	past, err := f.Store.Past(id)
+	past, err := f.Store.Revisions(id)
 	if err != nil {
 		return nil, model.WrapError("open", p, err)
 	}
-	if len(past.Moments) == 0 && past.Begin.Seq == 0 {
+	if len(past.Revisions) == 0 && past.Begin.Seq == 0 {
 		return nil, errNoHistory(p)
 	}
 	h, err := New(past)

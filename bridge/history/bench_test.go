@@ -44,7 +44,7 @@ func longLived(b *testing.B, edits int) *store.Store {
 			b.Fatal(err)
 		}
 		if i%50 == 49 || i == edits-1 {
-			s.Materialized(id, seq, model.ContentSum{})
+			s.RecordFileSeq(id, seq, model.ContentSum{})
 			if err := s.Checkpoint(); err != nil {
 				b.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func longLived(b *testing.B, edits int) *store.Store {
 func BenchmarkLongHistory(b *testing.B) {
 	s := longLived(b, 10_000)
 	read := func(b *testing.B) *history.History {
-		past, err := s.Past(id)
+		past, err := s.Revisions(id)
 		if err != nil {
 			b.Fatal(err)
 		}

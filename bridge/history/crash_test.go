@@ -42,7 +42,7 @@ func (d *diary) write() error {
 		d.texts[seq], d.last = text.String(), seq
 		switch i {
 		case 140, 200, 290:
-			d.s.Materialized(id, seq, model.ContentSum{})
+			d.s.RecordFileSeq(id, seq, model.ContentSum{})
 			if err := d.s.Checkpoint(); err != nil {
 				return err
 			}
@@ -123,7 +123,7 @@ func (d *diary) check(t *testing.T, what string, disk *disktest.Disk, content []
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	past, err := s.Past(id)
+	past, err := s.Revisions(id)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}

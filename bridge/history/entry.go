@@ -50,18 +50,18 @@ type Decision struct {
 }
 
 func (h *History) Entries() []Entry {
-	added := h.pieces(func(s *model.Stretch) int { return s.Born })
-	deleted := h.pieces(func(s *model.Stretch) int { return s.Died })
+	added := h.pieces(func(s *model.TextRange) int { return s.From })
+	deleted := h.pieces(func(s *model.TextRange) int { return s.Until })
 	var list []Entry
 	if h.past.Begin.Seq != 0 {
 		list = append(list, h.beginning())
 	}
 	moves := h.past.Moves
-	for i, m := range h.past.Moments {
+	for i, m := range h.past.Revisions {
 		for len(moves) > 0 && moves[0].After < m.Seq {
 			list, moves = append(list, moved(moves[0])), moves[1:]
 		}
-		if m.Did == nil { // from before the beginning, but listed after it
+		if m.Units == nil { // from before the beginning, but listed after it
 			at := max(0, len(list)-1)
 			list = slices.Insert(list, at, h.entry(i))
 			continue
@@ -76,16 +76,16 @@ func (h *History) Entries() []Entry {
 	return list
 }
 
-func (h *History) pieces(change func(*model.Stretch) int) map[int][]string {
+func (h *History) pieces(change func(*model.TextRange) int) map[int][]string {
 	type piece struct {
 		text string
 		last int // the last stretch in it
 	}
 	open, pieces := make(map[int]*piece), make(map[int][]string)
-	for i := range h.texts.Stretches {
-		s := &h.texts.Stretches[i]
+	for i := range h.texts.Ranges {
+		s := &h.texts.Ranges[i]
 		n := change(s)
-		if n == model.Never || s.Born == s.Died {
+		if n == model.StillPresent || s.From == s.Until {
 			continue
 		}
 		p := open[n]
@@ -112,8 +112,8 @@ const farApart = 1000
 func (h *History) isApart(n, from, to int) bool {
 	size := uint64(0)
 	for i := from; i < to && size <= farApart; i++ {
-		s := &h.texts.Stretches[i]
-		if size += s.At.Len; s.Born < n && s.Died > n {
+		s := &h.texts.Ranges[i]
+		if size += s.At.Len; s.From < n && s.Until > n {
 			return true
 		}
 	}
@@ -128,10 +128,10 @@ func moved(m model.Moved) Entry { return Entry{Time: m.Time, Kind: Moved, From: 
 
 // entry returns the Entry of moment i, without Added and Deleted.
 func (h *History) entry(i int) Entry {
-	m := &h.past.Moments[i]
+	m := &h.past.Revisions[i]
 	e := Entry{
 		Number: m.Seq, Time: m.Time, Kind: Changed, Author: m.Author, Session: m.Session,
-		Found: m.Found, Lost: m.Did == nil,
+		Found: m.DetectedLate, Lost: m.Units == nil,
 	}
 	switch {
 	case m.Decision != nil:

@@ -10,15 +10,15 @@ import (
 )
 
 type History struct {
-	past model.Past
+	past model.RevisionHistory
 	// texts has the states: state 0 at the beginning of the history, and state n after moment n-1.
 	texts *model.Texts
 }
 
-func New(past model.Past) (*History, error) {
-	did := []*ycrdt.Snapshot{past.Begin.Did}
-	for _, m := range past.Moments {
-		did = append(did, m.Did)
+func New(past model.RevisionHistory) (*History, error) {
+	did := []*ycrdt.Snapshot{past.Begin.Units}
+	for _, m := range past.Revisions {
+		did = append(did, m.Units)
 	}
 	texts, err := model.TextsOf(past.Update, did)
 	return &History{past, texts}, err
@@ -50,7 +50,7 @@ func (h *History) At(w When) (string, Entry, error) {
 func (h *History) find(w When) (int, error) {
 	begin := h.past.Begin
 	if w.Entry != 0 {
-		i := slices.IndexFunc(h.past.Moments, func(m model.Moment) bool { return m.Did != nil && m.Seq >= w.Entry })
+		i := slices.IndexFunc(h.past.Revisions, func(m model.Revision) bool { return m.Units != nil && m.Seq >= w.Entry })
 		switch {
 		case w.Entry < begin.Seq:
 			return 0, &UnknownError{fmt.Sprintf("the text of entry %d is no longer stored; %s", w.Entry, h.firstKnown())}
@@ -61,8 +61,8 @@ func (h *History) find(w When) (int, error) {
 		}
 		return i + 1, nil
 	}
-	for i, m := range slices.Backward(h.past.Moments) {
-		if m.Did != nil && !m.Time.After(w.Time) {
+	for i, m := range slices.Backward(h.past.Revisions) {
+		if m.Units != nil && !m.Time.After(w.Time) {
 			return i + 1, nil
 		}
 	}
@@ -76,7 +76,7 @@ func (h *History) firstKnown() string {
 	if h.past.Begin.Seq != 0 {
 		return fmt.Sprintf("the oldest stored text is entry %d (%s)", h.past.Begin.Seq, h.past.Begin.Time.Local().Format(time.DateTime))
 	}
-	for _, m := range h.past.Moments {
+	for _, m := range h.past.Revisions {
 		return fmt.Sprintf("the history begins with entry %d (%s)", m.Seq, m.Time.Local().Format(time.DateTime))
 	}
 	return "the note has no history"

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// kept is the minimum number of changes that the log holds.
-const kept = 10_000
+// maxChanges is the minimum number of changes that the log holds.
+const maxChanges = 10_000
 
 // Bus admits operations until it is closed, and numbers and logs the changes that they publish. The zero Bus is ready.
 type Bus struct {
@@ -63,9 +63,9 @@ func (a *Bus) Publish(events ...Event) {
 func (a *Bus) append(ev Event) {
 	a.last() // assigns the first number
 	ev.Version, ev.Origin = nil, nil
-	if len(a.list) == 2*kept {
-		a.first += kept
-		a.list = slices.Clone(a.list[kept:])
+	if len(a.list) == 2*maxChanges {
+		a.first += maxChanges
+		a.list = slices.Clone(a.list[maxChanges:])
 	}
 	a.list = append(a.list, ev)
 	if a.next != nil {

@@ -13,7 +13,7 @@ func TestSince(t *testing.T) {
 		t.Fatalf("number 0 is whole: %v, the log's is %d", whole, seen)
 	}
 	var got []Path
-	for i := range 3*kept + 7 {
+	for i := range 3*maxChanges + 7 {
 		changed := a.Changed(seen)
 		if i%3 == 1 {
 			select {
@@ -44,8 +44,8 @@ func TestSince(t *testing.T) {
 			t.Fatalf("change %d is %q", i, p)
 		}
 	}
-	list, now, whole := a.Since(seen - 2*kept - 1)
-	if whole || len(list) < kept {
+	list, now, whole := a.Since(seen - 2*maxChanges - 1)
+	if whole || len(list) < maxChanges {
 		t.Errorf("%d changes of long ago, whole: %v", len(list), whole)
 	}
 	if _, _, whole := a.Since(now + 1); whole {

@@ -26,8 +26,8 @@ type Decision struct {
 	By      string    `json:"by,omitempty"`
 	Reason  string    `json:"reason,omitempty"` // in the user's words
 	Items   []Decided `json:"items,omitempty"`
-	// Lapsed is set if no user decided: the source changed under the proposal, or its author withdrew it.
-	Lapsed bool `json:"lapsed,omitempty"`
+	// Withdrawn is set if no user decided: the source changed under the proposal, or its author withdrew it.
+	Withdrawn bool `json:"lapsed,omitempty"`
 	// Undoes is the batch that this decision undoes: its Items, or all of it if there are none.
 	Undoes string `json:"undoes,omitempty"`
 	// UndoesSeq is the number of the record that it undoes; 0 for a decision on a proposal.
@@ -39,15 +39,15 @@ type Decision struct {
 	Marks []DecidedMark `json:"marks,omitempty"`
 	// Emptied is set if nothing of the note remained, or only front matter.
 	Emptied bool `json:"emptied,omitempty"`
-	// Revived maps the characters that an undo or a decision inserted again, and Away is text that an undo could not restore.
-	Revived []Revival `json:"revived,omitempty"`
-	Away    []Away    `json:"away,omitempty"`
+	// Remaps maps the characters that an undo or a decision inserted again, and Unrestored is text that an undo could not restore.
+	Remaps     []IDRemap    `json:"revived,omitempty"`
+	Unrestored []Unrestored `json:"away,omitempty"`
 	// Again are the characters that an undo made pending again, as the decision had them. Plain are those that were in no mark
 	// before: nothing else is pending there.
 	Again []DecidedRun `json:"again,omitempty"`
-	Plain []IDRun      `json:"plain,omitempty"`
+	Plain []IDRange    `json:"plain,omitempty"`
 	// ByHand are the delimiters of users' marks that an undo inserted again.
-	ByHand []IDRun `json:"byHand,omitempty"`
+	ByHand []IDRange `json:"byHand,omitempty"`
 	// Proposal is set if the decision is about a proposal.
 	Proposal *ProposalRecord `json:"proposal,omitempty"`
 }
@@ -56,37 +56,37 @@ type Decision struct {
 type Role int
 
 const (
-	AcceptedAddition Role = iota + 1
-	AcceptedDeletion      // deleted
-	RejectedAddition      // deleted
-	RejectedDeletion
-	TakenAlong      // deleted: a comment, or a part of a mark or highlight
-	TakenAlongOlder // deleted: a comment that is older than the suggestion
-	TypedInstead    // the user's text in place of the proposed one
-	RemovedPlain    // deleted text of front matter
-	Absorbed        // made pending by an undo inside another suggestion's deletion: deleted until both are decided
-	AcceptedComment // of an agent
-	RejectedComment // deleted
-	Covered         // not restored by an undo, because the text around it is deleted
-	Remarked        // a comment of the user; Text is all of it
-	ResolvedComment // deleted: a comment that was not pending
-	TakenBreak      // deleted: the line break after front matter that ended the note before
+	RoleAdditionAccepted Role = iota + 1
+	RoleDeletionAccepted      // deleted
+	RoleAdditionRejected      // deleted
+	RoleDeletionRejected
+	RoleCommentRemoved      // deleted: a comment, or a part of a mark or highlight
+	RoleOlderCommentRemoved // deleted: a comment that is older than the suggestion
+	RoleReplacement         // the user's text in place of the proposed one
+	RolePlainRemoved        // deleted text of front matter
+	RoleAbsorbed            // made pending by an undo inside another suggestion's deletion: deleted until both are decided
+	RoleCommentAccepted     // of an agent
+	RoleCommentRejected     // deleted
+	RoleContextDeleted      // not restored by an undo, because the text around it is deleted
+	RoleCommentAdded        // a comment of the user; Text is all of it
+	RoleCommentResolved     // deleted: a comment that was not pending
+	RoleLineBreakRemoved    // deleted: the line break after front matter that ended the note before
 )
 
-// Gone reports whether the decision deleted the characters.
-func (r Role) Gone() bool {
-	return r == AcceptedDeletion || r == RejectedAddition || r == TakenAlong || r == TakenAlongOlder || r == RejectedComment || r == ResolvedComment || r == TakenBreak
+// Deletes reports whether the decision deleted the characters.
+func (r Role) Deletes() bool {
+	return r == RoleDeletionAccepted || r == RoleAdditionRejected || r == RoleCommentRemoved || r == RoleOlderCommentRemoved || r == RoleCommentRejected || r == RoleCommentResolved || r == RoleLineBreakRemoved
 }
 
 // DecidedRun is a run of characters that was decided on. If they were deleted, it has their text and the neighbours that
 // remained.
 type DecidedRun struct {
-	At    IDRun  `json:"at"`
-	Role  Role   `json:"role"`
-	Mark  int    `json:"mark,omitempty"` // index in Decision.Marks
-	Text  string `json:"text,omitempty"`
-	Left  IDRun  `json:"left,omitzero"`
-	Right IDRun  `json:"right,omitzero"`
+	At    IDRange `json:"at"`
+	Role  Role    `json:"role"`
+	Mark  int     `json:"mark,omitempty"` // index in Decision.Marks
+	Text  string  `json:"text,omitempty"`
+	Left  IDRange `json:"left,omitzero"`
+	Right IDRange `json:"right,omitzero"`
 }
 
 // DecidedMark is a mark that was decided on: the index of its item, and its delimiters if they were not the plain ones.
@@ -96,20 +96,22 @@ type DecidedMark struct {
 	Close string `json:"close,omitempty"`
 }
 
-// Revival maps deleted characters to those that replace them.
-type Revival struct {
-	Old IDRun `json:"old"`
-	New IDRun `json:"new"`
+// IDRemap maps deleted characters to those that replace them.
+type IDRemap struct {
+	Old IDRange `json:"old"`
+	New IDRange `json:"new"`
 }
 
-// Away is text that an undo could not restore.
-type Away struct {
+// Unrestored is text that an undo could not restore.
+type Unrestored struct {
 	Path Path   `json:"path,omitempty"` // not in the journal
 	Text string `json:"text"`
 	Why  string `json:"why"`
 }
 
-func (a Away) String() string { return fmt.Sprintf("%s not restored: %s", quoteShort(a.Text), a.Why) }
+func (a Unrestored) String() string {
+	return fmt.Sprintf("%s not restored: %s", quoteShort(a.Text), a.Why)
+}
 
 func quoteShort(s string) string {
 	const limit = 60
@@ -129,16 +131,16 @@ type Decided struct {
 	Session  string    `json:"session,omitempty"`
 	Time     time.Time `json:"time,omitzero"`
 	Comments []string  `json:"comments,omitempty"`
-	// Instead is the user's text in place of New, for the verdict Changed.
-	Instead *string `json:"instead,omitempty"`
+	// ReplacedBy is the user's text in place of New, for the verdict Changed.
+	ReplacedBy *string `json:"instead,omitempty"`
 	// Proposal is the ID of the rename for which it rewrote a link.
 	Proposal string `json:"proposal,omitempty"`
 }
 
-// Became returns the text that the decision made of New.
-func (d *Decided) Became() string {
-	if d.Instead != nil {
-		return *d.Instead
+// ResultText returns the text that the decision made of New.
+func (d *Decided) ResultText() string {
+	if d.ReplacedBy != nil {
+		return *d.ReplacedBy
 	}
 	return d.New
 }
@@ -154,7 +156,7 @@ func (e JournalEntry) BatchOf() string {
 	return fmt.Sprintf("%s-%d", e.ID[:min(8, len(e.ID))], e.Seq)
 }
 
-func (e JournalEntry) Lapsed() bool { return e.Decision != nil && e.Decision.Lapsed }
+func (e JournalEntry) Withdrawn() bool { return e.Decision != nil && e.Decision.Withdrawn }
 
 type Suggestion struct {
 	diffwrap.Suggestion
@@ -166,8 +168,8 @@ type Suggestion struct {
 
 	Anchor string // tells suggestions with the same text apart if no record has them
 
-	// Answers is the newest rejection of its author's earlier suggestion at this place, nil for none.
-	Answers *Rejection
+	// PreviousRejection is the newest rejection of its author's earlier suggestion at this place, nil for none.
+	PreviousRejection *Rejection
 }
 
 type Rejection struct {
@@ -183,14 +185,14 @@ type Thread struct {
 	ID         string // that of its first comment
 	Path       Path
 	Suggestion string // ID of the suggestion that it comments on; "" in plain text
-	Remarks    []Remark
+	Entries    []ThreadComment
 	Anchor     string // Anchor of the first comment
 	// Answered is set if the author of the suggestion has changed it since another's last comment.
 	Answered bool
 }
 
-// Remark is a comment of a thread, with its author if that is known.
-type Remark struct {
+// ThreadComment is a comment of a thread, with its author if that is known.
+type ThreadComment struct {
 	diffwrap.Suggestion
 	Session string
 	Agent   bool

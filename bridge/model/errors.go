@@ -121,7 +121,7 @@ type Refusal struct {
 // refusal is an error of the lens that is also ErrRefused.
 type refusal struct{ reason error }
 
-func Refuse(reason error) error { return &refusal{reason} }
+func RefusedError(reason error) error { return &refusal{reason} }
 
 func (r *refusal) Error() string { return r.reason.Error() }
 

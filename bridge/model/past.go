@@ -9,22 +9,22 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Past is the stored history of a document's states.
-type Past struct {
+// RevisionHistory is the stored history of a document's states.
+type RevisionHistory struct {
 	// Update has every text that the document had, as far as it is retained.
 	Update []byte
 	// Begin is the oldest known state. If its Seq is not 0, earlier ones are beyond the retention. Its time is that of the last
 	// change in it.
-	Begin Moment
-	// Moments are the changes from there to the newest state, oldest first.
-	Moments []Moment
-	Moves   []Moved // oldest first
+	Begin Revision
+	// Revisions are the changes from there to the newest state, oldest first.
+	Revisions []Revision
+	Moves     []Moved // oldest first
 }
 
-// Moment is a change of a document, or all changes of one author in one minute: the last record, without its update.
-type Moment struct {
+// Revision is a change of a document, or all changes of one author in one minute: the last record, without its update.
+type Revision struct {
 	Record
-	Did *ycrdt.Snapshot // the added and deleted units, nil if unknown
+	Units *ycrdt.Snapshot // the added and deleted units, nil if unknown
 }
 
 // Moved is a rename of a document.
@@ -37,22 +37,22 @@ type Moved struct {
 
 // Texts are all texts that a document had; deleted text keeps its place.
 type Texts struct {
-	Stretches []Stretch
-	Last      int // the newest state
+	Ranges []TextRange
+	Last   int // the newest state
 }
 
-// Stretch is text that was inserted and deleted as one.
-type Stretch struct {
-	At         IDRun
-	Text       string
-	Born, Died int // the first state with it (Never if unknown), and the first one without it
+// TextRange is text that was inserted and deleted as one.
+type TextRange struct {
+	At          IDRange
+	Text        string
+	From, Until int // the first state with it (Never if unknown), and the first one without it
 }
 
-// Never is the state in which remaining text is deleted.
-const Never = math.MaxInt
+// StillPresent is the state in which remaining text is deleted.
+const StillPresent = math.MaxInt
 
 // In reports whether a state has the text.
-func (s *Stretch) In(state int) bool { return s.Born <= state && state < s.Died }
+func (s *TextRange) In(state int) bool { return s.From <= state && state < s.Until }
 
 // TextsOf reads an update with all that a document had, and the changes that led to each of its states, nil if unknown.
 func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
@@ -65,19 +65,19 @@ func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 		return nil, err
 	}
 	born, known := make(Ranges[int]), make(map[ycrdt.ClientID]uint64)
-	var dead []Told[int]
+	var dead []RangeValue[int]
 	for n, s := range did {
 		if s == nil {
 			continue
 		}
 		for client, end := range s.StateVector() {
 			if from := known[client]; from < end {
-				born.Set(IDRun{Client: uint64(client), Clock: from, Len: end - from}, n)
+				born.Set(IDRange{Client: uint64(client), Clock: from, Len: end - from}, n)
 				known[client] = end
 			}
 		}
 		for _, r := range s.DeletedRuns() {
-			dead = append(dead, Told[int]{RunOf(r), n})
+			dead = append(dead, RangeValue[int]{RangeOf(r), n})
 		}
 	}
 	died := RangesOf(dead, func(a, b int) bool { return a < b })
@@ -86,13 +86,13 @@ func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 	all, objects := text.String(), text.Objects()
 	cursor := textmerge.NewCursor(all)
 	place, pos, off := 0, 0, 0 // offsets: in the document, in its text, and in bytes
-	add := func(r IDRun, from, to int) {
+	add := func(r IDRange, from, to int) {
 		for ; len(objects) > 0 && objects[0] < place+int(r.Len); objects = objects[1:] { // it is one unit
 			n := uint64(objects[0] - place)
 			if n > 0 {
 				pos += int(n)
 				end := cursor.OffAt(pos)
-				t.Stretches = append(t.Stretches, Stretch{r.Part(0, n), all[off:end], from, to})
+				t.Ranges = append(t.Ranges, TextRange{r.Part(0, n), all[off:end], from, to})
 				off = end
 			}
 			place, r = place+int(n)+1, r.Part(n+1, r.Len-n-1)
@@ -100,18 +100,18 @@ func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 		if r.Len > 0 {
 			place, pos = place+int(r.Len), pos+int(r.Len)
 			end := cursor.OffAt(pos)
-			t.Stretches = append(t.Stretches, Stretch{r, all[off:end], from, to})
+			t.Ranges = append(t.Ranges, TextRange{r, all[off:end], from, to})
 			off = end
 		}
 	}
 	for _, run := range text.Runs() {
-		born.Each(RunOf(run), func(r IDRun, from int, ok bool) {
+		born.Each(RangeOf(run), func(r IDRange, from int, ok bool) {
 			if !ok {
-				from = Never
+				from = StillPresent
 			}
-			died.Each(r, func(r IDRun, to int, ok bool) {
+			died.Each(r, func(r IDRange, to int, ok bool) {
 				if !ok {
-					to = Never
+					to = StillPresent
 				}
 				add(r, from, to)
 			})
@@ -122,8 +122,8 @@ func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 
 func (t *Texts) At(state int) string {
 	var b strings.Builder
-	for i := range t.Stretches {
-		if s := &t.Stretches[i]; s.In(state) {
+	for i := range t.Ranges {
+		if s := &t.Ranges[i]; s.In(state) {
 			b.WriteString(s.Text)
 		}
 	}
@@ -132,8 +132,8 @@ func (t *Texts) At(state int) string {
 
 // Holds reports whether a text is that of a state.
 func (t *Texts) Holds(state int, text string) bool {
-	for i := range t.Stretches {
-		if s := &t.Stretches[i]; s.In(state) {
+	for i := range t.Ranges {
+		if s := &t.Ranges[i]; s.In(state) {
 			var ok bool
 			if text, ok = strings.CutPrefix(text, s.Text); !ok {
 				return false

@@ -61,7 +61,7 @@ func (r *Replacement) Abort() {
 	}
 }
 
-func (r *Replacement) Settle() {
+func (r *Replacement) Durable() {
 	if r.OnDurable != nil {
 		r.OnDurable()
 	}
@@ -282,16 +282,16 @@ type Store interface {
 	DocID(p Path) (DocID, error)
 	// DocsOf returns candidates for the document of a file: first those whose file this was when the store last knew it, then
 	// those whose file had a text with this sum. It is called rarely.
-	DocsOf(file Stamp, sum ContentSum) ([]KeptDoc, error)
+	DocsOf(file Stamp, sum ContentSum) ([]StoredDoc, error)
 	// Load returns everything stored for id, oldest first; an empty History for an unknown id.
 	Load(id DocID) (History, error)
 	// Append stores recs, all or none, for the document id at p, and returns the number of the last one. They survive the
 	// process when Append returns, and a power cut a moment later. Records that are journalled or Unsent, of which the
 	// source has no copy, survive a power cut at once. Calls for one document come one at a time.
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
-	// Materialized records that the source's file durably has the text as of seq, whose sum is given. It is stored soon, not
+	// RecordFileSeq records that the source's file durably has the text as of seq, whose sum is given. It is stored soon, not
 	// durably: the file itself is the proof. Records up to seq may be compacted from then on.
-	Materialized(id DocID, seq uint64, sum ContentSum)
+	RecordFileSeq(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath, durably.
 	Rename(oldPath, newPath Path) error
 	// End moves every document at or below p to where removed ones are (Path.Ended). It survives the process, and a power cut a
@@ -304,11 +304,11 @@ type Store interface {
 	Abort(id DocID, seq uint64) error
 	// Unsettled returns the paths of documents whose file in the source may lack their newest text.
 	Unsettled() ([]Path, error)
-	Past(id DocID) (Past, error)
+	Revisions(id DocID) (RevisionHistory, error)
 	// Sync returns when everything that was appended survives a power cut.
 	Sync() error
-	// Place records that the source's file is about to get the text as of seq; the zero Save, that it is not.
-	Place(id DocID, seq uint64, save Save) error
+	// RecordSave records that the source's file is about to get the text as of seq; the zero Save, that it is not.
+	RecordSave(id DocID, seq uint64, save Save) error
 	// Journal returns at most limit of the newest journalled records, newest first.
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals, oldest first.
@@ -320,8 +320,8 @@ type Store interface {
 	Propose(ProposalChange) error
 }
 
-// KeptDoc is a document and its path in a Store, "" for none.
-type KeptDoc struct {
+// StoredDoc is a document and its path in a Store, "" for none.
+type StoredDoc struct {
 	ID   DocID
 	Path Path
 }

@@ -64,13 +64,13 @@ func (l *Problems) UnmuteLog() {
 	}
 	l.muted = false
 	for about, p := range l.open {
-		l.tell(slog.LevelWarn, begins, logAbout, about, LogErr, p.text)
+		l.logChange(slog.LevelWarn, begins, logAbout, about, LogErr, p.text)
 	}
 }
 
 const begins = "problem"
 
-func (l *Problems) tell(level slog.Level, message string, attrs ...any) {
+func (l *Problems) logChange(level slog.Level, message string, attrs ...any) {
 	if l.muted {
 		level = slog.LevelDebug
 	}
@@ -85,7 +85,7 @@ func (l *Problems) Record(about string, err error) {
 	if err == nil {
 		if open {
 			delete(l.open, about)
-			l.tell(slog.LevelWarn, "problem is over", logAbout, about, logLasted, time.Since(was.since).Round(time.Millisecond))
+			l.logChange(slog.LevelWarn, "problem is over", logAbout, about, logLasted, time.Since(was.since).Round(time.Millisecond))
 		}
 		return
 	}
@@ -99,7 +99,7 @@ func (l *Problems) Record(about string, err error) {
 		level, message = slog.LevelWarn, "problem has changed"
 	}
 	l.open[about] = now
-	l.tell(level, message, logAbout, about, LogErr, now.text)
+	l.logChange(level, message, logAbout, about, LogErr, now.text)
 }
 
 // Err returns the error of a thing's problem, nil for none.

@@ -63,27 +63,27 @@ type ProposalRecord struct {
 	Link string `json:"link,omitempty"`
 	// Doc is the document of the note that an accepted ProposedDelete removed.
 	Doc DocID `json:"doc,omitempty"`
-	// Owes are the links that a rename has yet to rewrite. Those in front matter, which takes no suggestions, wait until a
+	// PendingRelinks are the links that a rename has yet to rewrite. Those in front matter, which takes no suggestions, wait until a
 	// ProposedRename is accepted.
-	Owes []OwedLinks `json:"owes,omitempty"`
+	PendingRelinks []PendingRelink `json:"owes,omitempty"`
 	// Linking is set if there may be other such links.
 	Linking bool `json:"linking,omitempty"`
 	// Accepted is the decision that turned a proposal into this RenameDone.
 	Accepted *Decision `json:"accepted,omitempty"`
-	// Accepting is set while the source is being changed. After a crash the next process finds out whether that was done.
-	Accepting *Decision `json:"accepting,omitempty"`
-	// Aside is its name before it was moved out of another node's way, in the same folder. It gets that name back when it is
+	// PendingDecision is set while the source is being changed. After a crash the next process finds out whether that was done.
+	PendingDecision *Decision `json:"accepting,omitempty"`
+	// DisplacedName is its name before it was moved out of another node's way, in the same folder. It gets that name back when it is
 	// free, if the proposal is still pending.
-	Aside string `json:"aside,omitempty"`
-	// Via is the target while a file is moved aside, or back.
-	Via string `json:"via,omitempty"`
+	DisplacedName string `json:"aside,omitempty"`
+	// MovingTo is the target while a file is moved aside, or back.
+	MovingTo string `json:"via,omitempty"`
 }
 
 // SameAs reports whether two records are equal. Contents need no comparison: those of a proposal never change.
 func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
 	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
-		r.Stale == other.Stale && r.Blocked == other.Blocked && r.Aside == other.Aside && r.Linking == other.Linking &&
-		slices.EqualFunc(r.Owes, other.Owes, OwedLinks.isSame) && slices.Equal(r.Made, other.Made)
+		r.Stale == other.Stale && r.Blocked == other.Blocked && r.DisplacedName == other.DisplacedName && r.Linking == other.Linking &&
+		slices.EqualFunc(r.PendingRelinks, other.PendingRelinks, PendingRelink.isSame) && slices.Equal(r.Made, other.Made)
 }
 
 // To returns the target of a rename in the source.
@@ -91,17 +91,17 @@ func (r *ProposalRecord) To() string { return path.Join(r.ToDir, r.Name) }
 
 // From returns its path before it was moved aside.
 func (r *ProposalRecord) From() string {
-	if r.Aside == "" {
+	if r.DisplacedName == "" {
 		return r.Rel
 	}
-	return path.Join(path.Dir(r.Rel), r.Aside)
+	return path.Join(path.Dir(r.Rel), r.DisplacedName)
 }
 
-// MovedVia records that it was moved aside, or back.
-func (r *ProposalRecord) MovedVia() {
-	r.Aside = cmp.Or(r.Aside, path.Base(r.Rel))
-	if r.Rel = r.Via; path.Base(r.Rel) == r.Aside {
-		r.Aside = ""
+// MovedToTempName records that it was moved aside, or back.
+func (r *ProposalRecord) MovedToTempName() {
+	r.DisplacedName = cmp.Or(r.DisplacedName, path.Base(r.Rel))
+	if r.Rel = r.MovingTo; path.Base(r.Rel) == r.DisplacedName {
+		r.DisplacedName = ""
 	}
 }
 
@@ -128,7 +128,7 @@ func (r ProposalRecord) Decided(d Decision, now time.Time) Record {
 }
 
 func (r *ProposalRecord) Rebase(oldRel, newRel string) {
-	for _, at := range []*string{&r.Rel, &r.ToDir, &r.Via} {
+	for _, at := range []*string{&r.Rel, &r.ToDir, &r.MovingTo} {
 		*at = Rebased(*at, oldRel, newRel)
 	}
 	r.RebaseOthers(oldRel, newRel)
@@ -136,9 +136,9 @@ func (r *ProposalRecord) Rebase(oldRel, newRel string) {
 
 // RebaseOthers applies a rename to the paths of its links and folders.
 func (r *ProposalRecord) RebaseOthers(oldRel, newRel string) {
-	r.Owes = slices.Clone(r.Owes)
-	for i := range r.Owes {
-		if o := &r.Owes[i]; o.Folder == "" {
+	r.PendingRelinks = slices.Clone(r.PendingRelinks)
+	for i := range r.PendingRelinks {
+		if o := &r.PendingRelinks[i]; o.Folder == "" {
 			o.Rel = Rebased(o.Rel, oldRel, newRel)
 		}
 	}
@@ -149,40 +149,40 @@ func (r *ProposalRecord) RebaseOthers(oldRel, newRel string) {
 }
 
 type ProposalChange struct {
-	Put     []ProposalRecord // new ones, or replacements of those with the same IDs
-	Drop    []string         // IDs of those that are not pending any more
-	Journal []Record         // journal entries without a document
+	Upserted []ProposalRecord // new ones, or replacements of those with the same IDs
+	Removed  []string         // IDs of those that are not pending any more
+	Journal  []Record         // journal entries without a document
 }
 
-// OwedLinks are the links of one note that a rename has yet to rewrite.
-type OwedLinks struct {
-	Folder string           `json:"folder,omitempty"` // of the note; "" is the rename's
-	Rel    string           `json:"rel"`              // path of the note in the source
-	Led    map[string]LedTo `json:"led"`              // by linkpath
+// PendingRelink are the links of one note that a rename has yet to rewrite.
+type PendingRelink struct {
+	Folder     string                `json:"folder,omitempty"` // of the note; "" is the rename's
+	Rel        string                `json:"rel"`              // path of the note in the source
+	OldTargets map[string]LinkTarget `json:"led"`              // by linkpath
 }
 
-// LedTo is the target of a link before the rename, as it was shown.
-type LedTo struct {
-	In     bool   `json:"in,omitempty"`     // the renamed node or below it: Rel is relative to it
-	Folder string `json:"folder,omitempty"` // "" is the rename's
-	Rel    string `json:"rel,omitempty"`
+// LinkTarget is the target of a link before the rename, as it was shown.
+type LinkTarget struct {
+	InRenamed bool   `json:"in,omitempty"`     // the renamed node or below it: Rel is relative to it
+	Folder    string `json:"folder,omitempty"` // "" is the rename's
+	Rel       string `json:"rel,omitempty"`
 }
 
-func (o OwedLinks) isSame(other OwedLinks) bool {
-	return o.Folder == other.Folder && o.Rel == other.Rel && maps.Equal(o.Led, other.Led)
+func (o PendingRelink) isSame(other PendingRelink) bool {
+	return o.Folder == other.Folder && o.Rel == other.Rel && maps.Equal(o.OldTargets, other.OldTargets)
 }
 
-func (r *ProposalRecord) Owe(more []OwedLinks) {
-	r.Owes = slices.Clone(r.Owes)
+func (r *ProposalRecord) AddPendingRelinks(more []PendingRelink) {
+	r.PendingRelinks = slices.Clone(r.PendingRelinks)
 	for _, o := range more {
-		i := slices.IndexFunc(r.Owes, func(had OwedLinks) bool { return had.Folder == o.Folder && had.Rel == o.Rel })
+		i := slices.IndexFunc(r.PendingRelinks, func(had PendingRelink) bool { return had.Folder == o.Folder && had.Rel == o.Rel })
 		if i < 0 {
-			r.Owes = append(r.Owes, o)
+			r.PendingRelinks = append(r.PendingRelinks, o)
 			continue
 		}
-		led := maps.Clone(r.Owes[i].Led)
-		maps.Copy(led, o.Led)
-		r.Owes[i].Led = led
+		led := maps.Clone(r.PendingRelinks[i].OldTargets)
+		maps.Copy(led, o.OldTargets)
+		r.PendingRelinks[i].OldTargets = led
 	}
 	r.Linking = r.Linking || len(more) > 0
 }

@@ -45,7 +45,7 @@ func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
 }
 
 // Set sets the value of the units of r.
-func (x Ranges[T]) Set(r IDRun, v T) {
+func (x Ranges[T]) Set(r IDRange, v T) {
 	if r.Len == 0 {
 		return
 	}
@@ -58,22 +58,22 @@ func (x Ranges[T]) Set(r IDRun, v T) {
 	x[r.Client] = slices.Replace(x[r.Client], i, j, idRange[T]{from, to, v})
 }
 
-// Told is the value of a range.
-type Told[T any] struct {
-	Of    IDRun
+// RangeValue is the value of a range.
+type RangeValue[T any] struct {
+	Of    IDRange
 	Value T
 }
 
 // RangesOf sets many values at once, which is faster in the order of IDs. Where ranges overlap, the first value counts unless
 // later prefers another one.
-func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
-	slices.SortStableFunc(list, func(a, b Told[T]) int {
+func RangesOf[T any](list []RangeValue[T], later func(a, b T) bool) Ranges[T] {
+	slices.SortStableFunc(list, func(a, b RangeValue[T]) int {
 		return cmp.Or(cmp.Compare(a.Of.Client, b.Of.Client), cmp.Compare(a.Of.Clock, b.Of.Clock))
 	})
 	x := make(Ranges[T])
 	for _, t := range list {
-		var parts []IDRun
-		x.Each(t.Of, func(part IDRun, v T, ok bool) {
+		var parts []IDRange
+		x.Each(t.Of, func(part IDRange, v T, ok bool) {
 			if !ok || later != nil && later(t.Value, v) {
 				parts = append(parts, part)
 			}
@@ -86,7 +86,7 @@ func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
 }
 
 // Each calls f for the parts of r, with the value of each.
-func (x Ranges[T]) Each(r IDRun, f func(part IDRun, v T, ok bool)) {
+func (x Ranges[T]) Each(r IDRange, f func(part IDRange, v T, ok bool)) {
 	var none T
 	list, i := x[r.Client], x.find(r.Client, r.Clock)
 	for r.Len > 0 {
@@ -105,7 +105,7 @@ func (x Ranges[T]) Each(r IDRun, f func(part IDRun, v T, ok bool)) {
 }
 
 // Has reports whether the first unit of r has a value.
-func (x Ranges[T]) Has(r IDRun) (has bool) {
-	x.Each(r.Part(0, 1), func(_ IDRun, _ T, ok bool) { has = ok })
+func (x Ranges[T]) Has(r IDRange) (has bool) {
+	x.Each(r.Part(0, 1), func(_ IDRange, _ T, ok bool) { has = ok })
 	return has
 }

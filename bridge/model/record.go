@@ -13,9 +13,9 @@ import (
 
 // History is the stored records of one document.
 type History struct {
-	Records      []Record // the first one may be several merged into one
-	Materialized uint64   // Seq of the last record that the source's file is known to have
-	Sum          ContentSum
+	Records []Record // the first one may be several merged into one
+	FileSeq uint64   // Seq of the last record that the source's file is known to have
+	Sum     ContentSum
 }
 
 type Record struct {
@@ -43,27 +43,27 @@ type Record struct {
 	// Proposal is the ID of the rename for which the change rewrote links.
 	Proposal string `json:"proposal,omitempty"`
 	// Marks are the suggestions that the change made, changed, or made pending again.
-	Marks []MadeMark `json:"marks,omitempty"`
+	Marks []MarkRecord `json:"marks,omitempty"`
 	// Decision is set if a user decided on suggestions, with the data for undo.
 	Decision *Decision `json:"decision,omitempty"`
 	// SessionNote is set if an agent described its Session, and Approval if a user was asked about a change of it. Such records
 	// belong to no document.
 	SessionNote *SessionNote `json:"sessionNote,omitempty"`
 	Approval    *Approval    `json:"approval,omitempty"`
-	// Returned maps text that the change inserted again, restored by a user's save or moved, to the original. Its authors stay.
-	Returned []Revival `json:"returned,omitempty"`
+	// Remaps maps text that the change inserted again, restored by a user's save or moved, to the original. Its authors stay.
+	Remaps []IDRemap `json:"returned,omitempty"`
 	// Restored is all the text of a state that a user's save restored: Marks are the suggestions pending in it.
-	Restored []IDRun `json:"restored,omitempty"`
-	// Torn are delimiters of marks whose other half a user's save deleted: they mark nothing any more.
-	Torn []IDRun `json:"torn,omitempty"`
+	Restored []IDRange `json:"restored,omitempty"`
+	// BrokenDelimiters are delimiters of marks whose other half a user's save deleted: they mark nothing any more.
+	BrokenDelimiters []IDRange `json:"torn,omitempty"`
 	// Plain is text of suggestions whose marks a user's save deleted: it is not pending any more, whatever is around it.
-	Plain []IDRun `json:"plain,omitempty"`
+	Plain []IDRange `json:"plain,omitempty"`
 	// Older are comments that were there before the suggestions which the change put beside them: they belong to the text.
-	Older []IDRun `json:"older,omitempty"`
-	// Kept are the openers of marks that people wrote before, and which what was accepted around them would make code or the like.
-	Kept []IDRun `json:"kept,omitempty"`
-	// Found is set for a change that was made while nothing followed the note: Time is when it was found.
-	Found bool `json:"found,omitempty"`
+	Older []IDRange `json:"older,omitempty"`
+	// KeptOpeners are the openers of marks that people wrote before, and which what was accepted around them would make code or the like.
+	KeptOpeners []IDRange `json:"kept,omitempty"`
+	// DetectedLate is set for a change that was made while nothing followed the note: Time is when it was found.
+	DetectedLate bool `json:"found,omitempty"`
 	// Save has the file before and after a change that was stored before the source's file got its text.
 	Save *Save `json:"save,omitempty"`
 }
@@ -81,7 +81,7 @@ func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision !
 
 // Outlives reports whether compaction keeps the record, because attribution and undo need it.
 func (r *Record) Outlives() bool {
-	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Returned)+len(r.Restored)+len(r.Torn)+len(r.Plain)+len(r.Older)+len(r.Kept) > 0
+	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners) > 0
 }
 
 // IsFirstText reports whether the record adopted the text of a note without a document, with this character in it.
@@ -89,8 +89,8 @@ func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
 	return r.Author == "" && r.Proposal == "" && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
 }
 
-// MadeMark is a suggestion as a change left it: its additions and its deletions.
-type MadeMark struct {
+// MarkRecord is a suggestion as a change left it: its additions and its deletions.
+type MarkRecord struct {
 	// ID, Author, Session, Time and Proposal are set for a suggestion that an undo made pending again; else they are the
 	// record's.
 	ID       string    `json:"id,omitempty"`
@@ -100,13 +100,13 @@ type MadeMark struct {
 	Proposal string    `json:"proposal,omitempty"`
 	// Comment is set for a comment: Add is its whole text.
 	Comment bool `json:"comment,omitempty"`
-	// Was are the suggestions that a write made this one of. Their rejection by somebody who did not know of it is its own.
-	Was []string `json:"was,omitempty"`
-	Add []IDRun  `json:"add,omitempty"`
-	Del []IDRun  `json:"del,omitempty"`
+	// Replaces are the suggestions that a write made this one of. Their rejection by somebody who did not know of it is its own.
+	Replaces []string  `json:"was,omitempty"`
+	Add      []IDRange `json:"add,omitempty"`
+	Del      []IDRange `json:"del,omitempty"`
 }
 
-func (m *MadeMark) Put(r IDRun, added bool) {
+func (m *MarkRecord) AddRange(r IDRange, added bool) {
 	if added {
 		m.Add = append(m.Add, r)
 	} else {
@@ -116,23 +116,23 @@ func (m *MadeMark) Put(r IDRun, added bool) {
 
 // Placement is a piece of the text that a change inserts: Len bytes, after the named character or else after the piece before.
 type Placement struct {
-	Len    int   `json:"len"`
-	Behind IDRun `json:"behind,omitzero"`
+	Len   int     `json:"len"`
+	After IDRange `json:"behind,omitzero"`
 }
 
 // FrontMatterChange is a note's front matter before and after one write, and the characters that the write deleted and
 // inserted.
 type FrontMatterChange struct {
-	Before  string    `json:"before"`
-	After   string    `json:"after"`
-	Removed []GoneRun `json:"removed,omitempty"`
-	Typed   []IDRun   `json:"typed,omitempty"`
+	Before  string         `json:"before"`
+	After   string         `json:"after"`
+	Removed []DeletedRange `json:"removed,omitempty"`
+	Typed   []IDRange      `json:"typed,omitempty"`
 }
 
-// GoneRun is deleted text with its CRDT IDs, which keep its place.
-type GoneRun struct {
-	At   IDRun  `json:"at"`
-	Text string `json:"text"`
+// DeletedRange is deleted text with its CRDT IDs, which keep its place.
+type DeletedRange struct {
+	At   IDRange `json:"at"`
+	Text string  `json:"text"`
 }
 
 // JournalEntry is a journalled record and the current path of its document, "" for none. Decisions on proposals and notes of
@@ -149,19 +149,19 @@ type JournalEntry struct {
 // Undoable reports whether an entry of this kind can be undone.
 func (e JournalEntry) Undoable() bool { return e.Decision != nil || e.FrontMatter != nil }
 
-// InStep reports whether the last record is known to have led to the text with this sum.
-func (h History) InStep(sum ContentSum) bool {
+// FileIsCurrent reports whether the last record is known to have led to the text with this sum.
+func (h History) FileIsCurrent(sum ContentSum) bool {
 	last := h.Records[len(h.Records)-1]
-	return last.Save != nil && bytes.Equal(last.Save.Sum, sum[:]) || h.Settled(sum)
+	return last.Save != nil && bytes.Equal(last.Save.Sum, sum[:]) || h.FileIsDurable(sum)
 }
 
-// Settled reports whether the source's file durably has the text of the last record, whose sum this is.
-func (h History) Settled(sum ContentSum) bool {
-	return h.Sum == sum && h.Materialized == h.Records[len(h.Records)-1].Seq
+// FileIsDurable reports whether the source's file durably has the text of the last record, whose sum this is.
+func (h History) FileIsDurable(sum ContentSum) bool {
+	return h.Sum == sum && h.FileSeq == h.Records[len(h.Records)-1].Seq
 }
 
-// Made reports whether relayfs is known to have put the text with this sum into the file.
-func (h History) Made(sum ContentSum) bool {
+// WroteText reports whether relayfs is known to have put the text with this sum into the file.
+func (h History) WroteText(sum ContentSum) bool {
 	return h.Sum == sum || slices.ContainsFunc(h.Records, func(r Record) bool { return r.Save != nil && bytes.Equal(r.Save.Sum, sum[:]) })
 }
 
@@ -172,8 +172,8 @@ func (h History) IsOf(file Stamp) bool {
 	})
 }
 
-// MayHaveTyped reports whether a user may have typed in the note since the first agent wrote in it.
-func (h History) MayHaveTyped() bool {
+// MayHaveHumanEdits reports whether a user may have typed in the note since the first agent wrote in it.
+func (h History) MayHaveHumanEdits() bool {
 	agents := false
 	for i := range h.Records {
 		r := &h.Records[i]
@@ -193,12 +193,12 @@ func (h History) OnlyBy(theirs func(Author) bool) bool {
 	})
 }
 
-// LeadsTo reports whether the history ends with raw.
-func (h History) LeadsTo(raw string) bool {
+// EndsWith reports whether the history ends with raw.
+func (h History) EndsWith(raw string) bool {
 	if len(h.Records) == 0 {
 		return raw == ""
 	}
-	return h.InStep(SumOf(raw))
+	return h.FileIsCurrent(SumOf(raw))
 }
 
 // All reports whether ok is true for every change of the note. A missing number was compacted and does not tell its author.
@@ -232,34 +232,34 @@ type Author struct {
 // Is reports whether two are the same session of the same author.
 func (a Author) Is(b Author) bool { return a.Name == b.Name && a.Session == b.Session }
 
-// IDRun is Len units of a document's text with consecutive CRDT IDs. In a change that is only planned, offsets in the text name
+// IDRange is Len units of a document's text with consecutive CRDT IDs. In a change that is only planned, offsets in the text name
 // them instead: Client is 0, and Clock the offset in UTF-16 units.
-type IDRun struct{ Client, Clock, Len uint64 }
+type IDRange struct{ Client, Clock, Len uint64 }
 
-func (r IDRun) MarshalJSON() ([]byte, error) {
+func (r IDRange) MarshalJSON() ([]byte, error) {
 	return json.Marshal([3]uint64{r.Client, r.Clock, r.Len})
 }
 
-func (r *IDRun) UnmarshalJSON(data []byte) error {
+func (r *IDRange) UnmarshalJSON(data []byte) error {
 	var v [3]uint64
 	err := json.Unmarshal(data, &v)
-	*r = IDRun{v[0], v[1], v[2]}
+	*r = IDRange{v[0], v[1], v[2]}
 	return err
 }
 
-func RunOf(r ycrdt.Run) IDRun {
-	return IDRun{Client: uint64(r.ID.Client), Clock: r.ID.Clock, Len: uint64(r.Len)}
+func RangeOf(r ycrdt.Run) IDRange {
+	return IDRange{Client: uint64(r.ID.Client), Clock: r.ID.Clock, Len: uint64(r.Len)}
 }
 
-func (r IDRun) Run() ycrdt.Run {
+func (r IDRange) Run() ycrdt.Run {
 	return ycrdt.Run{ID: ycrdt.ID{Client: ycrdt.ClientID(r.Client), Clock: r.Clock}, Len: int(r.Len)}
 }
 
 // Last returns the ID of the last unit.
-func (r IDRun) Last() ycrdt.ID { return r.Part(r.Len-1, 1).Run().ID }
+func (r IDRange) Last() ycrdt.ID { return r.Part(r.Len-1, 1).Run().ID }
 
 // Part returns n units of the run from off on.
-func (r IDRun) Part(off, n uint64) IDRun { return IDRun{r.Client, r.Clock + off, n} }
+func (r IDRange) Part(off, n uint64) IDRange { return IDRange{r.Client, r.Clock + off, n} }
 
-// PlaceRun names units by their offsets.
-func PlaceRun(from, to int) IDRun { return IDRun{Clock: uint64(from), Len: uint64(to - from)} }
+// OffsetRange names units by their offsets.
+func OffsetRange(from, to int) IDRange { return IDRange{Clock: uint64(from), Len: uint64(to - from)} }

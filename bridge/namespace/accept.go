@@ -92,20 +92,20 @@ func (a accepting) accept(ctx context.Context, p *tree.Proposal) error {
 func (a accepting) carryOut(p *tree.Proposal, do func() error) error {
 	rec := p.Record()
 	begun := rec
-	begun.Accepting = &a.d
-	if err := a.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{begun}}); err != nil {
+	begun.PendingDecision = &a.d
+	if err := a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{begun}}); err != nil {
 		return err
 	}
 	a.Used(p.Node)
 	if err := do(); err != nil {
-		return errors.Join(err, a.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}))
+		return errors.Join(err, a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}))
 	}
 	now := p.Record()
 	a.Withdraw(p)
-	change := model.ProposalChange{Put: a.Changed(), Drop: []string{rec.ID}, Journal: []model.Record{rec.Decided(a.d, time.Now().UTC())}}
-	if len(now.Owes) > 0 {
-		done := accepted(rec, now.Owes, a.d)
-		change.Put = append(change.Put, done)
+	change := model.ProposalChange{Upserted: a.Changed(), Removed: []string{rec.ID}, Journal: []model.Record{rec.Decided(a.d, time.Now().UTC())}}
+	if len(now.PendingRelinks) > 0 {
+		done := accepted(rec, now.PendingRelinks, a.d)
+		change.Upserted = append(change.Upserted, done)
 		a.done = append(a.done, done)
 	}
 	err := a.Store.Propose(change)
@@ -117,10 +117,10 @@ func (a accepting) carryOut(p *tree.Proposal, do func() error) error {
 
 // accepted returns the record that the store keeps of an accepted rename while it owes
 // links.
-func accepted(rec model.ProposalRecord, owes []model.OwedLinks, d model.Decision) model.ProposalRecord {
+func accepted(rec model.ProposalRecord, owes []model.PendingRelink, d model.Decision) model.ProposalRecord {
 	d.Follows = rec.ID
 	rec.ID += "-done" // an undo makes the proposal pending again under its own ID
-	rec.Kind, rec.Owes, rec.Accepted = model.RenameDone, owes, &d
+	rec.Kind, rec.PendingRelinks, rec.Accepted = model.RenameDone, owes, &d
 	return rec
 }
 
@@ -235,16 +235,16 @@ func (l *Locked) giveNamesBack(ctx context.Context, list []*tree.Proposal) {
 // nothing else of the proposal.
 func (l *Locked) moveVia(ctx context.Context, p *tree.Proposal, to tree.Target) error {
 	rec := p.Record()
-	rec.Via = to.Rel()
-	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
+	rec.MovingTo = to.Rel()
+	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return err
 	}
-	err := l.moveSource(ctx, p.Node, rec.Rel, rec.Via, to)
+	err := l.moveSource(ctx, p.Node, rec.Rel, rec.MovingTo, to)
 	if err == nil {
-		rec.MovedVia()
-		p.Update(func(r *model.ProposalRecord) { r.Aside = rec.Aside })
+		rec.MovedToTempName()
+		p.Update(func(r *model.ProposalRecord) { r.DisplacedName = rec.DisplacedName })
 	} else {
-		err = errors.Join(err, l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{p.Kept()}}))
+		err = errors.Join(err, l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{p.Kept()}}))
 	}
 	l.Settle()
 	return err

@@ -54,13 +54,13 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel
 		changed := false
 		p.Update(func(rec *model.ProposalRecord) { changed = follow(rec, before, after, oldRel, newRel) })
 		if changed {
-			change.Put = append(change.Put, p.Kept())
+			change.Upserted = append(change.Upserted, p.Kept())
 		}
 	}
-	if n.Place().Shown && (after != before || len(change.Put) > 0) {
+	if n.Place().Shown && (after != before || len(change.Upserted) > 0) {
 		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true})
 	}
-	if len(change.Put) == 0 {
+	if len(change.Upserted) == 0 {
 		return nil
 	}
 	return l.Store.Propose(change)

@@ -146,7 +146,7 @@ func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, i
 	}
 	seq, sum := h.Records[len(h.Records)-1].Seq, model.SumOf(left)
 	e, err := l.BringFileBack(ctx, rel, stamp, []byte(left), func(post model.Stamp) error { // lets the document recognise its file, even a blank one
-		if err := l.Store.Place(id, seq, model.Save{Post: post, Sum: sum[:]}); err != nil {
+		if err := l.Store.RecordSave(id, seq, model.Save{Post: post, Sum: sum[:]}); err != nil {
 			return err
 		}
 		return l.Store.Sync()

@@ -65,7 +65,7 @@ func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Pro
 	for _, p := range chosen {
 		if failed[p] == nil {
 			rec := p.Record()
-			change.Drop = append(change.Drop, rec.ID)
+			change.Removed = append(change.Removed, rec.ID)
 			change.Journal = append(change.Journal, rec.Decided(d, now))
 			going = append(going, p)
 		}

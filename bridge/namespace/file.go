@@ -145,7 +145,7 @@ func checkContent(p model.Path, data []byte) error {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrTooLarge}
 	}
 	if err := filetype.TypeOf(string(p)).Check(string(data)); err != nil {
-		return &model.Error{Op: "write", Path: p, Err: model.Refuse(err)}
+		return &model.Error{Op: "write", Path: p, Err: model.RefusedError(err)}
 	}
 	return nil
 }

@@ -65,10 +65,10 @@ func (l *Locked) Unlock() {
 }
 
 // Owe stores a rename that is about to be done at once, with the links that it will owe.
-func (l *Locked) Owe(rel, to string, by model.Author, owes []model.OwedLinks) (id string, err error) {
+func (l *Locked) Owe(rel, to string, by model.Author, owes []model.PendingRelink) (id string, err error) {
 	rec := newRecord(model.RenameDone, rel, by)
-	rec.ToDir, rec.Name, rec.Owes, rec.Linking = string(model.Path(to).Dir()), model.Path(to).Base(), owes, true
-	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
+	rec.ToDir, rec.Name, rec.PendingRelinks, rec.Linking = string(model.Path(to).Dir()), model.Path(to).Base(), owes, true
+	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return "", err
 	}
 	l.done = append(l.done, rec)
@@ -78,7 +78,7 @@ func (l *Locked) Owe(rel, to string, by model.Author, owes []model.OwedLinks) (i
 // Forgive undoes Owe if the rename failed.
 func (l *Locked) Forgive(id string) error {
 	l.done = slices.DeleteFunc(l.done, func(rec model.ProposalRecord) bool { return rec.ID == id })
-	return l.Store.Propose(model.ProposalChange{Drop: []string{id}})
+	return l.Store.Propose(model.ProposalChange{Removed: []string{id}})
 }
 
 // TakeDone returns the completed renames that owe links and that which selects. Each
@@ -119,15 +119,15 @@ func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 // Settle stores and publishes the changes of the Folder's proposals since the last call.
 func (l *Locked) Settle() {
 	s := l.TakeShift()
-	change := model.ProposalChange{Put: l.Changed(), Drop: s.Done}
+	change := model.ProposalChange{Upserted: l.Changed(), Removed: s.Done}
 	now := time.Now().UTC()
 	for _, rec := range s.Dropped {
 		l.log.Warn("proposal dropped: its note or file no longer exists, or its place is taken",
 			model.LogPath, string(l.Path().Join(rec.Rel)), "kind", string(rec.Kind))
-		change.Drop = append(change.Drop, rec.ID)
-		change.Journal = append(change.Journal, rec.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, Lapsed: true}, now))
+		change.Removed = append(change.Removed, rec.ID)
+		change.Journal = append(change.Journal, rec.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, Withdrawn: true}, now))
 	}
-	if len(change.Put)+len(change.Drop) > 0 {
+	if len(change.Upserted)+len(change.Removed) > 0 {
 		if err := l.Store.Propose(change); err != nil {
 			l.log.Error("cannot store the present state of proposals", model.LogFolder, l.Name, model.LogErr, err)
 		}

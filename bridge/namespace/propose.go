@@ -19,7 +19,7 @@ func newRecord(kind model.ProposalKind, rel string, by model.Author) model.Propo
 
 // add stores a new proposal and shows it in dir: about n, or if n is nil about a new file.
 func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
-	if err := l.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}}); err != nil {
+	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return err
 	}
 	l.Add(n, dir, rec)
@@ -40,7 +40,7 @@ func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, by model.Author) erro
 // BringBack withdraws the proposal to delete n and shows n again, because an author creates it
 // again.
 func (l *Locked) BringBack(n *tree.Node, by model.Author, origin any) error {
-	if err := l.Store.Propose(model.ProposalChange{Drop: []string{n.State().Pending.ID}}); err != nil {
+	if err := l.Store.Propose(model.ProposalChange{Removed: []string{n.State().Pending.ID}}); err != nil {
 		return err
 	}
 	ev := l.Return(n)
@@ -69,7 +69,7 @@ func (l *Locked) Fulfil(n *tree.Node) error {
 		return nil
 	}
 	l.Withdraw(p)
-	return l.Store.Propose(model.ProposalChange{Drop: []string{p.ID}})
+	return l.Store.Propose(model.ProposalChange{Removed: []string{p.ID}})
 }
 
 // stateOf returns the stamp and the sum that identify the present state of n.
@@ -87,7 +87,7 @@ func stateOf(ctx context.Context, n *tree.Node) (model.Stamp, model.ContentSum, 
 // Move shows n at its new place and stores the proposal. All renames of n share one proposal, whose
 // ID is id. If n moves back to its place in the source, Move drops the proposal instead: id is
 // empty, and dropped is the ID. owes are the links that have to follow.
-func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by model.Author, owes []model.OwedLinks) (id, dropped string, err error) {
+func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by model.Author, owes []model.PendingRelink) (id, dropped string, err error) {
 	stamp, sum, err := stateOf(ctx, n)
 	if err != nil {
 		return "", "", err
@@ -105,10 +105,10 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 		}
 	}
 	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Place().Rel, to.Name, false
-	rec.Owe(owes)
-	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
+	rec.AddPendingRelinks(owes)
+	change := model.ProposalChange{Upserted: []model.ProposalRecord{rec}}
 	if st.Elsewhere && st.Home.Dir == to.Dir && st.Home.Name == to.Name {
-		change = model.ProposalChange{Drop: []string{rec.ID}}
+		change = model.ProposalChange{Removed: []string{rec.ID}}
 		dropped = rec.ID
 	} else if !st.Virtual {
 		id = rec.ID
@@ -140,19 +140,19 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	var change model.ProposalChange
 	if !st.Virtual {
-		change.Put = []model.ProposalRecord{rec}
+		change.Upserted = []model.ProposalRecord{rec}
 	}
 	lapse := func(had model.ProposalRecord) { change.Journal = append(change.Journal, lapsed(had, by)) }
 	if st.Pending != nil {
 		had := st.Pending.Record()
-		change.Drop = append(change.Drop, had.ID)
+		change.Removed = append(change.Removed, had.ID)
 		if !st.Virtual && had.Author != by.Name {
 			lapse(had)
 		}
 	}
 	if st.Content != nil {
 		had := st.Content.Record()
-		change.Drop = append(change.Drop, had.ID)
+		change.Removed = append(change.Removed, had.ID)
 		if !st.Virtual || !by.Is(model.Author{Name: had.Author, Session: had.Session}) {
 			lapse(had)
 		}
@@ -175,7 +175,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 
 // lapsed is the journal's record that the author's change took the place of a proposal.
 func lapsed(had model.ProposalRecord, by model.Author) model.Record {
-	return had.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: by.Name, Lapsed: true}, time.Now().UTC())
+	return had.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: by.Name, Withdrawn: true}, time.Now().UTC())
 }
 
 func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id string, err error) {
@@ -206,14 +206,14 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 		rec.Old, rec.Stamp = append([]byte{}, have...), model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
 		needless = bytes.Equal(have, data)
 	}
-	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
+	change := model.ProposalChange{Upserted: []model.ProposalRecord{rec}}
 	shown := rec.Old
 	if st.Content != nil {
 		// The writer saw the proposed content, not the user's later changes.
 		old := st.Content.Record()
 		shown = old.New
 		rec.Old, rec.Stamp, rec.Stale = old.Old, old.Stamp, old.Stale
-		change = model.ProposalChange{Put: []model.ProposalRecord{rec}, Drop: []string{old.ID}}
+		change = model.ProposalChange{Upserted: []model.ProposalRecord{rec}, Removed: []string{old.ID}}
 		if !by.Is(model.Author{Name: old.Author, Session: old.Session}) {
 			change.Journal = []model.Record{lapsed(old, by)}
 		}
@@ -225,7 +225,7 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 		return st.Content.ID, nil
 	}
 	if needless {
-		change.Put = nil
+		change.Upserted = nil
 	}
 	if err := l.Store.Propose(change); err != nil {
 		return "", err

@@ -23,19 +23,19 @@ import (
 // proposed rename.
 
 // owed returns the links that a rename of x from old to new affects.
-func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, new model.Path, x *tree.Node) []model.OwedLinks {
+func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, new model.Path, x *tree.Node) []model.PendingRelink {
 	moved := x.Paths()
 	moved[0] = old
 	taken := make(map[string]bool) // base names that several files have after the rename
 	for _, p := range moved {
 		taken[links.BaseName(model.Rebased(string(p), string(old), string(new)))] = true
 	}
-	led := make(map[*tree.Node]map[string]model.LedTo)
+	led := make(map[*tree.Node]map[string]model.LinkTarget)
 	lookIn := func(at *tree.Node, p model.Path) {
 		if at.Note == nil || led[at] != nil {
 			return
 		}
-		led[at] = make(map[string]model.LedTo)
+		led[at] = make(map[string]model.LinkTarget)
 		v, err := at.Note.Version(ctx)
 		if err != nil {
 			return // its links stay unchanged
@@ -69,10 +69,10 @@ func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, ne
 			look(p)
 		}
 	}
-	var owes []model.OwedLinks
+	var owes []model.PendingRelink
 	for at, led := range led {
 		if len(led) > 0 {
-			owes = append(owes, model.OwedLinks{Folder: otherThan(f, at.Folder.Name), Rel: at.Place().Rel, Led: led})
+			owes = append(owes, model.PendingRelink{Folder: otherThan(f, at.Folder.Name), Rel: at.Place().Rel, OldTargets: led})
 		}
 	}
 	return owes
@@ -86,12 +86,12 @@ func otherThan(f *Folder, name string) string {
 }
 
 // ledTo returns p relative to the rename of old, which is in f.
-func ledTo(f *Folder, old, p model.Path) model.LedTo {
+func ledTo(f *Folder, old, p model.Path) model.LinkTarget {
 	if old.Contains(p) {
-		return model.LedTo{In: true, Rel: strings.TrimPrefix(string(p[len(old):]), "/")}
+		return model.LinkTarget{InRenamed: true, Rel: strings.TrimPrefix(string(p[len(old):]), "/")}
 	}
 	name, rel := p.Split()
-	return model.LedTo{Folder: otherThan(f, name), Rel: rel}
+	return model.LinkTarget{Folder: otherThan(f, name), Rel: rel}
 }
 
 type relink struct {
@@ -130,7 +130,7 @@ func (n *Consequences) FinishProposed(ctx context.Context, f *Folder, list []*tr
 
 func (n *base) finishDone(ctx context.Context, f *Folder, rec model.ProposalRecord) (res Restructured) {
 	left := rec
-	left.Owes = nil
+	left.PendingRelinks = nil
 	x, err := n.tree.Find("rename", f.Path().Join(rec.To())) // finds a file that is only proposed
 	if at := f.Lookup(rec.To()); at != nil {
 		x, err = at, nil
@@ -139,11 +139,11 @@ func (n *base) finishDone(ctx context.Context, f *Folder, rec model.ProposalReco
 	// is stored after it was done, and its old name may be taken again, as in an exchange.
 	if err == nil && (rec.Accepted != nil || rec.Rel == "" || f.Lookup(rec.Rel) == nil) {
 		r := &relink{base: n, f: f, rec: rec, x: x}
-		res, left.Owes = r.all(ctx)
+		res, left.PendingRelinks = r.all(ctx)
 	}
-	change := model.ProposalChange{Put: []model.ProposalRecord{left}}
-	if len(left.Owes) == 0 {
-		change = model.ProposalChange{Drop: []string{rec.ID}}
+	change := model.ProposalChange{Upserted: []model.ProposalRecord{left}}
+	if len(left.PendingRelinks) == 0 {
+		change = model.ProposalChange{Removed: []string{rec.ID}}
 	}
 	if err := f.Store.Propose(change); err != nil {
 		n.c.Logger.Warn("the next process checks the links of a rename again", model.LogPath, rec.To(), model.LogErr, err)
@@ -159,33 +159,33 @@ func (n *base) finishProposed(ctx context.Context, f *Folder, p *tree.Proposal) 
 	l := f.Lock()
 	defer l.Unlock()
 	if p.Node.State().Pending == p {
-		p.Update(func(rec *model.ProposalRecord) { rec.Owes, rec.Linking = left, false })
+		p.Update(func(rec *model.ProposalRecord) { rec.PendingRelinks, rec.Linking = left, false })
 	}
 	return res
 }
 
-func (r *relink) all(ctx context.Context) (res Restructured, left []model.OwedLinks) {
+func (r *relink) all(ctx context.Context) (res Restructured, left []model.PendingRelink) {
 	ctx = context.WithoutCancel(ctx)
 	var err error
 	if r.index, err = r.c.Links.LinkIndex(ctx); err != nil {
 		r.c.Logger.Warn("the link index is incomplete", model.LogErr, err)
 	}
-	for _, o := range r.rec.Owes {
+	for _, o := range r.rec.PendingRelinks {
 		var n int
-		var waiting map[string]model.LedTo
+		var waiting map[string]model.LinkTarget
 		r.f.LinkOne(func() { n, waiting, err = r.rewrite(ctx, o) })
 		if err != nil {
 			r.c.Logger.Warn("the links to a renamed note were not rewritten", model.LogPath, o.Rel, model.LogErr, err)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			waiting = o.Led
+			waiting = o.OldTargets
 		}
 		if n += len(waiting); n > 0 && err == nil && r.tree.Reaches(model.Path(path.Join(r.folder(o.Folder), o.Rel))) {
 			res.Links += n
 			res.Notes++
 		}
-		if o.Led = waiting; len(waiting) > 0 {
+		if o.OldTargets = waiting; len(waiting) > 0 {
 			left = append(left, o)
 		}
 	}
@@ -194,7 +194,7 @@ func (r *relink) all(ctx context.Context) (res Restructured, left []model.OwedLi
 
 // rewrite rewrites the links of one note. It returns their number, and the links in front matter
 // that must wait.
-func (r *relink) rewrite(ctx context.Context, o model.OwedLinks) (n int, waiting map[string]model.LedTo, err error) {
+func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, waiting map[string]model.LinkTarget, err error) {
 	f := r.tree.Folder(r.folder(o.Folder))
 	if f == nil || r.p != nil && r.x.State().Pending != r.p {
 		return 0, nil, nil // the rename is withdrawn
@@ -221,15 +221,15 @@ func (r *relink) rewrite(ctx context.Context, o model.OwedLinks) (n int, waiting
 	}
 	_, err = x.Note.Change(ctx, note.Change{Path: at, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
 		if r.rec.Accepted != nil {
-			edits, body := r.edits(at, cur.Raw(), o.Led)
+			edits, body := r.edits(at, cur.Raw(), o.OldTargets)
 			edits = slices.DeleteFunc(edits, func(e diffwrap.Edit) bool { return e.Off >= body })
 			return frontMatterPlan(cur.Raw(), body, edits, *r.rec.Accepted), nil
 		}
-		edits, body := r.edits(at, cur.Text(), o.Led)
-		waiting = make(map[string]model.LedTo)
+		edits, body := r.edits(at, cur.Text(), o.OldTargets)
+		waiting = make(map[string]model.LinkTarget)
 		if r.p != nil {
 			edits = slices.DeleteFunc(edits, func(e diffwrap.Edit) bool { return e.Off < body })
-			r.inFrontMatter(at, cur.Text(), o.Led, waiting)
+			r.inFrontMatter(at, cur.Text(), o.OldTargets, waiting)
 		}
 		if n = len(edits); n == 0 {
 			return note.Plan{}, nil
@@ -251,8 +251,8 @@ func (r *relink) folder(name string) string {
 }
 
 // want returns the new target of a link.
-func (r *relink) want(to model.LedTo) string {
-	if to.In {
+func (r *relink) want(to model.LinkTarget) string {
+	if to.InRenamed {
 		return path.Join(string(r.x.Place().Path), to.Rel)
 	}
 	return path.Join(r.folder(to.Folder), to.Rel)
@@ -260,7 +260,7 @@ func (r *relink) want(to model.LedTo) string {
 
 // edits returns the edits of text, the note at p, that restore the targets of its links, and the
 // offset at which its front matter ends.
-func (r *relink) edits(p model.Path, text string, led map[string]model.LedTo) (edits []diffwrap.Edit, body int) {
+func (r *relink) edits(p model.Path, text string, led map[string]model.LinkTarget) (edits []diffwrap.Edit, body int) {
 	body, _ = diffwrap.FrontMatter(text)
 	r.each(p, text, led, func(l links.Link, target string) {
 		edits = append(edits, diffwrap.Edit{Off: l.TargetOff, Len: l.TargetLen, New: target})
@@ -270,7 +270,7 @@ func (r *relink) edits(p model.Path, text string, led map[string]model.LedTo) (e
 }
 
 // inFrontMatter adds to waiting the links in the front matter of text that would be rewritten.
-func (r *relink) inFrontMatter(p model.Path, text string, led, waiting map[string]model.LedTo) {
+func (r *relink) inFrontMatter(p model.Path, text string, led, waiting map[string]model.LinkTarget) {
 	body, _ := diffwrap.FrontMatter(text)
 	r.each(p, text, led, func(l links.Link, _ string) {
 		if l.Off < body {
@@ -280,7 +280,7 @@ func (r *relink) inFrontMatter(p model.Path, text string, led, waiting map[strin
 }
 
 // each calls fn for the links of text with wrong targets, with the linkpaths of the right ones.
-func (r *relink) each(p model.Path, text string, led map[string]model.LedTo, fn func(l links.Link, target string)) {
+func (r *relink) each(p model.Path, text string, led map[string]model.LinkTarget, fn func(l links.Link, target string)) {
 	for _, l := range links.Extract(text) {
 		to, known := led[l.Target]
 		if !known {

@@ -71,7 +71,7 @@ type moving struct {
 
 	warnings []string
 
-	owes []model.OwedLinks
+	owes []model.PendingRelink
 	owed string // result of Owe, "" if it was not called
 }
 

@@ -79,19 +79,19 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 	var left []model.ProposalRecord
 	for i := range recs {
 		rec := &recs[i]
-		if rec.Via != "" && f.Lookup(rec.Rel) == nil && f.Lookup(rec.Via) != nil {
-			if err := f.Store.Rename(model.Path(rec.Rel), model.Path(rec.Via)); err != nil {
+		if rec.MovingTo != "" && f.Lookup(rec.Rel) == nil && f.Lookup(rec.MovingTo) != nil {
+			if err := f.Store.Rename(model.Path(rec.Rel), model.Path(rec.MovingTo)); err != nil {
 				return nil, err
 			}
-			rec.MovedVia()
+			rec.MovedToTempName()
 			f.syncDone(ctx, rec)
 		}
-		d := rec.Accepting
-		if d == nil && rec.Via == "" {
+		d := rec.PendingDecision
+		if d == nil && rec.MovingTo == "" {
 			left = append(left, *rec)
 			continue
 		}
-		rec.Accepting, rec.Via = nil, ""
+		rec.PendingDecision, rec.MovingTo = nil, ""
 		pending, decided := f.recoverOne(ctx, rec, d)
 		if decided {
 			f.syncDone(ctx, rec)
@@ -117,20 +117,20 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 				}
 			}
 			*rec = own
-			change.Put = append(change.Put, left...)
+			change.Upserted = append(change.Upserted, left...)
 		}
 		if pending {
 			left = append(left, *rec)
-			change.Put = append(change.Put, *rec)
+			change.Upserted = append(change.Upserted, *rec)
 			continue
 		}
-		if decided && len(rec.Owes) > 0 && d.Verdict == model.Accepted {
-			done := accepted(*rec, rec.Owes, *d)
-			change.Put, f.done = append(change.Put, done), append(f.done, done)
+		if decided && len(rec.PendingRelinks) > 0 && d.Verdict == model.Accepted {
+			done := accepted(*rec, rec.PendingRelinks, *d)
+			change.Upserted, f.done = append(change.Upserted, done), append(f.done, done)
 		}
-		change.Drop = append(change.Drop, rec.ID)
+		change.Removed = append(change.Removed, rec.ID)
 	}
-	if len(change.Put)+len(change.Drop) == 0 {
+	if len(change.Upserted)+len(change.Removed) == 0 {
 		return left, nil
 	}
 	return left, f.Store.Propose(change)

@@ -26,7 +26,7 @@ func (f *Folder) Undo(ctx context.Context, entries []model.JournalEntry, d model
 	var accepted, rejected []model.ProposalRecord
 	for _, e := range entries {
 		rec := *e.Decision.Proposal
-		rec.Accepting, rec.Via = nil, ""
+		rec.PendingDecision, rec.MovingTo = nil, ""
 		if e.Decision.Verdict == model.Accepted {
 			accepted = append(accepted, rec)
 		} else {
@@ -73,7 +73,7 @@ func (u *undoing) acceptances(ctx context.Context, left []model.ProposalRecord) 
 			}
 			delete(u.failed, rec.ID)
 			list, again = append(list, p), true
-			if rec.Aside != "" {
+			if rec.DisplacedName != "" {
 				aside = append(aside, p)
 			}
 			u.giveNamesBack(ctx, aside)
@@ -110,7 +110,7 @@ func (u *undoing) rejections(ctx context.Context, recs []model.ProposalRecord) [
 	for i := range found {
 		rec := &found[i].Rec
 		u.restamp(ctx, rec, found[i].Node)
-		change.Put = append(change.Put, *rec)
+		change.Upserted = append(change.Upserted, *rec)
 		change.Journal = append(change.Journal, rec.Decided(u.d, now))
 	}
 	if len(found) == 0 {
@@ -147,13 +147,13 @@ type reverting struct {
 // left of it.
 func (u *reverting) revert(ctx context.Context) error {
 	begun := u.rec
-	begun.Accepting = &u.d
-	if err := u.Store.Propose(model.ProposalChange{Put: []model.ProposalRecord{begun}}); err != nil {
+	begun.PendingDecision = &u.d
+	if err := u.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{begun}}); err != nil {
 		return err
 	}
 	err := u.revertSource(ctx)
 	if err != nil {
-		err = errors.Join(err, u.Store.Propose(model.ProposalChange{Drop: []string{u.rec.ID}}))
+		err = errors.Join(err, u.Store.Propose(model.ProposalChange{Removed: []string{u.rec.ID}}))
 	}
 	return err
 }
@@ -227,7 +227,7 @@ func (u *reverting) bringDocBack(file model.Stamp) {
 		u.log.Warn("note restored without its history", model.LogPath, u.rec.Rel, model.LogErr, err)
 		return
 	}
-	u.Store.Materialized(u.rec.Doc, seq, sum)
+	u.Store.RecordFileSeq(u.rec.Doc, seq, sum)
 }
 
 func (u *reverting) revertFile(ctx context.Context) error {
@@ -258,7 +258,7 @@ func (u *reverting) revertFile(ctx context.Context) error {
 
 // propose makes the proposal pending again and shows it as done: in dir, unless that is nil.
 func (u *reverting) propose(dir *tree.Node) (*tree.Proposal, error) {
-	change := model.ProposalChange{Put: []model.ProposalRecord{u.rec}, Journal: []model.Record{u.rec.Decided(u.d, time.Now().UTC())}}
+	change := model.ProposalChange{Upserted: []model.ProposalRecord{u.rec}, Journal: []model.Record{u.rec.Decided(u.d, time.Now().UTC())}}
 	if err := u.Store.Propose(change); err != nil {
 		return nil, err
 	}

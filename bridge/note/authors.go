@@ -153,7 +153,7 @@ func (n *Locked) onlyBy(ctx context.Context, theirs func(model.Author) bool) (*m
 		}
 	}
 	h, err := n.store.Load(n.id)
-	if err == nil && (cur.ReadOnly() || !h.OnlyBy(theirs) || n.live == nil && !h.LeadsTo(cur.Raw())) {
+	if err == nil && (cur.ReadOnly() || !h.OnlyBy(theirs) || n.live == nil && !h.EndsWith(cur.Raw())) {
 		err = model.ErrConflict
 	}
 	return cur, stamp, err

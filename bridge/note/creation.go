@@ -74,7 +74,7 @@ func (c *Creation) Abandon() error {
 // Placed records in the store that the file has the text.
 func (c *Creation) Placed() {
 	if c.doc.kept > 0 {
-		c.doc.store.Materialized(c.doc.id, c.doc.kept, model.SumOf(c.raw))
+		c.doc.store.RecordFileSeq(c.doc.id, c.doc.kept, model.SumOf(c.raw))
 	}
 }
 

@@ -89,7 +89,7 @@ func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.Journ
 		}
 	}
 	if n.id != e.ID {
-		return planner.Plan{}, model.Refuse(planner.ErrHistoryLost)
+		return planner.Plan{}, model.RefusedError(planner.ErrHistoryLost)
 	}
 	x, err := n.layout(cur)
 	if err != nil {

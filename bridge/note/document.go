@@ -60,12 +60,12 @@ func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
 }
 
 // moments returns the stored states from before records were merged.
-func (d *document) moments() []model.Moment {
-	past, err := d.store.Past(d.id)
+func (d *document) moments() []model.Revision {
+	past, err := d.store.Revisions(d.id)
 	if err != nil {
 		return nil
 	}
-	return append([]model.Moment{past.Begin}, past.Moments...)
+	return append([]model.Revision{past.Begin}, past.Revisions...)
 }
 
 func record(doc *ycrdt.Doc, fn func(*model.Record)) model.Record {
@@ -135,7 +135,7 @@ func (d *document) open(at Place, raw string) ([]model.Record, error) {
 		return nil, nil
 	}
 	rec := d.changeSaved(d.doc, have, raw)
-	rec.Found = d.kept > 0
+	rec.DetectedLate = d.kept > 0
 	return []model.Record{rec}, nil
 }
 
@@ -150,7 +150,7 @@ func (d *document) carryOut(doc *ycrdt.Doc, raw string, plan *planner.Plan, by m
 // has this checksum.
 func (d *document) advance(seq uint64, sum model.ContentSum, records []model.Record) {
 	d.hasKept(seq, records)
-	d.store.Materialized(d.id, seq, sum)
+	d.store.RecordFileSeq(d.id, seq, sum)
 }
 
 // nameRuns stores in cur, which is about to be replaced, the identities of its characters for a later merge. The
@@ -315,7 +315,7 @@ func (d *document) layout(cur *model.Version) (*attribution.Layout, error) {
 // place durably records the file that will hold the text as of seq. After a user saves over that file, only this
 // record shows which part of the text the user typed.
 func (d *document) place(seq uint64, save model.Save) error {
-	if err := d.store.Place(d.id, seq, save); err != nil {
+	if err := d.store.RecordSave(d.id, seq, save); err != nil {
 		return err
 	}
 	return d.store.Sync()

@@ -33,7 +33,7 @@ func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time)
 		IfMatch: expect, KnownText: d.held, Sync: d.sync,
 		BeforeRename: func(post model.Stamp) error { return d.keep(expect, post) },
 		OnAbort:      d.takeBack,
-		OnDurable:    func() { d.note.store.Materialized(d.id, d.seq, d.sum) },
+		OnDurable:    func() { d.note.store.RecordFileSeq(d.id, d.seq, d.sum) },
 	})
 	if err != nil {
 		d.abort()

@@ -81,9 +81,9 @@ func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) er
 	n.set.claiming.Lock()
 	defer n.set.claiming.Unlock()
 	rel, file := model.Path(at.Rel), n.stamp
-	var list []model.KeptDoc
+	var list []model.StoredDoc
 	if id, err := n.store.DocID(rel.Ended()); err == nil {
-		list = append(list, model.KeptDoc{ID: id, Path: rel.Ended()})
+		list = append(list, model.StoredDoc{ID: id, Path: rel.Ended()})
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -123,7 +123,7 @@ func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) er
 
 // mayClaim reports whether a document stored for another path belongs to the file. It does not if its own file still
 // exists.
-func (n *Locked) mayClaim(ctx context.Context, d model.KeptDoc, file model.Stamp, raw string) (bool, error) {
+func (n *Locked) mayClaim(ctx context.Context, d model.StoredDoc, file model.Stamp, raw string) (bool, error) {
 	was, ended := d.Path.EndedAt()
 	if was == "" || !ended && d.Path == model.Path(n.node.Place().Rel) {
 		return false, nil

@@ -320,7 +320,7 @@ func (n *Note) ChangedByPerson(ctx context.Context, since model.Stamp, text mode
 		return true
 	}
 	h, err := l.store.Load(id)
-	return err != nil || !h.Made(sum)
+	return err != nil || !h.WroteText(sum)
 }
 
 // Chmod sets the permission bits of the file and keeps its content.

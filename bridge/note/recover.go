@@ -40,7 +40,7 @@ func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behin
 		return nil, nil
 	}
 	file, stamp := n.cur.Load(), n.stamp
-	if file.ReadOnly() || len(h.Records) == 0 || h.Settled(model.SumOf(file.Raw())) {
+	if file.ReadOnly() || len(h.Records) == 0 || h.FileIsDurable(model.SumOf(file.Raw())) {
 		return nil, nil
 	}
 	states, doc, err := statesOf(*h)
@@ -58,7 +58,7 @@ func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behin
 	interrupted := isInterrupted(states, stamp) || held.Raw() == file.Raw()
 	if !interrupted && held == head {
 		rec := n.changeSaved(n.doc, head.Raw(), file.Raw())
-		rec.Found = true
+		rec.DetectedLate = true
 		return nil, n.keep(at, model.SumOf(file.Raw()), []model.Record{rec})
 	}
 	newest := n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
@@ -92,7 +92,7 @@ func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, mo
 				n.set.o.Logger.Error("a user's save may revert changes after a restart", model.LogPath, string(at.Path), model.LogErr, err)
 			}
 		},
-		OnDurable: func() { n.store.Materialized(id, seq, sum) },
+		OnDurable: func() { n.store.RecordFileSeq(id, seq, sum) },
 	})
 }
 
@@ -127,7 +127,7 @@ func (n *Locked) settle(ctx context.Context, at Place, file *model.Version) {
 			return
 		}
 	}
-	n.store.Materialized(n.id, n.kept, model.SumOf(file.Raw()))
+	n.store.RecordFileSeq(n.id, n.kept, model.SumOf(file.Raw()))
 }
 
 // statesOf replays a history. It returns the states of the document since the file was last known to hold one,
@@ -137,13 +137,13 @@ func statesOf(h model.History) ([]state, *ycrdt.Doc, error) {
 	text := doc.Text(model.ContentsName)
 	var states []state
 	for i, rec := range h.Records {
-		if rec.Seq > h.Materialized && len(states) == 0 {
+		if rec.Seq > h.FileSeq && len(states) == 0 {
 			states = append(states, state{version: rawState(text)})
 		}
 		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
 			return nil, nil, err
 		}
-		if rec.Seq > h.Materialized || i == len(h.Records)-1 {
+		if rec.Seq > h.FileSeq || i == len(h.Records)-1 {
 			states = append(states, state{rawState(text), rec.Save})
 		}
 	}
@@ -322,7 +322,7 @@ func (n *Locked) separateStored(at Place, v *model.Version, h *model.History) er
 		}
 		h = &kept
 	}
-	if !h.MayHaveTyped() && diffwrap.IsCertain(v.Raw()) || !h.InStep(model.SumOf(v.Raw())) {
+	if !h.MayHaveHumanEdits() && diffwrap.IsCertain(v.Raw()) || !h.FileIsCurrent(model.SumOf(v.Raw())) {
 		return nil
 	}
 	doc, err := replay(h.Records)

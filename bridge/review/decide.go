@@ -25,7 +25,7 @@ type Outcome struct {
 	Missing   []string             // ids without a pending suggestion or proposal
 	Failed    map[model.Path]error // notes and proposals that could not be changed; they are as before
 	Notes     int                  // notes that changed
-	Away      []model.Away         // text that an Undo could not restore
+	Away      []model.Unrestored   // text that an Undo could not restore
 	// Older is the next older batch for an Undo, if this one could undo nothing.
 	Older string
 
@@ -210,7 +210,7 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 		}
 		plan := note.Decide(cur, x, chosen, d, instead)
 		if d.Verdict == model.Changed {
-			plan.Decision.Items[0].Instead = &text
+			plan.Decision.Items[0].ReplacedBy = &text
 		}
 		return plan, nil
 	}})
@@ -357,7 +357,7 @@ func suggestionIDs(list []model.Suggestion) (ids []string) {
 
 func (r *Review) rejectLinks(ctx context.Context, proposal string, by model.Author) {
 	out := newOutcome()
-	r.decideLinks(ctx, map[string]bool{proposal: true}, model.Decision{Batch: out.Batch, Verdict: model.Rejected, By: by.Name, Lapsed: true}, by, &out)
+	r.decideLinks(ctx, map[string]bool{proposal: true}, model.Decision{Batch: out.Batch, Verdict: model.Rejected, By: by.Name, Withdrawn: true}, by, &out)
 	for p, err := range out.Failed {
 		r.c.Logger.Warn("the link rewrites of a withdrawn rename are still pending", model.LogPath, string(p), model.LogErr, err)
 	}

@@ -123,7 +123,7 @@ func (s Spot) place(known diffwrap.Known, raw string) (int, error) {
 		end = len(raw)
 	}
 	if s.Start < 0 || s.Start > end || end > len(raw) {
-		return 0, model.Refuse(fmt.Errorf("the note has %d bytes; the range %d to %d is outside of it", len(raw), s.Start, s.End))
+		return 0, model.RefusedError(fmt.Errorf("the note has %d bytes; the range %d to %d is outside of it", len(raw), s.Start, s.End))
 	}
 	if s.Quote == "" {
 		return end, nil
@@ -141,12 +141,12 @@ func (s Spot) place(known diffwrap.Known, raw string) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return 0, model.Refuse(fmt.Errorf("%q occurs several times: quote more of the text", s.Quote))
+			return 0, model.RefusedError(fmt.Errorf("%q occurs several times: quote more of the text", s.Quote))
 		}
 		found = rawAt(segments, last) + 1
 	}
 	if found < 0 {
-		return 0, model.Refuse(fmt.Errorf("%q does not occur there: quote the text as it is in the note", s.Quote))
+		return 0, model.RefusedError(fmt.Errorf("%q does not occur there: quote the text as it is in the note", s.Quote))
 	}
 	return found, nil
 }

@@ -182,7 +182,7 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 		}
 		return again, nil
 	})
-	slices.SortStableFunc(out.Away, func(a, b model.Away) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.SortStableFunc(out.Away, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	r.undoProposals(ctx, j, proposals, by, out)
 }
 
@@ -267,7 +267,7 @@ func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) 
 	}
 	moves = []move{{e.Folder, rec.ID, rec.Dir, -1, rec.To(), rec.Rel}}
 	for _, x := range batch {
-		if aside := x.Decision.Proposal; aside.Aside != "" && aside.From() == rec.To() {
+		if aside := x.Decision.Proposal; aside.DisplacedName != "" && aside.From() == rec.To() {
 			moves = append(moves, move{e.Folder, rec.ID, aside.Dir, -1, aside.Rel, rec.To()})
 		}
 	}
@@ -351,7 +351,7 @@ func (j journal) find(batch string, ids []string) ([]undoable, error) {
 func (j journal) ofBatch(batch string) (entries []undoable) {
 	for _, e := range j.left {
 		name := e.BatchOf()
-		if batch == "" && !e.Lapsed() {
+		if batch == "" && !e.Withdrawn() {
 			batch = name
 		}
 		if name == batch {
@@ -455,7 +455,7 @@ func (j journal) olderBatch(batch string) string {
 	passed := false
 	for _, e := range j.left {
 		name := e.BatchOf()
-		if passed && name != batch && !e.Lapsed() {
+		if passed && name != batch && !e.Withdrawn() {
 			return name
 		}
 		passed = passed || name == batch
@@ -476,17 +476,17 @@ func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 		at = other.Path
 		err = fmt.Errorf("cannot be undone: the note was deleted since; restore it first with 'relayfs suggestions undo %s'", d.Proposal.ID)
 	}
-	return at, model.WrapError("undo", at, model.Refuse(err))
+	return at, model.WrapError("undo", at, model.RefusedError(err))
 }
 
 // undoNote undoes items of one entry in its note, which is or was shown at p. It returns the
 // suggestions that are pending again, and the text that could not be restored.
-func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoable, batch string, by model.Author) ([]model.Suggestion, []model.Away, error) {
-	var away []model.Away
+func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoable, batch string, by model.Author) ([]model.Suggestion, []model.Unrestored, error) {
+	var away []model.Unrestored
 	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan note.Plan, err error) {
 		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
 		plan, err = l.TakeBack(ctx, cur, e.JournalEntry, d)
-		away = slices.Clone(d.Away)
+		away = slices.Clone(d.Unrestored)
 		return plan, err
 	}})
 	if err != nil || !res.Changed {

@@ -84,11 +84,11 @@ func (s *Store) move(oldPath, newPath model.Path, synced bool) error {
 	})
 }
 
-func (s *Store) Place(id model.DocID, seq uint64, save model.Save) error {
+func (s *Store) RecordSave(id model.DocID, seq uint64, save model.Save) error {
 	return s.fail("place", s.add(&wal.Entry{Kind: wal.Place, ID: id, Seq: seq, Save: save}, false, mustExist(id)))
 }
 
-func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
+func (s *Store) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum) {
 	if err := s.add(&wal.Entry{Kind: wal.Mark, ID: id, Seq: seq, Sum: sum}, false, mustExist(id)); err != nil {
 		// The next open compares the file with the document again.
 		s.log.Debug("cannot record which text the file holds", model.LogDoc, string(id), model.LogErr, err)

@@ -46,7 +46,7 @@ func (x *fileIndex) add(e *wal.Entry) {
 	}
 }
 
-func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.KeptDoc, err error) {
+func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.StoredDoc, err error) {
 	if err := s.indexFiles(); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.Kep
 		if err != nil {
 			return nil, s.fail("look up document", err)
 		}
-		list = append(list, model.KeptDoc{ID: id, Path: p})
+		list = append(list, model.StoredDoc{ID: id, Path: p})
 	}
 	return list, nil
 }

@@ -40,8 +40,8 @@ func (s *Store) Unsettled() ([]model.Path, error) {
 	return fromAll(s, "list unsettled documents", checkpoint.View.Unsettled)
 }
 
-func (s *Store) Past(id model.DocID) (model.Past, error) {
-	return fromAll(s, "read history", func(v checkpoint.View) (model.Past, error) { return v.Document(id).Past() })
+func (s *Store) Revisions(id model.DocID) (model.RevisionHistory, error) {
+	return fromAll(s, "read history", func(v checkpoint.View) (model.RevisionHistory, error) { return v.Document(id).Past() })
 }
 
 func (s *Store) SessionNote(session string) model.SessionNote {

@@ -103,7 +103,7 @@ func (o *oracle) answers() (a answers) {
 		if d == nil {
 			d = &oracleDoc{}
 		}
-		writeHistory(&b, id, model.History{Records: d.Records, Materialized: d.Mark, Sum: d.Sum})
+		writeHistory(&b, id, model.History{Records: d.Records, FileSeq: d.Mark, Sum: d.Sum})
 		if d.Path != "" && uint64(len(d.Records)) > d.Mark {
 			unsettled = append(unsettled, d.Path)
 		}
@@ -137,7 +137,7 @@ func writeHistory(b *strings.Builder, id model.DocID, h model.History) {
 		text, err := json.Marshal(r)
 		fmt.Fprintf(b, "%s %d %s %q %v\n", id, r.Seq, text, r.Update, err)
 	}
-	fmt.Fprintln(b, id, h.Materialized, h.Sum[:1])
+	fmt.Fprintln(b, id, h.FileSeq, h.Sum[:1])
 }
 
 // ask returns what a store says.
@@ -244,7 +244,7 @@ func (x *session) step() (synced bool, err error) {
 				o.Docs[id].Records[seq-1].Save = &save
 			}
 		})
-		return false, x.s.Place(id, seq, save)
+		return false, x.s.RecordSave(id, seq, save)
 	case op < 12:
 		seq, sum := 1+x.rng.Uint64N(max(1, last)), model.ContentSum{byte(x.n)}
 		x.change(func(o *oracle) {
@@ -252,7 +252,7 @@ func (x *session) step() (synced bool, err error) {
 				d.Mark, d.Sum = seq, sum
 			}
 		})
-		x.s.Materialized(id, seq, sum)
+		x.s.RecordFileSeq(id, seq, sum)
 		return false, nil
 	case op < 14:
 		to := pick(x.rng, paths)
@@ -362,7 +362,7 @@ func (x *session) propose() error {
 			o.Sessions[named] = batch
 		}
 	})
-	return x.s.Propose(model.ProposalChange{Put: []model.ProposalRecord{rec}, Drop: []string{drop}, Journal: journal})
+	return x.s.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}, Removed: []string{drop}, Journal: journal})
 }
 
 // open starts a store on what a crash has left, and finds the state that it is in.

@@ -32,13 +32,13 @@ func fillMany(b *testing.B, path string) {
 		save.Post = save.Pre
 		agent := word
 		agent.Author, agent.Session, agent.Time, agent.Save = "claude", "0123456789abcdef", at, save
-		agent.Marks = []model.MadeMark{{Add: []model.IDRun{{Client: word.Client, Clock: 0, Len: 30}}}}
+		agent.Marks = []model.MarkRecord{{Add: []model.IDRange{{Client: word.Client, Clock: 0, Len: 30}}}}
 		id := model.DocID(fmt.Sprintf("%08x-1b4e-4d7a-9c53-%012d", uint32(i)*2654435761, i)) // as random as those of documents
 		seq, err := s.Append(id, model.Path(fmt.Sprintf("Folder %d/Note %d.md", i/100, i)), text, agent, agent)
 		if err != nil {
 			b.Fatal(err)
 		}
-		s.Materialized(id, seq, model.ContentSum{byte(i)})
+		s.RecordFileSeq(id, seq, model.ContentSum{byte(i)})
 		if i%5000 == 4999 {
 			if err := s.Checkpoint(); err != nil {
 				b.Fatal(err)

@@ -35,10 +35,10 @@ func fill(t testing.TB, s *store.Store, words string, now time.Time) {
 			t.Fatal(err)
 		}
 		if i < 299 {
-			s.Materialized("plan", seq, model.ContentSum{byte(i)})
+			s.RecordFileSeq("plan", seq, model.ContentSum{byte(i)})
 		}
 	}
-	err := s.Propose(model.ProposalChange{Put: []model.ProposalRecord{{ID: words, Rel: "x", Time: now}}, Journal: []model.Record{{Time: now, Decision: &model.Decision{Batch: words}}}})
+	err := s.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{{ID: words, Rel: "x", Time: now}}, Journal: []model.Record{{Time: now, Decision: &model.Decision{Batch: words}}}})
 	if err := errors.Join(err, s.Rename("Plan.md", model.Path(words+".md"))); err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +50,10 @@ func told(t testing.TB, s *store.Store) string {
 	var b strings.Builder
 	for _, id := range []model.DocID{"plan", "other"} {
 		h, err := s.Load(id)
-		past, err2 := s.Past(id)
-		fmt.Fprintf(&b, "%s %d %q %+v %v\n", id, h.Materialized, bridgetest.Text(t, h), past.Moves, errors.Join(err, err2))
-		for _, m := range past.Moments {
-			fmt.Fprintln(&b, m.Seq, m.Author, m.Time, m.Did.Encode())
+		past, err2 := s.Revisions(id)
+		fmt.Fprintf(&b, "%s %d %q %+v %v\n", id, h.FileSeq, bridgetest.Text(t, h), past.Moves, errors.Join(err, err2))
+		for _, m := range past.Revisions {
+			fmt.Fprintln(&b, m.Seq, m.Author, m.Time, m.Units.Encode())
 		}
 	}
 	for _, p := range []model.Path{"old.md", "new.md", "Plan.md"} {

@@ -199,7 +199,7 @@ func (s *state) load(id model.DocID) (h model.History, err error) {
 			if h.Records, err = kept.Records(); err != nil {
 				return err
 			}
-			h.Materialized, h.Sum = kept.Mark().Seq, kept.Mark().Sum
+			h.FileSeq, h.Sum = kept.Mark().Seq, kept.Mark().Sum
 		}
 		for _, e := range d.frames {
 			apply(&h, e)
@@ -225,8 +225,8 @@ func apply(h *model.History, e *wal.Entry) {
 			}
 		}
 	case wal.Mark:
-		if e.Seq >= h.Materialized {
-			h.Materialized, h.Sum = e.Seq, e.Sum
+		if e.Seq >= h.FileSeq {
+			h.FileSeq, h.Sum = e.Seq, e.Sum
 		}
 	}
 }

@@ -83,11 +83,11 @@ func TestReopen(t *testing.T) {
 	if _, err := s.Append("id", "N.md", rec); err != nil {
 		t.Fatal(err)
 	}
-	s.Materialized("id", 1, model.ContentSum{7})
+	s.RecordFileSeq("id", 1, model.ContentSum{7})
 	closeStore(t, s)
 	s = open(t, path)
 	h, err := s.Load("id")
-	if err != nil || bridgetest.Text(t, h) != "kept" || h.Materialized != 1 || h.Sum != (model.ContentSum{7}) {
+	if err != nil || bridgetest.Text(t, h) != "kept" || h.FileSeq != 1 || h.Sum != (model.ContentSum{7}) {
 		t.Errorf("history is %+v, %v", h, err)
 	}
 	if id, err := s.DocID("N.md"); id != "id" || err != nil {
@@ -111,7 +111,7 @@ func TestCompaction(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 300 || i == 590 { // compacted twice; nine records are not in the file yet
-			s.Materialized("id", seq, model.ContentSum{})
+			s.RecordFileSeq("id", seq, model.ContentSum{})
 			closeStore(t, s)
 			s = open(t, path)
 		}
@@ -132,8 +132,8 @@ func TestCompaction(t *testing.T) {
 			t.Errorf("record %d of the author is %+v", i, rec)
 		}
 	}
-	if h.Materialized != 591 || h.Records[7].Seq != 591 {
-		t.Errorf("materialised is %d, the last merged record %d, want 591", h.Materialized, h.Records[7].Seq)
+	if h.FileSeq != 591 || h.Records[7].Seq != 591 {
+		t.Errorf("materialised is %d, the last merged record %d, want 591", h.FileSeq, h.Records[7].Seq)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestCompactionInTheBackground(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Materialized("id", seq, model.ContentSum{})
+			s.RecordFileSeq("id", seq, model.ContentSum{})
 		}
 		time.Sleep(time.Minute) // of the bubble's clock
 		synctest.Wait()
@@ -160,7 +160,7 @@ func TestCompactionInTheBackground(t *testing.T) {
 		}
 	})
 	h, err := open(t, writeStore(t, data)).Load("id")
-	if err != nil || h.Materialized != 200 || len(h.Records) != 2 || bridgetest.Text(t, h) != strings.Repeat("x", 200) {
+	if err != nil || h.FileSeq != 200 || len(h.Records) != 2 || bridgetest.Text(t, h) != strings.Repeat("x", 200) {
 		t.Errorf("history is %+v, %v", h, err)
 	}
 }
@@ -179,14 +179,14 @@ func TestExpiresInTheBackground(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Materialized("id", seq, model.ContentSum{})
+		s.RecordFileSeq("id", seq, model.ContentSum{})
 		for _, want := range []struct {
 			after time.Duration
 			begin uint64
 		}{{23 * time.Hour, 0}, {27 * time.Hour, 1}} {
 			time.Sleep(want.after) // of the bubble's clock
 			synctest.Wait()
-			if past, err := s.Past("id"); err != nil || past.Begin.Seq != want.begin {
+			if past, err := s.Revisions("id"); err != nil || past.Begin.Seq != want.begin {
 				t.Errorf("the history begins after record %d, %v, want %d", past.Begin.Seq, err, want.begin)
 			}
 		}
@@ -523,7 +523,7 @@ func BenchmarkManyRecords(b *testing.B) {
 			if _, err := s.Append("id", "N.md", rec); err != nil {
 				b.Fatal(err)
 			}
-			s.Materialized("id", i+1, model.ContentSum{1})
+			s.RecordFileSeq("id", i+1, model.ContentSum{1})
 			if i%200 == 0 {
 				if err := s.Checkpoint(); err != nil {
 					b.Fatal(err)
@@ -575,7 +575,7 @@ func TestAskingWritesNothing(t *testing.T) {
 	defer s.Close()
 	id := model.DocID("d")
 	_, err = s.Append(id, "N.md", model.Record{Update: []byte{0, 0}, Time: time.Now(), Unsent: true, Decision: &model.Decision{}})
-	err = errors.Join(err, s.Propose(model.ProposalChange{Put: []model.ProposalRecord{{ID: "p", Time: time.Now()}}}))
+	err = errors.Join(err, s.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{{ID: "p", Time: time.Now()}}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -175,8 +175,8 @@ func described(s *reviewqueue.LogItem) string {
 	default:
 		what = quoted(s.Old) + " replaced by " + quoted(s.New)
 	}
-	if s.Instead != nil {
-		what += ", it now reads " + quoted(*s.Instead)
+	if s.ReplacedBy != nil {
+		what += ", it now reads " + quoted(*s.ReplacedBy)
 	}
 	return what
 }

@@ -31,8 +31,8 @@ func tells(rec *model.Record) bool {
 func reduced(rec *model.Record) model.Record {
 	out := model.Record{
 		Author: rec.Author, Session: rec.Session, Time: rec.Time, Client: rec.Client, Clock: rec.Clock, Len: rec.Len,
-		Direct: rec.Direct, Proposal: rec.Proposal, Marks: rec.Marks, Returned: rec.Returned, Restored: rec.Restored, Torn: rec.Torn, Plain: rec.Plain,
-		Older: rec.Older, Kept: rec.Kept,
+		Direct: rec.Direct, Proposal: rec.Proposal, Marks: rec.Marks, Remaps: rec.Remaps, Restored: rec.Restored, BrokenDelimiters: rec.BrokenDelimiters, Plain: rec.Plain,
+		Older: rec.Older, KeptOpeners: rec.KeptOpeners,
 	}
 	if rec.FrontMatter != nil {
 		out.FrontMatter = &model.FrontMatterChange{Typed: rec.FrontMatter.Typed}
@@ -41,14 +41,14 @@ func reduced(rec *model.Record) model.Record {
 		return out
 	}
 	d := *rec.Decision
-	d.Away, d.Proposal, d.UndoesSeq, d.Reason = nil, nil, 0, short(d.Reason)
+	d.Unrestored, d.Proposal, d.UndoesSeq, d.Reason = nil, nil, 0, short(d.Reason)
 	d.Items, d.Runs, d.Marks, d.Again = slices.Clone(d.Items), slices.Clone(d.Runs), slices.Clone(d.Marks), slices.Clone(d.Again)
 	for i := range d.Items {
 		item := &d.Items[i]
 		if d.Verdict != model.Rejected { // only a rejection is shown with the rejected text
 			*item = model.Decided{ID: item.ID, Kind: item.Kind, Author: item.Author}
 		}
-		item.Old, item.New, item.Comments, item.Instead = short(item.Old), short(item.New), nil, nil
+		item.Old, item.New, item.Comments, item.ReplacedBy = short(item.Old), short(item.New), nil, nil
 	}
 	for _, runs := range [][]model.DecidedRun{d.Runs, d.Again} {
 		for i := range runs {
@@ -91,8 +91,8 @@ func decode(key, text string) (e *entry, runs int) {
 	}
 	e.rec = reduced(&e.rec)
 	for _, m := range e.rec.Marks { // sorted runs are faster to fold
-		for _, runs := range [][]model.IDRun{m.Add, m.Del} {
-			slices.SortFunc(runs, func(a, b model.IDRun) int {
+		for _, runs := range [][]model.IDRange{m.Add, m.Del} {
+			slices.SortFunc(runs, func(a, b model.IDRange) int {
 				return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Clock, b.Clock))
 			})
 		}
@@ -125,20 +125,20 @@ func (c *check) text(s string) {
 	c.require(utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }))
 }
 
-func (c *check) run(list ...model.IDRun) {
+func (c *check) run(list ...model.IDRange) {
 	for _, r := range list {
 		c.runs++
 		c.require(r.Client > 0 && r.Client <= maxClock && r.Clock <= maxClock && r.Len > 0 && r.Len <= maxClock-r.Clock)
 	}
 }
 
-func (c *check) beside(r model.IDRun) {
-	if r != (model.IDRun{}) {
+func (c *check) beside(r model.IDRange) {
+	if r != (model.IDRange{}) {
 		c.run(r)
 	}
 }
 
-func (c *check) revived(list []model.Revival) {
+func (c *check) revived(list []model.IDRemap) {
 	for _, r := range list {
 		c.run(r.Old, r.New)
 		c.require(r.Old.Len == r.New.Len)
@@ -147,19 +147,19 @@ func (c *check) revived(list []model.Revival) {
 
 func (c *check) record(rec *model.Record) {
 	c.name(rec.Author, rec.Session, rec.Proposal)
-	c.beside(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: max(1, rec.Len)})
+	c.beside(model.IDRange{Client: rec.Client, Clock: rec.Clock, Len: max(1, rec.Len)})
 	for _, m := range rec.Marks {
 		c.name(m.ID, m.Author, m.Session, m.Proposal)
-		c.name(m.Was...)
+		c.name(m.Replaces...)
 		c.run(m.Add...)
 		c.run(m.Del...)
 	}
-	c.revived(rec.Returned)
+	c.revived(rec.Remaps)
 	c.run(rec.Restored...)
-	c.run(rec.Torn...)
+	c.run(rec.BrokenDelimiters...)
 	c.run(rec.Plain...)
 	c.run(rec.Older...)
-	c.run(rec.Kept...)
+	c.run(rec.KeptOpeners...)
 	if rec.FrontMatter != nil {
 		c.run(rec.FrontMatter.Typed...)
 	}
@@ -185,7 +185,7 @@ func (c *check) decision(d *model.Decision) {
 		c.beside(r.Right)
 		c.require(r.Mark >= 0 && r.Role >= 0)
 	}
-	c.revived(d.Revived)
+	c.revived(d.Remaps)
 	c.run(d.ByHand...)
 	c.run(d.Plain...)
 }

@@ -34,7 +34,7 @@ func TestPrune(t *testing.T) {
 	write(doc, "plain", "plain ", 100, nil)
 	old := write(doc, "moved", "x", 100, nil)
 	write(doc, "waits", "{++waits++} ", 100, func(r *model.Record) {
-		r.Returned = []model.Revival{{Old: model.IDRun{Client: old.Client, Clock: old.Clock, Len: 1}, New: model.IDRun{Client: r.Client, Clock: r.Clock + 3, Len: 1}}}
+		r.Remaps = []model.IDRemap{{Old: model.IDRange{Client: old.Client, Clock: old.Clock, Len: 1}, New: model.IDRange{Client: r.Client, Clock: r.Clock + 3, Len: 1}}}
 	})
 	write(doc, "comments", "{>>a comment<<} ", 100, nil)
 	write(doc, "recent", "recent", 80, nil)

@@ -46,7 +46,7 @@ func Prune(doc *ycrdt.Doc, now time.Time) {
 	for _, e := range slices.Backward(f.all) {
 		waits := !isOld(e, now)
 		for _, r := range runsOf(&e.rec) {
-			needed.Each(r, func(_ model.IDRun, _, ok bool) { waits = waits || ok })
+			needed.Each(r, func(_ model.IDRange, _, ok bool) { waits = waits || ok })
 		}
 		if !waits {
 			gone = append(gone, keyOf(e.n, e.rec.Client))
@@ -67,8 +67,8 @@ func Prune(doc *ycrdt.Doc, now time.Time) {
 func isOld(e *entry, now time.Time) bool { return now.Sub(e.rec.Time) > keep }
 
 // runsOf returns the characters that an entry concerns.
-func runsOf(rec *model.Record) []model.IDRun {
-	runs := append([]model.IDRun{{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}}, rec.Torn...)
+func runsOf(rec *model.Record) []model.IDRange {
+	runs := append([]model.IDRange{{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}}, rec.BrokenDelimiters...)
 	for _, m := range rec.Marks {
 		runs = append(append(runs, m.Add...), m.Del...)
 	}
@@ -79,11 +79,11 @@ func runsOf(rec *model.Record) []model.IDRun {
 }
 
 // revivedBy returns the ID remaps of a record: facts about the old characters apply to the new ones.
-func revivedBy(rec *model.Record) []model.Revival {
+func revivedBy(rec *model.Record) []model.IDRemap {
 	if rec.Decision == nil {
-		return rec.Returned
+		return rec.Remaps
 	}
-	return slices.Concat(rec.Returned, rec.Decision.Revived)
+	return slices.Concat(rec.Remaps, rec.Decision.Remaps)
 }
 
 // waiting returns the characters of a text that may be in a mark or a comment.
@@ -98,7 +98,7 @@ func waiting(text *ycrdt.Text) model.Ranges[bool] {
 	cursor := textmerge.NewCursor(raw)
 	for _, s := range spans {
 		from := cursor.PosAt(s.Start)
-		units.Each(from, from+textmerge.UTF16Len(s.Of(raw)), func(_ int, r model.IDRun) { set.Set(r, true) })
+		units.Each(from, from+textmerge.UTF16Len(s.Of(raw)), func(_ int, r model.IDRange) { set.Set(r, true) })
 	}
 	return set
 }

@@ -50,8 +50,8 @@ func DescribeWhole(sg model.Suggestion) string {
 }
 
 func DescribeThread(t model.Thread) string {
-	said := make([]string, len(t.Remarks))
-	for i, r := range t.Remarks {
+	said := make([]string, len(t.Entries))
+	for i, r := range t.Entries {
 		said[i] = "{>>" + commentText(r.New) + "<<}"
 		if r.Author != "" {
 			said[i] += " (" + Escape(r.Author) + ")"
@@ -151,7 +151,7 @@ func DecisionLines(e model.JournalEntry) []string {
 	if d.By != "" {
 		end = " by " + Escape(d.By)
 	}
-	if d.Lapsed {
+	if d.Withdrawn {
 		end = ", since it no longer applied"
 	}
 	if d.Reason != "" {
@@ -164,8 +164,8 @@ func DecisionLines(e model.JournalEntry) []string {
 	var lines []string
 	for _, item := range d.Items {
 		became := string(d.Verdict)
-		if d.Verdict == model.Changed && item.Instead != nil {
-			became += fmt.Sprintf(" to %q", OneLine(*item.Instead))
+		if d.Verdict == model.Changed && item.ReplacedBy != nil {
+			became += fmt.Sprintf(" to %q", OneLine(*item.ReplacedBy))
 		}
 		lines = append(lines, fmt.Sprintf("%s:%d: {--%s--}{++%s++} (%s) was %s%s", Escape(e.Path), item.Line, OneLine(item.Old), OneLine(item.New), Escape(item.Author), became, end))
 	}

@@ -147,7 +147,7 @@ func (f *Folder) PersonMoved(n *Node, newRel string) {
 			f.shift.Done = append(f.shift.Done, n.pending.rec.ID)
 			f.withdraw(n.pending)
 		} else {
-			n.pending.rec.Stale, n.pending.rec.Aside = true, ""
+			n.pending.rec.Stale, n.pending.rec.DisplacedName = true, ""
 		}
 		return
 	}
@@ -164,7 +164,7 @@ func (f *Folder) PersonMoved(n *Node, newRel string) {
 		f.shift.Done = append(f.shift.Done, p.rec.ID)
 		f.withdraw(p)
 	} else if p != nil {
-		p.rec.Stale, p.rec.Aside = true, ""
+		p.rec.Stale, p.rec.DisplacedName = true, ""
 	}
 }
 

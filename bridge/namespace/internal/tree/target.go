@@ -137,9 +137,9 @@ func (p *Proposal) BackTo() (to Target, ok bool) {
 	n := p.Node
 	n.Folder.mu.RLock()
 	defer n.Folder.mu.RUnlock()
-	if p.rec.Aside == "" || p.rec.Blocked {
+	if p.rec.DisplacedName == "" || p.rec.Blocked {
 		return Target{}, false
 	}
-	to = Target{Dir: n.at().parent, Name: p.rec.Aside}
+	to = Target{Dir: n.at().parent, Name: p.rec.DisplacedName}
 	return to, to.Dir.inSource(to.Name) == nil && (n.parent != to.Dir || n.name != to.Name)
 }

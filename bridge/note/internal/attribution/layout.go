@@ -20,7 +20,7 @@ func Known(raw string, u Units) diffwrap.Known {
 	cursor := textmerge.NewCursor(raw)
 	for _, at := range diffwrap.MayBeMarks(raw) {
 		from, units := cursor.PosAt(at), 0
-		u.Facts(from, from+MarkEdge, func(_ int, r model.IDRun, is *Fact) {
+		u.Facts(from, from+MarkEdge, func(_ int, r model.IDRange, is *Fact) {
 			if is.Syntax {
 				units += int(r.Len)
 			}
@@ -36,7 +36,7 @@ func Known(raw string, u Units) diffwrap.Known {
 // that text.
 func (x *Layout) AddedBehind(from, to int) bool {
 	writerAt := func(pos int) (w *Writer) {
-		x.Facts(pos, pos+1, func(_ int, _ model.IDRun, is *Fact) { w = is.By })
+		x.Facts(pos, pos+1, func(_ int, _ model.IDRange, is *Fact) { w = is.By })
 		return w
 	}
 	before := writerAt(from - 1)
@@ -51,7 +51,7 @@ func (x *Layout) AddedBehind(from, to int) bool {
 // writerIn returns the writer of the newest change, by an agent or not, that wrote some of the text between two
 // positions; nil if none is known.
 func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
-	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
+	x.Facts(from, to, func(_ int, _ model.IDRange, is *Fact) {
 		if w := is.By; w != nil && w.MakesMarks() == agents && (newest == nil || w.order > newest.order) {
 			newest = w
 		}
@@ -139,7 +139,7 @@ func (x *Layout) ownerOf(k, first, last int) (o owner) {
 		}
 	}
 	for i := first; i < last; i++ {
-		x.Facts(x.Places[i].From, x.Places[i].To, func(_ int, _ model.IDRun, is *Fact) {
+		x.Facts(x.Places[i].From, x.Places[i].To, func(_ int, _ model.IDRange, is *Fact) {
 			if s := is.Pending(x.Text[i].Deleted); s != nil {
 				if o.Is == nil {
 					o.Is = s
@@ -154,7 +154,7 @@ func (x *Layout) ownerOf(k, first, last int) (o owner) {
 	}
 	theirs := 0 // delimiter units by agents: a saved file may keep one delimiter, or a brace, of another mark
 	edge := func(from, to int) {
-		x.Facts(from, to, func(_ int, r model.IDRun, is *Fact) {
+		x.Facts(from, to, func(_ int, r model.IDRange, is *Fact) {
 			if is.By.MakesMarks() {
 				theirs += int(r.Len)
 			}
@@ -195,7 +195,7 @@ func (x *Layout) apart() (edits []diffwrap.Edit) {
 		}
 		c, inside := x.Text[i], true
 		open, close := x.Raw[m.Start:c.Start], x.Raw[c.End:m.End]
-		x.Facts(x.Places[i].From, x.Places[i].To, func(pos int, _ model.IDRun, is *Fact) {
+		x.Facts(x.Places[i].From, x.Places[i].To, func(pos int, _ model.IDRange, is *Fact) {
 			waits := is.Pending(c.Deleted) != nil || is.By != nil && is.By.agent && x.Owners[k].Is == nil
 			switch off := cursor.OffAt(pos); {
 			case waits == inside:
@@ -216,22 +216,22 @@ func (x *Layout) apart() (edits []diffwrap.Edit) {
 }
 
 // Waiting returns the pending suggestions, by place.
-func (x *Layout) Waiting() (list []model.MadeMark) {
+func (x *Layout) Waiting() (list []model.MarkRecord) {
 	made := make(map[*Suggestion]int)
-	put := func(s *Suggestion, at model.IDRun, added bool) {
+	put := func(s *Suggestion, at model.IDRange, added bool) {
 		if _, ok := made[s]; !ok {
 			made[s] = len(list)
 			list = append(list, s.made())
 		}
-		list[made[s]].Put(at, added)
+		list[made[s]].AddRange(at, added)
 	}
 	for i, c := range x.Text {
 		if c.Mark < 0 {
 			continue
 		}
-		x.Facts(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun, is *Fact) {
+		x.Facts(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRange, is *Fact) {
 			if s := is.Pending(c.Deleted); s != nil {
-				put(s, model.PlaceRun(pos, pos+int(r.Len)), c.Added)
+				put(s, model.OffsetRange(pos, pos+int(r.Len)), c.Added)
 			}
 		})
 	}
@@ -240,7 +240,7 @@ func (x *Layout) Waiting() (list []model.MadeMark) {
 		from := cursor.PosAt(c.Start)
 		to := cursor.PosAt(c.End)
 		if s := x.commentAt(from, to); s != nil {
-			put(s, model.PlaceRun(from, to), true)
+			put(s, model.OffsetRange(from, to), true)
 		}
 	}
 	return list
@@ -274,8 +274,8 @@ func (t *Table) Separated(raw string, known diffwrap.Known, u Units) ([]diffwrap
 }
 
 // Waiting returns the parts of a run with a pending suggestion.
-func (t *Table) Waiting(r model.IDRun) (list []model.IDRun) {
-	t.Each(r, func(part model.IDRun, is *Fact) {
+func (t *Table) Waiting(r model.IDRange) (list []model.IDRange) {
+	t.Each(r, func(part model.IDRange, is *Fact) {
 		if is.Pending(false) != nil || is.Pending(true) != nil {
 			list = append(list, part)
 		}
@@ -284,9 +284,9 @@ func (t *Table) Waiting(r model.IDRun) (list []model.IDRun) {
 }
 
 // Delimits reports whether agents wrote all of the delimiter r, or it is torn.
-func (t *Table) Delimits(r model.IDRun) bool {
+func (t *Table) Delimits(r model.IDRange) bool {
 	all := true
-	t.Each(r, func(_ model.IDRun, is *Fact) { all = all && (is.By.MakesMarks() || is.Torn) })
+	t.Each(r, func(_ model.IDRange, is *Fact) { all = all && (is.By.MakesMarks() || is.Torn) })
 	return all
 }
 
@@ -298,7 +298,7 @@ func (t *Table) Torn(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
 	cursor := textmerge.NewCursor(raw)
 	pos := 0
 	for _, run := range runs {
-		t.Each(model.RunOf(run), func(part model.IDRun, is *Fact) {
+		t.Each(model.RangeOf(run), func(part model.IDRange, is *Fact) {
 			if is.Torn {
 				off := cursor.OffAt(pos)
 				list = append(list, diffwrap.Span{Start: off, End: cursor.OffAt(pos + int(part.Len))})

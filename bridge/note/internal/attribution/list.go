@@ -24,7 +24,7 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 		if o := &x.Owners[k]; o.Is != nil {
 			list[i].ID = o.Is.ID
 			o.Is.tell(&list[i])
-			list[i].Answers = x.answered(&list[i], o.Is)
+			list[i].PreviousRejection = x.answered(&list[i], o.Is)
 		} else {
 			list[i].Anchor = x.anchor(x.edges[k].From)
 			list[i].ID = suggestionID(&list[i])
@@ -57,7 +57,7 @@ func (x *Layout) anchor(pos int) string {
 	if i == len(x.Runs) {
 		return strconv.Itoa(pos)
 	}
-	now := model.RunOf(x.Runs[i]).Part(uint64(pos-x.starts[i]), 1)
+	now := model.RangeOf(x.Runs[i]).Part(uint64(pos-x.starts[i]), 1)
 	id := x.Firsts(now)[0]
 	if x.first != nil && x.first.IsFirstText(ycrdt.ClientID(id.Client), id.Clock) {
 		return strconv.FormatUint(id.Clock, 10)
@@ -101,7 +101,7 @@ func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list
 // commentAt returns the agent's comment that has all characters between two positions, nil if there is none.
 func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 	whole := true
-	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
+	x.Facts(from, to, func(_ int, _ model.IDRange, is *Fact) {
 		s := is.Pending(false)
 		whole = whole && s != nil && s.Comment && (m == nil || m == s)
 		m = s
@@ -115,7 +115,7 @@ func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 // OutcomeOf returns the last decision that counts on a suggestion of the text, or nil.
 func (x *Layout) OutcomeOf(s diffwrap.Suggestion) (out *Outcome) {
 	if k, ok := x.MarkAt(s.Start); ok {
-		x.Facts(x.edges[k].From, x.edges[k].To, func(_ int, _ model.IDRun, is *Fact) {
+		x.Facts(x.edges[k].From, x.edges[k].To, func(_ int, _ model.IDRange, is *Fact) {
 			for _, a := range append(slices.Clip(is.Dels), is.Ins) {
 				if a.Of != nil && a.Status != Pending {
 					out = a.Of.Outcome

@@ -64,8 +64,8 @@ type Suggestion struct {
 	Comment bool
 	Outcome *Outcome // of the last decision on it, nil if that was taken back
 
-	add, del []model.IDRun // its text, after the last write
-	next     []*Suggestion // what writes made of it
+	add, del []model.IDRange // its text, after the last write
+	next     []*Suggestion   // what writes made of it
 	refused  bool
 }
 
@@ -77,8 +77,8 @@ type Outcome struct {
 }
 
 // made returns the suggestion as a mark of a record, without its text.
-func (s *Suggestion) made() model.MadeMark {
-	return model.MadeMark{
+func (s *Suggestion) made() model.MarkRecord {
+	return model.MarkRecord{
 		ID: s.ID, Author: s.author, Session: s.session, Time: s.time, Proposal: s.proposal, Comment: s.Comment,
 	}
 }
@@ -123,7 +123,7 @@ func (f *Fact) Shown() (o, a bool) {
 
 func statusOf(role model.Role) Status {
 	switch role {
-	case model.AcceptedAddition, model.AcceptedDeletion, model.AcceptedComment:
+	case model.RoleAdditionAccepted, model.RoleDeletionAccepted, model.RoleCommentAccepted:
 		return Accepted
 	}
 	return Rejected
@@ -134,12 +134,12 @@ func statusOf(role model.Role) Status {
 func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 	now := Atom{s, statusOf(role), seq}
 	switch role {
-	case model.AcceptedAddition, model.RejectedAddition:
+	case model.RoleAdditionAccepted, model.RoleAdditionRejected:
 		f.Dead = false
 		f.Ins, f.Dels = now, slices.DeleteFunc(slices.Clone(f.Dels), func(a Atom) bool { return a.Status != Rejected })
-	case model.AcceptedComment, model.RejectedComment:
+	case model.RoleCommentAccepted, model.RoleCommentRejected:
 		f.Ins = now
-	case model.AcceptedDeletion, model.RejectedDeletion:
+	case model.RoleDeletionAccepted, model.RoleDeletionRejected:
 		f.Dead = false
 		if f.Ins.Status != Accepted && f.Ins.Of != nil && !f.Ins.Of.Comment {
 			f.Ins = Atom{}
@@ -160,13 +160,13 @@ func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 // Again returns the fact after an undo of the decision by record seq.
 func (f Fact) Again(role model.Role, seq uint64) Fact {
 	switch role {
-	case model.TypedInstead:
+	case model.RoleReplacement:
 		f.Dead = true
-	case model.AcceptedAddition, model.RejectedAddition, model.AcceptedComment, model.RejectedComment:
+	case model.RoleAdditionAccepted, model.RoleAdditionRejected, model.RoleCommentAccepted, model.RoleCommentRejected:
 		if f.Ins.by == seq || f.Torn { // else somebody has decided again since
 			f.Ins.Status, f.Torn = Pending, false
 		}
-	case model.AcceptedDeletion, model.RejectedDeletion:
+	case model.RoleDeletionAccepted, model.RoleDeletionRejected:
 		var again, rest []Atom
 		for _, d := range f.Dels {
 			if d.by == seq {
@@ -205,25 +205,25 @@ func (t *Table) Add(rec *model.Record) {
 	t.order++
 	d := rec.Decision
 	w := &Writer{author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time, order: t.order, agent: d == nil}
-	own := model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
+	own := model.IDRange{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
 	switch {
 	case rec.Author != "" || rec.Proposal != "":
 		t.facts.Set(own, &Fact{By: w, Syntax: !rec.Direct})
 	case d != nil: // a decision may split marks at text that users typed in them
 		t.facts.Set(own, &Fact{Syntax: true})
 	}
-	t.addMoved(rec.Returned)
+	t.addMoved(rec.Remaps)
 	if d != nil {
-		t.addMoved(d.Revived)
+		t.addMoved(d.Remaps)
 		t.decide(rec, w)
 	}
 	if fm := rec.FrontMatter; fm != nil {
 		t.update(fm.Typed, func(f Fact) Fact { f.Syntax = false; return f })
 	}
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
-	t.update(rec.Kept, func(f Fact) Fact { f.Syntax = true; return f })
-	t.torn = t.torn || len(rec.Torn) > 0
-	t.update(rec.Torn, func(f Fact) Fact { f.Torn = true; return f })
+	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
+	t.torn = t.torn || len(rec.BrokenDelimiters) > 0
+	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Torn = true; return f })
 	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.settled)
 	for i, m := range rec.Marks {
 		s := t.made(rec, w, i)
@@ -240,7 +240,7 @@ func (t *Table) Add(rec *model.Record) {
 			s.Outcome, s.refused = nil, false
 		}
 		late := s.isRejected()
-		for _, id := range m.Was {
+		for _, id := range m.Replaces {
 			if was := t.byID[id]; was != nil && was != s {
 				was.next = append(was.next, s)
 				late = late || was.isRejected()
@@ -298,7 +298,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 	t.addRejected(rec)
 	if d.Verdict == model.Undone {
 		for _, run := range d.Runs {
-			t.update([]model.IDRun{run.At}, func(f Fact) Fact { f.Undone = true; return f })
+			t.update([]model.IDRange{run.At}, func(f Fact) Fact { f.Undone = true; return f })
 		}
 		t.update(d.Plain, func(f Fact) Fact {
 			if f.Ins.Of != nil && f.Ins.Of.Comment { // it may be pending where it is
@@ -307,7 +307,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 			return f.settled()
 		})
 		for _, run := range d.Again {
-			t.update([]model.IDRun{run.At}, func(f Fact) Fact { return f.Again(run.Role, d.UndoesSeq) })
+			t.update([]model.IDRange{run.At}, func(f Fact) Fact { return f.Again(run.Role, d.UndoesSeq) })
 		}
 		for _, item := range d.Items {
 			if s := t.byID[item.ID]; s != nil {
@@ -317,11 +317,11 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 		return
 	}
 	for _, run := range d.Runs {
-		at := []model.IDRun{run.At}
+		at := []model.IDRange{run.At}
 		switch run.Role {
-		case model.TypedInstead:
+		case model.RoleReplacement:
 			t.update(at, func(f Fact) Fact { f.Syntax = false; return f })
-		case model.TakenBreak:
+		case model.RoleLineBreakRemoved:
 			t.Breaks = append(t.Breaks, run)
 		default:
 			if s := t.decided(d, run, rec); s != nil {
@@ -359,12 +359,12 @@ func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Reco
 }
 
 // update changes the facts of characters, under their original identities.
-func (t *Table) update(runs []model.IDRun, f func(Fact) Fact) {
+func (t *Table) update(runs []model.IDRange, f func(Fact) Fact) {
 	var was, is *Fact // equal facts are shared
 	for _, r := range runs {
 		for _, first := range t.Firsts(r) {
-			var parts []model.Told[*Fact]
-			t.facts.Each(first, func(part model.IDRun, old *Fact, ok bool) {
+			var parts []model.RangeValue[*Fact]
+			t.facts.Each(first, func(part model.IDRange, old *Fact, ok bool) {
 				if !ok {
 					old = &noFact
 				}
@@ -372,7 +372,7 @@ func (t *Table) update(runs []model.IDRun, f func(Fact) Fact) {
 					changed := f(*old)
 					was, is = old, &changed
 				}
-				parts = append(parts, model.Told[*Fact]{Of: part, Value: is})
+				parts = append(parts, model.RangeValue[*Fact]{Of: part, Value: is})
 			})
 			for _, p := range parts {
 				t.facts.Set(p.Of, p.Value)
@@ -384,9 +384,9 @@ func (t *Table) update(runs []model.IDRun, f func(Fact) Fact) {
 var noFact Fact // of users' text
 
 // Each calls f for the parts of r, with the fact of each.
-func (t *Table) Each(r model.IDRun, f func(part model.IDRun, is *Fact)) {
-	t.EachFirst(r, func(now, first model.IDRun, _ uint64) {
-		t.facts.Each(first, func(part model.IDRun, is *Fact, ok bool) {
+func (t *Table) Each(r model.IDRange, f func(part model.IDRange, is *Fact)) {
+	t.EachFirst(r, func(now, first model.IDRange, _ uint64) {
+		t.facts.Each(first, func(part model.IDRange, is *Fact, ok bool) {
 			if !ok {
 				is = &noFact
 			}
@@ -396,8 +396,8 @@ func (t *Table) Each(r model.IDRun, f func(part model.IDRun, is *Fact)) {
 }
 
 // At returns the fact of r's first character.
-func (t *Table) At(r model.IDRun) (is *Fact) {
-	t.Each(r.Part(0, 1), func(_ model.IDRun, f *Fact) { is = f })
+func (t *Table) At(r model.IDRange) (is *Fact) {
+	t.Each(r.Part(0, 1), func(_ model.IDRange, f *Fact) { is = f })
 	return is
 }
 
@@ -413,7 +413,7 @@ func (t *Table) silent() bool { return t == nil || len(t.facts) == 0 }
 type origin struct{ client, shift, since uint64 }
 
 // addMoved stores the new identities that a record gave to text.
-func (t *Table) addMoved(moved []model.Revival) {
+func (t *Table) addMoved(moved []model.IDRemap) {
 	for _, r := range moved {
 		done := uint64(0)
 		for _, first := range t.Firsts(r.Old) {
@@ -425,12 +425,12 @@ func (t *Table) addMoved(moved []model.Revival) {
 
 // EachFirst calls f for the parts of r, with the first identities that the characters had
 // and the order of the record that gave them those of r, 0 for none.
-func (t *Table) EachFirst(r model.IDRun, f func(part, first model.IDRun, since uint64)) {
+func (t *Table) EachFirst(r model.IDRange, f func(part, first model.IDRange, since uint64)) {
 	if len(t.alias) == 0 {
 		f(r, r, 0)
 		return
 	}
-	t.alias.Each(r, func(part model.IDRun, from origin, ok bool) {
+	t.alias.Each(r, func(part model.IDRange, from origin, ok bool) {
 		first := part
 		if ok {
 			first.Client, first.Clock = from.client, part.Clock+from.shift
@@ -439,8 +439,8 @@ func (t *Table) EachFirst(r model.IDRun, f func(part, first model.IDRun, since u
 	})
 }
 
-func (t *Table) Firsts(r model.IDRun) (list []model.IDRun) {
-	t.EachFirst(r, func(_, first model.IDRun, _ uint64) { list = append(list, first) })
+func (t *Table) Firsts(r model.IDRange) (list []model.IDRange) {
+	t.EachFirst(r, func(_, first model.IDRange, _ uint64) { list = append(list, first) })
 	return list
 }
 
@@ -450,7 +450,7 @@ func (t *Table) FirstRuns(runs []ycrdt.Run) []ycrdt.Run {
 	}
 	out := make([]ycrdt.Run, 0, len(runs))
 	for _, run := range runs {
-		for _, r := range t.Firsts(model.RunOf(run)) {
+		for _, r := range t.Firsts(model.RangeOf(run)) {
 			out = append(out, r.Run())
 		}
 	}

@@ -15,8 +15,8 @@ func replacements(n int) []model.Record {
 	const line, mark = 16, len("{--") + len("--}{++any++}") // the deleted word stays in its place
 	write := model.Record{Seq: 2, Author: "agent", Time: time.Unix(1, 0), Client: 2, Len: uint64(n * mark)}
 	for i := range uint64(n) {
-		write.Marks = append(write.Marks, model.MadeMark{
-			Add: []model.IDRun{{Client: 2, Clock: i*uint64(mark) + 9, Len: 3}}, Del: []model.IDRun{{Client: 1, Clock: i * line, Len: 4}},
+		write.Marks = append(write.Marks, model.MarkRecord{
+			Add: []model.IDRange{{Client: 2, Clock: i*uint64(mark) + 9, Len: 3}}, Del: []model.IDRange{{Client: 1, Clock: i * line, Len: 4}},
 		})
 	}
 	return []model.Record{{Seq: 1, Client: 1, Len: uint64(n * line)}, write}
@@ -42,7 +42,7 @@ func BenchmarkTable(b *testing.B) {
 
 // An undo makes the fact what it was before the decision, also of text that has moved since.
 func TestUndoBringsBackTheFact(t *testing.T) {
-	at := model.IDRun{Client: 1, Len: 4}
+	at := model.IDRange{Client: 1, Len: 4}
 	table := NewTable(replacements(1))
 	fact := func() Fact { return *table.At(at) }
 	first := fact()
@@ -56,18 +56,18 @@ func TestUndoBringsBackTheFact(t *testing.T) {
 			Verdict: model.Undone, UndoesSeq: of, Items: []model.Decided{{ID: first.Dels[0].Of.ID}}, Again: []model.DecidedRun{{At: at, Role: role}},
 		}})
 	}
-	decide(3, model.RejectedDeletion)
+	decide(3, model.RoleDeletionRejected)
 	if f := fact(); f.Dels[0].Status != Rejected || f.Dels[0].Of.Outcome == nil {
 		t.Errorf("after the decision: %+v", f)
 	}
-	undo(4, 3, model.RejectedDeletion)
+	undo(4, 3, model.RoleDeletionRejected)
 	if f := fact(); f.Dels[0].Status != Pending || f.Dels[0].Of != first.Dels[0].Of || f.Dels[0].Of.Outcome != nil {
 		t.Errorf("after the undo: %+v, want %+v", f, first)
 	}
-	decide(5, model.AcceptedDeletion)
-	moved := model.IDRun{Client: 3, Clock: 7, Len: 4}
-	table.Add(&model.Record{Seq: 6, Returned: []model.Revival{{Old: at, New: moved}}})
-	undo(7, 5, model.AcceptedDeletion)
+	decide(5, model.RoleDeletionAccepted)
+	moved := model.IDRange{Client: 3, Clock: 7, Len: 4}
+	table.Add(&model.Record{Seq: 6, Remaps: []model.IDRemap{{Old: at, New: moved}}})
+	undo(7, 5, model.RoleDeletionAccepted)
 	if f := table.At(moved); f.Pending(true) != first.Dels[0].Of {
 		t.Errorf("what moved waits for %+v, want %+v", f, first)
 	}
@@ -109,7 +109,7 @@ func TestTypedTextStandsApart(t *testing.T) {
 		}
 		var u Units
 		for i, f := range facts {
-			u.add(i, model.PlaceRun(i, i+1).Run(), f)
+			u.add(i, model.OffsetRange(i, i+1).Run(), f)
 		}
 		edits, _ := NewTable(replacements(1)).Separated(raw, Known(raw, u), u)
 		if got := diffwrap.Apply(raw, edits); got != want {
@@ -121,13 +121,13 @@ func TestTypedTextStandsApart(t *testing.T) {
 // One mount makes something else of a suggestion while another one rejects it: nothing of it waits, or is text, whichever is
 // read first.
 func TestRejectedBeforeItsLastChangeWasKnown(t *testing.T) {
-	at, added := model.IDRun{Client: 1, Len: 4}, model.IDRun{Client: 3, Len: 2}
+	at, added := model.IDRange{Client: 1, Len: 4}, model.IDRange{Client: 3, Len: 2}
 	for _, rejectedFirst := range []bool{false, true} {
 		table := NewTable(replacements(1))
 		was := table.At(at).Dels[0].Of
-		change := &model.Record{Seq: 3, Author: "agent", Client: 3, Len: 2, Marks: []model.MadeMark{{Was: []string{was.ID}, Add: []model.IDRun{added}, Del: []model.IDRun{at}}}}
+		change := &model.Record{Seq: 3, Author: "agent", Client: 3, Len: 2, Marks: []model.MarkRecord{{Replaces: []string{was.ID}, Add: []model.IDRange{added}, Del: []model.IDRange{at}}}}
 		rejection := &model.Record{Seq: 4, Author: "person", Decision: &model.Decision{
-			Verdict: model.Rejected, Items: []model.Decided{{ID: was.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: model.RejectedDeletion}},
+			Verdict: model.Rejected, Items: []model.Decided{{ID: was.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: model.RoleDeletionRejected}},
 		}}
 		for _, rec := range map[bool][]*model.Record{false: {change, rejection}, true: {rejection, change}}[rejectedFirst] {
 			table.Add(rec)
@@ -141,7 +141,7 @@ func TestRejectedBeforeItsLastChangeWasKnown(t *testing.T) {
 // A brace of a delimiter of which the rest is gone is taken out, and what else looks so stays.
 func TestStrays(t *testing.T) {
 	table := NewTable([]model.Record{{Seq: 1, Client: 1, Len: 100}, {Seq: 2, Author: "agent", Client: 2, Len: 1}, {
-		Seq: 3, Author: "agent", Client: 3, Len: 7, Marks: []model.MadeMark{{Add: []model.IDRun{{Client: 3, Clock: 3, Len: 1}}}},
+		Seq: 3, Author: "agent", Client: 3, Len: 7, Marks: []model.MarkRecord{{Add: []model.IDRange{{Client: 3, Clock: 3, Len: 1}}}},
 	}})
 	const raw = "a{b{ {++-++}"
 	u := table.UnitsOf([]ycrdt.Run{{ID: ycrdt.ID{Client: 1}, Len: 3}, {ID: ycrdt.ID{Client: 2}, Len: 1}, {ID: ycrdt.ID{Client: 1, Clock: 3}, Len: 1}, {ID: ycrdt.ID{Client: 3}, Len: 7}})

@@ -28,11 +28,11 @@ func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 			if th.Anchor == "" {
 				th.Anchor = x.anchor(from)
 			}
-			th.Remarks = append(th.Remarks, x.remark(c, from, cursor.PosAt(c.End), waiting))
+			th.Entries = append(th.Entries, x.remark(c, from, cursor.PosAt(c.End), waiting))
 		}
 		th.ID = threadID(&th)
 		if s := at.ends[t.Start]; s != nil && s.Kind != diffwrap.Comment {
-			th.Suggestion, th.Answered = s.ID, isAnswered(th.Remarks, s.Author, at.newest(s, diffwrap.Span{Start: t.Start, End: t.End}))
+			th.Suggestion, th.Answered = s.ID, isAnswered(th.Entries, s.Author, at.newest(s, diffwrap.Span{Start: t.Start, End: t.End}))
 		}
 		out = append(out, th)
 	}
@@ -94,7 +94,7 @@ func (x boundaries) newest(s *model.Suggestion, thread diffwrap.Span) time.Time 
 
 // isAnswered reports whether the author's newest proposal is newer than the last comment by anyone
 // else.
-func isAnswered(remarks []model.Remark, author string, newest time.Time) bool {
+func isAnswered(remarks []model.ThreadComment, author string, newest time.Time) bool {
 	answered := false
 	for _, r := range remarks {
 		if r.Author != author || !r.Agent {
@@ -105,14 +105,14 @@ func isAnswered(remarks []model.Remark, author string, newest time.Time) bool {
 }
 
 // remark attributes a comment: to the author in its text, or to the recorded author of all its characters.
-func (x *Layout) remark(c diffwrap.Suggestion, from, to int, waiting map[string]bool) model.Remark {
-	r := model.Remark{Suggestion: c}
+func (x *Layout) remark(c diffwrap.Suggestion, from, to int, waiting map[string]bool) model.ThreadComment {
+	r := model.ThreadComment{Suggestion: c}
 	if m := x.commentAt(from, to); m != nil && waiting[m.ID] {
 		r.Pending = m.ID
 	}
 	var by *Writer
 	whole := true
-	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
+	x.Facts(from, to, func(_ int, _ model.IDRange, is *Fact) {
 		whole = whole && is.By != nil && (by == nil || by.author == is.By.author && by.session == is.By.session)
 		if by == nil {
 			by = is.By
@@ -170,7 +170,7 @@ func (x *Layout) alongWith(suggestions []diffwrap.Suggestion) map[int]bool {
 
 // isOlder says whether something of a comment was there before the suggestion beside it.
 func (x *Layout) isOlder(from, to int) (older bool) {
-	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) { older = older || is.Older })
+	x.Facts(from, to, func(_ int, _ model.IDRange, is *Fact) { older = older || is.Older })
 	return older
 }
 
@@ -191,7 +191,7 @@ func (t *Table) addRejected(rec *model.Record) {
 			r.undone = r.undone || r.seq == d.UndoesSeq && takes(r.ID)
 		}
 	}
-	if d.Verdict != model.Rejected || d.Lapsed {
+	if d.Verdict != model.Rejected || d.Withdrawn {
 		return
 	}
 	items := make([]*rejection, len(d.Items))
@@ -199,7 +199,7 @@ func (t *Table) addRejected(rec *model.Record) {
 		items[i] = &rejection{Rejection: model.Rejection{Decided: item, By: d.By, Reason: d.Reason, At: rec.Time}, seq: rec.Seq, order: t.order}
 	}
 	t.rejections = append(t.rejections, items...)
-	set := func(run model.IDRun, r *rejection) {
+	set := func(run model.IDRange, r *rejection) {
 		for _, first := range t.Firsts(run) {
 			t.rejected.Set(first, r)
 		}
@@ -209,9 +209,9 @@ func (t *Table) addRejected(rec *model.Record) {
 			continue
 		}
 		switch r := items[d.Marks[run.Mark].Item]; run.Role {
-		case model.RejectedDeletion:
+		case model.RoleDeletionRejected:
 			set(run.At, r)
-		case model.RejectedAddition:
+		case model.RoleAdditionRejected:
 			set(run.Left, r)
 			set(run.Right, r)
 		}
@@ -231,9 +231,9 @@ func (x *Layout) answered(at *model.Suggestion, s *Suggestion) *model.Rejection 
 		for ; k < len(x.Marks) && x.Marks[k].Start < at.End; k++ {
 			to = x.edges[k].To
 		}
-		x.Units.Each(max(0, from-1), to+1, func(_ int, now model.IDRun) {
+		x.Units.Each(max(0, from-1), to+1, func(_ int, now model.IDRange) {
 			for _, first := range x.Firsts(now) {
-				x.rejected.Each(first, func(_ model.IDRun, r *rejection, ok bool) {
+				x.rejected.Each(first, func(_ model.IDRange, r *rejection, ok bool) {
 					if ok && !r.undone && r.Author == s.author && r.order < s.order && (newest == nil || newest.order < r.order) {
 						newest = r
 					}

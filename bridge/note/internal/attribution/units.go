@@ -35,7 +35,7 @@ func (t *Table) UnitsOf(runs []ycrdt.Run) Units {
 	var u Units
 	pos := 0
 	for _, run := range runs {
-		t.Each(model.RunOf(run), func(part model.IDRun, is *Fact) { pos = u.add(pos, part.Run(), is) })
+		t.Each(model.RangeOf(run), func(part model.IDRange, is *Fact) { pos = u.add(pos, part.Run(), is) })
 	}
 	return u
 }
@@ -67,12 +67,12 @@ func (u *Units) run(pos int) int {
 }
 
 // Each calls f for the runs between two positions, with their start.
-func (u *Units) Each(from, to int, f func(pos int, r model.IDRun)) {
-	u.Facts(from, to, func(pos int, r model.IDRun, _ *Fact) { f(pos, r) })
+func (u *Units) Each(from, to int, f func(pos int, r model.IDRange)) {
+	u.Facts(from, to, func(pos int, r model.IDRange, _ *Fact) { f(pos, r) })
 }
 
 // Facts calls f for the parts of the text from one position to another, and what is known of each.
-func (u *Units) Facts(from, to int, f func(pos int, r model.IDRun, is *Fact)) {
+func (u *Units) Facts(from, to int, f func(pos int, r model.IDRange, is *Fact)) {
 	for i := u.run(from); i < len(u.Runs) && u.starts[i] < to; i++ {
 		start, end := max(u.starts[i], from), min(u.starts[i]+u.Runs[i].Len, to)
 		if start < end {
@@ -80,21 +80,21 @@ func (u *Units) Facts(from, to int, f func(pos int, r model.IDRun, is *Fact)) {
 			if u.facts != nil {
 				is = u.facts[i]
 			}
-			f(start, model.RunOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)), is)
+			f(start, model.RangeOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)), is)
 		}
 	}
 }
 
 // Resolve converts a range of positions to identities.
-func (u *Units) Resolve(r model.IDRun) (out []model.IDRun) {
+func (u *Units) Resolve(r model.IDRange) (out []model.IDRange) {
 	if r.Client != 0 || r.Len == 0 {
-		return []model.IDRun{r}
+		return []model.IDRange{r}
 	}
-	u.Each(int(r.Clock), int(r.Clock+r.Len), func(_ int, id model.IDRun) { out = append(out, id) })
+	u.Each(int(r.Clock), int(r.Clock+r.Len), func(_ int, id model.IDRange) { out = append(out, id) })
 	return out
 }
 
-func (u *Units) ResolveAll(list []model.IDRun) (out []model.IDRun) {
+func (u *Units) ResolveAll(list []model.IDRange) (out []model.IDRange) {
 	for _, r := range list {
 		out = append(out, u.Resolve(r)...)
 	}
@@ -111,7 +111,7 @@ func (u Units) Through(raw string, edits []diffwrap.Edit) Units {
 	cursor := textmerge.NewCursor(raw)
 	at, end := 0, 0
 	keep := func(to int) {
-		u.Facts(at, to, func(_ int, r model.IDRun, is *Fact) { end = out.add(end, r.Run(), is) })
+		u.Facts(at, to, func(_ int, r model.IDRange, is *Fact) { end = out.add(end, r.Run(), is) })
 	}
 	for _, e := range edits {
 		keep(cursor.PosAt(e.Off))

@@ -33,7 +33,7 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 		}
 		// A change may form a delimiter from one of its characters and one of the text that it replaces.
 		from, whole, some := cursor.PosAt(at), true, false
-		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRun, is *Fact) {
+		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRange, is *Fact) {
 			whole, some = whole && (is.isSyntax() || is.By.MakesMarks()) && !is.Torn, some || is.isSyntax()
 		})
 		if whole && some {
@@ -67,7 +67,7 @@ func strays(raw string, u Units, spans []diffwrap.Span) (edits []diffwrap.Edit) 
 			continue
 		}
 		from := cursor.PosAt(at)
-		u.Facts(from, from+1, func(_ int, _ model.IDRun, is *Fact) {
+		u.Facts(from, from+1, func(_ int, _ model.IDRange, is *Fact) {
 			if is.isSyntax() {
 				edits = append(edits, diffwrap.Edit{Off: at, Len: 1})
 			}
@@ -156,7 +156,7 @@ func rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
 	}
 	cursor, offs := textmerge.NewCursor(raw), textmerge.NewCursor(raw)
 	start := cursor.PosAt(from)
-	u.Facts(start, cursor.PosAt(to), func(pos int, r model.IDRun, is *Fact) {
+	u.Facts(start, cursor.PosAt(to), func(pos int, r model.IDRange, is *Fact) {
 		end := offs.OffAt(pos + int(r.Len))
 		if is.isSyntax() {
 			next.Len = end - next.Off

@@ -52,7 +52,7 @@ func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
 
 func (x *Layout) wroteAll(from, to int, author string) bool {
 	all := true
-	x.Facts(from, to, func(_ int, _ model.IDRun, is *Fact) {
+	x.Facts(from, to, func(_ int, _ model.IDRange, is *Fact) {
 		all = all && is.By != nil && is.By.agent && is.By.author == author && is.Ins.Status == Pending
 	})
 	return all && len(x.Runs) > 0
@@ -61,7 +61,7 @@ func (x *Layout) wroteAll(from, to int, author string) bool {
 // Written is what the lens did to a marked text, for a record: the suggestions that it made, by places in the text after it, and
 // which identities are which of those places now, and which comments belong to the text. x is the layout of the text; nil if it had
 // no marks.
-func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMark, moved []model.Revival, older []model.IDRun) {
+func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRecord, moved []model.IDRemap, older []model.IDRange) {
 	after := diffwrap.Apply(marked, res.Edits)
 	var all []diffwrap.Span
 	for _, m := range res.Made {
@@ -72,15 +72,15 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 	}
 	places := placesOf(after, all)
 	for _, m := range res.Made {
-		is := model.MadeMark{Comment: m.Comment, Was: m.Was}
+		is := model.MarkRecord{Comment: m.Comment, Replaces: m.Was}
 		if m.Same {
 			is = x.byID[m.Was[0]].made()
 		}
 		for _, s := range m.Add {
-			is.Put(places[s], true)
+			is.AddRange(places[s], true)
 		}
 		for _, s := range m.Del {
-			is.Put(places[s], false)
+			is.AddRange(places[s], false)
 		}
 		made = append(made, is)
 	}
@@ -90,8 +90,8 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 	cursor := textmerge.NewCursor(marked)
 	for _, m := range slices.SortedFunc(slices.Values(res.Moved), func(a, b diffwrap.Move) int { return a.From.Start - b.From.Start }) {
 		from, to := cursor.PosAt(m.From.Start), int(places[m.To].Clock)
-		for _, id := range x.Resolve(model.PlaceRun(from, cursor.PosAt(m.From.End))) {
-			moved = append(moved, model.Revival{Old: id, New: model.PlaceRun(to, to+int(id.Len))})
+		for _, id := range x.Resolve(model.OffsetRange(from, cursor.PosAt(m.From.End))) {
+			moved = append(moved, model.IDRemap{Old: id, New: model.OffsetRange(to, to+int(id.Len))})
 			to += int(id.Len)
 		}
 	}
@@ -99,7 +99,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MadeMa
 }
 
 // placesOf returns the places of spans of a text, in UTF-16 units.
-func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRun {
+func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRange {
 	offs := make([]int, 0, 2*len(spans))
 	for _, s := range spans {
 		offs = append(offs, s.Start, s.End)
@@ -109,16 +109,16 @@ func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRun 
 	for _, off := range offs {
 		pos[off] = cursor.PosAt(off)
 	}
-	places := make(map[diffwrap.Span]model.IDRun, len(spans))
+	places := make(map[diffwrap.Span]model.IDRange, len(spans))
 	for _, s := range spans {
-		places[s] = model.PlaceRun(pos[s.Start], pos[s.End])
+		places[s] = model.OffsetRange(pos[s.Start], pos[s.End])
 	}
 	return places
 }
 
 // older are the places in a text after a write of comments that it deletes, or that stand behind suggestions, and were there before it, but
 // for remarks on what those suggestions were.
-func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRun) {
+func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRange) {
 	if !strings.Contains(x.Raw, "{>") && !strings.Contains(x.Raw, "{{") {
 		return nil
 	}

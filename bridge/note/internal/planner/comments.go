@@ -26,12 +26,12 @@ func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (pa
 		if len(edits) > 0 && edits[0].Off < s.End {
 			continue
 		}
-		x := part{off: s.Start, end: s.End, role: model.AcceptedComment, mark: len(p.d.Marks)}
+		x := part{off: s.Start, end: s.End, role: model.RoleCommentAccepted, mark: len(p.d.Marks)}
 		x.From = cursor.PosAt(x.off)
 		x.To = cursor.PosAt(x.end)
 		p.d.Marks = append(p.d.Marks, model.DecidedMark{Item: i})
 		if !p.accept {
-			x.role = model.RejectedComment
+			x.role = model.RoleCommentRejected
 			with = append(with, diffwrap.Edit{Off: s.Start, Len: s.End - s.Start})
 		}
 		parts = append(parts, x)

@@ -30,7 +30,7 @@ type part struct {
 // stays reports whether x is text that can anchor restored text. Comments cannot, because they may be removed with
 // any text.
 func (x part) stays() bool {
-	return !x.role.Gone() && x.role != model.AcceptedComment && !x.comment && x.To > x.From
+	return !x.role.Deletes() && x.role != model.RoleCommentAccepted && !x.comment && x.To > x.From
 }
 
 // Decide implements note.Decide.
@@ -64,7 +64,7 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 	cursor := textmerge.NewCursor(raw)
 	for _, at := range x.Known.Kept(x.Raw, edits).Offsets() {
 		from := cursor.PosAt(at)
-		plan.Kept = append(plan.Kept, model.PlaceRun(from, from+attribution.MarkEdge))
+		plan.Kept = append(plan.Kept, model.OffsetRange(from, from+attribution.MarkEdge))
 	}
 	return plan
 }
@@ -76,7 +76,7 @@ type decider struct {
 	accept bool
 	marks  map[int]int      // layout mark index to Decision.Marks index
 	taken  []diffwrap.Span  // comments older than their suggestion that are removed or changed
-	typed  []model.IDRun    // places in the text after the decision
+	typed  []model.IDRange  // places in the text after the decision
 	cursor textmerge.Cursor // for comments
 }
 
@@ -135,7 +135,7 @@ func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
 func (p *decider) is(s diffwrap.Span, holds func(*attribution.Fact) bool) (some bool) {
 	p.cursor.Text = p.Layout.Raw
 	from := p.cursor.PosAt(s.Start)
-	p.Units.Facts(from, from+textmerge.UTF16Len(p.Layout.Raw[s.Start:s.End]), func(_ int, _ model.IDRun, f *attribution.Fact) { some = some || holds(f) })
+	p.Units.Facts(from, from+textmerge.UTF16Len(p.Layout.Raw[s.Start:s.End]), func(_ int, _ model.IDRange, f *attribution.Fact) { some = some || holds(f) })
 	return some
 }
 
@@ -154,17 +154,17 @@ func (p *decider) parts(edits, instead []diffwrap.Edit, comments []part) []part 
 		x.mark = k
 		switch {
 		case c.Added && p.accept:
-			x.role = model.AcceptedAddition
+			x.role = model.RoleAdditionAccepted
 			var parted []part
 			parted, instead = p.partial(x, instead)
 			list = append(list, parted...)
 			continue
 		case c.Added:
-			x.role = model.RejectedAddition
+			x.role = model.RoleAdditionRejected
 		case p.accept:
-			x.role = model.AcceptedDeletion
+			x.role = model.RoleDeletionAccepted
 		default:
-			x.role = model.RejectedDeletion
+			x.role = model.RoleDeletionRejected
 		}
 		list = append(list, x)
 	}
@@ -210,9 +210,9 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 		if from >= to {
 			return
 		}
-		x := part{off: from, end: to, role: model.TakenAlong, mark: mark}
+		x := part{off: from, end: to, role: model.RoleCommentRemoved, mark: mark}
 		if len(taken) > 0 && taken[0].Start <= from && to <= taken[0].End {
-			x.role = model.TakenAlongOlder
+			x.role = model.RoleOlderCommentRemoved
 		}
 		x.From = cursor.PosAt(from)
 		x.To = cursor.PosAt(to)
@@ -282,13 +282,13 @@ func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []
 	}
 	size := x.end - x.off
 	for _, e := range instead {
-		add(min(e.Off, size), model.AcceptedAddition)
-		add(min(e.Off+e.Len, size), model.RejectedAddition)
+		add(min(e.Off, size), model.RoleAdditionAccepted)
+		add(min(e.Off+e.Len, size), model.RoleAdditionRejected)
 		if left := e.Off + e.Len - size; left > 0 {
 			rest = append(rest, diffwrap.Edit{Off: max(e.Off-size, 0), Len: min(left, e.Len)})
 		}
 	}
-	add(size, model.AcceptedAddition)
+	add(size, model.RoleAdditionAccepted)
 	return list, rest
 }
 
@@ -304,7 +304,7 @@ func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	}
 	edits := shifted(instead, start+moved)
 	for e := range textmerge.Places(diffwrap.Apply(p.Layout.Raw, accepting), edits) {
-		p.typed = append(p.typed, model.PlaceRun(e.After, e.After+e.Size))
+		p.typed = append(p.typed, model.OffsetRange(e.After, e.After+e.Size))
 	}
 	return edits
 }
@@ -322,7 +322,7 @@ func (p *decider) matterBreak(parts []part, edits []diffwrap.Edit) ([]part, []di
 	if i < 0 || !p.AddedBehind(at.From, at.To) {
 		return parts, edits
 	}
-	parts = slices.Insert(parts, i+1, part{PlacedText: at, off: from, end: end, role: model.TakenBreak})
+	parts = slices.Insert(parts, i+1, part{PlacedText: at, off: from, end: end, role: model.RoleLineBreakRemoved})
 	parts[i].To, parts[i].end = at.From, from
 	return parts, diffwrap.Compose(len(p.Layout.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, shifted(edits, from-end))
 }
@@ -336,17 +336,17 @@ func shifted(edits []diffwrap.Edit, by int) []diffwrap.Edit {
 }
 
 func (p *decider) runs(parts []part) (runs []model.DecidedRun) {
-	right := make([]model.IDRun, len(parts)) // for each part, the next text that stays
-	var next model.IDRun
+	right := make([]model.IDRange, len(parts)) // for each part, the next text that stays
+	var next model.IDRange
 	for i, x := range slices.Backward(parts) {
 		right[i] = next
 		if x.stays() {
 			r, _ := utf8.DecodeRuneInString(p.Layout.Raw[x.off:x.end])
-			next = model.PlaceRun(x.From, x.From+utf16.RuneLen(r))
+			next = model.OffsetRange(x.From, x.From+utf16.RuneLen(r))
 		}
 	}
-	var left model.IDRun
-	name := func(r model.IDRun) model.IDRun {
+	var left model.IDRange
+	name := func(r model.IDRange) model.IDRange {
 		if ids := p.Units.Resolve(r); len(ids) == 1 && len(p.Units.Runs) > 0 {
 			return ids[0]
 		}
@@ -354,8 +354,8 @@ func (p *decider) runs(parts []part) (runs []model.DecidedRun) {
 	}
 	for i, x := range parts {
 		if x.role != 0 {
-			run := model.DecidedRun{At: model.PlaceRun(x.From, x.To), Role: x.role, Mark: x.mark, Text: p.Layout.Raw[x.off:x.end]}
-			if x.role.Gone() {
+			run := model.DecidedRun{At: model.OffsetRange(x.From, x.To), Role: x.role, Mark: x.mark, Text: p.Layout.Raw[x.off:x.end]}
+			if x.role.Deletes() {
 				run.Left, run.Right = name(left), name(right[i])
 			}
 			if len(p.Units.Runs) > 0 {
@@ -366,12 +366,12 @@ func (p *decider) runs(parts []part) (runs []model.DecidedRun) {
 		}
 		if x.stays() {
 			r, _ := utf8.DecodeLastRuneInString(p.Layout.Raw[x.off:x.end])
-			left = model.PlaceRun(x.To-utf16.RuneLen(r), x.To)
+			left = model.OffsetRange(x.To-utf16.RuneLen(r), x.To)
 		}
 	}
 	for _, r := range p.typed {
 		if r.Len > 0 {
-			runs = append(runs, model.DecidedRun{At: r, Role: model.TypedInstead})
+			runs = append(runs, model.DecidedRun{At: r, Role: model.RoleReplacement})
 		}
 	}
 	return runs
@@ -385,19 +385,19 @@ var errComment = errors.New("a comment cannot be amended: reject it, and write a
 // Amend implements note.Amend.
 func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
 	if s.Kind == diffwrap.Comment {
-		return nil, model.Refuse(errComment)
+		return nil, model.RefusedError(errComment)
 	}
 	accepting := cur.Known().Accept(cur.Canonical(), s.Suggestion)
 	accepted := diffwrap.Apply(cur.Canonical(), accepting)
 	known := cur.Known().Through(cur.Canonical(), accepting)
 	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
-		return nil, model.Refuse(errors.New("its proposed text is not in one piece"))
+		return nil, model.RefusedError(errors.New("its proposed text is not in one piece"))
 	}
 	amended := accepted[:s.Start] + text + accepted[s.Start+len(s.New):]
 	amending := known.Through(accepted, []diffwrap.Edit{{Off: s.Start, Len: len(s.New), New: text}})
 	before, view := known.Before(s.Start).Accepted(accepted[:s.Start]), amending.Accepted(amended)
 	if len(amending.Suggestions(amended)) != len(known.Suggestions(accepted)) || !strings.HasPrefix(view, before+text) {
-		return nil, model.Refuse(fmt.Errorf("%w: %q", errMarkup, text))
+		return nil, model.RefusedError(fmt.Errorf("%w: %q", errMarkup, text))
 	}
 	return diffwrap.Diff(s.New, text), nil
 }

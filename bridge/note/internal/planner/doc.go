@@ -9,5 +9,5 @@
 //     order of the undos.
 //
 // A plan names new text by its position; [Plan.CarryOut] makes the edits in the document and replaces positions by
-// CRDT IDs. A change that cannot be planned is refused as a whole ([model.Refuse]).
+// CRDT IDs. A change that cannot be planned is refused as a whole ([model.RefusedError]).
 package planner

@@ -15,14 +15,14 @@ type Plan struct {
 	Edits       []diffwrap.Edit
 	Known       diffwrap.Known // the marks of the text after it, if it writes some
 	FrontMatter *model.FrontMatterChange
-	Decision    *model.Decision   // set for a user's decision
-	Marks       []model.MadeMark  // new pending suggestions
-	Moved       []model.Revival   // text that a write moved
-	Older       []model.IDRun     // comments that were there before the suggestions beside them
-	Kept        []model.IDRun     // openers of people's marks that stay marks
-	Placed      []model.Placement // places of new text among deleted characters; nil: directly after the text before it
-	Proposal    string            // set if it rewrites links for a rename
-	Direct      bool              // the text is written unchanged, without marks
+	Decision    *model.Decision    // set for a user's decision
+	Marks       []model.MarkRecord // new pending suggestions
+	Moved       []model.IDRemap    // text that a write moved
+	Older       []model.IDRange    // comments that were there before the suggestions beside them
+	Kept        []model.IDRange    // openers of people's marks that stay marks
+	Placed      []model.Placement  // places of new text among deleted characters; nil: directly after the text before it
+	Proposal    string             // set if it rewrites links for a rename
+	Direct      bool               // the text is written unchanged, without marks
 	Warnings    []string
 }
 
@@ -38,13 +38,13 @@ func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.A
 	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.Edits, p.Placed) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = by.Name, by.Session, by.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Direct = p.Proposal, p.Direct
-	if places || len(p.Marks)+len(p.Moved)+len(p.Older)+len(p.Kept) > 0 || d != nil && len(d.Revived)+len(d.ByHand) > 0 {
+	if places || len(p.Marks)+len(p.Moved)+len(p.Older)+len(p.Kept) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {
 		after = attribution.UnitsOf(text.Runs())
 	}
 	if d != nil {
 		rec.Decision = resolvedDecision(d, before, after)
 	}
-	rec.Marks, rec.Returned, rec.Kept = resolvedMarks(p.Marks, after), resolvedRevivals(p.Moved, after), after.ResolveAll(p.Kept)
+	rec.Marks, rec.Remaps, rec.KeptOpeners = resolvedMarks(p.Marks, after), resolvedRevivals(p.Moved, after), after.ResolveAll(p.Kept)
 	rec.Older = after.ResolveAll(p.Older)
 	if fm := p.FrontMatter; fm != nil {
 		named := *fm
@@ -59,7 +59,7 @@ func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.A
 
 // isByPlace says whether a run, or a text beside it, is named by place: what has no document yet has no identities.
 func isByPlace(r model.DecidedRun) bool {
-	return slices.ContainsFunc([]model.IDRun{r.At, r.Left, r.Right}, func(r model.IDRun) bool { return r.Client == 0 && r.Len > 0 })
+	return slices.ContainsFunc([]model.IDRange{r.At, r.Left, r.Right}, func(r model.IDRange) bool { return r.Client == 0 && r.Len > 0 })
 }
 
 // applyPlaced applies byte edits of raw to text. New text goes directly after the text before it; a user's typing
@@ -77,7 +77,7 @@ func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.
 				piece, placed = placed[0], placed[1:]
 			}
 			s := new[:min(piece.Len, len(new))]
-			if piece.Behind.Len == 0 || !text.InsertAt(txn, piece.Behind.Last(), ycrdt.After, s) {
+			if piece.After.Len == 0 || !text.InsertAt(txn, piece.After.Last(), ycrdt.After, s) {
 				text.InsertAfter(txn, pos, s)
 			}
 			pos, new = pos+textmerge.UTF16Len(s), new[len(s):]
@@ -86,7 +86,7 @@ func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.
 }
 
 // resolvedMarks converts places in the text after the change to identities.
-func resolvedMarks(marks []model.MadeMark, after attribution.Units) []model.MadeMark {
+func resolvedMarks(marks []model.MarkRecord, after attribution.Units) []model.MarkRecord {
 	out := slices.Clone(marks)
 	for i := range out {
 		out[i].Add, out[i].Del = after.ResolveAll(out[i].Add), after.ResolveAll(out[i].Del)
@@ -100,21 +100,21 @@ func resolvedDecision(d *model.Decision, before, after attribution.Units) *model
 	named.Runs, named.ByHand = nil, after.ResolveAll(d.ByHand)
 	for _, r := range d.Runs {
 		u := before
-		if r.Role == model.TypedInstead || r.Role == model.Remarked {
+		if r.Role == model.RoleReplacement || r.Role == model.RoleCommentAdded {
 			u = after
 		}
 		named.Runs = append(named.Runs, resolvedRun(r, u)...)
 	}
-	named.Revived = resolvedRevivals(d.Revived, after)
+	named.Remaps = resolvedRevivals(d.Remaps, after)
 	return &named
 }
 
 // resolvedRevivals converts places in the text after the change to identities.
-func resolvedRevivals(list []model.Revival, after attribution.Units) (named []model.Revival) {
+func resolvedRevivals(list []model.IDRemap, after attribution.Units) (named []model.IDRemap) {
 	for _, r := range list {
 		done := uint64(0)
 		for _, id := range after.Resolve(r.New) {
-			named = append(named, model.Revival{Old: r.Old.Part(done, id.Len), New: id})
+			named = append(named, model.IDRemap{Old: r.Old.Part(done, id.Len), New: id})
 			done += id.Len
 		}
 	}
@@ -144,9 +144,9 @@ func resolvedRun(r model.DecidedRun, u attribution.Units) (runs []model.DecidedR
 	return runs
 }
 
-func resolvedGone(g model.GoneRun, u attribution.Units) (runs []model.GoneRun) {
+func resolvedGone(g model.DeletedRange, u attribution.Units) (runs []model.DeletedRange) {
 	for _, r := range resolvedRun(model.DecidedRun{At: g.At, Text: g.Text}, u) {
-		runs = append(runs, model.GoneRun{At: r.At, Text: r.Text})
+		runs = append(runs, model.DeletedRange{At: r.At, Text: r.Text})
 	}
 	return runs
 }

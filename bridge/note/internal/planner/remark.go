@@ -21,10 +21,10 @@ func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d
 	raw := cur.Canonical()
 	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())
 	if end, _ := diffwrap.FrontMatter(raw); at < end || !cur.Known().CommentFits(raw, at, comment) {
-		return Plan{}, model.Refuse(errNoComment)
+		return Plan{}, model.RefusedError(errNoComment)
 	}
 	from := textmerge.UTF16Len(raw[:at])
-	d.Runs = []model.DecidedRun{{At: model.PlaceRun(from, from+textmerge.UTF16Len(comment)), Role: model.Remarked, Text: comment}}
+	d.Runs = []model.DecidedRun{{At: model.OffsetRange(from, from+textmerge.UTF16Len(comment)), Role: model.RoleCommentAdded, Text: comment}}
 	edits := []diffwrap.Edit{{Off: at, New: comment}}
 	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits), Decision: &d}, nil
 }
@@ -34,11 +34,11 @@ func Resolve(cur *model.Version, x *attribution.Layout, t model.Thread, pending 
 	p := decider{Layout: x, d: &d, marks: make(map[int]int)}
 	var comments []part
 	cursor := textmerge.NewCursor(x.Raw)
-	for i, r := range t.Remarks {
+	for i, r := range t.Entries {
 		item := model.Decided{ID: t.ID, Kind: r.Kind.String(), Line: r.Line, New: r.New, Author: r.Author, Session: r.Session, Time: r.Time}
-		c := part{off: r.Start, end: r.End, role: model.ResolvedComment, mark: i}
+		c := part{off: r.Start, end: r.End, role: model.RoleCommentResolved, mark: i}
 		if k := slices.IndexFunc(pending, func(s model.Suggestion) bool { return s.ID == r.Pending }); r.Pending != "" && k >= 0 {
-			item.ID, item.Proposal, c.role = r.Pending, pending[k].Proposal, model.RejectedComment
+			item.ID, item.Proposal, c.role = r.Pending, pending[k].Proposal, model.RoleCommentRejected
 		}
 		c.From = cursor.PosAt(c.off)
 		c.To = cursor.PosAt(c.end)

@@ -17,9 +17,9 @@ import (
 
 type Saved struct {
 	textmerge.Adopted
-	texts *model.Texts     // set if the save restores an earlier state
-	state int              // index of that state
-	wait  []model.MadeMark // pending suggestions of that state
+	texts *model.Texts       // set if the save restores an earlier state
+	state int                // index of that state
+	wait  []model.MarkRecord // pending suggestions of that state
 }
 
 // MayReturn reports whether the edits of a text may restore something: they add text, or leave another word.
@@ -30,7 +30,7 @@ func (s *Saved) MayReturn(had string) bool {
 // Return makes the save restore the newest earlier state whose text is raw, if there is one. had is the text after
 // records. older are the known states from before records were merged. The first of the merged records has all their
 // changes, and records say more than moments.
-func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw string) {
+func (s *Saved) Return(records []model.Record, older []model.Revision, had, raw string) {
 	texts, seqs, err := statesOf(records, older)
 	if err != nil || texts == nil || !texts.Holds(texts.Last, had) {
 		return
@@ -43,8 +43,8 @@ func (s *Saved) Return(records []model.Record, older []model.Moment, had, raw st
 		}
 		s.texts, s.state = texts, last
 		var runs []ycrdt.Run
-		for i := range texts.Stretches {
-			if x := &texts.Stretches[i]; x.In(last) {
+		for i := range texts.Ranges {
+			if x := &texts.Ranges[i]; x.In(last) {
 				runs = append(runs, x.At.Run())
 			}
 		}
@@ -72,7 +72,7 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 	if s.texts != nil {
 		after := attribution.UnitsOf(text.Runs())
 		for _, r := range after.Runs {
-			rec.Restored = append(rec.Restored, model.RunOf(r))
+			rec.Restored = append(rec.Restored, model.RangeOf(r))
 		}
 		rec.Marks = resolvedMarks(s.wait, after)
 	}
@@ -80,7 +80,7 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 		s.name(had, before, text, known, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.texts != nil && clock != rec.Clock+added {
-		rec.Returned = nil // formats use clock units, too
+		rec.Remaps = nil // formats use clock units, too
 	}
 }
 
@@ -92,28 +92,28 @@ func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, kno
 		was, is = append(was, m.From), append(is, m.To)
 	}
 	wasAt, isAt := unitsAt(had, append(was, s.Plain...)), unitsAt(text.String(), is)
-	from := func(m textmerge.Moved) []model.IDRun {
-		return before.Resolve(model.PlaceRun(wasAt[m.From.Start], wasAt[m.From.End]))
+	from := func(m textmerge.Moved) []model.IDRange {
+		return before.Resolve(model.OffsetRange(wasAt[m.From.Start], wasAt[m.From.End]))
 	}
 	for _, m := range s.Moved {
-		at := model.PlaceRun(isAt[m.To.Start], isAt[m.To.End])
+		at := model.OffsetRange(isAt[m.To.Start], isAt[m.To.End])
 		for _, old := range from(m) {
 			done := uint64(0)
-			for _, new := range after.Resolve(model.IDRun{Clock: at.Clock, Len: old.Len}) {
-				rec.Returned = append(rec.Returned, model.Revival{Old: old.Part(done, new.Len), New: new})
+			for _, new := range after.Resolve(model.IDRange{Clock: at.Clock, Len: old.Len}) {
+				rec.Remaps = append(rec.Remaps, model.IDRemap{Old: old.Part(done, new.Len), New: new})
 				done += new.Len
 			}
 			at.Clock += old.Len
 		}
 	}
 	for _, body := range s.Plain {
-		for _, r := range before.Resolve(model.PlaceRun(wasAt[body.Start], wasAt[body.End])) {
+		for _, r := range before.Resolve(model.OffsetRange(wasAt[body.Start], wasAt[body.End])) {
 			rec.Plain = append(rec.Plain, known.Waiting(r)...)
 		}
 	}
 	for _, m := range s.Torn {
-		if !slices.ContainsFunc(from(m), func(r model.IDRun) bool { return !known.Delimits(r) }) {
-			rec.Torn = append(rec.Torn, after.Resolve(model.PlaceRun(isAt[m.To.Start], isAt[m.To.End]))...)
+		if !slices.ContainsFunc(from(m), func(r model.IDRange) bool { return !known.Delimits(r) }) {
+			rec.BrokenDelimiters = append(rec.BrokenDelimiters, after.Resolve(model.OffsetRange(isAt[m.To.Start], isAt[m.To.End]))...)
 		}
 	}
 }
@@ -136,9 +136,9 @@ func unitsAt(text string, spans []diffwrap.Span) map[int]int {
 // bringBack restores the state, and returns how many units that added.
 func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (added uint64) {
 	pos := 0
-	for i := range s.texts.Stretches {
-		x := &s.texts.Stretches[i]
-		size, live, stays := int(x.At.Len), x.Died == model.Never, x.In(s.state)
+	for i := range s.texts.Ranges {
+		x := &s.texts.Ranges[i]
+		size, live, stays := int(x.At.Len), x.Until == model.StillPresent, x.In(s.state)
 		switch {
 		case live && !stays:
 			text.Delete(txn, pos, size)
@@ -146,9 +146,9 @@ func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (
 		case !stays:
 			continue
 		case !live:
-			now := model.IDRun{Client: rec.Client, Clock: rec.Clock + added, Len: x.At.Len}
+			now := model.IDRange{Client: rec.Client, Clock: rec.Clock + added, Len: x.At.Len}
 			if text.InsertAt(txn, x.At.Last(), ycrdt.After, x.Text) {
-				rec.Returned = append(rec.Returned, model.Revival{Old: x.At, New: now})
+				rec.Remaps = append(rec.Remaps, model.IDRemap{Old: x.At, New: now})
 			} else {
 				text.InsertAfter(txn, pos, x.Text)
 			}
@@ -161,7 +161,7 @@ func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (
 
 // statesOf returns the states after moments and records, and the number of the last record of each; nil if no agent
 // wrote in the document.
-func statesOf(records []model.Record, older []model.Moment) (*model.Texts, []uint64, error) {
+func statesOf(records []model.Record, older []model.Revision) (*model.Texts, []uint64, error) {
 	if !slices.ContainsFunc(records, func(r model.Record) bool { return r.Author != "" }) {
 		return nil, nil, nil
 	}
@@ -176,8 +176,8 @@ func statesOf(records []model.Record, older []model.Moment) (*model.Texts, []uin
 		}
 	}
 	for _, m := range older {
-		if m.Did != nil && m.Seq <= merged {
-			add(m.Did, m.Seq)
+		if m.Units != nil && m.Seq <= merged {
+			add(m.Units, m.Seq)
 		}
 	}
 	for i, update := range updates {
@@ -199,9 +199,9 @@ const maxStates = 1024
 
 // changing returns the states that added or deleted text, oldest first.
 func changing(t *model.Texts) (states []int) {
-	for _, x := range t.Stretches {
-		if states = append(states, x.Born); x.Died <= t.Last {
-			states = append(states, x.Died)
+	for _, x := range t.Ranges {
+		if states = append(states, x.From); x.Until <= t.Last {
+			states = append(states, x.Until)
 		}
 	}
 	slices.Sort(states)

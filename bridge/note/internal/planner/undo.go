@@ -56,14 +56,14 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 	}
 	if fm := e.FrontMatter; fm != nil {
 		for _, g := range fm.Removed {
-			t.runs = append(t.runs, model.DecidedRun{At: g.At, Role: model.RemovedPlain, Text: g.Text})
+			t.runs = append(t.runs, model.DecidedRun{At: g.At, Role: model.RolePlainRemoved, Text: g.Text})
 		}
 		for _, r := range fm.Typed {
-			t.runs = append(t.runs, model.DecidedRun{At: r, Role: model.TypedInstead})
+			t.runs = append(t.runs, model.DecidedRun{At: r, Role: model.RoleReplacement})
 		}
 	}
 	for _, r := range t.runs {
-		if r.Role == model.Remarked {
+		if r.Role == model.RoleCommentAdded {
 			t.remark += r.At.Len
 		}
 		d.Again = append(d.Again, model.DecidedRun{At: r.At, Role: r.Role})
@@ -71,15 +71,15 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 	if e.Decision != nil {
 		t.runs = append(t.runs, x.Breaks...) // they have to return with any text
 	}
-	var targets []model.Told[int]
-	var asked []model.Told[bool]
+	var targets []model.RangeValue[int]
+	var asked []model.RangeValue[bool]
 	for i, run := range t.runs {
 		for _, r := range x.Firsts(run.At) {
-			targets = append(targets, model.Told[int]{Of: r, Value: i})
+			targets = append(targets, model.RangeValue[int]{Of: r, Value: i})
 		}
-		for k, of := range []model.IDRun{run.At, run.Left, run.Right} {
+		for k, of := range []model.IDRange{run.At, run.Left, run.Right} {
 			for _, r := range x.Firsts(of) {
-				asked = append(asked, model.Told[bool]{Of: r, Value: k == 0})
+				asked = append(asked, model.RangeValue[bool]{Of: r, Value: k == 0})
 			}
 		}
 	}

@@ -11,10 +11,10 @@ import (
 
 func (t *takeback) plan() (Plan, error) {
 	if !t.mattersAreThere() {
-		return Plan{}, model.Refuse(errMatterChanged)
+		return Plan{}, model.RefusedError(errMatterChanged)
 	}
 	if t.remark > 0 {
-		return Plan{}, model.Refuse(errRemarkChanged)
+		return Plan{}, model.RefusedError(errRemarkChanged)
 	}
 	wants, changed := t.wants()
 	p := printer{takeback: t, wants: wants}
@@ -28,16 +28,16 @@ func (t *takeback) plan() (Plan, error) {
 		}
 	}
 	plan := Plan{Edits: p.edits, Placed: p.placed, Decision: t.d}
-	t.d.Revived = p.revived
+	t.d.Remaps = p.revived
 	return plan, p.check()
 }
 
 // nothing returns the refusal of an undo that can restore nothing.
 func (t *takeback) nothing() error {
-	if len(t.d.Away) == 0 {
-		return model.Refuse(errors.New("there is nothing left to undo"))
+	if len(t.d.Unrestored) == 0 {
+		return model.RefusedError(errors.New("there is nothing left to undo"))
 	}
-	return model.Refuse(fmt.Errorf("cannot be undone: %s; its text is in 'relayfs suggestions log'", t.d.Away[0]))
+	return model.RefusedError(fmt.Errorf("cannot be undone: %s; its text is in 'relayfs suggestions log'", t.d.Unrestored[0]))
 }
 
 // mattersAreThere reports whether the front matter still has everything that the write
@@ -49,7 +49,7 @@ func (t *takeback) mattersAreThere() bool {
 	there := true
 	for _, r := range t.entry.FrontMatter.Typed {
 		for _, first := range t.table.Firsts(r) {
-			t.live.Each(first, func(_ model.IDRun, _ bool, ok bool) { there = there && ok })
+			t.live.Each(first, func(_ model.IDRange, _ bool, ok bool) { there = there && ok })
 		}
 	}
 	return there
@@ -81,18 +81,18 @@ func (t *takeback) wants() (list []want, changed bool) {
 			list = append(list, w)
 			continue
 		}
-		t.home.Each(x.first, func(part model.IDRun, at int, _ bool) {
+		t.home.Each(x.first, func(part model.IDRange, at int, _ bool) {
 			if at != i {
 				return // it was restored and deleted again since
 			}
-			t.live.Each(part, func(part model.IDRun, _ bool, live bool) {
+			t.live.Each(part, func(part model.IDRange, _ bool, live bool) {
 				if live {
 					return
 				}
 				one := x
 				one.id, one.first = x.id.Part(part.Clock-x.first.Clock, part.Len), part
 				w := t.wantGone(one)
-				changed = changed || w.shown && (w.kind == contentItem && run(w) != model.TakenBreak || run(w) == model.RejectedComment || run(w) == model.ResolvedComment)
+				changed = changed || w.shown && (w.kind == contentItem && run(w) != model.RoleLineBreakRemoved || run(w) == model.RoleCommentRejected || run(w) == model.RoleCommentResolved)
 				list = append(list, w)
 			})
 		})
@@ -103,16 +103,16 @@ func (t *takeback) wants() (list []want, changed bool) {
 		case !w.shown:
 		case w.key.decided:
 			back[t.marks[w.key.n].Item] = true
-		case w.revived && run(w) == model.RejectedComment:
+		case w.revived && run(w) == model.RoleCommentRejected:
 			back[t.marks[t.runs[w.run].Mark].Item] = true
 		}
 	}
 	for i := range list { // text removed with a suggestion returns with it
 		switch w := &list[i]; {
 		case !w.revived:
-		case run(*w) == model.TakenBreak:
+		case run(*w) == model.RoleLineBreakRemoved:
 			w.shown, w.revived = len(back) > 0, len(back) > 0
-		case w.kind == furnitureItem && run(*w) != model.ResolvedComment && !back[t.marks[t.runs[w.run].Mark].Item]:
+		case w.kind == furnitureItem && run(*w) != model.RoleCommentResolved && !back[t.marks[t.runs[w.run].Mark].Item]:
 			w.shown, w.revived = false, false
 		}
 	}
@@ -122,7 +122,7 @@ func (t *takeback) wants() (list []want, changed bool) {
 // wantLive decides on text that exists: what the decision accepted or kept is pending again.
 func (t *takeback) wantLive(x item) want {
 	w := want{item: x, shown: true, key: noMark}
-	if x.run >= 0 && t.runs[x.run].Role == model.Remarked {
+	if x.run >= 0 && t.runs[x.run].Role == model.RoleCommentAdded {
 		w.shown, w.changed = false, true
 	}
 	if w.kind != contentItem {
@@ -135,20 +135,20 @@ func (t *takeback) wantLive(x item) want {
 	run := t.runs[x.run]
 	again := x.is.Again(run.Role, t.entry.Seq)
 	switch run.Role {
-	case model.AcceptedAddition:
+	case model.RoleAdditionAccepted:
 		w.o = w.o && again.Pending(false) == nil
-	case model.RejectedDeletion:
+	case model.RoleDeletionRejected:
 		w.a = w.a && again.Pending(true) == nil
-	case model.TypedInstead:
+	case model.RoleReplacement:
 		w.o, w.a = false, false
 	}
 	w.changed = w.o != x.o || w.a != x.a
 	w.shown = w.o || w.a
 	switch {
 	case !w.changed:
-	case !w.shown && run.Role != model.TypedInstead:
+	case !w.shown && run.Role != model.RoleReplacement:
 		t.away(x.text, t.proposer(x)+" proposes to delete it")
-		t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.Absorbed})
+		t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.RoleAbsorbed})
 	case w.key.n < 0:
 		w.key = inMark{true, run.Mark}
 	}
@@ -174,28 +174,28 @@ func (t *takeback) wantGone(x item) want {
 	}
 	o, a := x.is.Shown()
 	switch run.Role {
-	case model.TypedInstead, model.Remarked:
-	case model.AcceptedComment:
+	case model.RoleReplacement, model.RoleCommentAdded:
+	case model.RoleCommentAccepted:
 		t.away(w.text, deletedByPeople)
-	case model.AcceptedAddition, model.RejectedDeletion:
+	case model.RoleAdditionAccepted, model.RoleDeletionRejected:
 		if o || a {
 			t.away(w.text, deletedByPeople)
 		} else {
 			t.away(w.text, laterDecision)
 		}
-	case model.RemovedPlain:
+	case model.RolePlainRemoved:
 		w.shown, w.o, w.a = true, true, true
 	default:
 		if t.removed(run.Left) && t.removed(run.Right) {
 			t.away(w.text, aroundDeleted)
-			t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.Covered})
+			t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.RoleContextDeleted})
 			return w
 		}
 		switch run.Role {
-		case model.TakenAlong, model.TakenAlongOlder, model.RejectedComment, model.ResolvedComment:
+		case model.RoleCommentRemoved, model.RoleOlderCommentRemoved, model.RoleCommentRejected, model.RoleCommentResolved:
 			w.kind, w.shown, w.revived = furnitureItem, true, true
 			return w
-		case model.TakenBreak:
+		case model.RoleLineBreakRemoved:
 			w.shown, w.revived, w.o, w.a = true, true, true, true
 			return w
 		}
@@ -225,8 +225,8 @@ func (t *takeback) whole(x item) item {
 			off, start := cursor.WholeAt(from)
 			end, to := cursor.WholeAt(from + int(x.first.Len))
 			x.text = run.Text[off:end]
-			x.id = model.IDRun{Client: x.id.Client, Clock: x.id.Clock - uint64(from-start), Len: uint64(to - start)}
-			x.first = model.IDRun{Client: x.first.Client, Clock: x.first.Clock - uint64(from-start), Len: uint64(to - start)}
+			x.id = model.IDRange{Client: x.id.Client, Clock: x.id.Clock - uint64(from-start), Len: uint64(to - start)}
+			x.first = model.IDRange{Client: x.first.Client, Clock: x.first.Clock - uint64(from-start), Len: uint64(to - start)}
 			return x
 		}
 		done += first.Len
@@ -235,7 +235,7 @@ func (t *takeback) whole(x item) item {
 }
 
 // removed reports whether users deleted the character, or its author withdrew it.
-func (t *takeback) removed(r model.IDRun) bool {
+func (t *takeback) removed(r model.IDRange) bool {
 	if r.Len == 0 {
 		return false // start or end of the note
 	}
@@ -248,9 +248,9 @@ func (t *takeback) removed(r model.IDRun) bool {
 }
 
 func (t *takeback) away(text, why string) {
-	if n := len(t.d.Away) - 1; n >= 0 && t.d.Away[n].Why == why {
-		t.d.Away[n].Text += text
+	if n := len(t.d.Unrestored) - 1; n >= 0 && t.d.Unrestored[n].Why == why {
+		t.d.Unrestored[n].Text += text
 		return
 	}
-	t.d.Away = append(t.d.Away, model.Away{Text: text, Why: why})
+	t.d.Unrestored = append(t.d.Unrestored, model.Unrestored{Text: text, Why: why})
 }

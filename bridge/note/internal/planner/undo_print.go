@@ -16,7 +16,7 @@ type printer struct {
 
 	edits   []diffwrap.Edit
 	placed  []model.Placement
-	revived []model.Revival
+	revived []model.IDRemap
 	sizes   map[inMark]uint64 // text sizes of marks; nil until first used
 	at      int               // offset reached in the old raw text
 	pos     int               // position reached in the new raw text, in UTF-16 units
@@ -149,7 +149,7 @@ func (p *printer) delimit(key inMark, text string) {
 	from := p.pos
 	p.write(text)
 	if !key.decided && !p.x.Owners[key.n].IsAgents() {
-		p.d.ByHand = append(p.d.ByHand, model.PlaceRun(from, p.pos))
+		p.d.ByHand = append(p.d.ByHand, model.OffsetRange(from, p.pos))
 	}
 }
 
@@ -223,7 +223,7 @@ func (p *printer) sizeOf(key inMark) uint64 {
 	if p.sizes == nil {
 		p.sizes = make(map[inMark]uint64)
 		for _, r := range p.runs {
-			if r.Role <= model.RejectedDeletion {
+			if r.Role <= model.RoleDeletionRejected {
 				p.sizes[inMark{true, r.Mark}] += r.At.Len
 			}
 		}
@@ -244,7 +244,7 @@ const arrow = "~>"
 // keep copies an item that exists, or restores it.
 func (p *printer) keep(w *want) {
 	size := int(w.id.Len)
-	at := model.PlaceRun(p.pos, p.pos+size)
+	at := model.OffsetRange(p.pos, p.pos+size)
 	if w.revived {
 		if w.kind == furnitureItem && strings.HasPrefix(w.text, "{") && p.table.At(w.id).Syntax {
 			p.opens() // of a comment that a record tells of
@@ -254,7 +254,7 @@ func (p *printer) keep(w *want) {
 		} else {
 			p.insert(w.text, w.id)
 		}
-		p.revived = append(p.revived, model.Revival{Old: w.id, New: at})
+		p.revived = append(p.revived, model.IDRemap{Old: w.id, New: at})
 	} else {
 		p.remove(w.off)
 		p.at = w.off + len(w.text)
@@ -272,14 +272,14 @@ func (p *printer) keep(w *want) {
 }
 
 // write inserts text after the last written text, insert after a deleted character.
-func (p *printer) write(text string) { p.insert(text, model.IDRun{}) }
+func (p *printer) write(text string) { p.insert(text, model.IDRange{}) }
 
-func (p *printer) insert(text string, behind model.IDRun) {
+func (p *printer) insert(text string, behind model.IDRange) {
 	if text == "" {
 		return
 	}
 	p.edit(diffwrap.Edit{Off: p.at, New: text})
-	p.placed = append(p.placed, model.Placement{Len: len(text), Behind: behind})
+	p.placed = append(p.placed, model.Placement{Len: len(text), After: behind})
 	p.raw.WriteString(text)
 	p.pos += textmerge.UTF16Len(text)
 }
@@ -304,23 +304,23 @@ func (p *printer) check() error {
 	raw, known := p.raw.String(), diffwrap.KnownAt(p.marked)
 	o, a := known.Texts(raw)
 	if o != p.o.String() || a != p.a.String() {
-		return model.Refuse(errNotReadBack)
+		return model.RefusedError(errNotReadBack)
 	}
 	was, _ := diffwrap.FrontMatter(p.cur.Raw())
 	is, _ := diffwrap.FrontMatter(raw)
 	if p.entry.FrontMatter == nil {
 		if strings.TrimRight(raw[:is], "\r\n") != strings.TrimRight(p.cur.Raw()[:was], "\r\n") {
-			return model.Refuse(errNotReadBack)
+			return model.RefusedError(errNotReadBack)
 		}
 		return nil
 	}
 	body, _ := diffwrap.FrontMatter(p.cur.Canonical())
 	bodyO, bodyA := p.cur.Known().MarksOf(p.cur.Canonical()).From(body).Texts(p.cur.Canonical()[body:])
 	if o, a := known.From(is).Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
-		return model.Refuse(errMatterChanged)
+		return model.RefusedError(errMatterChanged)
 	}
 	if err := diffwrap.CheckFrontMatterChange(p.cur.Raw()[:was], raw[:is]); err != nil {
-		return model.Refuse(err)
+		return model.RefusedError(err)
 	}
 	return nil
 }

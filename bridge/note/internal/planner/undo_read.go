@@ -13,8 +13,8 @@ import (
 
 // item is a range of the document in one state.
 type item struct {
-	id    model.IDRun // current identity
-	first model.IDRun
+	id    model.IDRange // current identity
+	first model.IDRange
 	since uint64 // record that gave it this identity, 0 for the original one
 	run   int    // index in takeback.runs, -1 for none
 	gone  bool   // deleted; the undo may restore it
@@ -122,16 +122,16 @@ func (t *takeback) markedSegments() (list []segment) {
 // of the marks and comments that touch them.
 func (t *takeback) look(pieces []ycrdt.Piece) {
 	from, to, pos := -1, 0, 0 // UTF-16 units
-	var live []model.Told[bool]
+	var live []model.RangeValue[bool]
 	for _, p := range pieces {
 		at := pos
-		t.table.EachFirst(model.RunOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, is model.IDRun, _ uint64) {
-			t.asked.Each(is, func(of model.IDRun, aimed, asked bool) {
+		t.table.EachFirst(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, is model.IDRange, _ uint64) {
+			t.asked.Each(is, func(of model.IDRange, aimed, asked bool) {
 				size := int(of.Len)
 				if p.Deleted {
 					size = 0
 				} else if asked {
-					live = append(live, model.Told[bool]{Of: of, Value: true})
+					live = append(live, model.RangeValue[bool]{Of: of, Value: true})
 				}
 				if aimed && from < 0 {
 					from = at
@@ -177,7 +177,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	to := cursor.PosAt(t.in.End)
 	start := 0 // index of the first item of segments[0]
 	for _, p := range pieces {
-		r := model.RunOf(ycrdt.Run{ID: p.ID, Len: p.Len})
+		r := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len})
 		if p.Deleted {
 			within := len(segments) > 0 && segments[0].kind == furnitureItem && segments[0].from < pos && pos < segments[0].to
 			n := len(t.items)
@@ -212,11 +212,11 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	}
 	pos = from
 	cursor = textmerge.NewCursor(t.cur.Raw())
-	var home []model.Told[int]
+	var home []model.RangeValue[int]
 	for i := range t.items {
 		x := &t.items[i]
 		if x.gone {
-			home = append(home, model.Told[int]{Of: x.first, Value: i})
+			home = append(home, model.RangeValue[int]{Of: x.first, Value: i})
 			continue
 		}
 		x.off = cursor.OffAt(pos)
@@ -242,13 +242,13 @@ func (t *takeback) comment(is []item) {
 		}
 	}
 	switch role(is[0]) {
-	case model.AcceptedAddition, model.RejectedDeletion:
+	case model.RoleAdditionAccepted, model.RoleDeletionRejected:
 		for i := range is {
 			is[i].kind, is[i].o, is[i].a = contentItem, true, true
 		}
-	case model.AcceptedComment:
+	case model.RoleCommentAccepted:
 		t.waits = true
-	case model.Remarked:
+	case model.RoleCommentAdded:
 		if size == t.remark {
 			t.remark = 0
 		}
@@ -256,16 +256,16 @@ func (t *takeback) comment(is []item) {
 }
 
 // part adds one stretch, cut where what is known of it changes. Of what is gone only what the undo is about is of interest.
-func (t *takeback) part(r model.IDRun, like item) {
-	t.table.EachFirst(r, func(now, is model.IDRun, since uint64) {
-		t.target.Each(is, func(of model.IDRun, run int, ok bool) {
+func (t *takeback) part(r model.IDRange, like item) {
+	t.table.EachFirst(r, func(now, is model.IDRange, since uint64) {
+		t.target.Each(is, func(of model.IDRange, run int, ok bool) {
 			x := like
 			x.since = since
 			at := now.Part(of.Clock-is.Clock, of.Len)
 			switch {
 			case ok:
 				x.run = run
-				t.table.Each(at, func(one model.IDRun, f *attribution.Fact) {
+				t.table.Each(at, func(one model.IDRange, f *attribution.Fact) {
 					x.id, x.first, x.is = one, of.Part(one.Clock-at.Clock, one.Len), f
 					t.items = append(t.items, x)
 				})

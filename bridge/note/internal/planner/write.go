@@ -23,10 +23,10 @@ func FrontMatterChange(before, after string) *model.FrontMatterChange {
 	}
 	for e := range textmerge.Places(before, shifted(diffwrap.Diff(before[mark:], after[mark:]), mark)) {
 		if e.Len > 0 {
-			fm.Removed = append(fm.Removed, model.GoneRun{At: model.PlaceRun(e.Pos, e.Pos+e.Gone), Text: before[e.Off : e.Off+e.Len]})
+			fm.Removed = append(fm.Removed, model.DeletedRange{At: model.OffsetRange(e.Pos, e.Pos+e.Gone), Text: before[e.Off : e.Off+e.Len]})
 		}
 		if e.New != "" {
-			fm.Typed = append(fm.Typed, model.PlaceRun(e.After, e.After+e.Size))
+			fm.Typed = append(fm.Typed, model.OffsetRange(e.After, e.After+e.Size))
 		}
 	}
 	return fm
@@ -81,7 +81,7 @@ func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Au
 	}
 	res, err := lens.Put(cur.Canonical(), text)
 	if err != nil {
-		return Plan{}, model.Refuse(err)
+		return Plan{}, model.RefusedError(err)
 	}
 	plan := Plan{Warnings: res.Warnings}
 	if len(res.Edits) > 0 {

@@ -109,7 +109,7 @@ func (s *Set) append(d *Document, records ...model.Record) (uint64, error) {
 	seq, err := s.Store.Append(d.id, s.path(d), records...)
 	if err == nil {
 		// No file can lag behind, so all records may be compacted.
-		s.Store.Materialized(d.id, seq, model.ContentSum{})
+		s.Store.RecordFileSeq(d.id, seq, model.ContentSum{})
 	}
 	return seq, err
 }

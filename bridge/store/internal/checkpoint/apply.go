@@ -108,12 +108,12 @@ func applyPlace(doc Document, e *wal.Entry) error {
 
 func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 	proposals := bucket(tx, proposalBucket)
-	for _, rec := range c.Put {
+	for _, rec := range c.Upserted {
 		if err := put(proposals, []byte(rec.ID), rec); err != nil {
 			return err
 		}
 	}
-	for _, id := range c.Drop {
+	for _, id := range c.Removed {
 		if err := proposals.Delete([]byte(id)); err != nil {
 			return err
 		}

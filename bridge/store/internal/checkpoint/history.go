@@ -23,12 +23,12 @@ const (
 
 // momentOf returns a record with its added and deleted units, if they are stored. Up to the base a record has a snapshot
 // instead of its update, or nothing once it has expired.
-func momentOf(rec model.Record, base uint64) (m model.Moment, err error) {
+func momentOf(rec model.Record, base uint64) (m model.Revision, err error) {
 	switch m.Record = rec; {
 	case rec.Seq > base:
-		m.Did, err = ycrdt.SnapshotOf(rec.Update)
+		m.Units, err = ycrdt.SnapshotOf(rec.Update)
 	case len(rec.Update) > 0:
-		m.Did, err = ycrdt.DecodeSnapshot(rec.Update)
+		m.Units, err = ycrdt.DecodeSnapshot(rec.Update)
 	}
 	if err != nil {
 		err = Damaged(err)
@@ -37,25 +37,25 @@ func momentOf(rec model.Record, base uint64) (m model.Moment, err error) {
 	return m, err
 }
 
-func (d Document) putMoment(kind byte, m model.Moment) error {
-	if m.Did != nil {
-		m.Update = m.Did.Encode()
+func (d Document) putMoment(kind byte, m model.Revision) error {
+	if m.Units != nil {
+		m.Update = m.Units.Encode()
 	}
 	return d.putRecord(kind, m.Record)
 }
 
 // join merges m into next if both are plain changes of one author in one minute. It reports whether it did.
-func join(m, next *model.Moment) bool {
-	plain := func(m *model.Moment) bool {
+func join(m, next *model.Revision) bool {
+	plain := func(m *model.Revision) bool {
 		first := m.Seq == 1 && m.Author == "" // the text at the start of the history
-		return m.Did != nil && !m.Journalled() && !m.Created && !m.Found && !first
+		return m.Units != nil && !m.Journalled() && !m.Created && !m.DetectedLate && !first
 	}
-	minute := func(m *model.Moment) time.Time { return m.Time.Truncate(time.Minute) }
+	minute := func(m *model.Revision) time.Time { return m.Time.Truncate(time.Minute) }
 	if !plain(m) || !plain(next) || m.Author != next.Author || m.Session != next.Session ||
 		m.Proposal != next.Proposal || !minute(m).Equal(minute(next)) {
 		return false
 	}
-	next.Did = ycrdt.JoinSnapshots(m.Did, next.Did)
+	next.Units = ycrdt.JoinSnapshots(m.Units, next.Units)
 	return true
 }
 
@@ -82,7 +82,7 @@ func (d Document) expire(oldest time.Time) error {
 	if err != nil {
 		return err
 	}
-	did := []*ycrdt.Snapshot{begin.Did}
+	did := []*ycrdt.Snapshot{begin.Units}
 	for _, rec := range list {
 		if rec.Seq > base || !rec.Time.Before(oldest) {
 			break
@@ -91,8 +91,8 @@ func (d Document) expire(oldest time.Time) error {
 		if err != nil {
 			return err
 		}
-		did = append(did, m.Did)
-		begin.Seq, begin.Time, m.Did = rec.Seq, rec.Time, nil
+		did = append(did, m.Units)
+		begin.Seq, begin.Time, m.Units = rec.Seq, rec.Time, nil
 		if d.b.Get(numbered(momentKey, rec.Seq)) != nil {
 			err = d.b.Delete(numbered(momentKey, rec.Seq))
 		} else {
@@ -105,11 +105,11 @@ func (d Document) expire(oldest time.Time) error {
 	if len(did) == 1 {
 		return nil // the expired data is not merged yet
 	}
-	begin.Did = ycrdt.JoinSnapshots(did...)
-	if err := put(d.b, []byte{beginKey}, began{begin.Seq, begin.Time, begin.Did.Encode()}); err != nil {
+	begin.Units = ycrdt.JoinSnapshots(did...)
+	if err := put(d.b, []byte{beginKey}, began{begin.Seq, begin.Time, begin.Units.Encode()}); err != nil {
 		return err
 	}
-	return d.dropDeleted(begin.Did)
+	return d.dropDeleted(begin.Units)
 }
 
 // expireAtOnce is the number of documents that Expire checks in one transaction.
@@ -196,13 +196,13 @@ type began struct {
 }
 
 // begin returns the oldest known state, by default that of an empty document.
-func (d Document) begin() (m model.Moment, err error) {
+func (d Document) begin() (m model.Revision, err error) {
 	b := began{Did: ycrdt.JoinSnapshots().Encode()}
 	if err := read(d.get(beginKey), &b); err != nil {
 		return m, err
 	}
 	m.Seq, m.Time = b.Seq, b.Time
-	if m.Did, err = ycrdt.DecodeSnapshot(b.Did); err != nil {
+	if m.Units, err = ycrdt.DecodeSnapshot(b.Did); err != nil {
 		err = Damaged(err)
 	}
 	return m, err
@@ -224,8 +224,8 @@ func (d Document) moves() (moves []model.Moved, err error) {
 
 // Past returns the known states of the document. For the time before the beginning it has only the authors' changes
 // without their text.
-func (d Document) Past() (p model.Past, err error) {
-	p.Update, p.Begin.Did = model.EmptyUpdate(), ycrdt.JoinSnapshots()
+func (d Document) Past() (p model.RevisionHistory, err error) {
+	p.Update, p.Begin.Units = model.EmptyUpdate(), ycrdt.JoinSnapshots()
 	list, err := d.list(0, math.MaxInt)
 	if err != nil || len(list) == 0 {
 		return p, err
@@ -249,13 +249,13 @@ func (d Document) Past() (p model.Past, err error) {
 		if err != nil {
 			return p, err
 		}
-		if m.Did == nil && m.Author == "" {
+		if m.Units == nil && m.Author == "" {
 			continue
 		}
-		if n := len(p.Moments); n > 0 && join(&p.Moments[n-1], &m) {
-			p.Moments = p.Moments[:n-1]
+		if n := len(p.Revisions); n > 0 && join(&p.Revisions[n-1], &m) {
+			p.Revisions = p.Revisions[:n-1]
 		}
-		p.Moments = append(p.Moments, m)
+		p.Revisions = append(p.Revisions, m)
 	}
 	if p.Update, err = ycrdt.MergeUpdates(updates...); err != nil {
 		err = Damaged(err)

@@ -63,7 +63,7 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 		return nil
 	}
 	last := records[len(records)-1].Seq
-	var former *model.Moment // the previous one, unless it stays a record
+	var former *model.Revision // the previous one, unless it stays a record
 	for _, rec := range records {
 		m, err := momentOf(rec, base)
 		if err != nil {
@@ -83,8 +83,8 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 }
 
 // demote turns a record into a moment, and joins it with the previous moment if both belong together.
-func (d Document) demote(former, m *model.Moment) error {
-	if err := d.b.Delete(numbered(recordKey, m.Seq)); err != nil || m.Did == nil {
+func (d Document) demote(former, m *model.Revision) error {
+	if err := d.b.Delete(numbered(recordKey, m.Seq)); err != nil || m.Units == nil {
 		return err
 	}
 	if former != nil && join(former, m) {

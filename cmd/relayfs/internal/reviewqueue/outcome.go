@@ -56,15 +56,15 @@ func NotesOf(list []Suggestion) int {
 }
 
 type Outcome struct {
-	Batch       string            `json:"batch"` // for undo
-	Verdict     model.Verdict     `json:"verdict"`
-	Notes       int               `json:"notes"` // number of changed notes
-	Suggestions []Suggestion      `json:"suggestions"`
-	Missing     []string          `json:"missing"`         // IDs that are not pending any more
-	Failed      map[string]string `json:"failed"`          // reasons by path; these notes did not change
-	Unrestored  []model.Away      `json:"away,omitempty"`  // text that an undo could not restore
-	Older       string            `json:"older,omitempty"` // batch to undo next if nothing in this one could be undone
-	Now         uint64            `json:"now,omitempty"`   // state of the workspace afterwards: see Change
+	Batch       string             `json:"batch"` // for undo
+	Verdict     model.Verdict      `json:"verdict"`
+	Notes       int                `json:"notes"` // number of changed notes
+	Suggestions []Suggestion       `json:"suggestions"`
+	Missing     []string           `json:"missing"`         // IDs that are not pending any more
+	Failed      map[string]string  `json:"failed"`          // reasons by path; these notes did not change
+	Unrestored  []model.Unrestored `json:"away,omitempty"`  // text that an undo could not restore
+	Older       string             `json:"older,omitempty"` // batch to undo next if nothing in this one could be undone
+	Now         uint64             `json:"now,omitempty"`   // state of the workspace afterwards: see Change
 }
 
 func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
@@ -107,7 +107,7 @@ type LogEntry struct {
 	Undone      bool                     `json:"undone,omitempty"` // undone completely since
 	Suggestions []LogItem                `json:"suggestions"`
 	FrontMatter *model.FrontMatterChange `json:"frontMatter,omitempty"`
-	Unrestored  []model.Away             `json:"away,omitempty"` // text that an undo could not restore
+	Unrestored  []model.Unrestored       `json:"away,omitempty"` // text that an undo could not restore
 	SessionNote *model.SessionNote       `json:"sessionNote,omitempty"`
 	Approval    *model.Approval          `json:"approval,omitempty"`
 }
@@ -155,7 +155,7 @@ func (r *DecideRequest) OutcomeFromLog(log []LogEntry) (batch string, decided in
 }
 
 func (x *LogItem) AsSuggestion(path string) Suggestion {
-	return Suggestion{ID: x.ID, Path: path, Line: x.Line, Kind: x.Kind, Old: x.Old, New: x.Became()}
+	return Suggestion{ID: x.ID, Path: path, Line: x.Line, Kind: x.Kind, Old: x.Old, New: x.ResultText()}
 }
 
 func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
@@ -173,7 +173,7 @@ func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
 	left, ok := undos.Left(e)
 	if d := e.Decision; d != nil {
 		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
-		out.Lapsed, out.Unrestored = d.Lapsed, d.Away
+		out.Lapsed, out.Unrestored = d.Withdrawn, d.Unrestored
 		out.Session = ""
 		for _, item := range d.Items {
 			x := LogItem{Decided: item, Undone: d.Verdict != model.Undone}

@@ -63,7 +63,7 @@ func newSuggestion(s model.Suggestion) Suggestion {
 		ID: s.ID, Path: string(s.Path), Line: s.Line, Kind: s.Kind.String(), Old: s.Old, New: s.New,
 		Author: s.Author, Session: s.Session, Time: s.Time, Comments: append([]string{}, s.Comments...), Proposal: s.Proposal,
 	}
-	if a := s.Answers; a != nil {
+	if a := s.PreviousRejection; a != nil {
 		out.Answers = &Rejection{ID: a.ID, Old: a.Old, New: a.New, By: a.By, Reason: a.Reason, Time: a.At}
 	}
 	return out.withRevision()

@@ -35,9 +35,9 @@ type ThreadComment struct {
 func newThread(t model.Thread) Thread {
 	out := Thread{
 		ID: t.ID, Path: string(t.Path), Line: t.Line, Start: t.Start, End: t.End, About: t.About, Suggestion: t.Suggestion, Answered: t.Answered,
-		Comments: make([]ThreadComment, len(t.Remarks)),
+		Comments: make([]ThreadComment, len(t.Entries)),
 	}
-	for i, r := range t.Remarks {
+	for i, r := range t.Entries {
 		out.Comments[i] = ThreadComment{Text: r.New, Author: r.Author, Agent: r.Agent, Session: r.Session, Time: r.Time, Pending: r.Pending}
 	}
 	return out
