@@ -28,7 +28,7 @@ func TestCanvasesFollowARename(t *testing.T) {
 	src.Person(t).Save("none.canvas", "{")
 	ws := process(t, src, store)
 	propose(t, ws, "Notes/Proposed.canvas", canvasOf("Plan.md", "Plan.md"))
-	res, err := ws.Rename(t.Context(), "Notes/Plan.md", "Notes/sub/Goal.md", bridge.ChangeRequest{By: agent})
+	res, err := ws.Rename(t.Context(), "Notes/Plan.md", "Notes/sub/Goal.md", bridge.ChangeRequest{Author: agent})
 	if err != nil || res.Proposal == "" {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -81,7 +81,7 @@ func TestCanvasesFollowAFolder(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{
 		"Notes/dir/a.png": "", "Notes/dir/in.canvas": canvasOf("dir/a.png"), "Notes/out.canvas": canvasOf("dir/a.png", "dirt/a.png"),
 	}, func(o *bridge.Options) { o.Mode, o.Structure = bridge.Direct, bridge.StructureDirect })
-	if _, err := f.Workspace.Rename(t.Context(), "Notes/dir", "Notes/new", bridge.ChangeRequest{By: agent}); err != nil {
+	if _, err := f.Workspace.Rename(t.Context(), "Notes/dir", "Notes/new", bridge.ChangeRequest{Author: agent}); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.SourceText("Notes/new/in.canvas"); got != canvasOf("new/a.png") {

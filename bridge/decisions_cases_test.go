@@ -99,7 +99,7 @@ func undoes(which int) step {
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		d.refused, d.away = out.Failed[d.note], out.Away
+		d.refused, d.away = out.Failed[d.note], out.Unrestored
 	}
 }
 

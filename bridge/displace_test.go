@@ -29,7 +29,7 @@ func shownNotes(t *testing.T, w *bridge.Workspace) []model.Path {
 
 func moveTo(t *testing.T, w *bridge.Workspace, from, to model.Path) {
 	t.Helper()
-	if _, err := w.Rename(t.Context(), from, to, bridge.ChangeRequest{By: agent}); err != nil {
+	if _, err := w.Rename(t.Context(), from, to, bridge.ChangeRequest{Author: agent}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -50,7 +50,7 @@ func TestBaseOfDiscardedDraft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := bridgetest.New(t, map[string]string{plan: "one {++new++} two\nmiddle\nend of it\n"}, func(o *bridge.Options) {
-				f := &o.Folders[0]
+				f := &o.Roots[0]
 				f.Source = &refusingSource{f.Source.(*bridgetest.Source), refuse.source}
 				f.Store = &refusingStore{f.Store, refuse.store}
 			})

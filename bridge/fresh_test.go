@@ -35,7 +35,7 @@ func TestFreshNote(t *testing.T) {
 		}, true},
 		{"renamed by its author", func(t *testing.T, f *bridgetest.Fixture) {
 			for _, names := range [][2]model.Path{{made, "F/Other.md"}, {"F/Other.md", made}} {
-				if _, err := f.Workspace.Rename(t.Context(), names[0], names[1], bridge.ChangeRequest{By: ann}); err != nil {
+				if _, err := f.Workspace.Rename(t.Context(), names[0], names[1], bridge.ChangeRequest{Author: ann}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -63,7 +63,7 @@ func TestFreshNote(t *testing.T) {
 			}
 		}, false},
 		{"proposed to be renamed", func(t *testing.T, f *bridgetest.Fixture) {
-			o := bridge.ChangeRequest{By: model.Author{Name: "bob"}}
+			o := bridge.ChangeRequest{Author: model.Author{Name: "bob"}}
 			if _, err := f.Workspace.Rename(t.Context(), made, "F/Other.md", o); err != nil {
 				t.Fatal(err)
 			}
@@ -77,11 +77,11 @@ func TestFreshNote(t *testing.T) {
 				create(t, f, made, text)
 				tt.then(t, f)
 				for _, p := range []model.Path{made, "F/Other.md"} {
-					if _, fresh := f.FreshNote(t.Context(), p, byAnn); fresh != (tt.want && p == made) {
+					if _, fresh := f.FindUntouched(t.Context(), p, byAnn); fresh != (tt.want && p == made) {
 						t.Errorf("%s is fresh: %v", p, fresh)
 					}
 				}
-				if _, fresh := f.FreshNote(t.Context(), "F/Note.md", byAnn); fresh {
+				if _, fresh := f.FindUntouched(t.Context(), "F/Note.md", byAnn); fresh {
 					t.Error("a note that was there before is fresh")
 				}
 			})
@@ -117,16 +117,16 @@ func TestRetractFresh(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			store := new(bridgetest.Store)
 			f := bridgetest.New(t, map[string]string{"F/Note.md": "a\n"}, func(o *bridge.Options) {
-				src := o.Folders[0].Source.(*bridgetest.Source)
-				o.Folders[0].Store = store
-				o.Folders[0].Source = bridgetest.Meddled{Source: src, Before: func() {
+				src := o.Roots[0].Source.(*bridgetest.Source)
+				o.Roots[0].Store = store
+				o.Roots[0].Source = bridgetest.Meddled{Source: src, Before: func() {
 					if tt.last != nil {
 						tt.last(src.Person(t))
 					}
 				}}
 			})
 			create(t, f, made, "---\ntags: x\n---\none\n")
-			fresh, ok := f.FreshNote(t.Context(), made, byAnn)
+			fresh, ok := f.FindUntouched(t.Context(), made, byAnn)
 			if !ok {
 				t.Fatal("a note that was just made is not fresh")
 			}
@@ -155,10 +155,10 @@ func TestRetractFresh(t *testing.T) {
 
 func TestHasNote(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"F/Note.md": "a\n", "F/Gone.md": "b\n", "F/Old.md": "c\n", "F/x.txt": "d", "F/dir.md/e.md": "e\n"})
-	if _, err := f.Remove(t.Context(), "F/Gone.md", bridge.ChangeRequest{By: ann}); err != nil {
+	if _, err := f.Remove(t.Context(), "F/Gone.md", bridge.ChangeRequest{Author: ann}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Workspace.Rename(t.Context(), "F/Old.md", "F/New.md", bridge.ChangeRequest{By: ann}); err != nil {
+	if _, err := f.Workspace.Rename(t.Context(), "F/Old.md", "F/New.md", bridge.ChangeRequest{Author: ann}); err != nil {
 		t.Fatal(err)
 	}
 	for p, want := range map[model.Path]bool{

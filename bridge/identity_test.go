@@ -75,7 +75,7 @@ func (d *onDisk) start() {
 	d.must(err)
 	v, err := vault.New(filepath.Join(d.dir, "vault"), vault.Options{Swap: filepath.Join(d.dir, "swap")})
 	d.must(err)
-	d.ws, err = bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Notes", Source: v, Store: s}}})
+	d.ws, err = bridge.New(bridge.Options{Roots: []bridge.RootSource{{Name: "Notes", Source: v, Store: s}}})
 	d.must(err)
 	d.must(d.ws.Start(context.Background()))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -178,7 +178,7 @@ func TestNoteAtADeletedNotesName(t *testing.T) {
 	deletions := map[string]func(*testing.T, *bridgetest.Fixture){
 		"by a person": func(_ *testing.T, f *bridgetest.Fixture) { f.Delete(plan) },
 		"proposed and accepted": func(t *testing.T, f *bridgetest.Fixture) {
-			res, err := f.Remove(t.Context(), plan, bridge.ChangeRequest{By: ann})
+			res, err := f.Remove(t.Context(), plan, bridge.ChangeRequest{Author: ann})
 			if err != nil {
 				t.Fatal(err)
 			}

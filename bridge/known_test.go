@@ -77,7 +77,7 @@ func TestDirectWritesNoMarkInCode(t *testing.T) {
 	const text = "A.\n\n```c\n{++n; m++}\n```\n"
 	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("Plan.md", "A.\n")
-	ws, err := bridge.New(bridge.Options{Options: note.Options{Mode: bridge.Direct}, Folders: []bridge.FolderSource{{Name: "Notes", Source: src, Store: store}}})
+	ws, err := bridge.New(bridge.Options{Options: note.Options{Mode: bridge.Direct}, Roots: []bridge.RootSource{{Name: "Notes", Source: src, Store: store}}})
 	if err == nil {
 		err = ws.Start(t.Context())
 	}

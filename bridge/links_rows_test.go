@@ -46,7 +46,7 @@ func TestRow38Rename(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{
 		"V/Old.md": "# H\n[[#H]]\n", "V/Older.md": "not [[Older]]\n", "V/a.md": before,
 	}, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
-	done, err := f.Workspace.Rename(t.Context(), "V/Old.md", "V/New.md", bridge.ChangeRequest{By: model.Author{Name: "agent"}})
+	done, err := f.Workspace.Rename(t.Context(), "V/Old.md", "V/New.md", bridge.ChangeRequest{Author: model.Author{Name: "agent"}})
 	if err != nil {
 		t.Fatal(err)
 	}

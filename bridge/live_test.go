@@ -20,7 +20,7 @@ func openLive(t testing.TB, files map[string]string, opts ...func(*bridge.Option
 		live.Person(t).Save(rel, text)
 	}
 	add := func(o *bridge.Options) {
-		o.Folders = append(o.Folders, bridge.FolderSource{Name: "Team", Source: live, Store: live.Store})
+		o.Roots = append(o.Roots, bridge.RootSource{Name: "Team", Source: live, Store: live.Store})
 	}
 	return bridgetest.New(t, nil, append([]func(*bridge.Options){add}, opts...)...), live
 }

@@ -29,7 +29,7 @@ func (a worker) must(err error) {
 func (a worker) mkdir(paths ...model.Path) {
 	a.t.Helper()
 	for _, p := range paths {
-		a.must(a.Mkdir(a.t.Context(), p, bridge.ChangeRequest{By: a.by}))
+		a.must(a.Mkdir(a.t.Context(), p, bridge.ChangeRequest{Author: a.by}))
 	}
 }
 
@@ -41,14 +41,14 @@ func (a worker) create(p model.Path, text string) {
 
 func (a worker) move(from, to model.Path) {
 	a.t.Helper()
-	_, err := a.Workspace.Rename(a.t.Context(), from, to, bridge.ChangeRequest{By: a.by})
+	_, err := a.Workspace.Rename(a.t.Context(), from, to, bridge.ChangeRequest{Author: a.by})
 	a.must(err)
 }
 
 func (a worker) remove(paths ...model.Path) {
 	a.t.Helper()
 	for _, p := range paths {
-		_, err := a.Remove(a.t.Context(), p, bridge.ChangeRequest{By: a.by})
+		_, err := a.Remove(a.t.Context(), p, bridge.ChangeRequest{Author: a.by})
 		a.must(err)
 	}
 }

@@ -68,7 +68,7 @@ func TestUndoOfAnExchange(t *testing.T) {
 	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
 		for _, which := range []int{-1, 0, 1} {
 			f := bridgetest.New(t, map[string]string{"Notes/A.md": "a\n", "Notes/B.md": "b\n"})
-			if err := f.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{By: ann}); err != nil {
+			if err := f.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{Author: ann}); err != nil {
 				t.Fatal(err)
 			}
 			list, err := f.Proposals(t.Context(), "")
@@ -121,7 +121,7 @@ func TestNeighboursInCase(t *testing.T) {
 	}
 	rename := func(from, to model.Path, want bool) {
 		t.Helper()
-		res, err := f.Workspace.Rename(t.Context(), from, to, bridge.ChangeRequest{By: ann})
+		res, err := f.Workspace.Rename(t.Context(), from, to, bridge.ChangeRequest{Author: ann})
 		warned("rename to "+string(to), res.Warnings, err, want)
 	}
 	create("Notes/foo.md", true)
@@ -137,7 +137,7 @@ func TestNeighboursInCase(t *testing.T) {
 func TestNameOfAProposalIsTaken(t *testing.T) {
 	const taken = "Notes/Other.md"
 	f := bridgetest.New(t, map[string]string{plan: "one\n", "Notes/Home.md": "See [[Plan]].\n"})
-	res, err := f.Workspace.Rename(t.Context(), plan, taken, bridge.ChangeRequest{By: ann})
+	res, err := f.Workspace.Rename(t.Context(), plan, taken, bridge.ChangeRequest{Author: ann})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestNameOfAProposalIsTaken(t *testing.T) {
 // Where a rename waits for a name that another note gets meanwhile, both notes are shown, each at one path.
 func TestNameThatARenameWaitsForGoesToAnother(t *testing.T) {
 	rename := func(t *testing.T, f *bridgetest.Fixture, from, to model.Path) string {
-		res, err := f.Workspace.Rename(t.Context(), from, to, bridge.ChangeRequest{By: ann, Replace: true})
+		res, err := f.Workspace.Rename(t.Context(), from, to, bridge.ChangeRequest{Author: ann, Replace: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestNameThatARenameWaitsForGoesToAnother(t *testing.T) {
 		rename(t, f, "Notes/B.md", "Notes/X.md")
 		f.Person("Notes/X.md", "a person's\n")
 		f.Person("Notes/Y.md", "a person's\n")
-		if _, err := f.Remove(t.Context(), "Notes/X.md", bridge.ChangeRequest{By: ann}); err != nil {
+		if _, err := f.Remove(t.Context(), "Notes/X.md", bridge.ChangeRequest{Author: ann}); err != nil {
 			t.Fatal(err)
 		}
 		shows(t, f, map[model.Path]string{"Notes/A.md": "a\n", "Notes/X.md": "b\n"})
@@ -251,7 +251,7 @@ func TestNameOfAProposalIsTakenUnseen(t *testing.T) {
 		src, store := new(bridgetest.Source), new(bridgetest.Store)
 		src.Person(t).Save("Plan.md", "one\n")
 		ws := process(t, src, store)
-		res, err := ws.Rename(t.Context(), plan, taken, bridge.ChangeRequest{By: ann})
+		res, err := ws.Rename(t.Context(), plan, taken, bridge.ChangeRequest{Author: ann})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +294,7 @@ func TestUndoFollowsFolders(t *testing.T) {
 					files["Notes/"+d+"/one.md"] = d
 				}
 				f := bridgetest.New(t, files)
-				if err := f.Mkdir(t.Context(), "Notes/e", bridge.ChangeRequest{By: ann}); err != nil {
+				if err := f.Mkdir(t.Context(), "Notes/e", bridge.ChangeRequest{Author: ann}); err != nil {
 					t.Fatal(err)
 				}
 				moveTo(t, f.Workspace, "Notes/a/one.md", "Notes/a/two.md")
@@ -343,7 +343,7 @@ func TestUndoWhereAFolderWasMade(t *testing.T) {
 		f := bridgetest.New(t, map[string]string{"Notes/d/one.md": "one\n"})
 		moveTo(t, f.Workspace, "Notes/d", "Notes/e")
 		decideAll(t, f.Workspace, model.Accepted)
-		if err := f.Mkdir(t.Context(), "Notes/d", bridge.ChangeRequest{By: ann}); err != nil {
+		if err := f.Mkdir(t.Context(), "Notes/d", bridge.ChangeRequest{Author: ann}); err != nil {
 			t.Fatal(err)
 		}
 		if !empty {
@@ -391,7 +391,7 @@ func TestUndoOfAFileThatWasRenamed(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"Notes/a.csv": "x\n"})
 	moveTo(t, f.Workspace, "Notes/a.csv", "Notes/b.csv")
 	renamed := decideAll(t, f.Workspace, model.Accepted)
-	if _, err := f.WriteFile(t.Context(), "Notes/b.csv", []byte("y\n"), bridge.ChangeRequest{By: ann}); err != nil {
+	if _, err := f.WriteFile(t.Context(), "Notes/b.csv", []byte("y\n"), bridge.ChangeRequest{Author: ann}); err != nil {
 		t.Fatal(err)
 	}
 	changed := decideAll(t, f.Workspace, model.Accepted)

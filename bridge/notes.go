@@ -134,7 +134,7 @@ func (w *Workspace) SourcePath(p model.Path) (model.Path, error) {
 	if err != nil {
 		return "", err
 	}
-	return n.Place().Peoples, nil
+	return n.Location().SourcePath, nil
 }
 
 // HasNote reports whether p names a note, including one whose deletion is pending (a write to p restores it).

@@ -60,11 +60,11 @@ type (
 	Info          = namespace.Info
 	Write         = note.Write
 	Result        = note.Result
-	ChangeRequest = namespace.Restructure
-	ChangeResult  = namespace.Restructured
-	UntouchedNote = namespace.Fresh
+	ChangeRequest = namespace.ChangeRequest
+	ChangeResult  = namespace.ChangeResult
+	UntouchedNote = namespace.UntouchedNote
 	Outcome       = review.Outcome
-	CommentAnchor = review.Spot
+	CommentAnchor = review.CommentAnchor
 	Resolved      = review.Resolved
 	Links         = index.Links
 	Documents     = model.Documents
@@ -81,9 +81,9 @@ func NewBatch() string { return namespace.NewBatch() }
 // MayBlock reports whether a Source may wait; see model.MayBlock.
 func MayBlock(ctx context.Context) bool { return model.MayBlock(ctx) }
 
-// FolderSource is one root of a workspace: its name in the tree, the source of its documents, and the store of their
+// RootSource is one root of a workspace: its name in the tree, the source of its documents, and the store of their
 // updates. A store belongs to one source, independent of the root's name and of the other roots.
-type FolderSource struct {
+type RootSource struct {
 	Name   string
 	Vault  string // the vault's name in Obsidian, "" if unknown
 	Source model.Source
@@ -95,7 +95,7 @@ const defaultCacheBytes = 256 << 20
 // Options configure a Workspace. At least one root is required; zero values of the other fields are the defaults.
 type Options struct {
 	note.Options
-	Folders   []FolderSource
+	Roots     []RootSource
 	Structure StructurePolicy
 	// Hide and Lock are globs of what agents do not reach, or do not change; see Workspace.ForAgents.
 	Hide, Lock []string
@@ -106,7 +106,7 @@ type Options struct {
 func (o *Options) ObsidianURL(p model.Path) string {
 	folder, rel := p.Split()
 	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") } // Obsidian does not decode a plus
-	for _, f := range o.Folders {
+	for _, f := range o.Roots {
 		switch {
 		case f.Name != folder || f.Vault == "":
 		case rel == "":
@@ -120,7 +120,7 @@ func (o *Options) ObsidianURL(p model.Path) string {
 
 func (o *Options) check() error {
 	seen := make(map[string]bool)
-	for _, f := range o.Folders {
+	for _, f := range o.Roots {
 		if err := model.CheckName(f.Name); err != nil {
 			return fmt.Errorf("folder name %q: %w", f.Name, err)
 		}

@@ -33,7 +33,7 @@ func (s *stuck) Replace(ctx context.Context, rel string, r model.Replacement) (m
 // killedIn runs what in a process on src that never gets past where src is stuck: it was killed there.
 func killedIn(t *testing.T, src *stuck, store *bridgetest.Store, structure bridge.StructurePolicy, what func(*bridge.Workspace)) {
 	t.Helper()
-	ws, err := bridge.New(bridge.Options{Structure: structure, Folders: []bridge.FolderSource{{Name: "Notes", Source: src, Store: store}}})
+	ws, err := bridge.New(bridge.Options{Structure: structure, Roots: []bridge.RootSource{{Name: "Notes", Source: src, Store: store}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
 			src.Person(t).Save(name, "---\nup: \"[[Plan]]\"\n---\nbody\n")
 		}
 		ws := process(t, src.Source, store)
-		res, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann})
+		res, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{Author: ann})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestLinksFollowAfterAKill(t *testing.T) {
 			src.Person(t).Save(fmt.Sprintf("n%d.md", i), "See [[Plan]].\n")
 		}
 		killedIn(t, src, store, structure, func(ws *bridge.Workspace) {
-			ws.Rename(context.Background(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann})
+			ws.Rename(context.Background(), plan, "Notes/Other.md", bridge.ChangeRequest{Author: ann})
 		})
 		ws := process(t, src.Source, store)
 		list, err := ws.Proposals(t.Context(), "")
@@ -146,7 +146,7 @@ func TestDecisionWhileLinksAreRewritten(t *testing.T) {
 		ws := process(t, src, store)
 		renamed, decided := make(chan error), make(chan error)
 		go func() {
-			_, err := ws.Rename(context.Background(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann})
+			_, err := ws.Rename(context.Background(), plan, "Notes/Other.md", bridge.ChangeRequest{Author: ann})
 			renamed <- err
 		}()
 		<-src.reached
@@ -187,7 +187,7 @@ func TestLinksInFrontMatterFollowTheLastName(t *testing.T) {
 		if list, err := ws.Proposals(t.Context(), ""); err == nil && len(list) > 0 {
 			from = list[0].NewPath
 		}
-		if _, err := ws.Rename(t.Context(), from, to, bridge.ChangeRequest{By: ann}); err != nil {
+		if _, err := ws.Rename(t.Context(), from, to, bridge.ChangeRequest{Author: ann}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestLinksInFrontMatterFollowAnExchange(t *testing.T) {
 		src.Person(t).Save(name, text)
 	}
 	ws := process(t, src, store)
-	if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{By: ann}); err != nil {
+	if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{Author: ann}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := ws.Proposals(t.Context(), "")
@@ -228,11 +228,11 @@ func TestLinkInANoteThatWasToBeDeleted(t *testing.T) {
 			src.Person(t).Save("Plan.md", "one\n")
 			src.Person(t).Save("Index.md", "See [[Plan]].\n")
 			ws := process(t, src, store)
-			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann})
+			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{Author: ann})
 			if err != nil {
 				t.Fatal(err)
 			}
-			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.ChangeRequest{By: bob})
+			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.ChangeRequest{Author: bob})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -257,11 +257,11 @@ func TestLinkInANoteThatIsToBeDeletedAlready(t *testing.T) {
 			src.Person(t).Save("Plan.md", "one\n")
 			src.Person(t).Save("Index.md", linked)
 			ws := process(t, src, store)
-			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.ChangeRequest{By: bob})
+			removed, err := ws.Remove(t.Context(), "Notes/Index.md", bridge.ChangeRequest{Author: bob})
 			if err != nil {
 				t.Fatal(err)
 			}
-			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann})
+			renamed, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{Author: ann})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,7 +54,7 @@ func (m *proposalMachine) word() string {
 
 // start begins a process on what the last one left.
 func (m *proposalMachine) start() {
-	ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "V", Source: m.src, Store: m.store}}})
+	ws, err := bridge.New(bridge.Options{Roots: []bridge.RootSource{{Name: "V", Source: m.src, Store: m.store}}})
 	if err == nil {
 		err = ws.Start(m.t.Context())
 	}
@@ -205,7 +205,7 @@ func (m *proposalMachine) agentMoves(rt *rapid.T) {
 	replace := rapid.Bool().Draw(rt, "replace")
 	before, _ := m.vault()
 	shown := m.words()
-	_, err := m.ws.Rename(m.t.Context(), from, to, bridge.ChangeRequest{By: agent, Replace: replace})
+	_, err := m.ws.Rename(m.t.Context(), from, to, bridge.ChangeRequest{Author: agent, Replace: replace})
 	if err != nil {
 		m.refused(rt, err, shown)
 		return
@@ -266,7 +266,7 @@ func (m *proposalMachine) agentDeletes(rt *rapid.T) {
 	p := m.aPath(rt)
 	before, _ := m.vault()
 	shown := m.words()
-	if _, err := m.ws.Remove(m.t.Context(), p, bridge.ChangeRequest{By: agent, Confirm: true}); err != nil {
+	if _, err := m.ws.Remove(m.t.Context(), p, bridge.ChangeRequest{Author: agent, Confirm: true}); err != nil {
 		m.refused(rt, err, shown)
 		return
 	}
@@ -291,7 +291,7 @@ func (m *proposalMachine) agentCreates(rt *rapid.T) {
 
 func (m *proposalMachine) agentMakesFolder(rt *rapid.T) {
 	shown := m.words()
-	if err := m.ws.Mkdir(m.t.Context(), m.aName(rt, true), bridge.ChangeRequest{By: agent}); err != nil && !tolerated(err) {
+	if err := m.ws.Mkdir(m.t.Context(), m.aName(rt, true), bridge.ChangeRequest{Author: agent}); err != nil && !tolerated(err) {
 		rt.Fatal(err)
 	}
 	m.want(rt, shown, "mkdir")

@@ -63,7 +63,7 @@ func TestProposedAgainOverAPersonsChange(t *testing.T) {
 	}
 	propose(t, f.Workspace, table, "second and a person's")
 	f.Person(table, "second and a person's")
-	if _, err := f.WriteFile(t.Context(), table, []byte("second and a person's"), bridge.ChangeRequest{By: agent}); err != nil {
+	if _, err := f.WriteFile(t.Context(), table, []byte("second and a person's"), bridge.ChangeRequest{Author: agent}); err != nil {
 		t.Error(err)
 	}
 	if list, err := f.Proposals(t.Context(), ""); err != nil || len(list) != 0 {
@@ -127,7 +127,7 @@ func decideAll(t *testing.T, w *bridge.Workspace, verdict model.Verdict) bridge.
 
 func propose(t *testing.T, w *bridge.Workspace, p model.Path, data string) {
 	t.Helper()
-	res, err := w.WriteFile(t.Context(), p, []byte(data), bridge.ChangeRequest{By: agent})
+	res, err := w.WriteFile(t.Context(), p, []byte(data), bridge.ChangeRequest{Author: agent})
 	if err != nil || res.Proposal == "" {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -186,7 +186,7 @@ func TestStaleProposals(t *testing.T) {
 	src.Person(t).Save("Plan.md", "plan\n")
 	ws := process(t, src, store)
 	propose(t, ws, "Notes/old.base", "a: 2\n")
-	if _, err := ws.Remove(t.Context(), plan, bridge.ChangeRequest{By: agent}); err != nil {
+	if _, err := ws.Remove(t.Context(), plan, bridge.ChangeRequest{Author: agent}); err != nil {
 		t.Fatal(err)
 	}
 	src.Person(t).Save("old.base", "a: person\n")
@@ -219,7 +219,7 @@ func TestLinksFollowTheirRename(t *testing.T) {
 	src.Person(t).Save("Plan.md", "plan\n")
 	src.Person(t).Save("Home.md", "see [[Plan]]\n")
 	ws := process(t, src, store)
-	if _, err := ws.Rename(t.Context(), plan, "Notes/Scheme.md", bridge.ChangeRequest{By: agent}); err != nil {
+	if _, err := ws.Rename(t.Context(), plan, "Notes/Scheme.md", bridge.ChangeRequest{Author: agent}); err != nil {
 		t.Fatal(err)
 	}
 	links, err := ws.Suggestions(t.Context(), "")
@@ -254,7 +254,7 @@ func TestLinksFollowTheirRename(t *testing.T) {
 func TestWrittenAnewOverAnothersSuggestion(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\n"})
 	write(t, f.Workspace, plan, bridge.Write{Text: "one\ntwo\nann's\n", By: ann})
-	if _, err := f.Remove(t.Context(), plan, bridge.ChangeRequest{By: agent}); err != nil {
+	if _, err := f.Remove(t.Context(), plan, bridge.ChangeRequest{Author: agent}); err != nil {
 		t.Fatal(err)
 	}
 	before, list := f.SourceText(plan), fmt.Sprint(f.Proposals(t.Context(), ""))
@@ -300,10 +300,10 @@ func TestInterruptedDecisions(t *testing.T) {
 		src.Person(t).Save("Plan.md", "plan\n")
 		src.Person(t).Save("Gone.md", "gone\n")
 		ws := process(t, src, store)
-		if _, err := ws.Rename(t.Context(), plan, "Notes/Goal.md", bridge.ChangeRequest{By: agent}); err != nil {
+		if _, err := ws.Rename(t.Context(), plan, "Notes/Goal.md", bridge.ChangeRequest{Author: agent}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ws.Remove(t.Context(), "Notes/Gone.md", bridge.ChangeRequest{By: agent}); err != nil {
+		if _, err := ws.Remove(t.Context(), "Notes/Gone.md", bridge.ChangeRequest{Author: agent}); err != nil {
 			t.Fatal(err)
 		}
 		decideAll(t, process(t, src, &cutStore{store, cut}), model.Accepted)
@@ -365,7 +365,7 @@ func TestLinksFollowARename(t *testing.T) {
 	if err := f.Mkdir(t.Context(), "Notes/b c", bridge.ChangeRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := f.Workspace.Rename(t.Context(), "Notes/a/Note.md", "Notes/b c/New.md", bridge.ChangeRequest{By: agent})
+	res, err := f.Workspace.Rename(t.Context(), "Notes/a/Note.md", "Notes/b c/New.md", bridge.ChangeRequest{Author: agent})
 	if err != nil || res.Links != 6 || res.Notes != 2 || res.Proposal != "" {
 		t.Errorf("%+v, %v", res, err)
 	}
@@ -388,28 +388,28 @@ func TestBrake(t *testing.T) {
 		return err
 	}
 	for i := range 12 {
-		if err := remove(i, bridge.ChangeRequest{By: agent}); err != nil {
+		if err := remove(i, bridge.ChangeRequest{Author: agent}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := remove(12, bridge.ChangeRequest{By: agent}); !errors.Is(err, model.ErrDeletionLimit) || !strings.Contains(err.Error(), "wait a minute") {
+	if err := remove(12, bridge.ChangeRequest{Author: agent}); !errors.Is(err, model.ErrDeletionLimit) || !strings.Contains(err.Error(), "wait a minute") {
 		t.Errorf("a thirteenth of 120 notes: %v", err)
 	}
-	if err := remove(12, bridge.ChangeRequest{By: agent, Confirm: true}); err != nil {
+	if err := remove(12, bridge.ChangeRequest{Author: agent, Confirm: true}); err != nil {
 		t.Errorf("confirmed: %v", err)
 	}
-	if err := remove(13, bridge.ChangeRequest{By: model.Author{Name: "another"}}); err != nil {
+	if err := remove(13, bridge.ChangeRequest{Author: model.Author{Name: "another"}}); err != nil {
 		t.Errorf("by another author: %v", err)
 	}
 	decideAll(t, f.Workspace, model.Rejected)
 	for i := range 10 {
-		if err := remove(20+i, bridge.ChangeRequest{By: agent}); err != nil {
+		if err := remove(20+i, bridge.ChangeRequest{Author: agent}); err != nil {
 			t.Errorf("after a rejection: %v", err)
 		}
 	}
 	decideAll(t, f.Workspace, model.Accepted)
 	for i := range 10 {
-		if err := remove(40+i, bridge.ChangeRequest{By: agent}); err != nil {
+		if err := remove(40+i, bridge.ChangeRequest{Author: agent}); err != nil {
 			t.Errorf("after an acceptance: %v", err)
 		}
 	}
@@ -420,7 +420,7 @@ func TestBrake(t *testing.T) {
 func TestNewNameIsTakenAtTheStart(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("Plan.md", "one\n")
-	if _, err := process(t, src, store).Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{By: ann}); err != nil {
+	if _, err := process(t, src, store).Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{Author: ann}); err != nil {
 		t.Fatal(err)
 	}
 	src.Person(t).Save("Other.md", "other\n")
@@ -437,10 +437,10 @@ func TestNewNameIsTakenAtTheStart(t *testing.T) {
 func TestRenamedProposedFileKeepsItsAuthor(t *testing.T) {
 	bob := model.Author{Name: "bob", Session: "s2"}
 	f := bridgetest.New(t, map[string]string{"Notes/Plan.md": "one\n"})
-	if _, err := f.WriteFile(t.Context(), "Notes/data.csv", []byte("a,b\n"), bridge.ChangeRequest{By: ann}); err != nil {
+	if _, err := f.WriteFile(t.Context(), "Notes/data.csv", []byte("a,b\n"), bridge.ChangeRequest{Author: ann}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Workspace.Rename(t.Context(), "Notes/data.csv", "Notes/numbers.csv", bridge.ChangeRequest{By: bob}); err != nil {
+	if _, err := f.Workspace.Rename(t.Context(), "Notes/data.csv", "Notes/numbers.csv", bridge.ChangeRequest{Author: bob}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.UndoSession(t.Context(), bob.Session, person); !errors.Is(err, bridge.ErrNothingToUndo) {
@@ -456,11 +456,11 @@ func TestRenamedProposedFileKeepsItsAuthor(t *testing.T) {
 func TestRenameDroppedByADeletionComesBack(t *testing.T) {
 	bob := model.Author{Name: "bob", Session: "s2"}
 	f := bridgetest.New(t, map[string]string{"Notes/Plan.md": "one\n"})
-	renamed, err := f.Workspace.Rename(t.Context(), "Notes/Plan.md", "Notes/Other.md", bridge.ChangeRequest{By: ann})
+	renamed, err := f.Workspace.Rename(t.Context(), "Notes/Plan.md", "Notes/Other.md", bridge.ChangeRequest{Author: ann})
 	if err != nil {
 		t.Fatal(err)
 	}
-	removed, err := f.Workspace.Remove(t.Context(), "Notes/Other.md", bridge.ChangeRequest{By: bob})
+	removed, err := f.Workspace.Remove(t.Context(), "Notes/Other.md", bridge.ChangeRequest{Author: bob})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ type deed func(a worker) error
 // while subscribers run.
 func TestEventsComeWithoutLocks(t *testing.T) {
 	const note, other = model.Path("Team/Note.md"), model.Path("Team/Other.md")
-	agent := bridge.ChangeRequest{By: ann}
+	agent := bridge.ChangeRequest{Author: ann}
 	create := func(p model.Path) deed { return func(a worker) error { a.create(p, "text\n"); return nil } }
 	remove := func(o bridge.ChangeRequest) deed {
 		return func(a worker) error {
@@ -143,9 +143,9 @@ func TestListWhileDeciding(t *testing.T) {
 	}
 	for range 3 {
 		for i := range 40 {
-			_, err := f.Remove(t.Context(), model.Path(fmt.Sprintf("Team/n%d.md", i)), bridge.ChangeRequest{By: ann, Confirm: true})
+			_, err := f.Remove(t.Context(), model.Path(fmt.Sprintf("Team/n%d.md", i)), bridge.ChangeRequest{Author: ann, Confirm: true})
 			a.must(err)
-			_, err = f.WriteFile(t.Context(), model.Path(fmt.Sprintf("Team/c%d.canvas", i)), []byte("{\n}\n"), bridge.ChangeRequest{By: ann})
+			_, err = f.WriteFile(t.Context(), model.Path(fmt.Sprintf("Team/c%d.canvas", i)), []byte("{\n}\n"), bridge.ChangeRequest{Author: ann})
 			a.must(err)
 		}
 		for _, v := range []model.Verdict{model.Accepted, model.Rejected} {

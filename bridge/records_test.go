@@ -25,7 +25,7 @@ type running struct {
 
 func run(t testing.TB, src *bridgetest.Source, store *bridgetest.Store, opts ...func(*bridge.Options)) *running {
 	t.Helper()
-	o := bridge.Options{Folders: []bridge.FolderSource{{Name: "Notes", Source: src, Store: store}}}
+	o := bridge.Options{Roots: []bridge.RootSource{{Name: "Notes", Source: src, Store: store}}}
 	for _, f := range opts {
 		f(&o)
 	}

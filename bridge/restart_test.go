@@ -18,7 +18,7 @@ import (
 // follow the source, as if everything happened while it was busy or down.
 func process(t testing.TB, src model.Source, store model.Store) *bridge.Workspace {
 	t.Helper()
-	ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Notes", Source: src, Store: store}}})
+	ws, err := bridge.New(bridge.Options{Roots: []bridge.RootSource{{Name: "Notes", Source: src, Store: store}}})
 	if err != nil {
 		t.Fatal(err)
 	}

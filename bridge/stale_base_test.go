@@ -79,9 +79,9 @@ func TestStaleWriteOfWhatIsNotInMemory(t *testing.T) {
 	var src bridgetest.Source
 	src.Person(t).Save("N.md", "p001 p002 p003 p004\n")
 	src.Person(t).Save("Other.md", "")
-	folders := []bridge.FolderSource{{Name: "V", Source: &src, Store: new(bridgetest.Store)}}
+	folders := []bridge.RootSource{{Name: "V", Source: &src, Store: new(bridgetest.Store)}}
 	run := func() *staleNote {
-		return &staleNote{t, bridgetest.New(t, nil, func(o *bridge.Options) { o.CacheBytes, o.Folders = 1, folders }), &src}
+		return &staleNote{t, bridgetest.New(t, nil, func(o *bridge.Options) { o.CacheBytes, o.Roots = 1, folders }), &src}
 	}
 	first := run()
 	first.write("bob", first.open(), "b005\np001 p002 p003 p004\n")

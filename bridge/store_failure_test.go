@@ -16,7 +16,7 @@ import (
 // know: a writer who read the note before it is merged like any other.
 func TestPersonsSaveThatIsNotKeptLeavesNoIdentities(t *testing.T) {
 	store := &brokenAll{Store: new(bridgetest.Store)}
-	f := bridgetest.New(t, map[string]string{plan: "one two three\nfour five six\n"}, func(o *bridge.Options) { o.Folders[0].Store = store })
+	f := bridgetest.New(t, map[string]string{plan: "one two three\nfour five six\n"}, func(o *bridge.Options) { o.Roots[0].Store = store })
 	mid := write(t, f.Workspace, plan, bridge.Write{Text: "one two three more\nfour five six\n", By: ann}).Version
 	store.broken.Store(true)
 	f.Person(plan, "typed\n"+f.SourceText(plan))
@@ -54,7 +54,7 @@ func (s *unreadable) Load(id model.DocID) (model.History, error) {
 // What a user saves while the store does not work stays, whoever writes then.
 func TestPersonsSaveWhileTheStoreIsUnreadable(t *testing.T) {
 	store := &unreadable{brokenAll{Store: new(bridgetest.Store)}}
-	f := bridgetest.New(t, map[string]string{plan: "one\n"}, func(o *bridge.Options) { o.Folders[0].Store = store })
+	f := bridgetest.New(t, map[string]string{plan: "one\n"}, func(o *bridge.Options) { o.Roots[0].Store = store })
 	write(t, f.Workspace, plan, bridge.Write{Text: "one two\n", By: ann})
 	store.broken.Store(true)
 	f.Person(plan, "typed by a person\n"+f.SourceText(plan))
@@ -69,7 +69,7 @@ func TestPersonsSaveWhileTheStoreIsUnreadable(t *testing.T) {
 func TestCopyAtAnOldName(t *testing.T) {
 	const moved = "Notes/Moved.md"
 	kept := realStore(t)
-	f := bridgetest.New(t, map[string]string{plan: "one {++carol's++}\n"}, func(o *bridge.Options) { o.Folders[0].Store = kept })
+	f := bridgetest.New(t, map[string]string{plan: "one {++carol's++}\n"}, func(o *bridge.Options) { o.Roots[0].Store = kept })
 	if len(pendingOf(t, f.Workspace)) != 1 {
 		t.Fatal("no suggestion")
 	}

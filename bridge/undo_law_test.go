@@ -117,7 +117,7 @@ func (m *proposalMachine) agentExchanges(rt *rapid.T) {
 	from := append(slices.Clone(circle), aside)
 	to := append([]model.Path{aside}, circle...)
 	for i := range from {
-		if _, err := m.ws.Rename(m.t.Context(), from[i], to[i], bridge.ChangeRequest{By: agent}); err != nil {
+		if _, err := m.ws.Rename(m.t.Context(), from[i], to[i], bridge.ChangeRequest{Author: agent}); err != nil {
 			if !tolerated(err) {
 				rt.Fatal(err)
 			}
@@ -251,9 +251,9 @@ func (m *proposalMachine) agentCreatesMore(rt *rapid.T) {
 func (m *proposalMachine) agentMovesAway(rt *rapid.T) {
 	from := m.aPath(rt)
 	dir := from.Dir().Join("made")
-	err := m.ws.Mkdir(m.t.Context(), dir, bridge.ChangeRequest{By: agent})
+	err := m.ws.Mkdir(m.t.Context(), dir, bridge.ChangeRequest{Author: agent})
 	if err == nil {
-		_, err = m.ws.Rename(m.t.Context(), from, dir.Join(from.Base()), bridge.ChangeRequest{By: agent})
+		_, err = m.ws.Rename(m.t.Context(), from, dir.Join(from.Base()), bridge.ChangeRequest{Author: agent})
 	}
 	if err != nil && !tolerated(err) {
 		rt.Fatal(err)

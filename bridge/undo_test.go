@@ -139,7 +139,7 @@ func TestUndoSkipsWhatAgentsTookBack(t *testing.T) {
 	moveTo(t, f.Workspace, "Notes/c.md", "Notes/c2.md")
 	moveTo(t, f.Workspace, "Notes/c2.md", "Notes/c.md")
 	propose(t, f.Workspace, canvas, "{}")
-	if _, err := f.Remove(t.Context(), canvas, bridge.ChangeRequest{By: agent}); err != nil {
+	if _, err := f.Remove(t.Context(), canvas, bridge.ChangeRequest{Author: agent}); err != nil {
 		t.Fatal(err)
 	}
 	undo(t, f.Workspace, "")
@@ -189,7 +189,7 @@ func TestUndoInANoteWhoseDeletionIsProposed(t *testing.T) {
 			d := newDesk(t, "a b c\n", tt.live)
 			agentWrites("ann", "a X c\n")(d)
 			accepts(0)(d)
-			if _, err := d.f.Remove(t.Context(), d.note, bridge.ChangeRequest{By: agent}); err != nil {
+			if _, err := d.f.Remove(t.Context(), d.note, bridge.ChangeRequest{Author: agent}); err != nil {
 				t.Fatal(err)
 			}
 			if tt.instead {
@@ -227,7 +227,7 @@ func TestUndoInANoteThatIsGone(t *testing.T) {
 		d := newDesk(t, "a b c\n", false)
 		agentWrites("ann", "a X c\n")(d)
 		accepts(0)(d)
-		if _, err := d.f.Remove(t.Context(), plan, bridge.ChangeRequest{By: agent}); err != nil {
+		if _, err := d.f.Remove(t.Context(), plan, bridge.ChangeRequest{Author: agent}); err != nil {
 			t.Fatal(err)
 		}
 		deleted := decideAll(t, d.f.Workspace, model.Accepted)
@@ -271,7 +271,7 @@ func TestUndoOfADeletionUnderATakenName(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := pendingOf(t, ws)
-		if _, err := ws.Rename(t.Context(), "Notes/b.md", "Notes/A.md", bridge.ChangeRequest{By: agent, Replace: true}); err != nil {
+		if _, err := ws.Rename(t.Context(), "Notes/b.md", "Notes/A.md", bridge.ChangeRequest{Author: agent, Replace: true}); err != nil {
 			t.Fatal(err)
 		}
 		decideAll(t, ws, model.Accepted)
@@ -319,7 +319,7 @@ func TestUndoSession(t *testing.T) {
 	write(t, f.Workspace, b, bridge.Write{Text: "See [[a]]. Bob.\n", By: bob})
 	bobs := f.SourceText(b)
 	write(t, f.Workspace, a, bridge.Write{Text: "---\nk: 2\n---\nTwo.\n", By: ann})
-	if _, err := f.Workspace.Rename(t.Context(), a, "Notes/c.md", bridge.ChangeRequest{By: ann}); err != nil {
+	if _, err := f.Workspace.Rename(t.Context(), a, "Notes/c.md", bridge.ChangeRequest{Author: ann}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, f.Workspace, "Notes/c.md", bridge.Write{Text: "---\nk: 3\n---\nTwo.\n", By: ann})

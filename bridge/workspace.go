@@ -23,7 +23,7 @@ import (
 // Workspace is everything that one process serves, or the part of it that [Workspace.Restrict] lets one client reach.
 // Its operations on names, files, decisions and indexes are documented with the embedded types.
 type Workspace struct {
-	*namespace.Names
+	*namespace.Namespace
 	*namespace.Files
 	*review.Review
 	*index.Indexes
@@ -55,14 +55,14 @@ func New(o Options) (*Workspace, error) {
 	w := &core{o: o, rules: rules}
 	w.notes = note.NewSet(o.Options, &w.events)
 	t := namespace.NewTree(w.notes)
-	folders := make(namespace.Folders)
-	for _, fs := range o.Folders {
-		f := t.AddFolder(fs.Name, fs.Source, fs.Store)
-		folders[f] = namespace.NewFolder(f, o.Logger, &w.events)
+	folders := make(namespace.Roots)
+	for _, fs := range o.Roots {
+		f := t.AddRoot(fs.Name, fs.Source, fs.Store)
+		folders[f] = namespace.NewRoot(f, o.Logger, &w.events)
 	}
 	x := index.New(t, &w.events, o.Logger)
 	w.config = namespace.Config{
-		Options: o.Options, Structure: o.Structure, Notes: w.notes, Activity: &w.events, Folders: folders, Links: x,
+		Options: o.Options, Structure: o.Structure, Notes: w.notes, Events: &w.events, Roots: folders, Links: x,
 	}
 	return w.restricted(t, x), nil
 }
@@ -77,8 +77,8 @@ func (w *core) restricted(t *namespace.Tree, x *index.Indexes) *Workspace {
 // other roots by path or ID, and sees them in no list, journal or event. Paths are looked up in the restricted tree, so
 // operations need no checks; data shared by all roots is filtered.
 func (w *Workspace) Restrict(folders ...string) *Workspace {
-	t := w.tree.Within(folders...)
-	return w.restricted(t, w.Indexes.Within(t))
+	t := w.tree.Restrict(folders...)
+	return w.restricted(t, w.Indexes.Restrict(t))
 }
 
 // ForAgents is the part of w that agents may reach: without what Options.Hide names, and read-only in what Options.Lock
@@ -89,21 +89,21 @@ func (w *Workspace) ForAgents() *Workspace {
 		return w
 	}
 	t := w.tree.Ruled(w.rules)
-	part := w.restricted(t, w.Indexes.Within(t))
-	part.ActAs(w.Names)
+	part := w.restricted(t, w.Indexes.Restrict(t))
+	part.DelegateEffects(w.Namespace)
 	return part
 }
 
-// Reaches reports whether p is within reach, whether something is there or not.
-func (w *Workspace) Reaches(p model.Path) bool { return w.tree.Reaches(p) }
+// Contains reports whether p is within reach, whether something is there or not.
+func (w *Workspace) Contains(p model.Path) bool { return w.tree.Contains(p) }
 
 // reached is ev as it is seen within reach. A rename out of it is a removal, and one into it makes something.
 func (w *Workspace) reached(ev model.Event) (_ model.Event, ok bool) {
-	is := w.tree.Reaches(ev.Path)
+	is := w.tree.Contains(ev.Path)
 	if ev.Kind != model.EventRenamed {
 		return ev, is
 	}
-	was := w.tree.Reaches(ev.OldPath)
+	was := w.tree.Contains(ev.OldPath)
 	switch {
 	case is && !was:
 		ev.Kind, ev.OldPath = model.EventCreated, ""
@@ -115,8 +115,8 @@ func (w *Workspace) reached(ev model.Event) (_ model.Event, ok bool) {
 
 func (w *Workspace) Options() Options {
 	o := w.o
-	if !w.tree.IsWhole() {
-		o.Folders = slices.DeleteFunc(slices.Clone(o.Folders), func(f FolderSource) bool { return w.tree.Folder(f.Name) == nil })
+	if !w.tree.IsFull() {
+		o.Roots = slices.DeleteFunc(slices.Clone(o.Roots), func(f RootSource) bool { return w.tree.Root(f.Name) == nil })
 	}
 	return o
 }
@@ -181,8 +181,8 @@ func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
 
 // Start lists every root. When it returns, the whole tree is served.
 func (w *Workspace) Start(ctx context.Context) error {
-	for _, f := range w.tree.Folders() {
-		if err := w.config.Folders[f].Start(ctx); err != nil {
+	for _, f := range w.tree.Roots() {
+		if err := w.config.Roots[f].Start(ctx); err != nil {
 			return model.WrapError("open", f.Path(), err)
 		}
 	}
@@ -195,9 +195,9 @@ func (w *Workspace) Start(ctx context.Context) error {
 // ErrClosed.
 func (w *Workspace) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, f := range w.tree.Folders() {
+	for _, f := range w.tree.Roots() {
 		g.Go(func() error {
-			err := f.Source.Run(ctx, func(ev model.SourceEvent) { w.config.Folders[f].SourceChanged(ctx, ev) })
+			err := f.Source.Run(ctx, func(ev model.SourceEvent) { w.config.Roots[f].SourceChanged(ctx, ev) })
 			if err != nil {
 				return fmt.Errorf("folder %q: %w", f.Name, err)
 			}
@@ -210,17 +210,17 @@ func (w *Workspace) Run(ctx context.Context) error {
 }
 
 type Status struct {
-	Folders     []FolderStatus `json:"folders"`
-	Suggestions int            `json:"suggestions"`
-	Proposals   int            `json:"proposals"`
-	Mountpoint  string         `json:"mountpoint,omitempty"`
-	Mode        string         `json:"mode"`
-	View        string         `json:"view"`
-	ReadOnly    bool           `json:"readOnly"`
+	Roots       []RootStatus `json:"folders"`
+	Suggestions int          `json:"suggestions"`
+	Proposals   int          `json:"proposals"`
+	Mountpoint  string       `json:"mountpoint,omitempty"`
+	Mode        string       `json:"mode"`
+	View        string       `json:"view"`
+	ReadOnly    bool         `json:"readOnly"`
 }
 
-// FolderStatus is the part of a Status for one root.
-type FolderStatus struct {
+// RootStatus is the part of a Status for one root.
+type RootStatus struct {
 	Name        string    `json:"name"`
 	Notes       int       `json:"notes"`
 	Files       int       `json:"files"`
@@ -241,8 +241,8 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 	st := Status{
 		Mode: w.o.Mode.String(), View: w.o.View.String(), ReadOnly: w.o.ReadOnly, Mountpoint: w.Mountpoint(),
 	}
-	for _, f := range w.tree.Folders() {
-		fs := FolderStatus{Name: f.Name, Offline: f.Offline()}
+	for _, f := range w.tree.Roots() {
+		fs := RootStatus{Name: f.Name, Offline: f.Offline()}
 		if s, ok := f.Source.(Syncer); ok {
 			s.Attempted(ctx)
 			sync := s.SyncStatus()
@@ -253,7 +253,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 		}
 		if m, ok := f.Source.(model.MisnamedReporter); ok {
 			for _, rel := range m.Misnamed() {
-				if w.tree.Reaches(f.Path().Join(rel)) {
+				if w.tree.Contains(f.Path().Join(rel)) {
 					fs.Misnamed = append(fs.Misnamed, strconv.Quote(rel))
 				}
 			}
@@ -268,7 +268,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 			}
 			fs.Suggestions = len(list)
 		}
-		st.Folders = append(st.Folders, fs)
+		st.Roots = append(st.Roots, fs)
 		st.Suggestions += fs.Suggestions
 		st.Proposals += fs.Proposals
 	}
@@ -277,7 +277,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 
 // Ready returns the reason why this machine cannot store changes, or nil if it can. It does not check servers.
 func (w *Workspace) Ready() error {
-	for _, f := range w.tree.Folders() {
+	for _, f := range w.tree.Roots() {
 		for _, p := range model.ProblemsOf(f.Store) {
 			if p.About == model.AboutStore {
 				return fmt.Errorf("folder %q: %s", f.Name, p.Text)
@@ -321,9 +321,9 @@ func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
 	return true
 }
 
-func (w *Workspace) folderOf(op string, p model.Path) (*namespace.TreeFolder, error) {
+func (w *Workspace) folderOf(op string, p model.Path) (*namespace.TreeRoot, error) {
 	name, _ := p.Split()
-	if f := w.tree.Folder(name); f != nil || p == "" {
+	if f := w.tree.Root(name); f != nil || p == "" {
 		return f, nil
 	}
 	return nil, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}

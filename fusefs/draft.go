@@ -250,7 +250,7 @@ func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 	}
 	err := spoiled
 	if err == nil {
-		_, err = a.t.ws.WriteFile(context.WithoutCancel(ctx), p, data, bridge.ChangeRequest{By: a.t.authorOf(by), Origin: a.t, Base: base})
+		_, err = a.t.ws.WriteFile(context.WithoutCancel(ctx), p, data, bridge.ChangeRequest{Author: a.t.authorOf(by), Origin: a.t, Base: base})
 	}
 	if err != nil {
 		d.mu.Lock()

@@ -23,7 +23,7 @@ type freshMount struct {
 
 func mountFresh(t *testing.T, text string, opts ...func(*bridge.Options)) freshMount {
 	var store *bridgetest.Store
-	keep := func(o *bridge.Options) { store = o.Folders[0].Store.(*bridgetest.Store) }
+	keep := func(o *bridge.Options) { store = o.Roots[0].Store.(*bridgetest.Store) }
 	m := mount(t, map[string]string{"F/Note.md": text, "F/sub/b.md": "b\n"}, append(opts, keep)...)
 	info, err := m.Stat(t.Context(), "F/Note.md")
 	if err != nil {
@@ -113,7 +113,7 @@ open("x.md", "w").write("".join(sorted(open("Note.md")))); os.replace("x.md", "N
 				other := func(o *bridge.Options) {
 					src := new(bridgetest.Source)
 					src.Person(t).Save("g.md", "g\n")
-					o.Folders = append(o.Folders, bridge.FolderSource{Name: "G", Source: src, Store: new(bridgetest.Store)})
+					o.Roots = append(o.Roots, bridge.RootSource{Name: "G", Source: src, Store: new(bridgetest.Store)})
 				}
 				m := mountFresh(t, text, set, other)
 				m.sh(t, "F", "set -e\n"+tt.script)
@@ -311,8 +311,8 @@ func TestPersonInFreshNoteWhileItIsRenamedOver(t *testing.T) {
 	t.Parallel()
 	const personal = "A person's.\n"
 	m := mount(t, map[string]string{"F/Note.md": tideTable}, func(o *bridge.Options) {
-		src := o.Folders[0].Source.(*bridgetest.Source)
-		o.Folders[0].Source = bridgetest.Meddled{Source: src, Before: func() { src.Person(t).Save("x.md", personal) }}
+		src := o.Roots[0].Source.(*bridgetest.Source)
+		o.Roots[0].Source = bridgetest.Meddled{Source: src, Before: func() { src.Person(t).Save("x.md", personal) }}
 	})
 	m.sh(t, "F", "sed s/six/seven/ Note.md > x.md; mv x.md Note.md")
 	m.checkSuggested(t, "F/Note.md", tideTable, strings.Replace(tideTable, "six", "seven", 1))
@@ -353,7 +353,7 @@ f = open("x.md", "w"); f.write(open("Note.md").read().replace("six", "seven")); 
 			live := &bridgetest.Live{Store: new(bridgetest.Store)}
 			live.Person(t).Save("Note.md", tideTable)
 			m := mount(t, nil, func(o *bridge.Options) {
-				o.Folders = append(o.Folders, bridge.FolderSource{Name: "L", Source: live, Store: live.Store})
+				o.Roots = append(o.Roots, bridge.RootSource{Name: "L", Source: live, Store: live.Store})
 			})
 			m.sh(t, "L", tt.script)
 			checkText(t, "Note.md", m.cat(t, "L/Note.md"), strings.Replace(tideTable, "six", "seven", 1))

@@ -43,7 +43,7 @@ func TestInodeNumbersAfterARestart(t *testing.T) {
 	source.Person(t).Save("a.md", "one\n")
 	source.Person(t).Save("b.md", "two\n")
 	numbers := func(change func(dir string)) map[string]uint64 {
-		ws, err := bridge.New(bridge.Options{Structure: bridge.StructureDirect, Folders: []bridge.FolderSource{{Name: "F", Source: source, Store: store}}})
+		ws, err := bridge.New(bridge.Options{Structure: bridge.StructureDirect, Roots: []bridge.RootSource{{Name: "F", Source: source, Store: store}}})
 		if err == nil {
 			err = ws.Start(t.Context())
 		}

@@ -148,7 +148,7 @@ func (t *tree) putBack(ctx context.Context, p model.Path) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	_, err := t.ws.Create(ctx, r.home, bridge.Write{Text: r.image.Text, By: r.by.By, Origin: t})
+	_, err := t.ws.Create(ctx, r.home, bridge.Write{Text: r.image.Text, By: r.by.Author, Origin: t})
 	if err == nil {
 		_, err = t.ws.Rename(ctx, r.home, p, r.by)
 	}

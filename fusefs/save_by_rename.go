@@ -395,7 +395,7 @@ func (m *move) freshAt(ctx context.Context, f *File) (fresh *bridge.UntouchedNot
 	if unborn || spoiled {
 		return nil, !spoiled
 	}
-	fresh, ok = m.ws.FreshNote(ctx, m.oldPath, m.isMounts)
+	fresh, ok = m.ws.FindUntouched(ctx, m.oldPath, m.isMounts)
 	return fresh, ok && fresh.Text() == from.Text
 }
 

@@ -38,8 +38,8 @@ func (s slowSource) Read(ctx context.Context, rel string) ([]byte, model.Stamp, 
 
 func mountSlow(t testing.TB, files map[string]string, s slowSource) *mounted {
 	return mount(t, files, func(o *bridge.Options) {
-		s.Source = o.Folders[0].Source.(*bridgetest.Source)
-		o.Folders[0].Source = s
+		s.Source = o.Roots[0].Source.(*bridgetest.Source)
+		o.Roots[0].Source = s
 		o.CacheBytes = 1 // each reader asks the source
 	})
 }

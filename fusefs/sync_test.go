@@ -35,8 +35,8 @@ func TestRenameOfASyncedFile(t *testing.T) {
 	t.Parallel()
 	var source *syncedSource
 	m := mount(t, map[string]string{"F/Note.md": "one\n"}, func(o *bridge.Options) {
-		source = &syncedSource{Source: o.Folders[0].Source.(*bridgetest.Source)}
-		o.Folders[0].Source = source
+		source = &syncedSource{Source: o.Roots[0].Source.(*bridgetest.Source)}
+		o.Roots[0].Source = source
 	})
 	temp, note := filepath.Join(m.dir, "F", "Note.md.tmp"), filepath.Join(m.dir, "F", "Note.md")
 	for i, steps := range []string{"ws", "w", "wsw", "sw", "wsws"} {

@@ -120,7 +120,7 @@ func (t *tree) isMounts(a model.Author) bool {
 }
 
 func (t *tree) restructuring(ctx context.Context) bridge.ChangeRequest {
-	return bridge.ChangeRequest{By: t.authorOf(t.programs.Of(ctx)), Origin: t}
+	return bridge.ChangeRequest{Author: t.authorOf(t.programs.Of(ctx)), Origin: t}
 }
 
 // isPoke reports whether the request comes from the process that wakes watchers, whose SETATTR must

@@ -13,7 +13,7 @@ import (
 )
 
 // guides are instructions about a tool and its companions, included if the tool is enabled.
-var guides = []struct{ tool, say string }{
+var guides = []struct{ tool, text string }{
 	{"grep", "Find notes with search (by subject), glob (by name) and grep (by exact text), see how they are linked with get_links, and read them with read."},
 	{"edit", "Read a note before you edit it: edit and write refuse a note that you have not read in this session. Prefer edit with a short, unique old_string; use write for new notes and complete rewrites. Read, edit and move many notes in one call with file_paths, edits and moves."},
 	{"list_notes", "Find notes with list_notes, text_search (by words), property_search (by front matter and tags) and semantic_search (by meaning); read_metadata describes a note without its content."},
@@ -24,7 +24,7 @@ var guides = []struct{ tool, say string }{
 
 func instructions(o bridge.Options, offer toolset) string {
 	var names []string
-	for _, f := range o.Folders {
+	for _, f := range o.Roots {
 		names = append(names, f.Name)
 	}
 	parts := []string{
@@ -33,7 +33,7 @@ func instructions(o bridge.Options, offer toolset) string {
 	}
 	for _, g := range guides {
 		if offer.has(g.tool) {
-			parts = append(parts, g.say)
+			parts = append(parts, g.text)
 		}
 	}
 	if !slices.ContainsFunc(offer.tools, func(t tool.Tool) bool { return !t.Hints.ReadOnly }) {
@@ -66,7 +66,7 @@ const maxAgentNote = 4000
 // agentNotes returns the approved text of the agent notes: the first non-empty one of each root.
 func agentNotes(ctx context.Context, ws *bridge.Workspace, names []string) string {
 	var parts []string
-	for _, f := range ws.Options().Folders {
+	for _, f := range ws.Options().Roots {
 		for _, name := range names {
 			p := model.Path(f.Name).Join(name)
 			text, err := approvedText(model.WithoutBlocking(ctx), ws, p)

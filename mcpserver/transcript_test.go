@@ -70,10 +70,10 @@ func runTranscript(t *testing.T, file string) {
 	var fault error
 	f := bridgetest.New(t, notes, func(o *bridge.Options) {
 		setOptions(t, o, head)
-		for i := range o.Folders {
-			source := &failingSource{o.Folders[i].Source.(*bridgetest.Source), &fault}
-			if o.Folders[i].Source = source; len(config) > 0 {
-				o.Folders[i].Source = configuredSource{source, config}
+		for i := range o.Roots {
+			source := &failingSource{o.Roots[i].Source.(*bridgetest.Source), &fault}
+			if o.Roots[i].Source = source; len(config) > 0 {
+				o.Roots[i].Source = configuredSource{source, config}
 			}
 		}
 	})

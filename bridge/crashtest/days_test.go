@@ -195,7 +195,7 @@ func (d *day) agentRenames() {
 		return
 	}
 	to := d.newName(info)
-	_, err = d.p.ws.Rename(d.t.Context(), from, to, bridge.ChangeRequest{By: by, Replace: d.r.IntN(3) == 0})
+	_, err = d.p.ws.Rename(d.t.Context(), from, to, bridge.ChangeRequest{Author: by, Replace: d.r.IntN(3) == 0})
 	d.done(fmt.Sprintf("%s renames %s to %s", by.Name, from, to), err)
 }
 
@@ -219,7 +219,7 @@ func (d *day) agentDeletes() {
 	if p == "" {
 		return
 	}
-	_, err := d.p.ws.Remove(d.t.Context(), p, bridge.ChangeRequest{By: by, Confirm: true})
+	_, err := d.p.ws.Remove(d.t.Context(), p, bridge.ChangeRequest{Author: by, Confirm: true})
 	d.done(fmt.Sprintf("%s deletes %s", by.Name, p), err)
 }
 
@@ -227,7 +227,7 @@ func (d *day) agentCreates() {
 	by := d.agent()
 	if d.r.IntN(3) == 0 {
 		p := d.newName(bridge.Info{Kind: model.KindDir})
-		d.done(fmt.Sprintf("%s makes folder %s", by.Name, p), d.p.ws.Mkdir(d.t.Context(), p, bridge.ChangeRequest{By: by}))
+		d.done(fmt.Sprintf("%s makes folder %s", by.Name, p), d.p.ws.Mkdir(d.t.Context(), p, bridge.ChangeRequest{Author: by}))
 		return
 	}
 	p, text := d.newName(bridge.Info{Kind: model.KindNote}), d.word("A")+"\n"+d.word("A")+" [[Home]]\n"
@@ -237,7 +237,7 @@ func (d *day) agentCreates() {
 
 func (d *day) agentWritesFile() {
 	by, p, data := d.agent(), d.newName(bridge.Info{Kind: model.KindFile}), d.word("A")+"\n"
-	_, err := d.p.ws.WriteFile(d.t.Context(), p, []byte(data), bridge.ChangeRequest{By: by})
+	_, err := d.p.ws.WriteFile(d.t.Context(), p, []byte(data), bridge.ChangeRequest{Author: by})
 	d.done(fmt.Sprintf("%s writes %s: %q", by.Name, p, data), err)
 }
 

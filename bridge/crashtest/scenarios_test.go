@@ -167,14 +167,14 @@ func (p *process) undo(ids ...string) error {
 
 func rename(from, to model.Path) step {
 	return step{certain: true, do: func(p *process) error {
-		_, err := p.ws.Rename(p.t.Context(), from, to, bridge.ChangeRequest{By: ann})
+		_, err := p.ws.Rename(p.t.Context(), from, to, bridge.ChangeRequest{Author: ann})
 		return err
 	}}
 }
 
 func remove(path model.Path) step {
 	return step{certain: true, do: func(p *process) error {
-		_, err := p.ws.Remove(p.t.Context(), path, bridge.ChangeRequest{By: ann})
+		_, err := p.ws.Remove(p.t.Context(), path, bridge.ChangeRequest{Author: ann})
 		return err
 	}}
 }
@@ -218,7 +218,7 @@ var exchanged = []step{
 // writeFile proposes the content of a file that is not a note.
 func writeFile(path model.Path, data string) step {
 	return step{certain: true, do: func(p *process) error {
-		_, err := p.ws.WriteFile(p.t.Context(), path, []byte(data), bridge.ChangeRequest{By: ann})
+		_, err := p.ws.WriteFile(p.t.Context(), path, []byte(data), bridge.ChangeRequest{Author: ann})
 		return err
 	}}
 }

@@ -178,7 +178,7 @@ func start(t testing.TB, w *world, dir string) (*process, error) {
 	if p.vault, err = vault.New(vaultDir, vault.Options{Disk: w.disk, Swap: swapDir}); err != nil {
 		return p, err
 	}
-	p.ws, err = bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Notes", Source: source{p.vault}, Store: p.store}}})
+	p.ws, err = bridge.New(bridge.Options{Roots: []bridge.RootSource{{Name: "Notes", Source: source{p.vault}, Store: p.store}}})
 	if err != nil {
 		return p, err
 	}

@@ -119,7 +119,7 @@ func newMix(t testing.TB, r *rand.Rand, onDisk bool) *mix {
 func (m *mix) keepOnDisk() {
 	dir, err := os.MkdirTemp("", "relayfs-mix-")
 	m.must(err)
-	disk, err := store.Open(filepath.Join(dir, "store"), store.Options{Manual: true})
+	disk, err := store.Open(filepath.Join(dir, "store"), store.Options{NoBackground: true})
 	m.must(err)
 	m.store, m.compact = disk, func() error { return errors.Join(disk.Checkpoint(), disk.Expire()) }
 	m.t.Cleanup(func() {
@@ -138,11 +138,11 @@ func (m *mix) path() model.Path { return model.Path("Notes/" + m.rel) }
 
 // process is a process over what there is.
 func (m *mix) process() *bridge.Workspace {
-	folder := bridge.FolderSource{Name: "Notes", Source: m.src, Store: m.store}
+	folder := bridge.RootSource{Name: "Notes", Source: m.src, Store: m.store}
 	if m.live != nil {
 		folder.Source = m.live
 	}
-	ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{folder}})
+	ws, err := bridge.New(bridge.Options{Roots: []bridge.RootSource{folder}})
 	if err == nil {
 		err = ws.Start(context.Background())
 	}
@@ -808,7 +808,7 @@ func (m *mix) undoes() (step, error) {
 	if errors.Is(err, bridge.ErrNothingToUndo) { // these items are taken back already
 		err = nil
 	}
-	s.what = fmt.Sprintf("undo of %s %s %v: %v away %v", e.Decision.Verdict, e.BatchOf(), ids, out.Failed, out.Away)
+	s.what = fmt.Sprintf("undo of %s %s %v: %v away %v", e.Decision.Verdict, e.BatchOf(), ids, out.Failed, out.Unrestored)
 	return s, err
 }
 
@@ -884,9 +884,9 @@ func (m *mix) decidesAll(accepted int) error {
 	slices.SortStableFunc(batches, func(a, b string) int { return cmp.Compare(onComment[a], onComment[b]) })
 	for _, b := range batches {
 		out, err := m.ws.Undo(context.Background(), b, person)
-		m.note("undo of %s: %v %v: %q", b, out.Failed, out.Away, m.scene(m.ws).raw)
-		if err != nil || len(out.Failed)+len(out.Away) > 0 {
-			return fmt.Errorf("END UNDO: %v %v %v", err, out.Failed, out.Away)
+		m.note("undo of %s: %v %v: %q", b, out.Failed, out.Unrestored, m.scene(m.ws).raw)
+		if err != nil || len(out.Failed)+len(out.Unrestored) > 0 {
+			return fmt.Errorf("END UNDO: %v %v %v", err, out.Failed, out.Unrestored)
 		}
 	}
 	back := m.scene(m.ws)

@@ -288,11 +288,11 @@ func newWorld(t testing.TB, r *rand.Rand) *world {
 
 // start runs a process over what there is.
 func (w *world) start() {
-	folder := bridge.FolderSource{Name: "Notes", Source: w.src, Store: w.store}
+	folder := bridge.RootSource{Name: "Notes", Source: w.src, Store: w.store}
 	if w.live != nil {
 		folder.Source = w.live
 	}
-	ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{folder}})
+	ws, err := bridge.New(bridge.Options{Roots: []bridge.RootSource{folder}})
 	if err == nil {
 		err = ws.Start(context.Background())
 	}
@@ -1673,7 +1673,7 @@ func (w *world) undoes(recs []*modelRecord, batch bool) error {
 	}
 	w.identify()
 	w.stat["undos"]++
-	if len(out.Away) > 0 {
+	if len(out.Unrestored) > 0 {
 		w.stat["partial undos"]++
 	}
 	return nil

@@ -204,7 +204,7 @@ func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 		return false
 	}
 	news := make(map[int][]string)
-	for _, p := range want.lacking(there) {
+	for _, p := range want.missingFrom(there) {
 		news[count] = append(news[count], e.flowText(p.Key)+": "+e.flowText(p.Value))
 	}
 	e.flow(items, keep, news)

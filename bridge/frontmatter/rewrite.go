@@ -155,7 +155,7 @@ func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 	if limit == len(e.src) && column == 0 {
 		end = limit // new properties follow the last comment
 	}
-	if rest := want.lacking(there); len(rest) > 0 {
+	if rest := want.missingFrom(there); len(rest) > 0 {
 		e.put(end, end, strings.TrimPrefix(e.entries(rest, column), e.nl)+e.nl)
 	}
 	return len(want) > 0 || limit == len(e.src)

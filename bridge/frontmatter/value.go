@@ -41,7 +41,7 @@ func (p Properties) Without(key string) Properties {
 	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return e.Key == key })
 }
 
-func (p Properties) lacking(there map[string]bool) Properties {
+func (p Properties) missingFrom(there map[string]bool) Properties {
 	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return there[e.Key] })
 }
 

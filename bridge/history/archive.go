@@ -14,14 +14,14 @@ type Archive struct{ tree *namespace.Tree }
 
 func NewArchive(t *namespace.Tree) *Archive { return &Archive{t} }
 
-func Time(t time.Time) When { return When{Time: t} }
+func Time(t time.Time) Point { return Point{Time: t} }
 
 // History returns the history of the note that is shown at p, or that was last there. Errors: fs.ErrNotExist;
 // UnknownError if nothing of it was stored.
 func (a *Archive) History(ctx context.Context, p model.Path) (*History, error) {
 	name, _ := p.Split()
-	f := a.tree.Folder(name)
-	if f == nil || !a.tree.Reaches(p) {
+	f := a.tree.Root(name)
+	if f == nil || !a.tree.Contains(p) {
 		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
 	id, err := a.document(ctx, f, p)
@@ -43,7 +43,7 @@ func errNoHistory(p model.Path) error {
 	return &UnknownError{string(p) + " has no history: it begins when an agent first changes the note, or a Yjs client opens it"}
 }
 
-func (a *Archive) document(ctx context.Context, f *namespace.TreeFolder, p model.Path) (model.DocID, error) {
+func (a *Archive) document(ctx context.Context, f *namespace.TreeRoot, p model.Path) (model.DocID, error) {
 	rel := a.tree.SourcePath(p)
 	if docs, ok := f.Source.(model.Documents); ok {
 		d, err := docs.Document(model.WithoutBlocking(ctx), rel)

@@ -18,7 +18,7 @@ import (
 func longLived(b *testing.B, edits int) *store.Store {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "store.db")
-	s, err := store.Open(path, store.Options{Manual: true})
+	s, err := store.Open(path, store.Options{NoBackground: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func BenchmarkLongHistory(b *testing.B) {
 	})
 	b.Run("show", func(b *testing.B) {
 		for b.Loop() {
-			if _, _, err := read(b).At(history.When{Entry: 5000}); err != nil {
+			if _, _, err := read(b).At(history.Point{Entry: 5000}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -71,7 +71,7 @@ func TestHistoryStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := bridgetest.NewCheckpoint(t, nil)
-		options := store.Options{Disk: disk, OpenFile: file.OpenFile, Committed: file.Committed, Manual: true}
+		options := store.Options{Disk: disk, OpenFile: file.OpenFile, Committed: file.Committed, NoBackground: true}
 		s, err := store.Open("/state/store.db", options)
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestHistoryStopped(t *testing.T) {
 func (d *diary) check(t *testing.T, what string, disk *disktest.Disk, content []byte, least uint64) {
 	t.Helper()
 	file := bridgetest.NewCheckpoint(t, content)
-	s, err := store.Open("/state/store.db", store.Options{Disk: disk, OpenFile: file.OpenFile, Committed: file.Committed, Manual: true})
+	s, err := store.Open("/state/store.db", store.Options{Disk: disk, OpenFile: file.OpenFile, Committed: file.Committed, NoBackground: true})
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -136,7 +136,7 @@ func (d *diary) check(t *testing.T, what string, disk *disktest.Disk, content []
 		if e.Kind == history.Moved {
 			continue
 		}
-		got, _, err := h.At(history.When{Entry: e.Number})
+		got, _, err := h.At(history.Point{Entry: e.Number})
 		if err != nil || got != d.texts[e.Number] {
 			t.Fatalf("%s: entry %d is %q, %v, want %q", what, e.Number, got, err, d.texts[e.Number])
 		}

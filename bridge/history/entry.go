@@ -10,7 +10,7 @@ import (
 type Kind string
 
 const (
-	Began       Kind = "began"       // the text when relayfs first tracked the note
+	Started     Kind = "began"       // the text when relayfs first tracked the note
 	Created     Kind = "created"     // by an agent
 	Changed     Kind = "changed"     // by an agent or a user
 	Decided     Kind = "decided"     // accepted, rejected, changed or undone by a user
@@ -29,17 +29,17 @@ type Entry struct {
 	// Author is "" for a user who saved the file and whose name is unknown.
 	Author  string `json:"author,omitempty"`
 	Session string `json:"session,omitempty"`
-	// Found is set for changes made while the note was not followed. Time is then the time of their detection.
-	Found bool `json:"found,omitempty"`
+	// DetectedLate is set for changes made while the note was not followed. Time is then the time of their detection.
+	DetectedLate bool `json:"found,omitempty"`
 	// Added and Deleted are pieces of the raw text, in order. They omit text that was both added and deleted within the
 	// entry.
 	Added   []string `json:"added,omitempty"`
 	Deleted []string `json:"deleted,omitempty"`
-	// Lost is set if the added and deleted text is no longer stored.
-	Lost     bool       `json:"lost,omitempty"`
-	Decision *Decision  `json:"decision,omitempty"`
-	From     model.Path `json:"from,omitempty"`
-	To       model.Path `json:"to,omitempty"`
+	// TextExpired is set if the added and deleted text is no longer stored.
+	TextExpired bool       `json:"lost,omitempty"`
+	Decision    *Decision  `json:"decision,omitempty"`
+	From        model.Path `json:"from,omitempty"`
+	To          model.Path `json:"to,omitempty"`
 }
 
 type Decision struct {
@@ -50,16 +50,16 @@ type Decision struct {
 }
 
 func (h *History) Entries() []Entry {
-	added := h.pieces(func(s *model.TextRange) int { return s.From })
-	deleted := h.pieces(func(s *model.TextRange) int { return s.Until })
+	added := h.textRuns(func(s *model.TextRange) int { return s.From })
+	deleted := h.textRuns(func(s *model.TextRange) int { return s.Until })
 	var list []Entry
-	if h.past.Begin.Seq != 0 {
+	if h.revisions.Begin.Seq != 0 {
 		list = append(list, h.beginning())
 	}
-	moves := h.past.Moves
-	for i, m := range h.past.Revisions {
+	moves := h.revisions.Moves
+	for i, m := range h.revisions.Revisions {
 		for len(moves) > 0 && moves[0].After < m.Seq {
-			list, moves = append(list, moved(moves[0])), moves[1:]
+			list, moves = append(list, moveEntry(moves[0])), moves[1:]
 		}
 		if m.Units == nil { // from before the beginning, but listed after it
 			at := max(0, len(list)-1)
@@ -71,17 +71,17 @@ func (h *History) Entries() []Entry {
 		list = append(list, e)
 	}
 	for _, m := range moves {
-		list = append(list, moved(m))
+		list = append(list, moveEntry(m))
 	}
 	return list
 }
 
-func (h *History) pieces(change func(*model.TextRange) int) map[int][]string {
-	type piece struct {
+func (h *History) textRuns(change func(*model.TextRange) int) map[int][]string {
+	type textRun struct {
 		text string
 		last int // the last stretch in it
 	}
-	open, pieces := make(map[int]*piece), make(map[int][]string)
+	open, pieces := make(map[int]*textRun), make(map[int][]string)
 	for i := range h.texts.Ranges {
 		s := &h.texts.Ranges[i]
 		n := change(s)
@@ -89,12 +89,12 @@ func (h *History) pieces(change func(*model.TextRange) int) map[int][]string {
 			continue
 		}
 		p := open[n]
-		if p != nil && h.isApart(n, p.last+1, i) {
+		if p != nil && h.isFarApart(n, p.last+1, i) {
 			pieces[n] = append(pieces[n], p.text)
 			p = nil
 		}
 		if p == nil {
-			p = new(piece)
+			p = new(textRun)
 			open[n] = p
 		}
 		p.text, p.last = p.text+s.Text, i
@@ -105,33 +105,33 @@ func (h *History) pieces(change func(*model.TextRange) int) map[int][]string {
 	return pieces
 }
 
-// farApart is the maximum number of characters between two changes that form one piece.
-const farApart = 1000
+// maxGap is the maximum number of characters between two changes that form one piece.
+const maxGap = 1000
 
-// isApart reports whether the text between two stretches that change n left unchanged is longer than farApart.
-func (h *History) isApart(n, from, to int) bool {
+// isFarApart reports whether the text between two stretches that change n left unchanged is longer than maxGap.
+func (h *History) isFarApart(n, from, to int) bool {
 	size := uint64(0)
-	for i := from; i < to && size <= farApart; i++ {
+	for i := from; i < to && size <= maxGap; i++ {
 		s := &h.texts.Ranges[i]
 		if size += s.At.Len; s.From < n && s.Until > n {
 			return true
 		}
 	}
-	return size > farApart
+	return size > maxGap
 }
 
 func (h *History) beginning() Entry {
-	return Entry{Number: h.past.Begin.Seq, Time: h.past.Begin.Time, Kind: Unknown, Lost: true}
+	return Entry{Number: h.revisions.Begin.Seq, Time: h.revisions.Begin.Time, Kind: Unknown, TextExpired: true}
 }
 
-func moved(m model.Moved) Entry { return Entry{Time: m.Time, Kind: Moved, From: m.From, To: m.To} }
+func moveEntry(m model.Moved) Entry { return Entry{Time: m.Time, Kind: Moved, From: m.From, To: m.To} }
 
 // entry returns the Entry of moment i, without Added and Deleted.
 func (h *History) entry(i int) Entry {
-	m := &h.past.Revisions[i]
+	m := &h.revisions.Revisions[i]
 	e := Entry{
 		Number: m.Seq, Time: m.Time, Kind: Changed, Author: m.Author, Session: m.Session,
-		Found: m.DetectedLate, Lost: m.Units == nil,
+		DetectedLate: m.DetectedLate, TextExpired: m.Units == nil,
 	}
 	switch {
 	case m.Decision != nil:
@@ -145,7 +145,7 @@ func (h *History) entry(i int) Entry {
 	case m.Proposal != "":
 		e.Kind = LinksFollow
 	case m.Seq == 1 && m.Author == "":
-		e.Kind = Began
+		e.Kind = Started
 	}
 	return e
 }

@@ -10,7 +10,7 @@ import (
 )
 
 type History struct {
-	past model.RevisionHistory
+	revisions model.RevisionHistory
 	// texts has the states: state 0 at the beginning of the history, and state n after moment n-1.
 	texts *model.Texts
 }
@@ -24,8 +24,8 @@ func New(past model.RevisionHistory) (*History, error) {
 	return &History{past, texts}, err
 }
 
-// When names a state of a note by the number of an entry or by a time.
-type When struct {
+// Point names a state of a note by the number of an entry or by a time.
+type Point struct {
 	Entry uint64    `json:"entry,omitempty"` // used if not 0
 	Time  time.Time `json:"time,omitzero"`
 }
@@ -36,7 +36,7 @@ func (e *UnknownError) Error() string { return e.Reason }
 
 // At returns the raw text of the note at a time, and the last entry before. It includes all or none of the changes that
 // one author made in one minute.
-func (h *History) At(w When) (string, Entry, error) {
+func (h *History) At(w Point) (string, Entry, error) {
 	n, err := h.find(w)
 	switch {
 	case err != nil:
@@ -47,10 +47,10 @@ func (h *History) At(w When) (string, Entry, error) {
 	return h.texts.At(n), h.entry(n - 1), nil
 }
 
-func (h *History) find(w When) (int, error) {
-	begin := h.past.Begin
+func (h *History) find(w Point) (int, error) {
+	begin := h.revisions.Begin
 	if w.Entry != 0 {
-		i := slices.IndexFunc(h.past.Revisions, func(m model.Revision) bool { return m.Units != nil && m.Seq >= w.Entry })
+		i := slices.IndexFunc(h.revisions.Revisions, func(m model.Revision) bool { return m.Units != nil && m.Seq >= w.Entry })
 		switch {
 		case w.Entry < begin.Seq:
 			return 0, &UnknownError{fmt.Sprintf("the text of entry %d is no longer stored; %s", w.Entry, h.firstKnown())}
@@ -61,7 +61,7 @@ func (h *History) find(w When) (int, error) {
 		}
 		return i + 1, nil
 	}
-	for i, m := range slices.Backward(h.past.Revisions) {
+	for i, m := range slices.Backward(h.revisions.Revisions) {
 		if m.Units != nil && !m.Time.After(w.Time) {
 			return i + 1, nil
 		}
@@ -73,10 +73,10 @@ func (h *History) find(w When) (int, error) {
 }
 
 func (h *History) firstKnown() string {
-	if h.past.Begin.Seq != 0 {
-		return fmt.Sprintf("the oldest stored text is entry %d (%s)", h.past.Begin.Seq, h.past.Begin.Time.Local().Format(time.DateTime))
+	if h.revisions.Begin.Seq != 0 {
+		return fmt.Sprintf("the oldest stored text is entry %d (%s)", h.revisions.Begin.Seq, h.revisions.Begin.Time.Local().Format(time.DateTime))
 	}
-	for _, m := range h.past.Revisions {
+	for _, m := range h.revisions.Revisions {
 		return fmt.Sprintf("the history begins with entry %d (%s)", m.Seq, m.Time.Local().Format(time.DateTime))
 	}
 	return "the note has no history"

@@ -53,7 +53,7 @@ func (w *world) check(err error) {
 
 func (w *world) open() {
 	var err error
-	w.store, err = store.Open(w.path, store.Options{Manual: true, History: w.keep})
+	w.store, err = store.Open(w.path, store.Options{NoBackground: true, History: w.keep})
 	w.check(err)
 }
 
@@ -131,7 +131,7 @@ func (w *world) wantEntries(h *history.History) []history.Entry {
 		switch {
 		case e.Kind == history.Moved:
 			moved = append(moved, e.To)
-		case !e.Lost:
+		case !e.TextExpired:
 			plain = append(plain, e)
 		}
 	}
@@ -152,7 +152,7 @@ func (w *world) wantEntries(h *history.History) []history.Entry {
 	}
 	for i, e := range plain {
 		s := w.as(e.Number)
-		got, at, err := h.At(history.When{Entry: e.Number})
+		got, at, err := h.At(history.Point{Entry: e.Number})
 		if err != nil || got != s.text || at.Number != e.Number {
 			w.t.Fatalf("entry %d: %q, %v, %v, want %q", e.Number, got, at.Number, err, s.text)
 		}
@@ -238,7 +238,7 @@ func TestRetention(t *testing.T) {
 		h := w.history()
 		lost, first := 0, time.Time{}
 		for _, e := range w.wantEntries(h) {
-			if e.Lost {
+			if e.TextExpired {
 				lost++
 			} else if first.IsZero() {
 				first = e.Time
@@ -303,7 +303,7 @@ func TestExpire(t *testing.T) {
 		if _, _, err := h.At(history.Time(w.states[0].time)); !errors.As(err, &unknown) {
 			t.Fatalf("the first state: %v, want that it is not known", err)
 		}
-		if got, _, err := h.At(history.When{Entry: settled.seq}); err != nil || got != settled.text {
+		if got, _, err := h.At(history.Point{Entry: settled.seq}); err != nil || got != settled.text {
 			t.Fatalf("the last settled state is %q, %v, want %q", got, err, settled.text)
 		}
 		last := w.states[len(w.states)-1]

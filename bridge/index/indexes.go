@@ -38,14 +38,14 @@ func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
 	return x
 }
 
-func (x *Indexes) Within(part *namespace.Tree) *Indexes { return &Indexes{x.shared, part} }
+func (x *Indexes) Restrict(part *namespace.Tree) *Indexes { return &Indexes{x.shared, part} }
 
 type treeSource struct {
 	*namespace.Tree
-	act *model.Bus
+	events *model.Bus
 }
 
-func (f treeSource) Since(number uint64) ([]model.Event, uint64, bool) { return f.act.Since(number) }
+func (f treeSource) Since(number uint64) ([]model.Event, uint64, bool) { return f.events.Since(number) }
 
 func (f treeSource) EachName(ctx context.Context, fn func(model.Path, model.NodeKind)) error {
 	list, err := f.Below("")
@@ -65,7 +65,7 @@ func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Su
 	if err != nil {
 		return nil, err
 	}
-	return namespace.Reached(x.tree, marked.Suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
+	return namespace.FilterVisible(x.tree, marked.Suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
 }
 
 // Threads lists the threads at or below under, sorted by path and offset, or returns fs.ErrNotExist.
@@ -74,20 +74,20 @@ func (x *Indexes) Threads(ctx context.Context, under model.Path) ([]model.Thread
 	if err != nil {
 		return nil, err
 	}
-	return namespace.Reached(x.tree, marked.Threads, func(t model.Thread) model.Path { return t.Path }), nil
+	return namespace.FilterVisible(x.tree, marked.Threads, func(t model.Thread) model.Path { return t.Path }), nil
 }
 
-func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (Marked, error) {
+func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (MarkedNote, error) {
 	if _, err := x.tree.Find("list", under); err != nil {
-		return Marked{}, err
+		return MarkedNote{}, err
 	}
 	if err := x.followPending.Current(ctx); err != nil {
-		return Marked{}, err
+		return MarkedNote{}, err
 	}
 	return x.pending.Below(under), nil
 }
 
-func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m Marked, err error) {
+func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m MarkedNote, err error) {
 	if !note.HasMarks(v) {
 		return m, nil
 	}
@@ -108,7 +108,7 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, err
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	return namespace.Reached(x.tree, x.notes.Below(under), pathOf), nil
+	return namespace.FilterVisible(x.tree, x.notes.Below(under), pathOf), nil
 }
 
 // NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts match in any case;
@@ -121,7 +121,7 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 		return nil, err
 	}
 	notes, err := x.notes.With(want)
-	return namespace.Reached(x.tree, notes, pathOf), err
+	return namespace.FilterVisible(x.tree, notes, pathOf), err
 }
 
 func pathOf(n *NoteInfo) model.Path { return n.Path }
@@ -149,7 +149,7 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	}
 	_, pending := links.Targets(links.ExtractMarked(raw, known))
 	res := Links{Pending: pending}
-	forward, unresolved := index.Forward(string(p), func(s string) bool { return x.tree.Reaches(model.Path(s)) })
+	forward, unresolved := index.Forward(string(p), func(s string) bool { return x.tree.Contains(model.Path(s)) })
 	res.Forward, res.Unresolved = x.reached(forward), unresolved
 	res.Backlinks = x.reached(index.Backlinks(string(p)))
 	slices.Sort(res.Backlinks)
@@ -164,7 +164,7 @@ func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
 func (x *Indexes) reached(list []string) []model.Path {
 	paths := make([]model.Path, 0, len(list))
 	for _, s := range list {
-		if p := model.Path(s); x.tree.Reaches(p) {
+		if p := model.Path(s); x.tree.Contains(p) {
 			paths = append(paths, p)
 		}
 	}

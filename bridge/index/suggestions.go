@@ -10,21 +10,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-type Marked struct {
+type MarkedNote struct {
 	Suggestions []model.Suggestion
 	Threads     []model.Thread
 }
 
 type SuggestionIndex struct {
-	of func(context.Context, model.Path, *model.Version) (Marked, error)
+	of func(context.Context, model.Path, *model.Version) (MarkedNote, error)
 
 	mu    sync.Mutex // guards the fields below
-	notes map[model.Path]Marked
+	notes map[model.Path]MarkedNote
 }
 
 // NewSuggestionIndex returns an empty index. of lists the suggestions and threads of a note.
-func NewSuggestionIndex(of func(context.Context, model.Path, *model.Version) (Marked, error)) *SuggestionIndex {
-	return &SuggestionIndex{of: of, notes: make(map[model.Path]Marked)}
+func NewSuggestionIndex(of func(context.Context, model.Path, *model.Version) (MarkedNote, error)) *SuggestionIndex {
+	return &SuggestionIndex{of: of, notes: make(map[model.Path]MarkedNote)}
 }
 
 func (x *SuggestionIndex) add(model.Path) {}
@@ -47,25 +47,25 @@ func (x *SuggestionIndex) set(ctx context.Context, p model.Path, v *model.Versio
 func (x *SuggestionIndex) remove(p model.Path) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	maps.DeleteFunc(x.notes, func(q model.Path, _ Marked) bool { return p.Contains(q) })
+	maps.DeleteFunc(x.notes, func(q model.Path, _ MarkedNote) bool { return p.Contains(q) })
 }
 
 func (x *SuggestionIndex) rename(oldPath, newPath model.Path) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	moved := make(map[model.Path]Marked)
+	moved := make(map[model.Path]MarkedNote)
 	for q, marked := range x.notes {
 		if !oldPath.Contains(q) {
 			continue
 		}
 		to := newPath + q[len(oldPath):]
-		moved[to] = Marked{note.Renamed(marked.Suggestions, to), note.RenamedThreads(marked.Threads, to)}
+		moved[to] = MarkedNote{note.Renamed(marked.Suggestions, to), note.RenamedThreads(marked.Threads, to)}
 		delete(x.notes, q)
 	}
 	maps.Copy(x.notes, moved)
 }
 
-func (x *SuggestionIndex) Below(under model.Path) (all Marked) {
+func (x *SuggestionIndex) Below(under model.Path) (all MarkedNote) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var paths []model.Path

@@ -77,7 +77,7 @@ func (v *Version) Runs() []ycrdt.Run { return v.runs }
 
 // Side returns the version as one side of a merge.
 func (v *Version) Side() textmerge.Side {
-	return textmerge.Side{Raw: v.raw, Marked: v.canonical, Known: v.Known(), Text: v.Text(), Separated: v.canonicalEdits, Runs: v.runs}
+	return textmerge.Side{Raw: v.raw, Canonical: v.canonical, Known: v.Known(), Text: v.Text(), CanonicalEdits: v.canonicalEdits, Runs: v.runs}
 }
 
 // SetRuns sets the CRDT IDs of Raw. Call it with the note's write lock held.

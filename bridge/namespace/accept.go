@@ -18,20 +18,20 @@ import (
 // in the Store, changes the source, and then records the outcome, so that the next
 // process can tell what a crash left.
 
-type accepting struct {
+type acceptOp struct {
 	*Locked
-	d     model.Decision
-	force bool // accepts stale proposals, too
+	d           model.Decision
+	acceptStale bool // accepts stale proposals, too
 }
 
 // all accepts proposals in whatever order is possible, and returns the errors of those
 // that failed.
-func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Proposal]error {
-	failed := a.hopeless(left)
+func (a acceptOp) all(ctx context.Context, left []*tree.Proposal) map[*tree.Proposal]error {
+	failed := a.unsatisfiable(left)
 	left = slices.DeleteFunc(slices.Clone(left), func(p *tree.Proposal) bool { return failed[p] != nil })
 	asides := 0
 	for len(left) > 0 {
-		a.Settle() // a rename may get its name now
+		a.PersistChanges() // a rename may get its name now
 		var waiting []*tree.Proposal
 		for _, p := range left {
 			err := a.accept(ctx, p)
@@ -43,39 +43,39 @@ func (a accepting) all(ctx context.Context, left []*tree.Proposal) map[*tree.Pro
 			}
 		}
 		if len(waiting) == len(left) {
-			if asides++; asides > len(waiting) || !a.stepAside(ctx, waiting) {
+			if asides++; asides > len(waiting) || !a.breakCycle(ctx, waiting) {
 				break
 			}
 		}
 		left = waiting
 	}
-	a.giveNamesBack(ctx, a.Pending())
+	a.restoreNames(ctx, a.Pending())
 	return failed
 }
 
-// hopeless returns the proposals that fail in any order, with their errors. No node is moved aside
+// unsatisfiable returns the proposals that fail in any order, with their errors. No node is moved aside
 // for them.
-func (a accepting) hopeless(list []*tree.Proposal) map[*tree.Proposal]error {
+func (a acceptOp) unsatisfiable(list []*tree.Proposal) map[*tree.Proposal]error {
 	failed := make(map[*tree.Proposal]error)
 	left := slices.DeleteFunc(slices.Clone(list), func(p *tree.Proposal) bool {
-		if p.Record().Stale && !a.force {
+		if p.Record().Stale && !a.acceptStale {
 			failed[p] = model.ErrStale
 		}
 		return failed[p] != nil
 	})
-	for _, p := range a.Blocked(left) {
-		failed[p] = a.inTheWayOf(p)
+	for _, p := range a.Unappliable(left) {
+		failed[p] = a.nameTakenErrOf(p)
 	}
 	return failed
 }
 
-func (a accepting) accept(ctx context.Context, p *tree.Proposal) error {
+func (a acceptOp) accept(ctx context.Context, p *tree.Proposal) error {
 	if a.Structure == nil {
 		return model.ErrReadOnly
 	}
-	a.noticeChange(ctx, p.Node)
+	a.markStale(ctx, p.Node)
 	rec := p.Record()
-	if rec.Stale && !a.force {
+	if rec.Stale && !a.acceptStale {
 		return model.ErrStale
 	}
 	switch rec.Kind {
@@ -87,16 +87,16 @@ func (a accepting) accept(ctx context.Context, p *tree.Proposal) error {
 	return a.file(ctx, p, rec)
 }
 
-// carryOut records the decision in the Store as being applied, calls do, and records
+// applyWithIntent records the decision in the Store as being applied, calls do, and records
 // the outcome: the journal's entry and the removal of the proposal.
-func (a accepting) carryOut(p *tree.Proposal, do func() error) error {
+func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 	rec := p.Record()
 	begun := rec
 	begun.PendingDecision = &a.d
 	if err := a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{begun}}); err != nil {
 		return err
 	}
-	a.Used(p.Node)
+	a.ClearCreator(p.Node)
 	if err := do(); err != nil {
 		return errors.Join(err, a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}))
 	}
@@ -106,7 +106,7 @@ func (a accepting) carryOut(p *tree.Proposal, do func() error) error {
 	if len(now.PendingRelinks) > 0 {
 		done := accepted(rec, now.PendingRelinks, a.d)
 		change.Upserted = append(change.Upserted, done)
-		a.done = append(a.done, done)
+		a.completed = append(a.completed, done)
 	}
 	err := a.Store.Propose(change)
 	if err != nil {
@@ -124,15 +124,15 @@ func accepted(rec model.ProposalRecord, owes []model.PendingRelink, d model.Deci
 	return rec
 }
 
-func (l *Locked) inTheWay(rel string) error {
+func (l *Locked) nameTakenErr(rel string) error {
 	return fmt.Errorf("%q %w: decide on its proposal first, or on both together", l.Name+"/"+rel, model.ErrNameTaken)
 }
 
-func (l *Locked) inTheWayOf(p *tree.Proposal) error {
+func (l *Locked) nameTakenErrOf(p *tree.Proposal) error {
 	rec := p.Record()
 	if !rec.Blocked {
 		st := p.Node.State()
-		return l.inTheWay(cmp.Or(st.ShownRel, st.Rel))
+		return l.nameTakenErr(cmp.Or(st.ShownRel, st.Rel))
 	}
 	if l.Lookup(rec.ToDir) == nil {
 		return fmt.Errorf("%q %w: create the folder again, or reject the rename", l.Name+"/"+rec.ToDir, fs.ErrNotExist)
@@ -140,16 +140,16 @@ func (l *Locked) inTheWayOf(p *tree.Proposal) error {
 	return fmt.Errorf("%q %w: rename or delete it first, or reject this rename", l.Name+"/"+rec.To(), model.ErrNameTaken)
 }
 
-func (a accepting) move(ctx context.Context, p *tree.Proposal, rec model.ProposalRecord) error {
+func (a acceptOp) move(ctx context.Context, p *tree.Proposal, rec model.ProposalRecord) error {
 	if rec.Blocked {
-		return a.inTheWayOf(p)
+		return a.nameTakenErrOf(p)
 	}
 	st := p.Node.State()
 	to := tree.Target{Dir: st.Dir, Name: st.Name}
 	if to.InSource() != nil || model.Rebased(st.ShownRel, st.Rel, "") != st.ShownRel {
-		return a.inTheWay(st.ShownRel)
+		return a.nameTakenErr(st.ShownRel)
 	}
-	return a.carryOut(p, func() error { return a.moveSource(ctx, p.Node, st.Rel, st.ShownRel, to) })
+	return a.applyWithIntent(p, func() error { return a.moveSource(ctx, p.Node, st.Rel, st.ShownRel, to) })
 }
 
 // moveSource renames n in the source. It does not change where n is shown.
@@ -159,9 +159,9 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 	if err := l.Structure.Rename(ctx, oldRel, newRel, false); err != nil {
 		return err
 	}
-	l.Rehome(n, to)
-	for i := range l.done {
-		l.done[i].Rebase(oldRel, newRel)
+	l.SetSourceLoc(n, to)
+	for i := range l.completed {
+		l.completed[i].Rebase(oldRel, newRel)
 	}
 	// A rejected note that was removed has left its history at newRel, for an undo. The note that gets
 	// the name now must not add to that history.
@@ -191,9 +191,9 @@ func (l *Locked) EndDocs(rel string) {
 	}
 }
 
-// stepAside moves one of several proposals that wait for each other to a free name, so that the
+// breakCycle moves one of several proposals that wait for each other to a free name, so that the
 // others can proceed. It reports whether it did.
-func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool {
+func (a acceptOp) breakCycle(ctx context.Context, waiting []*tree.Proposal) bool {
 	for _, p := range waiting {
 		if rec := p.Record(); rec.Kind != model.ProposedRename || rec.Blocked {
 			continue
@@ -204,8 +204,8 @@ func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool
 		if i < 0 {
 			continue
 		}
-		if err := a.moveAside(ctx, waiting[i]); err != nil {
-			a.log.Warn("names could not be exchanged", model.LogPath, string(occupant.Place().Path), model.LogErr, err)
+		if err := a.moveToTempName(ctx, waiting[i]); err != nil {
+			a.log.Warn("names could not be exchanged", model.LogPath, string(occupant.Location().Path), model.LogErr, err)
 			return false
 		}
 		return true
@@ -213,27 +213,27 @@ func (a accepting) stepAside(ctx context.Context, waiting []*tree.Proposal) bool
 	return false
 }
 
-func (l *Locked) moveAside(ctx context.Context, p *tree.Proposal) error {
-	return l.moveVia(ctx, p, p.Node.Aside())
+func (l *Locked) moveToTempName(ctx context.Context, p *tree.Proposal) error {
+	return l.moveTo(ctx, p, p.Node.FreeNameBeside())
 }
 
-// giveNamesBack moves nodes that were moved aside, and whose proposals are still pending, back to
+// restoreNames moves nodes that were moved aside, and whose proposals are still pending, back to
 // their names if these are free.
-func (l *Locked) giveNamesBack(ctx context.Context, list []*tree.Proposal) {
+func (l *Locked) restoreNames(ctx context.Context, list []*tree.Proposal) {
 	for _, p := range list {
-		to, ok := p.BackTo()
+		to, ok := p.OriginalTarget()
 		if !ok {
 			continue
 		}
-		if err := l.moveVia(ctx, p, to); err != nil {
-			l.log.Warn("a note that was moved aside keeps its temporary name", model.LogPath, string(p.Node.Place().Path), model.LogErr, err)
+		if err := l.moveTo(ctx, p, to); err != nil {
+			l.log.Warn("a note that was moved aside keeps its temporary name", model.LogPath, string(p.Node.Location().Path), model.LogErr, err)
 		}
 	}
 }
 
-// moveVia renames the subject of a rename proposal to another name in its folder. It changes
+// moveTo renames the subject of a rename proposal to another name in its folder. It changes
 // nothing else of the proposal.
-func (l *Locked) moveVia(ctx context.Context, p *tree.Proposal, to tree.Target) error {
+func (l *Locked) moveTo(ctx context.Context, p *tree.Proposal, to tree.Target) error {
 	rec := p.Record()
 	rec.MovingTo = to.Rel()
 	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
@@ -244,16 +244,16 @@ func (l *Locked) moveVia(ctx context.Context, p *tree.Proposal, to tree.Target) 
 		rec.MovedToTempName()
 		p.Update(func(r *model.ProposalRecord) { r.DisplacedName = rec.DisplacedName })
 	} else {
-		err = errors.Join(err, l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{p.Kept()}}))
+		err = errors.Join(err, l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{p.MarkStored()}}))
 	}
-	l.Settle()
+	l.PersistChanges()
 	return err
 }
 
-func (a accepting) remove(ctx context.Context, p *tree.Proposal) error {
+func (a acceptOp) remove(ctx context.Context, p *tree.Proposal) error {
 	n, st := p.Node, p.Node.State()
 	if holds := n.Holds(); len(holds) > 0 {
-		return a.inTheWay(holds[0].Place().Rel)
+		return a.nameTakenErr(holds[0].Location().Rel)
 	}
 	var old []byte
 	var stamp model.Stamp
@@ -274,7 +274,7 @@ func (a accepting) remove(ctx context.Context, p *tree.Proposal) error {
 			rec.Old, rec.Doc, rec.Stamp = old, doc, stamp
 		}
 	})
-	return a.carryOut(p, func() error {
+	return a.applyWithIntent(p, func() error {
 		unlock := a.LockNotes(n)
 		defer unlock()
 		if err := a.Structure.Remove(ctx, st.Rel); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -288,12 +288,12 @@ func (a accepting) remove(ctx context.Context, p *tree.Proposal) error {
 	})
 }
 
-func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.ProposalRecord) error {
-	if p.Node.State().Virtual {
-		return a.carryOut(p, func() error { return a.makeFile(ctx, p.Node, rec.To(), rec.New) })
+func (a acceptOp) file(ctx context.Context, p *tree.Proposal, rec model.ProposalRecord) error {
+	if p.Node.State().Proposed {
+		return a.applyWithIntent(p, func() error { return a.makeFile(ctx, p.Node, rec.To(), rec.New) })
 	}
 	if m := model.MergerOf(a.Source, rec.Rel); m != nil {
-		return a.carryOut(p, func() error { return a.merge(ctx, m, p.Node, rec.Old, rec.New) })
+		return a.applyWithIntent(p, func() error { return a.merge(ctx, m, p.Node, rec.Old, rec.New) })
 	}
 	have, stamp, err := a.Source.Read(ctx, rec.Rel)
 	if err != nil {
@@ -304,7 +304,7 @@ func (a accepting) file(ctx context.Context, p *tree.Proposal, rec model.Proposa
 	} else if !bytes.Equal(have, rec.Old) {
 		return model.ErrStale
 	}
-	return a.carryOut(p, func() error {
+	return a.applyWithIntent(p, func() error {
 		_, err := a.replaceDurably(ctx, p.Node, rec.Rel, stamp, have, rec.New)
 		if errors.Is(err, model.ErrConflict) {
 			err = model.ErrStale
@@ -320,11 +320,11 @@ func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, e
 	if err != nil {
 		return stamp, err
 	}
-	if err = (*Folder)(l).sync(ctx, rel); err != nil {
+	if err = (*Root)(l).sync(ctx, rel); err != nil {
 		back, failed := l.Source.Replace(ctx, rel, model.Replacement{IfMatch: stamp, Data: have, ModTime: stamp.Next(time.Now())})
 		if failed == nil {
 			stamp = back
-			failed = (*Folder)(l).sync(ctx, rel) // or a power cut could undo this
+			failed = (*Root)(l).sync(ctx, rel) // or a power cut could undo this
 		}
 		err = errors.Join(err, failed)
 	}
@@ -333,7 +333,7 @@ func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, e
 }
 
 // sync makes earlier changes at rel outlive a power cut, if the source supports that.
-func (f *Folder) sync(ctx context.Context, rel string) error {
+func (f *Root) sync(ctx context.Context, rel string) error {
 	if s, ok := f.Source.(model.Durable); ok {
 		return s.Sync(ctx, rel)
 	}
@@ -342,7 +342,7 @@ func (f *Folder) sync(ctx context.Context, rel string) error {
 
 // merge merges data, a writer's new version of base, into the file n.
 func (l *Locked) merge(ctx context.Context, m model.FileMerger, n *tree.Node, base, data []byte) error {
-	stamp, err := m.Merge(ctx, n.Place().Rel, base, data)
+	stamp, err := m.Merge(ctx, n.Location().Rel, base, data)
 	if err == nil {
 		l.SetStamp(n, stamp)
 	}
@@ -355,7 +355,7 @@ func (l *Locked) makeFile(ctx context.Context, n *tree.Node, rel string, data []
 		return model.ErrStale
 	}
 	if err == nil {
-		l.Placed(n, stamp)
+		l.MarkStoredInSource(n, stamp)
 	}
 	return err
 }

@@ -11,55 +11,55 @@ import (
 )
 
 const (
-	// Within atOnce at most mostBrake notes may be deleted, or 1/brakeShare of the Folder's if that
-	// is less, but always leastBrake, so that a small vault can be tidied up.
-	mostBrake  = 20
-	brakeShare = 10
-	leastBrake = 5
-	// atOnce is the time window of the limit: rm -rf takes milliseconds for each note,
+	// Within limitWindow at most maxDeletions notes may be deleted, or 1/brakeShare of the Root's if that
+	// is less, but always minDeletions, so that a small vault can be tidied up.
+	maxDeletions = 20
+	maxShare     = 10
+	minDeletions = 5
+	// limitWindow is the time window of the limit: rm -rf takes milliseconds for each note,
 	// an agent that asks for each one a few seconds.
-	atOnce = time.Minute
+	limitWindow = time.Minute
 )
 
-// brakeLimit returns how many of a Folder's notes may be deleted within atOnce.
-func brakeLimit(notes int) int { return max(leastBrake, min(mostBrake, notes/brakeShare)) }
+// deletionLimit returns how many of a Root's notes may be deleted within limitWindow.
+func deletionLimit(notes int) int { return max(minDeletions, min(maxDeletions, notes/maxShare)) }
 
-// brake records the deletions that were proposed within atOnce.
-type brake struct {
+// deletionLimiter records the deletions that were proposed within limitWindow.
+type deletionLimiter struct {
 	mu   sync.Mutex // guards the fields below
-	list []braked
+	list []recentDeletion
 }
 
-type braked struct {
-	p    *tree.Proposal
-	by   model.Author
-	time time.Time
+type recentDeletion struct {
+	p      *tree.Proposal
+	author model.Author
+	time   time.Time
 }
 
-func (b *brake) note(p *tree.Proposal, rec *model.ProposalRecord) {
+func (b *deletionLimiter) add(p *tree.Proposal, rec *model.ProposalRecord) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.list = append(b.list, braked{p, model.Author{Name: rec.Author, Session: rec.Session}, rec.Time})
+	b.list = append(b.list, recentDeletion{p, model.Author{Name: rec.Author, Session: rec.Session}, rec.Time})
 }
 
-// Brake returns model.ErrDeletionLimit if the author may not remove another note now: it has
-// brakeLimit deletions from the last minute that no user has decided on.
-func (f *Folder) Brake(by model.Author) error {
+// CheckDeletionLimit returns model.ErrDeletionLimit if the author may not remove another note now: it has
+// deletionLimit deletions from the last minute that no user has decided on.
+func (f *Root) CheckDeletionLimit(by model.Author) error {
 	pending := f.Pending()
-	f.brake.mu.Lock()
-	f.brake.list = slices.DeleteFunc(f.brake.list, func(d braked) bool { return time.Since(d.time) > atOnce })
+	f.deletions.mu.Lock()
+	f.deletions.list = slices.DeleteFunc(f.deletions.list, func(d recentDeletion) bool { return time.Since(d.time) > limitWindow })
 	n := 0
-	for _, d := range f.brake.list {
-		if d.by.Is(by) && slices.Contains(pending, d.p) {
+	for _, d := range f.deletions.list {
+		if d.author.Is(by) && slices.Contains(pending, d.p) {
 			n++
 		}
 	}
-	f.brake.mu.Unlock()
-	if n < leastBrake {
+	f.deletions.mu.Unlock()
+	if n < minDeletions {
 		return nil
 	}
 	notes := f.CountNotes() + n
-	if n < brakeLimit(notes) {
+	if n < deletionLimit(notes) {
 		return nil
 	}
 	return fmt.Errorf("%w: %d of %d notes of %q within a minute; ask the user to decide on them (relayfs suggestions list), "+

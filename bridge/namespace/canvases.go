@@ -19,14 +19,14 @@ import (
 const canvasExt = ".canvas"
 
 // CanvasesFollow replaces oldRel, a path of the source, by newRel in the canvases of
-// the Folder.
+// the Root.
 func (l *Locked) CanvasesFollow(ctx context.Context, oldRel, newRel string) {
 	canvases := l.Files(func(name string, size int64) bool {
 		return size <= model.MaxNote && strings.EqualFold(path.Ext(name), canvasExt)
 	})
 	for _, n := range canvases {
 		if err := l.canvasFollows(context.WithoutCancel(ctx), n, oldRel, newRel); err != nil {
-			l.log.Warn("a canvas still has the old path of a renamed file", model.LogPath, n.Place().Rel, model.LogErr, err)
+			l.log.Warn("a canvas still has the old path of a renamed file", model.LogPath, n.Location().Rel, model.LogErr, err)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func (l *Locked) CanvasesFollow(ctx context.Context, oldRel, newRel string) {
 func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel string) error {
 	var before, after model.Stamp
 	st := n.State()
-	if !st.Virtual {
+	if !st.Proposed {
 		var err error
 		before, after, err = l.Rewrite(ctx, n, time.Now(), func(have []byte) ([]byte, error) {
 			if moved, named := links.RetargetCanvas(have, oldRel, newRel); named {
@@ -54,11 +54,11 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel
 		changed := false
 		p.Update(func(rec *model.ProposalRecord) { changed = follow(rec, before, after, oldRel, newRel) })
 		if changed {
-			change.Upserted = append(change.Upserted, p.Kept())
+			change.Upserted = append(change.Upserted, p.MarkStored())
 		}
 	}
-	if n.Place().Shown && (after != before || len(change.Upserted) > 0) {
-		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true})
+	if n.Location().Shown && (after != before || len(change.Upserted) > 0) {
+		l.QueueEvents(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true})
 	}
 	if len(change.Upserted) == 0 {
 		return nil

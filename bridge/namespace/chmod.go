@@ -9,10 +9,10 @@ import (
 )
 
 // Chmod sets the permission bits of the node at p, in its source. A user cannot review that like a
-// suggestion: in suggest mode it is refused, except for a fresh note (see Fresh). A call that
+// suggestion: in suggest mode it is refused, except for a fresh note (see UntouchedNote). A call that
 // changes nothing succeeds. Errors: fs.ErrNotExist, ErrReadOnly, ErrOffline, ErrModeNotSupported,
 // fs.ErrPermission.
-func (n *Names) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, theirs func(model.Author) bool) error {
+func (n *Namespace) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, theirs func(model.Author) bool) error {
 	x, info, err := n.tree.Info("chmod", p)
 	if err != nil {
 		return err
@@ -25,20 +25,20 @@ func (n *Names) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, their
 		return err
 	}
 	source, ok := f.Source.(model.Permissions)
-	if ok && n.c.Mode != note.Direct {
-		_, ok = n.FreshNote(ctx, p, theirs)
+	if ok && n.config.Mode != note.Direct {
+		_, ok = n.FindUntouched(ctx, p, theirs)
 	}
 	if !ok {
 		return &model.Error{Op: "chmod", Path: p, Err: model.ErrModeNotSupported}
 	}
-	if err := n.c.Activity.BeginOp(); err != nil {
+	if err := n.config.Events.BeginOp(); err != nil {
 		return model.WrapError("chmod", p, err)
 	}
-	defer n.c.Activity.EndOp()
+	defer n.config.Events.EndOp()
 	if x.Note != nil {
 		err = x.Note.Chmod(ctx, source, mode.Perm())
 	} else {
-		_, err = source.Chmod(ctx, x.Place().Rel, mode.Perm())
+		_, err = source.Chmod(ctx, x.Location().Rel, mode.Perm())
 	}
 	if err != nil {
 		return model.WrapError("chmod", p, err)

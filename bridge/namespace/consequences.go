@@ -20,17 +20,17 @@ import (
 // and that has nothing left but front matter. A note that cannot be removed stays. RemoveRejected
 // then removes empty folders that agents made: those of the removed notes, and folders, in which
 // rejected proposals were shown.
-func (n *Consequences) RemoveRejected(ctx context.Context, notes, folders []*tree.Node) {
+func (n *DecisionEffects) RemoveRejected(ctx context.Context, notes, folders []*tree.Node) {
 	for _, x := range notes {
 		st := x.State()
 		if err := n.removeRejected(ctx, x, st.Path); err == nil {
 			folders = append(folders, st.Dir)
 		} else if !errors.Is(err, model.ErrConflict) {
-			n.c.Logger.Warn("cannot remove a rejected new note", model.LogPath, string(st.Path), model.LogErr, err)
+			n.config.Logger.Warn("cannot remove a rejected new note", model.LogPath, string(st.Path), model.LogErr, err)
 		}
 	}
 	for _, x := range folders {
-		n.removeFolders(ctx, x.Place().Path)
+		n.removeFolders(ctx, x.Location().Path)
 	}
 }
 
@@ -39,14 +39,14 @@ const recentRejections = 128
 
 // ResumeRejections removes the notes that a rejection has emptied, if an earlier process was killed before it removed
 // them.
-func (n *Names) ResumeRejections(ctx context.Context) {
-	for _, f := range n.tree.Folders() {
+func (n *Namespace) ResumeRejections(ctx context.Context) {
+	for _, f := range n.tree.Roots() {
 		if _, live := f.Source.(model.Documents); live {
 			continue
 		}
 		entries, err := f.Store.Journal(recentRejections)
 		if err != nil {
-			n.c.Logger.Warn("cannot look for rejected new notes", model.LogFolder, f.Name, model.LogErr, err)
+			n.config.Logger.Warn("cannot look for rejected new notes", model.LogFolder, f.Name, model.LogErr, err)
 			continue
 		}
 		for _, e := range entries {
@@ -54,21 +54,21 @@ func (n *Names) ResumeRejections(ctx context.Context) {
 				continue
 			}
 			if x := f.Lookup(string(e.Path)); x != nil && x.Kind == model.KindNote && x.Note.IsLeftRejected(ctx) {
-				n.consequences.RemoveRejected(ctx, []*tree.Node{x}, nil)
+				n.effects.RemoveRejected(ctx, []*tree.Node{x}, nil)
 			}
 		}
 	}
 }
 
 // removeRejected removes the note at p; ErrConflict if the note must stay.
-func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model.Path) error {
+func (n *DecisionEffects) removeRejected(ctx context.Context, x *tree.Node, p model.Path) error {
 	f, err := n.structureAt("remove", p)
 	if err != nil {
 		return model.ErrConflict
 	}
 	names := f.Lock()
 	defer names.Unlock()
-	if st := x.State(); x.Kind != model.KindNote || st.Dir == nil || st.Pending != nil || st.Elsewhere {
+	if st := x.State(); x.Kind != model.KindNote || st.Dir == nil || st.Pending != nil || st.Moved {
 		return model.ErrConflict
 	}
 	l := x.Note.Lock()
@@ -77,14 +77,14 @@ func (n *Consequences) removeRejected(ctx context.Context, x *tree.Node, p model
 	if err != nil {
 		return err
 	}
-	gone(names, x, l, nil)
-	names.MadeBy(made.Made, made.Author)
+	removeWithoutFile(names, x, l, nil)
+	names.SetCreatedByAgent(made.Made, made.Author)
 	return nil
 }
 
 // removeFolders removes the folder at p and the folders above it, up to the first that no agent
 // made or that is not empty.
-func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
+func (n *DecisionEffects) removeFolders(ctx context.Context, p model.Path) {
 	f, err := n.structureAt("remove", p)
 	if err != nil {
 		return
@@ -97,10 +97,10 @@ func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
 			return
 		}
 		st := x.State()
-		if st.CreatedBy.Name == "" || st.Pending != nil || st.Elsewhere || st.Shows > 0 || len(x.Holds()) > 0 {
+		if st.CreatedBy.Name == "" || st.Pending != nil || st.Moved || st.ShownChildren > 0 || len(x.Holds()) > 0 {
 			return
 		}
-		if n.removeNow(ctx, l, x, p, Restructure{}) != nil {
+		if n.removeNow(ctx, l, x, p, ChangeRequest{}) != nil {
 			return
 		}
 	}
@@ -108,7 +108,7 @@ func (n *Consequences) removeFolders(ctx context.Context, p model.Path) {
 
 // CreateAgain creates the note that RemoveRejected removed after the decision e, so that e can be
 // undone. The store still has its document.
-func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) error {
+func (n *DecisionEffects) CreateAgain(ctx context.Context, e model.JournalEntry) error {
 	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (n *Consequences) CreateAgain(ctx context.Context, e model.JournalEntry) er
 
 // createAgain creates the note at rel with that document again. It does nothing if something is at
 // rel, or if the document is not that of a note that RemoveRejected removed.
-func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, id model.DocID, by model.Author) error {
+func (n *DecisionEffects) createAgain(ctx context.Context, l *Locked, rel string, id model.DocID, by model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, i
 	if err != nil {
 		return model.WrapError("undo", l.Path().Join(rel), err)
 	}
-	left, stamp, err := note.LeftOf(h)
+	left, stamp, err := note.FinalText(h)
 	if err != nil {
 		return nil // the undo finds the note missing and reports the reason
 	}
@@ -145,7 +145,7 @@ func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, i
 		stamp.ModTime = time.Now().UnixNano()
 	}
 	seq, sum := h.Records[len(h.Records)-1].Seq, model.SumOf(left)
-	e, err := l.BringFileBack(ctx, rel, stamp, []byte(left), func(post model.Stamp) error { // lets the document recognise its file, even a blank one
+	e, err := l.RestoreFile(ctx, rel, stamp, []byte(left), func(post model.Stamp) error { // lets the document recognise its file, even a blank one
 		if err := l.Store.RecordSave(id, seq, model.Save{Post: post, Sum: sum[:]}); err != nil {
 			return err
 		}
@@ -155,14 +155,14 @@ func (n *Consequences) createAgain(ctx context.Context, l *Locked, rel string, i
 		return model.WrapError("undo", l.Path().Join(rel), err)
 	}
 	put(l, e, by)
-	l.Settle()
-	l.Tell(created(l.Path().Join(rel), Restructure{}))
+	l.PersistChanges()
+	l.QueueEvents(created(l.Path().Join(rel), ChangeRequest{}))
 	return nil
 }
 
 // makeRoomAgain restores what RemoveRejected removed after a rename was rejected: the folder in
 // which the rename showed a note, and the note.
-func (n *Consequences) makeRoomAgain(ctx context.Context, f *Folder, rec *model.ProposalRecord) error {
+func (n *DecisionEffects) makeRoomAgain(ctx context.Context, f *Root, rec *model.ProposalRecord) error {
 	if rec.Kind != model.ProposedRename {
 		return nil
 	}
@@ -182,11 +182,11 @@ func (n *Consequences) makeRoomAgain(ctx context.Context, f *Folder, rec *model.
 	return n.createAgain(ctx, l, rec.Rel, id, by)
 }
 
-func (n *Consequences) makeFolderAgain(ctx context.Context, l *Locked, rel string, by model.Author) error {
+func (n *DecisionEffects) makeFolderAgain(ctx context.Context, l *Locked, rel string, by model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
 	}
-	return n.makeFolders(ctx, l, shownAt(l, rel), Restructure{By: by})
+	return n.makeFolders(ctx, l, shownAt(l, rel), ChangeRequest{Author: by})
 }
 
 // shownAt returns the path at which rel, which does not exist, would be shown. It differs from rel if a folder above it
@@ -194,25 +194,25 @@ func (n *Consequences) makeFolderAgain(ctx context.Context, l *Locked, rel strin
 func shownAt(l *Locked, rel string) model.Path {
 	dir, name := string(model.Path(rel).Dir()), model.Path(rel).Base()
 	if x := l.Lookup(dir); x != nil {
-		return x.Place().Path.Join(name)
+		return x.Location().Path.Join(name)
 	}
 	return shownAt(l, dir).Join(name)
 }
 
 // clear removes the folder at rel, to which another one is to come back, if it is empty. If that fails, the undo says what is in the way.
-func (n *Consequences) clear(ctx context.Context, f *Folder, rel string) {
+func (n *DecisionEffects) clear(ctx context.Context, f *Root, rel string) {
 	l := f.Lock()
 	defer l.Unlock()
 	x := l.Lookup(rel)
 	if x == nil || x.Kind != model.KindDir {
 		return
 	}
-	if st := x.State(); st.Pending == nil && !st.Elsewhere && st.Shows == 0 && len(x.Holds()) == 0 {
-		_ = n.removeNow(ctx, l, x, st.Path, Restructure{})
+	if st := x.State(); st.Pending == nil && !st.Moved && st.ShownChildren == 0 && len(x.Holds()) == 0 {
+		_ = n.removeNow(ctx, l, x, st.Path, ChangeRequest{})
 	}
 }
 
-func (n *Consequences) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
+func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	failed = make(map[string]error)
 	f, err := n.structureAt("undo", entries[0].Path)
 	for _, e := range entries {

@@ -13,15 +13,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// errWasDeleted means that the name was that of a note with a pending deletion, which
+// errDeletionWithdrawn means that the name was that of a note with a pending deletion, which
 // was withdrawn: the note is shown again.
-var errWasDeleted = errors.New("was to be deleted")
+var errDeletionWithdrawn = errors.New("was to be deleted")
 
 // Create creates a new note with wr.Text as its view: front matter plain, and in suggest mode its
 // body as additions. It creates missing parent folders. fs.ErrExist if the name is taken. After an
 // error there is no note, unless another writer has written to it in the meantime. If the deletion
 // of a note at p is proposed, Create withdraws the proposal and writes the text to that note.
-func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res note.Result, err error) {
+func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (res note.Result, err error) {
 	start := time.Now()
 	err = n.change("create", p, func(l *Locked) error {
 		if !p.IsNote() {
@@ -30,7 +30,7 @@ func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res no
 		if err := n.tree.CheckNew("create", p); err != nil {
 			return err
 		}
-		c, err := n.c.Notes.Create(l.Store, wr.Text, wr.By)
+		c, err := n.config.Notes.Create(l.Store, wr.Text, wr.By)
 		if err != nil {
 			return err
 		}
@@ -42,29 +42,29 @@ func (n *Names) Create(ctx context.Context, p model.Path, wr note.Write) (res no
 		res, err = n.createAt(ctx, l, p, c, wr)
 		return err
 	})
-	if errors.Is(err, errWasDeleted) {
+	if errors.Is(err, errDeletionWithdrawn) {
 		x, err := n.tree.FindNote("write", p)
 		if err != nil {
 			return note.Result{}, err
 		}
 		return x.Write(ctx, p, wr)
 	}
-	n.c.Observe(start, err)
+	n.config.Observe(start, err)
 	return res, err
 }
 
-func (n *Names) createAt(ctx context.Context, l *Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
+func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
 	if had := n.tree.HiddenAt(p); had != nil && had.Note != nil { // if the note refuses the text, its deletion stays proposed
 		if _, err := had.Note.Preview(ctx, p, wr.Text, wr.By); err != nil {
 			return note.Result{}, err
 		}
 	}
-	o := Restructure{By: wr.By, Origin: wr.Origin}
+	o := ChangeRequest{Author: wr.By, Origin: wr.Origin}
 	at, err := n.placeFor(ctx, l, p, false, o)
 	if err != nil {
 		return note.Result{}, err
 	}
-	c.MadeFor(l.MadeFor(string(model.Path(at.Rel).Dir())))
+	c.SetNewFolders(l.MadeFor(string(model.Path(at.Rel).Dir())))
 	ev := created(p, o)
 	if docs, ok := l.Source.(model.Documents); ok {
 		stamp, err := c.KeepLive(ctx, docs, at.Rel)
@@ -74,7 +74,7 @@ func (n *Names) createAt(ctx context.Context, l *Locked, p model.Path, c *note.C
 		x := put(l, model.SourceEntry{Rel: at.Rel, Mode: 0o644, Stamp: stamp}, wr.By)
 		res := x.Note.Create(c, stamp)
 		ev.Version = res.Version
-		l.Tell(ev)
+		l.QueueEvents(ev)
 		return res, l.ShowAt(x, at, wr.By)
 	}
 	file := model.NewFile{Data: []byte(c.Raw()), ModTime: wr.ModTime, BeforeRename: func(post model.Stamp) error { return c.Keep(at.Rel, post) }}
@@ -85,25 +85,25 @@ func (n *Names) createAt(ctx context.Context, l *Locked, p model.Path, c *note.C
 	if err != nil {
 		return note.Result{}, errors.Join(err, c.Abandon())
 	}
-	c.Placed()
+	c.RecordFile()
 	if err := l.ShowAt(x, at, wr.By); err != nil {
 		if n.retract(ctx, l, p, at.Rel, stamp) {
-			l.Vanish(x, true)
+			l.RemoveFromSource(x, true)
 		} else {
 			ev.Path = l.Path().Join(at.Rel)
-			l.Tell(ev)
+			l.QueueEvents(ev)
 		}
 		return note.Result{}, err
 	}
 	res := x.Note.Create(c, stamp)
 	ev.Version = res.Version
-	l.Tell(ev)
+	l.QueueEvents(ev)
 	return res, nil
 }
 
 // caseWarning returns a warning if the path of another note or file differs from p only in case, else "". from is the
 // present path if p is the new path of a rename, "" for something new.
-func (n *base) caseWarning(p, from model.Path) string {
+func (n *service) caseWarning(p, from model.Path) string {
 	other := n.tree.InAnotherCase(p, from)
 	if other == "" {
 		return ""
@@ -113,28 +113,28 @@ func (n *base) caseWarning(p, from model.Path) string {
 
 // retract removes the new file at rel again, because the store could not keep its data, and reports
 // whether it did. It does not if the file has changed since stamp.
-func (n *base) retract(ctx context.Context, l *Locked, p model.Path, rel string, stamp model.Stamp) bool {
+func (n *service) retract(ctx context.Context, l *Locked, p model.Path, rel string, stamp model.Stamp) bool {
 	err := errors.ErrUnsupported
 	if r, ok := l.Structure.(model.Retractor); ok {
 		err = r.Retract(ctx, rel, stamp)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		n.c.Logger.Error("cannot remove a note that could not be created", model.LogPath, string(p), model.LogErr, err)
+		n.config.Logger.Error("cannot remove a note that could not be created", model.LogPath, string(p), model.LogErr, err)
 		return false
 	}
 	return true
 }
 
-func (n *Names) Mkdir(ctx context.Context, p model.Path, o Restructure) error {
+func (n *Namespace) Mkdir(ctx context.Context, p model.Path, o ChangeRequest) error {
 	if err := n.tree.CheckNew("mkdir", p); err != nil {
 		return err
 	}
 	return n.change("mkdir", p, func(l *Locked) error { return n.mkdir(ctx, l, p, o) })
 }
 
-func (n *base) mkdir(ctx context.Context, l *Locked, p model.Path, o Restructure) error {
+func (n *service) mkdir(ctx context.Context, l *Locked, p model.Path, o ChangeRequest) error {
 	at, err := n.placeFor(ctx, l, p, true, o)
-	if errors.Is(err, errWasDeleted) {
+	if errors.Is(err, errDeletionWithdrawn) {
 		return nil
 	}
 	if err != nil {
@@ -143,26 +143,26 @@ func (n *base) mkdir(ctx context.Context, l *Locked, p model.Path, o Restructure
 	if err := l.Structure.Mkdir(ctx, at.Rel); err != nil {
 		return model.WrapError("mkdir", p, err)
 	}
-	x := put(l, model.SourceEntry{Rel: at.Rel, Dir: true, Mode: 0o755, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}, o.By)
-	if err := l.ShowAt(x, at, o.By); err != nil {
+	x := put(l, model.SourceEntry{Rel: at.Rel, Dir: true, Mode: 0o755, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}, o.Author)
+	if err := l.ShowAt(x, at, o.Author); err != nil {
 		return model.WrapError("mkdir", p, err)
 	}
 	ev := created(p, o)
 	ev.Dir = true
-	l.Tell(ev)
+	l.QueueEvents(ev)
 	return nil
 }
 
 // placeFor finds the place for something new at p. If the deletion of a node there is proposed, it
-// withdraws the proposal and returns errWasDeleted.
-func (n *base) placeFor(ctx context.Context, l *Locked, p model.Path, dir bool, o Restructure) (tree.Destination, error) {
+// withdraws the proposal and returns errDeletionWithdrawn.
+func (n *service) placeFor(ctx context.Context, l *Locked, p model.Path, dir bool, o ChangeRequest) (tree.Destination, error) {
 	if err := n.folderFor(ctx, l, p.Dir(), o); err != nil {
 		return tree.Destination{}, err
 	}
 	at, deleted, err := n.tree.DestinationAt(p, dir)
 	if deleted != nil {
-		if err = l.BringBack(deleted, o.By, o.Origin); err == nil {
-			err = errWasDeleted
+		if err = l.WithdrawDeletion(deleted, o.Author, o.Origin); err == nil {
+			err = errDeletionWithdrawn
 		}
 	}
 	return at, err
@@ -170,7 +170,7 @@ func (n *base) placeFor(ctx context.Context, l *Locked, p model.Path, dir bool, 
 
 // folderFor checks the folder at p. If the folder is missing, and the source cannot create it
 // because something else has the name there, folderFor creates it.
-func (n *base) folderFor(ctx context.Context, l *Locked, p model.Path, o Restructure) error {
+func (n *service) folderFor(ctx context.Context, l *Locked, p model.Path, o ChangeRequest) error {
 	if x, err := n.tree.Find("create", p); err == nil {
 		if x.Kind != model.KindDir {
 			return &model.Error{Op: "create", Path: p, Err: model.ErrNotDir}
@@ -183,7 +183,7 @@ func (n *base) folderFor(ctx context.Context, l *Locked, p model.Path, o Restruc
 	return n.mkdir(ctx, l, p, o)
 }
 
-func (n *base) makeFolders(ctx context.Context, l *Locked, dir model.Path, o Restructure) error {
+func (n *service) makeFolders(ctx context.Context, l *Locked, dir model.Path, o ChangeRequest) error {
 	if _, err := n.tree.Find("mkdir", dir); err == nil {
 		return nil
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Decided is the result of a decision on proposals of one Folder.
+// Decided is the result of a decision on proposals of one Root.
 type Decided struct {
 	Proposals []model.Proposal // the decided proposals, as they were before
 	Missing   []string         // IDs of proposals that are no longer pending
 	Failed    map[model.Path]error
 }
 
-// Decide decides on proposals of the Folder. It accepts a stale proposal only if force
+// Decide decides on proposals of the Root. It accepts a stale proposal only if force
 // is set (model.ErrStale). It does not accept a proposal whose name is taken because of
 // another proposal (model.ErrNameTaken).
-func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Decision, force bool) Decided {
+func (f *Root) Decide(ctx context.Context, list []*tree.Proposal, d model.Decision, force bool) Decided {
 	l := f.Lock()
 	defer l.Unlock()
 	out := Decided{Failed: make(map[model.Path]error)}
@@ -35,7 +35,7 @@ func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Deci
 	})
 	var failed map[*tree.Proposal]error
 	if d.Verdict == model.Accepted {
-		failed = accepting{l, d, force}.all(context.WithoutCancel(ctx), list)
+		failed = acceptOp{l, d, force}.all(context.WithoutCancel(ctx), list)
 	} else {
 		failed = l.reject(list, d)
 	}
@@ -46,7 +46,7 @@ func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Deci
 			continue
 		}
 		out.Proposals = append(out.Proposals, pub)
-		l.Tell(model.Event{Kind: model.EventPending, Path: pub.Path, Dir: pub.Dir})
+		l.QueueEvents(model.Event{Kind: model.EventPending, Path: pub.Path, Dir: pub.Dir})
 	}
 	return out
 }
@@ -56,8 +56,8 @@ func (f *Folder) Decide(ctx context.Context, list []*tree.Proposal, d model.Deci
 // that path; the result has its error.
 func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Proposal]error {
 	failed := make(map[*tree.Proposal]error)
-	for _, p := range l.Stranded(chosen) {
-		failed[p] = l.inTheWay(p.Node.Place().Rel)
+	for _, p := range l.Unrevertable(chosen) {
+		failed[p] = l.nameTakenErr(p.Node.Location().Rel)
 	}
 	var change model.ProposalChange
 	var going []*tree.Proposal
@@ -76,6 +76,6 @@ func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Pro
 		}
 		return failed
 	}
-	l.Tell(l.GoHome(going)...)
+	l.QueueEvents(l.RevertAll(going)...)
 	return failed
 }

@@ -39,7 +39,7 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 	case model.KindLink:
 		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrNotNote}
 	}
-	files, ok := x.Folder.Source.(model.Files)
+	files, ok := x.Root.Source.(model.Files)
 	if !ok {
 		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
@@ -58,7 +58,7 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 // PutFile replaces the file at p, which is not a note, by a new file with data and the permission
 // bits perm. It works like a rename over the old file: programs that have that open keep it. In
 // suggest mode files cannot be written: ErrReadOnly.
-func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructure) error {
+func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeRequest) error {
 	if err := n.WritesFiles(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
 	}
@@ -85,7 +85,7 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 		}
 		l.SetMode(x, perm.Perm())
 		l.SetStamp(x, stamp)
-		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.By})
+		l.QueueEvents(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.Author})
 		return nil
 	})
 }
@@ -93,7 +93,7 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructu
 // RetractFile removes the file at p, which a program made a moment ago and which holds data, for good: even the
 // source's trash does not get it. If the file is no longer that one, RetractFile changes nothing and returns
 // ErrConflict.
-func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Restructure) error {
+func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) error {
 	return n.change("retract", p, func(l *Locked) error {
 		x, err := n.tree.Find("retract", p)
 		if err != nil {
@@ -101,11 +101,11 @@ func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Re
 		}
 		from, ok := l.Structure.(model.Retractor)
 		st := x.State()
-		if st.Virtual && bytes.Equal(st.Content.Record().New, data) {
-			_, err = l.Delete(ctx, x, o.By, o.Origin)
+		if st.Proposed && bytes.Equal(st.Content.Record().New, data) {
+			_, err = l.Delete(ctx, x, o.Author, o.Origin)
 			return err
 		}
-		if !ok || x.Kind != model.KindFile || st.Virtual || st.Elsewhere || st.Content != nil || st.Pending != nil {
+		if !ok || x.Kind != model.KindFile || st.Proposed || st.Moved || st.Content != nil || st.Pending != nil {
 			return model.ErrConflict
 		}
 		have, stamp, err := l.Source.Read(ctx, st.Rel)
@@ -118,8 +118,8 @@ func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Re
 		if err != nil {
 			return err
 		}
-		l.Vanish(x, false)
-		l.Tell(model.Event{Kind: model.EventRemoved, Path: p, ViewChanged: true, Origin: o.Origin, By: o.By})
+		l.RemoveFromSource(x, false)
+		l.QueueEvents(model.Event{Kind: model.EventRemoved, Path: p, ViewChanged: true, Origin: o.Origin, By: o.Author})
 		return nil
 	})
 }
@@ -127,7 +127,7 @@ func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Re
 // WritesFiles returns nil if what is not a note can be made and written in place, else ErrReadOnly: WriteFile
 // proposes its content.
 func (n *Files) WritesFiles() error {
-	if n.c.ReadOnly || n.c.Mode != note.Direct {
+	if n.config.ReadOnly || n.config.Mode != note.Direct {
 		return model.ErrReadOnly
 	}
 	return nil
@@ -136,7 +136,7 @@ func (n *Files) WritesFiles() error {
 // IsProposed reports whether a file is shown at p that only a proposal has.
 func (n *Files) IsProposed(p model.Path) bool {
 	x, err := n.tree.Find("stat", p)
-	return err == nil && x.State().Virtual
+	return err == nil && x.State().Proposed
 }
 
 // checkContent refuses what the file at p must not hold.
@@ -153,7 +153,7 @@ func checkContent(p model.Path, data []byte) error {
 // CreateFile creates an empty file that is not a note, with the permission bits perm, to be filled
 // through OpenFile. The file is in the tree when CreateFile returns. fs.ErrExist if the name is
 // taken, ErrReadOnly in suggest mode.
-func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o Restructure) error {
+func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o ChangeRequest) error {
 	if p.IsNote() {
 		return &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
 	}
@@ -170,7 +170,7 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 		}
 		at, err := n.placeFor(ctx, l, p, false, o)
 		switch {
-		case errors.Is(err, errWasDeleted): // the deleted file is shown again: truncate it
+		case errors.Is(err, errDeletionWithdrawn): // the deleted file is shown again: truncate it
 			return emptyFile(files, n.tree.SourcePath(p))
 		case err != nil:
 			return err
@@ -179,8 +179,8 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 		if err != nil {
 			return err
 		}
-		err = l.ShowAt(put(l, e, o.By), at, o.By)
-		l.Tell(created(p, o))
+		err = l.ShowAt(put(l, e, o.Author), at, o.Author)
+		l.QueueEvents(created(p, o))
 		return err
 	})
 }
@@ -206,7 +206,7 @@ func emptyFile(files model.Files, rel string) error {
 }
 
 func (n *Files) MayWriteFile(p model.Path) error {
-	if n.c.Mode != note.Direct && n.c.Structure == Deny {
+	if n.config.Mode != note.Direct && n.config.Structure == Deny {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrNeedsReview}
 	}
 	if _, err := n.structureAt("write", p); err != nil {
@@ -221,15 +221,15 @@ func (n *Files) MayWriteFile(p model.Path) error {
 // ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote,
 // ErrRefused for a canvas or base that is not valid, ErrReadOnly, ErrNeedsReview where
 // the structure policy denies it, ErrOffline, ErrNoSpace, fs.ErrPermission.
-func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Restructure) (res Restructured, err error) {
+func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) (res ChangeResult, err error) {
 	if p.IsNote() {
-		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
+		return ChangeResult{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
 	}
 	if err := checkContent(p, data); err != nil {
-		return Restructured{}, err
+		return ChangeResult{}, err
 	}
 	if err := n.MayWriteFile(p); err != nil {
-		return Restructured{}, err
+		return ChangeResult{}, err
 	}
 	err = n.change("write", p, func(l *Locked) (err error) {
 		if m := model.MergerOf(l.Source, n.tree.SourcePath(p)); m != nil {
@@ -243,7 +243,7 @@ func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o Rest
 	return res, err
 }
 
-func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []byte, o Restructure) (id string, err error) {
+func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []byte, o ChangeRequest) (id string, err error) {
 	x, err := n.tree.Find("write", p)
 	switch {
 	case err != nil && o.Base != model.ContentSum{}:
@@ -254,8 +254,8 @@ func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []b
 		return "", &model.Error{Op: "write", Path: p, Err: model.ErrIsDir}
 	case x.Kind == model.KindLink:
 		return "", &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
-	case n.c.Mode != note.Direct:
-		return l.Content(ctx, x, data, o.Base, o.By, o.Origin)
+	case n.config.Mode != note.Direct:
+		return l.Content(ctx, x, data, o.Base, o.Author, o.Origin)
 	}
 	st := x.State()
 	if st.Content != nil {
@@ -263,31 +263,31 @@ func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []b
 	}
 	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
 	if err == nil {
-		l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.By})
+		l.QueueEvents(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: o.Origin, By: o.Author})
 	}
 	return "", err
 }
 
-func (n *Files) newFile(ctx context.Context, l *Locked, p model.Path, data []byte, o Restructure) (id string, err error) {
+func (n *Files) newFile(ctx context.Context, l *Locked, p model.Path, data []byte, o ChangeRequest) (id string, err error) {
 	at, err := n.placeFor(ctx, l, p, false, o)
 	switch {
-	case errors.Is(err, errWasDeleted):
+	case errors.Is(err, errDeletionWithdrawn):
 		return n.writeFile(ctx, l, p, data, o)
 	case err != nil:
 		return "", err
-	case n.c.Mode != note.Direct:
+	case n.config.Mode != note.Direct:
 		return n.proposeFile(ctx, l, p, at, data, o)
 	}
-	x, _, err := makeFile(ctx, l, at.Rel, model.NewFile{Data: data, ModTime: time.Now()}, o.By)
+	x, _, err := makeFile(ctx, l, at.Rel, model.NewFile{Data: data, ModTime: time.Now()}, o.Author)
 	if err != nil {
 		return "", err
 	}
-	err = l.ShowAt(x, at, o.By)
-	l.Tell(created(p, o))
+	err = l.ShowAt(x, at, o.Author)
+	l.QueueEvents(created(p, o))
 	return "", err
 }
 
-func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tree.Destination, data []byte, o Restructure) (id string, err error) {
+func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tree.Destination, data []byte, o ChangeRequest) (id string, err error) {
 	if at.Dir == nil {
 		if err = n.makeFolders(ctx, l, p.Dir(), o); err == nil {
 			at.Name = p.Base()
@@ -295,10 +295,10 @@ func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tre
 		}
 	}
 	if err == nil {
-		id, err = l.File(at, data, o.By)
+		id, err = l.File(at, data, o.Author)
 	}
 	if err == nil {
-		l.Tell(created(p, o))
+		l.QueueEvents(created(p, o))
 	}
 	return id, err
 }

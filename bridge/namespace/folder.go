@@ -18,75 +18,77 @@ import (
 // Each time another writer's save succeeded.
 const maxAttempts = 32
 
-// Folder changes the names of a tree.Folder, one change at a time.
-type Folder struct {
-	*tree.Folder
+// Root changes the names of a tree.Root, one change at a time.
+type Root struct {
+	*tree.Root
 	Structure model.Structure // of the Source; nil if its names cannot be changed
 	log       *slog.Logger
-	act       *model.Bus
-	brake     brake
+	events    *model.Bus
+	deletions deletionLimiter
 
-	mu   sync.Mutex             // held during a change of names, including disk access; guards the fields below
-	told []model.Event          // events to publish
-	done []model.ProposalRecord // completed renames that owe links, for TakeDone
+	mu           sync.Mutex             // held during a change of names, including disk access; guards the fields below
+	queuedEvents []model.Event          // events to publish
+	completed    []model.ProposalRecord // completed renames that owe links, for TakeCompleted
 
 	// linking is held while one note's links follow a rename. It is taken before a note's lock.
 	linking sync.Mutex
 }
 
-// Locked is a Folder whose lock the caller holds until Unlock. Only the caller can
+// Locked is a Root whose lock the caller holds until Unlock. Only the caller can
 // change its names.
-type Locked Folder
+type Locked Root
 
-// Folders maps the folders of a workspace's tree to their Folders.
-type Folders map[*tree.Folder]*Folder
+// Roots maps the folders of a workspace's tree to their Roots.
+type Roots map[*tree.Root]*Root
 
-func NewFolder(f *tree.Folder, log *slog.Logger, act *model.Bus) *Folder {
+func NewRoot(f *tree.Root, log *slog.Logger, act *model.Bus) *Root {
 	s, _ := f.Source.(model.Structure)
-	return &Folder{Folder: f, Structure: s, log: log, act: act}
+	return &Root{Root: f, Structure: s, log: log, events: act}
 }
 
-func (f *Folder) Lock() *Locked {
+func (f *Root) Lock() *Locked {
 	f.mu.Lock()
 	return (*Locked)(f)
 }
 
-// Tell queues events for Unlock, which publishes them without the lock.
-func (l *Locked) Tell(events ...model.Event) { l.told = append(l.told, events...) }
-
-// Unlock stores the effects of the change on proposals, releases the lock, and publishes the events of Tell. A rename
-// that waits for a name gets it here and not earlier, because the change itself may have planned to use that name.
-func (l *Locked) Unlock() {
-	l.Settle()
-	told := l.told
-	l.told = nil
-	l.mu.Unlock()
-	l.act.Publish(told...)
+// QueueEvents queues events for Unlock, which publishes them without the lock.
+func (l *Locked) QueueEvents(events ...model.Event) {
+	l.queuedEvents = append(l.queuedEvents, events...)
 }
 
-// Owe stores a rename that is about to be done at once, with the links that it will owe.
-func (l *Locked) Owe(rel, to string, by model.Author, owes []model.PendingRelink) (id string, err error) {
+// Unlock stores the effects of the change on proposals, releases the lock, and publishes the events of QueueEvents. A rename
+// that waits for a name gets it here and not earlier, because the change itself may have planned to use that name.
+func (l *Locked) Unlock() {
+	l.PersistChanges()
+	told := l.queuedEvents
+	l.queuedEvents = nil
+	l.mu.Unlock()
+	l.events.Publish(told...)
+}
+
+// RecordRename stores a rename that is about to be done at once, with the links that it will owe.
+func (l *Locked) RecordRename(rel, to string, by model.Author, owes []model.PendingRelink) (id string, err error) {
 	rec := newRecord(model.RenameDone, rel, by)
 	rec.ToDir, rec.Name, rec.PendingRelinks, rec.Linking = string(model.Path(to).Dir()), model.Path(to).Base(), owes, true
 	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return "", err
 	}
-	l.done = append(l.done, rec)
+	l.completed = append(l.completed, rec)
 	return rec.ID, nil
 }
 
-// Forgive undoes Owe if the rename failed.
-func (l *Locked) Forgive(id string) error {
-	l.done = slices.DeleteFunc(l.done, func(rec model.ProposalRecord) bool { return rec.ID == id })
+// DropRename undoes RecordRename if the rename failed.
+func (l *Locked) DropRename(id string) error {
+	l.completed = slices.DeleteFunc(l.completed, func(rec model.ProposalRecord) bool { return rec.ID == id })
 	return l.Store.Propose(model.ProposalChange{Removed: []string{id}})
 }
 
-// TakeDone returns the completed renames that owe links and that which selects. Each
+// TakeCompleted returns the completed renames that owe links and that which selects. Each
 // rename is returned to one caller only.
-func (f *Folder) TakeDone(which func(*model.ProposalRecord) bool) (taken []model.ProposalRecord) {
+func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.done = slices.DeleteFunc(f.done, func(rec model.ProposalRecord) bool {
+	f.completed = slices.DeleteFunc(f.completed, func(rec model.ProposalRecord) bool {
 		if !which(&rec) {
 			return false
 		}
@@ -96,7 +98,7 @@ func (f *Folder) TakeDone(which func(*model.ProposalRecord) bool) (taken []model
 	return taken
 }
 
-func (f *Folder) LinkOne(fn func()) {
+func (f *Root) WithLinkLock(fn func()) {
 	f.linking.Lock()
 	defer f.linking.Unlock()
 	fn()
@@ -116,12 +118,12 @@ func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 	}
 }
 
-// Settle stores and publishes the changes of the Folder's proposals since the last call.
-func (l *Locked) Settle() {
-	s := l.TakeShift()
+// PersistChanges stores and publishes the changes of the Root's proposals since the last call.
+func (l *Locked) PersistChanges() {
+	s := l.TakeChanges()
 	change := model.ProposalChange{Upserted: l.Changed(), Removed: s.Done}
 	now := time.Now().UTC()
-	for _, rec := range s.Dropped {
+	for _, rec := range s.Invalidated {
 		l.log.Warn("proposal dropped: its note or file no longer exists, or its place is taken",
 			model.LogPath, string(l.Path().Join(rec.Rel)), "kind", string(rec.Kind))
 		change.Removed = append(change.Removed, rec.ID)
@@ -132,7 +134,7 @@ func (l *Locked) Settle() {
 			l.log.Error("cannot store the present state of proposals", model.LogFolder, l.Name, model.LogErr, err)
 		}
 	}
-	l.Tell(s.Events...)
+	l.QueueEvents(s.Events...)
 }
 
 // NewBatch returns a name for decisions that are made together. Later names sort later.
@@ -144,7 +146,7 @@ func NewBatch() string {
 // first, it tries again with the new content. It returns the stamps before and after.
 // An error of fn is returned unchanged, and nothing is written.
 func (l *Locked) Rewrite(ctx context.Context, n *tree.Node, modTime time.Time, fn func(have []byte) ([]byte, error)) (before, after model.Stamp, err error) {
-	rel := n.Place().Rel
+	rel := n.Location().Rel
 	for range maxAttempts {
 		var have, data []byte
 		if have, before, err = l.Source.Read(ctx, rel); err != nil {

@@ -15,28 +15,28 @@ import (
 // was the next text of the other note. This applies only to fresh notes; any other move over a note
 // is a change of names.
 
-// freshFor is the age up to which a note can be fresh. A program moves a file within moments after
+// untouchedMaxAge is the age up to which a note can be fresh. A program moves a file within moments after
 // creating it, and an agent's next command follows within seconds. An older note has been visible
 // long enough for a user to consider it a note of its own.
-const freshFor = time.Minute
+const untouchedMaxAge = time.Minute
 
-// Fresh is a note that programs made a moment ago and that belongs to them alone: no one else wrote
+// UntouchedNote is a note that programs made a moment ago and that belongs to them alone: no one else wrote
 // in it, decided on something in it or has it open as a live document. No proposal concerns it,
 // except for its name if the source has another node of that name.
-type Fresh struct {
-	names   *Names
-	node    *tree.Node
-	from    model.Retractor
-	version *model.Version
-	theirs  func(model.Author) bool
+type UntouchedNote struct {
+	names       *Namespace
+	node        *tree.Node
+	from        model.Retractor
+	version     *model.Version
+	isOwnAuthor func(model.Author) bool
 }
 
-// Text returns the text of the note when FreshNote found it.
-func (x *Fresh) Text() string { return x.version.Text() }
+// Text returns the text of the note when FindUntouched found it.
+func (x *UntouchedNote) Text() string { return x.version.Text() }
 
-// FreshNote returns the note at p if it is fresh. theirs reports whether an author is one of the
+// FindUntouched returns the note at p if it is fresh. theirs reports whether an author is one of the
 // programs.
-func (n *Names) FreshNote(ctx context.Context, p model.Path, theirs func(model.Author) bool) (*Fresh, bool) {
+func (n *Namespace) FindUntouched(ctx context.Context, p model.Path, theirs func(model.Author) bool) (*UntouchedNote, bool) {
 	f, err := n.structureAt("open", p)
 	if err != nil {
 		return nil, false
@@ -48,42 +48,42 @@ func (n *Names) FreshNote(ctx context.Context, p model.Path, theirs func(model.A
 	}
 	l := x.Note.Lock()
 	defer l.Unlock()
-	if !l.CreatedBy(theirs, freshFor) {
+	if !l.CreatedBy(theirs, untouchedMaxAge) {
 		return nil, false
 	}
 	v, err := untouched(ctx, x, l, theirs)
-	return &Fresh{n, x, from, v, theirs}, err == nil
+	return &UntouchedNote{n, x, from, v, theirs}, err == nil
 }
 
 // untouched returns the current version if only authors that theirs accepts have
 // changed the note or its proposals, else ErrConflict.
 func untouched(ctx context.Context, x *tree.Node, l *note.Locked, theirs func(model.Author) bool) (*model.Version, error) {
-	if st := x.State(); !st.Attached || !st.Shown || !onlyNamed(st, theirs) {
+	if st := x.State(); !st.InTree || !st.Shown || !onlyRenamed(st, theirs) {
 		return nil, model.ErrConflict
 	}
 	return l.Untouched(ctx, theirs)
 }
 
-// onlyNamed reports whether no proposal concerns a note, except a rename by its authors: if the
+// onlyRenamed reports whether no proposal concerns a note, except a rename by its authors: if the
 // name of a new note is taken in the source, the source has the note under another name, and its
 // own name is a proposal.
-func onlyNamed(st tree.State, theirs func(model.Author) bool) bool {
+func onlyRenamed(st tree.State, theirs func(model.Author) bool) bool {
 	if st.Pending == nil {
-		return !st.Elsewhere
+		return !st.Moved
 	}
 	rec := st.Pending.Record()
 	return rec.Kind == model.ProposedRename && theirs(model.Author{Name: rec.Author, Session: rec.Session})
 }
 
 // Retract removes the note for good, with its document: even the source's trash does not get it. If
-// the note has changed since FreshNote, or no longer exists, Retract changes nothing and returns
+// the note has changed since FindUntouched, or no longer exists, Retract changes nothing and returns
 // ErrConflict.
-func (x *Fresh) Retract(ctx context.Context, origin any) error {
-	at := x.node.Place().Path
+func (x *UntouchedNote) Retract(ctx context.Context, origin any) error {
+	at := x.node.Location().Path
 	return x.names.change("retract", at, func(names *Locked) error {
 		l := x.node.Note.Lock()
 		defer l.Unlock()
-		v, err := untouched(ctx, x.node, l, x.theirs)
+		v, err := untouched(ctx, x.node, l, x.isOwnAuthor)
 		if err == nil && v.Raw() != x.version.Raw() {
 			err = model.ErrConflict
 		}
@@ -93,18 +93,18 @@ func (x *Fresh) Retract(ctx context.Context, origin any) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(names.Fulfil(x.node), l.Forget()); err != nil {
-			x.names.c.Logger.Warn("cannot remove the history of a deleted note", model.LogPath, string(at), model.LogErr, err)
+		if err := errors.Join(names.CompleteRename(x.node), l.Forget()); err != nil {
+			x.names.config.Logger.Warn("cannot remove the history of a deleted note", model.LogPath, string(at), model.LogErr, err)
 		}
-		gone(names, x.node, l, origin)
+		removeWithoutFile(names, x.node, l, origin)
 		return nil
 	})
 }
 
-// gone removes a note without a file from the tree and queues the event.
-func gone(names *Locked, x *tree.Node, l *note.Locked, origin any) {
-	at := x.Place().Path
-	l.Gone()
-	names.Vanish(x, false)
-	names.Tell(model.Event{Kind: model.EventRemoved, Path: at, ViewChanged: true, Origin: origin})
+// removeWithoutFile removes a note without a file from the tree and queues the event.
+func removeWithoutFile(names *Locked, x *tree.Node, l *note.Locked, origin any) {
+	at := x.Location().Path
+	l.MarkDeleted()
+	names.RemoveFromSource(x, false)
+	names.QueueEvents(model.Event{Kind: model.EventRemoved, Path: at, ViewChanged: true, Origin: origin})
 }

@@ -22,9 +22,9 @@ const (
 
 func (p Policy) String() string { return [...]string{"propose", "direct", "deny"}[p] }
 
-// Restructure has the author and the options of a change of names or of a whole file.
-type Restructure struct {
-	By      model.Author
+// ChangeRequest has the author and the options of a change of names or of a whole file.
+type ChangeRequest struct {
+	Author  model.Author
 	Origin  any  // returned in Event.Origin
 	Replace bool // Rename: replace an existing file
 	Confirm bool // many deletions are intended: skip the deletion limit
@@ -33,8 +33,8 @@ type Restructure struct {
 	Base model.ContentSum
 }
 
-// Restructured is the result of a Restructure.
-type Restructured struct {
+// ChangeResult is the result of a ChangeRequest.
+type ChangeResult struct {
 	Proposal string // ID of the pending proposal; "" if it was done at once
 	Links    int    // rewritten links elsewhere, as suggestions in suggest mode
 	Notes    int    // notes with rewritten links
@@ -45,54 +45,54 @@ type Config struct {
 	note.Options
 	Structure Policy
 	Notes     *note.Set
-	Activity  *model.Bus
-	Folders   Folders
+	Events    *model.Bus
+	Roots     Roots
 	Links     LinkIndex // links of the whole workspace
 }
 
-// base is embedded by everything that changes names: a tree, which may be restricted, and the
+// service is embedded by everything that changes names: a tree, which may be restricted, and the
 // shared Config.
-type base struct {
-	c    *Config
-	tree *tree.Tree
+type service struct {
+	config *Config
+	tree   *tree.Tree
 }
 
-type Names struct {
-	base
-	consequences *Consequences
+type Namespace struct {
+	service
+	effects *DecisionEffects
 }
 
 // Files reads and writes files that are not notes, for programs: byte for byte, and whole.
-type Files struct{ base }
+type Files struct{ service }
 
-// Consequences applies the effects of decisions to names, and the reverse.
-type Consequences struct {
-	base
+// DecisionEffects applies the effects of decisions to names, and the reverse.
+type DecisionEffects struct {
+	service
 	// OnWithdrawn rejects the link rewrites of a withdrawn proposal.
 	OnWithdrawn func(ctx context.Context, proposal string, by model.Author)
 }
 
-func New(c *Config, t *tree.Tree) (*Names, *Files, *Consequences) {
-	b := base{c, t}
-	consequences := &Consequences{base: b}
-	return &Names{b, consequences}, &Files{b}, consequences
+func New(c *Config, t *tree.Tree) (*Namespace, *Files, *DecisionEffects) {
+	b := service{c, t}
+	consequences := &DecisionEffects{service: b}
+	return &Namespace{b, consequences}, &Files{b}, consequences
 }
 
-// ActAs has n do what follows from a change as whole does, whose tree has what n's hides: the links there follow too.
-func (n *Names) ActAs(whole *Names) { n.consequences = whole.consequences }
+// DelegateEffects has n do what follows from a change as whole does, whose tree has what n's hides: the links there follow too.
+func (n *Namespace) DelegateEffects(whole *Namespace) { n.effects = whole.effects }
 
-// at returns the Folder of p if it accepts changes now. p must not be the Folder itself. Errors:
+// at returns the Root of p if it accepts changes now. p must not be the Root itself. Errors:
 // fs.ErrNotExist, fs.ErrPermission, model.ErrReadOnly, model.ErrOffline.
-func (n *base) at(op string, p model.Path) (*Folder, error) {
-	fail := func(err error) (*Folder, error) { return nil, &model.Error{Op: op, Path: p, Err: err} }
-	if n.c.ReadOnly {
+func (n *service) at(op string, p model.Path) (*Root, error) {
+	fail := func(err error) (*Root, error) { return nil, &model.Error{Op: op, Path: p, Err: err} }
+	if n.config.ReadOnly {
 		return fail(model.ErrReadOnly)
 	}
 	name, rel := p.Split()
 	if rel == "" {
 		return fail(model.ErrTop)
 	}
-	f := n.tree.Folder(name)
+	f := n.tree.Root(name)
 	switch {
 	case f == nil:
 		return fail(fs.ErrNotExist)
@@ -102,10 +102,10 @@ func (n *base) at(op string, p model.Path) (*Folder, error) {
 	if err := f.ReadOnlyErr(); err != nil {
 		return fail(err)
 	}
-	return n.c.Folders[f], n.tree.MayChange(op, p)
+	return n.config.Roots[f], n.tree.MayChange(op, p)
 }
 
-func (n *base) structureAt(op string, p model.Path) (*Folder, error) {
+func (n *service) structureAt(op string, p model.Path) (*Root, error) {
 	f, err := n.at(op, p)
 	if err == nil && f.Structure == nil {
 		return nil, &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
@@ -116,8 +116,8 @@ func (n *base) structureAt(op string, p model.Path) (*Folder, error) {
 // MayWrite returns the error that a Write or Create at p would fail with, whatever the
 // text. Callers check it first, so that users are not asked to approve a change that
 // would fail. A nil result is no guarantee.
-func (n *Names) MayWrite(p model.Path) error {
-	if err := n.c.ReadOnlyErr(); err != nil {
+func (n *Namespace) MayWrite(p model.Path) error {
+	if err := n.config.ReadOnlyErr(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
 	}
 	if _, err := n.at("write", p); err != nil {
@@ -126,7 +126,7 @@ func (n *Names) MayWrite(p model.Path) error {
 	return n.tree.CheckNew("write", p)
 }
 
-func (n *Names) MayRestructure(p model.Path, o Restructure) error {
+func (n *Namespace) MayChange(p model.Path, o ChangeRequest) error {
 	err := n.policy("change", p, o)
 	if err == nil {
 		_, err = n.structureAt("change", p)
@@ -134,47 +134,47 @@ func (n *Names) MayRestructure(p model.Path, o Restructure) error {
 	return err
 }
 
-func (n *base) policy(op string, p model.Path, o Restructure) error {
+func (n *service) policy(op string, p model.Path, o ChangeRequest) error {
 	switch {
-	case n.c.ReadOnly:
+	case n.config.ReadOnly:
 		return &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
-	case n.c.Structure == Deny:
+	case n.config.Structure == Deny:
 		return &model.Error{Op: op, Path: p, Err: model.ErrNeedsReview}
 	}
 	return nil
 }
 
-func (n *base) begin(op string, p model.Path, o Restructure) error {
+func (n *service) begin(op string, p model.Path, o ChangeRequest) error {
 	if err := n.policy(op, p, o); err != nil {
 		return err
 	}
-	return model.WrapError(op, p, n.c.Activity.BeginOp())
+	return model.WrapError(op, p, n.config.Events.BeginOp())
 }
 
-func (n *base) change(op string, p model.Path, fn func(*Locked) error) error {
+func (n *service) change(op string, p model.Path, fn func(*Locked) error) error {
 	f, err := n.structureAt(op, p)
 	if err == nil {
-		err = n.c.Activity.BeginOp()
+		err = n.config.Events.BeginOp()
 	}
 	if err != nil {
 		return model.WrapError(op, p, err)
 	}
-	defer n.c.Activity.EndOp()
+	defer n.config.Events.EndOp()
 	l := f.Lock()
 	defer l.Unlock()
 	return model.WrapError(op, p, fn(l))
 }
 
-// isOwn reports whether x still belongs to the author alone: a note that this session
+// isAgentsOwn reports whether x still belongs to the author alone: a note that this session
 // made and no one else has changed, or a folder that holds only such notes.
-func (n *base) isOwn(x *tree.Node, by model.Author) bool {
+func (n *service) isAgentsOwn(x *tree.Node, by model.Author) bool {
 	switch {
-	case by.Name == "" || n.c.ReadOnly:
+	case by.Name == "" || n.config.ReadOnly:
 		return false
 	case x.Kind != model.KindDir:
 		return x.Kind == model.KindNote && x.Note.IsOwn(by)
 	}
-	return x.State().CreatedBy.Is(by) && !slices.ContainsFunc(x.Holds(), func(c *tree.Node) bool { return !n.isOwn(c, by) })
+	return x.State().CreatedBy.Is(by) && !slices.ContainsFunc(x.Holds(), func(c *tree.Node) bool { return !n.isAgentsOwn(c, by) })
 }
 
 func makeFile(ctx context.Context, l *Locked, rel string, file model.NewFile, by model.Author) (*tree.Node, model.Stamp, error) {
@@ -191,6 +191,6 @@ func put(l *Locked, e model.SourceEntry, by model.Author) *tree.Node {
 	return n
 }
 
-func created(p model.Path, o Restructure) model.Event {
-	return model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin, By: o.By}
+func created(p model.Path, o ChangeRequest) model.Event {
+	return model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin, By: o.Author}
 }

@@ -33,19 +33,19 @@ func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, by model.Author) erro
 		return nil
 	}
 	rec := newRecord(model.ProposedRename, at.Rel, by)
-	rec.Dir, rec.ToDir, rec.Name = n.Kind == model.KindDir, at.Dir.Place().Rel, at.Name
+	rec.Dir, rec.ToDir, rec.Name = n.Kind == model.KindDir, at.Dir.Location().Rel, at.Name
 	return l.add(n, at.Dir, rec)
 }
 
-// BringBack withdraws the proposal to delete n and shows n again, because an author creates it
+// WithdrawDeletion withdraws the proposal to delete n and shows n again, because an author creates it
 // again.
-func (l *Locked) BringBack(n *tree.Node, by model.Author, origin any) error {
+func (l *Locked) WithdrawDeletion(n *tree.Node, by model.Author, origin any) error {
 	if err := l.Store.Propose(model.ProposalChange{Removed: []string{n.State().Pending.ID}}); err != nil {
 		return err
 	}
-	ev := l.Return(n)
+	ev := l.Undelete(n)
 	ev.Origin, ev.By = origin, by
-	l.Tell(ev)
+	l.QueueEvents(ev)
 	return nil
 }
 
@@ -61,9 +61,9 @@ func (l *Locked) MadeFor(dir string) (made []string) {
 	return made
 }
 
-// Fulfil removes the proposal to rename n: n has just got its new name, or another change has made
+// CompleteRename removes the proposal to rename n: n has just got its new name, or another change has made
 // the proposal pointless.
-func (l *Locked) Fulfil(n *tree.Node) error {
+func (l *Locked) CompleteRename(n *tree.Node) error {
 	p := n.State().Pending
 	if p == nil {
 		return nil
@@ -94,7 +94,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 	}
 	st := n.State()
 	p := st.Pending
-	if st.Virtual {
+	if st.Proposed {
 		p = st.Content
 	}
 	rec := newRecord(model.ProposedRename, st.Rel, by)
@@ -104,13 +104,13 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 			rec.Author, rec.Session = by.Name, by.Session // a proposed file keeps its author, whoever renames it
 		}
 	}
-	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Place().Rel, to.Name, false
+	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Location().Rel, to.Name, false
 	rec.AddPendingRelinks(owes)
 	change := model.ProposalChange{Upserted: []model.ProposalRecord{rec}}
-	if st.Elsewhere && st.Home.Dir == to.Dir && st.Home.Name == to.Name {
+	if st.Moved && st.SourceLoc.Dir == to.Dir && st.SourceLoc.Name == to.Name {
 		change = model.ProposalChange{Removed: []string{rec.ID}}
 		dropped = rec.ID
-	} else if !st.Virtual {
+	} else if !st.Proposed {
 		id = rec.ID
 	}
 	if err := l.Store.Propose(change); err != nil {
@@ -139,36 +139,36 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 	rec := newRecord(model.ProposedDelete, st.Rel, by)
 	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	var change model.ProposalChange
-	if !st.Virtual {
+	if !st.Proposed {
 		change.Upserted = []model.ProposalRecord{rec}
 	}
 	lapse := func(had model.ProposalRecord) { change.Journal = append(change.Journal, lapsed(had, by)) }
 	if st.Pending != nil {
 		had := st.Pending.Record()
 		change.Removed = append(change.Removed, had.ID)
-		if !st.Virtual && had.Author != by.Name {
+		if !st.Proposed && had.Author != by.Name {
 			lapse(had)
 		}
 	}
 	if st.Content != nil {
 		had := st.Content.Record()
 		change.Removed = append(change.Removed, had.ID)
-		if !st.Virtual || !by.Is(model.Author{Name: had.Author, Session: had.Session}) {
+		if !st.Proposed || !by.Is(model.Author{Name: had.Author, Session: had.Session}) {
 			lapse(had)
 		}
 	}
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
 	}
-	l.Tell(model.Event{Kind: model.EventRemoved, Path: st.Path, Dir: n.Kind == model.KindDir, ViewChanged: true, Origin: origin, By: by})
-	if st.Virtual {
+	l.QueueEvents(model.Event{Kind: model.EventRemoved, Path: st.Path, Dir: n.Kind == model.KindDir, ViewChanged: true, Origin: origin, By: by})
+	if st.Proposed {
 		l.Withdraw(st.Pending, st.Content)
 		l.Forget(n)
 		return "", nil
 	}
 	p, _ := l.Add(n, nil, rec)
 	if n.Kind == model.KindNote {
-		l.brake.note(p, &rec)
+		l.deletions.add(p, &rec)
 	}
 	return rec.ID, nil
 }
@@ -180,7 +180,7 @@ func lapsed(had model.ProposalRecord, by model.Author) model.Record {
 
 func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id string, err error) {
 	rec := newRecord(model.ProposedFile, "", by)
-	rec.ToDir, rec.Name, rec.New = at.Dir.Place().Rel, at.Name, data
+	rec.ToDir, rec.Name, rec.New = at.Dir.Location().Rel, at.Name, data
 	if err := l.add(nil, at.Dir, rec); err != nil {
 		return "", err
 	}
@@ -196,8 +196,8 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 	rec := newRecord(model.ProposedFile, st.Rel, by)
 	rec.New = data
 	needless := false
-	if st.Virtual {
-		rec.ToDir, rec.Name = st.Dir.Place().Rel, st.Name
+	if st.Proposed {
+		rec.ToDir, rec.Name = st.Dir.Location().Rel, st.Name
 	} else {
 		have, stamp, err := l.Source.Read(ctx, rec.Rel)
 		if err != nil {
@@ -230,7 +230,7 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
 	}
-	l.Tell(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: origin, By: by})
+	l.QueueEvents(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: origin, By: by})
 	if needless {
 		l.Withdraw(st.Content)
 		return "", nil

@@ -22,8 +22,8 @@ import (
 // after a crash. Front matter takes no suggestions, so its links are kept until a user accepts a
 // proposed rename.
 
-// owed returns the links that a rename of x from old to new affects.
-func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, new model.Path, x *tree.Node) []model.PendingRelink {
+// affectedLinks returns the links that a rename of x from old to new affects.
+func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Index, old, new model.Path, x *tree.Node) []model.PendingRelink {
 	moved := x.Paths()
 	moved[0] = old
 	taken := make(map[string]bool) // base names that several files have after the rename
@@ -43,16 +43,16 @@ func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, ne
 		for _, l := range links.Extract(v.Text()) {
 			to, ok := index.Resolve(string(p), l)
 			if l.Target != "" && ok && (old.Contains(p) || old.Contains(model.Path(to)) || taken[links.BaseName(l.Target)]) {
-				led[at][l.Target] = ledTo(f, old, model.Path(to))
+				led[at][l.Target] = linkTarget(f, old, model.Path(to))
 			}
 		}
 	}
 	look := func(p model.Path) {
-		if at, err := n.consequences.tree.Find("rename", p); err == nil { // hidden notes follow too
+		if at, err := n.effects.tree.Find("rename", p); err == nil { // hidden notes follow too
 			lookIn(at, p)
 		}
 	}
-	for _, folder := range n.tree.Folders() {
+	for _, folder := range n.tree.Roots() {
 		for _, p := range folder.Pending() { // the index has no notes whose deletion is proposed, but they may be kept
 			if p.Record().Kind == model.ProposedDelete && p.Node != x {
 				lookIn(p.Node, p.Public().Path)
@@ -72,55 +72,55 @@ func (n *Names) owed(ctx context.Context, f *Folder, index *links.Index, old, ne
 	var owes []model.PendingRelink
 	for at, led := range led {
 		if len(led) > 0 {
-			owes = append(owes, model.PendingRelink{Folder: otherThan(f, at.Folder.Name), Rel: at.Place().Rel, OldTargets: led})
+			owes = append(owes, model.PendingRelink{Folder: rootUnlessSame(f, at.Root.Name), Rel: at.Location().Rel, OldTargets: led})
 		}
 	}
 	return owes
 }
 
-func otherThan(f *Folder, name string) string {
+func rootUnlessSame(f *Root, name string) string {
 	if name == f.Name {
 		return ""
 	}
 	return name
 }
 
-// ledTo returns p relative to the rename of old, which is in f.
-func ledTo(f *Folder, old, p model.Path) model.LinkTarget {
+// linkTarget returns p relative to the rename of old, which is in f.
+func linkTarget(f *Root, old, p model.Path) model.LinkTarget {
 	if old.Contains(p) {
 		return model.LinkTarget{InRenamed: true, Rel: strings.TrimPrefix(string(p[len(old):]), "/")}
 	}
 	name, rel := p.Split()
-	return model.LinkTarget{Folder: otherThan(f, name), Rel: rel}
+	return model.LinkTarget{Folder: rootUnlessSame(f, name), Rel: rel}
 }
 
 type relink struct {
-	*base
-	f     *Folder
-	index *links.Index
-	rec   model.ProposalRecord
-	x     *tree.Node     // the renamed node
-	p     *tree.Proposal // nil if the rename is done
+	*service
+	root     *Root
+	index    *links.Index
+	current  model.ProposalRecord
+	node     *tree.Node     // the renamed node
+	proposal *tree.Proposal // nil if the rename is done
 }
 
-func (n *Names) ResumeRenames(ctx context.Context) {
-	for _, folder := range n.tree.Folders() {
-		f := n.c.Folders[folder]
-		n.consequences.FinishProposed(ctx, f, f.Pending())
-		for _, rec := range f.TakeDone(func(*model.ProposalRecord) bool { return true }) {
+func (n *Namespace) ResumeRenames(ctx context.Context) {
+	for _, folder := range n.tree.Roots() {
+		f := n.config.Roots[folder]
+		n.effects.FinishProposed(ctx, f, f.Pending())
+		for _, rec := range f.TakeCompleted(func(*model.ProposalRecord) bool { return true }) {
 			n.finishDone(ctx, f, rec)
 		}
 	}
 }
 
 // FollowAccepted rewrites the links in front matter that accepted renames in f owe.
-func (n *Consequences) FollowAccepted(ctx context.Context, f *Folder) {
-	for _, rec := range f.TakeDone(func(rec *model.ProposalRecord) bool { return rec.Accepted != nil }) {
+func (n *DecisionEffects) FollowAccepted(ctx context.Context, f *Root) {
+	for _, rec := range f.TakeCompleted(func(rec *model.ProposalRecord) bool { return rec.Accepted != nil }) {
 		n.finishDone(ctx, f, rec)
 	}
 }
 
-func (n *Consequences) FinishProposed(ctx context.Context, f *Folder, list []*tree.Proposal) {
+func (n *DecisionEffects) FinishProposed(ctx context.Context, f *Root, list []*tree.Proposal) {
 	for _, p := range list {
 		if rec := p.Record(); rec.Linking && !rec.Blocked {
 			n.finishProposed(ctx, f, p)
@@ -128,7 +128,7 @@ func (n *Consequences) FinishProposed(ctx context.Context, f *Folder, list []*tr
 	}
 }
 
-func (n *base) finishDone(ctx context.Context, f *Folder, rec model.ProposalRecord) (res Restructured) {
+func (n *service) finishDone(ctx context.Context, f *Root, rec model.ProposalRecord) (res ChangeResult) {
 	left := rec
 	left.PendingRelinks = nil
 	x, err := n.tree.Find("rename", f.Path().Join(rec.To())) // finds a file that is only proposed
@@ -138,7 +138,7 @@ func (n *base) finishDone(ctx context.Context, f *Folder, rec model.ProposalReco
 	// A rename that is done at once is stored before it is done, and may not have happened. An accepted rename
 	// is stored after it was done, and its old name may be taken again, as in an exchange.
 	if err == nil && (rec.Accepted != nil || rec.Rel == "" || f.Lookup(rec.Rel) == nil) {
-		r := &relink{base: n, f: f, rec: rec, x: x}
+		r := &relink{service: n, root: f, current: rec, node: x}
 		res, left.PendingRelinks = r.all(ctx)
 	}
 	change := model.ProposalChange{Upserted: []model.ProposalRecord{left}}
@@ -146,15 +146,15 @@ func (n *base) finishDone(ctx context.Context, f *Folder, rec model.ProposalReco
 		change = model.ProposalChange{Removed: []string{rec.ID}}
 	}
 	if err := f.Store.Propose(change); err != nil {
-		n.c.Logger.Warn("the next process checks the links of a rename again", model.LogPath, rec.To(), model.LogErr, err)
+		n.config.Logger.Warn("the next process checks the links of a rename again", model.LogPath, rec.To(), model.LogErr, err)
 	}
 	return res
 }
 
 // finishProposed rewrites the links that a proposed rename owes, except those in front matter,
 // which it continues to owe.
-func (n *base) finishProposed(ctx context.Context, f *Folder, p *tree.Proposal) Restructured {
-	r := &relink{base: n, f: f, rec: p.Record(), x: p.Node, p: p}
+func (n *service) finishProposed(ctx context.Context, f *Root, p *tree.Proposal) ChangeResult {
+	r := &relink{service: n, root: f, current: p.Record(), node: p.Node, proposal: p}
 	res, left := r.all(ctx)
 	l := f.Lock()
 	defer l.Unlock()
@@ -164,24 +164,24 @@ func (n *base) finishProposed(ctx context.Context, f *Folder, p *tree.Proposal) 
 	return res
 }
 
-func (r *relink) all(ctx context.Context) (res Restructured, left []model.PendingRelink) {
+func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.PendingRelink) {
 	ctx = context.WithoutCancel(ctx)
 	var err error
-	if r.index, err = r.c.Links.LinkIndex(ctx); err != nil {
-		r.c.Logger.Warn("the link index is incomplete", model.LogErr, err)
+	if r.index, err = r.config.Links.LinkIndex(ctx); err != nil {
+		r.config.Logger.Warn("the link index is incomplete", model.LogErr, err)
 	}
-	for _, o := range r.rec.PendingRelinks {
+	for _, o := range r.current.PendingRelinks {
 		var n int
 		var waiting map[string]model.LinkTarget
-		r.f.LinkOne(func() { n, waiting, err = r.rewrite(ctx, o) })
+		r.root.WithLinkLock(func() { n, waiting, err = r.rewrite(ctx, o) })
 		if err != nil {
-			r.c.Logger.Warn("the links to a renamed note were not rewritten", model.LogPath, o.Rel, model.LogErr, err)
+			r.config.Logger.Warn("the links to a renamed note were not rewritten", model.LogPath, o.Rel, model.LogErr, err)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			waiting = o.OldTargets
 		}
-		if n += len(waiting); n > 0 && err == nil && r.tree.Reaches(model.Path(path.Join(r.folder(o.Folder), o.Rel))) {
+		if n += len(waiting); n > 0 && err == nil && r.tree.Contains(model.Path(path.Join(r.rootName(o.Folder), o.Rel))) {
 			res.Links += n
 			res.Notes++
 		}
@@ -195,39 +195,39 @@ func (r *relink) all(ctx context.Context) (res Restructured, left []model.Pendin
 // rewrite rewrites the links of one note. It returns their number, and the links in front matter
 // that must wait.
 func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, waiting map[string]model.LinkTarget, err error) {
-	f := r.tree.Folder(r.folder(o.Folder))
-	if f == nil || r.p != nil && r.x.State().Pending != r.p {
+	f := r.tree.Root(r.rootName(o.Folder))
+	if f == nil || r.proposal != nil && r.node.State().Pending != r.proposal {
 		return 0, nil, nil // the rename is withdrawn
 	}
 	rel := o.Rel
-	if o.Folder == "" && r.p == nil {
-		rel = model.Rebased(rel, r.rec.Rel, r.rec.To())
+	if o.Folder == "" && r.proposal == nil {
+		rel = model.Rebased(rel, r.current.Rel, r.current.To())
 	}
 	x := f.Lookup(rel)
 	if x == nil || x.Note == nil {
 		return 0, nil, nil
 	}
-	place := x.Place()
+	place := x.Location()
 	at := place.Path
 	if !place.Shown { // its deletion is proposed, but it may be kept
 		if p := x.State().Pending; p == nil || p.Record().Kind != model.ProposedDelete {
 			return 0, nil, nil
 		}
-		at = place.Peoples
+		at = place.SourcePath
 	}
-	by := model.Author{Name: r.rec.Author, Session: r.rec.Session}
-	if r.rec.Accepted != nil {
-		by = model.Author{Name: r.rec.Accepted.By}
+	by := model.Author{Name: r.current.Author, Session: r.current.Session}
+	if r.current.Accepted != nil {
+		by = model.Author{Name: r.current.Accepted.By}
 	}
 	_, err = x.Note.Change(ctx, note.Change{Path: at, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
-		if r.rec.Accepted != nil {
+		if r.current.Accepted != nil {
 			edits, body := r.edits(at, cur.Raw(), o.OldTargets)
 			edits = slices.DeleteFunc(edits, func(e diffwrap.Edit) bool { return e.Off >= body })
-			return frontMatterPlan(cur.Raw(), body, edits, *r.rec.Accepted), nil
+			return frontMatterPlan(cur.Raw(), body, edits, *r.current.Accepted), nil
 		}
 		edits, body := r.edits(at, cur.Text(), o.OldTargets)
 		waiting = make(map[string]model.LinkTarget)
-		if r.p != nil {
+		if r.proposal != nil {
 			edits = slices.DeleteFunc(edits, func(e diffwrap.Edit) bool { return e.Off < body })
 			r.inFrontMatter(at, cur.Text(), o.OldTargets, waiting)
 		}
@@ -235,27 +235,27 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 			return note.Plan{}, nil
 		}
 		plan, err := l.Plan(cur, diffwrap.Apply(cur.Text(), edits), by)
-		if r.p != nil {
-			plan.Proposal = r.p.ID
+		if r.proposal != nil {
+			plan.Proposal = r.proposal.ID
 		}
 		return plan, err
 	}})
 	return n, waiting, err
 }
 
-func (r *relink) folder(name string) string {
+func (r *relink) rootName(name string) string {
 	if name == "" {
-		return r.f.Name
+		return r.root.Name
 	}
 	return name
 }
 
-// want returns the new target of a link.
-func (r *relink) want(to model.LinkTarget) string {
+// target returns the new target of a link.
+func (r *relink) target(to model.LinkTarget) string {
 	if to.InRenamed {
-		return path.Join(string(r.x.Place().Path), to.Rel)
+		return path.Join(string(r.node.Location().Path), to.Rel)
 	}
-	return path.Join(r.folder(to.Folder), to.Rel)
+	return path.Join(r.rootName(to.Folder), to.Rel)
 }
 
 // edits returns the edits of text, the note at p, that restore the targets of its links, and the
@@ -286,7 +286,7 @@ func (r *relink) each(p model.Path, text string, led map[string]model.LinkTarget
 		if !known {
 			continue
 		}
-		want := r.want(to)
+		want := r.target(to)
 		if got, ok := r.index.Resolve(string(p), l); ok && got == want {
 			continue
 		}

@@ -9,29 +9,29 @@ import (
 
 // Remove removes a note, a file or an empty folder, recoverably if the source has a place for that. Unless the
 // structure policy is direct it is a proposal. ErrDeletionLimit stops a burst of deletions: within a minute, at most 20
-// notes or a tenth of the Folder, whichever is less, but always five, may be deleted before a user has decided on any
+// notes or a tenth of the Root, whichever is less, but always five, may be deleted before a user has decided on any
 // of them.
-func (n *Names) Remove(ctx context.Context, p model.Path, o Restructure) (Restructured, error) {
+func (n *Namespace) Remove(ctx context.Context, p model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("remove", p, o); err != nil {
-		return Restructured{}, err
+		return ChangeResult{}, err
 	}
-	defer n.c.Activity.EndOp()
+	defer n.config.Events.EndOp()
 	f, err := n.structureAt("remove", p)
 	if err != nil {
-		return Restructured{}, err
+		return ChangeResult{}, err
 	}
 	id, dropped, err := n.removeIn(ctx, f, p, o)
 	if err != nil {
-		return Restructured{}, model.WrapError("remove", p, err)
+		return ChangeResult{}, model.WrapError("remove", p, err)
 	}
 	if dropped != "" {
-		n.consequences.OnWithdrawn(ctx, dropped, o.By)
+		n.effects.OnWithdrawn(ctx, dropped, o.Author)
 	}
-	return Restructured{Proposal: id}, nil
+	return ChangeResult{Proposal: id}, nil
 }
 
 // removeIn removes a node, or proposes to. dropped is the ID of the proposal that ends with it.
-func (n *Names) removeIn(ctx context.Context, f *Folder, p model.Path, o Restructure) (id, dropped string, err error) {
+func (n *Namespace) removeIn(ctx context.Context, f *Root, p model.Path, o ChangeRequest) (id, dropped string, err error) {
 	l := f.Lock()
 	defer l.Unlock()
 	x, err := n.tree.Find("remove", p)
@@ -43,7 +43,7 @@ func (n *Names) removeIn(ctx context.Context, f *Folder, p model.Path, o Restruc
 		dropped = st.Pending.ID
 	}
 	switch {
-	case st.Shows > 0:
+	case st.ShownChildren > 0:
 		return "", "", &model.Error{Op: "remove", Path: p, Err: model.ErrNotEmpty}
 	case x.Kind == model.KindDir:
 		if err := n.emptyAt(ctx, l, st); err != nil {
@@ -51,40 +51,40 @@ func (n *Names) removeIn(ctx context.Context, f *Folder, p model.Path, o Restruc
 		}
 	}
 	// Nodes that are only shown elsewhere, or whose deletion is proposed, are in it as well.
-	if !st.Virtual && (n.c.Structure == Direct || len(x.Holds()) == 0 && n.isOwn(x, o.By)) {
+	if !st.Proposed && (n.config.Structure == Direct || len(x.Holds()) == 0 && n.isAgentsOwn(x, o.Author)) {
 		return "", dropped, n.removeNow(ctx, l, x, p, o)
 	}
 	if !o.Confirm && x.Kind == model.KindNote {
-		if err := f.Brake(o.By); err != nil {
+		if err := f.CheckDeletionLimit(o.Author); err != nil {
 			return "", "", err
 		}
 	}
-	id, err = l.Delete(ctx, x, o.By, o.Origin)
+	id, err = l.Delete(ctx, x, o.Author, o.Origin)
 	return id, dropped, err
 }
 
 // emptyAt returns an error if a folder that looks empty has hidden entries.
-func (n *base) emptyAt(ctx context.Context, l *Locked, dir tree.State) error {
+func (n *service) emptyAt(ctx context.Context, l *Locked, dir tree.State) error {
 	hidden, err := l.Structure.Hidden(ctx, dir.Rel)
 	if err == nil && len(hidden) > 0 {
 		err = &model.NotEmptyError{Holds: hidden}
-		n.c.Logger.Warn("folder cannot be removed", model.LogPath, string(dir.Path), model.LogErr, err)
+		n.config.Logger.Warn("folder cannot be removed", model.LogPath, string(dir.Path), model.LogErr, err)
 	}
 	return model.WrapError("remove", dir.Path, err)
 }
 
-func (n *base) removeNow(ctx context.Context, l *Locked, x *tree.Node, p model.Path, o Restructure) error {
+func (n *service) removeNow(ctx context.Context, l *Locked, x *tree.Node, p model.Path, o ChangeRequest) error {
 	unlock := l.LockNotes(x)
 	defer unlock()
-	rel := x.Place().Rel
+	rel := x.Location().Rel
 	if err := l.Structure.Remove(ctx, rel); err != nil {
 		return err
 	}
 	if x.Kind == model.KindNote {
 		l.EndDocs(rel)
 	}
-	err := l.Fulfil(x)
-	l.Vanish(x, false)
-	l.Tell(model.Event{Kind: model.EventRemoved, Path: p, Dir: x.Kind == model.KindDir, ViewChanged: true, Origin: o.Origin, By: o.By})
+	err := l.CompleteRename(x)
+	l.RemoveFromSource(x, false)
+	l.QueueEvents(model.Event{Kind: model.EventRemoved, Path: p, Dir: x.Kind == model.KindDir, ViewChanged: true, Origin: o.Origin, By: o.Author})
 	return err
 }

@@ -10,49 +10,49 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Rename moves a note, file or folder within its Folder. It replaces an existing file only if
+// Rename moves a note, file or folder within its Root. It replaces an existing file only if
 // o.Replace is set. Links that led there, or would lead elsewhere, are rewritten. Unless the
 // structure policy is direct it is a proposal. Errors: fs.ErrNotExist, fs.ErrExist, ErrIsDir,
 // ErrNotNote if it would turn another file into a note or the reverse, errors.ErrUnsupported to
-// another Folder, ErrNeedsReview if the policy denies it, ErrNameTaken.
-func (n *Names) Rename(ctx context.Context, oldPath, newPath model.Path, o Restructure) (Restructured, error) {
+// another Root, ErrNeedsReview if the policy denies it, ErrNameTaken.
+func (n *Namespace) Rename(ctx context.Context, oldPath, newPath model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("rename", oldPath, o); err != nil {
-		return Restructured{}, err
+		return ChangeResult{}, err
 	}
-	defer n.c.Activity.EndOp()
+	defer n.config.Events.EndOp()
 	f, err := n.structureAt("rename", oldPath)
 	if err != nil {
-		return Restructured{}, err
+		return ChangeResult{}, err
 	}
 	if _, err := n.structureAt("rename", newPath); err != nil {
-		return Restructured{}, err
+		return ChangeResult{}, err
 	}
 	if newPath.Base() != oldPath.Base() {
 		if err := n.tree.CheckNew("rename", newPath); err != nil {
-			return Restructured{}, err
+			return ChangeResult{}, err
 		}
 	}
-	index, err := n.c.Links.LinkIndex(ctx)
+	index, err := n.config.Links.LinkIndex(ctx)
 	if err != nil {
-		n.c.Logger.Warn("the link index is incomplete", model.LogErr, err)
+		n.config.Logger.Warn("the link index is incomplete", model.LogErr, err)
 	}
-	m, err := n.moveIn(ctx, f, index, oldPath, newPath, o)
+	m, err := n.renameWithin(ctx, f, index, oldPath, newPath, o)
 	if err != nil {
-		return Restructured{}, model.WrapError("rename", oldPath, err)
+		return ChangeResult{}, model.WrapError("rename", oldPath, err)
 	}
 	return n.finishMove(ctx, f, m), nil
 }
 
-func (n *Names) finishMove(ctx context.Context, f *Folder, m *moving) (res Restructured) {
+func (n *Namespace) finishMove(ctx context.Context, f *Root, m *renameOp) (res ChangeResult) {
 	switch {
-	case m.gone != "":
-		n.consequences.OnWithdrawn(context.WithoutCancel(ctx), m.gone, m.o.By)
+	case m.withdrawn != "":
+		n.effects.OnWithdrawn(context.WithoutCancel(ctx), m.withdrawn, m.req.Author)
 	case m.id != "":
-		if p := m.n.State().Pending; p != nil && p.ID == m.id && len(m.owes) > 0 {
+		if p := m.node.State().Pending; p != nil && p.ID == m.id && len(m.relinks) > 0 {
 			res = n.finishProposed(ctx, f, p)
 		}
 	default:
-		for _, rec := range f.TakeDone(func(rec *model.ProposalRecord) bool { return rec.ID == m.owed }) {
+		for _, rec := range f.TakeCompleted(func(rec *model.ProposalRecord) bool { return rec.ID == m.recorded }) {
 			res = n.finishDone(ctx, f, rec)
 		}
 	}
@@ -60,49 +60,49 @@ func (n *Names) finishMove(ctx context.Context, f *Folder, m *moving) (res Restr
 	return res
 }
 
-type moving struct {
-	n    *tree.Node
-	to   tree.Target
-	from model.Path
-	o    Restructure
-	now  bool   // done at once, without a proposal
-	id   string // ID of the resulting proposal, or ""
-	gone string // ID of the proposal that it withdrew, or ""
+type renameOp struct {
+	node      *tree.Node
+	to        tree.Target
+	from      model.Path
+	req       ChangeRequest
+	now       bool   // done at once, without a proposal
+	id        string // ID of the resulting proposal, or ""
+	withdrawn string // ID of the proposal that it withdrew, or ""
 
 	warnings []string
 
-	owes []model.PendingRelink
-	owed string // result of Owe, "" if it was not called
+	relinks  []model.PendingRelink
+	recorded string // result of RecordRename, "" if it was not called
 }
 
-func (n *Names) moveIn(ctx context.Context, f *Folder, index *links.Index, oldPath, newPath model.Path, o Restructure) (m *moving, err error) {
+func (n *Namespace) renameWithin(ctx context.Context, f *Root, index *links.Index, oldPath, newPath model.Path, o ChangeRequest) (m *renameOp, err error) {
 	l := f.Lock()
 	defer l.Unlock()
-	if m, err = n.moveOf(oldPath, newPath, o); err != nil {
+	if m, err = n.newRenameOp(oldPath, newPath, o); err != nil {
 		return nil, err
 	}
-	if err = freeAt(ctx, l, m.to); err != nil || m.n.Place().Path == newPath {
+	if err = checkTargetFree(ctx, l, m.to); err != nil || m.node.Location().Path == newPath {
 		return m, err
 	}
 	if warning := n.caseWarning(newPath, oldPath); warning != "" {
-		n.c.Logger.Warn("new name", model.LogPath, string(newPath), "warning", warning)
+		n.config.Logger.Warn("new name", model.LogPath, string(newPath), "warning", warning)
 		m.warnings = append(m.warnings, warning)
 	}
-	m.owes = n.owed(ctx, f, index, oldPath, newPath, m.n)
-	st := m.n.State()
-	if len(m.owes) == 0 || !m.now && !st.Virtual {
+	m.relinks = n.affectedLinks(ctx, f, index, oldPath, newPath, m.node)
+	st := m.node.State()
+	if len(m.relinks) == 0 || !m.now && !st.Proposed {
 		return m, n.moveTo(ctx, l, m)
 	}
-	if m.owed, err = l.Owe(st.Rel, m.to.Rel(), o.By, m.owes); err != nil {
+	if m.recorded, err = l.RecordRename(st.Rel, m.to.Rel(), o.Author, m.relinks); err != nil {
 		return m, err
 	}
 	if err = n.moveTo(ctx, l, m); err != nil {
-		return m, errors.Join(err, l.Forgive(m.owed))
+		return m, errors.Join(err, l.DropRename(m.recorded))
 	}
 	return m, nil
 }
 
-func (n *Names) moveOf(oldPath, newPath model.Path, o Restructure) (*moving, error) {
+func (n *Namespace) newRenameOp(oldPath, newPath model.Path, o ChangeRequest) (*renameOp, error) {
 	x, err := n.tree.Find("rename", oldPath)
 	if err != nil {
 		return nil, err
@@ -118,12 +118,12 @@ func (n *Names) moveOf(oldPath, newPath model.Path, o Restructure) (*moving, err
 			return nil, err
 		}
 	}
-	m := &moving{n: x, from: oldPath, o: o, now: n.c.Structure == Direct || n.isOwn(x, o.By)}
+	m := &renameOp{node: x, from: oldPath, req: o, now: n.config.Structure == Direct || n.isAgentsOwn(x, o.Author)}
 	if m.to, err = n.tree.TargetAt(x, newPath, o.Replace); err != nil {
 		return nil, err
 	}
-	if m.now && n.c.Structure != Direct {
-		m.now = m.to.There == nil && m.to.InSource() == nil
+	if m.now && n.config.Structure != Direct {
+		m.now = m.to.Existing == nil && m.to.InSource() == nil
 	}
 	return m, nil
 }
@@ -135,9 +135,9 @@ func mayMove(x *tree.Node, p model.Path) error {
 	return x.MayMoveTo(p)
 }
 
-// freeAt returns an error if the target looks free but a hidden entry has the name.
-func freeAt(ctx context.Context, l *Locked, to tree.Target) error {
-	if to.There != nil || to.InSource() != nil {
+// checkTargetFree returns an error if the target looks free but a hidden entry has the name.
+func checkTargetFree(ctx context.Context, l *Locked, to tree.Target) error {
+	if to.Existing != nil || to.InSource() != nil {
 		return nil
 	}
 	hidden, err := l.Structure.Hidden(ctx, to.Rel())
@@ -147,77 +147,77 @@ func freeAt(ctx context.Context, l *Locked, to tree.Target) error {
 	return model.WrapError("rename", to.Path(), err)
 }
 
-func (n *Names) moveTo(ctx context.Context, l *Locked, m *moving) (err error) {
-	if m.now && !m.n.State().Virtual {
+func (n *Namespace) moveTo(ctx context.Context, l *Locked, m *renameOp) (err error) {
+	if m.now && !m.node.State().Proposed {
 		return n.moveNow(ctx, l, m)
 	}
-	if m.to.There != nil {
-		if err := n.makeWay(ctx, l, m); err != nil {
+	if m.to.Existing != nil {
+		if err := n.removeTarget(ctx, l, m); err != nil {
 			return err
 		}
 	}
-	if m.id, m.gone, err = l.Move(ctx, m.n, m.to, m.o.By, m.owes); err == nil {
-		l.Tell(m.event())
+	if m.id, m.withdrawn, err = l.Move(ctx, m.node, m.to, m.req.Author, m.relinks); err == nil {
+		l.QueueEvents(m.event())
 	}
 	return err
 }
 
-func (n *Names) makeWay(ctx context.Context, l *Locked, m *moving) error {
-	there := m.to.There
-	if st := there.State(); !st.Elsewhere && n.isOwn(there, m.o.By) {
-		return n.removeNow(ctx, l, there, st.Path, m.o)
+func (n *Namespace) removeTarget(ctx context.Context, l *Locked, m *renameOp) error {
+	there := m.to.Existing
+	if st := there.State(); !st.Moved && n.isAgentsOwn(there, m.req.Author) {
+		return n.removeNow(ctx, l, there, st.Path, m.req)
 	}
-	_, err := l.Delete(ctx, there, m.o.By, m.o.Origin)
+	_, err := l.Delete(ctx, there, m.req.Author, m.req.Origin)
 	return err
 }
 
-func (n *Names) moveNow(ctx context.Context, l *Locked, m *moving) error {
+func (n *Namespace) moveNow(ctx context.Context, l *Locked, m *renameOp) error {
 	to := m.to
-	unlock := l.LockNotes(m.n)
+	unlock := l.LockNotes(m.node)
 	defer unlock()
-	oldRel, newRel, inSource := m.n.Place().Rel, to.Rel(), to.InSource()
-	if inSource != nil && inSource != to.There && inSource != m.n {
+	oldRel, newRel, inSource := m.node.Location().Rel, to.Rel(), to.InSource()
+	if inSource != nil && inSource != to.Existing && inSource != m.node {
 		return &model.Error{Op: "rename", Path: to.Path(), Err: model.ErrNameTaken}
 	}
-	if to.There != nil {
-		if st := to.There.State(); st.Elsewhere && !st.Virtual {
+	if to.Existing != nil {
+		if st := to.Existing.State(); st.Moved && !st.Proposed {
 			if err := l.Structure.Remove(ctx, st.Rel); err != nil {
 				return err
 			}
 		}
 	}
 	if oldRel != newRel {
-		if err := l.Structure.Rename(ctx, oldRel, newRel, inSource != nil && inSource == to.There); err != nil {
+		if err := l.Structure.Rename(ctx, oldRel, newRel, inSource != nil && inSource == to.Existing); err != nil {
 			return err
 		}
 	}
-	err := l.Fulfil(m.n)
-	l.Moved(m.n, to, m.o.By)
-	if oldRel != newRel && m.n.Kind == model.KindNote {
+	err := l.CompleteRename(m.node)
+	l.Moved(m.node, to, m.req.Author)
+	if oldRel != newRel && m.node.Kind == model.KindNote {
 		l.EndDocs(newRel) // of the replaced note
 	}
 	err = errors.Join(err, l.Store.Rename(model.Path(oldRel), model.Path(newRel)))
 	l.CanvasesFollow(ctx, oldRel, newRel)
-	l.Tell(m.event())
+	l.QueueEvents(m.event())
 	return err
 }
 
-func (m *moving) event() model.Event {
+func (m *renameOp) event() model.Event {
 	return model.Event{
-		Kind: model.EventRenamed, Path: m.n.Place().Path, OldPath: m.from, Dir: m.n.Kind == model.KindDir, ViewChanged: true, Origin: m.o.Origin, By: m.o.By,
+		Kind: model.EventRenamed, Path: m.node.Location().Path, OldPath: m.from, Dir: m.node.Kind == model.KindDir, ViewChanged: true, Origin: m.req.Origin, By: m.req.Author,
 	}
 }
 
-// Exchange exchanges the names of two notes, or of two other files, of one Folder: three renames
+// Exchange exchanges the names of two notes, or of two other files, of one Root: three renames
 // through a free name, which are undone if one of them fails. In suggest mode each is a proposal.
 // Errors are those of Rename.
-func (n *Names) Exchange(ctx context.Context, a, b model.Path, o Restructure) error {
+func (n *Namespace) Exchange(ctx context.Context, a, b model.Path, o ChangeRequest) error {
 	o.Replace = false
 	x, err := n.tree.Find("rename", a)
 	if err != nil {
 		return err
 	}
-	if n.isOwn(x, o.By) { // a would be moved at once, and users would see the free name
+	if n.isAgentsOwn(x, o.Author) { // a would be moved at once, and users would see the free name
 		a, b = b, a
 	}
 	aside, err := n.tree.FreeBeside(a)

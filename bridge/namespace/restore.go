@@ -11,7 +11,7 @@ import (
 
 // Start reads the source into the tree, restores the proposals of earlier processes, and completes
 // what a crash has interrupted.
-func (f *Folder) Start(ctx context.Context) error {
+func (f *Root) Start(ctx context.Context) error {
 	var entries []model.SourceEntry
 	if err := f.Source.Scan(ctx, func(e model.SourceEntry) { entries = append(entries, e) }); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (f *Folder) Start(ctx context.Context) error {
 }
 
 // recoverNotes writes the text to files that a crash kept from them.
-func (f *Folder) recoverNotes(ctx context.Context) error {
+func (f *Root) recoverNotes(ctx context.Context) error {
 	if _, live := f.Source.(model.Documents); live {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (f *Folder) recoverNotes(ctx context.Context) error {
 			continue
 		}
 		if _, err := n.Note.Version(ctx); err != nil { // a reader gets the same error
-			f.log.Warn("note not recovered", model.LogPath, string(n.Place().Path), model.LogErr, err)
+			f.log.Warn("note not recovered", model.LogPath, string(n.Location().Path), model.LogErr, err)
 		}
 	}
 	return nil
@@ -46,13 +46,13 @@ func (f *Folder) recoverNotes(ctx context.Context) error {
 
 // restore adds the pending proposals of earlier processes to the tree, which shows only the source
 // yet. There are no readers yet, so it publishes no events.
-func (f *Folder) restore(ctx context.Context) error {
+func (f *Root) restore(ctx context.Context) error {
 	recs, err := f.Store.Proposals()
 	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
 		if rec.Kind != model.RenameDone {
 			return false
 		}
-		f.done = append(f.done, rec)
+		f.completed = append(f.completed, rec)
 		return true
 	})
 	if err == nil {
@@ -65,16 +65,16 @@ func (f *Folder) restore(ctx context.Context) error {
 	defer l.Unlock()
 	l.Overlay(recs)
 	for _, p := range l.Pending() {
-		l.noticeChange(ctx, p.Node)
+		l.markStale(ctx, p.Node)
 	}
-	l.giveNamesBack(ctx, l.Pending())
-	l.Settle()
-	l.told = nil
+	l.restoreNames(ctx, l.Pending())
+	l.PersistChanges()
+	l.queuedEvents = nil
 	return nil
 }
 
 // recoverAll determines the outcomes of decisions that a crash interrupted.
-func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]model.ProposalRecord, error) {
+func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]model.ProposalRecord, error) {
 	var change model.ProposalChange
 	var left []model.ProposalRecord
 	for i := range recs {
@@ -126,7 +126,7 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 		}
 		if decided && len(rec.PendingRelinks) > 0 && d.Verdict == model.Accepted {
 			done := accepted(*rec, rec.PendingRelinks, *d)
-			change.Upserted, f.done = append(change.Upserted, done), append(f.done, done)
+			change.Upserted, f.completed = append(change.Upserted, done), append(f.completed, done)
 		}
 		change.Removed = append(change.Removed, rec.ID)
 	}
@@ -138,7 +138,7 @@ func (f *Folder) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([
 
 // syncDone makes the source's changes for a proposal durable before the store records them: the
 // process that made them may have been killed before it synced.
-func (f *Folder) syncDone(ctx context.Context, rec *model.ProposalRecord) {
+func (f *Root) syncDone(ctx context.Context, rec *model.ProposalRecord) {
 	rels := []string{string(model.Path(rec.Rel).Dir()), string(model.Path(rec.To()).Dir())}
 	if rec.Kind == model.ProposedFile && rec.Rel != "" {
 		rels = []string{rec.Rel}
@@ -153,7 +153,7 @@ func (f *Folder) syncDone(ctx context.Context, rec *model.ProposalRecord) {
 // recoverOne reports whether the proposal is pending, and whether the interrupted decision was
 // applied. An applied acceptance leaves nothing pending; an applied undo leaves the proposal
 // pending.
-func (f *Folder) recoverOne(ctx context.Context, rec *model.ProposalRecord, d *model.Decision) (pending, decided bool) {
+func (f *Root) recoverOne(ctx context.Context, rec *model.ProposalRecord, d *model.Decision) (pending, decided bool) {
 	if d == nil {
 		return true, false
 	}

@@ -11,12 +11,12 @@ import (
 
 // The tree of names in memory, which other packages read. Only types of this package change it.
 type (
-	Tree       = tree.Tree     // all names, or those of a restricted workspace
-	TreeFolder = tree.Folder   // a source as a top-level folder of a Tree
-	Node       = tree.Node     // a note, file, folder or link
-	Proposal   = tree.Proposal // a pending change of names
-	Info       = tree.Info     // a node at one moment
-	Rules      = tree.Rules    // what agents do not reach, or not change
+	Tree     = tree.Tree     // all names, or those of a restricted workspace
+	TreeRoot = tree.Root     // a source as a top-level folder of a Tree
+	Node     = tree.Node     // a note, file, folder or link
+	Proposal = tree.Proposal // a pending change of names
+	Info     = tree.Info     // a node at one moment
+	Rules    = tree.Rules    // what agents do not reach, or not change
 )
 
 // NewRules returns the rules of two lists of globs, nil if both are empty.
@@ -24,7 +24,9 @@ func NewRules(hide, lock []string) (*Rules, error) { return tree.NewRules(hide, 
 
 func NewTree(notes *note.Set) *Tree { return tree.New(notes) }
 
-func Reached[T any](t *Tree, list []T, at func(T) model.Path) []T { return tree.Reached(t, list, at) }
+func FilterVisible[T any](t *Tree, list []T, at func(T) model.Path) []T {
+	return tree.FilterVisible(t, list, at)
+}
 
 type LinkIndex interface {
 	LinkIndex(ctx context.Context) (*links.Index, error)

@@ -16,13 +16,13 @@ import (
 // This file undoes decisions on proposals: it reverts the change in the source and
 // makes the proposal pending again, shown as done.
 
-// Undo takes back the decisions of journal entries on proposals of the Folder, which were made
+// Undo takes back the decisions of journal entries on proposals of the Root, which were made
 // in one go, the newest first. It says what waits again, and by the IDs of the others why they do not;
-// tree.ErrElsewhere. d is the decision to do so.
-func (f *Folder) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
+// tree.ErrMovedSince. d is the decision to do so.
+func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	l := f.Lock()
 	defer l.Unlock()
-	u := undoing{Locked: l, d: d, failed: make(map[string]error)}
+	u := undoOp{Locked: l, d: d, failed: make(map[string]error)}
 	var accepted, rejected []model.ProposalRecord
 	for _, e := range entries {
 		rec := *e.Decision.Proposal
@@ -34,15 +34,15 @@ func (f *Folder) Undo(ctx context.Context, entries []model.JournalEntry, d model
 		}
 	}
 	list := append(u.acceptances(ctx, accepted), u.rejections(ctx, rejected)...)
-	l.giveNamesBack(ctx, l.Pending())
-	l.Settle()
+	l.restoreNames(ctx, l.Pending())
+	l.PersistChanges()
 	for _, p := range list {
 		again = append(again, p.Public())
 	}
 	return again, u.failed
 }
 
-type undoing struct {
+type undoOp struct {
 	*Locked
 	d      model.Decision
 	failed map[string]error // by the ID of the proposal
@@ -51,14 +51,14 @@ type undoing struct {
 // acceptances undoes acceptances one by one, newest first. It tries failed ones again, because an
 // undone one may have made room. A node that was moved aside gets its place back as soon as
 // possible: a node of an earlier decision may be in it.
-func (u *undoing) acceptances(ctx context.Context, left []model.ProposalRecord) (list []*tree.Proposal) {
+func (u *undoOp) acceptances(ctx context.Context, left []model.ProposalRecord) (list []*tree.Proposal) {
 	var aside []*tree.Proposal
 	for again := true; again; {
 		again = false
 		var away []model.Path // folders that are not back, and so what was decided on in them before is not there
 		left = slices.DeleteFunc(left, func(rec model.ProposalRecord) bool {
 			var p *tree.Proposal
-			err := tree.ErrElsewhere
+			err := tree.ErrMovedSince
 			if !slices.ContainsFunc(away, func(dir model.Path) bool {
 				return dir.Contains(model.Path(rec.Rel)) || dir.Contains(model.Path(rec.To()))
 			}) {
@@ -76,39 +76,39 @@ func (u *undoing) acceptances(ctx context.Context, left []model.ProposalRecord) 
 			if rec.DisplacedName != "" {
 				aside = append(aside, p)
 			}
-			u.giveNamesBack(ctx, aside)
+			u.restoreNames(ctx, aside)
 			return true
 		})
 	}
 	return list
 }
 
-func (u *undoing) acceptance(ctx context.Context, rec model.ProposalRecord) (*tree.Proposal, error) {
+func (u *undoOp) acceptance(ctx context.Context, rec model.ProposalRecord) (*tree.Proposal, error) {
 	found, err := u.FindAccepted(rec)
 	if err != nil {
 		return nil, err
 	}
-	r := reverting{undoing: u, rec: rec, n: found.Node}
+	r := revertOp{undoOp: u, current: rec, node: found.Node}
 	if err := r.revert(ctx); err != nil {
 		return nil, err
 	}
-	r.restamp(ctx, &r.rec, r.n)
+	r.restamp(ctx, &r.current, r.node)
 	p, err := r.propose(found.Dir)
-	u.Settle()
+	u.PersistChanges()
 	return p, err
 }
 
 // rejections makes all proposals that were rejected together pending again together: one may need
 // the place that another one leaves.
-func (u *undoing) rejections(ctx context.Context, recs []model.ProposalRecord) []*tree.Proposal {
+func (u *undoOp) rejections(ctx context.Context, recs []model.ProposalRecord) []*tree.Proposal {
 	found, elsewhere := u.FindRejected(recs)
 	for _, rec := range elsewhere {
-		u.failed[rec.ID] = tree.ErrElsewhere
+		u.failed[rec.ID] = tree.ErrMovedSince
 	}
 	var change model.ProposalChange
 	now := time.Now().UTC()
 	for i := range found {
-		rec := &found[i].Rec
+		rec := &found[i].Record
 		u.restamp(ctx, rec, found[i].Node)
 		change.Upserted = append(change.Upserted, *rec)
 		change.Journal = append(change.Journal, rec.Decided(u.d, now))
@@ -118,17 +118,17 @@ func (u *undoing) rejections(ctx context.Context, recs []model.ProposalRecord) [
 	}
 	if err := u.Store.Propose(change); err != nil {
 		for _, d := range found {
-			u.failed[d.Rec.ID] = err
+			u.failed[d.Record.ID] = err
 		}
 		return nil
 	}
 	list, events := u.AddRejected(found)
-	u.Tell(events...)
+	u.QueueEvents(events...)
 	return list
 }
 
 // restamp bases the proposal on the present state of n.
-func (u *undoing) restamp(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) {
+func (u *undoOp) restamp(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) {
 	if n == nil || rec.Kind == model.ProposedFile {
 		return
 	}
@@ -137,71 +137,71 @@ func (u *undoing) restamp(ctx context.Context, rec *model.ProposalRecord, n *tre
 	}
 }
 
-type reverting struct {
-	*undoing
-	rec model.ProposalRecord
-	n   *tree.Node // the subject, nil if it does not exist
+type revertOp struct {
+	*undoOp
+	current model.ProposalRecord
+	node    *tree.Node // the subject, nil if it does not exist
 }
 
 // revert undoes the accepted change in the source. The next process determines what a crash has
 // left of it.
-func (u *reverting) revert(ctx context.Context) error {
-	begun := u.rec
+func (u *revertOp) revert(ctx context.Context) error {
+	begun := u.current
 	begun.PendingDecision = &u.d
 	if err := u.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{begun}}); err != nil {
 		return err
 	}
 	err := u.revertSource(ctx)
 	if err != nil {
-		err = errors.Join(err, u.Store.Propose(model.ProposalChange{Removed: []string{u.rec.ID}}))
+		err = errors.Join(err, u.Store.Propose(model.ProposalChange{Removed: []string{u.current.ID}}))
 	}
 	return err
 }
 
-func (u *reverting) revertSource(ctx context.Context) error {
-	switch u.rec.Kind {
+func (u *revertOp) revertSource(ctx context.Context) error {
+	switch u.current.Kind {
 	case model.ProposedRename:
-		return u.moveSource(ctx, u.n, u.rec.To(), u.rec.Rel, tree.Target{Dir: u.Lookup(string(model.Path(u.rec.Rel).Dir())), Name: path.Base(u.rec.Rel)})
+		return u.moveSource(ctx, u.node, u.current.To(), u.current.Rel, tree.Target{Dir: u.Lookup(string(model.Path(u.current.Rel).Dir())), Name: path.Base(u.current.Rel)})
 	case model.ProposedDelete:
-		return u.makeAgain(ctx)
+		return u.recreate(ctx)
 	}
 	return u.revertFile(ctx)
 }
 
-func (u *reverting) makeAgain(ctx context.Context) error {
-	e := model.SourceEntry{Rel: u.rec.Rel, Dir: u.rec.Dir, Mode: 0o644, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}
+func (u *revertOp) recreate(ctx context.Context) error {
+	e := model.SourceEntry{Rel: u.current.Rel, Dir: u.current.Dir, Mode: 0o644, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}
 	var err error
 	switch {
-	case u.rec.Dir:
+	case u.current.Dir:
 		e.Mode = 0o755
-		err = u.Structure.Mkdir(ctx, u.rec.Rel)
-	case u.rec.Link != "":
+		err = u.Structure.Mkdir(ctx, u.current.Rel)
+	case u.current.Link != "":
 		linker, ok := u.Structure.(model.Linker)
 		if !ok {
 			return errors.ErrUnsupported
 		}
-		e, err = linker.MakeLink(ctx, u.rec.Rel, u.rec.Link)
-	case u.rec.Old == nil:
+		e, err = linker.MakeLink(ctx, u.current.Rel, u.current.Link)
+	case u.current.Old == nil:
 		err = errors.New("is too large to be restored from here; it is in the trash")
 	default:
-		e, err = u.BringFileBack(ctx, u.rec.Rel, u.rec.Stamp, u.rec.Old, nil)
+		e, err = u.RestoreFile(ctx, u.current.Rel, u.current.Stamp, u.current.Old, nil)
 	}
 	if err != nil {
 		return err
 	}
-	u.bringDocBack(e.Stamp)
-	u.n = u.PutHidden(e)
-	u.rec.Stamp, u.rec.Sum = e.Stamp, model.SumOf(string(u.rec.Old))
-	u.rec.Old, u.rec.Link, u.rec.Stale = nil, "", false
-	if u.n.Kind == model.KindFile || u.n.Kind == model.KindLink {
-		u.rec.Stamp = model.Stamp{Size: e.Stamp.Size, ModTime: e.Stamp.ModTime}
+	u.reattachDoc(e.Stamp)
+	u.node = u.PutHidden(e)
+	u.current.Stamp, u.current.Sum = e.Stamp, model.SumOf(string(u.current.Old))
+	u.current.Old, u.current.Link, u.current.Stale = nil, "", false
+	if u.node.Kind == model.KindFile || u.node.Kind == model.KindLink {
+		u.current.Stamp = model.Stamp{Size: e.Stamp.Size, ModTime: e.Stamp.ModTime}
 	}
 	return nil
 }
 
-// BringFileBack restores the file that was removed from rel, with that stamp and content, if the
+// RestoreFile restores the file that was removed from rel, with that stamp and content, if the
 // source has kept it; otherwise it creates an equal file. meanwhile is BeforeRename of the NewFile.
-func (l *Locked) BringFileBack(ctx context.Context, rel string, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
+func (l *Locked) RestoreFile(ctx context.Context, rel string, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
 	err = fs.ErrNotExist
 	if from, ok := l.Structure.(model.Restorer); ok {
 		e, err = from.Restore(ctx, rel, stamp, data)
@@ -214,60 +214,60 @@ func (l *Locked) BringFileBack(ctx context.Context, rel string, stamp model.Stam
 	return e, err
 }
 
-// bringDocBack attaches the document of the note again, with its authors, after the note was restored as a
+// reattachDoc attaches the document of the note again, with its authors, after the note was restored as a
 // file with that stamp.
-func (u *reverting) bringDocBack(file model.Stamp) {
-	at := model.Path(u.rec.Rel)
-	if have, err := u.Store.DocID(at); u.rec.Doc == "" || err == nil && have == u.rec.Doc {
+func (u *revertOp) reattachDoc(file model.Stamp) {
+	at := model.Path(u.current.Rel)
+	if have, err := u.Store.DocID(at); u.current.Doc == "" || err == nil && have == u.current.Doc {
 		return
 	}
-	sum := model.SumOf(string(u.rec.Old))
-	seq, err := u.Store.Append(u.rec.Doc, at, model.Record{Update: model.EmptyUpdate(), Time: time.Now().UTC(), Save: &model.Save{Post: file, Sum: sum[:]}})
+	sum := model.SumOf(string(u.current.Old))
+	seq, err := u.Store.Append(u.current.Doc, at, model.Record{Update: model.EmptyUpdate(), Time: time.Now().UTC(), Save: &model.Save{Post: file, Sum: sum[:]}})
 	if err != nil {
-		u.log.Warn("note restored without its history", model.LogPath, u.rec.Rel, model.LogErr, err)
+		u.log.Warn("note restored without its history", model.LogPath, u.current.Rel, model.LogErr, err)
 		return
 	}
-	u.Store.RecordFileSeq(u.rec.Doc, seq, sum)
+	u.Store.RecordFileSeq(u.current.Doc, seq, sum)
 }
 
-func (u *reverting) revertFile(ctx context.Context) error {
-	rel := u.n.Place().Rel
-	if m := model.MergerOf(u.Source, rel); m != nil && u.rec.Rel != "" {
-		return u.merge(ctx, m, u.n, u.rec.New, u.rec.Old)
+func (u *revertOp) revertFile(ctx context.Context) error {
+	rel := u.node.Location().Rel
+	if m := model.MergerOf(u.Source, rel); m != nil && u.current.Rel != "" {
+		return u.merge(ctx, m, u.node, u.current.New, u.current.Old)
 	}
 	have, stamp, err := u.Source.Read(ctx, rel)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(have, u.rec.New) {
-		return tree.ErrElsewhere
+	if !bytes.Equal(have, u.current.New) {
+		return tree.ErrMovedSince
 	}
-	if u.rec.Rel == "" {
+	if u.current.Rel == "" {
 		if err := u.Structure.Remove(ctx, rel); err != nil {
 			return err
 		}
-		u.Unplaced(u.n)
+		u.MarkProposedOnly(u.node)
 		return nil
 	}
-	if stamp, err = u.replaceDurably(ctx, u.n, rel, stamp, have, u.rec.Old); err != nil {
+	if stamp, err = u.replaceDurably(ctx, u.node, rel, stamp, have, u.current.Old); err != nil {
 		return err
 	}
-	u.rec.Stamp = model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+	u.current.Stamp = model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
 	return nil
 }
 
 // propose makes the proposal pending again and shows it as done: in dir, unless that is nil.
-func (u *reverting) propose(dir *tree.Node) (*tree.Proposal, error) {
-	change := model.ProposalChange{Upserted: []model.ProposalRecord{u.rec}, Journal: []model.Record{u.rec.Decided(u.d, time.Now().UTC())}}
+func (u *revertOp) propose(dir *tree.Node) (*tree.Proposal, error) {
+	change := model.ProposalChange{Upserted: []model.ProposalRecord{u.current}, Journal: []model.Record{u.current.Decided(u.d, time.Now().UTC())}}
 	if err := u.Store.Propose(change); err != nil {
 		return nil, err
 	}
-	p, events := u.Add(u.n, dir, u.rec)
+	p, events := u.Add(u.node, dir, u.current)
 	for _, ev := range events {
 		if ev.Kind == model.EventRenamed && ev.Path == ev.OldPath {
 			ev = model.Event{Kind: model.EventPending, Path: ev.Path, Dir: ev.Dir}
 		}
-		u.Tell(ev)
+		u.QueueEvents(ev)
 	}
 	return p, nil
 }

@@ -10,51 +10,51 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-func (f *Folder) SourceChanged(ctx context.Context, ev model.SourceEvent) {
+func (f *Root) SourceChanged(ctx context.Context, ev model.SourceEvent) {
 	switch ev.Kind {
 	case model.EventOffline, model.EventOnline:
 		f.SetOffline(ev.Kind == model.EventOffline)
 		f.log.Warn("folder is "+ev.Kind.String(), model.LogFolder, f.Name)
-		f.act.Publish(model.Event{Kind: ev.Kind, Path: f.Path(), Dir: true})
+		f.events.Publish(model.Event{Kind: ev.Kind, Path: f.Path(), Dir: true})
 	case model.EventRemoved:
-		f.removed(ev.Rel)
+		f.onRemoved(ev.Rel)
 	case model.EventRenamed:
-		f.renamed(ctx, ev)
+		f.onRenamed(ctx, ev)
 	default:
-		f.wrote(ctx, ev.Entry)
+		f.onWritten(ctx, ev.Entry)
 	}
 }
 
-func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
+func (f *Root) onWritten(ctx context.Context, e model.SourceEntry) {
 	l := f.Lock()
-	if l.Lookup(e.Rel) == nil && outdated(l.Source, e.Rel, e.Kind(), true) {
+	if l.Lookup(e.Rel) == nil && isStaleEvent(l.Source, e.Rel, e.Kind(), true) {
 		l.Unlock()
 		return
 	}
 	n, created := l.Put(e, model.Author{})
-	if created && n.Kind == model.KindNote && !n.State().Virtual {
+	if created && n.Kind == model.KindNote && !n.State().Proposed {
 		l.EndDocs(e.Rel) // nothing was here, whatever existed while relayfs was stopped
 	}
 	st := n.State()
-	stale := !created && l.noticeChange(ctx, n)
+	stale := !created && l.markStale(ctx, n)
 	if stale {
-		l.Tell(model.Event{Kind: model.EventPending, Path: st.Path, Dir: e.Dir})
+		l.QueueEvents(model.Event{Kind: model.EventPending, Path: st.Path, Dir: e.Dir})
 	}
 	l.Unlock()
 	switch {
 	case created:
-		f.act.Publish(model.Event{Kind: model.EventCreated, Path: st.Path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
+		f.events.Publish(model.Event{Kind: model.EventCreated, Path: st.Path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
 	case n.Kind == model.KindNote:
 		n.Note.Refresh(ctx, !st.Hidden)
 	case !e.Dir:
-		f.act.Publish(model.Event{Kind: model.EventChanged, Path: st.Path, Link: e.Link != "", ViewChanged: true})
+		f.events.Publish(model.Event{Kind: model.EventChanged, Path: st.Path, Link: e.Link != "", ViewChanged: true})
 	}
 }
 
-// outdated reports whether the source's report on rel is older than the last change here: another
+// isStaleEvent reports whether the source's report on rel is older than the last change here: another
 // operation has since removed the node, or created it again. there is whether the report says that
 // it exists.
-func outdated(source model.Source, rel string, kind model.NodeKind, there bool) bool {
+func isStaleEvent(source model.Source, rel string, kind model.NodeKind, there bool) bool {
 	s, ok := source.(model.Stater)
 	if !ok {
 		return false
@@ -69,31 +69,31 @@ func outdated(source model.Source, rel string, kind model.NodeKind, there bool) 
 	return !there && now.Kind() == kind
 }
 
-func (f *Folder) removed(rel string) {
+func (f *Root) onRemoved(rel string) {
 	l := f.Lock()
 	defer l.Unlock()
 	n := l.Lookup(rel)
-	if n != nil && outdated(l.Source, rel, n.Kind, false) {
+	if n != nil && isStaleEvent(l.Source, rel, n.Kind, false) {
 		return
 	}
 	if n != nil {
-		l.PersonRemoved(n)
+		l.SourceRemoved(n)
 		if n.Kind == model.KindNote {
 			l.EndDocs(rel)
 		}
 	}
 }
 
-func (f *Folder) renamed(ctx context.Context, ev model.SourceEvent) {
+func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
 	l := f.Lock()
 	n := l.Lookup(ev.OldRel)
 	if n == nil || n.KindAs(model.Path(ev.Rel).Base()) != ev.Entry.Kind() {
 		l.Unlock()
-		f.removed(ev.OldRel)
-		f.wrote(ctx, ev.Entry)
+		f.onRemoved(ev.OldRel)
+		f.onWritten(ctx, ev.Entry)
 		return
 	}
-	l.PersonMoved(n, ev.Rel)
+	l.SourceMoved(n, ev.Rel)
 	l.EndDocs(ev.Rel) // of the replaced note
 	l.RenameDocs(ev.OldRel, ev.Rel)
 	hidden := n.State().Hidden
@@ -106,16 +106,16 @@ func (f *Folder) renamed(ctx context.Context, ev model.SourceEvent) {
 // A proposal is stale if a user changed its subject after the proposal was made.
 // Changes by relayfs itself, suggestions and decisions on them, do not count.
 
-// noticeChange marks the proposals about n stale if a user has changed n, and reports
+// markStale marks the proposals about n stale if a user has changed n, and reports
 // whether it did. Call it before the note adopts the user's text.
-func (l *Locked) noticeChange(ctx context.Context, n *tree.Node) bool {
+func (l *Locked) markStale(ctx context.Context, n *tree.Node) bool {
 	st := n.State()
 	about := []*tree.Proposal{st.Pending, st.Content}
 	if model.MergerOf(l.Source, st.Rel) != nil {
 		about = about[:1] // new content merges with whatever is there
 	}
 	waiting := slices.DeleteFunc(about, func(p *tree.Proposal) bool { return p == nil || p.Record().Stale })
-	if len(waiting) == 0 || !changedByPerson(ctx, n, waiting[0].Record()) {
+	if len(waiting) == 0 || !changedInSource(ctx, n, waiting[0].Record()) {
 		return false
 	}
 	for _, p := range waiting {
@@ -124,15 +124,15 @@ func (l *Locked) noticeChange(ctx context.Context, n *tree.Node) bool {
 	return true
 }
 
-// changedByPerson compares the source's present state with the state that the proposal was made
+// changedInSource compares the source's present state with the state that the proposal was made
 // about, and with what relayfs wrote there since.
-func changedByPerson(ctx context.Context, n *tree.Node, p model.ProposalRecord) bool {
+func changedInSource(ctx context.Context, n *tree.Node, p model.ProposalRecord) bool {
 	switch n.Kind {
 	case model.KindDir:
 		return false
 	case model.KindFile, model.KindLink:
 		st := n.State()
-		return !st.Virtual && (st.Size != p.Stamp.Size || st.ModTime.UnixNano() != p.Stamp.ModTime)
+		return !st.Proposed && (st.Size != p.Stamp.Size || st.ModTime.UnixNano() != p.Stamp.ModTime)
 	}
 	return n.Note.ChangedByPerson(ctx, p.Stamp, p.Sum)
 }

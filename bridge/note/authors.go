@@ -17,17 +17,17 @@ import (
 func (n *Note) IsOwn(by model.Author) bool {
 	l := n.Lock()
 	defer l.Unlock()
-	if !n.bornOf().Is(by) {
+	if !n.creator().Is(by) {
 		return false
 	}
-	_, _, err := l.onlyBy(context.Background(), by.Is)
+	_, _, err := l.isOnlyBy(context.Background(), by.Is)
 	return err == nil
 }
 
 // CreatedBy reports whether one of the authors created the note in this process, within
 // the given time.
 func (n *Locked) CreatedBy(theirs func(model.Author) bool, within time.Duration) bool {
-	return n.birth != nil && time.Since(n.birth.at) <= within && theirs(n.birth.by)
+	return n.creation != nil && time.Since(n.creation.at) <= within && theirs(n.creation.author)
 }
 
 // Untouched returns the current version if only authors that theirs accepts have ever
@@ -36,7 +36,7 @@ func (n *Locked) Untouched(ctx context.Context, theirs func(model.Author) bool) 
 	if n.live != nil {
 		return nil, model.ErrConflict
 	}
-	v, stamp, err := n.onlyBy(ctx, theirs)
+	v, stamp, err := n.isOnlyBy(ctx, theirs)
 	if err != nil {
 		return nil, err
 	}
@@ -46,22 +46,22 @@ func (n *Locked) Untouched(ctx context.Context, theirs func(model.Author) bool) 
 
 // Retract removes the file of a note that Untouched has returned. Forget does the same for its history.
 func (n *Locked) Retract(ctx context.Context, from model.Retractor) error {
-	return from.Retract(ctx, n.node.Place().Rel, n.stamp)
+	return from.Retract(ctx, n.node.Location().Rel, n.stamp)
 }
 
 func (n *Locked) Forget() error { return n.store.Forget(n.id) }
 
-// Gone drops the text of a note whose file was deleted, so that the next load fails.
-func (n *Locked) Gone() {
-	n.closeDoc()
-	n.cur.Store(nil)
+// MarkDeleted drops the text of a note whose file was deleted, so that the next load fails.
+func (n *Locked) MarkDeleted() {
+	n.unloadDoc()
+	n.current.Store(nil)
 }
 
 // RemoveRejected removes the file of a note that an agent created, if users have only made decisions in it and the
 // last one rejected the rest. It returns the record of the creation, or model.ErrConflict for any other note. If
 // front matter is left, the file is removed the way that users' deletions are.
 func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made *model.Record, err error) {
-	at := n.node.Place()
+	at := n.node.Location()
 	cur, err := n.load(ctx)
 	if err != nil {
 		return nil, err
@@ -122,9 +122,9 @@ func isRejected(h model.History, left string) bool {
 	})
 }
 
-// LeftOf returns the last text of a document whose file RemoveRejected has deleted, and the file's stamp, if the
+// FinalText returns the last text of a document whose file RemoveRejected has deleted, and the file's stamp, if the
 // history has one; model.ErrConflict if the history is that of another document.
-func LeftOf(h model.History) (raw string, stamp model.Stamp, err error) {
+func FinalText(h model.History) (raw string, stamp model.Stamp, err error) {
 	doc, err := replay(h.Records)
 	if err != nil {
 		return "", stamp, err
@@ -139,9 +139,9 @@ func LeftOf(h model.History) (raw string, stamp model.Stamp, err error) {
 	return raw, stamp, nil
 }
 
-// onlyBy returns the current version and its stamp if only its authors have ever
+// isOnlyBy returns the current version and its stamp if only its authors have ever
 // written in the note, else ErrConflict.
-func (n *Locked) onlyBy(ctx context.Context, theirs func(model.Author) bool) (*model.Version, model.Stamp, error) {
+func (n *Locked) isOnlyBy(ctx context.Context, theirs func(model.Author) bool) (*model.Version, model.Stamp, error) {
 	cur, err := n.load(ctx)
 	if err != nil {
 		return nil, model.Stamp{}, err
@@ -162,7 +162,7 @@ func (n *Locked) onlyBy(ctx context.Context, theirs func(model.Author) bool) (*m
 // unchanged returns the stamp of the source's file if it holds cur, else ErrConflict: a user may have saved a moment
 // ago, before the source reported it.
 func (n *Locked) unchanged(ctx context.Context, cur *model.Version) (model.Stamp, error) {
-	data, stamp, err := n.source.Read(ctx, n.node.Place().Rel)
+	data, stamp, err := n.source.Read(ctx, n.node.Location().Rel)
 	if err == nil && string(data) != cur.Raw() {
 		err = model.ErrConflict
 	}

@@ -12,12 +12,12 @@ import (
 
 // Creation is a note that is being created. It gets a new document, even if its name had one before.
 type Creation struct {
-	raw   string
-	plan  planner.Plan
-	by    model.Author
-	made  []string
-	doc   document
-	state liveState
+	raw        string
+	plan       planner.Plan
+	author     model.Author
+	newFolders []string
+	doc        document
+	state      liveState
 }
 
 // Create plans a note in store whose view is text. Errors: model.ErrTooLarge, ErrReadOnly, ErrInvalidUTF8,
@@ -27,7 +27,7 @@ func (s *Set) Create(store model.Store, text string, by model.Author) (*Creation
 	if err != nil {
 		return nil, err
 	}
-	c := &Creation{raw: diffwrap.Apply("", plan.Edits), plan: plan, by: by, doc: document{store: store, id: NewDocID()}}
+	c := &Creation{raw: diffwrap.Apply("", plan.Edits), plan: plan, author: by, doc: document{store: store, id: NewDocID()}}
 	if len(c.raw) > model.MaxNote {
 		return nil, model.ErrTooLarge
 	}
@@ -37,8 +37,8 @@ func (s *Set) Create(store model.Store, text string, by model.Author) (*Creation
 
 func (c *Creation) Raw() string { return c.raw }
 
-// MadeFor records which parent folders of the note agents created.
-func (c *Creation) MadeFor(folders []string) { c.made = folders }
+// SetNewFolders records which parent folders of the note agents created.
+func (c *Creation) SetNewFolders(folders []string) { c.newFolders = folders }
 
 func (c *Creation) Warn(warning string) { c.plan.Warnings = append(c.plan.Warnings, warning) }
 
@@ -50,31 +50,31 @@ func (c *Creation) Keep(rel string, post model.Stamp) error {
 	if c.raw == "" {
 		return nil // the document is created once there is text
 	}
-	rec := d.carryOut(d.doc, "", &c.plan, c.by)
-	if c.by.Name != "" {
-		rec.Created, rec.Made = true, c.made
+	rec := d.applyPlan(d.doc, "", &c.plan, c.author)
+	if c.author.Name != "" {
+		rec.Created, rec.Made = true, c.newFolders
 	}
 	sum := model.SumOf(c.raw)
 	rec.Save = &model.Save{Post: post, Sum: sum[:]}
 	seq, err := d.store.Append(d.id, model.Path(rel), rec)
 	if err == nil {
-		d.kept = seq
+		d.storedSeq = seq
 	}
 	return err
 }
 
 // Abandon aborts the record of Keep.
 func (c *Creation) Abandon() error {
-	if c.doc.kept == 0 {
+	if c.doc.storedSeq == 0 {
 		return nil
 	}
-	return c.doc.store.Abort(c.doc.id, c.doc.kept)
+	return c.doc.store.Abort(c.doc.id, c.doc.storedSeq)
 }
 
-// Placed records in the store that the file has the text.
-func (c *Creation) Placed() {
-	if c.doc.kept > 0 {
-		c.doc.store.RecordFileSeq(c.doc.id, c.doc.kept, model.SumOf(c.raw))
+// RecordFile records in the store that the file has the text.
+func (c *Creation) RecordFile() {
+	if c.doc.storedSeq > 0 {
+		c.doc.store.RecordFileSeq(c.doc.id, c.doc.storedSeq, model.SumOf(c.raw))
 	}
 }
 
@@ -82,7 +82,7 @@ func (c *Creation) Placed() {
 func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel string) (model.Stamp, error) {
 	rec := model.Record{Time: time.Now().UTC()}
 	d, err := docs.NewDocument(ctx, rel, &rec, func(doc *ycrdt.Doc) error {
-		c.plan.CarryOut(doc, doc.Text(model.ContentsName), "", c.by, &rec)
+		c.plan.Apply(doc, doc.Text(model.ContentsName), "", c.author, &rec)
 		c.state = stateOf(doc, rec.Time)
 		return nil
 	})
@@ -97,13 +97,13 @@ func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel strin
 func (n *Note) Create(c *Creation, stamp model.Stamp) Result {
 	l := n.Lock()
 	defer l.Unlock()
-	l.document, l.birth = c.doc, &birth{by: c.by, folders: c.made}
+	l.document, l.creation = c.doc, &creation{author: c.author, folders: c.newFolders}
 	res := Result{Changed: true, Warnings: c.plan.Warnings}
 	if l.live != nil {
 		res.Version = l.publish(l.versionOf(c.state, c.state.modTime))
 		return res
 	}
-	l.stamp, l.synced, l.birth.at = stamp, true, time.Now()
+	l.stamp, l.synced, l.creation.at = stamp, true, time.Now()
 	res.Version = l.publish(l.newVersion(c.raw, time.Unix(0, stamp.ModTime)))
 	return res
 }

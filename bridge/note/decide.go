@@ -48,15 +48,15 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 	if err != nil {
 		return nil, nil, model.WrapError("open", p, err)
 	}
-	if n.laid.layout == x && n.laid.path == p {
-		return n.laid.list, x, nil
+	if n.cachedLayout.layout == x && n.cachedLayout.path == p {
+		return n.cachedLayout.list, x, nil
 	}
 	list := x.List(p)
 	if n.set.o.Mode == Direct { // in this mode no comment is pending
 		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
 	}
-	if n.laid.layout == x {
-		n.laid.list, n.laid.path = list, p
+	if n.cachedLayout.layout == x {
+		n.cachedLayout.list, n.cachedLayout.path = list, p
 	}
 	return list, x, nil
 }
@@ -65,14 +65,14 @@ func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggesti
 func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
 	l := n.Lock()
 	defer l.Unlock()
-	t, err := l.tableNow()
+	t, err := l.currentTable()
 	if err != nil {
 		return nil, err
 	}
 	if since.Runs() == nil && l.id != "" {
 		since.SetRuns(l.runsOf(since))
 	}
-	x := t.LayOut(since.Canonical(), since.Known(), t.UnitsOf(since.Runs()).Through(since.Raw(), since.CanonicalEdits()))
+	x := t.LayOut(since.Canonical(), since.Known(), t.UnitsOf(since.Runs()).AfterEdits(since.Raw(), since.CanonicalEdits()))
 	out := make([]*Outcome, len(marks))
 	for i := range marks {
 		out[i] = x.OutcomeOf(marks[i])
@@ -80,11 +80,11 @@ func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*O
 	return out, nil
 }
 
-// TakeBack plans the undo of the items of d in a journal entry. It records the outcome
+// PlanUndo plans the undo of the items of d in a journal entry. It records the outcome
 // in d.
-func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
+func (n *Locked) PlanUndo(ctx context.Context, cur *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
 	if n.live == nil {
-		if err := n.prepare(n.node.Place(), cur.Raw()); err != nil {
+		if err := n.prepare(n.node.Location(), cur.Raw()); err != nil {
 			return planner.Plan{}, err
 		}
 	}

@@ -4,7 +4,7 @@
 // Store. From then on every change goes through the Doc, so characters keep their CRDT IDs and a stale write can be
 // merged.
 //
-// A Note finds its current Place through its Node in the tree of names. Its lock admits one writer at a time and is
+// A Note finds its current Location through its Node in the tree of names. Its lock admits one writer at a time and is
 // held during disk I/O. Lock returns a Locked, whose methods require the lock; readers of a loaded note do not take
 // it. A Set has the state that the notes of a workspace share.
 //

@@ -19,14 +19,14 @@ import (
 
 // document is a note's document in memory and in the store, with the attribution from the store's records.
 type document struct {
-	store model.Store
-	id    model.DocID // "" while the note has no document
-	doc   *ycrdt.Doc
-	text  *ycrdt.Text
-	kept  uint64             // store sequence number of the last record in doc
-	table *attribution.Table // attribution of doc or live from the store's records up to kept; nil if not loaded
-	live  model.Document     // replaces doc where the document is authoritative; see live.go
-	laid  laid
+	store        model.Store
+	id           model.DocID // "" while the note has no document
+	doc          *ycrdt.Doc
+	text         *ycrdt.Text
+	storedSeq    uint64             // store sequence number of the last record in doc
+	table        *attribution.Table // attribution of doc or live from the store's records up to kept; nil if not loaded
+	live         model.Document     // replaces doc where the document is authoritative; see live.go
+	cachedLayout cachedLayout
 	// shared has the entries of other machines in live.
 	shared facts.Facts
 }
@@ -46,21 +46,21 @@ func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
 	text := doc.Text(model.ContentsName)
 	known := attribution.NewTable(nil) // authors of the marks
 	if attribution.MarksIn(had) {
-		if l, err := d.tableNow(); err == nil {
+		if l, err := d.currentTable(); err == nil {
 			known = l
 		}
 	}
-	saved := planner.Saved{Adopted: textmerge.Adopt(had, raw, known.Torn(had, text.Runs()))}
-	if d.kept > 0 && saved.MayReturn(had) && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
+	saved := planner.SaveDiff{ExternalChange: textmerge.DiffExternal(had, raw, known.BrokenDelimiters(had, text.Runs()))}
+	if d.storedSeq > 0 && saved.MayRestore(had) && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
 		if h, err := d.store.Load(d.id); err == nil { // otherwise the text counts as newly typed
-			saved.Return(h.Records, d.moments(), had, raw)
+			saved.Restore(h.Records, d.revisions(), had, raw)
 		}
 	}
-	return record(doc, func(rec *model.Record) { saved.CarryOut(doc, text, had, known, sourceOrigin{}, rec) })
+	return record(doc, func(rec *model.Record) { saved.Apply(doc, text, had, known, sourceOrigin{}, rec) })
 }
 
-// moments returns the stored states from before records were merged.
-func (d *document) moments() []model.Revision {
+// revisions returns the stored states from before records were merged.
+func (d *document) revisions() []model.Revision {
 	past, err := d.store.Revisions(d.id)
 	if err != nil {
 		return nil
@@ -93,7 +93,7 @@ func replay(records []model.Record) (*ycrdt.Doc, error) {
 func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 	text := doc.Text(model.ContentsName)
 	if have := text.String(); have != raw {
-		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, have, textmerge.SavedEdits(have, raw)) })
+		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, have, textmerge.DiffSave(have, raw)) })
 	}
 	return text.Runs()
 }
@@ -101,7 +101,7 @@ func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 func (d *document) use(doc *ycrdt.Doc) { d.doc, d.text = doc, doc.Text(model.ContentsName) }
 
 // lookupID returns the stored document ID of the note at at, "" if it has none.
-func (d *document) lookupID(at Place) (model.DocID, error) {
+func (d *document) lookupID(at Location) (model.DocID, error) {
 	id, err := d.store.DocID(model.Path(at.Rel))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -111,7 +111,7 @@ func (d *document) lookupID(at Place) (model.DocID, error) {
 
 // open loads or creates the document in memory in the state raw. It returns the records that the store does not have
 // yet.
-func (d *document) open(at Place, raw string) ([]model.Record, error) {
+func (d *document) open(at Location, raw string) ([]model.Record, error) {
 	if d.doc != nil {
 		return nil, nil
 	}
@@ -128,28 +128,28 @@ func (d *document) open(at Place, raw string) ([]model.Record, error) {
 	}
 	d.use(doc)
 	if len(h.Records) > 0 {
-		d.kept = h.Records[len(h.Records)-1].Seq
+		d.storedSeq = h.Records[len(h.Records)-1].Seq
 	}
 	have := d.text.String()
 	if have == raw {
 		return nil, nil
 	}
 	rec := d.changeSaved(d.doc, have, raw)
-	rec.DetectedLate = d.kept > 0
+	rec.DetectedLate = d.storedSeq > 0
 	return []model.Record{rec}, nil
 }
 
-// carryOut applies a plan's edits to doc, which is in the state raw, and returns the record.
-func (d *document) carryOut(doc *ycrdt.Doc, raw string, plan *planner.Plan, by model.Author) model.Record {
+// applyPlan applies a plan's edits to doc, which is in the state raw, and returns the record.
+func (d *document) applyPlan(doc *ycrdt.Doc, raw string, plan *planner.Plan, by model.Author) model.Record {
 	return record(doc, func(rec *model.Record) {
-		plan.CarryOut(doc, doc.Text(model.ContentsName), raw, by, rec)
+		plan.Apply(doc, doc.Text(model.ContentsName), raw, by, rec)
 	})
 }
 
-// advance records that the store has appended records, the last one as seq, and that the file holds their text, which
+// recordsStored records that the store has appended records, the last one as seq, and that the file holds their text, which
 // has this checksum.
-func (d *document) advance(seq uint64, sum model.ContentSum, records []model.Record) {
-	d.hasKept(seq, records)
+func (d *document) recordsStored(seq uint64, sum model.ContentSum, records []model.Record) {
+	d.markStored(seq, records)
 	d.store.RecordFileSeq(d.id, seq, sum)
 }
 
@@ -166,8 +166,8 @@ func (d *document) runs(cur *model.Version) []ycrdt.Run {
 	switch {
 	case d.live != nil:
 		return cur.Runs()
-	case d.laid.version == cur && len(cur.CanonicalEdits()) == 0:
-		return d.laid.layout.Units.Runs
+	case d.cachedLayout.version == cur && len(cur.CanonicalEdits()) == 0:
+		return d.cachedLayout.layout.Units.Runs
 	case d.doc != nil:
 		return d.text.Runs()
 	}
@@ -233,18 +233,18 @@ func (d *document) mergeInto(base, cur *model.Version, text string) string {
 	is.Runs = runs
 	if was.Runs == nil || base.ReadOnly() { // a read-only version does not show the text of its document
 		is.Runs = nil
-	} else if l, err := d.tableNow(); err == nil {
-		was.Runs, is.Runs = l.FirstRuns(was.Runs), l.FirstRuns(runs)
+	} else if l, err := d.currentTable(); err == nil {
+		was.Runs, is.Runs = l.OriginalRuns(was.Runs), l.OriginalRuns(runs)
 	}
 	return textmerge.Merge(was, is, text)
 }
 
-// tableNow returns the table of the records that the store has of the document.
-func (d *document) tableNow() (*attribution.Table, error) {
-	if d.id == "" || d.doc != nil && d.kept == 0 {
+// currentTable returns the table of the records that the store has of the document.
+func (d *document) currentTable() (*attribution.Table, error) {
+	if d.id == "" || d.doc != nil && d.storedSeq == 0 {
 		return attribution.NewTable(nil), nil // the store has no records of it
 	}
-	if d.table != nil && (d.live != nil || d.table.UpTo == d.kept) {
+	if d.table != nil && (d.live != nil || d.table.LastSeq == d.storedSeq) {
 		return d.table, nil
 	}
 	h, err := d.store.Load(d.id)
@@ -258,10 +258,10 @@ func (d *document) tableNow() (*attribution.Table, error) {
 	return l, nil
 }
 
-// hasKept records that the store has appended records in one call, the last one as seq.
-func (d *document) hasKept(seq uint64, records []model.Record) {
-	current := d.table != nil && d.table.UpTo == d.kept
-	d.kept = seq
+// markStored records that the store has appended records in one call, the last one as seq.
+func (d *document) markStored(seq uint64, records []model.Record) {
+	current := d.table != nil && d.table.LastSeq == d.storedSeq
+	d.storedSeq = seq
 	if !current {
 		d.table = nil
 		return
@@ -279,7 +279,7 @@ func (d *document) identities(cur *model.Version) (*attribution.Table, []ycrdt.R
 	case d.id == "":
 		return attribution.NewTable(nil), nil, nil
 	case d.live != nil || d.doc != nil:
-		l, err := d.tableNow()
+		l, err := d.currentTable()
 		return l, d.runs(cur), err
 	}
 	h, err := d.store.Load(d.id)
@@ -293,8 +293,8 @@ func (d *document) identities(cur *model.Version) (*attribution.Table, []ycrdt.R
 	return attribution.NewTable(h.Records), runsAs(doc, cur.Raw()), nil
 }
 
-// laid is the layout of a version, and its suggestions at a path if they were requested.
-type laid struct {
+// cachedLayout is the layout of a version, and its suggestions at a path if they were requested.
+type cachedLayout struct {
 	version *model.Version
 	layout  *attribution.Layout
 	list    []model.Suggestion
@@ -302,19 +302,19 @@ type laid struct {
 }
 
 func (d *document) layout(cur *model.Version) (*attribution.Layout, error) {
-	if d.laid.version == cur {
-		return d.laid.layout, nil
+	if d.cachedLayout.version == cur {
+		return d.cachedLayout.layout, nil
 	}
 	l, runs, err := d.identities(cur)
 	if err != nil {
 		return nil, err
 	}
-	return l.LayOut(cur.Canonical(), cur.Known(), l.UnitsOf(runs).Through(cur.Raw(), cur.CanonicalEdits())), nil
+	return l.LayOut(cur.Canonical(), cur.Known(), l.UnitsOf(runs).AfterEdits(cur.Raw(), cur.CanonicalEdits())), nil
 }
 
-// place durably records the file that will hold the text as of seq. After a user saves over that file, only this
+// recordSave durably records the file that will hold the text as of seq. After a user saves over that file, only this
 // record shows which part of the text the user typed.
-func (d *document) place(seq uint64, save model.Save) error {
+func (d *document) recordSave(seq uint64, save model.Save) error {
 	if err := d.store.RecordSave(d.id, seq, save); err != nil {
 		return err
 	}

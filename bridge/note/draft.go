@@ -12,49 +12,49 @@ import (
 // draft is a change of a note and its file in progress. The store has its record before
 // the file has the text. If writing the file fails, the record is aborted.
 type draft struct {
-	note   *Locked
-	at     Place
-	cur    *model.Version
-	held   string // text of the file
-	raw    string // raw text after the change
-	sync   bool
-	change func(*ycrdt.Doc) model.Record // makes the change in a document in the state of cur
+	note     *Locked
+	at       Location
+	current  *model.Version
+	fileText string // text of the file
+	raw      string // raw text after the change
+	sync     bool
+	change   func(*ycrdt.Doc) model.Record // makes the change in a document in the state of cur
 
-	begun   bool // the document is open and may have changed
-	id      model.DocID
-	seq     uint64
-	sum     model.ContentSum
-	records []model.Record // stored records; the last one is the write's
+	docModified bool // the document is open and may have changed
+	id          model.DocID
+	seq         uint64
+	sum         model.ContentSum
+	records     []model.Record // stored records; the last one is the write's
 }
 
 // save replaces the content of the file, which must still match expect.
 func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
 	err := d.note.replace(ctx, d.at, d.raw, modTime, model.Replacement{
-		IfMatch: expect, KnownText: d.held, Sync: d.sync,
-		BeforeRename: func(post model.Stamp) error { return d.keep(expect, post) },
-		OnAbort:      d.takeBack,
+		IfMatch: expect, KnownText: d.fileText, Sync: d.sync,
+		BeforeRename: func(post model.Stamp) error { return d.appendRecords(expect, post) },
+		OnAbort:      d.abortRecord,
 		OnDurable:    func() { d.note.store.RecordFileSeq(d.id, d.seq, d.sum) },
 	})
 	if err != nil {
 		d.abort()
 		return err
 	}
-	d.note.hasKept(d.seq, d.records)
+	d.note.markStored(d.seq, d.records)
 	return nil
 }
 
-// keep makes the change in the document and appends the records to the store.
-func (d *draft) keep(pre, post model.Stamp) error {
+// appendRecords makes the change in the document and appends the records to the store.
+func (d *draft) appendRecords(pre, post model.Stamp) error {
 	n := d.note
-	d.begun = true
-	records, err := n.open(d.at, d.cur.Raw())
+	d.docModified = true
+	records, err := n.open(d.at, d.current.Raw())
 	if err != nil {
 		return err
 	}
-	n.nameRuns(d.cur)
+	n.nameRuns(d.current)
 	rec := d.change(n.doc)
-	if n.kept == 0 && len(records) == 0 && (*Note)(n).bornOf().Name != "" { // the note was created empty
-		rec.Created, rec.Made = true, n.birth.folders
+	if n.storedSeq == 0 && len(records) == 0 && (*Note)(n).creator().Name != "" { // the note was created empty
+		rec.Created, rec.Made = true, n.creation.folders
 	}
 	d.sum = model.SumOf(d.raw)
 	rec.Save = &model.Save{Pre: pre, Post: post, Sum: d.sum[:]}
@@ -67,8 +67,8 @@ func (d *draft) keep(pre, post model.Stamp) error {
 	return err
 }
 
-// takeBack aborts the record of a write that did not reach the file.
-func (d *draft) takeBack() {
+// abortRecord aborts the record of a write that did not reach the file.
+func (d *draft) abortRecord() {
 	if err := d.note.store.Abort(d.id, d.seq); err != nil {
 		d.note.set.o.Logger.Error("a failed write may reappear after a restart", model.LogPath, string(d.at.Path), model.LogErr, err)
 	}
@@ -78,17 +78,17 @@ func (d *draft) takeBack() {
 // document uses another client ID, because a reader may have seen the aborted units.
 func (d *draft) abort() {
 	n := d.note
-	if !d.begun {
+	if !d.docModified {
 		return
 	}
-	n.closeDoc()
-	if len(d.records) < 2 && n.kept == 0 {
-		d.cur.SetRuns(nil) // the next document gives its characters other identities
+	n.unloadDoc()
+	if len(d.records) < 2 && n.storedSeq == 0 {
+		d.current.SetRuns(nil) // the next document gives its characters other identities
 	}
 }
 
 // replace makes the file hold raw, which becomes the note's current version.
-func (n *Locked) replace(ctx context.Context, at Place, raw string, modTime time.Time, r model.Replacement) error {
+func (n *Locked) replace(ctx context.Context, at Location, raw string, modTime time.Time, r model.Replacement) error {
 	r.Data, r.ModTime = []byte(raw), r.IfMatch.Next(modTime)
 	stamp, err := n.source.Replace(ctx, at.Rel, r)
 	if err != nil {

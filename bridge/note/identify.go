@@ -24,7 +24,7 @@ import (
 
 // identify finds the document of the note, whose file was just read and holds raw, and loads its history. It leaves
 // n.id empty if there is none.
-func (n *Locked) identify(ctx context.Context, at Place, raw string) (h model.History, err error) {
+func (n *Locked) identify(ctx context.Context, at Location, raw string) (h model.History, err error) {
 	if n.id != "" {
 		return n.store.Load(n.id) // relayfs has followed the note
 	}
@@ -41,7 +41,7 @@ func (n *Locked) identify(ctx context.Context, at Place, raw string) (h model.Hi
 			return h, nil
 		}
 	}
-	if err := n.claim(ctx, at, id != "", raw); err != nil || n.id == "" {
+	if err := n.findMovedDocument(ctx, at, id != "", raw); err != nil || n.id == "" {
 		return model.History{}, err
 	}
 	return n.store.Load(n.id)
@@ -75,11 +75,11 @@ func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 // template.
 const maxAlike = 8
 
-// claim looks for the note's document if the path has none, or another note's: a document that ended there, or whose
+// findMovedDocument looks for the note's document if the path has none, or another note's: a document that ended there, or whose
 // file was moved here. other is set if the document at the path belongs to another note; claim ends it there.
-func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) error {
-	n.set.claiming.Lock()
-	defer n.set.claiming.Unlock()
+func (n *Locked) findMovedDocument(ctx context.Context, at Location, other bool, raw string) error {
+	n.set.claimMu.Lock()
+	defer n.set.claimMu.Unlock()
 	rel, file := model.Path(at.Rel), n.stamp
 	var list []model.StoredDoc
 	if id, err := n.store.DocID(rel.Ended()); err == nil {
@@ -97,7 +97,7 @@ func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) er
 	list = append(list, more...)
 	var from model.Path
 	for _, d := range list {
-		if mine, err := n.mayClaim(ctx, d, file, raw); err != nil {
+		if mine, err := n.isDocumentOf(ctx, d, file, raw); err != nil {
 			return err
 		} else if mine {
 			n.id, from = d.ID, d.Path
@@ -121,11 +121,11 @@ func (n *Locked) claim(ctx context.Context, at Place, other bool, raw string) er
 	return n.store.Rename(from, rel)
 }
 
-// mayClaim reports whether a document stored for another path belongs to the file. It does not if its own file still
+// isDocumentOf reports whether a document stored for another path belongs to the file. It does not if its own file still
 // exists.
-func (n *Locked) mayClaim(ctx context.Context, d model.StoredDoc, file model.Stamp, raw string) (bool, error) {
+func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, file model.Stamp, raw string) (bool, error) {
 	was, ended := d.Path.EndedAt()
-	if was == "" || !ended && d.Path == model.Path(n.node.Place().Rel) {
+	if was == "" || !ended && d.Path == model.Path(n.node.Location().Rel) {
 		return false, nil
 	}
 	h, err := n.store.Load(d.ID)

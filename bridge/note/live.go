@@ -16,10 +16,10 @@ import (
 // the identities of its characters, read in one step.
 
 type liveState struct {
-	raw     string
-	runs    []ycrdt.Run
-	modTime time.Time
-	news    bool // the document has new entries about its suggestions
+	raw        string
+	runs       []ycrdt.Run
+	modTime    time.Time
+	newEntries bool // the document has new entries about its suggestions
 	// foreign is set if the text holds more than characters, so that offsets in raw are not offsets in the text.
 	foreign bool
 }
@@ -34,7 +34,7 @@ func stateOf(doc *ycrdt.Doc, modTime time.Time) liveState {
 func (d *document) readLive(ctx context.Context) (s liveState, err error) {
 	err = d.live.View(ctx, func(doc *ycrdt.Doc, modTime time.Time) error {
 		s = stateOf(doc, modTime)
-		s.news = d.readShared(doc)
+		s.newEntries = d.readShared(doc)
 		return nil
 	})
 	return s, err
@@ -67,7 +67,7 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 	if len(plan.Edits) == 0 {
 		rec.Update = model.EmptyUpdate()
 	}
-	known, err := d.tableNow()
+	known, err := d.currentTable()
 	if err != nil {
 		return s, err
 	}
@@ -76,7 +76,7 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 		if !isAt(text, cur) {
 			return model.ErrConflict
 		}
-		plan.CarryOut(doc, text, cur.Raw(), by, &rec)
+		plan.Apply(doc, text, cur.Raw(), by, &rec)
 		s = stateOf(doc, rec.Time)
 		return nil
 	})

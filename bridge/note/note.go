@@ -13,17 +13,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-type Place struct {
-	Path     model.Path // path in the workspace
-	Peoples  model.Path // path without pending proposals
-	Rel      string     // path in the source
-	Offline  bool       // the source is offline
-	Shown    bool       // it has a path, and its deletion is not pending
-	Attached bool       // it is in the tree
+type Location struct {
+	Path       model.Path // path in the workspace
+	SourcePath model.Path // path without pending proposals
+	Rel        string     // path in the source
+	Offline    bool       // the source is offline
+	Shown      bool       // it has a path, and its deletion is not pending
+	InTree     bool       // it is in the tree
 }
 
 type Node interface {
-	Place() Place
+	Location() Location
 }
 
 // Note is the state of one note: the text for readers and, once the note was written, its document.
@@ -32,54 +32,54 @@ type Note struct {
 	node   Node
 	source model.Source
 
-	// cur is the published version; nil before the first read and after an eviction.
-	cur atomic.Pointer[model.Version]
+	// current is the published version; nil before the first read and after an eviction.
+	current atomic.Pointer[model.Version]
 	// changed is the modification time of the last version, in Unix nanoseconds; an eviction keeps it. 0 before the
 	// first read.
 	changed atomic.Int64
 
-	writing turn // held by the current writer; guards the fields below
+	writeLock fifoMutex // held by the current writer; guards the fields below
 	document
 
-	seq    uint64      // number of the last published version
-	stamp  model.Stamp // stamp of the file that cur was read from or written to
-	synced bool        // the store's history was compared with the file
-	birth  *birth      // nil if this process did not create the note
+	seq      uint64      // number of the last published version
+	stamp    model.Stamp // stamp of the file that cur was read from or written to
+	synced   bool        // the store's history was compared with the file
+	creation *creation   // nil if this process did not create the note
 
 	// Guarded by the cache's lock.
 	cached *list.Element // nil if the note is not in the cache
 	size   int           // cached bytes
 }
 
-// birth describes how a note was created.
-type birth struct {
-	by      model.Author
+// creation describes how a note was created.
+type creation struct {
+	author  model.Author
 	at      time.Time // zero for a note without a file
 	folders []string  // its parent folders that agents created
 }
 
-// bornOf returns the author who created the note in this process.
-func (n *Note) bornOf() model.Author {
-	if n.birth == nil {
+// creator returns the author who created the note in this process.
+func (n *Note) creator() model.Author {
+	if n.creation == nil {
 		return model.Author{}
 	}
-	return n.birth.by
+	return n.creation.author
 }
 
 // Locked is a Note whose lock is held until Unlock.
 type Locked Note
 
 func (n *Note) Lock() *Locked {
-	n.writing.take()
+	n.writeLock.lock()
 	return (*Locked)(n)
 }
 
-func (n *Locked) Unlock() { n.writing.pass() }
+func (n *Locked) Unlock() { n.writeLock.unlock() }
 
 // Version returns the published version. It reads the note if necessary. Errors: model.ErrOffline, fs.ErrNotExist,
 // fs.ErrPermission.
 func (n *Note) Version(ctx context.Context) (*model.Version, error) {
-	if v := n.cur.Load(); v != nil {
+	if v := n.current.Load(); v != nil {
 		n.set.cache.touch(n)
 		return v, nil
 	}
@@ -95,7 +95,7 @@ func (n *Note) Version(ctx context.Context) (*model.Version, error) {
 // Changed returns the modification time of the last version, and whether that version is in memory. The time is 1970
 // before the first read.
 func (n *Note) Changed() (t time.Time, loaded bool) {
-	return time.Unix(0, n.changed.Load()), n.cur.Load() != nil
+	return time.Unix(0, n.changed.Load()), n.current.Load() != nil
 }
 
 // load reads the note and reconciles document and file. A crash may have kept text from the file. If load cannot
@@ -111,10 +111,10 @@ func (n *Locked) load(ctx context.Context) (v *model.Version, err error) {
 }
 
 func (n *Locked) read(ctx context.Context) (*model.Version, error) {
-	if v := n.cur.Load(); v != nil {
+	if v := n.current.Load(); v != nil {
 		return v, nil
 	}
-	at := n.node.Place()
+	at := n.node.Location()
 	if at.Offline {
 		return nil, &model.Error{Op: "open", Path: at.Path, Err: model.ErrOffline}
 	}
@@ -143,12 +143,12 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 		return v, nil
 	}
 	if behind, err := n.recover(ctx, at, h); err != nil {
-		n.closeDoc()
-		n.cur.Store(nil)
+		n.unloadDoc()
+		n.current.Store(nil)
 		return behind, err
 	}
 	n.synced = true
-	cur := n.cur.Load()
+	cur := n.current.Load()
 	if n.doc != nil {
 		v := model.NewVersion(cur.Raw(), n.set.o.View, cur.ModTime())
 		if n.separate(v); !v.ReadsAs(cur) { // text that was typed while relayfs did not follow the note
@@ -158,7 +158,7 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	return cur, nil
 }
 
-func (n *Locked) loadLive(ctx context.Context, at Place, docs model.Documents) (*model.Version, error) {
+func (n *Locked) loadLive(ctx context.Context, at Location, docs model.Documents) (*model.Version, error) {
 	if n.live == nil {
 		d, err := docs.Document(ctx, at.Rel)
 		if err != nil {
@@ -197,7 +197,7 @@ func (n *Locked) newVersion(raw string, modTime time.Time) *model.Version {
 func (n *Locked) publish(v *model.Version) *model.Version {
 	n.seq++
 	v.SetSeq(n.seq)
-	n.cur.Store(v)
+	n.current.Store(v)
 	n.changed.Store(v.ModTime().UnixNano())
 	n.set.cache.add((*Note)(n), loadedBytes+len(v.Raw())+v.Known().Bytes()+n.document.size())
 	return v
@@ -205,27 +205,27 @@ func (n *Locked) publish(v *model.Version) *model.Version {
 
 // Refresh updates the note from its source's file, which another program changed. It publishes the change if shown.
 func (n *Note) Refresh(ctx context.Context, shown bool) {
-	if n.set.act.BeginOp() != nil {
+	if n.set.events.BeginOp() != nil {
 		return
 	}
-	defer n.set.act.EndOp()
+	defer n.set.events.EndOp()
 	l := n.Lock()
 	ev, err := l.refresh(context.WithoutCancel(ctx))
 	l.Unlock()
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the source reports the removal too
 	case err != nil:
-		n.set.o.Logger.Warn("changed note not read", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
+		n.set.o.Logger.Warn("changed note not read", model.LogPath, string(n.node.Location().Path), model.LogErr, err)
 	case ev != nil && shown:
-		n.set.act.Publish(*ev)
+		n.set.events.Publish(*ev)
 	}
 }
 
 // refresh is Refresh without publishing: it returns the event to publish after the lock is released, nil if nothing
 // changed.
 func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
-	cur := n.cur.Load()
-	at := n.node.Place()
+	cur := n.current.Load()
+	at := n.node.Location()
 	if cur == nil {
 		n.synced = false // the next reader compares store and file
 		n.doc, n.text = nil, nil
@@ -233,7 +233,7 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 	}
 	if n.live != nil {
 		s, err := n.readLive(ctx)
-		if err != nil || !s.news && s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
+		if err != nil || !s.newEntries && s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
 			return nil, model.WrapError("read", at.Path, err)
 		}
 		return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), s.modTime))), nil
@@ -271,7 +271,7 @@ func (n *Locked) succeed(cur, v *model.Version) *model.Event {
 		v.SetModTime(cur.ModTime())
 	}
 	n.publish(v)
-	return &model.Event{Kind: model.EventChanged, Path: n.node.Place().Path, Version: v, ViewChanged: viewChanged}
+	return &model.Event{Kind: model.EventChanged, Path: n.node.Location().Path, Version: v, ViewChanged: viewChanged}
 }
 
 // maxAttempts bounds how often a write is computed again because the file has changed. Each time another program's
@@ -300,7 +300,7 @@ func (n *Note) State(ctx context.Context) (model.Stamp, model.ContentSum, error)
 func (n *Note) ChangedByPerson(ctx context.Context, since model.Stamp, text model.ContentSum) bool {
 	l := n.Lock()
 	defer l.Unlock()
-	at := n.node.Place()
+	at := n.node.Location()
 	data, stamp, err := l.source.Read(ctx, at.Rel)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
@@ -312,7 +312,7 @@ func (n *Note) ChangedByPerson(ctx context.Context, since model.Stamp, text mode
 	if sum == text {
 		return false
 	}
-	if cur := n.cur.Load(); cur != nil {
+	if cur := n.current.Load(); cur != nil {
 		return cur.Raw() != string(data)
 	}
 	id, err := l.lookupID(at)
@@ -327,7 +327,7 @@ func (n *Note) ChangedByPerson(ctx context.Context, since model.Stamp, text mode
 func (n *Note) Chmod(ctx context.Context, source model.Permissions, mode fs.FileMode) error {
 	l := n.Lock() // a write replaces the file
 	defer l.Unlock()
-	stamp, err := source.Chmod(ctx, n.node.Place().Rel, mode)
+	stamp, err := source.Chmod(ctx, n.node.Location().Rel, mode)
 	if err != nil {
 		return err
 	}
@@ -338,5 +338,5 @@ func (n *Note) Chmod(ctx context.Context, source model.Permissions, mode fs.File
 	return nil
 }
 
-// Drop removes from the cache a note that is no longer in the tree.
-func (n *Note) Drop() { n.set.cache.remove(n) }
+// Discard removes from the cache a note that is no longer in the tree.
+func (n *Note) Discard() { n.set.cache.remove(n) }

@@ -30,9 +30,9 @@ func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit
 	return planner.Amend(cur, s, text)
 }
 
-// Remark plans a user's comment at an offset of the marked text.
-func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
-	return planner.Remark(cur, at, text, dialect, d)
+// AddComment plans a user's comment at an offset of the marked text.
+func AddComment(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
+	return planner.AddComment(cur, at, text, dialect, d)
 }
 
 // Resolve plans the removal of a thread. pending has its comments that await a decision.

@@ -17,7 +17,7 @@ import (
 // gets its text. So after a crash the file may lack the last records. A record has the file's stamps before and after
 // it. A stamp that relayfs did not make shows a user's save.
 
-type state struct {
+type fileState struct {
 	version *model.Version
 	save    *model.Save // save of the record; nil if the record was taken from the file
 }
@@ -35,11 +35,11 @@ type state struct {
 // a backup or by git, counts as a user's save.
 //
 // h is what the store has. If the file cannot be written, recover returns the newest text and the error.
-func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behind *model.Version, err error) {
+func (n *Locked) recover(ctx context.Context, at Location, h *model.History) (behind *model.Version, err error) {
 	if n.id == "" {
 		return nil, nil
 	}
-	file, stamp := n.cur.Load(), n.stamp
+	file, stamp := n.current.Load(), n.stamp
 	if file.ReadOnly() || len(h.Records) == 0 || h.FileIsDurable(model.SumOf(file.Raw())) {
 		return nil, nil
 	}
@@ -49,12 +49,12 @@ func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behin
 	}
 	head := states[len(states)-1].version
 	n.use(doc)
-	n.kept = h.Records[len(h.Records)-1].Seq
+	n.storedSeq = h.Records[len(h.Records)-1].Seq
 	if head.Raw() == file.Raw() {
-		n.settle(ctx, at, file)
+		n.syncFile(ctx, at, file)
 		return nil, nil
 	}
-	held := lastHeld(states, n.source, file.Raw())
+	held := lastFileText(states, n.source, file.Raw())
 	interrupted := isInterrupted(states, stamp) || held.Raw() == file.Raw()
 	if !interrupted && held == head {
 		rec := n.changeSaved(n.doc, head.Raw(), file.Raw())
@@ -68,9 +68,9 @@ func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behin
 		former = *save
 	}
 	if interrupted {
-		err = n.putInFile(ctx, at, newest, newest.ModTime(), former)
+		err = n.writeFile(ctx, at, newest, newest.ModTime(), former)
 	} else {
-		err = n.takeOver(ctx, held, file.Raw(), former)
+		err = n.mergeSave(ctx, held, file.Raw(), former)
 	}
 	if err != nil {
 		n.set.o.Logger.Warn("changes not written to the file yet, will retry", model.LogPath, string(at.Path), model.LogErr, err)
@@ -78,17 +78,17 @@ func (n *Locked) recover(ctx context.Context, at Place, h *model.History) (behin
 	return newest, err
 }
 
-// putInFile makes the file hold cur, which the store has. former is the last record's stored save: if the write
-// fails, putInFile stores it again.
-func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, modTime time.Time, former model.Save) error {
-	id, seq, sum := n.id, n.kept, model.SumOf(cur.Raw())
+// writeFile makes the file hold cur, which the store has. former is the last record's stored save: if the write
+// fails, writeFile stores it again.
+func (n *Locked) writeFile(ctx context.Context, at Location, cur *model.Version, modTime time.Time, former model.Save) error {
+	id, seq, sum := n.id, n.storedSeq, model.SumOf(cur.Raw())
 	return n.replace(ctx, at, cur.Raw(), modTime, model.Replacement{
 		IfMatch: n.stamp,
 		BeforeRename: func(post model.Stamp) error {
-			return n.place(seq, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
+			return n.recordSave(seq, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
 		},
 		OnAbort: func() {
-			if err := n.place(seq, former); err != nil {
+			if err := n.recordSave(seq, former); err != nil {
 				n.set.o.Logger.Error("a user's save may revert changes after a restart", model.LogPath, string(at.Path), model.LogErr, err)
 			}
 		},
@@ -96,19 +96,19 @@ func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, mo
 	})
 }
 
-// takeOver merges a user's save: it applies the changes from base to saved to the current note, and writes the result
+// mergeSave merges a user's save: it applies the changes from base to saved to the current note, and writes the result
 // to the file. It returns ErrConflict if the file has changed again.
-func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string, former model.Save) error {
-	at, cur := n.node.Place(), n.cur.Load()
+func (n *Locked) mergeSave(ctx context.Context, base *model.Version, saved string, former model.Save) error {
+	at, cur := n.node.Location(), n.current.Load()
 	merged := textmerge.Merge(textmerge.RawSide(base.Raw(), base.Runs()), textmerge.RawSide(cur.Raw(), n.runs(cur)), saved)
 	if !model.Writable(merged) {
 		return &model.Error{Op: "read", Path: at.Path, Err: model.ErrInvalidUTF8}
 	}
 	modTime := modTimeOf(cur, n.stamp)
 	if merged == cur.Raw() {
-		return n.putInFile(ctx, at, cur, modTime, former)
+		return n.writeFile(ctx, at, cur, modTime, former)
 	}
-	d := draft{note: n, at: at, cur: cur, held: saved, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
+	d := draft{note: n, at: at, current: cur, fileText: saved, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
 		return n.changeSaved(doc, cur.Raw(), merged)
 	}}
 	if err := d.save(ctx, n.stamp, modTime); err != nil {
@@ -118,33 +118,33 @@ func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string
 	return nil
 }
 
-// settle syncs the file, which holds the stored text, and records that it does. The process that wrote the file may
+// syncFile syncs the file, which holds the stored text, and records that it does. The process that wrote the file may
 // have been killed before that.
-func (n *Locked) settle(ctx context.Context, at Place, file *model.Version) {
+func (n *Locked) syncFile(ctx context.Context, at Location, file *model.Version) {
 	if s, ok := n.source.(model.Durable); ok {
 		if err := s.Sync(ctx, at.Rel); err != nil {
 			n.set.o.Logger.Warn("note is not synced: a power cut may restore its previous content", model.LogPath, string(at.Path), model.LogErr, err)
 			return
 		}
 	}
-	n.store.RecordFileSeq(n.id, n.kept, model.SumOf(file.Raw()))
+	n.store.RecordFileSeq(n.id, n.storedSeq, model.SumOf(file.Raw()))
 }
 
 // statesOf replays a history. It returns the states of the document since the file was last known to hold one,
 // starting with that one. A record without a Save was taken from the file.
-func statesOf(h model.History) ([]state, *ycrdt.Doc, error) {
+func statesOf(h model.History) ([]fileState, *ycrdt.Doc, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text(model.ContentsName)
-	var states []state
+	var states []fileState
 	for i, rec := range h.Records {
 		if rec.Seq > h.FileSeq && len(states) == 0 {
-			states = append(states, state{version: rawState(text)})
+			states = append(states, fileState{version: rawState(text)})
 		}
 		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
 			return nil, nil, err
 		}
 		if rec.Seq > h.FileSeq || i == len(h.Records)-1 {
-			states = append(states, state{rawState(text), rec.Save})
+			states = append(states, fileState{rawState(text), rec.Save})
 		}
 	}
 	return states, doc, nil
@@ -152,10 +152,10 @@ func statesOf(h model.History) ([]state, *ycrdt.Doc, error) {
 
 func rawState(text *ycrdt.Text) *model.Version { return model.RawVersion(text.String(), text.Runs()) }
 
-// lastHeld returns the newest text that the file held before the user's save that it holds now. A save may have been
+// lastFileText returns the newest text that the file held before the user's save that it holds now. A save may have been
 // interrupted before the file got its text, or a power cut may have torn it, so that the file has its previous text
 // again. Only for the last save may the source be unable to say.
-func lastHeld(states []state, source model.Source, now string) *model.Version {
+func lastFileText(states []fileState, source model.Source, now string) *model.Version {
 	saves := 0
 	for i := len(states) - 1; i > 0; i-- {
 		s := states[i]
@@ -166,18 +166,18 @@ func lastHeld(states []state, source model.Source, now string) *model.Version {
 			continue
 		}
 		saves++
-		switch placed, known := wasPlaced(source, *s.save); {
+		switch placed, known := wasRenamed(source, *s.save); {
 		case placed, !known && saves > 1:
 			return s.version
 		case !known: // a power cut destroyed the evidence
-			return textmerge.Nearest([]*model.Version{lastHeld(states[:i], source, now), s.version}, (*model.Version).Raw, now)
+			return textmerge.Nearest([]*model.Version{lastFileText(states[:i], source, now), s.version}, (*model.Version).Raw, now)
 		}
 	}
 	return states[0].version
 }
 
-// wasPlaced reports whether the new file of a save was renamed to its name, and whether the source knows.
-func wasPlaced(source model.Source, save model.Save) (placed, known bool) {
+// wasRenamed reports whether the new file of a save was renamed to its name, and whether the source knows.
+func wasRenamed(source model.Source, save model.Save) (placed, known bool) {
 	if p, ok := source.(model.RenameChecker); ok {
 		return p.Renamed(save)
 	}
@@ -186,7 +186,7 @@ func wasPlaced(source model.Source, save model.Save) (placed, known bool) {
 
 // isInterrupted reports whether the stamp is that of the file before or after a save by relayfs that may have been
 // interrupted.
-func isInterrupted(states []state, stamp model.Stamp) bool {
+func isInterrupted(states []fileState, stamp model.Stamp) bool {
 	for _, s := range states[1:] {
 		if s.save != nil && len(s.save.Sum) > 0 && (stamp.SameFile(s.save.Pre) || stamp.SameFile(s.save.Post)) {
 			return true
@@ -198,7 +198,7 @@ func isInterrupted(states []state, stamp model.Stamp) bool {
 // Below: how a note's document follows the text of its file.
 
 // prepare ensures that the note has a document in the state raw, in memory and in the store.
-func (n *Locked) prepare(at Place, raw string) error {
+func (n *Locked) prepare(at Location, raw string) error {
 	records, err := n.open(at, raw)
 	if err != nil {
 		return err
@@ -206,34 +206,34 @@ func (n *Locked) prepare(at Place, raw string) error {
 	return n.keep(at, model.SumOf(raw), records)
 }
 
-// closeDoc drops the document from memory. The store may lack its last state.
-func (n *Locked) closeDoc() {
-	n.doc, n.text, n.table, n.laid, n.shared = nil, nil, nil, laid{}, facts.Facts{}
+// unloadDoc drops the document from memory. The store may lack its last state.
+func (n *Locked) unloadDoc() {
+	n.doc, n.text, n.table, n.cachedLayout, n.shared = nil, nil, nil, cachedLayout{}, facts.Facts{}
 }
 
 // keep appends records to the store for the text of the file, which has that checksum. If the append fails, keep
 // drops the document; the next one is built from the store and the file.
-func (n *Locked) keep(at Place, sum model.ContentSum, records []model.Record) error {
+func (n *Locked) keep(at Location, sum model.ContentSum, records []model.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
 	seq, err := n.store.Append(n.id, model.Path(at.Rel), records...)
 	if err != nil {
-		n.closeDoc()
+		n.unloadDoc()
 		return model.WrapError("write", at.Path, err)
 	}
-	n.advance(seq, sum, records)
+	n.recordsStored(seq, sum, records)
 	return nil
 }
 
 // reconcile takes over raw, which a user's program saved in the file, as plain text. The caller publishes the event
 // after it releases the lock.
 func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) {
-	cur := n.cur.Load()
-	at := n.node.Place()
+	cur := n.current.Load()
+	at := n.node.Location()
 	if !model.Writable(raw) || (n.doc == nil && n.id == "") {
 		n.nameRuns(cur)
-		n.closeDoc()
+		n.unloadDoc()
 		return n.succeed(cur, n.newVersion(raw, modTime)), nil
 	}
 	had := cur.Raw()
@@ -255,7 +255,7 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 }
 
 // keepSaved records the change from had to raw by a user's program, in the document and the store.
-func (n *Locked) keepSaved(at Place, had, raw string, records []model.Record) error {
+func (n *Locked) keepSaved(at Location, had, raw string, records []model.Record) error {
 	if had == raw {
 		return n.keep(at, model.SumOf(raw), records)
 	}
@@ -272,17 +272,17 @@ func (n *Locked) separate(v *model.Version) {
 	if n.live == nil && (n.doc == nil || n.text.String() != v.Raw()) {
 		return // a program's pending write has no such text
 	}
-	l, err := n.tableNow()
+	l, err := n.currentTable()
 	if err != nil {
-		n.set.o.Logger.Warn("authors of the marks are unknown", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
+		n.set.o.Logger.Warn("authors of the marks are unknown", model.LogPath, string(n.node.Location().Path), model.LogErr, err)
 		return
 	}
-	n.laid = attribute(v, l, n.runs(v), n.live != nil)
+	n.cachedLayout = attribute(v, l, n.runs(v), n.live != nil)
 }
 
 // attribute sets the authorship of a version's marks from the table and lays them out. The marks of a shared document
 // may be tangled, because other mounts write to it concurrently.
-func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared bool) laid {
+func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared bool) cachedLayout {
 	raw, u := v.Raw(), t.UnitsOf(runs)
 	known := attribution.Known(raw, u)
 	var untangled []diffwrap.Edit
@@ -291,20 +291,20 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 	}
 	whole, inWhole := diffwrap.Apply(raw, untangled), known
 	if len(untangled) > 0 {
-		u = u.Through(raw, untangled)
+		u = u.AfterEdits(raw, untangled)
 		inWhole = attribution.Known(whole, u)
 	}
-	separated, x := t.Separated(whole, inWhole, u)
+	separated, x := t.CanonicalEdits(whole, inWhole, u)
 	if len(untangled)+len(separated) == 0 {
 		known = x.Known
 	}
 	v.Attribute(known, diffwrap.Compose(len(raw), untangled, separated), x.Known)
-	return laid{version: v, layout: x}
+	return cachedLayout{version: v, layout: x}
 }
 
 // separateStored is separate for a note that was just read, and whose document is in the store. It does nothing if
 // document and file have yet to be compared. h is what the store has, nil if not loaded.
-func (n *Locked) separateStored(at Place, v *model.Version, h *model.History) error {
+func (n *Locked) separateStored(at Location, v *model.Version, h *model.History) error {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return nil
 	}

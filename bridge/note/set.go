@@ -58,16 +58,16 @@ func (o *Options) ReadOnlyErr() error {
 
 // Set has the state that the notes of a workspace share.
 type Set struct {
-	o     Options
-	act   *model.Bus
-	cache cache
+	o      Options
+	events *model.Bus
+	cache  cache
 
-	claiming sync.Mutex // held while a document moves to another note; taken after a note's lock
+	claimMu sync.Mutex // held while a document moves to another note; taken after a note's lock
 }
 
 // NewSet returns an empty set. Changes of its notes are operations and events of act.
 func NewSet(o Options, act *model.Bus) *Set {
-	return &Set{o: o, act: act, cache: cache{budget: o.CacheBytes}}
+	return &Set{o: o, events: act, cache: cache{budget: o.CacheBytes}}
 }
 
 func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
@@ -79,11 +79,11 @@ func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
 type cache struct {
 	budget int // in bytes
 
-	mu      sync.Mutex // guards the fields below
-	order   list.List  // of *Note, most recently used first
-	bytes   int
-	used    time.Time   // time of the last access to any note
-	resting *time.Timer // timer of rest; nil if nothing was added since it ran
+	mu        sync.Mutex // guards the fields below
+	order     list.List  // of *Note, most recently used first
+	bytes     int
+	used      time.Time   // time of the last access to any note
+	idleTimer *time.Timer // timer of rest; nil if nothing was added since it ran
 }
 
 const (
@@ -95,15 +95,15 @@ const (
 	loadedBytes = 256
 )
 
-// rest evicts what exceeds idleBytes, if no note was used for idleAfter.
-func (c *cache) rest() {
+// trimIdle evicts what exceeds idleBytes, if no note was used for idleAfter.
+func (c *cache) trimIdle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if left := time.Until(c.used.Add(idleAfter)); left > 0 {
-		c.resting.Reset(left)
+		c.idleTimer.Reset(left)
 		return
 	}
-	c.resting = nil
+	c.idleTimer = nil
 	c.trim(min(c.budget, idleBytes), nil)
 }
 
@@ -125,8 +125,8 @@ func (c *cache) add(n *Note, size int) {
 	n.cached, n.size = c.order.PushFront(n), size
 	c.bytes += size
 	c.used = time.Now()
-	if c.resting == nil {
-		c.resting = time.AfterFunc(idleAfter, c.rest)
+	if c.idleTimer == nil {
+		c.idleTimer = time.AfterFunc(idleAfter, c.trimIdle)
 	}
 	c.trim(c.budget, n)
 }
@@ -159,16 +159,16 @@ func (c *cache) forget(n *Note) {
 // evict drops a note's text and document from memory, unless the note is locked. The file and the store have both. A
 // version that a writer holds as a base keeps the identities of its characters.
 func (n *Note) evict() bool {
-	if !n.writing.try() {
+	if !n.writeLock.tryLock() {
 		return false
 	}
 	l := (*Locked)(n)
 	defer l.Unlock()
-	if cur := n.cur.Load(); cur != nil {
+	if cur := n.current.Load(); cur != nil {
 		l.nameRuns(cur)
 	}
-	n.cur.Store(nil)
-	l.closeDoc()
+	n.current.Store(nil)
+	l.unloadDoc()
 	return true
 }
 

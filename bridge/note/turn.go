@@ -2,16 +2,16 @@ package note
 
 import "sync"
 
-// turn is a FIFO lock that may be held across disk I/O. It is no Mutex, because package synctest cannot see
+// fifoMutex is a FIFO lock that may be held across disk I/O. It is no Mutex, because package synctest cannot see
 // goroutines that wait for one. It is no channel, because that takes three times the memory, and each note has a
 // turn.
-type turn struct {
+type fifoMutex struct {
 	mu      sync.Mutex // guards the fields below
 	taken   bool
 	waiting []chan struct{}
 }
 
-func (t *turn) take() {
+func (t *fifoMutex) lock() {
 	t.mu.Lock()
 	if !t.taken {
 		t.taken = true
@@ -24,7 +24,7 @@ func (t *turn) take() {
 	<-mine
 }
 
-func (t *turn) try() bool {
+func (t *fifoMutex) tryLock() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.taken {
@@ -34,8 +34,8 @@ func (t *turn) try() bool {
 	return true
 }
 
-// pass hands the turn to the longest waiter.
-func (t *turn) pass() {
+// unlock hands the turn to the longest waiter.
+func (t *fifoMutex) unlock() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.waiting) == 0 {

@@ -10,14 +10,14 @@ import (
 // A turn has one holder at a time and is passed on in order, and who waits for it lets the clock of a synctest go on.
 func TestTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var l turn
+		var l fifoMutex
 		var order []int
-		l.take()
+		l.lock()
 		for i := range 5 {
 			go func() {
-				l.take()
-				defer l.pass()
-				if l.try() {
+				l.lock()
+				defer l.unlock()
+				if l.tryLock() {
 					t.Error("two have the turn")
 				}
 				order = append(order, i)
@@ -29,9 +29,9 @@ func TestTurn(t *testing.T) {
 		if len(order) > 0 {
 			t.Errorf("%v took the turn from its holder", order)
 		}
-		l.pass()
+		l.unlock()
 		time.Sleep(6 * time.Hour)
-		if !l.try() {
+		if !l.tryLock() {
 			t.Fatal("the turn is not free after its last holder")
 		}
 		if want := []int{0, 1, 2, 3, 4}; !slices.Equal(order, want) {

@@ -128,14 +128,14 @@ type Change struct {
 func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
 	start := time.Now()
 	defer func() { n.set.o.Observe(start, err) }()
-	if err := n.set.act.BeginOp(); err != nil {
+	if err := n.set.events.BeginOp(); err != nil {
 		return Result{}, model.WrapError("write", c.Path, err)
 	}
-	defer n.set.act.EndOp()
+	defer n.set.events.EndOp()
 	var events []model.Event
 	defer func() {
-		if n.node.Place().Shown {
-			n.set.act.Publish(events...)
+		if n.node.Location().Shown {
+			n.set.events.Publish(events...)
 		}
 	}()
 	l := n.Lock()
@@ -183,7 +183,7 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 // commit applies a plan's edits to the document, the log and the file. If the file is not the one that cur was read
 // from, it changes nothing and returns ErrConflict.
 func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Plan, c Change) (*model.Event, error) {
-	at := n.node.Place()
+	at := n.node.Location()
 	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
 	switch {
 	case len(raw) > model.MaxNote:
@@ -201,7 +201,7 @@ func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Pl
 	if len(plan.Edits) == 0 {
 		records, err := n.open(at, raw)
 		if err == nil {
-			err = n.keep(at, model.SumOf(raw), append(records, n.carryOut(n.doc, raw, &plan, c.By)))
+			err = n.keep(at, model.SumOf(raw), append(records, n.applyPlan(n.doc, raw, &plan, c.By)))
 		}
 		if err != nil {
 			return nil, err
@@ -209,8 +209,8 @@ func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Pl
 		return n.succeed(cur, n.newVersion(raw, cur.ModTime())), nil
 	}
 	modTime := model.NextModTime(cur.ModTime(), orTime(c.ModTime, time.Now()))
-	d := draft{note: n, at: at, cur: cur, held: cur.Raw(), raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
-		return n.carryOut(doc, cur.Raw(), &plan, c.By)
+	d := draft{note: n, at: at, current: cur, fileText: cur.Raw(), raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
+		return n.applyPlan(doc, cur.Raw(), &plan, c.By)
 	}}
 	if err := d.save(ctx, n.stamp, modTime); err != nil {
 		return nil, err

@@ -5,7 +5,7 @@
 //	address.Token = os.Getenv("RELAYFS_TOKEN")
 //	source, err := remote.Open(remote.Options{Address: address, Folder: id, Store: store})
 //	defer source.Close()
-//	workspace, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Team", Source: source, Store: store}}})
+//	workspace, err := bridge.New(bridge.Options{Folders: []bridge.RootSource{{Name: "Team", Source: source, Store: store}}})
 //
 // A Source serves one shared folder: a folder document (package folderdoc) and a document for each note and each
 // canvas (package canvasdoc). In the packages below, "note" includes canvases, except for their presentation: a

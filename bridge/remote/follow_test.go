@@ -206,7 +206,7 @@ func keptNotes(t *testing.T, dir string) []model.DocID {
 	t.Helper()
 	st, err := store.Open(filepath.Join(dir, "store.db"), store.Options{})
 	noError(t, err)
-	kept, err := st.Kept()
+	kept, err := st.DocIDs()
 	noError(t, errors.Join(err, st.Close()))
 	return slices.DeleteFunc(kept, func(id model.DocID) bool { return id == "folder" || id == "drafts" })
 }

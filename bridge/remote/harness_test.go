@@ -221,7 +221,7 @@ func open(t testing.TB, address, folder, dir string, change ...func(*remote.Opti
 	}
 	source, err := remote.Open(ro)
 	noError(t, err)
-	bo.Folders = []bridge.FolderSource{{Name: "Team", Source: source, Store: st}}
+	bo.Roots = []bridge.RootSource{{Name: "Team", Source: source, Store: st}}
 	ws, err := bridge.New(bo)
 	noError(t, err)
 	c := &client{Workspace: ws, t: t, source: source, store: st, events: make(chan model.Event, 10000), patience: patience}

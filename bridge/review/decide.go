@@ -19,13 +19,13 @@ import (
 )
 
 type Outcome struct {
-	Batch     string // its name for Undo and in the journal
-	Decided   []model.Suggestion
-	Proposals []model.Proposal     // the decided proposals, as they were before
-	Missing   []string             // ids without a pending suggestion or proposal
-	Failed    map[model.Path]error // notes and proposals that could not be changed; they are as before
-	Notes     int                  // notes that changed
-	Away      []model.Unrestored   // text that an Undo could not restore
+	Batch      string // its name for Undo and in the journal
+	Decided    []model.Suggestion
+	Proposals  []model.Proposal     // the decided proposals, as they were before
+	Missing    []string             // ids without a pending suggestion or proposal
+	Failed     map[model.Path]error // notes and proposals that could not be changed; they are as before
+	Notes      int                  // notes that changed
+	Unrestored []model.Unrestored   // text that an Undo could not restore
 	// Older is the next older batch for an Undo, if this one could undo nothing.
 	Older string
 
@@ -34,11 +34,11 @@ type Outcome struct {
 	notes, folders []*namespace.Node
 }
 
-// decideAtOnce is the number of notes that are decided concurrently. Each mostly waits
+// maxConcurrentDecisions is the number of notes that are decided concurrently. Each mostly waits
 // for the disk, above all for the store, which commits all waiting changes in one
 // transaction: more waiting notes mean fewer transactions. Each note holds three files
 // open, and a process may have only 1024.
-const decideAtOnce = 128
+const maxConcurrentDecisions = 128
 
 func newOutcome() Outcome {
 	return Outcome{Batch: namespace.NewBatch(), Failed: make(map[model.Path]error)}
@@ -66,7 +66,7 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	if err := r.begin("decide"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.c.Activity.EndOp()
+	defer r.config.Events.EndOp()
 	out := newOutcome()
 	d := model.Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}
 	waiting := r.waiting()
@@ -88,7 +88,7 @@ var errFollows = errors.New("the link rewrites wait for the rename: accept the r
 
 // decideSuggestions decides on suggestions, except link rewrites of the chosen proposals.
 func (r *Review) decideSuggestions(
-	ctx context.Context, ids []string, waiting map[string]*namespace.Proposal, chosen map[*namespace.Folder][]*namespace.Proposal,
+	ctx context.Context, ids []string, waiting map[string]*namespace.Proposal, chosen map[*namespace.Root][]*namespace.Proposal,
 	d model.Decision, by model.Author, out *Outcome,
 ) error {
 	if len(ids) == 0 {
@@ -115,7 +115,7 @@ func (r *Review) decideSuggestions(
 			continue
 		}
 		switch rename := waiting[s.Proposal]; {
-		case rename != nil && slices.Contains(chosen[r.c.Folders[rename.Node.Folder]], rename):
+		case rename != nil && slices.Contains(chosen[r.config.Roots[rename.Node.Root]], rename):
 		case rename != nil && d.Verdict == model.Accepted:
 			out.Failed[rename.Public().Path] = errFollows
 		default:
@@ -140,7 +140,7 @@ func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string
 func (o *Outcome) collect(ctx context.Context, notes map[model.Path][]string, each func(model.Path) ([]model.Suggestion, error)) {
 	var mu sync.Mutex // guards o
 	var g errgroup.Group
-	g.SetLimit(decideAtOnce)
+	g.SetLimit(maxConcurrentDecisions)
 	for _, p := range slices.Sorted(maps.Keys(notes)) { // notes of one folder together: they share its sync
 		g.Go(func() error {
 			if ctx.Err() != nil {
@@ -223,7 +223,7 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 // acceptance. Errors: ErrReadOnly; ErrRefused, in the Outcome's Failed, for text that would be
 // parsed as CriticMarkup. A suggestion that is no longer pending is Missing.
 func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (Outcome, error) {
-	if r.c.ReadOnly {
+	if r.config.ReadOnly {
 		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}
 	}
 	pending, err := r.indexes.Suggestions(ctx, "")
@@ -250,7 +250,7 @@ func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (O
 
 func (r *Review) waiting() map[string]*namespace.Proposal {
 	byID := make(map[string]*namespace.Proposal)
-	for _, f := range r.tree.Folders() {
+	for _, f := range r.tree.Roots() {
 		for _, p := range f.Pending() {
 			byID[p.ID] = p
 		}
@@ -258,15 +258,15 @@ func (r *Review) waiting() map[string]*namespace.Proposal {
 	return byID
 }
 
-func (r *Review) chooseProposals(waiting map[string]*namespace.Proposal, ids []string) (chosen map[*namespace.Folder][]*namespace.Proposal, rest []string) {
-	chosen = make(map[*namespace.Folder][]*namespace.Proposal)
+func (r *Review) chooseProposals(waiting map[string]*namespace.Proposal, ids []string) (chosen map[*namespace.Root][]*namespace.Proposal, rest []string) {
+	chosen = make(map[*namespace.Root][]*namespace.Proposal)
 	for _, id := range ids {
 		p := waiting[id]
 		if p == nil {
 			rest = append(rest, id)
 			continue
 		}
-		if f := r.c.Folders[p.Node.Folder]; !slices.Contains(chosen[f], p) {
+		if f := r.config.Roots[p.Node.Root]; !slices.Contains(chosen[f], p) {
 			chosen[f] = append(chosen[f], p)
 		}
 	}
@@ -274,7 +274,7 @@ func (r *Review) chooseProposals(waiting map[string]*namespace.Proposal, ids []s
 }
 
 // decideProposals decides on proposals, Folder by Folder, and on their link rewrites.
-func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Folder][]*namespace.Proposal, d model.Decision, by model.Author, stale bool, out *Outcome) {
+func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Root][]*namespace.Proposal, d model.Decision, by model.Author, stale bool, out *Outcome) {
 	decided := make(map[string]bool)
 	for f, list := range chosen {
 		if f.ReadOnly() {
@@ -312,12 +312,12 @@ func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d mod
 	if len(decided) == 0 {
 		return
 	}
-	for _, f := range r.c.Folders {
-		f.LinkOne(func() {}) // waits for a link rewrite in progress
+	for _, f := range r.config.Roots {
+		f.WithLinkLock(func() {}) // waits for a link rewrite in progress
 	}
 	pending, err := r.indexes.Suggestions(ctx, "")
 	if err != nil {
-		r.c.Logger.Warn("the link rewrites of a decided rename are still pending", model.LogErr, err)
+		r.config.Logger.Warn("the link rewrites of a decided rename are still pending", model.LogErr, err)
 		return
 	}
 	byNote := make(map[model.Path][]string)
@@ -343,7 +343,7 @@ func (r *Review) decideHiddenLinks(ctx context.Context, decided map[string]bool,
 			_, err = r.decideIn(ctx, p.Node.Note, at, suggestionIDs(list), "", d, by)
 		}
 		if err != nil {
-			r.c.Logger.Warn("the link rewrites of a decided rename are still pending", model.LogPath, string(at), model.LogErr, err)
+			r.config.Logger.Warn("the link rewrites of a decided rename are still pending", model.LogPath, string(at), model.LogErr, err)
 		}
 	}
 }
@@ -359,6 +359,6 @@ func (r *Review) rejectLinks(ctx context.Context, proposal string, by model.Auth
 	out := newOutcome()
 	r.decideLinks(ctx, map[string]bool{proposal: true}, model.Decision{Batch: out.Batch, Verdict: model.Rejected, By: by.Name, Withdrawn: true}, by, &out)
 	for p, err := range out.Failed {
-		r.c.Logger.Warn("the link rewrites of a withdrawn rename are still pending", model.LogPath, string(p), model.LogErr, err)
+		r.config.Logger.Warn("the link rewrites of a withdrawn rename are still pending", model.LogPath, string(p), model.LogErr, err)
 	}
 }

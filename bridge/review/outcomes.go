@@ -20,7 +20,7 @@ type Resolved struct {
 // hand in an editor the text decides: accepted if the new text is there without a mark, rejected if
 // the old one is.
 func (r *Review) Outcomes(p model.Path, since, cur *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
-	gone := vanished(marks, cur.Suggestions())
+	gone := removedMarks(marks, cur.Suggestions())
 	if len(gone) == 0 {
 		return nil, nil
 	}
@@ -52,9 +52,9 @@ type markKey struct {
 
 func keyOf(s diffwrap.Suggestion) markKey { return markKey{s.Kind, s.Old, s.New} }
 
-// vanished returns the marks that are not in left. Of equal marks it returns the last
+// removedMarks returns the marks that are not in left. Of equal marks it returns the last
 // ones.
-func vanished(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
+func removedMarks(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 	have := make(map[markKey]int, len(left))
 	for _, s := range left {
 		have[keyOf(s)]++

@@ -10,13 +10,13 @@ import (
 )
 
 type Review struct {
-	c       *namespace.Config
+	config  *namespace.Config
 	tree    *namespace.Tree
-	names   *namespace.Consequences
+	names   *namespace.DecisionEffects
 	indexes *index.Indexes
 }
 
-func New(c *namespace.Config, t *namespace.Tree, n *namespace.Consequences, x *index.Indexes) *Review {
+func New(c *namespace.Config, t *namespace.Tree, n *namespace.DecisionEffects, x *index.Indexes) *Review {
 	r := &Review{c, t, n, x}
 	n.OnWithdrawn = r.rejectLinks
 	return r
@@ -24,16 +24,16 @@ func New(c *namespace.Config, t *namespace.Tree, n *namespace.Consequences, x *i
 
 // begin announces a decision or its undo; Activity.EndOp ends it.
 func (r *Review) begin(op string) error {
-	if r.c.ReadOnly {
+	if r.config.ReadOnly {
 		return &model.Error{Op: op, Err: model.ErrReadOnly}
 	}
-	return model.WrapError(op, "", r.c.Activity.BeginOp())
+	return model.WrapError(op, "", r.config.Events.BeginOp())
 }
 
 // Journal lists the newest decisions and front matter changes, newest first, at most limit.
 func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 	var all []model.JournalEntry
-	for _, f := range r.tree.Folders() {
+	for _, f := range r.tree.Roots() {
 		list, err := f.Store.Journal(limit)
 		if err != nil {
 			return nil, err
@@ -46,7 +46,7 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 	all = slices.CompactFunc(all, func(a, b model.JournalEntry) bool {
 		return a.SessionNote != nil && b.SessionNote != nil && a.Batch == b.Batch
 	})
-	all = namespace.Reached(r.tree, all, func(e model.JournalEntry) model.Path { return e.Path })
+	all = namespace.FilterVisible(r.tree, all, func(e model.JournalEntry) model.Path { return e.Path })
 	return all[:min(limit, len(all))], nil
 }
 
@@ -65,7 +65,7 @@ func mergeNewest(a, b []model.JournalEntry) []model.JournalEntry {
 
 // shownAt returns the current path of the note, or of the proposal's node, of a journal
 // entry; "" if its document has no path any more.
-func shownAt(f *namespace.TreeFolder, e model.JournalEntry) model.Path {
+func shownAt(f *namespace.TreeRoot, e model.JournalEntry) model.Path {
 	if e.Decision != nil && e.Decision.Proposal != nil {
 		p := e.Decision.Proposal
 		return f.Path().Join(cmp.Or(p.Rel, p.To()))
@@ -74,7 +74,7 @@ func shownAt(f *namespace.TreeFolder, e model.JournalEntry) model.Path {
 		return ""
 	}
 	if n := f.Lookup(string(e.Path)); n != nil {
-		return n.Place().Path
+		return n.Location().Path
 	}
 	was, _ := e.Path.EndedAt()
 	return f.Path().Join(string(was))

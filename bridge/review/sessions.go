@@ -15,9 +15,9 @@ func (r *Review) SetSessionNote(by model.Author, n model.SessionNote) error {
 	if err := r.begin(op); err != nil {
 		return err
 	}
-	defer r.c.Activity.EndOp()
+	defer r.config.Events.EndOp()
 	rec := model.Record{Author: by.Name, Session: by.Session, Batch: namespace.NewBatch(), Time: time.Now().UTC(), SessionNote: &n}
-	for _, f := range r.tree.Folders() {
+	for _, f := range r.tree.Roots() {
 		if err := f.Store.Propose(model.ProposalChange{Journal: []model.Record{rec}}); err != nil {
 			return model.WrapError(op, f.Path(), err)
 		}
@@ -27,7 +27,7 @@ func (r *Review) SetSessionNote(by model.Author, n model.SessionNote) error {
 
 // SessionNote returns the last note of a session, or the zero SessionNote.
 func (r *Review) SessionNote(session string) (n model.SessionNote) {
-	for _, f := range r.tree.Folders() {
+	for _, f := range r.tree.Roots() {
 		if n = f.Store.SessionNote(session); n != (model.SessionNote{}) {
 			return n
 		}
@@ -41,9 +41,9 @@ func (r *Review) RecordApproval(p model.Path, by model.Author, a model.Approval)
 	if err := r.begin(op); err != nil {
 		return err
 	}
-	defer r.c.Activity.EndOp()
+	defer r.config.Events.EndOp()
 	name, _ := p.Split()
-	f := r.tree.Folder(name)
+	f := r.tree.Root(name)
 	if f == nil {
 		return &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 	}

@@ -24,9 +24,9 @@ func (r *Review) OpenMarked(ctx context.Context, p model.Path) (*model.Version, 
 	return v, slices.Clone(list), threads, err
 }
 
-// Spot is the place of a comment in the note at Path: the end of a thread, after a suggestion, or after a place in the
+// CommentAnchor is the place of a comment in the note at Path: the end of a thread, after a suggestion, or after a place in the
 // text. If a thread already follows that place, the comment joins it.
-type Spot struct {
+type CommentAnchor struct {
 	Path       model.Path
 	Thread     string // its ID
 	Suggestion string // its ID
@@ -35,19 +35,19 @@ type Spot struct {
 	// Start and End are the byte range of the canonical text in which Quote is searched; End zero means the end of
 	// the text. Without a Quote the comment is placed at End.
 	Start, End int
-	// Seen is the canonical text to which Start and End refer. If the note has changed since, nothing is done
+	// BaseText is the canonical text to which Start and End refer. If the note has changed since, nothing is done
 	// (ErrConflict).
-	Seen *string
+	BaseText *string
 }
 
 // Comment inserts a user's comment into a note. The journal records it, and Undo removes it. Errors: ErrReadOnly;
-// fs.ErrNotExist; model.ErrConflict; ErrRefused if a comment cannot be placed there, or if Spot matches no place or
+// fs.ErrNotExist; model.ErrConflict; ErrRefused if a comment cannot be placed there, or if CommentAnchor matches no place or
 // several.
-func (r *Review) Comment(ctx context.Context, at Spot, text string, by model.Author) (Outcome, error) {
+func (r *Review) Comment(ctx context.Context, at CommentAnchor, text string, by model.Author) (Outcome, error) {
 	if err := r.begin("comment"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.c.Activity.EndOp()
+	defer r.config.Events.EndOp()
 	out := newOutcome()
 	d := model.Decision{Batch: out.Batch, Verdict: model.Commented, By: by.Name, Items: []model.Decided{{Kind: diffwrap.Comment.String(), New: text, Author: by.Name}}}
 	n, err := r.tree.FindNote("comment", at.Path)
@@ -60,7 +60,7 @@ func (r *Review) Comment(ctx context.Context, at Spot, text string, by model.Aut
 			return note.Plan{}, err
 		}
 		d.Items[0].Line = line
-		return note.Remark(cur, off, text, r.c.Dialect, d)
+		return note.AddComment(cur, off, text, r.config.Dialect, d)
 	}})
 	if err == nil && res.Changed {
 		out.Notes = 1
@@ -69,8 +69,8 @@ func (r *Review) Comment(ctx context.Context, at Spot, text string, by model.Aut
 }
 
 // find returns the comment's offset in the canonical text, and its line in the accepted view.
-func (s Spot) find(l *note.Locked, cur *model.Version) (off, line int, err error) {
-	if s.Seen != nil && *s.Seen != cur.Canonical() {
+func (s CommentAnchor) find(l *note.Locked, cur *model.Version) (off, line int, err error) {
+	if s.BaseText != nil && *s.BaseText != cur.Canonical() {
 		return 0, 0, model.ErrConflict
 	}
 	list, x, err := l.Suggestions(s.Path, cur)
@@ -117,7 +117,7 @@ func outOfMarks(marks []diffwrap.Mark, off int) int {
 }
 
 // place returns the offset of the spot in the raw text.
-func (s Spot) place(known diffwrap.Known, raw string) (int, error) {
+func (s CommentAnchor) place(known diffwrap.Known, raw string) (int, error) {
 	end := s.End
 	if end == 0 {
 		end = len(raw)
@@ -162,7 +162,7 @@ func (r *Review) ResolveThreads(ctx context.Context, ids []string, by model.Auth
 	if err := r.begin("resolve"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.c.Activity.EndOp()
+	defer r.config.Events.EndOp()
 	threads, err := r.indexes.Threads(ctx, "")
 	if err != nil {
 		return Outcome{}, err

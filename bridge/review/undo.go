@@ -15,8 +15,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// undoReach is the number of journal entries in which Undo looks for a batch.
-const undoReach = 20_000
+// maxUndoScan is the number of journal entries in which Undo looks for a batch.
+const maxUndoScan = 20_000
 
 // ErrNothingToUndo means that the journal has no such batch or item, or that it is
 // already undone.
@@ -34,7 +34,7 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ..
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.c.Activity.EndOp()
+	defer r.config.Events.EndOp()
 	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // adds interrupted decisions to the journal
 		return Outcome{}, err
 	}
@@ -53,7 +53,7 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ..
 		return Outcome{}, err
 	}
 	out := newOutcome()
-	r.takeBack(ctx, j, entries, by, &out)
+	r.undoEntries(ctx, j, entries, by, &out)
 	if out.Notes == 0 && len(out.Failed) > 0 {
 		out.Older = j.olderBatch(entries[0].BatchOf())
 	}
@@ -62,17 +62,17 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ..
 
 // isMissing reports whether the note of an entry is not at its path in the store. A note that the decision has emptied
 // does not count.
-func (r *Review) isMissing(e undoable) bool {
+func (r *Review) isMissing(e undoableEntry) bool {
 	if e.Decision != nil && (e.Decision.Proposal != nil || e.Decision.Emptied) {
 		return false
 	}
-	f := r.tree.Folder(e.Folder)
+	f := r.tree.Root(e.Folder)
 	return e.Path == "" || f != nil && f.Lookup(e.Rel) == nil
 }
 
 // readAll reads every note. A note that was moved while relayfs was stopped finds its document at the first read.
 func (r *Review) readAll(ctx context.Context) {
-	for _, f := range r.tree.Folders() {
+	for _, f := range r.tree.Roots() {
 		list, _ := r.tree.Below(f.Path())
 		for _, e := range list {
 			if e.Kind == model.KindNote {
@@ -88,7 +88,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
-	defer r.c.Activity.EndOp()
+	defer r.config.Events.EndOp()
 	pending, err := r.indexes.Suggestions(ctx, "")
 	if err != nil {
 		return Outcome{}, err
@@ -101,8 +101,8 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 	if err != nil {
 		return Outcome{}, err
 	}
-	var entries []undoable
-	for _, e := range j.left {
+	var entries []undoableEntry
+	for _, e := range j.undoable {
 		if e.Decision == nil && e.Session == session {
 			entries = append(entries, e)
 		}
@@ -122,12 +122,12 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 		return Outcome{}, fmt.Errorf("%w: session %s", ErrNothingToUndo, session)
 	}
 	back := newOutcome()
-	r.takeBack(ctx, j, entries, by, &back)
+	r.undoEntries(ctx, j, entries, by, &back)
 	out, err := r.decide(ctx, ids, model.Rejected, by, false)
 	if err != nil {
 		return back, err
 	}
-	out.Away = back.Away
+	out.Unrestored = back.Unrestored
 	maps.Copy(out.Failed, back.Failed)
 	changed := make(map[model.Path]bool) // each path counts once
 	for _, e := range entries {
@@ -144,10 +144,10 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 	return out, nil
 }
 
-// takeBack undoes entries of the journal, those of a note newest first.
-func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by model.Author, out *Outcome) {
+// undoEntries undoes entries of the journal, those of a note newest first.
+func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, by model.Author, out *Outcome) {
 	byNote := make(map[model.Path][]string)
-	entriesOf := make(map[model.Path][]undoable) // newest first
+	entriesOf := make(map[model.Path][]undoableEntry) // newest first
 	var proposals []model.JournalEntry
 	for _, e := range entries {
 		if e.Decision != nil && e.Decision.Proposal != nil {
@@ -155,26 +155,26 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 			continue
 		}
 		if e.Path == "" {
-			at, err := j.whyGone(e.JournalEntry)
+			at, err := j.explainMissing(e.JournalEntry)
 			out.Failed[at] = err
 			continue
 		}
 		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
 	}
-	var mu sync.Mutex // guards out.Away
+	var mu sync.Mutex // guards out.Unrestored
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
 			if err := r.names.CreateAgain(ctx, e.JournalEntry); err != nil {
 				return again, err
 			}
-			n := r.tree.Folder(e.Folder).Lookup(e.Rel) // by source path: its deletion may be proposed
+			n := r.tree.Root(e.Folder).Lookup(e.Rel) // by source path: its deletion may be proposed
 			if n == nil || n.Note == nil {
-				_, err := j.whyGone(e.JournalEntry)
+				_, err := j.explainMissing(e.JournalEntry)
 				return again, err
 			}
 			pending, stays, err := undoNote(ctx, n.Note, p, e, out.Batch, by)
 			mu.Lock()
-			out.Away = append(out.Away, stays...)
+			out.Unrestored = append(out.Unrestored, stays...)
 			mu.Unlock()
 			if again = append(again, pending...); err != nil {
 				return again, err
@@ -182,27 +182,27 @@ func (r *Review) takeBack(ctx context.Context, j journal, entries []undoable, by
 		}
 		return again, nil
 	})
-	slices.SortStableFunc(out.Away, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.SortStableFunc(out.Unrestored, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	r.undoProposals(ctx, j, proposals, by, out)
 }
 
-// together names the entries about proposals of one batch in one Folder.
-type together struct{ folder, batch string }
+// batchKey names the entries about proposals of one batch in one Folder.
+type batchKey struct{ root, batch string }
 
-func togetherWith(e model.JournalEntry) together { return together{e.Folder, e.BatchOf()} }
+func batchKeyOf(e model.JournalEntry) batchKey { return batchKey{e.Folder, e.BatchOf()} }
 
 // undoProposals takes back decisions on proposals: those of one batch in one Folder together, the
 // newest first.
-func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.JournalEntry, by model.Author, out *Outcome) {
+func (r *Review) undoProposals(ctx context.Context, j journalView, entries []model.JournalEntry, by model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)
-	lists := make(map[together][]model.JournalEntry)
+	lists := make(map[batchKey][]model.JournalEntry)
 	for _, e := range entries {
-		lists[togetherWith(e)] = append(lists[togetherWith(e)], e)
+		lists[batchKeyOf(e)] = append(lists[batchKeyOf(e)], e)
 	}
 	moves := j.moves()
 	for _, e := range entries {
-		list := lists[togetherWith(e)]
-		if delete(lists, togetherWith(e)); len(list) == 0 {
+		list := lists[batchKeyOf(e)]
+		if delete(lists, batchKeyOf(e)); len(list) == 0 {
 			continue
 		}
 		back := moves
@@ -225,25 +225,25 @@ func (r *Review) undoProposals(ctx context.Context, j journal, entries []model.J
 	}
 }
 
-type undoable struct {
+type undoableEntry struct {
 	model.JournalEntry
 	items []model.Decided // the items to undo, without those already undone
 }
 
-// journal is the decisions of users, the newest first.
-type journal struct {
-	all  []model.JournalEntry
-	left []undoable // entries that can still be undone
+// journalView is the decisions of users, the newest first.
+type journalView struct {
+	all      []model.JournalEntry
+	undoable []undoableEntry // entries that can still be undone
 }
 
-func (r *Review) journal() (j journal, err error) {
-	if j.all, err = r.Journal(undoReach); err != nil {
+func (r *Review) journal() (j journalView, err error) {
+	if j.all, err = r.Journal(maxUndoScan); err != nil {
 		return j, err
 	}
 	undos := model.UndosOf(j.all)
 	for _, e := range j.all {
 		if items, ok := undos.Left(e); ok {
-			j.left = append(j.left, undoable{e, items})
+			j.undoable = append(j.undoable, undoableEntry{e, items})
 		}
 	}
 	return j, nil
@@ -275,11 +275,11 @@ func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) 
 }
 
 // moves lists the moves that the journal tells of, the oldest first.
-func (j journal) moves() (moves []move) {
-	batches := make(map[together][]model.JournalEntry)
+func (j journalView) moves() (moves []move) {
+	batches := make(map[batchKey][]model.JournalEntry)
 	for _, e := range j.all {
 		if e.Decision != nil && e.Decision.Proposal != nil {
-			batches[togetherWith(e)] = append(batches[togetherWith(e)], e)
+			batches[batchKeyOf(e)] = append(batches[batchKeyOf(e)], e)
 		}
 	}
 	accepts := func(e model.JournalEntry) bool { return e.Decision.Verdict == model.Accepted }
@@ -287,7 +287,7 @@ func (j journal) moves() (moves []move) {
 		if e.Decision == nil || e.Decision.Proposal == nil {
 			continue
 		}
-		back := undoMoves(e, batches[togetherWith(e)])
+		back := undoMoves(e, batches[batchKeyOf(e)])
 		for i := range back {
 			back[i].entry = k
 		}
@@ -297,7 +297,7 @@ func (j journal) moves() (moves []move) {
 				m.from, m.to = m.to, m.from
 				moves = append(moves, m)
 			}
-		case slices.ContainsFunc(batches[together{e.Folder, e.Decision.Undoes}], accepts):
+		case slices.ContainsFunc(batches[batchKey{e.Folder, e.Decision.Undoes}], accepts):
 			moves = append(moves, back...)
 		}
 	}
@@ -307,7 +307,7 @@ func (j journal) moves() (moves []move) {
 // now returns an entry about a proposal with the paths that folders have after moves. An accepted proposal names what was moved or removed
 // by where it was, which something else may have now: of that only the folder is followed. A file that was changed is followed itself, as
 // it is known by its content.
-func (j journal) now(e model.JournalEntry, moves []move) model.JournalEntry {
+func (j journalView) now(e model.JournalEntry, moves []move) model.JournalEntry {
 	if len(moves) == 0 {
 		return e
 	}
@@ -330,7 +330,7 @@ func (j journal) now(e model.JournalEntry, moves []move) model.JournalEntry {
 	return e
 }
 
-func (j journal) find(batch string, ids []string) ([]undoable, error) {
+func (j journalView) find(batch string, ids []string) ([]undoableEntry, error) {
 	if len(ids) > 0 {
 		return j.ofItems(ids, batch)
 	}
@@ -348,8 +348,8 @@ func (j journal) find(batch string, ids []string) ([]undoable, error) {
 }
 
 // ofBatch returns the rest of a batch, or of the newest one that a user decided.
-func (j journal) ofBatch(batch string) (entries []undoable) {
-	for _, e := range j.left {
+func (j journalView) ofBatch(batch string) (entries []undoableEntry) {
+	for _, e := range j.undoable {
 		name := e.BatchOf()
 		if batch == "" && !e.Withdrawn() {
 			batch = name
@@ -362,7 +362,7 @@ func (j journal) ofBatch(batch string) (entries []undoable) {
 }
 
 // ofItems returns the newest decision on each of the items, and the decisions that follow it.
-func (j journal) ofItems(ids []string, batch string) (entries []undoable, err error) {
+func (j journalView) ofItems(ids []string, batch string) (entries []undoableEntry, err error) {
 	chosen := make(map[string]map[string]bool) // by batch
 	for _, id := range ids {
 		item, in, err := j.item(id, batch)
@@ -375,9 +375,9 @@ func (j journal) ofItems(ids []string, batch string) (entries []undoable, err er
 		chosen[in][item] = true
 	}
 	for batch, items := range chosen {
-		j.addMet(batch, items)
+		j.addConflicting(batch, items)
 	}
-	for _, e := range j.left {
+	for _, e := range j.undoable {
 		if part, ok := e.part(chosen[e.BatchOf()]); ok {
 			entries = append(entries, part)
 		}
@@ -385,10 +385,10 @@ func (j journal) ofItems(ids []string, batch string) (entries []undoable, err er
 	return entries, nil
 }
 
-// addMet adds to the items of a batch its proposals that meet one of them.
-func (j journal) addMet(batch string, items map[string]bool) {
-	var met, others []undoable
-	for _, e := range j.left {
+// addConflicting adds to the items of a batch its proposals that meet one of them.
+func (j journalView) addConflicting(batch string, items map[string]bool) {
+	var met, others []undoableEntry
+	for _, e := range j.undoable {
 		switch {
 		case e.BatchOf() != batch || e.Decision == nil || e.Decision.Proposal == nil:
 		case items[e.Decision.Proposal.ID]:
@@ -398,7 +398,7 @@ func (j journal) addMet(batch string, items map[string]bool) {
 		}
 	}
 	for i := 0; i < len(met); i++ {
-		others = slices.DeleteFunc(others, func(e undoable) bool {
+		others = slices.DeleteFunc(others, func(e undoableEntry) bool {
 			if e.Folder != met[i].Folder || !e.Decision.Proposal.Meets(met[i].Decision.Proposal) {
 				return false
 			}
@@ -409,7 +409,7 @@ func (j journal) addMet(batch string, items map[string]bool) {
 }
 
 // part returns the entry with only items and the items that follow them; false if there are none.
-func (e undoable) part(items map[string]bool) (undoable, bool) {
+func (e undoableEntry) part(items map[string]bool) (undoableEntry, bool) {
 	if len(e.items) == 0 {
 		return e, e.Decision != nil && items[e.Decision.Follows]
 	}
@@ -424,8 +424,8 @@ func (e undoable) part(items map[string]bool) (undoable, bool) {
 }
 
 // item returns the item whose ID begins with id, and the batch of the newest undoable decision on it.
-func (j journal) item(id, batch string) (item, in string, err error) {
-	for _, e := range j.left {
+func (j journalView) item(id, batch string) (item, in string, err error) {
+	for _, e := range j.undoable {
 		if batch != "" && e.BatchOf() != batch {
 			continue
 		}
@@ -451,9 +451,9 @@ func (j journal) item(id, batch string) (item, in string, err error) {
 }
 
 // olderBatch returns the newest undoable batch before the given one that a user decided, or "".
-func (j journal) olderBatch(batch string) string {
+func (j journalView) olderBatch(batch string) string {
 	passed := false
-	for _, e := range j.left {
+	for _, e := range j.undoable {
 		name := e.BatchOf()
 		if passed && name != batch && !e.Withdrawn() {
 			return name
@@ -463,12 +463,12 @@ func (j journal) olderBatch(batch string) string {
 	return ""
 }
 
-// whyGone explains why nothing can be undone in a note that does not exist, and what to
+// explainMissing explains why nothing can be undone in a note that does not exist, and what to
 // do.
-func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
+func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 	at := cmp.Or(e.Path, model.Path(e.ID))
 	err := note.ErrNoteGone
-	for _, other := range j.left {
+	for _, other := range j.undoable {
 		d := other.Decision
 		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Doc != e.ID || other.Folder != e.Folder {
 			continue
@@ -481,11 +481,11 @@ func (j journal) whyGone(e model.JournalEntry) (model.Path, error) {
 
 // undoNote undoes items of one entry in its note, which is or was shown at p. It returns the
 // suggestions that are pending again, and the text that could not be restored.
-func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoable, batch string, by model.Author) ([]model.Suggestion, []model.Unrestored, error) {
+func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, batch string, by model.Author) ([]model.Suggestion, []model.Unrestored, error) {
 	var away []model.Unrestored
 	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan note.Plan, err error) {
 		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
-		plan, err = l.TakeBack(ctx, cur, e.JournalEntry, d)
+		plan, err = l.PlanUndo(ctx, cur, e.JournalEntry, d)
 		away = slices.Clone(d.Unrestored)
 		return plan, err
 	}})

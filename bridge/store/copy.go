@@ -20,7 +20,7 @@ func (s *Store) Copy(w io.Writer) error {
 	if err := s.Checkpoint(); err != nil {
 		return err
 	}
-	return s.fail("copy", s.checkpoint.Copy(w))
+	return s.wrapErr("copy", s.checkpoint.Copy(w))
 }
 
 // Holds reports whether there is, or may be, stored data at path.
@@ -28,12 +28,12 @@ func Holds(path string) bool {
 	if _, err := os.Lstat(path); err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	s, err := Open(path, Options{Manual: true})
+	s, err := Open(path, Options{NoBackground: true})
 	if err != nil {
 		return true
 	}
 	defer s.Close() // no changes to lose
-	return s.Used()
+	return s.HasRecords()
 }
 
 // Restore replaces the store at path, which no process may have open, with a copy made by Copy. It writes the copy next

@@ -14,23 +14,23 @@ import (
 func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id, err := s.state.docAt(p)
+	id, err := s.tail.docAt(p)
 	if err == nil && id == "" {
 		err = &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
-	return id, s.fail("look up document", err)
+	return id, s.wrapErr("look up document", err)
 }
 
 func (s *Store) Load(id model.DocID) (model.History, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h, err := s.state.load(id)
-	return h, s.fail("load document", err)
+	h, err := s.tail.load(id)
+	return h, s.wrapErr("load document", err)
 }
 
 func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq uint64, err error) {
 	if id == "" || len(recs) == 0 {
-		return 0, s.fail("append", errors.New("no records, or a document without an ID"))
+		return 0, s.wrapErr("append", errors.New("no records, or a document without an ID"))
 	}
 	e := &wal.Entry{Kind: wal.Change, ID: id, Path: p, Records: slices.Clone(recs)}
 	only := false // the store has the only copy
@@ -39,18 +39,18 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq 
 		rec.Update, rec.Time = bytes.Clone(rec.Update), rec.Time.Round(0) // not the caller's memory
 		only = only || rec.Journalled() || rec.Unsent
 	}
-	err = s.add(e, only, func(st *state) error {
+	err = s.add(e, only, func(st *tail) error {
 		last, err := st.last(id)
 		e.Seq = last + 1
 		e.Number()
 		return err
 	})
-	return e.Last(), s.fail("append", err)
+	return e.Last(), s.wrapErr("append", err)
 }
 
 func (s *Store) Abort(id model.DocID, seq uint64) error {
 	e := &wal.Entry{Kind: wal.Abort, ID: id, Seq: max(seq, 1)}
-	return s.fail("abort", s.add(e, true, func(st *state) error {
+	return s.wrapErr("abort", s.add(e, true, func(st *tail) error {
 		last, err := st.last(id)
 		if err == nil && last < e.Seq {
 			return errNothing
@@ -65,14 +65,14 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 	if oldPath == newPath {
 		return nil
 	}
-	return s.fail("rename", s.move(oldPath, newPath, true))
+	return s.wrapErr("rename", s.move(oldPath, newPath, true))
 }
 
-func (s *Store) End(p model.Path) error { return s.fail("end", s.move(p, p.Ended(), false)) }
+func (s *Store) End(p model.Path) error { return s.wrapErr("end", s.move(p, p.Ended(), false)) }
 
 func (s *Store) move(oldPath, newPath model.Path, synced bool) error {
 	e := &wal.Entry{Kind: wal.Move, Time: time.Now().UTC().Truncate(time.Millisecond)}
-	return s.add(e, synced, func(st *state) (err error) {
+	return s.add(e, synced, func(st *tail) (err error) {
 		if e.Moves, err = st.below(oldPath); err == nil && len(e.Moves) == 0 {
 			return errNothing
 		}
@@ -85,19 +85,19 @@ func (s *Store) move(oldPath, newPath model.Path, synced bool) error {
 }
 
 func (s *Store) RecordSave(id model.DocID, seq uint64, save model.Save) error {
-	return s.fail("place", s.add(&wal.Entry{Kind: wal.Place, ID: id, Seq: seq, Save: save}, false, mustExist(id)))
+	return s.wrapErr("place", s.add(&wal.Entry{Kind: wal.PendingSave, ID: id, Seq: seq, Save: save}, false, mustExist(id)))
 }
 
 func (s *Store) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum) {
-	if err := s.add(&wal.Entry{Kind: wal.Mark, ID: id, Seq: seq, Sum: sum}, false, mustExist(id)); err != nil {
+	if err := s.add(&wal.Entry{Kind: wal.FileMark, ID: id, Seq: seq, Sum: sum}, false, mustExist(id)); err != nil {
 		// The next open compares the file with the document again.
 		s.log.Debug("cannot record which text the file holds", model.LogDoc, string(id), model.LogErr, err)
 	}
 }
 
 // mustExist completes an entry that has no effect without its document.
-func mustExist(id model.DocID) func(*state) error {
-	return func(st *state) error {
+func mustExist(id model.DocID) func(*tail) error {
+	return func(st *tail) error {
 		last, err := st.last(id)
 		if err == nil && last == 0 {
 			return errNothing

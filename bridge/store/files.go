@@ -39,9 +39,9 @@ func (x *fileIndex) add(e *wal.Entry) {
 		for _, rec := range e.Records {
 			x.put(e.ID, rec.Save)
 		}
-	case wal.Place:
+	case wal.PendingSave:
 		x.put(e.ID, &e.Save)
-	case wal.Mark:
+	case wal.FileMark:
 		x.holds(e.ID, e.Sum)
 	}
 }
@@ -57,9 +57,9 @@ func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.Sto
 		ids = slices.Insert(slices.DeleteFunc(ids, func(other model.DocID) bool { return other == id }), 0, id)
 	}
 	for _, id := range ids {
-		p, err := s.state.pathOf(id)
+		p, err := s.tail.pathOf(id)
 		if err != nil {
-			return nil, s.fail("look up document", err)
+			return nil, s.wrapErr("look up document", err)
 		}
 		list = append(list, model.StoredDoc{ID: id, Path: p})
 	}
@@ -85,7 +85,7 @@ func (s *Store) indexFiles() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range s.state.entries { // some are newer than the view
+	for _, e := range s.tail.entries { // some are newer than the view
 		x.add(e)
 	}
 	s.files = x

@@ -9,13 +9,13 @@ import (
 // fromAll runs a rare query on the checkpoint with the frames after it.
 func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
 	s.mu.Lock()
-	entries := s.state.entries
+	entries := s.tail.entries
 	s.mu.Unlock()
 	err = s.checkpoint.ViewWith(entries, func(v checkpoint.View) (err error) {
 		out, err = read(v)
 		return err
 	})
-	return out, s.fail(op, err)
+	return out, s.wrapErr(op, err)
 }
 
 func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
@@ -32,7 +32,7 @@ func (s *Store) Unsent() (map[model.DocID]uint64, error) {
 	return fromAll(s, "list unsent documents", checkpoint.View.Unsent)
 }
 
-func (s *Store) Kept() ([]model.DocID, error) {
+func (s *Store) DocIDs() ([]model.DocID, error) {
 	return fromAll(s, "list documents", checkpoint.View.Documents)
 }
 
@@ -47,13 +47,13 @@ func (s *Store) Revisions(id model.DocID) (model.RevisionHistory, error) {
 func (s *Store) SessionNote(session string) model.SessionNote {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.sessions[session]
+	return s.tail.sessions[session]
 }
 
 func (s *Store) Propose(c model.ProposalChange) error {
-	return s.fail("propose", s.add(&wal.Entry{Kind: wal.Proposals, Proposals: c}, true, nil))
+	return s.wrapErr("propose", s.add(&wal.Entry{Kind: wal.Proposals, Proposals: c}, true, nil))
 }
 
 func (s *Store) Sent(id model.DocID, seq uint64) error {
-	return s.fail("note what was sent", s.add(&wal.Entry{Kind: wal.Sent, ID: id, Seq: seq}, false, nil))
+	return s.wrapErr("note what was sent", s.add(&wal.Entry{Kind: wal.Sent, ID: id, Seq: seq}, false, nil))
 }

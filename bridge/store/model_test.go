@@ -184,7 +184,7 @@ func askAll(s *store.Store) (a answers, err error) {
 	}
 	unsent, err3 := s.Unsent()
 	fmt.Fprintln(&b, "unsent", unsent)
-	kept, err4 := s.Kept()
+	kept, err4 := s.DocIDs()
 	slices.Sort(kept)
 	fmt.Fprintln(&b, "kept", kept)
 	a.all = b.String()
@@ -368,7 +368,7 @@ func (x *session) propose() error {
 // open starts a store on what a crash has left, and finds the state that it is in.
 func (x *session) open(t testing.TB, d *disktest.Disk, content []byte) error {
 	x.disk, x.file = d, bridgetest.NewCheckpoint(t, content)
-	s, err := store.Open("/state/store.db", store.Options{Disk: d, OpenFile: x.file.OpenFile, Committed: x.file.Committed, Manual: true})
+	s, err := store.Open("/state/store.db", store.Options{Disk: d, OpenFile: x.file.OpenFile, Committed: x.file.Committed, NoBackground: true})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ const manyDocuments = 100_000
 
 // fillMany stores documents of three records: the text that was there, 1,000 bytes, and two changes of an agent.
 func fillMany(b *testing.B, path string) {
-	s, err := store.Open(path, store.Options{Manual: true})
+	s, err := store.Open(path, store.Options{NoBackground: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func openElsewhere(b *testing.B, path string) (ms, mb float64) {
 // openOnce prints how long it took to open a store, and the most memory that the process had.
 func openOnce(path string) error {
 	start := time.Now()
-	s, err := store.Open(path, store.Options{Manual: true})
+	s, err := store.Open(path, store.Options{NoBackground: true})
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func TestStoreHasAProblem(t *testing.T) {
 		d := new(filling)
 		d.room.Store(much)
 		path := newPath(t)
-		s, err := store.Open(path, store.Options{Disk: d, Manual: true})
+		s, err := store.Open(path, store.Options{Disk: d, NoBackground: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestStoreHasAProblem(t *testing.T) {
 func TestCheckpointHasAProblem(t *testing.T) {
 	path := newPath(t)
 	var file *os.File
-	s, err := store.Open(path, store.Options{Manual: true, OpenFile: func(name string, flag int, perm fs.FileMode) (_ *os.File, err error) {
+	s, err := store.Open(path, store.Options{NoBackground: true, OpenFile: func(name string, flag int, perm fs.FileMode) (_ *os.File, err error) {
 		file, err = os.OpenFile(name, flag, perm)
 		return file, err
 	}})

@@ -217,7 +217,7 @@ func newBridged(t testing.TB, d *disktest.Disk) *bridged {
 }
 
 func (b *bridged) options() store.Options {
-	return store.Options{Disk: b.disk, OpenFile: b.openFile, Committed: b.committed, Manual: true}
+	return store.Options{Disk: b.disk, OpenFile: b.openFile, Committed: b.committed, NoBackground: true}
 }
 
 func (b *bridged) openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {

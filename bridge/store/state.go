@@ -11,12 +11,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// state is the overlay of the frames after the checkpoint, in memory, by document and path. So no append and no load
+// tail is the overlay of the frames after the checkpoint, in memory, by document and path. So no append and no load
 // waits for a checkpoint, and the time of a checkpoint changes no result. add takes a frame after it is in the log. trim
 // drops the frames that the checkpoint has. Each view calls trim, since a checkpoint may have been committed before its
 // frames were dropped. Queries that the maps cannot answer go to the checkpoint, with the frames applied in a
 // transaction that is rolled back.
-type state struct {
+type tail struct {
 	checkpoint *checkpoint.File
 
 	entries []*wal.Entry
@@ -30,14 +30,14 @@ type state struct {
 }
 
 type tailDoc struct {
-	path   model.Path // "" if it has none
-	moved  bool       // path replaces that of the checkpoint
-	gone   bool       // ignore the checkpoint's data: the document was deleted
-	last   uint64     // number of the last record; 0 if the frames do not have it, or gone
-	frames []*wal.Entry
+	path       model.Path // "" if it has none
+	hasNewPath bool       // path replaces that of the checkpoint
+	deleted    bool       // ignore the checkpoint's data: the document was deleted
+	last       uint64     // number of the last record; 0 if the frames do not have it, or gone
+	frames     []*wal.Entry
 }
 
-func (s *state) add(e *wal.Entry) {
+func (s *tail) add(e *wal.Entry) {
 	if s.docs == nil {
 		s.docs, s.paths = make(map[model.DocID]*tailDoc), make(map[model.Path]model.DocID)
 	}
@@ -48,23 +48,23 @@ func (s *state) add(e *wal.Entry) {
 	s.size += e.Size
 	switch e.Kind {
 	case wal.Change:
-		s.place(e.ID, e.Path)
+		s.setPath(e.ID, e.Path)
 		d := s.doc(e.ID)
 		d.last, d.frames = e.Last(), append(d.frames, e)
 	case wal.Abort:
 		if e.Seq == 1 {
-			s.leave(e.ID)
-			s.docs[e.ID] = &tailDoc{moved: true, gone: true}
+			s.clearPath(e.ID)
+			s.docs[e.ID] = &tailDoc{hasNewPath: true, deleted: true}
 			break
 		}
 		d := s.doc(e.ID)
 		d.last, d.frames = e.Seq-1, append(d.frames, e)
-	case wal.Place, wal.Mark:
+	case wal.PendingSave, wal.FileMark:
 		d := s.doc(e.ID)
 		d.frames = append(d.frames, e)
 	case wal.Move:
 		for _, m := range e.Moves {
-			s.place(m.ID, m.To)
+			s.setPath(m.ID, m.To)
 		}
 	case wal.Proposals:
 		for _, rec := range e.Proposals.Journal {
@@ -75,7 +75,7 @@ func (s *state) add(e *wal.Entry) {
 	}
 }
 
-func (s *state) doc(id model.DocID) *tailDoc {
+func (s *tail) doc(id model.DocID) *tailDoc {
 	d := s.docs[id]
 	if d == nil {
 		d = new(tailDoc)
@@ -84,24 +84,24 @@ func (s *state) doc(id model.DocID) *tailDoc {
 	return d
 }
 
-// place gives a document a path, and takes it from the document that had it.
-func (s *state) place(id model.DocID, p model.Path) {
-	s.leave(id)
+// setPath gives a document a path, and takes it from the document that had it.
+func (s *tail) setPath(id model.DocID, p model.Path) {
+	s.clearPath(id)
 	if former := s.docs[s.paths[p]]; former != nil {
 		former.path = ""
 	}
 	d := s.doc(id)
-	d.path, d.moved, s.paths[p] = p, true, id
+	d.path, d.hasNewPath, s.paths[p] = p, true, id
 }
 
-func (s *state) leave(id model.DocID) {
+func (s *tail) clearPath(id model.DocID) {
 	if d := s.doc(id); d.path != "" {
 		s.paths[d.path] = ""
 		d.path = ""
 	}
 }
 
-func (s *state) trim(lsn wal.LSN) {
+func (s *tail) trim(lsn wal.LSN) {
 	n := 0
 	for n < len(s.entries) && s.entries[n].LSN <= lsn {
 		n++
@@ -110,21 +110,21 @@ func (s *state) trim(lsn wal.LSN) {
 		return
 	}
 	rest := s.entries[n:]
-	*s = state{checkpoint: s.checkpoint, sessions: s.sessions}
+	*s = tail{checkpoint: s.checkpoint, sessions: s.sessions}
 	for _, e := range rest {
 		s.add(e)
 	}
 }
 
 // view calls fn with the checkpoint before the frames in memory.
-func (s *state) view(fn func(checkpoint.View) error) error {
+func (s *tail) view(fn func(checkpoint.View) error) error {
 	return s.checkpoint.View(func(v checkpoint.View) error {
 		s.trim(v.Applied())
 		return fn(v)
 	})
 }
 
-func (s *state) docAt(p model.Path) (id model.DocID, err error) {
+func (s *tail) docAt(p model.Path) (id model.DocID, err error) {
 	if id, ok := s.paths[p]; ok {
 		return id, nil
 	}
@@ -137,8 +137,8 @@ func (s *state) docAt(p model.Path) (id model.DocID, err error) {
 	return id, err
 }
 
-func (s *state) pathOf(id model.DocID) (p model.Path, err error) {
-	if d := s.docs[id]; d != nil && d.moved {
+func (s *tail) pathOf(id model.DocID) (p model.Path, err error) {
+	if d := s.docs[id]; d != nil && d.hasNewPath {
 		return d.path, nil
 	}
 	err = s.view(func(v checkpoint.View) error {
@@ -150,35 +150,35 @@ func (s *state) pathOf(id model.DocID) (p model.Path, err error) {
 	return p, err
 }
 
-func (s *state) isAt(id model.DocID, p model.Path) bool {
+func (s *tail) isAt(id model.DocID, p model.Path) bool {
 	if now, ok := s.paths[p]; ok {
 		return now == id
 	}
 	d := s.docs[id]
-	return d == nil || !d.moved || d.path == p
+	return d == nil || !d.hasNewPath || d.path == p
 }
 
-func (s *state) below(p model.Path) (list []wal.Moved, err error) {
+func (s *tail) below(p model.Path) (list []wal.DocMove, err error) {
 	err = s.view(func(v checkpoint.View) error {
 		v.Below(p, func(at model.Path, id model.DocID) {
 			if _, ok := s.paths[at]; !ok && s.isAt(id, at) {
-				list = append(list, wal.Moved{ID: id, To: at})
+				list = append(list, wal.DocMove{ID: id, To: at})
 			}
 		})
 		return nil
 	})
 	for at, id := range s.paths {
 		if id != "" && (at == p || strings.HasPrefix(string(at), string(p)+"/")) {
-			list = append(list, wal.Moved{ID: id, To: at})
+			list = append(list, wal.DocMove{ID: id, To: at})
 		}
 	}
-	slices.SortFunc(list, func(a, b wal.Moved) int { return strings.Compare(string(a.To), string(b.To)) })
+	slices.SortFunc(list, func(a, b wal.DocMove) int { return strings.Compare(string(a.To), string(b.To)) })
 	return list, err
 }
 
 // last returns the number of the document's last record, or 0.
-func (s *state) last(id model.DocID) (last uint64, err error) {
-	if d := s.docs[id]; d != nil && (d.last > 0 || d.gone) {
+func (s *tail) last(id model.DocID) (last uint64, err error) {
+	if d := s.docs[id]; d != nil && (d.last > 0 || d.deleted) {
 		return d.last, nil
 	}
 	err = s.view(func(v checkpoint.View) error {
@@ -188,18 +188,18 @@ func (s *state) last(id model.DocID) (last uint64, err error) {
 	return last, err
 }
 
-func (s *state) load(id model.DocID) (h model.History, err error) {
+func (s *tail) load(id model.DocID) (h model.History, err error) {
 	err = s.view(func(v checkpoint.View) error {
 		var d tailDoc
 		if tail := s.docs[id]; tail != nil { // view may have trimmed it
 			d = *tail
 		}
-		if !d.gone {
+		if !d.deleted {
 			kept := v.Document(id)
 			if h.Records, err = kept.Records(); err != nil {
 				return err
 			}
-			h.FileSeq, h.Sum = kept.Mark().Seq, kept.Mark().Sum
+			h.FileSeq, h.Sum = kept.FileMark().Seq, kept.FileMark().Sum
 		}
 		for _, e := range d.frames {
 			apply(&h, e)
@@ -218,13 +218,13 @@ func apply(h *model.History, e *wal.Entry) {
 		}
 	case wal.Abort:
 		h.Records = slices.DeleteFunc(h.Records, func(r model.Record) bool { return r.Seq >= e.Seq })
-	case wal.Place:
+	case wal.PendingSave:
 		for i := range h.Records {
 			if h.Records[i].Seq == e.Seq {
 				h.Records[i].Save = &e.Save
 			}
 		}
-	case wal.Mark:
+	case wal.FileMark:
 		if e.Seq >= h.FileSeq {
 			h.FileSeq, h.Sum = e.Seq, e.Sum
 		}

@@ -47,8 +47,8 @@ type Options struct {
 	// would fill the disk.
 	FreeSpace   func(dir string) (uint64, error)
 	SegmentSize int64 // bytes of a file of the log; 0 is 4 MiB
-	// Manual disables the background work: the caller calls Sync and Checkpoint.
-	Manual bool
+	// NoBackground disables the background work: the caller calls Sync and Checkpoint.
+	NoBackground bool
 }
 
 func (o *Options) checkpoint() checkpoint.Options {
@@ -65,7 +65,7 @@ type Store struct {
 	problems   *model.Problems
 
 	mu          sync.Mutex // guards the fields below; state has frames in the order of the log
-	state       state
+	tail        tail
 	files       *fileIndex // nil until needed
 	neededBytes int        // length of the longest frame that did not fit; 0 if the last one did
 
@@ -92,7 +92,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err := s.open(o); err != nil {
 		return nil, fmt.Errorf("store %q: %w", path, translate(errors.Join(err, s.release())))
 	}
-	if o.Manual {
+	if o.NoBackground {
 		close(s.done)
 		return s, nil
 	}
@@ -120,11 +120,11 @@ func (s *Store) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.state.checkpoint = s.checkpoint
+	s.tail.checkpoint = s.checkpoint
 	var applied wal.LSN
 	if err := s.checkpoint.View(func(v checkpoint.View) (err error) {
 		applied = v.Applied()
-		s.state.sessions, err = v.SessionNotes()
+		s.tail.sessions, err = v.SessionNotes()
 		return err
 	}); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *Store) open(o Options) error {
 		if err != nil {
 			return checkpoint.Damaged(err)
 		}
-		s.state.add(e)
+		s.tail.add(e)
 		return nil
 	})
 	return err
@@ -175,7 +175,7 @@ func (s *Store) run() {
 		if time.Since(failed) < shrinkAgain {
 			return
 		}
-		if err := s.fail("shrink", s.checkpoint.Shrink()); err != nil {
+		if err := s.wrapErr("shrink", s.checkpoint.Shrink()); err != nil {
 			failed = time.Now()
 			s.log.Warn("cannot release free space of the store", model.LogErr, err)
 		}
@@ -201,8 +201,8 @@ func (s *Store) run() {
 		}
 		err := s.Sync()
 		s.mu.Lock()
-		waiting := len(s.state.entries) > 0
-		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize || s.problems.Err(model.AboutCheckpoint) != nil)
+		waiting := len(s.tail.entries) > 0
+		due := waiting && (time.Since(s.tail.since) >= checkpointAge || s.tail.size >= checkpointSize || s.problems.Err(model.AboutCheckpoint) != nil)
 		s.mu.Unlock()
 		if due && err == nil {
 			if waiting = s.Checkpoint() != nil; !waiting { // the log has everything
@@ -215,9 +215,9 @@ func (s *Store) run() {
 	}
 }
 
-func (s *Store) Used() bool { return s.wal.LastLSN() > 0 }
+func (s *Store) HasRecords() bool { return s.wal.LastLSN() > 0 }
 
-func (s *Store) Sync() error { return s.fail("sync", s.sync(s.wal.LastLSN())) }
+func (s *Store) Sync() error { return s.wrapErr("sync", s.sync(s.wal.LastLSN())) }
 
 // sync syncs the log up to lsn. It also succeeds if there was nothing to sync.
 func (s *Store) sync(lsn wal.LSN) error {
@@ -231,14 +231,14 @@ func (s *Store) sync(lsn wal.LSN) error {
 // Checkpoint durably applies all current frames of the log to the checkpoint. After an error the log still has them.
 func (s *Store) Checkpoint() error {
 	s.mu.Lock()
-	entries := s.state.entries
+	entries := s.tail.entries
 	s.mu.Unlock()
 	if len(entries) == 0 {
 		return nil
 	}
 	err := s.apply(entries)
 	s.recordResult(model.AboutCheckpoint, "the log of %q grows because that file cannot be written: %w; %s; relayfs retries automatically", err)
-	return s.fail("write a checkpoint", err)
+	return s.wrapErr("write a checkpoint", err)
 }
 
 // Expire removes expired history. It stops early if the store is closed.
@@ -246,7 +246,7 @@ func (s *Store) Expire() error {
 	for after := model.DocID(""); ; {
 		last, err := s.checkpoint.Expire(after)
 		if err != nil || last == "" {
-			return s.fail("expire histories", err)
+			return s.wrapErr("expire histories", err)
 		}
 		select {
 		case <-s.quit:
@@ -257,7 +257,7 @@ func (s *Store) Expire() error {
 	}
 }
 
-func (s *Store) Check() error { return s.fail("check", s.checkpoint.Check()) }
+func (s *Store) Check() error { return s.wrapErr("check", s.checkpoint.Check()) }
 
 // Check reads the whole checkpoint of the store at path without changes. It returns ErrLocked if a process has the store
 // open.
@@ -273,7 +273,7 @@ func (s *Store) apply(entries []*wal.Entry) error {
 	}
 	last := entries[len(entries)-1].LSN
 	s.mu.Lock()
-	s.state.trim(last)
+	s.tail.trim(last)
 	s.mu.Unlock()
 	return s.wal.Release(last)
 }
@@ -282,7 +282,7 @@ var errNothing = errors.New("the entry would change nothing")
 
 // add appends an entry to the log and the state. complete, if set, completes the entry first or returns errNothing. If
 // synced is set, the entry and everything before it survive a power cut when add returns.
-func (s *Store) add(e *wal.Entry, synced bool, complete func(*state) error) error {
+func (s *Store) add(e *wal.Entry, synced bool, complete func(*tail) error) error {
 	lsn, err := s.addToLog(e, complete)
 	if err == nil && synced {
 		err = s.sync(lsn)
@@ -291,11 +291,11 @@ func (s *Store) add(e *wal.Entry, synced bool, complete func(*state) error) erro
 	return err
 }
 
-func (s *Store) addToLog(e *wal.Entry, complete func(*state) error) (wal.LSN, error) {
+func (s *Store) addToLog(e *wal.Entry, complete func(*tail) error) (wal.LSN, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if complete != nil {
-		err := complete(&s.state)
+		err := complete(&s.tail)
 		if errors.Is(err, errNothing) {
 			return s.wal.LastLSN(), nil
 		}
@@ -317,14 +317,14 @@ func (s *Store) addToLog(e *wal.Entry, complete func(*state) error) (wal.LSN, er
 		s.neededBytes = 0
 		_ = s.recordLogResult(nil)
 	}
-	s.state.add(e)
+	s.tail.add(e)
 	if s.files != nil {
 		s.files.add(e)
 	}
 	return e.LSN, nil
 }
 
-func (s *Store) fail(op string, err error) error {
+func (s *Store) wrapErr(op string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -568,7 +568,7 @@ func TestAbortAfterACheckpoint(t *testing.T) {
 // To ask for the journal, the proposals, what is unsent and what is kept writes nothing, and tells what the log alone has.
 func TestAskingWritesNothing(t *testing.T) {
 	commits := 0
-	s, err := store.Open(newPath(t), store.Options{Manual: true, Committed: func() { commits++ }})
+	s, err := store.Open(newPath(t), store.Options{NoBackground: true, Committed: func() { commits++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -593,7 +593,7 @@ func TestAskingWritesNothing(t *testing.T) {
 		if err != nil || len(unsent) != 1 || unsent[id] != 1 {
 			t.Errorf("unsent %v, %v", unsent, err)
 		}
-		kept, err := s.Kept()
+		kept, err := s.DocIDs()
 		if err != nil || len(kept) != 1 {
 			t.Errorf("kept %v, %v", kept, err)
 		}

@@ -51,7 +51,7 @@ func TestUnsent(t *testing.T) {
 	}
 	defer s.Close()
 	want(map[model.DocID]uint64{"b": other})
-	kept, err := s.Kept()
+	kept, err := s.DocIDs()
 	if slices.Sort(kept); err != nil || !slices.Equal(kept, []model.DocID{"a", "b"}) {
 		t.Errorf("kept are %v, %v", kept, err)
 	}

@@ -9,33 +9,33 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Adopted is the effect of an external change, found by comparing the texts. The comparison treats a mark as one
+// ExternalChange is the effect of an external change, found by comparing the texts. The comparison treats a mark as one
 // token: it stays with both delimiters around most of its text, or it is deleted.
-type Adopted struct {
-	Edits []diffwrap.Edit
-	Moved []Moved         // moved parts of marks, in order of To
-	Torn  []Moved         // delimiters whose other half was deleted: they mark nothing at their new place; in order of To
-	Plain []diffwrap.Span // spans of before: the texts of marks that no longer exist
+type ExternalChange struct {
+	Edits  []diffwrap.Edit
+	Moved  []MovedSpan     // moved parts of marks, in order of To
+	Broken []MovedSpan     // delimiters whose other half was deleted: they mark nothing at their new place; in order of To
+	Plain  []diffwrap.Span // spans of before: the texts of marks that no longer exist
 }
 
-// Moved is a mark's text that a save moved.
-type Moved struct{ From, To diffwrap.Span }
+// MovedSpan is a mark's text that a save moved.
+type MovedSpan struct{ From, To diffwrap.Span }
 
-func SavedEdits(before, after string) []diffwrap.Edit { return Adopt(before, after, nil).Edits }
+func DiffSave(before, after string) []diffwrap.Edit { return DiffExternal(before, after, nil).Edits }
 
-// Adopt computes the change from before to after. torn has the delimiters of before that already mark nothing. The
+// DiffExternal computes the change from before to after. torn has the delimiters of before that already mark nothing. The
 // edits replace whole words and marks, and whole lines with the line break after them, so that they merge well with
 // concurrent changes.
-func Adopt(before, after string, torn []diffwrap.Span) Adopted {
+func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	edits := wholeWords(before, diffwrap.Diff(before, after))
 	if !hasMarkup(before) {
 		slide(before, after, edits, nil)
-		return Adopted{Edits: edits}
+		return ExternalChange{Edits: edits}
 	}
 	was := tokensOf(Without(before, torn))
 	slide(before, after, edits, was)
-	a := adoption{before: before, after: after, kept: Kept(len(before), edits), was: was, known: wordsIn(before), isTorn: make(map[int]bool), wasTorn: make(map[int]bool)}
-	return a.adopt(edits, torn)
+	a := externalDiff{before: before, after: after, matches: Unchanged(len(before), edits), oldTokens: was, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool)}
+	return a.run(edits, torn)
 }
 
 func hasMarkup(raw string) bool {
@@ -48,7 +48,7 @@ type token struct {
 	comment           bool
 }
 
-func (t *token) whole() diffwrap.Span { return diffwrap.Span{Start: t.open.Start, End: t.close.End} }
+func (t *token) span() diffwrap.Span { return diffwrap.Span{Start: t.open.Start, End: t.close.End} }
 
 func tokensOf(raw string) (list []token) {
 	marks, _, furniture := diffwrap.Everything.Layout(raw)
@@ -172,7 +172,7 @@ const (
 // outside of the mark.
 func cutAt(t *token, before string, off, to int, text string) int {
 	cost := 0
-	if glued(before[:off], before[to:]) {
+	if formsOneWord(before[:off], before[to:]) {
 		cost = cutsWord
 	}
 	if t == nil {
@@ -195,17 +195,17 @@ func cutAt(t *token, before string, off, to int, text string) int {
 	return cutsMark + cost
 }
 
-type adoption struct {
-	before, after string
-	kept          []Span  // shared by the texts
-	was           []token // tokens of before
-	stands        []stand // their delimiters in after
-	known         words   // words of before
-	torn          []half
-	loose         []diffwrap.Span       // spans of before: torn delimiters that are no longer at their place
-	whole         map[int]diffwrap.Span // by index of was: the span in after where a deleted token is complete again
-	isTorn        map[int]bool          // by offset in after
-	wasTorn       map[int]bool          // by offset in before, of torn delimiters
+type externalDiff struct {
+	before, after     string
+	matches           []Match               // shared by the texts
+	oldTokens         []token               // tokens of before
+	remaining         []remainingDelimiters // their delimiters in after
+	oldWords          words                 // words of before
+	broken            []brokenDelimiter
+	droppedDelimiters []diffwrap.Span       // spans of before: torn delimiters that are no longer at their place
+	reinserted        map[int]diffwrap.Span // by index of was: the span in after where a deleted token is complete again
+	isBroken          map[int]bool          // by offset in after
+	wasBroken         map[int]bool          // by offset in before, of torn delimiters
 }
 
 // delimitersIn returns the delimiters in a text, part of a mark or not. They do not overlap.
@@ -227,95 +227,95 @@ func delimitersIn(text string) (list []diffwrap.Span) {
 
 var delimiters = []string{"{++", "++}", "{--", "--}", "{~~", "~~}", "{>>", "<<}"}
 
-// stand has the delimiters of a token that still exist, in after.
-type stand struct {
+// remainingDelimiters has the delimiters of a token that still exist, in after.
+type remainingDelimiters struct {
 	open, close   diffwrap.Span
 	opens, closes bool
 }
 
-// half is a delimiter in after that marks nothing because its other half was deleted, and its old span.
-type half struct {
-	at, was diffwrap.Span
-	stays   bool // it was torn before
+// brokenDelimiter is a delimiter in after that marks nothing because its other half was deleted, and its old span.
+type brokenDelimiter struct {
+	at, old   diffwrap.Span
+	wasBroken bool // it was torn before
 }
 
-type reading struct {
-	is    []token
-	same  []int         // index of was to the same token in is, or -1
-	to    []int         // index of was to the token of is that it moved to, or -1
-	lines [][]Moved     // by index of was: moved lines
-	fresh []int         // new tokens, as indexes of is
-	held  map[int]bool  // by offset: delimiters of one token that no longer form its pair
-	owned map[int]bool  // by offset: delimiters of rewritten tokens
-	freed map[int]bool  // by offset: remaining delimiters of moved tokens
-	moved map[int]Moved // by index of was: one delimiter stays around the text, this is the other one
+type parsedTokens struct {
+	tokens    []token
+	same      []int             // index of was to the same token in is, or -1
+	to        []int             // index of was to the token of is that it moved to, or -1
+	lines     [][]MovedSpan     // by index of was: moved lines
+	fresh     []int             // new tokens, as indexes of is
+	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form its pair
+	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
+	released  map[int]bool      // by offset: remaining delimiters of moved tokens
+	moved     map[int]MovedSpan // by index of was: one delimiter stays around the text, this is the other one
 }
 
-// maxTorn bounds how often after is parsed again without torn delimiters.
-const maxTorn = 16
+// maxReparses bounds how often after is parsed again without torn delimiters.
+const maxReparses = 16
 
-// adopt finds out which marks stay, which have moved, and which are torn.
-func (a *adoption) adopt(edits []diffwrap.Edit, torn []diffwrap.Span) Adopted {
+// run finds out which marks stay, which have moved, and which are torn.
+func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) ExternalChange {
 	untouched := true
-	forth := Flip(a.kept)
-	a.stands = make([]stand, len(a.was))
-	for i, t := range a.was {
-		s := &a.stands[i]
-		s.open, s.opens = Back(forth, t.open)
-		s.close, s.closes = Back(forth, t.close)
-		_, all := Back(forth, t.whole())
+	forth := SwapSides(a.matches)
+	a.remaining = make([]remainingDelimiters, len(a.oldTokens))
+	for i, t := range a.oldTokens {
+		s := &a.remaining[i]
+		s.open, s.opens = MapBack(forth, t.open)
+		s.close, s.closes = MapBack(forth, t.close)
+		_, all := MapBack(forth, t.span())
 		untouched = untouched && all
 	}
 	for _, t := range torn {
-		if is, ok := Back(forth, t); ok {
-			a.torn, a.isTorn[is.Start], a.wasTorn[t.Start] = append(a.torn, half{is, t, true}), true, true
+		if is, ok := MapBack(forth, t); ok {
+			a.broken, a.isBroken[is.Start], a.wasBroken[t.Start] = append(a.broken, brokenDelimiter{is, t, true}), true, true
 		} else {
-			a.loose = append(a.loose, t)
+			a.droppedDelimiters = append(a.droppedDelimiters, t)
 		}
 	}
-	if untouched && len(a.loose) == 0 && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
-		return Adopted{Edits: edits}
+	if untouched && len(a.droppedDelimiters) == 0 && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
+		return ExternalChange{Edits: edits}
 	}
-	cut := slices.Clone(a.loose) // delimiters that were cut
-	for i, t := range a.was {
-		if !a.stands[i].opens {
+	cut := slices.Clone(a.droppedDelimiters) // delimiters that were cut
+	for i, t := range a.oldTokens {
+		if !a.remaining[i].opens {
 			cut = append(cut, t.open)
 		}
-		if !a.stands[i].closes {
+		if !a.remaining[i].closes {
 			cut = append(cut, t.close)
 		}
 	}
 	slices.SortFunc(cut, byStart)
-	a.kept = Flip(outside(forth, cut))
+	a.matches = SwapSides(outside(forth, cut))
 	var typed []diffwrap.Span
 	for _, s := range delimitersIn(a.after) {
-		if _, whole := Back(a.kept, s); !whole {
+		if _, whole := MapBack(a.matches, s); !whole {
 			typed = append(typed, s)
 		}
 	}
-	a.kept = outside(a.kept, typed)
-	a.untangle()
+	a.matches = outside(a.matches, typed)
+	a.breakNested()
 	r := a.read()
-	for n := 0; n < maxTorn && a.tear(r); n++ {
+	for n := 0; n < maxReparses && a.breakTokens(r); n++ {
 		r = a.read()
 	}
-	return a.conclude(r)
+	return a.result(r)
 }
 
-// untangle tears the marks that a save nested or interleaved with others: marks do not nest.
-func (a *adoption) untangle() {
+// breakNested tears the marks that a save nested or interleaved with others: marks do not nest.
+func (a *externalDiff) breakNested() {
 	type stretch struct {
 		diffwrap.Span
 		token int // index of was; -1 for a token inserted whole
 	}
-	a.whole = make(map[int]diffwrap.Span)
+	a.reinserted = make(map[int]diffwrap.Span)
 	var list []stretch
 	tries := 0
-	for i, t := range a.was {
-		if s := a.stands[i]; s.opens && s.closes {
+	for i, t := range a.oldTokens {
+		if s := a.remaining[i]; s.opens && s.closes {
 			list = append(list, stretch{diffwrap.Span{Start: s.open.Start, End: s.close.End}, i})
-		} else if tries++; tries <= maxTries && isTelling(t.body.Of(a.before)) {
-			text := t.whole().Of(a.before)
+		} else if tries++; tries <= maxTries && isDistinctive(t.body.Of(a.before)) {
+			text := t.span().Of(a.before)
 			for at := 0; ; at++ {
 				n := strings.Index(a.after[at:], text)
 				if n < 0 {
@@ -326,7 +326,7 @@ func (a *adoption) untangle() {
 				if !a.keeps(diffwrap.Span{Start: is.Start, End: is.Start + t.open.Len()}) && !a.keeps(diffwrap.Span{Start: is.End - t.close.Len(), End: is.End}) {
 					if !slices.ContainsFunc(list, func(x stretch) bool { return x.Span == is }) {
 						list = append(list, stretch{is, -1})
-						a.whole[i] = is
+						a.reinserted[i] = is
 						break
 					}
 				}
@@ -342,57 +342,57 @@ func (a *adoption) untangle() {
 				x, last = last, x
 			}
 			if k := last.token; k >= 0 {
-				s := &a.stands[k]
-				for _, h := range []half{{s.open, a.was[k].open, false}, {s.close, a.was[k].close, false}} {
-					a.torn, a.isTorn[h.at.Start], a.wasTorn[h.was.Start] = append(a.torn, h), true, true
+				s := &a.remaining[k]
+				for _, h := range []brokenDelimiter{{s.open, a.oldTokens[k].open, false}, {s.close, a.oldTokens[k].close, false}} {
+					a.broken, a.isBroken[h.at.Start], a.wasBroken[h.old.Start] = append(a.broken, h), true, true
 				}
 				s.opens, s.closes = false, false
 			}
 		}
-		if last == nil || x.End > last.End || last.token >= 0 && !a.stands[last.token].opens {
+		if last == nil || x.End > last.End || last.token >= 0 && !a.remaining[last.token].opens {
 			last = x
 		}
 	}
 }
 
 // read parses after without torn delimiters.
-func (a *adoption) read() *reading {
-	r := &reading{
-		held: make(map[int]bool), owned: make(map[int]bool), freed: make(map[int]bool), moved: make(map[int]Moved),
+func (a *externalDiff) read() *parsedTokens {
+	r := &parsedTokens{
+		unpaired: make(map[int]bool), rewritten: make(map[int]bool), released: make(map[int]bool), moved: make(map[int]MovedSpan),
 	}
 	var torn []diffwrap.Span
-	for _, h := range a.torn {
+	for _, h := range a.broken {
 		torn = append(torn, h.at)
 	}
-	r.is = tokensOf(Without(a.after, torn))
+	r.tokens = tokensOf(Without(a.after, torn))
 	edges := make(map[int]int) // delimiter offset to token
-	for k, t := range r.is {
+	for k, t := range r.tokens {
 		edges[t.open.Start], edges[t.close.Start] = k, k
 	}
-	stays := make([]bool, len(r.is))
-	r.same, r.to, r.lines = make([]int, len(a.was)), make([]int, len(a.was)), make([][]Moved, len(a.was))
-	for i, s := range a.stands {
+	stays := make([]bool, len(r.tokens))
+	r.same, r.to, r.lines = make([]int, len(a.oldTokens)), make([]int, len(a.oldTokens)), make([][]MovedSpan, len(a.oldTokens))
+	for i, s := range a.remaining {
 		r.same[i], r.to[i] = -1, -1
 		if !s.opens || !s.closes {
 			continue
 		}
-		if k, ok := edges[s.open.Start]; ok && r.is[k].open == s.open && r.is[k].close == s.close {
+		if k, ok := edges[s.open.Start]; ok && r.tokens[k].open == s.open && r.tokens[k].close == s.close {
 			r.same[i], stays[k] = k, true
 		} else {
-			r.held[s.open.Start], r.held[s.close.Start] = true, true
+			r.unpaired[s.open.Start], r.unpaired[s.close.Start] = true, true
 		}
 	}
-	for i, is := range a.whole {
-		t := a.was[i]
+	for i, is := range a.reinserted {
+		t := a.oldTokens[i]
 		open := diffwrap.Span{Start: is.Start, End: is.Start + t.open.Len()}
 		close := diffwrap.Span{Start: is.End - t.close.Len(), End: is.End}
-		if k, ok := edges[is.Start]; ok && r.is[k].whole() == is {
-			r.to[i], stays[k], r.lines[i] = k, true, []Moved{{t.body, r.is[k].body}}
+		if k, ok := edges[is.Start]; ok && r.tokens[k].span() == is {
+			r.to[i], stays[k], r.lines[i] = k, true, []MovedSpan{{t.body, r.tokens[k].body}}
 		} else {
-			r.held[open.Start], r.held[close.Start] = true, true
+			r.unpaired[open.Start], r.unpaired[close.Start] = true, true
 		}
 	}
-	for i, s := range a.stands {
+	for i, s := range a.remaining {
 		k, ok := edges[s.open.Start]
 		if s.closes {
 			k, ok = edges[s.close.Start]
@@ -400,36 +400,36 @@ func (a *adoption) read() *reading {
 		if s.opens == s.closes || !ok || stays[k] {
 			continue
 		}
-		if moved, ok := a.stretched(&a.was[i], &r.is[k], s); ok && !r.holds(r.is[k]) {
+		if moved, ok := a.movedDelimiter(&a.oldTokens[i], &r.tokens[k], s); ok && !r.holds(r.tokens[k]) {
 			r.same[i], stays[k], r.moved[i] = k, true, moved
 		}
 	}
-	for k := range r.is {
+	for k := range r.tokens {
 		if !stays[k] {
 			r.fresh = append(r.fresh, k)
 		}
 	}
-	a.findMoved(r)
-	for i, s := range a.stands {
+	a.restorableAfterSlide(r)
+	for i, s := range a.remaining {
 		if r.to[i] >= 0 && s.opens {
-			r.freed[s.open.Start] = true
+			r.released[s.open.Start] = true
 		}
 		if r.to[i] >= 0 && s.closes {
-			r.freed[s.close.Start] = true
+			r.released[s.close.Start] = true
 		}
 	}
 	for _, k := range r.fresh {
-		t := r.is[k]
-		if text := t.body.Of(a.after); !r.holds(t) && hasWord(text) && !a.known.has(text) {
-			r.owned[t.open.Start], r.owned[t.close.Start] = true, true
+		t := r.tokens[k]
+		if text := t.body.Of(a.after); !r.holds(t) && hasWord(text) && !a.oldWords.has(text) {
+			r.rewritten[t.open.Start], r.rewritten[t.close.Start] = true, true
 		}
 	}
 	return r
 }
 
 // holds reports whether a token contains a held delimiter, also as one of its own.
-func (r *reading) holds(t token) bool {
-	for at := range r.held {
+func (r *parsedTokens) holds(t token) bool {
+	for at := range r.unpaired {
 		if t.open.Start <= at && at <= t.close.Start {
 			return true
 		}
@@ -437,13 +437,13 @@ func (r *reading) holds(t token) bool {
 	return false
 }
 
-// stretched reports whether one delimiter of a token stays around its text while the other was moved; m is that move.
-func (a *adoption) stretched(was, is *token, s stand) (m Moved, ok bool) {
+// movedDelimiter reports whether one delimiter of a token stays around its text while the other was moved; m is that move.
+func (a *externalDiff) movedDelimiter(was, is *token, s remainingDelimiters) (m MovedSpan, ok bool) {
 	switch {
 	case s.opens && s.open == is.open:
-		m = Moved{was.close, is.close}
+		m = MovedSpan{was.close, is.close}
 	case s.closes && s.close == is.close:
-		m = Moved{was.open, is.open}
+		m = MovedSpan{was.open, is.open}
 	default:
 		return m, false
 	}
@@ -453,23 +453,23 @@ func (a *adoption) stretched(was, is *token, s stand) (m Moved, ok bool) {
 // maxTries bounds the marks that a deleted one is compared with. If a save moves more, they count as typed.
 const maxTries = 64
 
-// findMoved finds the marks whose lines were moved between delimiters of the same kind.
-func (a *adoption) findMoved(r *reading) {
+// restorableAfterSlide finds the marks whose lines were moved between delimiters of the same kind.
+func (a *externalDiff) restorableAfterSlide(r *parsedTokens) {
 	kind := func(text string, t token) string { return t.open.Of(text) + t.close.Of(text) }
 	free := make(map[string][]int)
 	for _, k := range r.fresh {
-		if t := r.is[k]; !t.comment && !r.holds(t) {
+		if t := r.tokens[k]; !t.comment && !r.holds(t) {
 			free[kind(a.after, t)] = append(free[kind(a.after, t)], k)
 		}
 	}
-	for i, t := range a.was {
-		if _, whole := a.whole[i]; whole || t.comment || r.same[i] >= 0 || r.to[i] >= 0 || a.wasTorn[t.open.Start] || a.wasTorn[t.close.Start] {
+	for i, t := range a.oldTokens {
+		if _, whole := a.reinserted[i]; whole || t.comment || r.same[i] >= 0 || r.to[i] >= 0 || a.wasBroken[t.open.Start] || a.wasBroken[t.close.Start] {
 			continue
 		}
 		list := free[kind(a.before, t)]
 		for n := range min(len(list), maxTries) {
-			lines := movedLines(a.before, t.body, a.after, r.is[list[n]].body)
-			if slices.ContainsFunc(lines, func(m Moved) bool { return hasWord(m.To.Of(a.after)) }) {
+			lines := movedLines(a.before, t.body, a.after, r.tokens[list[n]].body)
+			if slices.ContainsFunc(lines, func(m MovedSpan) bool { return hasWord(m.To.Of(a.after)) }) {
 				r.to[i], r.lines[i] = list[n], lines
 				free[kind(a.before, t)] = slices.Delete(list, n, n+1)
 				r.fresh = slices.DeleteFunc(r.fresh, func(k int) bool { return k == r.to[i] })
@@ -479,19 +479,19 @@ func (a *adoption) findMoved(r *reading) {
 	}
 }
 
-// tear finds delimiters that mark nothing: their other half was deleted, and users left them in place or moved them
+// breakTokens finds delimiters that mark nothing: their other half was deleted, and users left them in place or moved them
 // with their lines. It reports whether it found new ones.
-func (a *adoption) tear(r *reading) bool {
-	n := len(a.torn)
+func (a *externalDiff) breakTokens(r *parsedTokens) bool {
+	n := len(a.broken)
 	lost := make(map[string][]diffwrap.Span) // spans of before, by text
-	for _, s := range a.loose {
-		if !a.wasTorn[s.Start] {
+	for _, s := range a.droppedDelimiters {
+		if !a.wasBroken[s.Start] {
 			lost[s.Of(a.before)] = append(lost[s.Of(a.before)], s)
 		}
 	}
-	for i, t := range a.was {
-		s := a.stands[i]
-		_, whole := a.whole[i] // a delimiter that stays is torn in any case
+	for i, t := range a.oldTokens {
+		s := a.remaining[i]
+		_, whole := a.reinserted[i] // a delimiter that stays is torn in any case
 		if !whole && (r.same[i] >= 0 || r.to[i] >= 0 || s.opens && s.closes) {
 			continue
 		}
@@ -499,35 +499,35 @@ func (a *adoption) tear(r *reading) bool {
 			was, is diffwrap.Span
 			stays   bool
 		}{{t.open, s.open, s.opens}, {t.close, s.close, s.closes}} {
-			if d.stays && !a.isTorn[d.is.Start] && !r.owned[d.is.Start] {
-				a.torn, a.isTorn[d.is.Start], a.wasTorn[d.was.Start] = append(a.torn, half{d.is, d.was, false}), true, true
-			} else if text := d.was.Of(a.before); !whole && !d.stays && !a.wasTorn[d.was.Start] {
+			if d.stays && !a.isBroken[d.is.Start] && !r.rewritten[d.is.Start] {
+				a.broken, a.isBroken[d.is.Start], a.wasBroken[d.was.Start] = append(a.broken, brokenDelimiter{d.is, d.was, false}), true, true
+			} else if text := d.was.Of(a.before); !whole && !d.stays && !a.wasBroken[d.was.Start] {
 				lost[text] = append(lost[text], d.was)
 			}
 		}
 	}
-	if len(a.torn) > n || len(lost) == 0 {
-		return len(a.torn) > n
+	if len(a.broken) > n || len(lost) == 0 {
+		return len(a.broken) > n
 	}
 	tear := func(at diffwrap.Span) {
 		text := at.Of(a.after)
-		a.torn, a.isTorn[at.Start], a.wasTorn[lost[text][0].Start] = append(a.torn, half{at, lost[text][0], false}), true, true
+		a.broken, a.isBroken[at.Start], a.wasBroken[lost[text][0].Start] = append(a.broken, brokenDelimiter{at, lost[text][0], false}), true, true
 		lost[text] = lost[text][1:]
 	}
-	typed := func(at diffwrap.Span) bool { return r.freed[at.Start] || !a.keeps(at) }
+	typed := func(at diffwrap.Span) bool { return r.released[at.Start] || !a.keeps(at) }
 	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && typed(at) }
 	ends := make(map[int]bool) // offsets of token delimiters
-	for _, t := range r.is {
+	for _, t := range r.tokens {
 		ends[t.open.Start], ends[t.close.Start] = true, true
 	}
 	for _, k := range r.fresh {
-		t := r.is[k]
-		switch opens, closes := r.held[t.open.Start], r.held[t.close.Start]; {
+		t := r.tokens[k]
+		switch opens, closes := r.unpaired[t.open.Start], r.unpaired[t.close.Start]; {
 		case closes && !opens && isLost(t.open):
 			tear(t.open)
 		case opens && !closes && isLost(t.close):
 			tear(t.close)
-		case !opens && !closes && isLost(t.open) && isLost(t.close) && !r.owned[t.open.Start]:
+		case !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
 			tear(t.open)
 			tear(t.close)
 		}
@@ -539,61 +539,61 @@ func (a *adoption) tear(r *reading) bool {
 				break
 			}
 			s := diffwrap.Span{Start: at + i, End: at + i + len(text)}
-			if at = s.End; !ends[s.Start] && !r.held[s.Start] && !a.isTorn[s.Start] && typed(s) {
+			if at = s.End; !ends[s.Start] && !r.unpaired[s.Start] && !a.isBroken[s.Start] && typed(s) {
 				tear(s)
 			}
 		}
 	}
-	return len(a.torn) > n
+	return len(a.broken) > n
 }
 
 // keeps reports whether before has some of the span of after at the corresponding place.
-func (a *adoption) keeps(s diffwrap.Span) bool {
-	i, _ := slices.BinarySearchFunc(a.kept, s.Start, func(x Span, at int) int { return x.B + x.N - at - 1 })
-	return i < len(a.kept) && a.kept[i].B < s.End
+func (a *externalDiff) keeps(s diffwrap.Span) bool {
+	i, _ := slices.BinarySearchFunc(a.matches, s.Start, func(x Match, at int) int { return x.B + x.Len - at - 1 })
+	return i < len(a.matches) && a.matches[i].B < s.End
 }
 
-func (a *adoption) conclude(r *reading) Adopted {
-	var done Adopted
+func (a *externalDiff) result(r *parsedTokens) ExternalChange {
+	var done ExternalChange
 	var gone, new []diffwrap.Span // gone: spans of before without kept text; new: new spans of after
-	for i, t := range a.was {
+	for i, t := range a.oldTokens {
 		if r.same[i] < 0 && r.to[i] < 0 && !t.comment {
 			done.Plain = append(done.Plain, t.body)
 		}
 		m, stretched := r.moved[i]
-		switch k, s := r.same[i], a.stands[i]; {
+		switch k, s := r.same[i], a.remaining[i]; {
 		case stretched:
 			done.Moved = append(done.Moved, m)
-		case k >= 0 && !a.isRewritten(i, r.is[k].body):
+		case k >= 0 && !a.isRewritten(i, r.tokens[k].body):
 		case k >= 0:
-			gone, new = append(gone, t.whole()), append(new, r.is[k].open, r.is[k].close)
+			gone, new = append(gone, t.span()), append(new, r.tokens[k].open, r.tokens[k].close)
 		case r.to[i] >= 0:
-			gone = append(gone, t.whole())
-			is := r.is[r.to[i]]
-			done.Moved = append(append(done.Moved, r.lines[i]...), Moved{t.open, is.open}, Moved{t.close, is.close})
-		case s.opens && s.closes, s.opens && r.owned[s.open.Start], s.closes && r.owned[s.close.Start]:
-			gone = append(gone, t.whole())
+			gone = append(gone, t.span())
+			is := r.tokens[r.to[i]]
+			done.Moved = append(append(done.Moved, r.lines[i]...), MovedSpan{t.open, is.open}, MovedSpan{t.close, is.close})
+		case s.opens && s.closes, s.opens && r.rewritten[s.open.Start], s.closes && r.rewritten[s.close.Start]:
+			gone = append(gone, t.span())
 		case a.letters(t.body, diffwrap.Span{End: len(a.after)}) == 0:
 			gone = append(gone, t.body)
 		}
 	}
 	for _, k := range r.fresh {
-		new = append(new, r.is[k].open, r.is[k].close)
+		new = append(new, r.tokens[k].open, r.tokens[k].close)
 	}
-	for _, h := range a.torn {
-		if h.stays {
+	for _, h := range a.broken {
+		if h.wasBroken {
 			continue
 		}
-		done.Torn = append(done.Torn, Moved{h.was, h.at})
-		gone, new = append(gone, h.was), append(new, h.at)
+		done.Broken = append(done.Broken, MovedSpan{h.old, h.at})
+		gone, new = append(gone, h.old), append(new, h.at)
 	}
 	for _, m := range done.Moved {
 		new = append(new, m.To)
 	}
 	gone, new = union(gone), union(new)
-	slices.SortFunc(done.Torn, byTo)
+	slices.SortFunc(done.Broken, byTo)
 	slices.SortFunc(done.Moved, byTo)
-	done.Edits = scriptOf(outside(Flip(outside(Flip(a.kept), gone)), new), a.before, a.after)
+	done.Edits = scriptOf(outside(SwapSides(outside(SwapSides(a.matches), gone)), new), a.before, a.after)
 	return done
 }
 
@@ -610,14 +610,14 @@ func union(list []diffwrap.Span) (all []diffwrap.Span) {
 	return all
 }
 
-func byTo(x, y Moved) int { return x.To.Start - y.To.Start }
+func byTo(x, y MovedSpan) int { return x.To.Start - y.To.Start }
 
 func byStart(x, y diffwrap.Span) int { return x.Start - y.Start }
 
 // isRewritten reports whether a mark's text was replaced: less than half of its letters stay, others were typed, and
 // the change goes beyond the mark's delimiters on at least one side.
-func (a *adoption) isRewritten(i int, is diffwrap.Span) bool {
-	t := a.was[i]
+func (a *externalDiff) isRewritten(i int, is diffwrap.Span) bool {
+	t := a.oldTokens[i]
 	stays := a.letters(t.body, is)
 	if letters(is.Of(a.after)) == stays || 2*stays >= letters(t.body.Of(a.before)) {
 		return false
@@ -625,28 +625,28 @@ func (a *adoption) isRewritten(i int, is diffwrap.Span) bool {
 	if stays == 0 && strings.HasPrefix(t.open.Of(a.before), "{~~") {
 		return true // both texts were replaced
 	}
-	forth := Flip(a.kept)
-	_, before := Back(forth, diffwrap.Span{Start: max(0, t.open.Start-1), End: t.open.End})
-	_, behind := Back(forth, diffwrap.Span{Start: t.close.Start, End: min(len(a.before), t.close.End+1)})
+	forth := SwapSides(a.matches)
+	_, before := MapBack(forth, diffwrap.Span{Start: max(0, t.open.Start-1), End: t.open.End})
+	_, behind := MapBack(forth, diffwrap.Span{Start: t.close.Start, End: min(len(a.before), t.close.End+1)})
 	changed := func(k int) bool {
-		_, whole := Back(forth, a.was[k].whole())
+		_, whole := MapBack(forth, a.oldTokens[k].span())
 		return !whole
 	}
-	for k := i; k > 0 && a.was[k-1].close.End == a.was[k].open.Start; k-- {
+	for k := i; k > 0 && a.oldTokens[k-1].close.End == a.oldTokens[k].open.Start; k-- {
 		before = before && !changed(k-1)
 	}
-	for k := i; k+1 < len(a.was) && a.was[k].close.End == a.was[k+1].open.Start; k++ {
+	for k := i; k+1 < len(a.oldTokens) && a.oldTokens[k].close.End == a.oldTokens[k+1].open.Start; k++ {
 		behind = behind && !changed(k+1)
 	}
 	return !before || !behind
 }
 
 // letters returns how many letters of was are still in is.
-func (a *adoption) letters(was, is diffwrap.Span) (n int) {
-	i, _ := slices.BinarySearchFunc(a.kept, was.Start, func(x Span, at int) int { return x.A + x.N - at - 1 })
-	for ; i < len(a.kept) && a.kept[i].A < was.End; i++ {
-		s := a.kept[i]
-		from, to := max(s.A, was.Start, is.Start-s.B+s.A), min(s.A+s.N, was.End, is.End-s.B+s.A)
+func (a *externalDiff) letters(was, is diffwrap.Span) (n int) {
+	i, _ := slices.BinarySearchFunc(a.matches, was.Start, func(x Match, at int) int { return x.A + x.Len - at - 1 })
+	for ; i < len(a.matches) && a.matches[i].A < was.End; i++ {
+		s := a.matches[i]
+		from, to := max(s.A, was.Start, is.Start-s.B+s.A), min(s.A+s.Len, was.End, is.End-s.B+s.A)
 		if from < to {
 			n += letters(a.before[from:to])
 		}
@@ -656,7 +656,7 @@ func (a *adoption) letters(was, is diffwrap.Span) (n int) {
 
 // movedLines finds the lines of a mark's text in another mark's text. A line includes the break before it, or, if the
 // text does not begin with a break, the one after it.
-func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Span) (moved []Moved) {
+func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Span) (moved []MovedSpan) {
 	free := []diffwrap.Span{to}
 	for at := from.Start; at < from.End; {
 		end := from.End
@@ -674,7 +674,7 @@ func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Spa
 			}
 			is := diffwrap.Span{Start: f.Start + off, End: f.Start + off + line.End - line.Start}
 			free = slices.Replace(free, i, i+1, diffwrap.Span{Start: f.Start, End: is.Start}, diffwrap.Span{Start: is.End, End: f.End})
-			moved = append(moved, Moved{line, is})
+			moved = append(moved, MovedSpan{line, is})
 			break
 		}
 	}
@@ -683,19 +683,19 @@ func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Spa
 
 // outside returns the parts of spans that lie outside of the ranges of the second state. The ranges are in order and do
 // not overlap.
-func outside(spans []Span, of []diffwrap.Span) (left []Span) {
+func outside(spans []Match, of []diffwrap.Span) (left []Match) {
 	for _, s := range spans {
 		for len(of) > 0 && of[0].End <= s.B {
 			of = of[1:]
 		}
-		for i := 0; i < len(of) && of[i].Start < s.B+s.N; i++ {
+		for i := 0; i < len(of) && of[i].Start < s.B+s.Len; i++ {
 			if n := of[i].Start - s.B; n > 0 {
-				left = append(left, Span{s.A, s.B, n})
+				left = append(left, Match{s.A, s.B, n})
 			}
-			cut := min(s.N, of[i].End-s.B)
-			s = Span{s.A + cut, s.B + cut, s.N - cut}
+			cut := min(s.Len, of[i].End-s.B)
+			s = Match{s.A + cut, s.B + cut, s.Len - cut}
 		}
-		if s.N > 0 {
+		if s.Len > 0 {
 			left = append(left, s)
 		}
 	}
@@ -722,8 +722,8 @@ func (set words) has(text string) bool {
 	return false
 }
 
-// isTelling reports whether a text has words or part of a comment.
-func isTelling(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }
+// isDistinctive reports whether a text has words or part of a comment.
+func isDistinctive(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }
 
 // isWord reports whether a character is part of a word, or is one by itself, as emoji are.
 func isWord(r rune) bool { return InWord(r) || unicode.Is(unicode.So, r) }

@@ -63,14 +63,14 @@ func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 		}
 		const head, tail = "head ", " tail\n"
 		before, after := head+group(was)+tail, head+group(is)+tail
-		edits := textmerge.SavedEdits(before, after)
+		edits := textmerge.DiffSave(before, after)
 		if got := diffwrap.Apply(before, edits); got != after {
 			t.Fatalf("%+v make %q of %q, want %q", edits, got, before, after)
 		}
 		one := len(was) == 1 && len(is) == 1 && len(is[0].words) == 1 && was[0].form[:3] == is[0].form[:3]
 		kept := 0
-		for _, s := range textmerge.Kept(len(before), edits) {
-			kept += max(0, min(s.B+s.N, len(after)-len(tail))-max(s.B, len(head)))
+		for _, s := range textmerge.Unchanged(len(before), edits) {
+			kept += max(0, min(s.B+s.Len, len(after)-len(tail))-max(s.B, len(head)))
 		}
 		want := 0
 		switch {
@@ -127,21 +127,21 @@ func TestDelimitersGoTogether(t *testing.T) {
 			}
 		}
 		after := strings.Join(lines, "")
-		got := textmerge.Adopt(before, after, nil)
+		got := textmerge.DiffExternal(before, after, nil)
 		if text := diffwrap.Apply(before, got.Edits); text != after {
 			t.Fatalf("%+v make %q of %q, want %q", got.Edits, text, before, after)
 		}
-		where := textmerge.Flip(textmerge.Kept(len(before), got.Edits))
+		where := textmerge.SwapSides(textmerge.Unchanged(len(before), got.Edits))
 		marks, _, _ := diffwrap.Everything.Layout(before)
 		for _, m := range marks {
-			_, opens := textmerge.Back(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
-			_, closes := textmerge.Back(where, diffwrap.Span{Start: m.End - 3, End: m.End})
+			_, opens := textmerge.MapBack(where, diffwrap.Span{Start: m.Start, End: m.Start + 3})
+			_, closes := textmerge.MapBack(where, diffwrap.Span{Start: m.End - 3, End: m.End})
 			if opens != closes && len(got.Moved) == 0 {
 				t.Errorf("%q -> %q: of %q one delimiter stays: %+v", before, after, m.Of(before), got)
 			}
 		}
 		text := []byte(after)
-		for _, m := range got.Torn {
+		for _, m := range got.Broken {
 			copy(text[m.To.Start:m.To.End], "...")
 		}
 		for _, view := range []diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
@@ -162,7 +162,7 @@ func TestLinesAreTypedBesideBreaks(t *testing.T) {
 		{"- a\n- b\n", "- a\n- mine\n- b\n", "- mine\n"},
 		{"| a |{++\r\n| x |\r\n| y |++}\r\n", "| a |{++\r\n| x |\r\n| mine |\r\n| y |++}\r\n", "\r\n| mine |"},
 	} {
-		edits := textmerge.SavedEdits(tt.before, tt.after)
+		edits := textmerge.DiffSave(tt.before, tt.after)
 		if len(edits) != 1 || edits[0].Len > 0 || edits[0].New != tt.typed {
 			t.Errorf("%q -> %q: got %+v, want %q typed", tt.before, tt.after, edits, tt.typed)
 		}
@@ -180,7 +180,7 @@ func TestCommentsStayWhole(t *testing.T) {
 		if r.IntN(2) == 0 {
 			before, after = after, before
 		}
-		edits := textmerge.SavedEdits(before, after)
+		edits := textmerge.DiffSave(before, after)
 		if got := diffwrap.Apply(before, edits); got != after {
 			t.Fatalf("%+v make %q of %q, want %q", edits, got, before, after)
 		}

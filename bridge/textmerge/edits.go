@@ -71,7 +71,7 @@ func trimmed(text string, e diffwrap.Edit) diffwrap.Edit {
 
 // parts reports whether an offset of a text is at a word boundary or between characters outside words.
 func parts(text string, off int) bool {
-	return off == len(text) || utf8.RuneStart(text[off]) && (off == 0 || !glued(text[:off], text[off:])) && !unicode.Is(unicode.Mark, runeAt(text, off))
+	return off == len(text) || utf8.RuneStart(text[off]) && (off == 0 || !formsOneWord(text[:off], text[off:])) && !unicode.Is(unicode.Mark, runeAt(text, off))
 }
 
 func runeAt(text string, off int) rune {
@@ -127,38 +127,38 @@ func joins(r rune) bool {
 }
 
 // scriptOf returns the edits from base to cur that keep what they share.
-func scriptOf(shared []Span, base, cur string) (edits []diffwrap.Edit) {
+func scriptOf(shared []Match, base, cur string) (edits []diffwrap.Edit) {
 	a, b := 0, 0
-	for _, s := range append(slices.Clip(shared), Span{len(base), len(cur), 0}) {
+	for _, s := range append(slices.Clip(shared), Match{len(base), len(cur), 0}) {
 		if s.A > a || s.B > b {
 			edits = append(edits, diffwrap.Edit{Off: a, Len: s.A - a, New: cur[b:s.B]})
 		}
-		a, b = s.A+s.N, s.B+s.N
+		a, b = s.A+s.Len, s.B+s.Len
 	}
 	return edits
 }
 
-// Placed is an edit with its places in UTF-16 units.
-type Placed struct {
+// PositionedEdit is an edit with its places in UTF-16 units.
+type PositionedEdit struct {
 	diffwrap.Edit
-	Pos   int // in the text before the script
-	After int // in the text after it
-	Gone  int // deleted units
-	Size  int // inserted units
+	Pos      int // in the text before the script
+	After    int // in the text after it
+	Deleted  int // deleted units
+	Inserted int // inserted units
 }
 
-// Places yields the edits of a script of raw with their places.
-func Places(raw string, edits []diffwrap.Edit) iter.Seq[Placed] {
-	return func(yield func(Placed) bool) {
+// PositionedEdits yields the edits of a script of raw with their places.
+func PositionedEdits(raw string, edits []diffwrap.Edit) iter.Seq[PositionedEdit] {
+	return func(yield func(PositionedEdit) bool) {
 		cursor := NewCursor(raw)
 		moved := 0 // by the preceding edits
 		for _, e := range edits {
 			pos := cursor.PosAt(e.Off)
-			p := Placed{e, pos, pos + moved, cursor.PosAt(e.Off+e.Len) - pos, UTF16Len(e.New)}
+			p := PositionedEdit{e, pos, pos + moved, cursor.PosAt(e.Off+e.Len) - pos, UTF16Len(e.New)}
 			if !yield(p) {
 				return
 			}
-			moved += p.Size - p.Gone
+			moved += p.Inserted - p.Deleted
 		}
 	}
 }
@@ -168,16 +168,16 @@ func Places(raw string, edits []diffwrap.Edit) iter.Seq[Placed] {
 // the text before it, before text deleted there: if that returns, it comes after the insertion. The opener of a
 // highlight goes directly before the highlighted text, otherwise returning text would be highlighted, too.
 func ApplyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
-	for e := range Places(raw, edits) {
+	for e := range PositionedEdits(raw, edits) {
 		ApplyEdit(txn, text, e)
 	}
 }
 
-func ApplyEdit(txn *ycrdt.Txn, text *ycrdt.Text, e Placed) {
-	if e.Gone > 0 {
-		text.Delete(txn, e.After, e.Gone)
+func ApplyEdit(txn *ycrdt.Txn, text *ycrdt.Text, e PositionedEdit) {
+	if e.Deleted > 0 {
+		text.Delete(txn, e.After, e.Deleted)
 	}
-	if e.New != "" && (e.Gone > 0 || strings.HasSuffix(e.New, "{==")) {
+	if e.New != "" && (e.Deleted > 0 || strings.HasSuffix(e.New, "{==")) {
 		text.Insert(txn, e.After, e.New)
 	} else if e.New != "" {
 		text.InsertAfter(txn, e.After, e.New)

@@ -9,17 +9,17 @@ import (
 )
 
 type Side struct {
-	Raw       string          // stored text
-	Marked    string          // Raw after the edits Separated; Text is its view
-	Known     diffwrap.Known  // known marks of Marked
-	Text      string          // view for readers
-	Separated []diffwrap.Edit // from Raw to Marked
-	Runs      []ycrdt.Run     // identities of Raw's characters; nil if unknown
+	Raw            string          // stored text
+	Canonical      string          // Raw after the edits CanonicalEdits; Text is its view
+	Known          diffwrap.Known  // known marks of Canonical
+	Text           string          // view for readers
+	CanonicalEdits []diffwrap.Edit // from Raw to Canonical
+	Runs           []ycrdt.Run     // identities of Raw's characters; nil if unknown
 }
 
 // RawSide returns a state as seen by a reader of the raw text.
 func RawSide(raw string, runs []ycrdt.Run) Side {
-	return Side{Raw: raw, Marked: raw, Text: raw, Runs: runs}
+	return Side{Raw: raw, Canonical: raw, Text: raw, Runs: runs}
 }
 
 // Nearest returns the base that text was most likely computed from: the one with the smallest difference, the last
@@ -62,50 +62,50 @@ func Merge(base, cur Side, text string) string {
 
 // wholeComments is what two texts share, without the parts of comments of which a script takes a delimiter: a comment that has changed
 // since stays whole.
-func wholeComments(text string, shared []Span, edits []diffwrap.Edit) []Span {
-	back := Flip(shared)
+func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
+	back := SwapSides(shared)
 	var changed []diffwrap.Span
 	for _, c := range diffwrap.Everything.Comments(text) {
 		is, edge := diffwrap.Span{Start: c.Start, End: c.End}, len("{>>")
 		takes := func(e diffwrap.Edit) bool {
 			return e.Off < is.End && is.Start < e.Off+e.Len && (e.Off < is.Start+edge || e.Off+e.Len > is.End-edge)
 		}
-		if _, whole := Back(back, is); !whole && slices.ContainsFunc(edits, takes) {
+		if _, whole := MapBack(back, is); !whole && slices.ContainsFunc(edits, takes) {
 			changed = append(changed, is)
 		}
 	}
-	return Flip(outside(back, changed))
+	return SwapSides(outside(back, changed))
 }
 
 // sharedView returns the spans of base's view that are still in cur's view.
-func sharedView(base, cur Side) []Span {
-	var raw []Span
+func sharedView(base, cur Side) []Match {
+	var raw []Match
 	if base.Runs != nil && cur.Runs != nil {
 		raw = toBytes(sharedRuns(base.Runs, cur.Runs), base.Raw, cur.Raw)
 	} else {
-		raw = Kept(len(base.Raw), SavedEdits(base.Raw, cur.Raw))
+		raw = Unchanged(len(base.Raw), DiffSave(base.Raw, cur.Raw))
 	}
-	view := Compose(Compose(Flip(base.Shown()), raw), cur.Shown())
-	return Kept(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, cur.Text)))
+	view := Compose(Compose(SwapSides(base.ViewMatches()), raw), cur.ViewMatches())
+	return Unchanged(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, cur.Text)))
 }
 
-func (s Side) Shown() []Span {
+func (s Side) ViewMatches() []Match {
 	if s.Raw == s.Text {
-		return []Span{{0, 0, len(s.Raw)}}
+		return []Match{{0, 0, len(s.Raw)}}
 	}
-	spans := Shown(s.Known, s.Marked)
-	if s.Separated == nil {
+	spans := ViewMatches(s.Known, s.Canonical)
+	if s.CanonicalEdits == nil {
 		return spans
 	}
-	return Compose(Kept(len(s.Raw), s.Separated), spans)
+	return Compose(Unchanged(len(s.Raw), s.CanonicalEdits), spans)
 }
 
-// Shown maps a marked text to its accepted view.
-func Shown(known diffwrap.Known, marked string) []Span {
+// ViewMatches maps a marked text to its accepted view.
+func ViewMatches(known diffwrap.Known, marked string) []Match {
 	segs := known.Segments(marked, diffwrap.AcceptedView)
-	spans := make([]Span, len(segs))
+	spans := make([]Match, len(segs))
 	for i, seg := range segs {
-		spans[i] = Span{seg.RawOff, seg.ViewOff, seg.Len}
+		spans[i] = Match{seg.RawOff, seg.ViewOff, seg.Len}
 	}
 	return spans
 }

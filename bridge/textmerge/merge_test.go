@@ -23,12 +23,12 @@ func docOf(raw string) (*ycrdt.Doc, *ycrdt.Text, Side) {
 
 func sideOf(text *ycrdt.Text) Side {
 	raw := text.String()
-	return Side{Raw: raw, Marked: raw, Text: diffwrap.Accepted(raw), Runs: text.Runs()}
+	return Side{Raw: raw, Canonical: raw, Text: diffwrap.Accepted(raw), Runs: text.Runs()}
 }
 
 func edit(doc *ycrdt.Doc, text *ycrdt.Text, raw string) Side {
 	have := text.String()
-	doc.Transact(nil, func(txn *ycrdt.Txn) { ApplyEdits(txn, text, have, SavedEdits(have, raw)) })
+	doc.Transact(nil, func(txn *ycrdt.Txn) { ApplyEdits(txn, text, have, DiffSave(have, raw)) })
 	return sideOf(text)
 }
 
@@ -235,15 +235,15 @@ func TestSharedViewIsTheSameText(t *testing.T) {
 		base := sideOf(text)
 		churn(rng, doc, text, 1+rng.IntN(12))
 		cur := sideOf(text)
-		at := Span{}
+		at := Match{}
 		for _, s := range sharedView(base, cur) {
-			if s.N <= 0 || s.A < at.A+at.N || s.B < at.B+at.N {
+			if s.Len <= 0 || s.A < at.A+at.Len || s.B < at.B+at.Len {
 				t.Fatalf("span %v comes after %v", s, at)
 			}
-			if s.A+s.N > len(base.Text) || s.B+s.N > len(cur.Text) {
+			if s.A+s.Len > len(base.Text) || s.B+s.Len > len(cur.Text) {
 				t.Fatalf("span %v of %q and %q", s, base.Text, cur.Text)
 			}
-			was, is := base.Text[s.A:s.A+s.N], cur.Text[s.B:s.B+s.N]
+			was, is := base.Text[s.A:s.A+s.Len], cur.Text[s.B:s.B+s.Len]
 			if was != is || !utf8.ValidString(was) {
 				t.Fatalf("%q is shared with %q\nbase %q\ncur  %q", was, is, base.Text, cur.Text)
 			}

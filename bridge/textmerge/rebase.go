@@ -9,8 +9,8 @@ import (
 
 // rebase applies edits, a script of base, to cur. shared is what base and cur have in common. A change that both
 // sides made to the same words is applied once. Other changes of cur stay.
-func rebase(base, cur string, shared []Span, edits []diffwrap.Edit) string {
-	r := rebaser{base: base, cur: cur, shared: shared}
+func rebase(base, cur string, shared []Match, edits []diffwrap.Edit) string {
+	r := rebaser{base: base, current: cur, shared: shared}
 	for _, e := range edits {
 		r.apply(e)
 	}
@@ -19,16 +19,16 @@ func rebase(base, cur string, shared []Span, edits []diffwrap.Edit) string {
 }
 
 type rebaser struct {
-	base, cur string
-	shared    []Span // ascending on both sides
-	next      int    // first span that does not end before the current edit
-	out       strings.Builder
-	tail      string // last text written to out
-	done      int    // bytes of cur already in out
+	base, current string
+	shared        []Match // ascending on both sides
+	next          int     // first span that does not end before the current edit
+	out           strings.Builder
+	tail          string // last text written to out
+	done          int    // bytes of cur already in out
 }
 
 func (r *rebaser) apply(e diffwrap.Edit) {
-	for r.next < len(r.shared) && r.shared[r.next].A+r.shared[r.next].N < e.Off {
+	for r.next < len(r.shared) && r.shared[r.next].A+r.shared[r.next].Len < e.Off {
 		r.next++
 	}
 	if r.alreadyMade(e) {
@@ -39,26 +39,26 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 	for i := r.next; i < len(r.shared) && r.shared[i].A < e.Off+e.Len; i++ {
 		s := r.shared[i]
 		from := max(s.A, e.Off)
-		to := min(s.A+s.N, e.Off+e.Len)
+		to := min(s.A+s.Len, e.Off+e.Len)
 		if from < to {
 			if s.B+from-s.A > r.done {
-				r.part(e)
+				r.separateWords(e)
 			}
 			r.copyTo(s.B + from - s.A)
 			r.done = s.B + to - s.A
 		}
 	}
-	r.part(e)
+	r.separateWords(e)
 }
 
-// part inserts a space if e's new text, written last, would form one word with the other side's text after it. For a
+// separateWords inserts a space if e's new text, written last, would form one word with the other side's text after it. For a
 // deletion it does the same with the texts on both sides.
-func (r *rebaser) part(e diffwrap.Edit) {
+func (r *rebaser) separateWords(e diffwrap.Edit) {
 	before := e.New
 	if e.New == "" {
 		before = r.base[:e.Off]
 	}
-	if (e.New == "" || r.tail == e.New) && glued(r.tail, r.cur[r.done:]) && !glued(before, r.base[e.Off+e.Len:]) {
+	if (e.New == "" || r.tail == e.New) && formsOneWord(r.tail, r.current[r.done:]) && !formsOneWord(before, r.base[e.Off+e.Len:]) {
 		r.write(" ")
 	}
 }
@@ -68,14 +68,14 @@ func (r *rebaser) insert(e diffwrap.Edit) {
 	if e.New == "" {
 		return
 	}
-	if glued(r.tail, e.New) && !glued(r.base[:e.Off], e.New) {
+	if formsOneWord(r.tail, e.New) && !formsOneWord(r.base[:e.Off], e.New) {
 		r.write(" ")
 	}
 	r.write(e.New)
 }
 
-// glued reports whether a's last and b's first character would form one word.
-func glued(a, b string) bool {
+// formsOneWord reports whether a's last and b's first character would form one word.
+func formsOneWord(a, b string) bool {
 	last, _ := utf8.DecodeLastRuneInString(a)
 	first, _ := utf8.DecodeRuneInString(b)
 	return joins(last) && joins(first)
@@ -90,7 +90,7 @@ func (r *rebaser) write(s string) {
 
 func (r *rebaser) copyTo(off int) {
 	if off > r.done {
-		r.write(r.cur[r.done:off])
+		r.write(r.current[r.done:off])
 		r.done = off
 	}
 }
@@ -104,7 +104,7 @@ func (r *rebaser) insertAt(e diffwrap.Edit) int {
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {
 		s := r.shared[i]
 		if s.A < e.Off {
-			n := min(s.N, e.Off-s.A)
+			n := min(s.Len, e.Off-s.A)
 			at, near = s.B+n, s.A+n
 		}
 		switch {
@@ -113,14 +113,14 @@ func (r *rebaser) insertAt(e diffwrap.Edit) int {
 				return s.B
 			}
 			return at
-		case e.Len > 0 && s.A+s.N > e.Off: // the first shared character at or after e.Off
+		case e.Len > 0 && s.A+s.Len > e.Off: // the first shared character at or after e.Off
 			return s.B + max(e.Off-s.A, 0)
 		case s.A >= end:
 			return s.B
 		}
 	}
 	if e.Len > 0 || near < e.Off && e.Off == len(r.base) {
-		return len(r.cur)
+		return len(r.current)
 	}
 	return at
 }
@@ -130,10 +130,10 @@ func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
 	if e.New == "" || e.Len == 0 {
 		return false // deleting twice is harmless, and two equal insertions are two
 	}
-	left, right := Span{}, Span{A: len(r.base), B: len(r.cur)}
+	left, right := Match{}, Match{A: len(r.base), B: len(r.current)}
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {
 		s := r.shared[i]
-		if s.A+s.N <= e.Off {
+		if s.A+s.Len <= e.Off {
 			left = s
 			continue
 		}
@@ -142,17 +142,17 @@ func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
 			break
 		}
 		if s.A < e.Off {
-			left = Span{s.A, s.B, e.Off - s.A}
+			left = Match{s.A, s.B, e.Off - s.A}
 		}
-		if s.A+s.N > e.Off+e.Len {
+		if s.A+s.Len > e.Off+e.Len {
 			skip := max(e.Off+e.Len-s.A, 0)
-			right = Span{s.A + skip, s.B + skip, s.N - skip}
+			right = Match{s.A + skip, s.B + skip, s.Len - skip}
 			break
 		}
 		if s.A >= e.Off {
 			return false // cur still has bytes that e deletes
 		}
 	}
-	return left.A+left.N == e.Off && right.A == e.Off+e.Len &&
-		r.cur[left.B+left.N:right.B] == e.New
+	return left.A+left.Len == e.Off && right.A == e.Off+e.Len &&
+		r.current[left.B+left.Len:right.B] == e.New
 }

@@ -8,41 +8,41 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Span is a shared piece of two states: N bytes at A in the first and at B in the second.
-type Span struct{ A, B, N int }
+// Match is a shared piece of two states: N bytes at A in the first and at B in the second.
+type Match struct{ A, B, Len int }
 
-func Kept(size int, edits []diffwrap.Edit) []Span {
-	var spans []Span
+func Unchanged(size int, edits []diffwrap.Edit) []Match {
+	var spans []Match
 	a, b := 0, 0
 	for _, e := range edits {
 		if n := e.Off - a; n > 0 {
-			spans = append(spans, Span{a, b, n})
+			spans = append(spans, Match{a, b, n})
 		}
 		b += e.Off - a + len(e.New)
 		a = e.Off + e.Len
 	}
 	if a < size {
-		spans = append(spans, Span{a, b, size - a})
+		spans = append(spans, Match{a, b, size - a})
 	}
 	return spans
 }
 
 // sharedRuns returns the spans, in UTF-16 units, of the characters that both lists of runs have. A CRDT keeps the
 // order of characters, so both lists have them in the same order. Text restored at another place is not shared.
-func sharedRuns(base, cur []ycrdt.Run) []Span {
+func sharedRuns(base, cur []ycrdt.Run) []Match {
 	index := newRunIndex(cur)
-	var spans []Span
+	var spans []Match
 	pos := 0
 	for _, r := range base {
 		spans = index.appendShared(spans, r, pos)
 		pos += r.Len
 	}
 	end := 0
-	return slices.DeleteFunc(spans, func(s Span) bool {
+	return slices.DeleteFunc(spans, func(s Match) bool {
 		if s.B < end {
 			return true
 		}
-		end = s.B + s.N
+		end = s.B + s.Len
 		return false
 	})
 }
@@ -71,7 +71,7 @@ func newRunIndex(runs []ycrdt.Run) runIndex {
 }
 
 // appendShared adds the parts of run r, at pos in its own state, that the indexed state has too.
-func (index runIndex) appendShared(spans []Span, r ycrdt.Run, pos int) []Span {
+func (index runIndex) appendShared(spans []Match, r ycrdt.Run, pos int) []Match {
 	placed := index[r.ID.Client]
 	end := r.ID.Clock + uint64(r.Len)
 	i, _ := slices.BinarySearchFunc(placed, r.ID.Clock, func(p placedRun, clock uint64) int {
@@ -81,10 +81,10 @@ func (index runIndex) appendShared(spans []Span, r ycrdt.Run, pos int) []Span {
 		p := placed[i]
 		from := max(p.clock, r.ID.Clock)
 		to := min(p.clock+uint64(p.n), end)
-		spans = append(spans, Span{
-			A: pos + int(from-r.ID.Clock),
-			B: p.pos + int(from-p.clock),
-			N: int(to - from),
+		spans = append(spans, Match{
+			A:   pos + int(from-r.ID.Clock),
+			B:   p.pos + int(from-p.clock),
+			Len: int(to - from),
 		})
 	}
 	return spans
@@ -93,9 +93,9 @@ func (index runIndex) appendShared(spans []Span, r ycrdt.Run, pos int) []Span {
 // toBytes converts spans of UTF-16 units of two texts to spans of bytes, in whole characters. An identity does not
 // guarantee an equal unit: if a client splits a surrogate pair, each half becomes U+FFFD. So the result only has
 // spans with equal text.
-func toBytes(spans []Span, a, b string) []Span {
+func toBytes(spans []Match, a, b string) []Match {
 	ca, cb := NewCursor(a), NewCursor(b)
-	out := make([]Span, 0, len(spans))
+	out := make([]Match, 0, len(spans))
 	for _, s := range spans {
 		out = appendSame(out, &ca, &cb, s)
 	}
@@ -103,9 +103,9 @@ func toBytes(spans []Span, a, b string) []Span {
 }
 
 // appendSame adds the equal characters of both texts within s, which is in UTF-16 units.
-func appendSame(out []Span, ca, cb *Cursor, s Span) []Span {
-	for done := 0; done < s.N; done = max(ca.pos-s.A, cb.pos-s.B) {
-		same := Span{A: ca.OffAt(s.A + done), B: cb.OffAt(s.B + done)}
+func appendSame(out []Match, ca, cb *Cursor, s Match) []Match {
+	for done := 0; done < s.Len; done = max(ca.pos-s.A, cb.pos-s.B) {
+		same := Match{A: ca.OffAt(s.A + done), B: cb.OffAt(s.B + done)}
 		switch {
 		case same.A == len(ca.Text) || same.B == len(cb.Text):
 			return out
@@ -115,38 +115,38 @@ func appendSame(out []Span, ca, cb *Cursor, s Span) []Span {
 		ca.step()
 		cb.step()
 		if ca.Text[same.A:ca.off] == cb.Text[same.B:cb.off] {
-			same.N = ca.off - same.A
-			out = appendSpan(out, same)
+			same.Len = ca.off - same.A
+			out = appendMatch(out, same)
 		}
 	}
 	return out
 }
 
-// appendSpan adds s. It merges s with the last span if they are adjacent in both texts.
-func appendSpan(out []Span, s Span) []Span {
-	if k := len(out) - 1; k >= 0 && out[k].A+out[k].N == s.A && out[k].B+out[k].N == s.B {
-		out[k].N += s.N
+// appendMatch adds s. It merges s with the last span if they are adjacent in both texts.
+func appendMatch(out []Match, s Match) []Match {
+	if k := len(out) - 1; k >= 0 && out[k].A+out[k].Len == s.A && out[k].B+out[k].Len == s.B {
+		out[k].Len += s.Len
 		return out
 	}
 	return append(out, s)
 }
 
-func Flip(spans []Span) []Span {
-	out := make([]Span, len(spans))
+func SwapSides(spans []Match) []Match {
+	out := make([]Match, len(spans))
 	for i, s := range spans {
-		out[i] = Span{s.B, s.A, s.N}
+		out[i] = Match{s.B, s.A, s.Len}
 	}
 	return out
 }
 
-// Back returns the range of the first state that corresponds to s in the second, if one shared span contains all of
+// MapBack returns the range of the first state that corresponds to s in the second, if one shared span contains all of
 // s.
-func Back(shared []Span, s diffwrap.Span) (was diffwrap.Span, ok bool) {
-	i, found := slices.BinarySearchFunc(shared, s.Start, func(x Span, at int) int { return x.B - at })
+func MapBack(shared []Match, s diffwrap.Span) (was diffwrap.Span, ok bool) {
+	i, found := slices.BinarySearchFunc(shared, s.Start, func(x Match, at int) int { return x.B - at })
 	if !found {
 		i--
 	}
-	if i < 0 || s.End > shared[i].B+shared[i].N {
+	if i < 0 || s.End > shared[i].B+shared[i].Len {
 		return was, false
 	}
 	off := shared[i].A - shared[i].B
@@ -154,15 +154,15 @@ func Back(shared []Span, s diffwrap.Span) (was diffwrap.Span, ok bool) {
 }
 
 // Compose chains two ascending maps: x from a to b and y from b to c.
-func Compose(x, y []Span) []Span {
-	var out []Span
+func Compose(x, y []Match) []Match {
+	var out []Match
 	for i, j := 0, 0; i < len(x) && j < len(y); {
 		from := max(x[i].B, y[j].A)
-		to := min(x[i].B+x[i].N, y[j].A+y[j].N)
+		to := min(x[i].B+x[i].Len, y[j].A+y[j].Len)
 		if from < to {
-			out = append(out, Span{x[i].A + from - x[i].B, y[j].B + from - y[j].A, to - from})
+			out = append(out, Match{x[i].A + from - x[i].B, y[j].B + from - y[j].A, to - from})
 		}
-		if x[i].B+x[i].N < y[j].A+y[j].N {
+		if x[i].B+x[i].Len < y[j].A+y[j].Len {
 			i++
 		} else {
 			j++

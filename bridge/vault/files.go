@@ -62,7 +62,7 @@ func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.
 		stamp, err = v.putFile(rel, filereplace.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
 		v.disk.record(len(data), err)
 		if err == nil {
-			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
+			v.tree.recordWritten(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
 		}
 		return err
 	}, rel)

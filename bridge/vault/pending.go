@@ -21,11 +21,11 @@ const (
 
 // change is a path that may differ from the tree.
 type change struct {
-	first time.Time // when it was marked
-	due   time.Time // time of the next check
-	seen  vaultdir.StatSample
-	entry model.SourceEntry // as seen, if it exists
-	busy  bool              // a method of this Vault is changing it
+	first    time.Time // when it was marked
+	due      time.Time // time of the next check
+	seen     vaultdir.StatSample
+	entry    model.SourceEntry // as seen, if it exists
+	changing bool              // a method of this Vault is changing it
 }
 
 func (c *change) there() bool { return c.seen.Err == nil }
@@ -67,9 +67,9 @@ func (w *watch) rearm() {
 	}
 }
 
-// look looks at every due path and reports the settled ones: first removals and renames, parents before children, then new and
+// checkPending looks at every due path and reports the settled ones: first removals and renames, parents before children, then new and
 // changed paths.
-func (w *watch) look(now time.Time) {
+func (w *watch) checkPending(now time.Time) {
 	w.looked = now
 	defer w.rearm()
 	if w.checkRoot(); w.offline {
@@ -133,8 +133,8 @@ func (w *watch) observe(now time.Time) (ready []string) {
 func (w *watch) observeOne(rel string, c *change, now time.Time) {
 	e, err := w.v.folder.Stat(rel)
 	c.entry = e
-	c.seen.Look(e.Stamp, err, now)
-	c.busy = w.v.tree.isBusy(rel)
+	c.seen.Update(e.Stamp, err, now)
+	c.changing = w.v.tree.isBusy(rel)
 	if err != nil && (w.notifier.watched[rel] || w.notifier.polled[rel]) {
 		w.notifier.forget(rel)
 	}
@@ -152,7 +152,7 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 	}
 	unchanged := now.Sub(c.seen.Since)
 	switch {
-	case c.busy:
+	case c.changing:
 		return coalesce
 	case !c.there() && old == nil:
 		return -1
@@ -194,6 +194,6 @@ func (w *watch) sameFolder(rel string, old *model.SourceEntry, c *change) time.D
 		w.notifier.forget(rel)
 		w.v.tree.record(c.entry)
 	}
-	w.enter(rel)
+	w.watchAndCompare(rel)
 	return -1
 }

@@ -27,7 +27,7 @@ func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, erro
 	for {
 		data, stamp, err := v.folder.Read(rel)
 		now := time.Now()
-		seen.Look(stamp, err, now)
+		seen.Update(stamp, err, now)
 		if now.Sub(start) >= vaultdir.MaxQuietWait || v.settled(rel, &seen, now) {
 			if errors.Is(err, vaultdir.ErrTorn) {
 				err = nil // it is written all the time: the stamp will never match

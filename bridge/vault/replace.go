@@ -35,7 +35,7 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 		r.Abort()
 		return model.Stamp{}, wrap("write", rel, err)
 	}
-	v.tree.wrote(model.SourceEntry{Rel: rel, Mode: s.Mode(), Stamp: stamp})
+	v.tree.recordWritten(model.SourceEntry{Rel: rel, Mode: s.Mode(), Stamp: stamp})
 	return stamp, nil
 }
 

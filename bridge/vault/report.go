@@ -78,7 +78,7 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 	}
 	w.report(model.SourceEvent{Kind: model.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: c.entry})
 	if c.entry.Dir {
-		w.enter(newRel)
+		w.watchAndCompare(newRel)
 	}
 }
 
@@ -104,7 +104,7 @@ func (w *watch) reportAppeared(rel string, c *change) {
 	}
 	w.report(model.SourceEvent{Kind: kind, Rel: rel, Entry: c.entry})
 	if c.entry.Dir {
-		w.enter(rel)
+		w.watchAndCompare(rel)
 		w.dueNow(rel)
 	}
 }

@@ -92,7 +92,7 @@ func (v *Vault) list(dir disk.Dir, rel string, sweep *filereplace.Sweep) ([]mode
 	var misnamed []string
 	for _, name := range names {
 		if vaultdir.IsTemp(name) {
-			sweep.Found(dir, rel, name)
+			sweep.Add(dir, rel, name)
 		} else if e, ok := vaultdir.Describe(dir, rel, name); ok {
 			entries = append(entries, e)
 		} else if !utf8.ValidString(name) {

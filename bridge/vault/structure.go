@@ -24,7 +24,7 @@ func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (stamp
 		stamp, err = v.create(rel, file)
 		v.disk.record(len(file.Data), err)
 		if err == nil {
-			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
+			v.tree.recordWritten(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
 		}
 		return err
 	}, rel)
@@ -152,7 +152,7 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	}
 	st, err := up.Stat(name)
 	if err == nil {
-		v.tree.wrote(vaultdir.EntryOf(rel, &st))
+		v.tree.recordWritten(vaultdir.EntryOf(rel, &st))
 	}
 	return err
 }
@@ -171,7 +171,7 @@ func (v *Vault) Mkdir(_ context.Context, rel string) error {
 func (v *Vault) MakeLink(_ context.Context, rel, target string) (e model.SourceEntry, err error) {
 	err = v.change("symlink", func() error {
 		if e, err = v.makeLink(rel, target); err == nil {
-			v.tree.wrote(e)
+			v.tree.recordWritten(e)
 		}
 		return err
 	}, rel)
@@ -206,7 +206,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 		return err
 	}
 	defer from.Close()
-	if err := v.swaps.Settle(oldRel); err != nil {
+	if err := v.swaps.AwaitDurable(oldRel); err != nil {
 		return err
 	}
 	isDir := vaultdir.IsKind(&from.Info, fs.ModeDir)
@@ -280,7 +280,7 @@ func (v *Vault) remove(rel string) error {
 		if err = v.removeFolder(&p); err == nil {
 			v.syncs.SyncBestEffort(p.Dir)
 		}
-	} else if err = v.swaps.Settle(rel); err == nil {
+	} else if err = v.swaps.AwaitDurable(rel); err == nil {
 		err = v.toTrash(&p)
 	}
 	if err != nil {
@@ -309,7 +309,7 @@ func (v *Vault) toTrash(p *vaultdir.Entry) error {
 func (v *Vault) Restore(_ context.Context, rel string, stamp model.Stamp, data []byte) (e model.SourceEntry, err error) {
 	err = v.change("restore", func() error {
 		if e, err = v.restore(rel, stamp, data); err == nil {
-			v.tree.wrote(e)
+			v.tree.recordWritten(e)
 		}
 		return err
 	}, rel)

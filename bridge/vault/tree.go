@@ -19,7 +19,7 @@ type tree struct {
 // node is one name. It does not have its path, so that moving a folder is one step.
 type node struct {
 	dir      bool
-	own      bool // this process wrote the bytes of the stamp
+	written  bool // this process wrote the bytes of the stamp
 	entry    model.SourceEntry
 	children map[string]*node
 }
@@ -47,7 +47,7 @@ func (n *node) put(e model.SourceEntry) *node {
 		child = &node{dir: e.Dir}
 		dir.children[name] = child
 	}
-	child.entry, child.own = e, false
+	child.entry, child.written = e, false
 	if e.Dir && child.children == nil {
 		child.children = make(map[string]*node)
 	}
@@ -146,7 +146,7 @@ func (t *tree) stamp(rel string) (st model.Stamp, own, ok bool) {
 	if n == nil || n.dir {
 		return st, false, false
 	}
-	return n.entry.Stamp, n.own, true
+	return n.entry.Stamp, n.written, true
 }
 
 func (t *tree) record(e model.SourceEntry) {
@@ -155,11 +155,11 @@ func (t *tree) record(e model.SourceEntry) {
 	t.root.put(e)
 }
 
-// wrote is record for what this process wrote, which is not reported.
-func (t *tree) wrote(e model.SourceEntry) {
+// recordWritten is record for what this process wrote, which is not reported.
+func (t *tree) recordWritten(e model.SourceEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.root.put(e).own = true
+	t.root.put(e).written = true
 }
 
 func (t *tree) move(oldRel, newRel string) {

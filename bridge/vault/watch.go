@@ -39,7 +39,7 @@ func (v *Vault) Run(ctx context.Context, changed func(model.SourceEvent)) error 
 		case err := <-w.notifier.errors:
 			w.failed(err)
 		case now := <-w.timer.C:
-			w.look(now)
+			w.checkPending(now)
 		case now := <-root.C:
 			w.checkRoot()
 			if w.notifier.due(now) {
@@ -75,11 +75,11 @@ type watch struct {
 // start watches the vault's directory; the comparison with the tree leads from there into every folder.
 func (w *watch) start() {
 	w.notifier = newNotifier(w.v)
-	w.enter("")
+	w.watchAndCompare("")
 }
 
-// enter watches a folder and then compares it, in this order, so that no change in between is missed.
-func (w *watch) enter(rel string) {
+// watchAndCompare watches a folder and then compares it, in this order, so that no change in between is missed.
+func (w *watch) watchAndCompare(rel string) {
 	if w.notifier.add(rel) {
 		w.compare(rel)
 	}
@@ -131,7 +131,7 @@ func (w *watch) compare(rel string) {
 	}
 	for _, e := range entries {
 		if e.Dir && !news[e.Rel] {
-			w.enter(e.Rel)
+			w.watchAndCompare(e.Rel)
 		}
 	}
 }

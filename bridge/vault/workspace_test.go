@@ -64,7 +64,7 @@ func startWorkspace(t testing.TB, v *vault.Vault) *bridge.Workspace {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	w, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "V", Source: v, Store: s}}})
+	w, err := bridge.New(bridge.Options{Roots: []bridge.RootSource{{Name: "V", Source: v, Store: s}}})
 	if err == nil {
 		err = w.Start(t.Context())
 	}

@@ -93,10 +93,10 @@ var timeLayouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:0
 
 var clockLayouts = []string{"15:04:05", "15:04"}
 
-func parseWhen(s string, now time.Time) (history.When, error) {
+func parseWhen(s string, now time.Time) (history.Point, error) {
 	s = strings.TrimSpace(s)
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil && n > 0 {
-		return history.When{Entry: n}, nil
+		return history.Point{Entry: n}, nil
 	}
 	if age, err := parseAge(s); err == nil && s != "0" {
 		return history.Time(now.Add(-age)), nil
@@ -119,7 +119,7 @@ func parseWhen(s string, now time.Time) (history.When, error) {
 			return history.Time(time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, now.Location())), nil
 		}
 	}
-	return history.When{}, cli.Usagef("%q is not a time or an entry number; use a number of 'relayfs history', 2h, 3d, 14:00, 'yesterday 14:00', 2026-01-31 or 2026-01-31T14:00:00Z", s)
+	return history.Point{}, cli.Usagef("%q is not a time or an entry number; use a number of 'relayfs history', 2h, 3d, 14:00, 'yesterday 14:00', 2026-01-31 or 2026-01-31T14:00:00Z", s)
 }
 
 // parseAge parses a duration. It accepts Go's units, days and weeks: 90d, 2w.
@@ -146,7 +146,7 @@ func parseRetention(s string) (time.Duration, error) {
 	return d, nil
 }
 
-func splitTime(arg string, now time.Time) (note string, when history.When, err error) {
+func splitTime(arg string, now time.Time) (note string, when history.Point, err error) {
 	i := strings.LastIndexByte(arg, '@')
 	if i < 0 {
 		return "", when, cli.Usagef("%q has no time: use NOTE@TIME, such as %s@2h", arg, arg)
@@ -186,7 +186,7 @@ func printPieces(w io.Writer, sign string, list []string) {
 
 func entryText(e *history.Entry) string {
 	text := entryAction(e)
-	if e.Lost && e.Kind != history.Unknown {
+	if e.TextExpired && e.Kind != history.Unknown {
 		text += "; the texts are no longer stored"
 	}
 	return text
@@ -197,7 +197,7 @@ func entryAction(e *history.Entry) string {
 	switch e.Kind {
 	case history.Unknown:
 		return "older changes are merged; their authors and earlier texts are no longer stored"
-	case history.Began:
+	case history.Started:
 		return "the text at the first change by an agent"
 	case history.Created:
 		return who + " created the note"
@@ -210,7 +210,7 @@ func entryAction(e *history.Entry) string {
 	case history.Decided:
 		return decisionText(who, e.Decision)
 	}
-	if e.Found {
+	if e.DetectedLate {
 		return "changed while relayfs was not running, and found then"
 	}
 	return who + " changed the note"

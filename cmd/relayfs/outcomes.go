@@ -45,8 +45,8 @@ type hookInput struct {
 	Dir     string `json:"cwd"`
 }
 
-// told is what a session of Claude Code knows. Each process of a session is a session on the mount.
-type told struct {
+// reportedDecisions is what a session of Claude Code knows. Each process of a session is a session on the mount.
+type reportedDecisions struct {
 	Sessions []string  `json:"sessions"`
 	Until    time.Time `json:"until"` // of the last decision
 }
@@ -76,7 +76,7 @@ func (f *workspaceFlags) tellNews(ctx context.Context, e *env) error {
 		return err
 	}
 	dir, name := owner.Folder(base).Sub("claude"), in.Session+".json"
-	var before told
+	var before reportedDecisions
 	if data, err := dir.Read(name); err == nil {
 		_ = json.Unmarshal(data, &before) // a damaged file is as none
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +108,7 @@ func (f *workspaceFlags) tellNews(ctx context.Context, e *env) error {
 	return remember(dir, name, now)
 }
 
-func remember(dir owner.Folder, name string, now told) error {
+func remember(dir owner.Folder, name string, now reportedDecisions) error {
 	if err := dir.Make(); err != nil {
 		return err
 	}

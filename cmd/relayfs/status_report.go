@@ -86,7 +86,7 @@ func printOwner(w io.Writer, r *statusReport) {
 }
 
 func printServed(w io.Writer, r *statusReport) {
-	for _, f := range r.Folders {
+	for _, f := range r.Roots {
 		facts := []string{cli.Plural(f.Notes, "note"), cli.Plural(f.Files, "other file"), cli.Plural(f.Suggestions, "pending suggestion")}
 		if f.Proposals > 0 {
 			facts = append(facts, cli.Plural(f.Proposals, "pending proposal"))
@@ -128,7 +128,7 @@ func clockTime(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-func printSync(w io.Writer, f *bridge.FolderStatus) {
+func printSync(w io.Writer, f *bridge.RootStatus) {
 	s := f.Sync
 	state := "not connected"
 	switch {

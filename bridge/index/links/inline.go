@@ -94,8 +94,8 @@ type inline struct {
 	Opaque
 	to int // the end of the run
 
-	brackets []bracket // '[' without ']' so far
-	dead     int       // brackets[:dead] contain a link: only images may still close
+	brackets   []bracket // '[' without ']' so far
+	imagesOnly int       // brackets[:dead] contain a link: only images may still close
 }
 
 type bracket struct {

@@ -21,9 +21,9 @@ func (in *inline) close(i int) int {
 		return i + 1
 	}
 	open := in.brackets[top]
-	live := open.image || top >= in.dead
+	live := open.image || top >= in.imagesOnly
 	in.brackets = in.brackets[:top]
-	in.dead = min(in.dead, top)
+	in.imagesOnly = min(in.imagesOnly, top)
 	if !live || i+1 >= in.to || in.text[i+1] != '(' {
 		return i + 1
 	}
@@ -32,7 +32,7 @@ func (in *inline) close(i int) int {
 		return i + 1
 	}
 	if !open.image {
-		in.dead = top // links do not nest
+		in.imagesOnly = top // links do not nest
 	}
 	if l, ok := dest.link(in.text, open, i); ok {
 		in.links = append(in.links, l)

@@ -215,7 +215,7 @@ func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *l
 			return err
 		}
 		f := Found{NoteInfo: c.info, Version: v, Score: c.score * (rankOffset + 1) / (wordsWeight + meaningWeight)}
-		f.Start, f.End = bestPart(v.Text(), words, c.passage, x.likeness(c, asked))
+		f.Start, f.End = bestPart(v.Text(), words, c.passage, x.similarity(c, asked))
 		a.Notes = append(a.Notes, f)
 	}
 	return nil
@@ -234,8 +234,8 @@ type piece struct {
 	weight     float32
 }
 
-// likeness returns a function for the similarity of a text of c to v, or nil if that would need a server.
-func (x *Index) likeness(c *candidate, v []float32) func(text string) float32 {
+// similarity returns a function for the similarity of a text of c to v, or nil if that would need a server.
+func (x *Index) similarity(c *candidate, v []float32) func(text string) float32 {
 	if !c.near || x.o.Embedder != nil {
 		return nil
 	}

@@ -16,8 +16,8 @@ const (
 	saveEvery  = time.Minute
 )
 
-// kept is the content of the file: the vectors and the ID of their embedder.
-type kept struct {
+// indexFile is the content of the file: the vectors and the ID of their embedder.
+type indexFile struct {
 	Format  int
 	ID      string
 	Dims    int
@@ -63,7 +63,7 @@ func (x *Index) Save() error {
 
 // snapshot returns the data to save, or nil if the file is current. It omits vectors of passages that no longer occur in
 // a note.
-func (x *Index) snapshot() *kept {
+func (x *Index) snapshot() *indexFile {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.o.Dir == "" || !x.dirty {
@@ -71,7 +71,7 @@ func (x *Index) snapshot() *kept {
 	}
 	x.dirty = false
 	v, _ := x.vectors.only(x.used())
-	return &kept{Format: fileFormat, ID: x.embedder.ID(), Dims: v.dims, Sums: v.sums, Numbers: v.numbers, Steps: v.step}
+	return &indexFile{Format: fileFormat, ID: x.embedder.ID(), Dims: v.dims, Sums: v.sums, Numbers: v.numbers, Steps: v.step}
 }
 
 // load reads the file. It ignores an unreadable file and the file of another embedder.
@@ -83,7 +83,7 @@ func (x *Index) load() {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	var k kept
+	var k indexFile
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(data)).Decode(&k)
 	}
@@ -99,7 +99,7 @@ func (x *Index) load() {
 	}
 }
 
-func (k *kept) sound() bool {
+func (k *indexFile) sound() bool {
 	n := len(k.Sums)
 	return k.Format == fileFormat && k.Dims >= 0 && len(k.Steps) == n && len(k.Numbers) == k.Dims*n
 }

@@ -156,7 +156,7 @@ func (x *Index) sort(notes []*index.NoteInfo) (all bool) {
 			all = false
 		}
 	}
-	x.vectors.rest()
+	x.vectors.compact()
 	return all
 }
 

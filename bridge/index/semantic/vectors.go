@@ -25,7 +25,7 @@ func (vs *vectors) rowOf(s sum) (row int32, known bool) {
 	return row, known
 }
 
-func (vs *vectors) rest() {
+func (vs *vectors) compact() {
 	vs.rows = nil
 	vs.numbers, vs.step, vs.sums = slices.Clip(vs.numbers), slices.Clip(vs.step), slices.Clip(vs.sums)
 }

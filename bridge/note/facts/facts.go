@@ -19,8 +19,8 @@ type Facts struct {
 	size  int                     // bytes of the values
 	runs  int
 	all   []*entry // in order
-	// own has the records in this machine's store, by their first unit. They have more data than their entries.
-	own map[[2]uint64]bool
+	// ownKeys has the records in this machine's store, by their first unit. They have more data than their entries.
+	ownKeys map[[2]uint64]bool
 	// decided has the sequence numbers of decisions, by batch and suggestion.
 	decided map[[2]string]uint64
 }
@@ -81,7 +81,7 @@ func (f *Facts) Read(doc *ycrdt.Doc) (news []model.Record, inOrder bool) {
 	}
 	f.number(fresh, inOrder)
 	for _, e := range fresh {
-		if !f.isOwn(&e.rec) {
+		if !f.isOwnKey(&e.rec) {
 			news = append(news, e.rec)
 		} else if len(news) > 0 {
 			inOrder = false // a record that the caller already has would precede others
@@ -120,15 +120,15 @@ func (f *Facts) number(fresh []*entry, inOrder bool) {
 
 // Own records that this machine's store has rec.
 func (f *Facts) Own(rec *model.Record) {
-	if f.own == nil {
-		f.own = make(map[[2]uint64]bool)
+	if f.ownKeys == nil {
+		f.ownKeys = make(map[[2]uint64]bool)
 	}
-	f.own[unitOf(rec)] = true
+	f.ownKeys[unitOf(rec)] = true
 }
 
 func unitOf(rec *model.Record) [2]uint64 { return [2]uint64{rec.Client, rec.Clock} }
 
-func (f *Facts) isOwn(rec *model.Record) bool { return f.own[unitOf(rec)] }
+func (f *Facts) isOwnKey(rec *model.Record) bool { return f.ownKeys[unitOf(rec)] }
 
 // With returns the records of this machine's store and those of other machines, in order.
 func (f *Facts) With(records []model.Record) []model.Record {
@@ -146,7 +146,7 @@ func (f *Facts) With(records []model.Record) []model.Record {
 	next := 0
 	others := func(before *entry) {
 		for ; next < len(f.all) && (before == nil || compare(f.all[next], before) < 0); next++ {
-			if !f.isOwn(&f.all[next].rec) {
+			if !f.isOwnKey(&f.all[next].rec) {
 				all = append(all, f.all[next].rec)
 			}
 		}

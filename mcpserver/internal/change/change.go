@@ -95,7 +95,7 @@ func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (conte
 	if n := len(whats) - maxAsked; n > 0 {
 		whats, more = whats[:maxAsked], fmt.Sprintf(", and make %s more", result.Count(n, "change"))
 	}
-	first := c.Workspace.Options().Folders[0]
+	first := c.Workspace.Options().Roots[0]
 	err := c.approve(ctx, model.Path(first.Name), Request{Operation: Update, Action: strings.Join(whats, ", ") + more})
 	return Allow(ctx, Update), err
 }
@@ -256,7 +256,7 @@ func ReadCall(tool, document, line string, from textrange.Position) string {
 }
 
 func (c Changes) restructure() bridge.ChangeRequest {
-	return bridge.ChangeRequest{By: c.author(), Origin: c.Session}
+	return bridge.ChangeRequest{Author: c.author(), Origin: c.Session}
 }
 
 // CheckMove reports why from cannot be moved to to. It checks the policy and that both are in one root; it does not
@@ -267,7 +267,7 @@ func (c Changes) CheckMove(from, to model.Path) error {
 		return &model.Error{Op: "rename", Path: from, Err: errors.ErrUnsupported}
 	}
 	for _, p := range []model.Path{from, to} {
-		if err := c.Workspace.MayRestructure(p, c.restructure()); err != nil {
+		if err := c.Workspace.MayChange(p, c.restructure()); err != nil {
 			return err
 		}
 	}
@@ -307,7 +307,7 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	if len(linking) > 0 {
 		what += " (" + LinkTo(len(linking)) + " to it)"
 	}
-	if err := c.Workspace.MayRestructure(p, c.restructure()); err != nil {
+	if err := c.Workspace.MayChange(p, c.restructure()); err != nil {
 		return Removed{}, err
 	}
 	detail := func() (string, string) { return c.describeLoss(ctx, p) }
@@ -371,7 +371,7 @@ func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 	}
 	var linking []model.Path
 	for _, s := range index.Backlinks(string(p)) {
-		if from := model.Path(s); from != p && c.Workspace.Reaches(from) {
+		if from := model.Path(s); from != p && c.Workspace.Contains(from) {
 			linking = append(linking, from)
 		}
 	}

@@ -234,7 +234,7 @@ func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err erro
 	if err := c.approve(ctx, f.path, Request{Operation: f.operation, Action: f.what}); err != nil {
 		return false, err
 	}
-	done, err := c.Workspace.WriteFile(ctx, f.path, []byte(f.text), bridge.ChangeRequest{By: c.author(), Origin: c.Session, Base: f.base})
+	done, err := c.Workspace.WriteFile(ctx, f.path, []byte(f.text), bridge.ChangeRequest{Author: c.author(), Origin: c.Session, Base: f.base})
 	if err != nil {
 		return false, err
 	}

@@ -184,7 +184,7 @@ func (r Resolver) existing(root model.Path, rel string) model.Path {
 
 func (r Resolver) Folders() []string {
 	var names []string
-	for _, f := range r.Workspace.Options().Folders {
+	for _, f := range r.Workspace.Options().Roots {
 		names = append(names, f.Name)
 	}
 	return names

@@ -56,7 +56,7 @@ func fillStore(path string, n int) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	s, err := store.Open(path, store.Options{Manual: true})
+	s, err := store.Open(path, store.Options{NoBackground: true})
 	if err != nil {
 		return err
 	}

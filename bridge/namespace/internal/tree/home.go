@@ -7,59 +7,59 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Stranded returns the proposals that cannot be rejected even together with all the
+// Unrevertable returns the proposals that cannot be rejected even together with all the
 // others, because the source path of their node is taken.
-func (f *Folder) Stranded(list []*Proposal) (stranded []*Proposal) {
+func (f *Root) Unrevertable(list []*Proposal) (stranded []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	list = notBlocked(list)
-	return asShown.stranded(homes(list), list)
+	return displayedView.unplaceable(sourceLocs(list), list)
 }
 
-// Blocked returns the proposals that cannot be applied to the source even together with all the
+// Unappliable returns the proposals that cannot be applied to the source even together with all the
 // others: the name is taken, or a folder to be removed is not empty.
-func (f *Folder) Blocked(list []*Proposal) (blocked []*Proposal) {
+func (f *Root) Unappliable(list []*Proposal) (blocked []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	to := make(placing)
+	to := make(placementPlan)
 	for _, p := range list {
-		if p.rec.Blocked {
-			if dir := f.lookup(p.rec.ToDir); dir != nil && dir.Kind == model.KindDir {
-				to[p.Node] = home{dir, p.rec.Name}
+		if p.current.Blocked {
+			if dir := f.lookup(p.current.ToDir); dir != nil && dir.Kind == model.KindDir {
+				to[p.Node] = sourceLoc{dir, p.current.Name}
 			}
-		} else if p.rec.Kind != model.ProposedFile {
-			to[p.Node] = home{p.Node.parent, p.Node.name}
+		} else if p.current.Kind != model.ProposedFile {
+			to[p.Node] = sourceLoc{p.Node.parent, p.Node.name}
 		}
 	}
-	return inSource.stranded(to, list)
+	return sourceView.unplaceable(to, list)
 }
 
 // notBlocked are those of the proposals whose places are theirs alone: what a blocked one is about is at home.
 func notBlocked(list []*Proposal) []*Proposal {
-	return slices.DeleteFunc(slices.Clone(list), func(p *Proposal) bool { return p.rec.Blocked })
+	return slices.DeleteFunc(slices.Clone(list), func(p *Proposal) bool { return p.current.Blocked })
 }
 
-// homes maps nodes to their places in the source, and a file that is only proposed to the zero home.
-func homes(list []*Proposal) placing {
-	to := make(placing)
+// sourceLocs maps nodes to their places in the source, and a file that is only proposed to the zero home.
+func sourceLocs(list []*Proposal) placementPlan {
+	to := make(placementPlan)
 	for _, p := range list {
-		if p.rec.Kind != model.ProposedFile || p.Node.virtual() {
-			to[p.Node] = *p.Node.home
+		if p.current.Kind != model.ProposedFile || p.Node.isProposed() {
+			to[p.Node] = *p.Node.sourceLoc
 		}
 	}
 	return to
 }
 
-// GoHome withdraws proposals that are not Stranded, and shows their nodes at their source paths.
-func (f *Folder) GoHome(list []*Proposal) []model.Event {
+// RevertAll withdraws proposals that are not Unrevertable, and shows their nodes at their source paths.
+func (f *Root) RevertAll(list []*Proposal) []model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	events := homes(notBlocked(list)).show()
+	events := sourceLocs(notBlocked(list)).show()
 	for _, p := range list {
 		f.withdraw(p)
 		switch n := p.Node; {
-		case p.rec.Kind != model.ProposedFile:
-		case n.virtual():
+		case p.current.Kind != model.ProposedFile:
+		case n.isProposed():
 			n.forget()
 		default: // the source's content is shown again
 			events = append(events, n.event(model.EventChanged))
@@ -68,27 +68,27 @@ func (f *Folder) GoHome(list []*Proposal) []model.Event {
 	return events
 }
 
-// Return shows n, whose deletion is proposed, again, and returns the event.
-func (f *Folder) Return(n *Node) model.Event {
+// Undelete shows n, whose deletion is proposed, again, and returns the event.
+func (f *Root) Undelete(n *Node) model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.withdraw(n.pending)
-	n.show(n.home.parent, n.home.name)
+	n.show(n.sourceLoc.parent, n.sourceLoc.name)
 	return n.event(model.EventCreated)
 }
 
-// ErrElsewhere means that the node of a decision was moved or changed too much since.
-var ErrElsewhere = errors.New("cannot be taken back: it is not where the decision left it, or something else is proposed for it")
+// ErrMovedSince means that the node of a decision was moved or changed too much since.
+var ErrMovedSince = errors.New("cannot be taken back: it is not where the decision left it, or something else is proposed for it")
 
 // Decided is a proposal that was decided on, with the present node of its subject.
 type Decided struct {
-	Rec  model.ProposalRecord
-	Node *Node // nil if it does not exist
-	Dir  *Node // the folder in which an undo shows it, nil if there is none
+	Record model.ProposalRecord
+	Node   *Node // nil if it does not exist
+	Dir    *Node // the folder in which an undo shows it, nil if there is none
 }
 
-// FindAccepted finds the subject of an acceptance that can be undone; ErrElsewhere.
-func (f *Folder) FindAccepted(rec model.ProposalRecord) (Decided, error) {
+// FindAccepted finds the subject of an acceptance that can be undone; ErrMovedSince.
+func (f *Root) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	at := rec.Rel
@@ -99,18 +99,18 @@ func (f *Folder) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 	switch n := d.Node; {
 	case rec.Kind == model.ProposedDelete && f.isFree(rec.Rel):
 		return d, nil
-	case rec.Kind == model.ProposedDelete, n == nil, n.virtual():
+	case rec.Kind == model.ProposedDelete, n == nil, n.isProposed():
 	case d.Dir == nil && (rec.Kind == model.ProposedRename || rec.Rel == ""), d.Dir != nil && !d.Dir.shown():
 	case rec.Kind == model.ProposedRename && n.pending == nil && f.isFree(rec.Rel):
 		return d, nil
 	case rec.Kind == model.ProposedFile && n.content == nil && (rec.Rel != "" || n.pending == nil):
 		return d, nil
 	}
-	return d, ErrElsewhere
+	return d, ErrMovedSince
 }
 
-func (f *Folder) findDecided(rec model.ProposalRecord, at string) Decided {
-	d := Decided{Rec: rec}
+func (f *Root) findDecided(rec model.ProposalRecord, at string) Decided {
+	d := Decided{Record: rec}
 	if at != "" {
 		d.Node = f.lookup(at)
 	}
@@ -123,10 +123,10 @@ func (f *Folder) findDecided(rec model.ProposalRecord, at string) Decided {
 // FindRejected finds the subjects of the rejected proposals that can be pending together again, and returns
 // the other records. A rename that cannot be shown becomes blocked: another of the proposals may have its
 // name.
-func (f *Folder) FindRejected(recs []model.ProposalRecord) (found []Decided, elsewhere []model.ProposalRecord) {
+func (f *Root) FindRejected(recs []model.ProposalRecord) (found []Decided, elsewhere []model.ProposalRecord) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	to := make(placing)
+	to := make(placementPlan)
 	for _, rec := range recs {
 		d := f.findDecided(rec, rec.Rel)
 		if n := d.Node; rec.Kind != model.ProposedFile && !rec.Blocked && n != nil && n.pending == nil && (d.Dir != nil || rec.Kind == model.ProposedDelete) {
@@ -134,70 +134,70 @@ func (f *Folder) FindRejected(recs []model.ProposalRecord) (found []Decided, els
 		}
 		found = append(found, d)
 	}
-	asShown.drop(to)
+	displayedView.drop(to)
 	for i := range found {
 		d := &found[i]
-		d.Rec.Blocked = d.Rec.Kind == model.ProposedRename && d.Node != nil && d.Node.pending == nil && d.Node.home == nil && !to.has(d.Node)
+		d.Record.Blocked = d.Record.Kind == model.ProposedRename && d.Node != nil && d.Node.pending == nil && d.Node.sourceLoc == nil && !to.has(d.Node)
 	}
 	found = slices.DeleteFunc(found, func(d Decided) bool {
-		if to.takes(d) || d.Rec.Blocked {
+		if to.fits(d) || d.Record.Blocked {
 			return false
 		}
-		elsewhere = append(elsewhere, d.Rec)
+		elsewhere = append(elsewhere, d.Record)
 		return true
 	})
 	return found, elsewhere
 }
 
-func (d Decided) place() home {
+func (d Decided) place() sourceLoc {
 	if d.Dir == nil {
-		return home{}
+		return sourceLoc{}
 	}
-	return home{d.Dir, d.Rec.Name}
+	return sourceLoc{d.Dir, d.Record.Name}
 }
 
-// takes reports whether the proposal can be pending again once all nodes have their places.
-func (to placing) takes(d Decided) bool {
+// fits reports whether the proposal can be pending again once all nodes have their places.
+func (to placementPlan) fits(d Decided) bool {
 	n := d.Node
 	switch {
-	case d.Rec.Kind != model.ProposedFile:
+	case d.Record.Kind != model.ProposedFile:
 		return to.has(n)
-	case d.Rec.Rel != "":
+	case d.Record.Rel != "":
 		return n != nil && n.content == nil
 	case d.Dir == nil || !d.Dir.shown():
 		return false
 	}
-	guest := d.Dir.children[d.Rec.Name]
+	guest := d.Dir.children[d.Record.Name]
 	return guest == nil || to.has(guest)
 }
 
 // AddRejected adds proposals that FindRejected has found and the store has again. It shows them and
 // returns the events.
-func (f *Folder) AddRejected(found []Decided) (list []*Proposal, events []model.Event) {
+func (f *Root) AddRejected(found []Decided) (list []*Proposal, events []model.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	to := make(placing)
+	to := make(placementPlan)
 	for _, d := range found {
-		if d.Rec.Kind != model.ProposedFile {
-			list = append(list, d.Node.attach(d.Rec))
+		if d.Record.Kind != model.ProposedFile {
+			list = append(list, d.Node.attach(d.Record))
 		}
-		if d.Rec.Kind != model.ProposedFile && !d.Rec.Blocked {
+		if d.Record.Kind != model.ProposedFile && !d.Record.Blocked {
 			to[d.Node] = d.place()
 		}
 	}
 	events = to.show()
 	for _, d := range found {
 		switch {
-		case d.Rec.Blocked:
+		case d.Record.Blocked:
 			ev := d.Node.event(model.EventPending)
 			ev.ViewChanged = false
 			events = append(events, ev)
-		case d.Rec.Kind != model.ProposedFile:
+		case d.Record.Kind != model.ProposedFile:
 		case d.Node != nil:
-			list = append(list, d.Node.attach(d.Rec))
+			list = append(list, d.Node.attach(d.Record))
 			events = append(events, d.Node.event(model.EventChanged))
 		default:
-			p := d.Dir.showFile(d.Rec)
+			p := d.Dir.showFile(d.Record)
 			list = append(list, p)
 			events = append(events, p.Node.event(model.EventCreated))
 		}
@@ -206,7 +206,7 @@ func (f *Folder) AddRejected(found []Decided) (list []*Proposal, events []model.
 }
 
 // isFree reports whether the source has the folder of rel and nothing at rel.
-func (f *Folder) isFree(rel string) bool {
+func (f *Root) isFree(rel string) bool {
 	dir := f.lookup(string(model.Path(rel).Dir()))
 	return dir != nil && dir.Kind == model.KindDir && dir.inSource(model.Path(rel).Base()) == nil
 }

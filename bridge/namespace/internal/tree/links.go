@@ -58,15 +58,15 @@ func (t *Tree) Follow(p model.Path) (model.Path, error) {
 }
 
 // leadsTo returns the workspace path of the target of the link n, resolved from where n is shown.
-// It is always in the Folder of n, whatever the link says.
+// It is always in the Root of n, whatever the link says.
 func (n *Node) leadsTo() model.Path {
-	top := n.Folder.Path()
+	top := n.Root.Path()
 	dir := strings.TrimPrefix(string(n.parent.path()), string(top))
 	return model.Path(path.Join(string(top), path.Join("/", dir, n.link)))
 }
 
 // target returns leadsTo relative to the folder that shows n. All ".." come first, and never lead
-// out of the Folder, whoever follows the link.
+// out of the Root, whoever follows the link.
 func (n *Node) target() string {
 	if n.parent == nil {
 		return n.link // n is no longer shown
@@ -78,10 +78,10 @@ func (n *Node) target() string {
 	return filepath.ToSlash(rel)
 }
 
-// MayMoveTo refuses a place from which the link n would lead out of its Folder.
+// MayMoveTo refuses a place from which the link n would lead out of its Root.
 func (n *Node) MayMoveTo(p model.Path) error {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
+	n.Root.mu.RLock()
+	defer n.Root.mu.RUnlock()
 	_, rel := p.Dir().Split()
 	if at := path.Join(rel, n.link); n.Kind == model.KindLink && (at == ".." || strings.HasPrefix(at, "../")) {
 		return &model.Error{Op: "rename", Path: p, Err: model.ErrBadName}

@@ -15,23 +15,23 @@ import (
 
 // Node is one name in the tree. The exported fields never change.
 type Node struct {
-	ID     uint64 // stable in this process, also over renames; over 1
-	Kind   model.NodeKind
-	Folder *Folder    // nil for the root
-	Note   *note.Note // KindNote
+	ID   uint64 // stable in this process, also over renames; over 1
+	Kind model.NodeKind
+	Root *Root      // nil for the root
+	Note *note.Note // KindNote
 
-	name      string           // as shown
-	parent    *Node            // as shown; nil if not shown
-	home      *home            // place in the source, nil if n is shown there
-	children  map[string]*Node // KindDir: shown in it
-	away      map[string]*Node // KindDir: in it in the source, but not shown there
-	createdBy *model.Author    // KindDir: the agent that made it; nil if unknown, or once others have used it
-	pending   *Proposal        // to rename or delete it
-	content   *Proposal        // KindFile: new content
-	mode      fs.FileMode
-	modTime   time.Time
-	size      int64  // KindFile
-	link      string // KindLink: the target in the source
+	name           string           // as shown
+	parent         *Node            // as shown; nil if not shown
+	sourceLoc      *sourceLoc       // place in the source, nil if n is shown there
+	children       map[string]*Node // KindDir: shown in it
+	movedOut       map[string]*Node // KindDir: in it in the source, but not shown there
+	createdByAgent *model.Author    // KindDir: the agent that made it; nil if unknown, or once others have used it
+	pending        *Proposal        // to rename or delete it
+	content        *Proposal        // KindFile: new content
+	mode           fs.FileMode
+	modTime        time.Time
+	size           int64  // KindFile
+	link           string // KindLink: the target in the source
 }
 
 // path returns the node's path in the workspace. For a node whose deletion is proposed it is the
@@ -42,7 +42,7 @@ func (n *Node) path() model.Path {
 		parts = append(parts, n.name)
 	}
 	if n.hidden() {
-		parts = append(parts, n.rel(), n.Folder.Name)
+		parts = append(parts, n.rel(), n.Root.Name)
 	}
 	slices.Reverse(parts)
 	return model.Path(strings.Join(parts, "/"))
@@ -66,9 +66,9 @@ func (n *Node) child(name string) *Node {
 }
 
 func newNode(dir *Node, name string, kind model.NodeKind) *Node {
-	f := dir.Folder
+	f := dir.Root
 	f.nextID++
-	n := &Node{ID: f.nextID, name: name, Kind: kind, parent: dir, Folder: f}
+	n := &Node{ID: f.nextID, name: name, Kind: kind, parent: dir, Root: f}
 	switch kind {
 	case model.KindDir:
 		n.children = make(map[string]*Node)
@@ -108,48 +108,48 @@ func (n *Node) sorted() []*Node {
 	return slices.SortedFunc(maps.Values(n.children), func(a, b *Node) int { return strings.Compare(key(a), key(b)) })
 }
 
-func (n *Node) peoplesPath() model.Path {
-	if n.Folder == nil || n == n.Folder.top {
+func (n *Node) sourcePath() model.Path {
+	if n.Root == nil || n == n.Root.rootNode {
 		return n.path()
 	}
-	return n.Folder.Path().Join(n.rel())
+	return n.Root.Path().Join(n.rel())
 }
 
-// usedBy clears the creator of d, and of the folders around it, if by is another
+// clearCreator clears the creator of d, and of the folders around it, if by is another
 // author: that creator needs approval from now on. A user has no name.
-func (d *Node) usedBy(by model.Author) {
-	for ; d != nil; d = d.at().parent {
-		if d.createdBy != nil && !d.createdBy.Is(by) {
-			d.createdBy = nil
+func (d *Node) clearCreator(by model.Author) {
+	for ; d != nil; d = d.loc().parent {
+		if d.createdByAgent != nil && !d.createdByAgent.Is(by) {
+			d.createdByAgent = nil
 		}
 	}
 }
 
-// creator returns the agent that made the folder, or the zero Author if that is
+// creatingAgent returns the agent that made the folder, or the zero Author if that is
 // unknown.
-func (n *Node) creator() model.Author {
-	if n.createdBy == nil {
+func (n *Node) creatingAgent() model.Author {
+	if n.createdByAgent == nil {
 		return model.Author{}
 	}
-	return *n.createdBy
+	return *n.createdByAgent
 }
 
-// madeBy records author as the creator of the folders at rels that exist and have no known creator.
+// setCreatedByAgent records author as the creator of the folders at rels that exist and have no known creator.
 // Other agents may have made them, too.
-func (f *Folder) madeBy(rels []string, author string) {
+func (f *Root) setCreatedByAgent(rels []string, author string) {
 	for _, rel := range rels {
-		if d := f.lookup(rel); d != nil && d.creator().Name == "" {
-			by := d.creator()
+		if d := f.lookup(rel); d != nil && d.creatingAgent().Name == "" {
+			by := d.creatingAgent()
 			by.Name = author
-			d.createdBy = &by
+			d.createdByAgent = &by
 		}
 	}
 }
 
-func (f *Folder) MadeBy(rels []string, author string) {
+func (f *Root) SetCreatedByAgent(rels []string, author string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.madeBy(rels, author)
+	f.setCreatedByAgent(rels, author)
 }
 
 func (n *Node) event(kind model.EventKind) model.Event {
@@ -159,55 +159,55 @@ func (n *Node) event(kind model.EventKind) model.Event {
 // State is the state of a node at one moment. Its Place is the part that a note needs. The Path of a node
 // whose deletion is proposed is its path in the source.
 type State struct {
-	note.Place
-	Dir       *Node     // the folder that shows it, nil if it is not shown
-	Name      string    // as shown
-	ShownRel  string    // its path in the source if the proposal for its name was applied
-	Home      Target    // its place in the source, if that is elsewhere
-	Elsewhere bool      // the source has it at another place, or not at all
-	Virtual   bool      // the source does not have it; its Rel is ""
-	Hidden    bool      // its deletion is proposed
-	Pending   *Proposal // to rename or delete it, nil if there is none
-	Content   *Proposal // for new content, nil if there is none
-	Mode      fs.FileMode
-	Size      int64
-	ModTime   time.Time
-	Link      string       // the target in the source of a symbolic link
-	CreatedBy model.Author // the agent that made a folder; zero if unknown, or once others have used it
-	Shows     int          // number of names shown in it
+	note.Location
+	Dir           *Node     // the folder that shows it, nil if it is not shown
+	Name          string    // as shown
+	ShownRel      string    // its path in the source if the proposal for its name was applied
+	SourceLoc     Target    // its place in the source, if that is elsewhere
+	Moved         bool      // the source has it at another place, or not at all
+	Proposed      bool      // the source does not have it; its Rel is ""
+	Hidden        bool      // its deletion is proposed
+	Pending       *Proposal // to rename or delete it, nil if there is none
+	Content       *Proposal // for new content, nil if there is none
+	Mode          fs.FileMode
+	Size          int64
+	ModTime       time.Time
+	Link          string       // the target in the source of a symbolic link
+	CreatedBy     model.Author // the agent that made a folder; zero if unknown, or once others have used it
+	ShownChildren int          // number of names shown in it
 }
 
 // Place returns the Place in the State of n; zero for the root.
-func (n *Node) Place() note.Place {
-	if n.Folder == nil {
-		return note.Place{}
+func (n *Node) Location() note.Location {
+	if n.Root == nil {
+		return note.Location{}
 	}
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	return n.place()
+	n.Root.mu.RLock()
+	defer n.Root.mu.RUnlock()
+	return n.location()
 }
 
-func (n *Node) place() note.Place {
-	p := note.Place{Path: n.path(), Peoples: n.peoplesPath(), Rel: n.rel(), Offline: n.Folder.Offline()}
+func (n *Node) location() note.Location {
+	p := note.Location{Path: n.path(), SourcePath: n.sourcePath(), Rel: n.rel(), Offline: n.Root.Offline()}
 	d, linked := n, true
 	for ; d.parent != nil; d = d.parent {
 		linked = linked && d.parent.children[d.name] == d
 	}
-	p.Shown = d.Folder == nil
-	p.Attached = linked && (p.Shown || d.hidden())
+	p.Shown = d.Root == nil
+	p.InTree = linked && (p.Shown || d.hidden())
 	return p
 }
 
 func (n *Node) State() State {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
+	n.Root.mu.RLock()
+	defer n.Root.mu.RUnlock()
 	s := State{
-		Place: n.place(), Dir: n.parent, Name: n.name, Elsewhere: n.home != nil, Virtual: n.virtual(), Hidden: n.hidden(),
+		Location: n.location(), Dir: n.parent, Name: n.name, Moved: n.sourceLoc != nil, Proposed: n.isProposed(), Hidden: n.hidden(),
 		Pending: n.pending, Content: n.content, Mode: n.mode, Size: n.size, ModTime: n.modTime, Link: n.link,
-		CreatedBy: n.creator(), Shows: len(n.children),
+		CreatedBy: n.creatingAgent(), ShownChildren: len(n.children),
 	}
-	if n.home != nil {
-		s.Home = Target{Dir: n.home.parent, Name: n.home.name}
+	if n.sourceLoc != nil {
+		s.SourceLoc = Target{Dir: n.sourceLoc.parent, Name: n.sourceLoc.name}
 	}
 	if n.parent != nil {
 		s.ShownRel = path.Join(n.parent.rel(), n.name)
@@ -217,8 +217,8 @@ func (n *Node) State() State {
 
 // Holds returns the nodes that the source has in the folder n.
 func (n *Node) Holds() []*Node {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
+	n.Root.mu.RLock()
+	defer n.Root.mu.RUnlock()
 	return n.sourceChildren()
 }
 
@@ -231,16 +231,16 @@ func (n *Node) KindAs(name string) model.NodeKind {
 }
 
 func (n *Node) Paths() []model.Path {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
+	n.Root.mu.RLock()
+	defer n.Root.mu.RUnlock()
 	list := []model.Path{n.path()}
 	n.walk(func(c *Node) { list = append(list, c.path()) })
 	return list
 }
 
 func (n *Node) Notes() (notes []*note.Note) {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
+	n.Root.mu.RLock()
+	defer n.Root.mu.RUnlock()
 	n.walkSource(func(c *Node) {
 		if c.Note != nil {
 			notes = append(notes, c.Note)
@@ -250,8 +250,8 @@ func (n *Node) Notes() (notes []*note.Note) {
 }
 
 func (n *Node) InSource(name string) *Node {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
+	n.Root.mu.RLock()
+	defer n.Root.mu.RUnlock()
 	return n.inSource(name)
 }
 
@@ -266,7 +266,7 @@ type Info struct {
 	Mode     fs.FileMode // permission bits
 	Target   string      // target of a symbolic link, relative to the folder that shows it
 	ReadOnly bool        // a write would be refused
-	Offline  bool        // the Folder's source is unavailable; ReadOnly is set too
+	Offline  bool        // the Root's source is unavailable; ReadOnly is set too
 }
 
 // Info describes the node shown at p, except for a note's size; fs.ErrNotExist.
@@ -283,30 +283,30 @@ func (t *Tree) Info(op string, p model.Path) (*Node, Info, error) {
 		info.Size = int64(len(info.Target))
 	}
 	if n.content != nil {
-		info.Size, info.ModTime = int64(len(n.content.rec.New)), n.content.rec.Time
+		info.Size, info.ModTime = int64(len(n.content.current.New)), n.content.current.Time
 	}
-	if n.Folder != nil && n.Folder.ReadOnly() {
-		info.ReadOnly, info.Offline = true, n.Folder.Offline()
+	if n.Root != nil && n.Root.ReadOnly() {
+		info.ReadOnly, info.Offline = true, n.Root.Offline()
 	}
 	return n, info, nil
 }
 
-func (f *Folder) SetMode(n *Node, mode fs.FileMode) {
+func (f *Root) SetMode(n *Node, mode fs.FileMode) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n.mode = mode
 }
 
-func (f *Folder) SetStamp(n *Node, stamp model.Stamp) {
+func (f *Root) SetStamp(n *Node, stamp model.Stamp) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n.update(model.SourceEntry{Mode: n.mode, Stamp: stamp})
 }
 
-// Used records that a user decides on n, in its folders in the source and in those that show it.
-func (f *Folder) Used(n *Node) {
+// ClearCreator records that a user decides on n, in its folders in the source and in those that show it.
+func (f *Root) ClearCreator(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n.usedBy(model.Author{})
-	n.parent.usedBy(model.Author{})
+	n.clearCreator(model.Author{})
+	n.parent.clearCreator(model.Author{})
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// home is the place in the source of a node that is shown elsewhere or hidden.
-type home struct {
+// sourceLoc is the place in the source of a node that is shown elsewhere or hidden.
+type sourceLoc struct {
 	parent *Node // nil for a proposed file that is not in the source
 	name   string
 }
 
-// inSource returns the node that the source has in folder d under name, or nil.
+// sourceView returns the node that the source has in folder d under name, or nil.
 func (d *Node) inSource(name string) *Node {
-	if c := d.away[name]; c != nil {
+	if c := d.movedOut[name]; c != nil {
 		return c
 	}
-	if c := d.children[name]; c != nil && c.home == nil {
+	if c := d.children[name]; c != nil && c.sourceLoc == nil {
 		return c
 	}
 	return nil
 }
 
 func (d *Node) sourceChildren() []*Node {
-	list := slices.DeleteFunc(d.sorted(), func(c *Node) bool { return c.home != nil })
-	return slices.AppendSeq(list, maps.Values(d.away))
+	list := slices.DeleteFunc(d.sorted(), func(c *Node) bool { return c.sourceLoc != nil })
+	return slices.AppendSeq(list, maps.Values(d.movedOut))
 }
 
 func (n *Node) walkSource(fn func(*Node)) {
@@ -39,12 +39,12 @@ func (n *Node) walkSource(fn func(*Node)) {
 	}
 }
 
-// rel returns the path of n in the source, "" for the Folder itself and if the source
+// rel returns the path of n in the source, "" for the Root itself and if the source
 // does not have n.
 func (n *Node) rel() string {
 	var rel string
-	for n.Folder != nil && n != n.Folder.top {
-		at := n.at()
+	for n.Root != nil && n != n.Root.rootNode {
+		at := n.loc()
 		if at.parent == nil {
 			return ""
 		}
@@ -54,33 +54,33 @@ func (n *Node) rel() string {
 	return rel
 }
 
-// at returns the place of n in the source, even if n is shown elsewhere.
-func (n *Node) at() home {
-	if n.home != nil {
-		return *n.home
+// loc returns the place of n in the source, even if n is shown elsewhere.
+func (n *Node) loc() sourceLoc {
+	if n.sourceLoc != nil {
+		return *n.sourceLoc
 	}
-	return home{n.parent, n.name}
+	return sourceLoc{n.parent, n.name}
 }
 
 // hidden reports whether n is proposed to be deleted.
-func (n *Node) hidden() bool { return n.parent == nil && n.home != nil }
+func (n *Node) hidden() bool { return n.parent == nil && n.sourceLoc != nil }
 
-// virtual reports whether the source does not have n.
-func (n *Node) virtual() bool { return n.home != nil && n.home.parent == nil }
+// isProposed reports whether the source does not have n.
+func (n *Node) isProposed() bool { return n.sourceLoc != nil && n.sourceLoc.parent == nil }
 
 // shown reports whether n has a path in the workspace.
 func (n *Node) shown() bool {
 	for n.parent != nil {
 		n = n.parent
 	}
-	return n.Folder == nil
+	return n.Root == nil
 }
 
 // hide removes n from the shown tree. Its place in the source stays the same.
 func (n *Node) hide() {
-	if n.home == nil {
-		n.home = &home{n.parent, n.name}
-		n.parent.sendAway(n.name, n)
+	if n.sourceLoc == nil {
+		n.sourceLoc = &sourceLoc{n.parent, n.name}
+		n.parent.addMovedOut(n.name, n)
 	}
 	if n.parent != nil {
 		delete(n.parent.children, n.name)
@@ -88,11 +88,11 @@ func (n *Node) hide() {
 	n.parent = nil
 }
 
-func (d *Node) sendAway(name string, n *Node) {
-	if d.away == nil {
-		d.away = make(map[string]*Node)
+func (d *Node) addMovedOut(name string, n *Node) {
+	if d.movedOut == nil {
+		d.movedOut = make(map[string]*Node)
 	}
-	d.away[name] = n
+	d.movedOut[name] = n
 }
 
 // show shows n in folder d under name, which must be free.
@@ -100,44 +100,44 @@ func (n *Node) show(d *Node, name string) {
 	n.hide()
 	n.parent, n.name = d, name
 	d.children[name] = n
-	if n.home.parent == d && n.home.name == name {
-		delete(d.away, name)
-		n.home = nil
+	if n.sourceLoc.parent == d && n.sourceLoc.name == name {
+		delete(d.movedOut, name)
+		n.sourceLoc = nil
 	}
 }
 
-// rehome records that the source now has n in folder d under name. It does not change
+// setSourceLoc records that the source now has n in folder d under name. It does not change
 // where n is shown. The paths in proposals change with it.
-func (n *Node) rehome(d *Node, name string) {
+func (n *Node) setSourceLoc(d *Node, name string) {
 	if was := n.rel(); was != "" {
 		defer func() {
-			for _, p := range n.Folder.proposals {
-				p.rec.RebaseOthers(was, n.rel())
-				if p.rec.Blocked {
-					p.rec.ToDir = model.Rebased(p.rec.ToDir, was, n.rel())
+			for _, p := range n.Root.proposals {
+				p.current.RebaseOthers(was, n.rel())
+				if p.current.Blocked {
+					p.current.ToDir = model.Rebased(p.current.ToDir, was, n.rel())
 				}
 			}
 		}()
 	}
-	if n.home == nil {
-		n.home = &home{n.parent, n.name}
-	} else if n.home.parent != nil {
-		delete(n.home.parent.away, n.home.name)
+	if n.sourceLoc == nil {
+		n.sourceLoc = &sourceLoc{n.parent, n.name}
+	} else if n.sourceLoc.parent != nil {
+		delete(n.sourceLoc.parent.movedOut, n.sourceLoc.name)
 	}
 	if n.parent == d && n.name == name {
-		n.home = nil
+		n.sourceLoc = nil
 		return
 	}
-	n.home = &home{d, name}
-	d.sendAway(name, n)
+	n.sourceLoc = &sourceLoc{d, name}
+	d.addMovedOut(name, n)
 }
 
 func (n *Node) forget() {
 	if n.parent != nil {
 		delete(n.parent.children, n.name)
 	}
-	if n.home != nil && n.home.parent != nil {
-		delete(n.home.parent.away, n.home.name)
+	if n.sourceLoc != nil && n.sourceLoc.parent != nil {
+		delete(n.sourceLoc.parent.movedOut, n.sourceLoc.name)
 	}
 }
 
@@ -151,8 +151,8 @@ func (n *Node) isIn(d *Node) bool {
 }
 
 // lookup returns the node that the source has at rel, or nil.
-func (f *Folder) lookup(rel string) *Node {
-	n := f.top
+func (f *Root) lookup(rel string) *Node {
+	n := f.rootNode
 	if rel == "" {
 		return n
 	}
@@ -164,7 +164,7 @@ func (f *Folder) lookup(rel string) *Node {
 	return n
 }
 
-func (f *Folder) Lookup(rel string) *Node {
+func (f *Root) Lookup(rel string) *Node {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.lookup(rel)

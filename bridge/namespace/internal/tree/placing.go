@@ -7,47 +7,47 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// placing maps nodes that change their places together to their future places. The zero
+// placementPlan maps nodes that change their places together to their future places. The zero
 // home removes a node.
-type placing map[*Node]home
+type placementPlan map[*Node]sourceLoc
 
-// layer is one of the two trees of a Folder: the shown tree or the source's.
-type layer struct {
+// treeView is one of the two trees of a Root: the shown tree or the source's.
+type treeView struct {
 	at       func(d *Node, name string) *Node // or nil
 	parent   func(*Node) *Node                // nil above the root, and for a node without a place
 	children func(*Node) []*Node
 }
 
 var (
-	asShown = layer{
+	displayedView = treeView{
 		at:       func(d *Node, name string) *Node { return d.children[name] },
 		parent:   func(n *Node) *Node { return n.parent },
 		children: func(n *Node) []*Node { return slices.Collect(maps.Values(n.children)) },
 	}
-	inSource = layer{
+	sourceView = treeView{
 		at:       (*Node).inSource,
-		parent:   func(n *Node) *Node { return n.at().parent },
+		parent:   func(n *Node) *Node { return n.loc().parent },
 		children: (*Node).sourceChildren,
 	}
 )
 
-// stranded returns the proposals that cannot get their places in to, even if all the others do.
-func (l layer) stranded(to placing, list []*Proposal) (stranded []*Proposal) {
+// unplaceable returns the proposals that cannot get their places in to, even if all the others do.
+func (l treeView) unplaceable(to placementPlan, list []*Proposal) (unplaceable []*Proposal) {
 	l.drop(to)
 	for _, p := range list {
-		if _, left := to[p.Node]; !left && p.rec.Kind != model.ProposedFile {
-			stranded = append(stranded, p)
+		if _, left := to[p.Node]; !left && p.current.Kind != model.ProposedFile {
+			unplaceable = append(unplaceable, p)
 		}
 	}
-	return stranded
+	return unplaceable
 }
 
 // drop removes the nodes that cannot get their places even if all the others do.
-func (l layer) drop(to placing) {
+func (l treeView) drop(to placementPlan) {
 	for again := true; again; {
 		again = false
 		for n := range to {
-			if !l.canGo(to, n) {
+			if !l.isPlaceable(to, n) {
 				delete(to, n)
 				again = true
 			}
@@ -55,9 +55,9 @@ func (l layer) drop(to placing) {
 	}
 }
 
-// canGo reports whether n can get its place once all the others have theirs: the name must be free,
+// isPlaceable reports whether n can get its place once all the others have theirs: the name must be free,
 // and the folder must exist and not be in n. A node to be removed must be empty.
-func (l layer) canGo(to placing, n *Node) bool {
+func (l treeView) isPlaceable(to placementPlan, n *Node) bool {
 	at := to[n]
 	if at.parent == nil {
 		return l.empties(to, n)
@@ -76,13 +76,13 @@ func (l layer) canGo(to placing, n *Node) bool {
 			up = to[d].parent
 		}
 		if up == nil {
-			return d.Folder == nil // the root; any other d is to be deleted
+			return d.Root == nil // the root; any other d is to be deleted
 		}
 		d = up
 	}
 }
 
-func (l layer) empties(to placing, n *Node) bool {
+func (l treeView) empties(to placementPlan, n *Node) bool {
 	for _, c := range l.children(n) {
 		if !to.has(c) {
 			return false
@@ -96,13 +96,13 @@ func (l layer) empties(to placing, n *Node) bool {
 	return true
 }
 
-func (to placing) has(n *Node) bool {
+func (to placementPlan) has(n *Node) bool {
 	_, ok := to[n]
 	return ok
 }
 
 // show moves all nodes, none of which may be stranded, to their places, and returns the events.
-func (to placing) show() []model.Event {
+func (to placementPlan) show() []model.Event {
 	var events []model.Event
 	if len(to) == 1 {
 		for n, at := range to {
@@ -125,15 +125,15 @@ func (to placing) show() []model.Event {
 		}
 	}
 	for n, at := range to {
-		if at.parent != nil && !to.brings(n) {
-			events = append(events, n.arrival()...)
+		if at.parent != nil && !to.includesParentOf(n) {
+			events = append(events, n.createEvents()...)
 		}
 	}
 	return events
 }
 
-// brings reports whether another of the nodes shows n, and so covers it with its own arrival.
-func (to placing) brings(n *Node) bool {
+// includesParentOf reports whether another of the nodes shows n, and so covers it with its own arrival.
+func (to placementPlan) includesParentOf(n *Node) bool {
 	for d := n.parent; d != nil; d = d.parent {
 		if to.has(d) {
 			return true

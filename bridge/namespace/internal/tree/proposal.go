@@ -13,15 +13,15 @@ type Proposal struct {
 	ID   string // never changes
 	Node *Node  // never changes
 
-	rec  model.ProposalRecord // with the paths of the last record
-	kept model.ProposalRecord // as stored
+	current model.ProposalRecord // with the paths of the last record
+	stored  model.ProposalRecord // as stored
 }
 
 // record returns the proposal with its present paths.
 func (p *Proposal) record() model.ProposalRecord {
-	rec := p.rec
+	rec := p.current
 	rec.Rel = p.Node.rel()
-	if p.Node.parent != nil && !rec.Blocked && (rec.Kind == model.ProposedRename || p.Node.virtual()) {
+	if p.Node.parent != nil && !rec.Blocked && (rec.Kind == model.ProposedRename || p.Node.isProposed()) {
 		rec.ToDir, rec.Name = p.Node.parent.rel(), p.Node.name
 	}
 	rec.Made = p.made()
@@ -30,22 +30,22 @@ func (p *Proposal) record() model.ProposalRecord {
 
 // newPath returns the path at which a rename shows, or would show, its node.
 func (p *Proposal) newPath() model.Path {
-	if !p.rec.Blocked {
+	if !p.current.Blocked {
 		return p.Node.path()
 	}
-	if dir := p.Node.Folder.lookup(p.rec.ToDir); dir != nil && dir.shown() {
-		return dir.path().Join(p.rec.Name)
+	if dir := p.Node.Root.lookup(p.current.ToDir); dir != nil && dir.shown() {
+		return dir.path().Join(p.current.Name)
 	}
-	return p.Node.Folder.Path().Join(p.rec.To())
+	return p.Node.Root.Path().Join(p.current.To())
 }
 
 // made returns the folders made by agents, among the node and the folders around its present and
 // its new place. A user's decision does not change that.
 func (p *Proposal) made() (made []string) {
 	for _, d := range []*Node{p.Node, p.Node.parent} {
-		for ; d != nil; d = d.at().parent {
+		for ; d != nil; d = d.loc().parent {
 			rel := d.rel()
-			if rel != "" && (d.creator().Name != "" || slices.Contains(p.rec.Made, rel)) && !slices.Contains(made, rel) {
+			if rel != "" && (d.creatingAgent().Name != "" || slices.Contains(p.current.Made, rel)) && !slices.Contains(made, rel) {
 				made = append(made, rel)
 			}
 		}
@@ -64,37 +64,37 @@ func (p *Proposal) public() model.Proposal {
 		pub.NewPath, pub.Taken = p.newPath(), rec.Blocked
 	}
 	if rec.Rel != "" {
-		pub.Path = p.Node.Folder.Path().Join(rec.Rel)
+		pub.Path = p.Node.Root.Path().Join(rec.Rel)
 	}
 	return pub
 }
 
 func (p *Proposal) Record() model.ProposalRecord {
-	p.Node.Folder.mu.RLock()
-	defer p.Node.Folder.mu.RUnlock()
+	p.Node.Root.mu.RLock()
+	defer p.Node.Root.mu.RUnlock()
 	return p.record()
 }
 
 func (p *Proposal) Public() model.Proposal {
-	p.Node.Folder.mu.RLock()
-	defer p.Node.Folder.mu.RUnlock()
+	p.Node.Root.mu.RLock()
+	defer p.Node.Root.mu.RUnlock()
 	return p.public()
 }
 
 // Update calls fn to change the record. Changed returns the record if it must be stored again.
 func (p *Proposal) Update(fn func(*model.ProposalRecord)) {
-	p.Node.Folder.mu.Lock()
-	defer p.Node.Folder.mu.Unlock()
-	fn(&p.rec)
+	p.Node.Root.mu.Lock()
+	defer p.Node.Root.mu.Unlock()
+	fn(&p.current)
 }
 
-// Kept marks the present record as stored and returns it.
-func (p *Proposal) Kept() model.ProposalRecord {
-	p.Node.Folder.mu.Lock()
-	defer p.Node.Folder.mu.Unlock()
-	p.rec = p.record()
-	p.kept = p.rec
-	return p.rec
+// MarkStored marks the present record as stored and returns it.
+func (p *Proposal) MarkStored() model.ProposalRecord {
+	p.Node.Root.mu.Lock()
+	defer p.Node.Root.mu.Unlock()
+	p.current = p.record()
+	p.stored = p.current
+	return p.current
 }
 
 // Proposals lists the proposals at or below under, in the order in which they were made. A proposal
@@ -104,7 +104,7 @@ func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	var list []model.Proposal
-	for _, f := range t.Folders() {
+	for _, f := range t.Roots() {
 		for _, p := range f.proposals {
 			if pub := p.public(); (under.Contains(pub.Path) || pub.NewPath != "" && under.Contains(pub.NewPath)) && !t.hides(p.Node) {
 				list = append(list, pub)
@@ -118,8 +118,8 @@ func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
 	return list, nil
 }
 
-// Pending returns the pending proposals of the Folder, oldest first.
-func (f *Folder) Pending() []*Proposal {
+// Pending returns the pending proposals of the Root, oldest first.
+func (f *Root) Pending() []*Proposal {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return slices.Clone(f.proposals)
@@ -128,14 +128,14 @@ func (f *Folder) Pending() []*Proposal {
 func (t *Tree) HasProposals() bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return slices.ContainsFunc(t.Folders(), func(f *Folder) bool { return len(f.proposals) > 0 })
+	return slices.ContainsFunc(t.Roots(), func(f *Root) bool { return len(f.proposals) > 0 })
 }
 
 // Add adds a proposal that the store has, shows it as done, and returns the events. It is about n
 // or, if n is nil, about a new file in dir. A rename shows n in dir. A node that is not shown stays
 // so. A deletion replaces all other proposals for n, and new content replaces earlier content, in
 // one step: no reader sees n without either.
-func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model.Event) {
+func (f *Root) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n == nil {
@@ -164,9 +164,9 @@ func (f *Folder) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model
 // Show shows the node of an existing proposal at its new place: in dir, as in rec, which the store
 // has.
 func (p *Proposal) Show(dir *Node, rec model.ProposalRecord) {
-	p.Node.Folder.mu.Lock()
-	defer p.Node.Folder.mu.Unlock()
-	p.rec, p.kept = rec, rec
+	p.Node.Root.mu.Lock()
+	defer p.Node.Root.mu.Unlock()
+	p.current, p.stored = rec, rec
 	p.Node.show(dir, rec.Name)
 }
 
@@ -179,16 +179,16 @@ func (n *Node) move(dir *Node, name string) model.Event {
 
 func (dir *Node) showFile(rec model.ProposalRecord) *Proposal {
 	n := newNode(dir, rec.Name, model.KindFile)
-	n.home = new(home)
+	n.sourceLoc = new(sourceLoc)
 	n.mode, n.modTime = 0o644, rec.Time
 	dir.children[rec.Name] = n
 	return n.attach(rec)
 }
 
 func (n *Node) attach(rec model.ProposalRecord) *Proposal {
-	n.Folder.madeBy(rec.Made, rec.Author)
-	p := &Proposal{ID: rec.ID, Node: n, rec: rec, kept: rec}
-	n.Folder.proposals = append(n.Folder.proposals, p)
+	n.Root.setCreatedByAgent(rec.Made, rec.Author)
+	p := &Proposal{ID: rec.ID, Node: n, current: rec, stored: rec}
+	n.Root.proposals = append(n.Root.proposals, p)
 	if rec.Kind == model.ProposedFile {
 		n.content = p
 	} else {
@@ -197,7 +197,7 @@ func (n *Node) attach(rec model.ProposalRecord) *Proposal {
 	return p
 }
 
-func (f *Folder) withdraw(p *Proposal) {
+func (f *Root) withdraw(p *Proposal) {
 	f.proposals = slices.DeleteFunc(f.proposals, func(x *Proposal) bool { return x == p })
 	if p.Node.pending == p {
 		p.Node.pending = nil
@@ -209,7 +209,7 @@ func (f *Folder) withdraw(p *Proposal) {
 
 // Withdraw removes proposals from the tree without changing what is shown. It ignores
 // nil.
-func (f *Folder) Withdraw(list ...*Proposal) {
+func (f *Root) Withdraw(list ...*Proposal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range list {

@@ -12,7 +12,7 @@ import (
 )
 
 // Rules keep agents away from parts of a tree. A glob names what it matches, and everything below that, by its path in the
-// workspace or in its Folder. Case and Unicode composition do not count: on some disks such names are one.
+// workspace or in its Root. Case and Unicode composition do not count: on some disks such names are one.
 type Rules struct {
 	hide, lock []glob
 }
@@ -65,7 +65,7 @@ func match(globs []glob, p model.Path) (written string, ok bool) {
 }
 
 // Ruled is the part of the tree that agents reach.
-func (t *Tree) Ruled(r *Rules) *Tree { return &Tree{t.forest, t.root, r} }
+func (t *Tree) Ruled(r *Rules) *Tree { return &Tree{t.shared, t.root, r} }
 
 // unruled is t as people reach it.
 func (t *Tree) unruled() *Tree { return t.Ruled(nil) }
@@ -73,10 +73,10 @@ func (t *Tree) unruled() *Tree { return t.Ruled(nil) }
 // hides reports whether agents are kept away from n: by where it is shown or where people have it, so that no rename that
 // waits lets it out. A link is hidden with what it leads to. t.mu is held.
 func (t *Tree) hides(n *Node) bool {
-	if t.rules == nil || n.Folder == nil {
+	if t.rules == nil || n.Root == nil {
 		return false
 	}
-	paths := []model.Path{n.path(), n.peoplesPath()}
+	paths := []model.Path{n.path(), n.sourcePath()}
 	if n.Kind == model.KindLink && n.parent != nil {
 		paths = append(paths, n.leadsTo())
 	}
@@ -118,7 +118,7 @@ func (t *Tree) MayMove(op string, n *Node) (err error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	n.walk(func(c *Node) {
-		for _, at := range []model.Path{c.path(), c.peoplesPath()} {
+		for _, at := range []model.Path{c.path(), c.sourcePath()} {
 			if why := t.rules.refusal(at, "it holds what is"); why != nil && err == nil {
 				err = &model.Error{Op: op, Path: n.path(), Err: why}
 			}

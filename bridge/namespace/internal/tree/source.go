@@ -10,8 +10,8 @@ import (
 // put adds an entry that a source has got from an author, with missing parents, or updates the existing
 // node. A user has no name. A node that only a proposal shows there makes room (makeRoom). A path whose kind
 // changed gets a new node.
-func (f *Folder) put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
-	dir := f.top
+func (f *Root) put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
+	dir := f.rootNode
 	rel := e.Rel
 	for {
 		elem, rest, more := strings.Cut(rel, "/")
@@ -19,13 +19,13 @@ func (f *Folder) put(e model.SourceEntry, by model.Author) (n *Node, created boo
 			return f.putChild(dir, elem, e)
 		}
 		if dir, created = f.putChild(dir, elem, model.SourceEntry{Rel: elem, Dir: true, Mode: 0o755}); created {
-			dir.createdBy = new(by)
+			dir.createdByAgent = new(by)
 		}
 		rel = rest
 	}
 }
 
-func (f *Folder) putChild(dir *Node, name string, e model.SourceEntry) (*Node, bool) {
+func (f *Root) putChild(dir *Node, name string, e model.SourceEntry) (*Node, bool) {
 	kind := e.Kind()
 	n := dir.inSource(name)
 	if n != nil && n.Kind == kind {
@@ -33,7 +33,7 @@ func (f *Folder) putChild(dir *Node, name string, e model.SourceEntry) (*Node, b
 		return n, false
 	}
 	if n != nil {
-		f.vanishTree(n, true)
+		f.removeSubtree(n, true)
 	}
 	if n = f.makeRoom(dir, name, kind); n != nil {
 		n.update(e)
@@ -46,7 +46,7 @@ func (f *Folder) putChild(dir *Node, name string, e model.SourceEntry) (*Node, b
 }
 
 // PutAll adds the entries of a scan, before the tree is served.
-func (f *Folder) PutAll(entries []model.SourceEntry) {
+func (f *Root) PutAll(entries []model.SourceEntry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range entries {
@@ -56,129 +56,129 @@ func (f *Folder) PutAll(entries []model.SourceEntry) {
 
 // Put adds an entry that the source has got from an author, and reports whether it is new. A user
 // has no name.
-func (f *Folder) Put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
+func (f *Root) Put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n, created = f.put(e, by)
-	n.usedBy(by)
+	n.clearCreator(by)
 	if e.Dir {
-		n.createdBy = new(by)
+		n.createdByAgent = new(by)
 	}
 	return n, created
 }
 
 // PutHidden adds an entry that the source has got again, without showing it: the caller then adds a
 // proposal to delete it.
-func (f *Folder) PutHidden(e model.SourceEntry) *Node {
+func (f *Root) PutHidden(e model.SourceEntry) *Node {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	dir, name := f.lookup(string(model.Path(e.Rel).Dir())), model.Path(e.Rel).Base()
 	n := newNode(dir, name, e.Kind())
 	n.update(e)
-	n.parent, n.home = nil, &home{dir, name}
-	dir.sendAway(name, n)
+	n.parent, n.sourceLoc = nil, &sourceLoc{dir, name}
+	dir.addMovedOut(name, n)
 	return n
 }
 
-// Placed records that the source now has the file n, only proposed before, where it is shown.
-func (f *Folder) Placed(n *Node, stamp model.Stamp) {
+// MarkStoredInSource records that the source now has the file n, only proposed before, where it is shown.
+func (f *Root) MarkStoredInSource(n *Node, stamp model.Stamp) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n.home = nil
+	n.sourceLoc = nil
 	n.update(model.SourceEntry{Mode: 0o644, Stamp: stamp})
 }
 
-// Unplaced records that the source no longer has the file n: it is only proposed.
-func (f *Folder) Unplaced(n *Node) {
+// MarkProposedOnly records that the source no longer has the file n: it is only proposed.
+func (f *Root) MarkProposedOnly(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n.home = new(home)
+	n.sourceLoc = new(sourceLoc)
 }
 
-// Rehome records the new place of n in the source. It does not change where n is shown.
-func (f *Folder) Rehome(n *Node, to Target) {
+// SetSourceLoc records the new place of n in the source. It does not change where n is shown.
+func (f *Root) SetSourceLoc(n *Node, to Target) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n.rehome(to.Dir, to.Name)
+	n.setSourceLoc(to.Dir, to.Name)
 }
 
 // Moved records that the author has moved n to that place in the source, and shows it there.
-func (f *Folder) Moved(n *Node, to Target, by model.Author) {
+func (f *Root) Moved(n *Node, to Target, by model.Author) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if to.There != nil {
-		f.vanishTree(to.There, false)
+	if to.Existing != nil {
+		f.removeSubtree(to.Existing, false)
 	}
-	n.parent.usedBy(by)
-	n.rehome(to.Dir, to.Name)
+	n.parent.clearCreator(by)
+	n.setSourceLoc(to.Dir, to.Name)
 	n.show(to.Dir, to.Name)
-	n.parent.usedBy(by)
+	n.parent.clearCreator(by)
 }
 
-func (f *Folder) PersonRemoved(n *Node) {
+func (f *Root) SourceRemoved(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n != f.top {
-		n.usedBy(model.Author{})
-		f.vanishTree(n, true)
+	if n != f.rootNode {
+		n.clearCreator(model.Author{})
+		f.removeSubtree(n, true)
 	}
 }
 
-// PersonMoved records that a user moved n to newRel in the source, over any node there. If n is
+// SourceMoved records that a user moved n to newRel in the source, over any node there. If n is
 // shown at its place in the source, it is shown at its new place. Otherwise n stays where its
 // proposal shows it, and the proposal becomes stale, or done if that is the place where n is now.
-func (f *Folder) PersonMoved(n *Node, newRel string) {
+func (f *Root) SourceMoved(n *Node, newRel string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	parent := f.top
+	parent := f.rootNode
 	if dir := string(model.Path(newRel).Dir()); dir != "" {
 		parent, _ = f.put(model.SourceEntry{Rel: dir, Dir: true, Mode: 0o755}, model.Author{})
 	}
-	parent.usedBy(model.Author{})
-	n.usedBy(model.Author{})
-	f.reveal(parent)
+	parent.clearCreator(model.Author{})
+	n.clearCreator(model.Author{})
+	f.undeleteParents(parent)
 	name := model.Path(newRel).Base()
 	if old := parent.inSource(name); old != nil && old != n {
-		f.vanishTree(old, true)
+		f.removeSubtree(old, true)
 	}
-	if n.home != nil {
-		n.rehome(parent, name)
-		if n.home == nil {
-			f.shift.Done = append(f.shift.Done, n.pending.rec.ID)
+	if n.sourceLoc != nil {
+		n.setSourceLoc(parent, name)
+		if n.sourceLoc == nil {
+			f.changes.Done = append(f.changes.Done, n.pending.current.ID)
 			f.withdraw(n.pending)
 		} else {
-			n.pending.rec.Stale, n.pending.rec.DisplacedName = true, ""
+			n.pending.current.Stale, n.pending.current.DisplacedName = true, ""
 		}
 		return
 	}
 	if parent.isIn(n) {
-		f.sendHome(parent.outermost(n))
+		f.revertToSource(parent.outermostMoved(n))
 	}
-	if guest := parent.children[name]; guest != nil && guest.virtual() {
-		f.vanishTree(guest, true)
+	if guest := parent.children[name]; guest != nil && guest.isProposed() {
+		f.removeSubtree(guest, true)
 	}
 	f.makeRoom(parent, name, n.Kind)
-	n.rehome(parent, name)
-	f.shift.Events = append(f.shift.Events, n.move(parent, name)) // only now: its folder may have been moved by sendHome
-	if p := n.pending; p != nil && p.rec.To() == newRel {
-		f.shift.Done = append(f.shift.Done, p.rec.ID)
+	n.setSourceLoc(parent, name)
+	f.changes.Events = append(f.changes.Events, n.move(parent, name)) // only now: its folder may have been moved by revertToSource
+	if p := n.pending; p != nil && p.current.To() == newRel {
+		f.changes.Done = append(f.changes.Done, p.current.ID)
 		f.withdraw(p)
 	} else if p != nil {
-		p.rec.Stale, p.rec.DisplacedName = true, ""
+		p.current.Stale, p.current.DisplacedName = true, ""
 	}
 }
 
 // Files returns the files, in the source or only proposed, whose names and sizes match.
-func (f *Folder) Files(match func(name string, size int64) bool) (files []*Node) {
+func (f *Root) Files(match func(name string, size int64) bool) (files []*Node) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	f.top.walkSource(func(n *Node) {
-		if n.Kind == model.KindFile && match(n.at().name, n.size) {
+	f.rootNode.walkSource(func(n *Node) {
+		if n.Kind == model.KindFile && match(n.loc().name, n.size) {
 			files = append(files, n)
 		}
 	})
 	for _, p := range f.proposals {
-		if p.Node.virtual() && match(p.Node.name, 0) {
+		if p.Node.isProposed() && match(p.Node.name, 0) {
 			files = append(files, p.Node)
 		}
 	}
@@ -187,7 +187,7 @@ func (f *Folder) Files(match func(name string, size int64) bool) (files []*Node)
 
 // Overlay adds the pending proposals of earlier processes to the tree, which shows only the source
 // yet. The tree is not served yet.
-func (f *Folder) Overlay(recs []model.ProposalRecord) {
+func (f *Root) Overlay(recs []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, rec := range recs {
@@ -198,7 +198,7 @@ func (f *Folder) Overlay(recs []model.ProposalRecord) {
 
 // restoreOne attaches a proposal to its node and hides the node. A proposal whose node no longer
 // exists is dropped.
-func (f *Folder) restoreOne(rec model.ProposalRecord) {
+func (f *Root) restoreOne(rec model.ProposalRecord) {
 	kept := rec
 	n := f.lookup(rec.Rel)
 	if rec.Rel == "" {
@@ -209,11 +209,11 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 		n = f.lookup(rec.To())
 		rec.Stale = true // someone else created it
 	}
-	if n == nil || n == f.top || (n.Kind == model.KindDir) != rec.Dir || (n.Kind != model.KindFile) && rec.Kind == model.ProposedFile {
-		f.shift.Dropped = append(f.shift.Dropped, rec)
+	if n == nil || n == f.rootNode || (n.Kind == model.KindDir) != rec.Dir || (n.Kind != model.KindFile) && rec.Kind == model.ProposedFile {
+		f.changes.Invalidated = append(f.changes.Invalidated, rec)
 		return
 	}
-	n.attach(rec).kept = kept
+	n.attach(rec).stored = kept
 	if rec.Kind != model.ProposedFile && !rec.Blocked {
 		n.hide()
 	}
@@ -221,35 +221,35 @@ func (f *Folder) restoreOne(rec model.ProposalRecord) {
 
 // placeRestored shows the nodes of renames at their new places after all of them have left their
 // old ones, or at their source paths if the new place no longer exists.
-func (f *Folder) placeRestored() {
+func (f *Root) placeRestored() {
 	var homeless []*Node
 	for _, p := range f.proposals {
-		if p.rec.Kind != model.ProposedRename || p.rec.Blocked {
+		if p.current.Kind != model.ProposedRename || p.current.Blocked {
 			continue
 		}
-		dir := f.lookup(p.rec.ToDir)
-		if dir == nil || dir.Kind != model.KindDir || dir.children[p.rec.Name] != nil || dir.isIn(p.Node) {
+		dir := f.lookup(p.current.ToDir)
+		if dir == nil || dir.Kind != model.KindDir || dir.children[p.current.Name] != nil || dir.isIn(p.Node) {
 			homeless = append(homeless, p.Node)
 			continue
 		}
-		p.Node.show(dir, p.rec.Name)
-		if p.Node.home == nil { // a user did it
-			f.shift.Done = append(f.shift.Done, p.rec.ID)
+		p.Node.show(dir, p.current.Name)
+		if p.Node.sourceLoc == nil { // a user did it
+			f.changes.Done = append(f.changes.Done, p.current.ID)
 			p.Node.pending = nil
 		}
 	}
-	f.proposals = slices.DeleteFunc(f.proposals, func(p *Proposal) bool { return slices.Contains(f.shift.Done, p.ID) })
+	f.proposals = slices.DeleteFunc(f.proposals, func(p *Proposal) bool { return slices.Contains(f.changes.Done, p.ID) })
 	for _, n := range homeless {
-		if n.home != nil { // no other sendHome has moved it yet
-			f.sendHome(n)
+		if n.sourceLoc != nil { // no other revertToSource has moved it yet
+			f.revertToSource(n)
 		}
 	}
 	for _, p := range slices.Clone(f.proposals) {
 		switch n := p.Node; {
-		case p.rec.Kind == model.ProposedDelete && n.hidden() && len(n.children) > 0:
-			f.sendHome(n) // users put something in
+		case p.current.Kind == model.ProposedDelete && n.hidden() && len(n.children) > 0:
+			f.revertToSource(n) // users put something in
 		case n.parent != nil:
-			f.reveal(n.parent)
+			f.undeleteParents(n.parent)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (t *Tree) DestinationAt(p model.Path, dir bool) (at Destination, deleted *N
 	at = Destination{parent, name, path.Join(parent.rel(), name)}
 	shown, had := parent.child(name), parent.inSource(name)
 	switch {
-	case shown != nil && shown.home != nil:
+	case shown != nil && shown.sourceLoc != nil:
 		return Destination{}, nil, &model.Error{Op: "create", Path: p, Err: fs.ErrExist}
 	case shown != nil, had == nil:
 		return at, nil, nil
@@ -65,14 +65,14 @@ func (t *Tree) SourcePath(p model.Path) string {
 
 // Target is the place at which an existing node is to be shown.
 type Target struct {
-	Dir   *Node
-	Name  string
-	There *Node // the node shown there now, or nil
+	Dir      *Node
+	Name     string
+	Existing *Node // the node shown there now, or nil
 }
 
 // TargetAt finds the place newPath for the existing node n, which replaces the node there if
 // replace is set. Errors: fs.ErrNotExist, model.ErrNotDir, fs.ErrExist, model.ErrIsDir,
-// model.ErrBadName for a place in n, errors.ErrUnsupported for another Folder.
+// model.ErrBadName for a place in n, errors.ErrUnsupported for another Root.
 func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -83,23 +83,23 @@ func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, erro
 		return fail(fs.ErrNotExist)
 	case dir.Kind != model.KindDir:
 		return fail(model.ErrNotDir)
-	case dir.Folder != n.Folder:
+	case dir.Root != n.Root:
 		return Target{}, &model.Error{Op: "rename", Path: n.path(), Err: errors.ErrUnsupported}
 	case dir.isIn(n):
 		return fail(model.ErrBadName)
 	}
 	to := Target{dir, newPath.Base(), dir.children[newPath.Base()]}
 	if c := dir.child(newPath.Base()); c == n {
-		to.There = nil // its own name, in another spelling
+		to.Existing = nil // its own name, in another spelling
 	} else if c != nil {
-		to.There = c
+		to.Existing = c
 	}
 	switch {
-	case to.There == nil:
+	case to.Existing == nil:
 		return to, nil
 	case !replace, n.Kind == model.KindDir:
 		return fail(fs.ErrExist)
-	case to.There.Kind == model.KindDir:
+	case to.Existing.Kind == model.KindDir:
 		return fail(model.ErrIsDir)
 	}
 	return to, nil
@@ -107,9 +107,9 @@ func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, erro
 
 func (to Target) InSource() *Node { return to.Dir.InSource(to.Name) }
 
-func (to Target) Rel() string { return path.Join(to.Dir.Place().Rel, to.Name) }
+func (to Target) Rel() string { return path.Join(to.Dir.Location().Rel, to.Name) }
 
-func (to Target) Path() model.Path { return to.Dir.Place().Path.Join(to.Name) }
+func (to Target) Path() model.Path { return to.Dir.Location().Path.Join(to.Name) }
 
 // FreeBeside returns a path next to p that is free in the workspace and in the source;
 // fs.ErrNotExist.
@@ -123,23 +123,23 @@ func (t *Tree) FreeBeside(p model.Path) (model.Path, error) {
 	return p.Dir().Join(n.parent.freeName(p.Base())), nil
 }
 
-// Aside returns a free name in the folder in which the source has n.
-func (n *Node) Aside() Target {
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	at := n.at()
+// FreeNameBeside returns a free name in the folder in which the source has n.
+func (n *Node) FreeNameBeside() Target {
+	n.Root.mu.RLock()
+	defer n.Root.mu.RUnlock()
+	at := n.loc()
 	return Target{Dir: at.parent, Name: at.parent.freeName(at.name)}
 }
 
-// BackTo returns the place from which the node was moved aside, if that is free. It never returns
+// OriginalTarget returns the place from which the node was moved aside, if that is free. It never returns
 // the place where the node is shown: moving there waits for a user.
-func (p *Proposal) BackTo() (to Target, ok bool) {
+func (p *Proposal) OriginalTarget() (to Target, ok bool) {
 	n := p.Node
-	n.Folder.mu.RLock()
-	defer n.Folder.mu.RUnlock()
-	if p.rec.DisplacedName == "" || p.rec.Blocked {
+	n.Root.mu.RLock()
+	defer n.Root.mu.RUnlock()
+	if p.current.DisplacedName == "" || p.current.Blocked {
 		return Target{}, false
 	}
-	to = Target{Dir: n.at().parent, Name: p.rec.DisplacedName}
+	to = Target{Dir: n.loc().parent, Name: p.current.DisplacedName}
 	return to, to.Dir.inSource(to.Name) == nil && (n.parent != to.Dir || n.name != to.Name)
 }

@@ -15,63 +15,63 @@ import (
 
 // Tree is the tree of names, or the part of it that a restricted workspace has.
 type Tree struct {
-	*forest
-	root  *Node  // its children are the Folders within reach; they do not change once the tree is served
+	*shared
+	root  *Node  // its children are the Roots within reach; they do not change once the tree is served
 	rules *Rules // for agents; nil for people
 }
 
-// forest is shared by the full tree and its restricted parts.
-type forest struct {
-	notes *note.Set
-	whole *Node // root of the tree with every Folder
+// shared is shared by the full tree and its restricted parts.
+type shared struct {
+	notes    *note.Set
+	fullRoot *Node // root of the tree with every Root
 
-	mu     sync.RWMutex // guards the fields below, and everything in Nodes, Folders and Proposals that can change
+	mu     sync.RWMutex // guards the fields below, and everything in Nodes, Roots and Proposals that can change
 	nextID uint64
 }
 
-type Backing struct {
+type SourceState struct {
 	Name    string
 	Source  model.Source
 	Store   model.Store
 	offline atomic.Bool
 }
 
-type Folder struct {
-	Backing
-	*forest
-	top       *Node
-	proposals []*Proposal // pending, oldest first
-	shift     Shift       // not published yet
+type Root struct {
+	SourceState
+	*shared
+	rootNode  *Node
+	proposals []*Proposal     // pending, oldest first
+	changes   ProposalChanges // not published yet
 }
 
 func New(notes *note.Set) *Tree {
-	f := &forest{notes: notes, nextID: 1}
-	f.whole = newRoot()
-	return &Tree{f, f.whole, nil}
+	f := &shared{notes: notes, nextID: 1}
+	f.fullRoot = newRoot()
+	return &Tree{f, f.fullRoot, nil}
 }
 
 func newRoot() *Node {
 	return &Node{ID: 1, Kind: model.KindDir, children: make(map[string]*Node), mode: 0o755, modTime: time.Now()}
 }
 
-// AddFolder adds an empty Folder. Add all Folders before the tree is served.
-func (t *Tree) AddFolder(name string, source model.Source, store model.Store) *Folder {
+// AddRoot adds an empty Root. Add all Roots before the tree is served.
+func (t *Tree) AddRoot(name string, source model.Source, store model.Store) *Root {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := &Folder{Backing: Backing{Name: name, Source: source, Store: store}, forest: t.forest}
+	f := &Root{SourceState: SourceState{Name: name, Source: source, Store: store}, shared: t.shared}
 	t.nextID++
-	f.top = &Node{
-		ID: t.nextID, name: name, Kind: model.KindDir, parent: t.root, Folder: f,
+	f.rootNode = &Node{
+		ID: t.nextID, name: name, Kind: model.KindDir, parent: t.root, Root: f,
 		children: make(map[string]*Node), mode: 0o755, modTime: time.Now(),
 	}
-	t.root.children[name] = f.top
+	t.root.children[name] = f.rootNode
 	return f
 }
 
-// Within returns a restricted tree with the named Folders of t. Its users see no other
+// Restrict returns a restricted tree with the named Roots of t. Its users see no other
 // Folder.
-func (t *Tree) Within(folders ...string) *Tree {
-	part := &Tree{t.forest, newRoot(), t.rules}
+func (t *Tree) Restrict(folders ...string) *Tree {
+	part := &Tree{t.shared, newRoot(), t.rules}
 	for _, name := range folders {
 		if n := t.root.children[name]; n != nil {
 			part.root.children[name] = n
@@ -80,17 +80,17 @@ func (t *Tree) Within(folders ...string) *Tree {
 	return part
 }
 
-// IsWhole says whether everything is within reach.
-func (t *Tree) IsWhole() bool { return t.root == t.whole && t.rules == nil }
+// IsFull says whether everything is within reach.
+func (t *Tree) IsFull() bool { return t.root == t.fullRoot && t.rules == nil }
 
-// Reaches says whether p lies in a Folder of t, and is not hidden. The folder of all Folders does.
-func (t *Tree) Reaches(p model.Path) bool {
+// Contains says whether p lies in a Root of t, and is not hidden. The folder of all Roots does.
+func (t *Tree) Contains(p model.Path) bool {
 	name, _ := p.Split()
-	if p == "" || t.IsWhole() {
+	if p == "" || t.IsFull() {
 		return true
 	}
-	if t.Folder(name) == nil || t.rules == nil {
-		return t.Folder(name) != nil
+	if t.Root(name) == nil || t.rules == nil {
+		return t.Root(name) != nil
 	}
 	if _, hidden := match(t.rules.hide, p); hidden {
 		return false
@@ -101,41 +101,41 @@ func (t *Tree) Reaches(p model.Path) bool {
 	return n == nil || !t.hides(n)
 }
 
-// Reached returns the items of list whose paths lie in the Folders of t.
-func Reached[T any](t *Tree, list []T, at func(T) model.Path) []T {
-	if t.IsWhole() {
+// FilterVisible returns the items of list whose paths lie in the Roots of t.
+func FilterVisible[T any](t *Tree, list []T, at func(T) model.Path) []T {
+	if t.IsFull() {
 		return list
 	}
-	return slices.DeleteFunc(list, func(x T) bool { return !t.Reaches(at(x)) })
+	return slices.DeleteFunc(list, func(x T) bool { return !t.Contains(at(x)) })
 }
 
-// Folders returns the Folders of t, sorted by name.
-func (t *Tree) Folders() []*Folder {
-	var list []*Folder
+// Roots returns the Roots of t, sorted by name.
+func (t *Tree) Roots() []*Root {
+	var list []*Root
 	for _, n := range t.root.sorted() {
-		list = append(list, n.Folder)
+		list = append(list, n.Root)
 	}
 	return list
 }
 
-// Folder returns the Folder with that name, or nil.
-func (t *Tree) Folder(name string) *Folder {
+// Root returns the Root with that name, or nil.
+func (t *Tree) Root(name string) *Root {
 	if n := t.root.children[name]; n != nil {
-		return n.Folder
+		return n.Root
 	}
 	return nil
 }
 
-func (f *Backing) Path() model.Path { return model.Path(f.Name) }
+func (f *SourceState) Path() model.Path { return model.Path(f.Name) }
 
-func (f *Backing) Offline() bool { return f.offline.Load() }
+func (f *SourceState) Offline() bool { return f.offline.Load() }
 
-func (f *Backing) SetOffline(away bool) { f.offline.Store(away) }
+func (f *SourceState) SetOffline(away bool) { f.offline.Store(away) }
 
 // ReadOnlyErr returns the reason that the source refuses changes, or nil.
-func (f *Backing) ReadOnlyErr() error { return model.ReadOnlyErrOf(f.Source) }
+func (f *SourceState) ReadOnlyErr() error { return model.ReadOnlyErrOf(f.Source) }
 
-func (f *Backing) ReadOnly() bool { return f.Offline() || f.ReadOnlyErr() != nil }
+func (f *SourceState) ReadOnly() bool { return f.Offline() || f.ReadOnlyErr() != nil }
 
 func (t *Tree) lookup(p model.Path) *Node {
 	n := t.root
@@ -214,7 +214,7 @@ func (t *Tree) CheckNew(op string, p model.Path) error {
 	defer t.mu.RUnlock()
 	var namer model.NameChecker
 	name, _ := p.Split()
-	if f := t.Folder(name); f != nil {
+	if f := t.Root(name); f != nil {
 		namer, _ = f.Source.(model.NameChecker)
 	}
 	for q := p; q != "" && t.lookup(q) == nil; q = q.Dir() {
@@ -231,7 +231,7 @@ func (t *Tree) CheckNew(op string, p model.Path) error {
 	return nil
 }
 
-// List lists a folder, or the Folders for "", sorted by name: paths, kinds and IDs. Errors: fs.ErrNotExist,
+// List lists a folder, or the Roots for "", sorted by name: paths, kinds and IDs. Errors: fs.ErrNotExist,
 // model.ErrNotDir, model.ErrOffline.
 func (t *Tree) List(p model.Path) ([]Info, error) {
 	t.mu.RLock()
@@ -242,7 +242,7 @@ func (t *Tree) List(p model.Path) ([]Info, error) {
 		return nil, &model.Error{Op: "list", Path: p, Err: fs.ErrNotExist}
 	case n.Kind != model.KindDir:
 		return nil, &model.Error{Op: "list", Path: p, Err: model.ErrNotDir}
-	case n.Folder != nil && n.Folder.Offline():
+	case n.Root != nil && n.Root.Offline():
 		return nil, &model.Error{Op: "list", Path: p, Err: model.ErrOffline}
 	}
 	children := t.shown(n.sorted())
@@ -281,11 +281,11 @@ type Counts struct {
 	Changed                 time.Time // the newest known modification time
 }
 
-// CountNotes is how many notes are shown in the Folder, to people.
-func (f *Folder) CountNotes() (notes int) {
+// CountNotes is how many notes are shown in the Root, to people.
+func (f *Root) CountNotes() (notes int) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	f.top.walk(func(n *Node) {
+	f.rootNode.walk(func(n *Node) {
 		if n.Kind == model.KindNote {
 			notes++
 		}
@@ -293,8 +293,8 @@ func (f *Folder) CountNotes() (notes int) {
 	return notes
 }
 
-// Count counts what is shown in the Folder f.
-func (t *Tree) Count(f *Folder) (c Counts) {
+// Count counts what is shown in the Root f.
+func (t *Tree) Count(f *Root) (c Counts) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, p := range f.proposals {
@@ -302,7 +302,7 @@ func (t *Tree) Count(f *Folder) (c Counts) {
 			c.Proposals++
 		}
 	}
-	f.top.walk(func(n *Node) {
+	f.rootNode.walk(func(n *Node) {
 		if t.hides(n) {
 			return
 		}

@@ -32,9 +32,9 @@ func Known(raw string, u Units) diffwrap.Known {
 	return diffwrap.KnownAt(known)
 }
 
-// AddedBehind reports whether agents added the text from from to to after the text before it, in other changes than
+// AddedAfter reports whether agents added the text from from to to after the text before it, in other changes than
 // that text.
-func (x *Layout) AddedBehind(from, to int) bool {
+func (x *Layout) AddedAfter(from, to int) bool {
 	writerAt := func(pos int) (w *Writer) {
 		x.Facts(pos, pos+1, func(_ int, _ model.IDRange, is *Fact) { w = is.By })
 		return w
@@ -59,21 +59,21 @@ func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
 	return newest
 }
 
-type owner struct {
-	Is     *Suggestion // nil if no record has it
-	by     *Writer     // last writer in the mark, if there is no suggestion
-	whole  string      // author of all its text that can be proposed; "" if several or unknown
-	agents bool        // an agent made it
+type markOwner struct {
+	Suggestion *Suggestion // nil if no record has it
+	lastWriter *Writer     // last writer in the mark, if there is no suggestion
+	soleAuthor string      // author of all its text that can be proposed; "" if several or unknown
+	agents     bool        // an agent made it
 }
 
-func (o *owner) IsAgents() bool { return o.agents }
+func (o *markOwner) IsAgents() bool { return o.agents }
 
-func (o *owner) Author() string {
+func (o *markOwner) Author() string {
 	switch {
-	case o.Is != nil:
-		return o.Is.author
-	case o.by != nil:
-		return o.by.author
+	case o.Suggestion != nil:
+		return o.Suggestion.author
+	case o.lastWriter != nil:
+		return o.lastWriter.author
 	}
 	return ""
 }
@@ -82,35 +82,35 @@ func (o *owner) Author() string {
 type Layout struct {
 	*Table
 	Units
-	Raw       string
-	Known     diffwrap.Known // marks of Raw
-	Marks     []diffwrap.Mark
-	Text      []diffwrap.Content
-	Furniture []diffwrap.Span // neither marks nor text
-	Owners    []owner         // by mark
-	Places    []PlacedText    // by text, in UTF-16 units
-	edges     []PlacedText    // by mark, in UTF-16 units
+	Raw         string
+	Known       diffwrap.Known // marks of Raw
+	Marks       []diffwrap.Mark
+	Text        []diffwrap.Content
+	Syntax      []diffwrap.Span // neither marks nor text
+	MarkOwners  []markOwner     // by mark
+	TextOffsets []OffsetSpan    // by text, in UTF-16 units
+	markOffsets []OffsetSpan    // by mark, in UTF-16 units
 }
 
-type PlacedText struct{ From, To int }
+type OffsetSpan struct{ From, To int }
 
 // LayOut parses raw, whose identities are u, and whose known marks are known.
 func (t *Table) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
 	x := &Layout{Table: t, Units: u, Raw: raw, Known: known.Read(raw)}
-	x.Marks, x.Text, x.Furniture = x.Known.Layout(raw)
-	x.Places = make([]PlacedText, len(x.Text))
-	x.edges = make([]PlacedText, len(x.Marks))
-	x.Owners = make([]owner, len(x.Marks))
+	x.Marks, x.Text, x.Syntax = x.Known.Layout(raw)
+	x.TextOffsets = make([]OffsetSpan, len(x.Text))
+	x.markOffsets = make([]OffsetSpan, len(x.Marks))
+	x.MarkOwners = make([]markOwner, len(x.Marks))
 	cursor := textmerge.NewCursor(raw)
 	next := 0
 	for k, m := range x.Marks {
 		next = x.place(&cursor, next, m.Start)
-		x.edges[k].From = cursor.PosAt(m.Start)
+		x.markOffsets[k].From = cursor.PosAt(m.Start)
 		first := next
 		next = x.place(&cursor, next, m.End)
-		x.edges[k].To = cursor.PosAt(m.End)
-		if !t.silent() {
-			x.Owners[k] = x.ownerOf(k, first, next)
+		x.markOffsets[k].To = cursor.PosAt(m.End)
+		if !t.hasNoAgentText() {
+			x.MarkOwners[k] = x.ownerOf(k, first, next)
 		}
 	}
 	x.place(&cursor, next, len(raw))
@@ -121,8 +121,8 @@ func (t *Table) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
 // the first text after them.
 func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
 	for ; next < len(x.Text) && x.Text[next].End <= end; next++ {
-		x.Places[next].From = cursor.PosAt(x.Text[next].Start)
-		x.Places[next].To = cursor.PosAt(x.Text[next].End)
+		x.TextOffsets[next].From = cursor.PosAt(x.Text[next].Start)
+		x.TextOffsets[next].To = cursor.PosAt(x.Text[next].End)
 	}
 	return next
 }
@@ -130,7 +130,7 @@ func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
 const MarkEdge = len("{++")
 
 // ownerOf attributes mark k, whose contents have the indexes first to last.
-func (x *Layout) ownerOf(k, first, last int) (o owner) {
+func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 	turns, author := 0, "" // turns counts the changes of author; author is the last one
 	by := func(name string) {
 		if turns == 0 || name != author {
@@ -139,10 +139,10 @@ func (x *Layout) ownerOf(k, first, last int) (o owner) {
 		}
 	}
 	for i := first; i < last; i++ {
-		x.Facts(x.Places[i].From, x.Places[i].To, func(_ int, _ model.IDRange, is *Fact) {
+		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(_ int, _ model.IDRange, is *Fact) {
 			if s := is.Pending(x.Text[i].Deleted); s != nil {
-				if o.Is == nil {
-					o.Is = s
+				if o.Suggestion == nil {
+					o.Suggestion = s
 				}
 				by(s.author)
 			} else if x.Text[i].Added && is.By != nil && is.By.agent {
@@ -158,35 +158,35 @@ func (x *Layout) ownerOf(k, first, last int) (o owner) {
 			if is.By.MakesMarks() {
 				theirs += int(r.Len)
 			}
-			if o.Is == nil && is.By != nil {
+			if o.Suggestion == nil && is.By != nil {
 				by(is.By.author)
-			} else if o.Is == nil {
+			} else if o.Suggestion == nil {
 				by("")
 			}
 		})
 	}
-	edge(x.edges[k].From, x.edges[k].From+MarkEdge)
-	edge(x.edges[k].To-MarkEdge, x.edges[k].To)
+	edge(x.markOffsets[k].From, x.markOffsets[k].From+MarkEdge)
+	edge(x.markOffsets[k].To-MarkEdge, x.markOffsets[k].To)
 	o.agents = theirs == 2*MarkEdge
-	if o.Is != nil {
-		o.agents = o.Is.author != ""
+	if o.Suggestion != nil {
+		o.agents = o.Suggestion.author != ""
 	} else {
-		o.by = x.writerIn(x.edges[k].From, x.edges[k].To, o.agents)
+		o.lastWriter = x.writerIn(x.markOffsets[k].From, x.markOffsets[k].To, o.agents)
 	}
 	if turns == 1 {
-		o.whole = author
+		o.soleAuthor = author
 	}
 	return o
 }
 
-// apart are the edits that take out of agents' marks what people typed there, so that it stands plain at its place, and marks without text.
-func (x *Layout) apart() (edits []diffwrap.Edit) {
+// separately are the edits that take out of agents' marks what people typed there, so that it stands plain at its place, and marks without text.
+func (x *Layout) separately() (edits []diffwrap.Edit) {
 	cursor, i := textmerge.NewCursor(x.Raw), 0
 	for k, m := range x.Marks {
 		for i < len(x.Text) && x.Text[i].End <= m.Start {
 			i++
 		}
-		if !x.Owners[k].agents || strings.HasPrefix(x.Raw[m.Start:], "{~~") {
+		if !x.MarkOwners[k].agents || strings.HasPrefix(x.Raw[m.Start:], "{~~") {
 			continue
 		}
 		if m.Deleted.Empty() && m.Added.Empty() {
@@ -195,8 +195,8 @@ func (x *Layout) apart() (edits []diffwrap.Edit) {
 		}
 		c, inside := x.Text[i], true
 		open, close := x.Raw[m.Start:c.Start], x.Raw[c.End:m.End]
-		x.Facts(x.Places[i].From, x.Places[i].To, func(pos int, _ model.IDRange, is *Fact) {
-			waits := is.Pending(c.Deleted) != nil || is.By != nil && is.By.agent && x.Owners[k].Is == nil
+		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(pos int, _ model.IDRange, is *Fact) {
+			waits := is.Pending(c.Deleted) != nil || is.By != nil && is.By.agent && x.MarkOwners[k].Suggestion == nil
 			switch off := cursor.OffAt(pos); {
 			case waits == inside:
 			case off == c.Start:
@@ -221,7 +221,7 @@ func (x *Layout) Waiting() (list []model.MarkRecord) {
 	put := func(s *Suggestion, at model.IDRange, added bool) {
 		if _, ok := made[s]; !ok {
 			made[s] = len(list)
-			list = append(list, s.made())
+			list = append(list, s.mark())
 		}
 		list[made[s]].AddRange(at, added)
 	}
@@ -229,7 +229,7 @@ func (x *Layout) Waiting() (list []model.MarkRecord) {
 		if c.Mark < 0 {
 			continue
 		}
-		x.Facts(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRange, is *Fact) {
+		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(pos int, r model.IDRange, is *Fact) {
 			if s := is.Pending(c.Deleted); s != nil {
 				put(s, model.OffsetRange(pos, pos+int(r.Len)), c.Added)
 			}
@@ -251,25 +251,25 @@ func MarksIn(raw string) bool {
 	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
 }
 
-// Separated returns the edits that move users' text out of agents' marks and remove agents' torn delimiters. It also
+// CanonicalEdits returns the edits that move users' text out of agents' marks and remove agents' torn delimiters. It also
 // returns the layout of the resulting text.
-func (t *Table) Separated(raw string, known diffwrap.Known, u Units) ([]diffwrap.Edit, *Layout) {
-	if t.silent() || !MarksIn(raw) {
+func (t *Table) CanonicalEdits(raw string, known diffwrap.Known, u Units) ([]diffwrap.Edit, *Layout) {
+	if t.hasNoAgentText() || !MarksIn(raw) {
 		return nil, t.LayOut(raw, known, u)
 	}
 	var torn []diffwrap.Edit
-	for _, s := range t.Torn(raw, u.Runs) {
+	for _, s := range t.BrokenDelimiters(raw, u.Runs) {
 		torn = append(torn, diffwrap.Edit{Off: s.Start, Len: s.Len()})
 	}
 	whole, inWhole := diffwrap.Apply(raw, torn), known.Through(raw, torn)
-	x := t.LayOut(whole, inWhole, u.Through(raw, torn))
-	apart := x.apart()
+	x := t.LayOut(whole, inWhole, u.AfterEdits(raw, torn))
+	apart := x.separately()
 	if len(apart) == 0 {
 		return torn, x
 	}
 	edits := diffwrap.Compose(len(raw), torn, apart)
 	marked := diffwrap.Apply(raw, edits)
-	in := u.Through(raw, edits)
+	in := u.AfterEdits(raw, edits)
 	return edits, t.LayOut(marked, Known(marked, in), in)
 }
 
@@ -286,20 +286,20 @@ func (t *Table) Waiting(r model.IDRange) (list []model.IDRange) {
 // Delimits reports whether agents wrote all of the delimiter r, or it is torn.
 func (t *Table) Delimits(r model.IDRange) bool {
 	all := true
-	t.Each(r, func(_ model.IDRange, is *Fact) { all = all && (is.By.MakesMarks() || is.Torn) })
+	t.Each(r, func(_ model.IDRange, is *Fact) { all = all && (is.By.MakesMarks() || is.Broken) })
 	return all
 }
 
-// Torn returns the torn delimiters of agents in a text: those that mark nothing.
-func (t *Table) Torn(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
-	if !t.torn {
+// BrokenDelimiters returns the torn delimiters of agents in a text: those that mark nothing.
+func (t *Table) BrokenDelimiters(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
+	if !t.hasBroken {
 		return nil
 	}
 	cursor := textmerge.NewCursor(raw)
 	pos := 0
 	for _, run := range runs {
 		t.Each(model.RangeOf(run), func(part model.IDRange, is *Fact) {
-			if is.Torn {
+			if is.Broken {
 				off := cursor.OffAt(pos)
 				list = append(list, diffwrap.Span{Start: off, End: cursor.OffAt(pos + int(part.Len))})
 			}

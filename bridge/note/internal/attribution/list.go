@@ -14,21 +14,21 @@ import (
 func (x *Layout) List(p model.Path) []model.Suggestion {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {
-		owners[m.Start] = x.Owners[k].asOwner()
+		owners[m.Start] = x.MarkOwners[k].asOwner()
 	}
 	marks := x.Known.SuggestionsBy(x.Raw, owners)
 	list := make([]model.Suggestion, len(marks))
 	for i, s := range marks {
 		k, _ := x.MarkAt(s.Start)
 		list[i] = model.Suggestion{Suggestion: s, Path: p}
-		if o := &x.Owners[k]; o.Is != nil {
-			list[i].ID = o.Is.ID
-			o.Is.tell(&list[i])
-			list[i].PreviousRejection = x.answered(&list[i], o.Is)
+		if o := &x.MarkOwners[k]; o.Suggestion != nil {
+			list[i].ID = o.Suggestion.ID
+			o.Suggestion.setAuthor(&list[i])
+			list[i].PreviousRejection = x.previousRejection(&list[i], o.Suggestion)
 		} else {
-			list[i].Anchor = x.anchor(x.edges[k].From)
+			list[i].Anchor = x.anchor(x.markOffsets[k].From)
 			list[i].ID = suggestionID(&list[i])
-			o.by.tell(&list[i])
+			o.lastWriter.setAuthor(&list[i])
 		}
 	}
 	list = append(list, x.comments(p, marks)...)
@@ -36,8 +36,8 @@ func (x *Layout) List(p model.Path) []model.Suggestion {
 	return list
 }
 
-// tell sets the attribution of the suggestion, unless its mark has an author.
-func (w *Writer) tell(s *model.Suggestion) {
+// setAuthor sets the attribution of the suggestion, unless its mark has an author.
+func (w *Writer) setAuthor(s *model.Suggestion) {
 	if s.Author == "" && w != nil {
 		s.Author, s.Session, s.Time, s.Proposal = w.author, w.session, w.time, w.proposal
 	}
@@ -58,7 +58,7 @@ func (x *Layout) anchor(pos int) string {
 		return strconv.Itoa(pos)
 	}
 	now := model.RangeOf(x.Runs[i]).Part(uint64(pos-x.starts[i]), 1)
-	id := x.Firsts(now)[0]
+	id := x.OriginalIDs(now)[0]
 	if x.first != nil && x.first.IsFirstText(ycrdt.ClientID(id.Client), id.Clock) {
 		return strconv.FormatUint(id.Clock, 10)
 	}
@@ -84,14 +84,14 @@ func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list
 	if len(comments) == 0 {
 		return nil
 	}
-	along := x.alongWith(suggestions)
+	along := x.commentsRemovedWith(suggestions)
 	cursor := textmerge.NewCursor(x.Raw)
 	for _, c := range comments {
 		from := cursor.PosAt(c.Start)
 		if m := x.commentAt(from, cursor.PosAt(c.End)); m != nil && !along[c.Start] {
 			s := model.Suggestion{Suggestion: c, Path: p, ID: m.ID}
 			s.Author = ""
-			m.tell(&s)
+			m.setAuthor(&s)
 			list = append(list, s)
 		}
 	}
@@ -115,7 +115,7 @@ func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 // OutcomeOf returns the last decision that counts on a suggestion of the text, or nil.
 func (x *Layout) OutcomeOf(s diffwrap.Suggestion) (out *Outcome) {
 	if k, ok := x.MarkAt(s.Start); ok {
-		x.Facts(x.edges[k].From, x.edges[k].To, func(_ int, _ model.IDRange, is *Fact) {
+		x.Facts(x.markOffsets[k].From, x.markOffsets[k].To, func(_ int, _ model.IDRange, is *Fact) {
 			for _, a := range append(slices.Clip(is.Dels), is.Ins) {
 				if a.Of != nil && a.Status != Pending {
 					out = a.Of.Outcome

@@ -15,30 +15,30 @@ import (
 // restarted process computes the same table. Characters are keyed by their original identities: restored or moved
 // text keeps its facts.
 type Table struct {
-	UpTo   uint64             // sequence number of the last record
-	Breaks []model.DecidedRun // line breaks after front matter that decisions removed
+	LastSeq uint64             // sequence number of the last record
+	Breaks  []model.DecidedRun // line breaks after front matter that decisions removed
 
-	first    *model.Record
-	order    uint64 // how many records there were: their numbers have no order where some are other machines'
-	facts    model.Ranges[*Fact]
-	byID     map[string]*Suggestion
-	alias    model.Ranges[origin]
-	torn     bool                     // there is a torn delimiter
-	rejected model.Ranges[*rejection] // characters that a rejection kept, or next to rejected text
+	first        *model.Record
+	order        uint64 // how many records there were: their numbers have no order where some are other machines'
+	facts        model.Ranges[*Fact]
+	byID         map[string]*Suggestion
+	restoredFrom model.Ranges[origin]
+	hasBroken    bool                     // there is a torn delimiter
+	rejected     model.Ranges[*rejection] // characters that a rejection kept, or next to rejected text
 
 	rejections []*rejection
 }
 
 // Fact is the attribution of a character. It is immutable: a record that changes it creates another Fact.
 type Fact struct {
-	By     *Writer // nil for users, or if unknown
-	Ins    Atom    // zero if nobody proposed the character
-	Dels   []Atom
-	Syntax bool // part of a mark or comment that relayfs wrote
-	Torn   bool // no text: a delimiter that marks nothing, or see refuse
-	Dead   bool // a user typed it instead of a suggestion that is pending again
-	Older  bool // of a comment: it was there before the suggestion beside it
-	Undone bool // an undo removed it or did not restore it; users did not delete it
+	By        *Writer // nil for users, or if unknown
+	Ins       Atom    // zero if nobody proposed the character
+	Dels      []Atom
+	Syntax    bool // part of a mark or comment that relayfs wrote
+	Broken    bool // no text: a delimiter that marks nothing, or see refuse
+	Displaced bool // a user typed it instead of a suggestion that is pending again
+	Older     bool // of a comment: it was there before the suggestion beside it
+	Undone    bool // an undo removed it or did not restore it; users did not delete it
 }
 
 // Atom is one character's part of a suggestion.
@@ -76,8 +76,8 @@ type Outcome struct {
 	Comments []string
 }
 
-// made returns the suggestion as a mark of a record, without its text.
-func (s *Suggestion) made() model.MarkRecord {
+// mark returns the suggestion as a mark of a record, without its text.
+func (s *Suggestion) mark() model.MarkRecord {
 	return model.MarkRecord{
 		ID: s.ID, Author: s.author, Session: s.session, Time: s.time, Proposal: s.proposal, Comment: s.Comment,
 	}
@@ -88,11 +88,11 @@ type Writer struct {
 	time                      time.Time
 	order                     uint64 // of the record
 	agent                     bool   // a program's own text, not what a person typed or decided
-	printed                   bool   // it wrote agents' marks anew
+	rewroteMarks              bool   // it wrote agents' marks anew
 }
 
 // MakesMarks reports whether marks that w wrote count as agents' marks.
-func (w *Writer) MakesMarks() bool { return w != nil && (w.agent || w.printed) }
+func (w *Writer) MakesMarks() bool { return w != nil && (w.agent || w.rewroteMarks) }
 
 // Pending returns the pending suggestion to add or delete the character, nil if none.
 func (f *Fact) Pending(deleted bool) *Suggestion {
@@ -109,8 +109,8 @@ func (f *Fact) Pending(deleted bool) *Suggestion {
 
 func isPending(a Atom) bool { return a.Status == Pending }
 
-// Shown reports whether the original (o) and the accepted (a) view have the character, if it is not deleted.
-func (f *Fact) Shown() (o, a bool) {
+// InViews reports whether the original (o) and the accepted (a) view have the character, if it is not deleted.
+func (f *Fact) InViews() (o, a bool) {
 	o, a = true, true
 	if s := f.Ins.Of; s != nil && !s.Comment {
 		o, a = f.Ins.Status == Accepted, f.Ins.Status != Rejected
@@ -118,7 +118,7 @@ func (f *Fact) Shown() (o, a bool) {
 	for _, d := range f.Dels {
 		o, a = o && d.Status != Accepted, a && d.Status == Rejected
 	}
-	return o && !f.Dead, a && !f.Dead
+	return o && !f.Displaced, a && !f.Displaced
 }
 
 func statusOf(role model.Role) Status {
@@ -135,12 +135,12 @@ func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 	now := Atom{s, statusOf(role), seq}
 	switch role {
 	case model.RoleAdditionAccepted, model.RoleAdditionRejected:
-		f.Dead = false
+		f.Displaced = false
 		f.Ins, f.Dels = now, slices.DeleteFunc(slices.Clone(f.Dels), func(a Atom) bool { return a.Status != Rejected })
 	case model.RoleCommentAccepted, model.RoleCommentRejected:
 		f.Ins = now
 	case model.RoleDeletionAccepted, model.RoleDeletionRejected:
-		f.Dead = false
+		f.Displaced = false
 		if f.Ins.Status != Accepted && f.Ins.Of != nil && !f.Ins.Of.Comment {
 			f.Ins = Atom{}
 		}
@@ -161,10 +161,10 @@ func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 func (f Fact) Again(role model.Role, seq uint64) Fact {
 	switch role {
 	case model.RoleReplacement:
-		f.Dead = true
+		f.Displaced = true
 	case model.RoleAdditionAccepted, model.RoleAdditionRejected, model.RoleCommentAccepted, model.RoleCommentRejected:
-		if f.Ins.by == seq || f.Torn { // else somebody has decided again since
-			f.Ins.Status, f.Torn = Pending, false
+		if f.Ins.by == seq || f.Broken { // else somebody has decided again since
+			f.Ins.Status, f.Broken = Pending, false
 		}
 	case model.RoleDeletionAccepted, model.RoleDeletionRejected:
 		var again, rest []Atom
@@ -190,7 +190,7 @@ func (f Fact) settled() Fact {
 }
 
 func NewTable(records []model.Record) *Table {
-	t := &Table{facts: make(model.Ranges[*Fact]), byID: make(map[string]*Suggestion), alias: make(model.Ranges[origin]), rejected: make(model.Ranges[*rejection])}
+	t := &Table{facts: make(model.Ranges[*Fact]), byID: make(map[string]*Suggestion), restoredFrom: make(model.Ranges[origin]), rejected: make(model.Ranges[*rejection])}
 	for i := range records {
 		t.Add(&records[i])
 	}
@@ -201,7 +201,7 @@ func (t *Table) Add(rec *model.Record) {
 	if t.first == nil {
 		t.first = &model.Record{Author: rec.Author, Proposal: rec.Proposal, Client: rec.Client, Clock: rec.Clock, Len: rec.Len}
 	}
-	t.UpTo = max(t.UpTo, rec.Seq)
+	t.LastSeq = max(t.LastSeq, rec.Seq)
 	t.order++
 	d := rec.Decision
 	w := &Writer{author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time, order: t.order, agent: d == nil}
@@ -212,9 +212,9 @@ func (t *Table) Add(rec *model.Record) {
 	case d != nil: // a decision may split marks at text that users typed in them
 		t.facts.Set(own, &Fact{Syntax: true})
 	}
-	t.addMoved(rec.Remaps)
+	t.addRemaps(rec.Remaps)
 	if d != nil {
-		t.addMoved(d.Remaps)
+		t.addRemaps(d.Remaps)
 		t.decide(rec, w)
 	}
 	if fm := rec.FrontMatter; fm != nil {
@@ -222,8 +222,8 @@ func (t *Table) Add(rec *model.Record) {
 	}
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
-	t.torn = t.torn || len(rec.BrokenDelimiters) > 0
-	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Torn = true; return f })
+	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
+	t.update(rec.BrokenDelimiters, func(f Fact) Fact { f.Broken = true; return f })
 	t.update(slices.Concat(rec.Restored, rec.Plain), Fact.settled)
 	for i, m := range rec.Marks {
 		s := t.made(rec, w, i)
@@ -264,7 +264,7 @@ func (t *Table) refuse(s *Suggestion, seq uint64) {
 	}
 	s.refused = true
 	t.update(s.add, func(f Fact) Fact {
-		f.Ins, f.Torn, t.torn = Atom{s, Rejected, seq}, true, true
+		f.Ins, f.Broken, t.hasBroken = Atom{s, Rejected, seq}, true, true
 		return f
 	})
 	t.update(s.del, func(f Fact) Fact {
@@ -293,7 +293,7 @@ func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 
 func (t *Table) decide(rec *model.Record, w *Writer) {
 	d := rec.Decision
-	w.printed = len(d.Items) == 0 || slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author != "" })
+	w.rewroteMarks = len(d.Items) == 0 || slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author != "" })
 	t.update(d.ByHand, func(f Fact) Fact { f.By = nil; return f })
 	t.addRejected(rec)
 	if d.Verdict == model.Undone {
@@ -362,7 +362,7 @@ func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Reco
 func (t *Table) update(runs []model.IDRange, f func(Fact) Fact) {
 	var was, is *Fact // equal facts are shared
 	for _, r := range runs {
-		for _, first := range t.Firsts(r) {
+		for _, first := range t.OriginalIDs(r) {
 			var parts []model.RangeValue[*Fact]
 			t.facts.Each(first, func(part model.IDRange, old *Fact, ok bool) {
 				if !ok {
@@ -385,7 +385,7 @@ var noFact Fact // of users' text
 
 // Each calls f for the parts of r, with the fact of each.
 func (t *Table) Each(r model.IDRange, f func(part model.IDRange, is *Fact)) {
-	t.EachFirst(r, func(now, first model.IDRange, _ uint64) {
+	t.EachOriginal(r, func(now, first model.IDRange, _ uint64) {
 		t.facts.Each(first, func(part model.IDRange, is *Fact, ok bool) {
 			if !ok {
 				is = &noFact
@@ -406,31 +406,31 @@ func shortSum(format string, args ...any) string {
 	return hex.EncodeToString(sum[:5])
 }
 
-// silent reports whether only users are known to have written in the document.
-func (t *Table) silent() bool { return t == nil || len(t.facts) == 0 }
+// hasNoAgentText reports whether only users are known to have written in the document.
+func (t *Table) hasNoAgentText() bool { return t == nil || len(t.facts) == 0 }
 
 // origin maps later identities to the original ones; since is the record that gave the later ones.
 type origin struct{ client, shift, since uint64 }
 
-// addMoved stores the new identities that a record gave to text.
-func (t *Table) addMoved(moved []model.IDRemap) {
+// addRemaps stores the new identities that a record gave to text.
+func (t *Table) addRemaps(moved []model.IDRemap) {
 	for _, r := range moved {
 		done := uint64(0)
-		for _, first := range t.Firsts(r.Old) {
-			t.alias.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), t.order})
+		for _, first := range t.OriginalIDs(r.Old) {
+			t.restoredFrom.Set(r.New.Part(done, first.Len), origin{first.Client, first.Clock - (r.New.Clock + done), t.order})
 			done += first.Len
 		}
 	}
 }
 
-// EachFirst calls f for the parts of r, with the first identities that the characters had
+// EachOriginal calls f for the parts of r, with the first identities that the characters had
 // and the order of the record that gave them those of r, 0 for none.
-func (t *Table) EachFirst(r model.IDRange, f func(part, first model.IDRange, since uint64)) {
-	if len(t.alias) == 0 {
+func (t *Table) EachOriginal(r model.IDRange, f func(part, first model.IDRange, since uint64)) {
+	if len(t.restoredFrom) == 0 {
 		f(r, r, 0)
 		return
 	}
-	t.alias.Each(r, func(part model.IDRange, from origin, ok bool) {
+	t.restoredFrom.Each(r, func(part model.IDRange, from origin, ok bool) {
 		first := part
 		if ok {
 			first.Client, first.Clock = from.client, part.Clock+from.shift
@@ -439,18 +439,18 @@ func (t *Table) EachFirst(r model.IDRange, f func(part, first model.IDRange, sin
 	})
 }
 
-func (t *Table) Firsts(r model.IDRange) (list []model.IDRange) {
-	t.EachFirst(r, func(_, first model.IDRange, _ uint64) { list = append(list, first) })
+func (t *Table) OriginalIDs(r model.IDRange) (list []model.IDRange) {
+	t.EachOriginal(r, func(_, first model.IDRange, _ uint64) { list = append(list, first) })
 	return list
 }
 
-func (t *Table) FirstRuns(runs []ycrdt.Run) []ycrdt.Run {
-	if len(t.alias) == 0 {
+func (t *Table) OriginalRuns(runs []ycrdt.Run) []ycrdt.Run {
+	if len(t.restoredFrom) == 0 {
 		return runs
 	}
 	out := make([]ycrdt.Run, 0, len(runs))
 	for _, run := range runs {
-		for _, r := range t.Firsts(model.RangeOf(run)) {
+		for _, r := range t.OriginalIDs(model.RangeOf(run)) {
 			out = append(out, r.Run())
 		}
 	}
@@ -463,5 +463,5 @@ func (t *Table) Bytes() int {
 		return 0
 	}
 	const ofRange, ofFact, ofSuggestion = 24, 72, 208
-	return ofRange*(t.facts.Size()+t.alias.Size()+t.rejected.Size()) + ofFact*t.facts.Size() + ofSuggestion*len(t.byID)
+	return ofRange*(t.facts.Size()+t.restoredFrom.Size()+t.rejected.Size()) + ofFact*t.facts.Size() + ofSuggestion*len(t.byID)
 }

@@ -111,7 +111,7 @@ func TestTypedTextStandsApart(t *testing.T) {
 		for i, f := range facts {
 			u.add(i, model.OffsetRange(i, i+1).Run(), f)
 		}
-		edits, _ := NewTable(replacements(1)).Separated(raw, Known(raw, u), u)
+		edits, _ := NewTable(replacements(1)).CanonicalEdits(raw, Known(raw, u), u)
 		if got := diffwrap.Apply(raw, edits); got != want {
 			t.Errorf("%q: %q, want %q", raw, got, want)
 		}
@@ -132,7 +132,7 @@ func TestRejectedBeforeItsLastChangeWasKnown(t *testing.T) {
 		for _, rec := range map[bool][]*model.Record{false: {change, rejection}, true: {rejection, change}}[rejectedFirst] {
 			table.Add(rec)
 		}
-		if text, deleted := table.At(added), table.At(at); !text.Torn || text.Pending(false) != nil || deleted.Pending(true) != nil {
+		if text, deleted := table.At(added), table.At(at); !text.Broken || text.Pending(false) != nil || deleted.Pending(true) != nil {
 			t.Errorf("rejected first %v: what was added is %+v, what was deleted %+v", rejectedFirst, text, deleted)
 		}
 	}

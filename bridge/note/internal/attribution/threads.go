@@ -28,7 +28,7 @@ func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 			if th.Anchor == "" {
 				th.Anchor = x.anchor(from)
 			}
-			th.Entries = append(th.Entries, x.remark(c, from, cursor.PosAt(c.End), waiting))
+			th.Entries = append(th.Entries, x.threadComment(c, from, cursor.PosAt(c.End), waiting))
 		}
 		th.ID = threadID(&th)
 		if s := at.ends[t.Start]; s != nil && s.Kind != diffwrap.Comment {
@@ -104,8 +104,8 @@ func isAnswered(remarks []model.ThreadComment, author string, newest time.Time) 
 	return answered
 }
 
-// remark attributes a comment: to the author in its text, or to the recorded author of all its characters.
-func (x *Layout) remark(c diffwrap.Suggestion, from, to int, waiting map[string]bool) model.ThreadComment {
+// threadComment attributes a comment: to the author in its text, or to the recorded author of all its characters.
+func (x *Layout) threadComment(c diffwrap.Suggestion, from, to int, waiting map[string]bool) model.ThreadComment {
 	r := model.ThreadComment{Suggestion: c}
 	if m := x.commentAt(from, to); m != nil && waiting[m.ID] {
 		r.Pending = m.ID
@@ -127,18 +127,18 @@ func (x *Layout) remark(c diffwrap.Suggestion, from, to int, waiting map[string]
 	return r
 }
 
-// standing is a comment that existed before a write.
-type standing struct {
+// existingComment is a comment that existed before a write.
+type existingComment struct {
 	mark   int  // mark that it is attached to, -1 for none
-	remark bool // it is about that mark
+	onMark bool // it is about that mark
 }
 
 // commentsBefore returns the comments, deleted ones too, by their start offsets.
-func (x *Layout) commentsBefore() map[int]standing {
-	places := make(map[int]standing)
+func (x *Layout) commentsBefore() map[int]existingComment {
+	places := make(map[int]existingComment)
 	for _, c := range x.Text {
 		if c.Mark >= 0 && x.Marks[c.Mark].Comment {
-			places[c.Start] = standing{mark: -1}
+			places[c.Start] = existingComment{mark: -1}
 		}
 	}
 	cursor := textmerge.NewCursor(x.Raw)
@@ -149,15 +149,15 @@ func (x *Layout) commentsBefore() map[int]standing {
 		}
 		for _, c := range t.Comments {
 			from := cursor.PosAt(c.Start)
-			about := ok && x.Owners[k].Is != nil && !x.isOlder(from, cursor.PosAt(c.End))
-			places[c.Start] = standing{mark: k, remark: about}
+			about := ok && x.MarkOwners[k].Suggestion != nil && !x.isOlder(from, cursor.PosAt(c.End))
+			places[c.Start] = existingComment{mark: k, onMark: about}
 		}
 	}
 	return places
 }
 
-// alongWith returns the start offsets of the comments that are removed with a decision on their suggestion.
-func (x *Layout) alongWith(suggestions []diffwrap.Suggestion) map[int]bool {
+// commentsRemovedWith returns the start offsets of the comments that are removed with a decision on their suggestion.
+func (x *Layout) commentsRemovedWith(suggestions []diffwrap.Suggestion) map[int]bool {
 	places := make(map[int]bool)
 	cursor := textmerge.NewCursor(x.Raw)
 	x.Known.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
@@ -200,7 +200,7 @@ func (t *Table) addRejected(rec *model.Record) {
 	}
 	t.rejections = append(t.rejections, items...)
 	set := func(run model.IDRange, r *rejection) {
-		for _, first := range t.Firsts(run) {
+		for _, first := range t.OriginalIDs(run) {
 			t.rejected.Set(first, r)
 		}
 	}
@@ -218,21 +218,21 @@ func (t *Table) addRejected(rec *model.Record) {
 	}
 }
 
-// answered returns the newest rejection of a suggestion by s's author at this place, from before s was proposed; nil
+// previousRejection returns the newest rejection of a suggestion by s's author at this place, from before s was proposed; nil
 // if there is none.
-func (x *Layout) answered(at *model.Suggestion, s *Suggestion) *model.Rejection {
+func (x *Layout) previousRejection(at *model.Suggestion, s *Suggestion) *model.Rejection {
 	if len(x.rejected) == 0 {
 		return nil
 	}
 	var newest *rejection
 	for _, at := range at.Stretches() {
 		k, _ := x.MarkAt(at.Start)
-		from, to := x.edges[k].From, x.edges[k].To
+		from, to := x.markOffsets[k].From, x.markOffsets[k].To
 		for ; k < len(x.Marks) && x.Marks[k].Start < at.End; k++ {
-			to = x.edges[k].To
+			to = x.markOffsets[k].To
 		}
 		x.Units.Each(max(0, from-1), to+1, func(_ int, now model.IDRange) {
-			for _, first := range x.Firsts(now) {
+			for _, first := range x.OriginalIDs(now) {
 				x.rejected.Each(first, func(_ model.IDRange, r *rejection, ok bool) {
 					if ok && !r.undone && r.Author == s.author && r.order < s.order && (newest == nil || newest.order < r.order) {
 						newest = r

@@ -11,10 +11,10 @@ import (
 
 // Units maps positions of a text to identities.
 type Units struct {
-	Runs   []ycrdt.Run
-	starts []int   // UTF-16 positions at which the runs begin
-	facts  []*Fact // what is known of the runs; nil for nothing
-	near   int     // the run that was asked for last
+	Runs    []ycrdt.Run
+	starts  []int   // UTF-16 positions at which the runs begin
+	facts   []*Fact // what is known of the runs; nil for nothing
+	lastRun int     // the run that was asked for last
 }
 
 func UnitsOf(runs []ycrdt.Run) Units {
@@ -29,7 +29,7 @@ func UnitsOf(runs []ycrdt.Run) Units {
 
 // UnitsOf are the identities of a text, cut where something else is known.
 func (t *Table) UnitsOf(runs []ycrdt.Run) Units {
-	if t.silent() {
+	if t.hasNoAgentText() {
 		return UnitsOf(runs)
 	}
 	var u Units
@@ -49,9 +49,9 @@ func (u *Units) add(pos int, run ycrdt.Run, is *Fact) (end int) {
 func (u *Units) run(pos int) int {
 	const steps = 4 // who reads a text asks for one place after another
 	has := func(i int) bool { return u.starts[i] <= pos && pos < u.starts[i]+u.Runs[i].Len }
-	for i := u.near; i < min(u.near+steps, len(u.Runs)); i++ {
+	for i := u.lastRun; i < min(u.lastRun+steps, len(u.Runs)); i++ {
 		if has(i) {
-			u.near = i
+			u.lastRun = i
 			return i
 		}
 	}
@@ -62,7 +62,7 @@ func (u *Units) run(pos int) int {
 	if i < len(u.Runs) && !has(i) {
 		return len(u.Runs)
 	}
-	u.near = i
+	u.lastRun = i
 	return i
 }
 
@@ -101,9 +101,9 @@ func (u *Units) ResolveAll(list []model.IDRange) (out []model.IDRange) {
 	return out
 }
 
-// Through are the identities of the text that edits make of raw: those of what stays.
+// AfterEdits are the identities of the text that edits make of raw: those of what stays.
 // What is new has none: delimiters of marks.
-func (u Units) Through(raw string, edits []diffwrap.Edit) Units {
+func (u Units) AfterEdits(raw string, edits []diffwrap.Edit) Units {
 	if len(edits) == 0 {
 		return u
 	}

@@ -34,7 +34,7 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 		// A change may form a delimiter from one of its characters and one of the text that it replaces.
 		from, whole, some := cursor.PosAt(at), true, false
 		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRange, is *Fact) {
-			whole, some = whole && (is.isSyntax() || is.By.MakesMarks()) && !is.Torn, some || is.isSyntax()
+			whole, some = whole && (is.isSyntax() || is.By.MakesMarks()) && !is.Broken, some || is.isSyntax()
 		})
 		if whole && some {
 			list = append(list, d)
@@ -54,9 +54,9 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 	return list
 }
 
-// strays returns the edits that take out what is left of delimiters outside of some spans: a change may write a part of one only,
+// strayDelimiters returns the edits that take out what is left of delimiters outside of some spans: a change may write a part of one only,
 // and another one take away the rest.
-func strays(raw string, u Units, spans []diffwrap.Span) (edits []diffwrap.Edit) {
+func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwrap.Edit) {
 	slices.SortFunc(spans, func(a, b diffwrap.Span) int { return a.Start - b.Start })
 	cursor, end := textmerge.NewCursor(raw), 0
 	for at := range len(raw) {
@@ -82,7 +82,7 @@ func (f *Fact) isSyntax() bool { return f.Syntax && f.Ins.Of == nil }
 // Untangled returns the edits of raw that rewrite tangled marks and remove unmatched delimiters. known and u are
 // raw's known marks and identities.
 func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
-	if t.silent() {
+	if t.hasNoAgentText() {
 		return nil
 	}
 	marks, _, spans := known.Layout(raw)
@@ -133,7 +133,7 @@ func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.
 	for _, e := range edits {
 		spans = append(spans, diffwrap.Span{Start: e.Off, End: e.Off + e.Len})
 	}
-	edits = append(edits, strays(raw, u, spans)...)
+	edits = append(edits, strayDelimiters(raw, u, spans)...)
 	slices.SortFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
 	return edits
 }

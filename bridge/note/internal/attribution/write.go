@@ -11,9 +11,9 @@ import (
 
 // This file provides the lens with the owners of a text's marks, and converts the lens's result for the record.
 
-func (o *owner) asOwner() diffwrap.Owner {
-	if o.Is != nil {
-		return diffwrap.Owner{Suggestion: o.Is.ID, Author: o.Is.author}
+func (o *markOwner) asOwner() diffwrap.Owner {
+	if o.Suggestion != nil {
+		return diffwrap.Owner{Suggestion: o.Suggestion.ID, Author: o.Suggestion.author}
 	}
 	return diffwrap.Owner{Author: o.Author()}
 }
@@ -24,18 +24,18 @@ func (o *owner) asOwner() diffwrap.Owner {
 func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {
-		is := &x.Owners[k]
+		is := &x.MarkOwners[k]
 		o := is.asOwner()
 		switch {
-		case is.whole != by.Name:
+		case is.soleAuthor != by.Name:
 			o.Access = diffwrap.Foreign
-		case is.Is != nil && is.Is.author == by.Name && is.Is.session != by.Session:
+		case is.Suggestion != nil && is.Suggestion.author == by.Name && is.Suggestion.session != by.Session:
 			o.Access = diffwrap.Earlier
 		}
 		owners[m.Start] = o
 	}
 	cursor := textmerge.NewCursor(x.Raw)
-	for _, c := range x.Furniture {
+	for _, c := range x.Syntax {
 		if text := c.Of(x.Raw); !strings.HasPrefix(text, "{>>") && !strings.HasPrefix(text, "{{") {
 			continue
 		}
@@ -74,7 +74,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRe
 	for _, m := range res.Made {
 		is := model.MarkRecord{Comment: m.Comment, Replaces: m.Was}
 		if m.Same {
-			is = x.byID[m.Was[0]].made()
+			is = x.byID[m.Was[0]].mark()
 		}
 		for _, s := range m.Add {
 			is.AddRange(places[s], true)
@@ -122,7 +122,7 @@ func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRange)
 	if !strings.Contains(x.Raw, "{>") && !strings.Contains(x.Raw, "{{") {
 		return nil
 	}
-	comments, kept := x.commentsBefore(), textmerge.Kept(len(x.Raw), res.Edits)
+	comments, kept := x.commentsBefore(), textmerge.Unchanged(len(x.Raw), res.Edits)
 	was := make(map[int][]string) // what the suggestion was that has a part there, by where that begins
 	var theirs []diffwrap.Span
 	for _, m := range res.Made {
@@ -130,18 +130,18 @@ func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRange)
 			was[s.Start] = m.Was
 		}
 		for _, s := range m.Del {
-			if is, began := comments[wasAt(kept, res.Moved, s.Start)]; began && !is.remark {
+			if is, began := comments[offsetBefore(kept, res.Moved, s.Start)]; began && !is.onMark {
 				theirs = append(theirs, s)
 			}
 		}
 	}
 	res.Known.Decide(after, false, func(c diffwrap.Attached) diffwrap.Fate {
-		is, began := comments[wasAt(kept, res.Moved, c.Start)]
+		is, began := comments[offsetBefore(kept, res.Moved, c.Start)]
 		about := false
-		if began && is.remark {
-			on := x.Owners[is.mark].Is
-			k, ok := x.MarkAt(wasAt(kept, nil, c.Mark.Start))
-			about = ok && x.Owners[k].Is == on
+		if began && is.onMark {
+			on := x.MarkOwners[is.mark].Suggestion
+			k, ok := x.MarkAt(offsetBefore(kept, nil, c.Mark.Start))
+			about = ok && x.MarkOwners[k].Suggestion == on
 			for at := c.Mark.Start; at < c.Mark.End; at++ {
 				about = about || slices.Contains(was[at], on.ID)
 			}
@@ -158,9 +158,9 @@ func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRange)
 	return runs
 }
 
-// wasAt returns the offset of a character before a write, -1 if the write added it.
-func wasAt(kept []textmerge.Span, moved []diffwrap.Move, at int) int {
-	if was, ok := textmerge.Back(kept, diffwrap.Span{Start: at, End: at + 1}); ok {
+// offsetBefore returns the offset of a character before a write, -1 if the write added it.
+func offsetBefore(kept []textmerge.Match, moved []diffwrap.Move, at int) int {
+	if was, ok := textmerge.MapBack(kept, diffwrap.Span{Start: at, End: at + 1}); ok {
 		return was.Start
 	}
 	for _, m := range moved {

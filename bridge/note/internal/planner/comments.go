@@ -13,7 +13,7 @@ import (
 // has reworded is the user's.
 
 // comments decides on those of the items that are comments, unless the edits of the others take them away.
-func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (parts []part, with []diffwrap.Edit) {
+func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (parts []decidedText, with []diffwrap.Edit) {
 	with = slices.Clone(edits)
 	cursor := textmerge.NewCursor(p.Layout.Raw)
 	for i, s := range chosen {
@@ -26,7 +26,7 @@ func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (pa
 		if len(edits) > 0 && edits[0].Off < s.End {
 			continue
 		}
-		x := part{off: s.Start, end: s.End, role: model.RoleCommentAccepted, mark: len(p.d.Marks)}
+		x := decidedText{off: s.Start, end: s.End, role: model.RoleCommentAccepted, mark: len(p.d.Marks)}
 		x.From = cursor.PosAt(x.off)
 		x.To = cursor.PosAt(x.end)
 		p.d.Marks = append(p.d.Marks, model.DecidedMark{Item: i})

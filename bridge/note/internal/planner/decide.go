@@ -18,9 +18,9 @@ import (
 // This file computes the effect of a decision on each character. The record stores it, and undo.go reverts it. Texts
 // are not compared.
 
-// part is a range of a note's text, or of collateral deletions, in a decision.
-type part struct {
-	attribution.PlacedText
+// decidedText is a range of a note's text, or of collateral deletions, in a decision.
+type decidedText struct {
+	attribution.OffsetSpan
 	off, end int // bytes
 	role     model.Role
 	mark     int  // index in Decision.Marks
@@ -29,7 +29,7 @@ type part struct {
 
 // stays reports whether x is text that can anchor restored text. Comments cannot, because they may be removed with
 // any text.
-func (x part) stays() bool {
+func (x decidedText) stays() bool {
 	return !x.role.Deletes() && x.role != model.RoleCommentAccepted && !x.comment && x.To > x.From
 }
 
@@ -49,14 +49,14 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 			p.choose(i, at)
 		}
 	}
-	edits := x.Known.Decide(x.Raw, p.accept, p.fate, marks...)
+	edits := x.Known.Decide(x.Raw, p.accept, p.commentOutcome, marks...)
 	comments, with := p.comments(chosen, edits)
 	parts := p.parts(edits, instead, comments)
 	edits = with
 	if instead != nil {
-		edits = diffwrap.Compose(len(x.Raw), edits, p.amending(edits, instead))
+		edits = diffwrap.Compose(len(x.Raw), edits, p.amendEdits(edits, instead))
 	}
-	parts, edits = p.matterBreak(parts, edits)
+	parts, edits = p.frontMatterBreak(parts, edits)
 	d.Runs = p.runs(parts)
 	plan := Plan{Decision: &d, Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits)}
 	raw := diffwrap.Apply(x.Raw, edits)
@@ -64,7 +64,7 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 	cursor := textmerge.NewCursor(raw)
 	for _, at := range x.Known.Kept(x.Raw, edits).Offsets() {
 		from := cursor.PosAt(at)
-		plan.Kept = append(plan.Kept, model.OffsetRange(from, from+attribution.MarkEdge))
+		plan.KeptOpeners = append(plan.KeptOpeners, model.OffsetRange(from, from+attribution.MarkEdge))
 	}
 	return plan
 }
@@ -72,12 +72,12 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 // decider plans one decision. Places refer to the layout's text.
 type decider struct {
 	*attribution.Layout
-	d      *model.Decision
-	accept bool
-	marks  map[int]int      // layout mark index to Decision.Marks index
-	taken  []diffwrap.Span  // comments older than their suggestion that are removed or changed
-	typed  []model.IDRange  // places in the text after the decision
-	cursor textmerge.Cursor // for comments
+	d               *model.Decision
+	accept          bool
+	marks           map[int]int      // layout mark index to Decision.Marks index
+	removedComments []diffwrap.Span  // comments older than their suggestion that are removed or changed
+	amended         []model.IDRange  // places in the text after the decision
+	cursor          textmerge.Cursor // for comments
 }
 
 // choose adds the marks in a range to the decision, for the item with that index.
@@ -113,26 +113,26 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 	return is
 }
 
-// fate decides on a comment after a suggestion. A comment that existed before the suggestion belongs to the text: it
+// commentOutcome decides on a comment after a suggestion. A comment that existed before the suggestion belongs to the text: it
 // is removed only if the suggestion deletes the text around it.
-func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
-	if !p.is(c.Span, func(f *attribution.Fact) bool { return f.Older }) {
+func (p *decider) commentOutcome(c diffwrap.Attached) diffwrap.Fate {
+	if !p.anyFact(c.Span, func(f *attribution.Fact) bool { return f.Older }) {
 		return diffwrap.Goes
 	}
-	across := !c.Resolved.Empty() && p.is(c.Resolved, func(f *attribution.Fact) bool { return f.By.MakesMarks() })
+	across := !c.Resolved.Empty() && p.anyFact(c.Resolved, func(f *attribution.Fact) bool { return f.By.MakesMarks() })
 	switch {
 	case across && p.accept:
-		p.taken = append(p.taken, c.Span)
+		p.removedComments = append(p.removedComments, c.Span)
 		return diffwrap.Goes
 	case across:
-		p.taken = append(p.taken, c.Resolved)
+		p.removedComments = append(p.removedComments, c.Resolved)
 		return diffwrap.Reopened
 	}
 	return diffwrap.Stays
 }
 
-// is says whether a fact holds for something of a comment, or of a part of it; comments come in order.
-func (p *decider) is(s diffwrap.Span, holds func(*attribution.Fact) bool) (some bool) {
+// anyFact says whether a fact holds for something of a comment, or of a part of it; comments come in order.
+func (p *decider) anyFact(s diffwrap.Span, holds func(*attribution.Fact) bool) (some bool) {
 	p.cursor.Text = p.Layout.Raw
 	from := p.cursor.PosAt(s.Start)
 	p.Units.Facts(from, from+textmerge.UTF16Len(p.Layout.Raw[s.Start:s.End]), func(_ int, _ model.IDRange, f *attribution.Fact) { some = some || holds(f) })
@@ -140,8 +140,8 @@ func (p *decider) is(s diffwrap.Span, holds func(*attribution.Fact) bool) (some 
 }
 
 // parts are what is decided on, what is taken along, the given comments, and the note's text around that, in order.
-func (p *decider) parts(edits, instead []diffwrap.Edit, comments []part) []part {
-	list := append(p.along(edits), comments...)
+func (p *decider) parts(edits, instead []diffwrap.Edit, comments []decidedText) []decidedText {
+	list := append(p.collateralDeletes(edits), comments...)
 	from, to := p.around(list)
 	for i := from; i < to; i++ {
 		x := p.textPart(i)
@@ -155,7 +155,7 @@ func (p *decider) parts(edits, instead []diffwrap.Edit, comments []part) []part 
 		switch {
 		case c.Added && p.accept:
 			x.role = model.RoleAdditionAccepted
-			var parted []part
+			var parted []decidedText
 			parted, instead = p.partial(x, instead)
 			list = append(list, parted...)
 			continue
@@ -168,18 +168,18 @@ func (p *decider) parts(edits, instead []diffwrap.Edit, comments []part) []part 
 		}
 		list = append(list, x)
 	}
-	slices.SortStableFunc(list, func(a, b part) int { return a.off - b.off })
+	slices.SortStableFunc(list, func(a, b decidedText) int { return a.off - b.off })
 	return list
 }
 
-func (p *decider) textPart(i int) part {
+func (p *decider) textPart(i int) decidedText {
 	c := p.Text[i]
-	return part{PlacedText: p.Places[i], off: c.Start, end: c.End, comment: c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment}
+	return decidedText{OffsetSpan: p.TextOffsets[i], off: c.Start, end: c.End, comment: c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment}
 }
 
 // around are the first of the note's texts, and the one behind the last, that are decided on or stand beside that or beside the given
 // parts and stay.
-func (p *decider) around(parts []part) (from, to int) {
+func (p *decider) around(parts []decidedText) (from, to int) {
 	start, end := len(p.Layout.Raw), 0
 	for k := range p.marks {
 		start, end = min(start, p.Layout.Marks[k].Start), max(end, p.Layout.Marks[k].End)
@@ -202,15 +202,15 @@ func (p *decider) around(parts []part) (from, to int) {
 	return max(0, from), min(to+1, len(p.Text))
 }
 
-// along returns what edits delete in addition to the chosen marks and their content.
-func (p *decider) along(edits []diffwrap.Edit) (list []part) {
-	taken := p.taken
+// collateralDeletes returns what edits delete in addition to the chosen marks and their content.
+func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) {
+	taken := p.removedComments
 	cursor := textmerge.NewCursor(p.Layout.Raw)
 	one := func(from, to, mark int) {
 		if from >= to {
 			return
 		}
-		x := part{off: from, end: to, role: model.RoleCommentRemoved, mark: mark}
+		x := decidedText{off: from, end: to, role: model.RoleCommentRemoved, mark: mark}
 		if len(taken) > 0 && taken[0].Start <= from && to <= taken[0].End {
 			x.role = model.RoleOlderCommentRemoved
 		}
@@ -218,7 +218,7 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 		x.To = cursor.PosAt(to)
 		list = append(list, x)
 	}
-	furniture, inside := p.Furniture, 0
+	furniture, inside := p.Syntax, 0
 	add := func(from, to, mark int) {
 		for ; len(furniture) > 0 && furniture[0].Start < to; furniture = furniture[1:] {
 			f := furniture[0]
@@ -269,13 +269,13 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 
 // partial splits a proposed text into accepted and rejected parts. It returns the rest of instead, with offsets
 // relative to the end of x.
-func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []diffwrap.Edit) {
+func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decidedText, rest []diffwrap.Edit) {
 	cursor := textmerge.NewCursor(p.Layout.Raw[x.off:x.end])
 	at := 0
 	add := func(to int, role model.Role) {
 		if at < to {
-			list = append(list, part{
-				attribution.PlacedText{From: x.From + cursor.PosAt(at), To: x.From + cursor.PosAt(to)}, x.off + at, x.off + to, role, x.mark, false,
+			list = append(list, decidedText{
+				attribution.OffsetSpan{From: x.From + cursor.PosAt(at), To: x.From + cursor.PosAt(to)}, x.off + at, x.off + to, role, x.mark, false,
 			})
 			at = to
 		}
@@ -292,9 +292,9 @@ func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []
 	return list, rest
 }
 
-// amending returns the edits of instead for the text after the acceptance, where the proposed text is in one piece.
-// It adds to p.typed what they write.
-func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
+// amendEdits returns the edits of instead for the text after the acceptance, where the proposed text is in one piece.
+// It adds to p.amended what they write.
+func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
 	start, moved := p.Layout.Marks[first].Start, 0
 	for _, e := range accepting {
@@ -302,32 +302,32 @@ func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 			moved += len(e.New) - e.Len
 		}
 	}
-	edits := shifted(instead, start+moved)
-	for e := range textmerge.Places(diffwrap.Apply(p.Layout.Raw, accepting), edits) {
-		p.typed = append(p.typed, model.OffsetRange(e.After, e.After+e.Size))
+	edits := offsetBy(instead, start+moved)
+	for e := range textmerge.PositionedEdits(diffwrap.Apply(p.Layout.Raw, accepting), edits) {
+		p.amended = append(p.amended, model.OffsetRange(e.After, e.After+e.Inserted))
 	}
 	return edits
 }
 
-// matterBreak also removes the line break after the front matter if the edits leave no body and an agent added that
+// frontMatterBreak also removes the line break after the front matter if the edits leave no body and an agent added that
 // break for the body.
-func (p *decider) matterBreak(parts []part, edits []diffwrap.Edit) ([]part, []diffwrap.Edit) {
+func (p *decider) frontMatterBreak(parts []decidedText, edits []diffwrap.Edit) ([]decidedText, []diffwrap.Edit) {
 	end, ok := diffwrap.FrontMatter(p.Layout.Raw)
 	from := len(strings.TrimRight(p.Layout.Raw[:end], "\r\n"))
 	if !ok || p.accept || from == end || len(p.d.Marks) == 0 || diffwrap.HasBody(diffwrap.Apply(p.Layout.Raw, edits)) {
 		return parts, edits
 	}
-	at := attribution.PlacedText{From: textmerge.UTF16Len(p.Layout.Raw[:from]), To: textmerge.UTF16Len(p.Layout.Raw[:end])}
-	i := slices.IndexFunc(parts, func(x part) bool { return x.off < from && x.end == end && x.role == 0 })
-	if i < 0 || !p.AddedBehind(at.From, at.To) {
+	at := attribution.OffsetSpan{From: textmerge.UTF16Len(p.Layout.Raw[:from]), To: textmerge.UTF16Len(p.Layout.Raw[:end])}
+	i := slices.IndexFunc(parts, func(x decidedText) bool { return x.off < from && x.end == end && x.role == 0 })
+	if i < 0 || !p.AddedAfter(at.From, at.To) {
 		return parts, edits
 	}
-	parts = slices.Insert(parts, i+1, part{PlacedText: at, off: from, end: end, role: model.RoleLineBreakRemoved})
+	parts = slices.Insert(parts, i+1, decidedText{OffsetSpan: at, off: from, end: end, role: model.RoleLineBreakRemoved})
 	parts[i].To, parts[i].end = at.From, from
-	return parts, diffwrap.Compose(len(p.Layout.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, shifted(edits, from-end))
+	return parts, diffwrap.Compose(len(p.Layout.Raw), []diffwrap.Edit{{Off: from, Len: end - from}}, offsetBy(edits, from-end))
 }
 
-func shifted(edits []diffwrap.Edit, by int) []diffwrap.Edit {
+func offsetBy(edits []diffwrap.Edit, by int) []diffwrap.Edit {
 	out := slices.Clone(edits)
 	for i := range out {
 		out[i].Off += by
@@ -335,7 +335,7 @@ func shifted(edits []diffwrap.Edit, by int) []diffwrap.Edit {
 	return out
 }
 
-func (p *decider) runs(parts []part) (runs []model.DecidedRun) {
+func (p *decider) runs(parts []decidedText) (runs []model.DecidedRun) {
 	right := make([]model.IDRange, len(parts)) // for each part, the next text that stays
 	var next model.IDRange
 	for i, x := range slices.Backward(parts) {
@@ -369,7 +369,7 @@ func (p *decider) runs(parts []part) (runs []model.DecidedRun) {
 			left = model.OffsetRange(x.To-utf16.RuneLen(r), x.To)
 		}
 	}
-	for _, r := range p.typed {
+	for _, r := range p.amended {
 		if r.Len > 0 {
 			runs = append(runs, model.DecidedRun{At: r, Role: model.RoleReplacement})
 		}

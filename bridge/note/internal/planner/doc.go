@@ -8,6 +8,6 @@
 //   - [Undo] plans the undo of a decision: the decided text is pending again, character by character, whatever the
 //     order of the undos.
 //
-// A plan names new text by its position; [Plan.CarryOut] makes the edits in the document and replaces positions by
+// A plan names new text by its position; [Plan.Apply] makes the edits in the document and replaces positions by
 // CRDT IDs. A change that cannot be planned is refused as a whole ([model.RefusedError]).
 package planner

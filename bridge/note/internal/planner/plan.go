@@ -19,57 +19,57 @@ type Plan struct {
 	Marks       []model.MarkRecord // new pending suggestions
 	Moved       []model.IDRemap    // text that a write moved
 	Older       []model.IDRange    // comments that were there before the suggestions beside them
-	Kept        []model.IDRange    // openers of people's marks that stay marks
-	Placed      []model.Placement  // places of new text among deleted characters; nil: directly after the text before it
+	KeptOpeners []model.IDRange    // openers of people's marks that stay marks
+	Placements  []model.Placement  // places of new text among deleted characters; nil: directly after the text before it
 	Proposal    string             // set if it rewrites links for a rename
 	Direct      bool               // the text is written unchanged, without marks
 	Warnings    []string
 }
 
-// CarryOut applies the plan to a document whose text is raw, and completes the record: it converts the plan's places
+// Apply applies the plan to a document whose text is raw, and completes the record: it converts the plan's places
 // to identities.
-func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, rec *model.Record) {
+func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, rec *model.Record) {
 	d := p.Decision
-	places := p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, isByPlace)
+	places := p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets)
 	var before, after attribution.Units
 	if places {
 		before = attribution.UnitsOf(text.Runs())
 	}
-	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.Edits, p.Placed) })
+	doc.Transact(by, func(txn *ycrdt.Txn) { applyAtPlacements(txn, text, raw, p.Edits, p.Placements) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = by.Name, by.Session, by.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Direct = p.Proposal, p.Direct
-	if places || len(p.Marks)+len(p.Moved)+len(p.Older)+len(p.Kept) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {
+	if places || len(p.Marks)+len(p.Moved)+len(p.Older)+len(p.KeptOpeners) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {
 		after = attribution.UnitsOf(text.Runs())
 	}
 	if d != nil {
 		rec.Decision = resolvedDecision(d, before, after)
 	}
-	rec.Marks, rec.Remaps, rec.KeptOpeners = resolvedMarks(p.Marks, after), resolvedRevivals(p.Moved, after), after.ResolveAll(p.Kept)
+	rec.Marks, rec.Remaps, rec.KeptOpeners = resolvedMarks(p.Marks, after), resolvedRemaps(p.Moved, after), after.ResolveAll(p.KeptOpeners)
 	rec.Older = after.ResolveAll(p.Older)
 	if fm := p.FrontMatter; fm != nil {
 		named := *fm
 		named.Removed = nil
 		for _, g := range fm.Removed {
-			named.Removed = append(named.Removed, resolvedGone(g, before)...)
+			named.Removed = append(named.Removed, resolvedDeleted(g, before)...)
 		}
 		named.Typed = after.ResolveAll(fm.Typed)
 		rec.FrontMatter = &named
 	}
 }
 
-// isByPlace says whether a run, or a text beside it, is named by place: what has no document yet has no identities.
-func isByPlace(r model.DecidedRun) bool {
+// hasOffsets says whether a run, or a text beside it, is named by place: what has no document yet has no identities.
+func hasOffsets(r model.DecidedRun) bool {
 	return slices.ContainsFunc([]model.IDRange{r.At, r.Left, r.Right}, func(r model.IDRange) bool { return r.Client == 0 && r.Len > 0 })
 }
 
-// applyPlaced applies byte edits of raw to text. New text goes directly after the text before it; a user's typing
+// applyAtPlacements applies byte edits of raw to text. New text goes directly after the text before it; a user's typing
 // would go after the deleted characters that follow. So text restored at its own place does not end up inside new
 // text. placed, unless nil, overrides the place of each piece of new text.
-func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []model.Placement) {
-	for e := range textmerge.Places(raw, edits) {
+func applyAtPlacements(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []model.Placement) {
+	for e := range textmerge.PositionedEdits(raw, edits) {
 		pos := e.After
-		if e.Gone > 0 {
-			text.Delete(txn, pos, e.Gone)
+		if e.Deleted > 0 {
+			text.Delete(txn, pos, e.Deleted)
 		}
 		for new := e.New; new != ""; {
 			piece := model.Placement{Len: len(new)}
@@ -105,12 +105,12 @@ func resolvedDecision(d *model.Decision, before, after attribution.Units) *model
 		}
 		named.Runs = append(named.Runs, resolvedRun(r, u)...)
 	}
-	named.Remaps = resolvedRevivals(d.Remaps, after)
+	named.Remaps = resolvedRemaps(d.Remaps, after)
 	return &named
 }
 
-// resolvedRevivals converts places in the text after the change to identities.
-func resolvedRevivals(list []model.IDRemap, after attribution.Units) (named []model.IDRemap) {
+// resolvedRemaps converts places in the text after the change to identities.
+func resolvedRemaps(list []model.IDRemap, after attribution.Units) (named []model.IDRemap) {
 	for _, r := range list {
 		done := uint64(0)
 		for _, id := range after.Resolve(r.New) {
@@ -144,7 +144,7 @@ func resolvedRun(r model.DecidedRun, u attribution.Units) (runs []model.DecidedR
 	return runs
 }
 
-func resolvedGone(g model.DeletedRange, u attribution.Units) (runs []model.DeletedRange) {
+func resolvedDeleted(g model.DeletedRange, u attribution.Units) (runs []model.DeletedRange) {
 	for _, r := range resolvedRun(model.DecidedRun{At: g.At, Text: g.Text}, u) {
 		runs = append(runs, model.DeletedRange{At: r.At, Text: r.Text})
 	}

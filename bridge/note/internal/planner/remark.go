@@ -16,8 +16,8 @@ import (
 // errNoComment refuses a comment that would not parse as one.
 var errNoComment = errors.New("a comment cannot be placed there: comment on the text before or after it")
 
-// Remark plans a user's comment at an offset of the marked text.
-func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
+// AddComment plans a user's comment at an offset of the marked text.
+func AddComment(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
 	raw := cur.Canonical()
 	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())
 	if end, _ := diffwrap.FrontMatter(raw); at < end || !cur.Known().CommentFits(raw, at, comment) {
@@ -32,11 +32,11 @@ func Remark(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d
 // Resolve plans the removal of a thread. pending has its comments that await a decision.
 func Resolve(cur *model.Version, x *attribution.Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
 	p := decider{Layout: x, d: &d, marks: make(map[int]int)}
-	var comments []part
+	var comments []decidedText
 	cursor := textmerge.NewCursor(x.Raw)
 	for i, r := range t.Entries {
 		item := model.Decided{ID: t.ID, Kind: r.Kind.String(), Line: r.Line, New: r.New, Author: r.Author, Session: r.Session, Time: r.Time}
-		c := part{off: r.Start, end: r.End, role: model.RoleCommentResolved, mark: i}
+		c := decidedText{off: r.Start, end: r.End, role: model.RoleCommentResolved, mark: i}
 		if k := slices.IndexFunc(pending, func(s model.Suggestion) bool { return s.ID == r.Pending }); r.Pending != "" && k >= 0 {
 			item.ID, item.Proposal, c.role = r.Pending, pending[k].Proposal, model.RoleCommentRejected
 		}

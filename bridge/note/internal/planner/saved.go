@@ -15,22 +15,22 @@ import (
 // wrote it, or a program wrote the second half of a file. Its characters return with their authors. All other text in
 // a save counts as typed.
 
-type Saved struct {
-	textmerge.Adopted
-	texts *model.Texts       // set if the save restores an earlier state
-	state int                // index of that state
-	wait  []model.MarkRecord // pending suggestions of that state
+type SaveDiff struct {
+	textmerge.ExternalChange
+	texts   *model.Texts       // set if the save restores an earlier state
+	state   int                // index of that state
+	pending []model.MarkRecord // pending suggestions of that state
 }
 
-// MayReturn reports whether the edits of a text may restore something: they add text, or leave another word.
-func (s *Saved) MayReturn(had string) bool {
+// MayRestore reports whether the edits of a text may restore something: they add text, or leave another word.
+func (s *SaveDiff) MayRestore(had string) bool {
 	return slices.ContainsFunc(s.Edits, func(e diffwrap.Edit) bool { return e.New != "" || textmerge.CutsWord(had, e) })
 }
 
-// Return makes the save restore the newest earlier state whose text is raw, if there is one. had is the text after
+// Restore makes the save restore the newest earlier state whose text is raw, if there is one. had is the text after
 // records. older are the known states from before records were merged. The first of the merged records has all their
 // changes, and records say more than moments.
-func (s *Saved) Return(records []model.Record, older []model.Revision, had, raw string) {
+func (s *SaveDiff) Restore(records []model.Record, older []model.Revision, had, raw string) {
 	texts, seqs, err := statesOf(records, older)
 	if err != nil || texts == nil || !texts.Holds(texts.Last, had) {
 		return
@@ -50,16 +50,16 @@ func (s *Saved) Return(records []model.Record, older []model.Revision, had, raw 
 		}
 		was := attribution.NewTable(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > seqs[last] }))
 		u := was.UnitsOf(runs)
-		s.wait = was.LayOut(textmerge.Without(raw, was.Torn(raw, runs)), attribution.Known(raw, u), u).Waiting()
+		s.pending = was.LayOut(textmerge.Without(raw, was.BrokenDelimiters(raw, runs)), attribution.Known(raw, u), u).Waiting()
 		return
 	}
 }
 
-// CarryOut applies the changes to a document whose text is had, and completes the record.
-func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Table, origin any, rec *model.Record) {
+// Apply applies the changes to a document whose text is had, and completes the record.
+func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Table, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
-	if len(s.Moved)+len(s.Torn)+len(s.Plain) > 0 {
+	if len(s.Moved)+len(s.Broken)+len(s.Plain) > 0 {
 		before = attribution.UnitsOf(text.Runs())
 	}
 	doc.Transact(origin, func(txn *ycrdt.Txn) {
@@ -74,9 +74,9 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 		for _, r := range after.Runs {
 			rec.Restored = append(rec.Restored, model.RangeOf(r))
 		}
-		rec.Marks = resolvedMarks(s.wait, after)
+		rec.Marks = resolvedMarks(s.pending, after)
 	}
-	if s.texts == nil && len(s.Moved)+len(s.Torn)+len(s.Plain) > 0 {
+	if s.texts == nil && len(s.Moved)+len(s.Broken)+len(s.Plain) > 0 {
 		s.name(had, before, text, known, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.texts != nil && clock != rec.Clock+added {
@@ -85,14 +85,14 @@ func (s *Saved) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 }
 
 // name records the identities of moved text before and after the save, and the torn delimiters of agents' marks.
-func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, known *attribution.Table, rec *model.Record) {
+func (s *SaveDiff) name(had string, before attribution.Units, text *ycrdt.Text, known *attribution.Table, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
 	var was, is []diffwrap.Span
-	for _, m := range append(slices.Clip(s.Moved), s.Torn...) {
+	for _, m := range append(slices.Clip(s.Moved), s.Broken...) {
 		was, is = append(was, m.From), append(is, m.To)
 	}
 	wasAt, isAt := unitsAt(had, append(was, s.Plain...)), unitsAt(text.String(), is)
-	from := func(m textmerge.Moved) []model.IDRange {
+	from := func(m textmerge.MovedSpan) []model.IDRange {
 		return before.Resolve(model.OffsetRange(wasAt[m.From.Start], wasAt[m.From.End]))
 	}
 	for _, m := range s.Moved {
@@ -111,7 +111,7 @@ func (s *Saved) name(had string, before attribution.Units, text *ycrdt.Text, kno
 			rec.Plain = append(rec.Plain, known.Waiting(r)...)
 		}
 	}
-	for _, m := range s.Torn {
+	for _, m := range s.Broken {
 		if !slices.ContainsFunc(from(m), func(r model.IDRange) bool { return !known.Delimits(r) }) {
 			rec.BrokenDelimiters = append(rec.BrokenDelimiters, after.Resolve(model.OffsetRange(isAt[m.To.Start], isAt[m.To.End]))...)
 		}
@@ -134,7 +134,7 @@ func unitsAt(text string, spans []diffwrap.Span) map[int]int {
 }
 
 // bringBack restores the state, and returns how many units that added.
-func (s *Saved) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (added uint64) {
+func (s *SaveDiff) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (added uint64) {
 	pos := 0
 	for i := range s.texts.Ranges {
 		x := &s.texts.Ranges[i]

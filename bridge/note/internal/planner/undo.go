@@ -15,11 +15,11 @@ import (
 
 // Reasons why no part of a decision can be undone.
 var (
-	ErrHistoryLost   = errors.New("cannot be undone: the note's history was lost; its text is in 'relayfs suggestions log --json'")
-	ErrNoteGone      = errors.New("cannot be undone: the note no longer exists; its text is in 'relayfs suggestions log --json'")
-	errMatterChanged = errors.New("cannot be undone: users have changed that front matter since; its old content is in 'relayfs suggestions log --json'")
-	errRemarkChanged = errors.New("cannot be undone: the comment was changed or removed since; remove it with 'relayfs suggestions resolve'")
-	errNotReadBack   = errors.New("cannot be undone: in the current note it would be read differently")
+	ErrHistoryLost        = errors.New("cannot be undone: the note's history was lost; its text is in 'relayfs suggestions log --json'")
+	ErrNoteGone           = errors.New("cannot be undone: the note no longer exists; its text is in 'relayfs suggestions log --json'")
+	errFrontMatterChanged = errors.New("cannot be undone: users have changed that front matter since; its old content is in 'relayfs suggestions log --json'")
+	errCommentChanged     = errors.New("cannot be undone: the comment was changed or removed since; remove it with 'relayfs suggestions resolve'")
+	errNotReadBack        = errors.New("cannot be undone: in the current note it would be read differently")
 )
 
 const (
@@ -28,29 +28,29 @@ const (
 	laterDecision   = "a later decision removed it"
 )
 
-// takeback plans one undo. It keys characters by their original identities: restored text has later ones.
-type takeback struct {
-	entry model.JournalEntry
-	d     *model.Decision // the undo's decision
-	marks []model.DecidedMark
-	runs  []model.DecidedRun
-	cur   *model.Version
-	table *attribution.Table
-	x     *attribution.Layout // layout of the marked text of cur
+// undoPlan plans one undo. It keys characters by their original identities: restored text has later ones.
+type undoPlan struct {
+	entry   model.JournalEntry
+	d       *model.Decision // the undo's decision
+	marks   []model.DecidedMark
+	runs    []model.DecidedRun
+	current *model.Version
+	table   *attribution.Table
+	x       *attribution.Layout // layout of the marked text of cur
 
-	target model.Ranges[int]  // index of runs
-	asked  model.Ranges[bool] // true for targets, false for what stood beside them
-	live   model.Ranges[bool] // what of asked is there
-	in     diffwrap.Span      // of the raw text: where all is that the undo may change
-	home   model.Ranges[int]  // index of items, of what is gone
-	items  []item
-	waits  bool   // a comment that was accepted stands there as it was, and so waits again
-	remark uint64 // how long the comment is that was written, unless that stands there whole, and nothing else in it
+	target         model.Ranges[int]  // index of runs
+	asked          model.Ranges[bool] // true for targets, false for what stood beside them
+	present        model.Ranges[bool] // what of asked is there
+	in             diffwrap.Span      // of the raw text: where all is that the undo may change
+	itemOf         model.Ranges[int]  // index of items, of what is gone
+	items          []item
+	commentPending bool   // a comment that was accepted stands there as it was, and so waits again
+	commentLen     uint64 // how long the comment is that was written, unless that stands there whole, and nothing else in it
 }
 
-// newTakeback collects the characters that the undo concerns.
-func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version, d *model.Decision) *takeback {
-	t := &takeback{entry: e, d: d, cur: cur, table: x.Table, x: x}
+// newUndoPlan collects the characters that the undo concerns.
+func newUndoPlan(e model.JournalEntry, x *attribution.Layout, cur *model.Version, d *model.Decision) *undoPlan {
+	t := &undoPlan{entry: e, d: d, current: cur, table: x.Table, x: x}
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
 	}
@@ -64,7 +64,7 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 	}
 	for _, r := range t.runs {
 		if r.Role == model.RoleCommentAdded {
-			t.remark += r.At.Len
+			t.commentLen += r.At.Len
 		}
 		d.Again = append(d.Again, model.DecidedRun{At: r.At, Role: r.Role})
 	}
@@ -74,11 +74,11 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 	var targets []model.RangeValue[int]
 	var asked []model.RangeValue[bool]
 	for i, run := range t.runs {
-		for _, r := range x.Firsts(run.At) {
+		for _, r := range x.OriginalIDs(run.At) {
 			targets = append(targets, model.RangeValue[int]{Of: r, Value: i})
 		}
 		for k, of := range []model.IDRange{run.At, run.Left, run.Right} {
-			for _, r := range x.Firsts(of) {
+			for _, r := range x.OriginalIDs(of) {
 				asked = append(asked, model.RangeValue[bool]{Of: r, Value: k == 0})
 			}
 		}
@@ -90,7 +90,7 @@ func newTakeback(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 // Undo plans the undo of the items of d in a journal entry, for a document with these pieces whose marked text has
 // the layout x. It records the outcome in d.
 func Undo(cur *model.Version, e model.JournalEntry, x *attribution.Layout, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
-	t := newTakeback(e, x, cur, d)
+	t := newUndoPlan(e, x, cur, d)
 	t.read(pieces)
 	return t.plan()
 }

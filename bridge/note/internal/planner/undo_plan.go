@@ -9,58 +9,58 @@ import (
 	"github.com/relayfs/relayfs/bridge/textmerge"
 )
 
-func (t *takeback) plan() (Plan, error) {
-	if !t.mattersAreThere() {
-		return Plan{}, model.RefusedError(errMatterChanged)
+func (t *undoPlan) plan() (Plan, error) {
+	if !t.frontMatterIntact() {
+		return Plan{}, model.RefusedError(errFrontMatterChanged)
 	}
-	if t.remark > 0 {
-		return Plan{}, model.RefusedError(errRemarkChanged)
+	if t.commentLen > 0 {
+		return Plan{}, model.RefusedError(errCommentChanged)
 	}
-	wants, changed := t.wants()
-	p := printer{takeback: t, wants: wants}
+	wants, changed := t.targets()
+	p := printer{undoPlan: t, targets: wants}
 	p.print()
-	if !changed && !t.waits {
-		return Plan{}, t.nothing()
+	if !changed && !t.commentPending {
+		return Plan{}, t.nothingToUndo()
 	}
 	for _, w := range wants {
-		if !w.gone && w.key.decided {
+		if !w.deleted && w.key.decided {
 			t.d.Plain = append(t.d.Plain, w.id)
 		}
 	}
-	plan := Plan{Edits: p.edits, Placed: p.placed, Decision: t.d}
-	t.d.Remaps = p.revived
+	plan := Plan{Edits: p.edits, Placements: p.placed, Decision: t.d}
+	t.d.Remaps = p.remaps
 	return plan, p.check()
 }
 
-// nothing returns the refusal of an undo that can restore nothing.
-func (t *takeback) nothing() error {
+// nothingToUndo returns the refusal of an undo that can restore nothing.
+func (t *undoPlan) nothingToUndo() error {
 	if len(t.d.Unrestored) == 0 {
 		return model.RefusedError(errors.New("there is nothing left to undo"))
 	}
 	return model.RefusedError(fmt.Errorf("cannot be undone: %s; its text is in 'relayfs suggestions log'", t.d.Unrestored[0]))
 }
 
-// mattersAreThere reports whether the front matter still has everything that the write
+// frontMatterIntact reports whether the front matter still has everything that the write
 // put there.
-func (t *takeback) mattersAreThere() bool {
+func (t *undoPlan) frontMatterIntact() bool {
 	if t.entry.FrontMatter == nil {
 		return true
 	}
 	there := true
 	for _, r := range t.entry.FrontMatter.Typed {
-		for _, first := range t.table.Firsts(r) {
-			t.live.Each(first, func(_ model.IDRange, _ bool, ok bool) { there = there && ok })
+		for _, first := range t.table.OriginalIDs(r) {
+			t.present.Each(first, func(_ model.IDRange, _ bool, ok bool) { there = there && ok })
 		}
 	}
 	return there
 }
 
-type want struct {
+type target struct {
 	item
-	shown   bool
-	revived bool
-	changed bool
-	key     inMark
+	shown    bool
+	restored bool
+	changed  bool
+	key      inMark
 }
 
 // inMark names a mark of the current note, or a decided one; n is -1 for none.
@@ -71,28 +71,28 @@ type inMark struct {
 
 var noMark = inMark{n: -1}
 
-// wants decides on every item. changed reports whether the undo has an effect.
-func (t *takeback) wants() (list []want, changed bool) {
-	run := func(w want) model.Role { return t.runs[w.run].Role } // role of a deleted item
+// targets decides on every item. changed reports whether the undo has an effect.
+func (t *undoPlan) targets() (list []target, changed bool) {
+	run := func(w target) model.Role { return t.runs[w.run].Role } // role of a deleted item
 	for i, x := range t.items {
-		if !x.gone {
-			w := t.wantLive(x)
+		if !x.deleted {
+			w := t.targetOfPresent(x)
 			changed = changed || w.changed
 			list = append(list, w)
 			continue
 		}
-		t.home.Each(x.first, func(part model.IDRange, at int, _ bool) {
+		t.itemOf.Each(x.first, func(part model.IDRange, at int, _ bool) {
 			if at != i {
 				return // it was restored and deleted again since
 			}
-			t.live.Each(part, func(part model.IDRange, _ bool, live bool) {
+			t.present.Each(part, func(part model.IDRange, _ bool, live bool) {
 				if live {
 					return
 				}
 				one := x
 				one.id, one.first = x.id.Part(part.Clock-x.first.Clock, part.Len), part
-				w := t.wantGone(one)
-				changed = changed || w.shown && (w.kind == contentItem && run(w) != model.RoleLineBreakRemoved || run(w) == model.RoleCommentRejected || run(w) == model.RoleCommentResolved)
+				w := t.targetOfDeleted(one)
+				changed = changed || w.shown && (w.kind == textItem && run(w) != model.RoleLineBreakRemoved || run(w) == model.RoleCommentRejected || run(w) == model.RoleCommentResolved)
 				list = append(list, w)
 			})
 		})
@@ -103,29 +103,29 @@ func (t *takeback) wants() (list []want, changed bool) {
 		case !w.shown:
 		case w.key.decided:
 			back[t.marks[w.key.n].Item] = true
-		case w.revived && run(w) == model.RoleCommentRejected:
+		case w.restored && run(w) == model.RoleCommentRejected:
 			back[t.marks[t.runs[w.run].Mark].Item] = true
 		}
 	}
 	for i := range list { // text removed with a suggestion returns with it
 		switch w := &list[i]; {
-		case !w.revived:
+		case !w.restored:
 		case run(*w) == model.RoleLineBreakRemoved:
-			w.shown, w.revived = len(back) > 0, len(back) > 0
-		case w.kind == furnitureItem && run(*w) != model.RoleCommentResolved && !back[t.marks[t.runs[w.run].Mark].Item]:
-			w.shown, w.revived = false, false
+			w.shown, w.restored = len(back) > 0, len(back) > 0
+		case w.kind == syntaxItem && run(*w) != model.RoleCommentResolved && !back[t.marks[t.runs[w.run].Mark].Item]:
+			w.shown, w.restored = false, false
 		}
 	}
 	return list, changed
 }
 
-// wantLive decides on text that exists: what the decision accepted or kept is pending again.
-func (t *takeback) wantLive(x item) want {
-	w := want{item: x, shown: true, key: noMark}
+// targetOfPresent decides on text that exists: what the decision accepted or kept is pending again.
+func (t *undoPlan) targetOfPresent(x item) target {
+	w := target{item: x, shown: true, key: noMark}
 	if x.run >= 0 && t.runs[x.run].Role == model.RoleCommentAdded {
 		w.shown, w.changed = false, true
 	}
-	if w.kind != contentItem {
+	if w.kind != textItem {
 		return w
 	}
 	w.key.n = x.mark
@@ -133,7 +133,7 @@ func (t *takeback) wantLive(x item) want {
 		return w
 	}
 	run := t.runs[x.run]
-	again := x.is.Again(run.Role, t.entry.Seq)
+	again := x.fact.Again(run.Role, t.entry.Seq)
 	switch run.Role {
 	case model.RoleAdditionAccepted:
 		w.o = w.o && again.Pending(false) == nil
@@ -147,7 +147,7 @@ func (t *takeback) wantLive(x item) want {
 	switch {
 	case !w.changed:
 	case !w.shown && run.Role != model.RoleReplacement:
-		t.away(x.text, t.proposer(x)+" proposes to delete it")
+		t.addUnrestored(x.text, t.proposer(x)+" proposes to delete it")
 		t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.RoleAbsorbed})
 	case w.key.n < 0:
 		w.key = inMark{true, run.Mark}
@@ -155,71 +155,71 @@ func (t *takeback) wantLive(x item) want {
 	return w
 }
 
-func (t *takeback) proposer(x item) string {
+func (t *undoPlan) proposer(x item) string {
 	if x.mark >= 0 {
-		return cmp.Or(t.x.Owners[x.mark].Author(), "another author")
+		return cmp.Or(t.x.MarkOwners[x.mark].Author(), "another author")
 	}
 	return "another author"
 }
 
-func (t *takeback) wantGone(x item) want {
-	w := want{item: t.whole(x), key: noMark}
+func (t *undoPlan) targetOfDeleted(x item) target {
+	w := target{item: t.extended(x), key: noMark}
 	if w.text == "" {
 		return w
 	}
 	run := t.runs[x.run]
 	if x.since > t.entry.Seq { // a later save or undo restored it, and it was deleted again
-		t.away(w.text, deletedByPeople)
+		t.addUnrestored(w.text, deletedByPeople)
 		return w
 	}
-	o, a := x.is.Shown()
+	o, a := x.fact.InViews()
 	switch run.Role {
 	case model.RoleReplacement, model.RoleCommentAdded:
 	case model.RoleCommentAccepted:
-		t.away(w.text, deletedByPeople)
+		t.addUnrestored(w.text, deletedByPeople)
 	case model.RoleAdditionAccepted, model.RoleDeletionRejected:
 		if o || a {
-			t.away(w.text, deletedByPeople)
+			t.addUnrestored(w.text, deletedByPeople)
 		} else {
-			t.away(w.text, laterDecision)
+			t.addUnrestored(w.text, laterDecision)
 		}
 	case model.RolePlainRemoved:
 		w.shown, w.o, w.a = true, true, true
 	default:
 		if t.removed(run.Left) && t.removed(run.Right) {
-			t.away(w.text, aroundDeleted)
+			t.addUnrestored(w.text, aroundDeleted)
 			t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.RoleContextDeleted})
 			return w
 		}
 		switch run.Role {
 		case model.RoleCommentRemoved, model.RoleOlderCommentRemoved, model.RoleCommentRejected, model.RoleCommentResolved:
-			w.kind, w.shown, w.revived = furnitureItem, true, true
+			w.kind, w.shown, w.restored = syntaxItem, true, true
 			return w
 		case model.RoleLineBreakRemoved:
-			w.shown, w.revived, w.o, w.a = true, true, true, true
+			w.shown, w.restored, w.o, w.a = true, true, true, true
 			return w
 		}
-		again := x.is.Again(run.Role, t.entry.Seq)
-		w.o, w.a = again.Shown()
+		again := x.fact.Again(run.Role, t.entry.Seq)
+		w.o, w.a = again.InViews()
 		if w.shown = w.o || w.a; !w.shown {
-			t.away(w.text, laterDecision)
+			t.addUnrestored(w.text, laterDecision)
 		}
 		w.key = inMark{true, run.Mark}
 	}
-	w.revived = w.shown
+	w.restored = w.shown
 	return w
 }
 
-// whole returns a deleted item with its text, extended to whole characters. If a user has typed between the two units
+// extended returns a deleted item with its text, extended to whole characters. If a user has typed between the two units
 // of a character, that character goes with its last unit.
-func (t *takeback) whole(x item) item {
+func (t *undoPlan) extended(x item) item {
 	run := t.runs[x.run]
 	if run.Text == "" {
 		return x
 	}
 	cursor := textmerge.NewCursor(run.Text)
 	done := uint64(0)
-	for _, first := range t.table.Firsts(run.At) {
+	for _, first := range t.table.OriginalIDs(run.At) {
 		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {
 			from := int(done + x.first.Clock - first.Clock)
 			off, start := cursor.WholeAt(from)
@@ -235,19 +235,19 @@ func (t *takeback) whole(x item) item {
 }
 
 // removed reports whether users deleted the character, or its author withdrew it.
-func (t *takeback) removed(r model.IDRange) bool {
+func (t *undoPlan) removed(r model.IDRange) bool {
 	if r.Len == 0 {
 		return false // start or end of the note
 	}
-	if t.live.Has(t.table.Firsts(r)[0]) {
+	if t.present.Has(t.table.OriginalIDs(r)[0]) {
 		return false
 	}
 	is := t.table.At(r)
-	o, a := is.Shown()
-	return !is.Undone && (o || a) || is.Dead
+	o, a := is.InViews()
+	return !is.Undone && (o || a) || is.Displaced
 }
 
-func (t *takeback) away(text, why string) {
+func (t *undoPlan) addUnrestored(text, why string) {
 	if n := len(t.d.Unrestored) - 1; n >= 0 && t.d.Unrestored[n].Why == why {
 		t.d.Unrestored[n].Text += text
 		return

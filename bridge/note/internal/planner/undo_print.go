@@ -10,21 +10,21 @@ import (
 
 // printer writes the raw text for the planned items. Unchanged marks keep their bytes.
 type printer struct {
-	*takeback
-	wants  []want
-	intact []bool // by layout mark: no change in it
+	*undoPlan
+	targets []target
+	intact  []bool // by layout mark: no change in it
 
-	edits   []diffwrap.Edit
-	placed  []model.Placement
-	revived []model.IDRemap
-	sizes   map[inMark]uint64 // text sizes of marks; nil until first used
-	at      int               // offset reached in the old raw text
-	pos     int               // position reached in the new raw text, in UTF-16 units
-	open    *want             // an item of the open mark, nil for none
-	o, a    strings.Builder   // expected original and accepted view
-	raw     strings.Builder
-	were    []int // offsets of the marks of the old raw text that are not yet reached
-	marked  []int // offsets in raw of the marks that are known
+	edits    []diffwrap.Edit
+	placed   []model.Placement
+	remaps   []model.IDRemap
+	sizes    map[inMark]uint64 // text sizes of marks; nil until first used
+	at       int               // offset reached in the old raw text
+	pos      int               // position reached in the new raw text, in UTF-16 units
+	open     *target           // an item of the open mark, nil for none
+	o, a     strings.Builder   // expected original and accepted view
+	raw      strings.Builder
+	oldMarks []int // offsets of the marks of the old raw text that are not yet reached
+	marked   []int // offsets in raw of the marks that are known
 }
 
 func (p *printer) findIntact() {
@@ -35,13 +35,13 @@ func (p *printer) findIntact() {
 		p.intact[k] = true
 	}
 	last := -1
-	for _, w := range p.wants {
-		if w.gone && !w.shown {
+	for _, w := range p.targets {
+		if w.deleted && !w.shown {
 			continue
 		}
 		m := w.mark
 		switch {
-		case w.kind == furnitureItem || w.revived:
+		case w.kind == syntaxItem || w.restored:
 			m = -1
 		case w.kind == delimiterItem && m >= 0:
 			delimiters[m] += len(w.text)
@@ -66,25 +66,25 @@ func (p *printer) findIntact() {
 }
 
 // dropped reports whether an item is a delimiter that is not copied.
-func (p *printer) dropped(w *want) bool {
+func (p *printer) dropped(w *target) bool {
 	return w.kind == delimiterItem && (w.mark < 0 || !p.intact[w.mark])
 }
 
 func (p *printer) print() {
 	p.findIntact()
-	raw := p.cur.Raw()
-	p.were = p.cur.RawKnown().MarksOf(raw).Offsets() // what is a mark stays one for the check, also in what becomes code
+	raw := p.current.Raw()
+	p.oldMarks = p.current.RawKnown().MarksOf(raw).Offsets() // what is a mark stays one for the check, also in what becomes code
 	p.outside(diffwrap.Span{End: p.in.Start})
 	p.at, p.pos = p.in.Start, textmerge.UTF16Len(raw[:p.in.Start])
-	for i := 0; i < len(p.wants); i++ {
-		w := &p.wants[i]
+	for i := 0; i < len(p.targets); i++ {
+		w := &p.targets[i]
 		switch {
 		case p.dropped(w):
 		case w.kind == delimiterItem:
 			p.close()
 			p.keep(w)
 		case !w.shown:
-		case w.kind == furnitureItem, w.o && w.a, !w.key.decided && p.intact[w.key.n]:
+		case w.kind == syntaxItem, w.o && w.a, !w.key.decided && p.intact[w.key.n]:
 			p.close()
 			p.keep(w)
 		default:
@@ -112,16 +112,16 @@ func (p *printer) outside(s diffwrap.Span) {
 	if s.Empty() {
 		return
 	}
-	for ; len(p.were) > 0 && p.were[0] < s.End; p.were = p.were[1:] {
-		if p.were[0] >= s.Start {
-			p.marked = append(p.marked, p.raw.Len()+p.were[0]-s.Start)
+	for ; len(p.oldMarks) > 0 && p.oldMarks[0] < s.End; p.oldMarks = p.oldMarks[1:] {
+		if p.oldMarks[0] >= s.Start {
+			p.marked = append(p.marked, p.raw.Len()+p.oldMarks[0]-s.Start)
 		}
 	}
-	p.raw.WriteString(s.Of(p.cur.Raw()))
+	p.raw.WriteString(s.Of(p.current.Raw()))
 	for _, c := range p.x.Text {
 		if c.Start = max(c.Start, s.Start); c.Start < min(c.End, s.End) {
 			c.End = min(c.End, s.End)
-			p.views(c.Of(p.cur.Raw()), !c.Added, !c.Deleted)
+			p.views(c.Of(p.current.Raw()), !c.Added, !c.Deleted)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (p *printer) close() {
 func (p *printer) delimit(key inMark, text string) {
 	from := p.pos
 	p.write(text)
-	if !key.decided && !p.x.Owners[key.n].IsAgents() {
+	if !key.decided && !p.x.MarkOwners[key.n].IsAgents() {
 		p.d.ByHand = append(p.d.ByHand, model.OffsetRange(from, p.pos))
 	}
 }
@@ -161,7 +161,7 @@ func (p *printer) written(key inMark) model.DecidedMark {
 }
 
 // delimiters returns those of the mark that contains w: the original ones if they still fit.
-func (p *printer) delimiters(w *want) (open, closer string) {
+func (p *printer) delimiters(w *target) (open, closer string) {
 	open, closer = "{++", "++}"
 	if w.o {
 		open, closer = "{--", "--}"
@@ -175,19 +175,19 @@ func (p *printer) delimiters(w *want) (open, closer string) {
 // substitution writes a mark {~~old~>new~~} if all of it exists or returns. It returns how many of wants it wrote, 0
 // for none.
 func (p *printer) substitution(i int) int {
-	key := p.wants[i].key
+	key := p.targets[i].key
 	was := p.written(key)
 	if was.Open != "{~~" {
 		return 0
 	}
 	var units uint64
 	n, turn := 0, -1 // turn is the index of the first added item
-	for ; i+n < len(p.wants); n++ {
-		w := &p.wants[i+n]
+	for ; i+n < len(p.targets); n++ {
+		w := &p.targets[i+n]
 		if !w.shown || p.dropped(w) {
 			continue
 		}
-		if w.kind != contentItem || w.key != key {
+		if w.kind != textItem || w.key != key {
 			break
 		}
 		if !w.o && turn < 0 {
@@ -207,7 +207,7 @@ func (p *printer) substitution(i int) int {
 		if j == turn {
 			p.delimit(key, arrow)
 		}
-		if w := &p.wants[i+j]; w.shown && !p.dropped(w) {
+		if w := &p.targets[i+j]; w.shown && !p.dropped(w) {
 			p.keep(w)
 		}
 	}
@@ -229,7 +229,7 @@ func (p *printer) sizeOf(key inMark) uint64 {
 		}
 		for i, c := range p.x.Text {
 			if c.Mark >= 0 {
-				p.sizes[inMark{false, c.Mark}] += uint64(p.x.Places[i].To - p.x.Places[i].From)
+				p.sizes[inMark{false, c.Mark}] += uint64(p.x.TextOffsets[i].To - p.x.TextOffsets[i].From)
 			}
 		}
 	}
@@ -242,31 +242,31 @@ func (p *printer) opens() { p.marked = append(p.marked, p.raw.Len()) }
 const arrow = "~>"
 
 // keep copies an item that exists, or restores it.
-func (p *printer) keep(w *want) {
+func (p *printer) keep(w *target) {
 	size := int(w.id.Len)
 	at := model.OffsetRange(p.pos, p.pos+size)
-	if w.revived {
-		if w.kind == furnitureItem && strings.HasPrefix(w.text, "{") && p.table.At(w.id).Syntax {
+	if w.restored {
+		if w.kind == syntaxItem && strings.HasPrefix(w.text, "{") && p.table.At(w.id).Syntax {
 			p.opens() // of a comment that a record tells of
 		}
-		if w.moved {
+		if w.beforeSyntax {
 			p.write(w.text)
 		} else {
 			p.insert(w.text, w.id)
 		}
-		p.revived = append(p.revived, model.IDRemap{Old: w.id, New: at})
+		p.remaps = append(p.remaps, model.IDRemap{Old: w.id, New: at})
 	} else {
 		p.remove(w.off)
 		p.at = w.off + len(w.text)
-		for ; len(p.were) > 0 && p.were[0] < p.at; p.were = p.were[1:] {
-			if at := p.were[0] - w.off; at >= 0 {
+		for ; len(p.oldMarks) > 0 && p.oldMarks[0] < p.at; p.oldMarks = p.oldMarks[1:] {
+			if at := p.oldMarks[0] - w.off; at >= 0 {
 				p.marked = append(p.marked, p.raw.Len()+at)
 			}
 		}
 		p.raw.WriteString(w.text)
 		p.pos += size
 	}
-	if w.kind == contentItem {
+	if w.kind == textItem {
 		p.views(w.text, w.o, w.a)
 	}
 }
@@ -306,20 +306,20 @@ func (p *printer) check() error {
 	if o != p.o.String() || a != p.a.String() {
 		return model.RefusedError(errNotReadBack)
 	}
-	was, _ := diffwrap.FrontMatter(p.cur.Raw())
+	was, _ := diffwrap.FrontMatter(p.current.Raw())
 	is, _ := diffwrap.FrontMatter(raw)
 	if p.entry.FrontMatter == nil {
-		if strings.TrimRight(raw[:is], "\r\n") != strings.TrimRight(p.cur.Raw()[:was], "\r\n") {
+		if strings.TrimRight(raw[:is], "\r\n") != strings.TrimRight(p.current.Raw()[:was], "\r\n") {
 			return model.RefusedError(errNotReadBack)
 		}
 		return nil
 	}
-	body, _ := diffwrap.FrontMatter(p.cur.Canonical())
-	bodyO, bodyA := p.cur.Known().MarksOf(p.cur.Canonical()).From(body).Texts(p.cur.Canonical()[body:])
+	body, _ := diffwrap.FrontMatter(p.current.Canonical())
+	bodyO, bodyA := p.current.Known().MarksOf(p.current.Canonical()).From(body).Texts(p.current.Canonical()[body:])
 	if o, a := known.From(is).Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
-		return model.RefusedError(errMatterChanged)
+		return model.RefusedError(errFrontMatterChanged)
 	}
-	if err := diffwrap.CheckFrontMatterChange(p.cur.Raw()[:was], raw[:is]); err != nil {
+	if err := diffwrap.CheckFrontMatterChange(p.current.Raw()[:was], raw[:is]); err != nil {
 		return model.RefusedError(err)
 	}
 	return nil

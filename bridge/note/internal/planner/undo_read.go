@@ -13,26 +13,26 @@ import (
 
 // item is a range of the document in one state.
 type item struct {
-	id    model.IDRange // current identity
-	first model.IDRange
-	since uint64 // record that gave it this identity, 0 for the original one
-	run   int    // index in takeback.runs, -1 for none
-	gone  bool   // deleted; the undo may restore it
-	moved bool   // its place is inside furniture: it returns before that
-	text  string
-	off   int // offset in the raw text if it exists
-	kind  itemKind
-	mark  int // index in the layout, -1 for none
-	o, a  bool
-	is    *attribution.Fact
+	id           model.IDRange // current identity
+	first        model.IDRange
+	since        uint64 // record that gave it this identity, 0 for the original one
+	run          int    // index in takeback.runs, -1 for none
+	deleted      bool   // deleted; the undo may restore it
+	beforeSyntax bool   // its place is inside furniture: it returns before that
+	text         string
+	off          int // offset in the raw text if it exists
+	kind         itemKind
+	mark         int // index in the layout, -1 for none
+	o, a         bool
+	fact         *attribution.Fact
 }
 
 type itemKind uint8
 
 const (
-	contentItem itemKind = iota
+	textItem itemKind = iota
 	delimiterItem
-	furnitureItem // a comment or a highlight's delimiter
+	syntaxItem // a comment or a highlight's delimiter
 )
 
 type segment struct {
@@ -44,7 +44,7 @@ type segment struct {
 }
 
 // segments are the stretch of the raw text that the undo is about, by what it is to the layout.
-func (t *takeback) segments() (list []segment) {
+func (t *undoPlan) segments() (list []segment) {
 	marked := t.markedSegments()
 	at := t.in.Start
 	add := func(off, end int, s segment) {
@@ -55,21 +55,21 @@ func (t *takeback) segments() (list []segment) {
 		}
 	}
 	taken := segment{kind: delimiterItem, mark: -1}
-	for _, s := range textmerge.Kept(len(t.cur.Raw()), t.cur.CanonicalEdits()) {
+	for _, s := range textmerge.Unchanged(len(t.current.Raw()), t.current.CanonicalEdits()) {
 		add(at, min(s.A, t.in.End), taken)
-		for len(marked) > 0 && marked[0].off < s.B+s.N {
+		for len(marked) > 0 && marked[0].off < s.B+s.Len {
 			m := marked[0]
-			off, end := max(m.off, s.B), min(m.end, s.B+s.N)
+			off, end := max(m.off, s.B), min(m.end, s.B+s.Len)
 			add(off-s.B+s.A, end-s.B+s.A, m)
-			if m.end > s.B+s.N {
+			if m.end > s.B+s.Len {
 				break
 			}
 			marked = marked[1:]
 		}
-		at = max(at, min(s.A+s.N, t.in.End))
+		at = max(at, min(s.A+s.Len, t.in.End))
 	}
 	add(at, t.in.End, taken)
-	cursor := textmerge.NewCursor(t.cur.Raw())
+	cursor := textmerge.NewCursor(t.current.Raw())
 	for i := range list {
 		list[i].from = cursor.PosAt(list[i].off)
 		list[i].to = cursor.PosAt(list[i].end)
@@ -78,20 +78,20 @@ func (t *takeback) segments() (list []segment) {
 }
 
 // markedSegments splits the marked text. It sets only the byte offsets.
-func (t *takeback) markedSegments() (list []segment) {
-	at, end := t.in.Start, len(t.cur.Canonical())
-	if len(t.cur.CanonicalEdits()) == 0 {
+func (t *undoPlan) markedSegments() (list []segment) {
+	at, end := t.in.Start, len(t.current.Canonical())
+	if len(t.current.CanonicalEdits()) == 0 {
 		end = t.in.End
 	}
 	k, _ := slices.BinarySearchFunc(t.x.Marks, at+1, func(m diffwrap.Mark, at int) int { return m.End - at })
-	f, _ := slices.BinarySearchFunc(t.x.Furniture, at+1, func(s diffwrap.Span, at int) int { return s.End - at })
-	furniture := t.x.Furniture[f:]
+	f, _ := slices.BinarySearchFunc(t.x.Syntax, at+1, func(s diffwrap.Span, at int) int { return s.End - at })
+	furniture := t.x.Syntax[f:]
 	fill := func(to int) {
 		for at < to {
 			for k < len(t.x.Marks) && t.x.Marks[k].End <= at {
 				k++
 			}
-			s := segment{off: at, end: to, kind: furnitureItem, mark: -1}
+			s := segment{off: at, end: to, kind: syntaxItem, mark: -1}
 			if k < len(t.x.Marks) {
 				if m := t.x.Marks[k]; m.Start <= at {
 					s.kind, s.mark, s.end = delimiterItem, k, min(to, m.End)
@@ -99,7 +99,7 @@ func (t *takeback) markedSegments() (list []segment) {
 					s.end = min(to, m.Start)
 				}
 			}
-			if s.kind == furnitureItem && len(furniture) > 0 { // one segment each
+			if s.kind == syntaxItem && len(furniture) > 0 { // one segment each
 				s.end = min(s.end, furniture[0].End)
 				furniture = furniture[1:]
 			}
@@ -118,14 +118,14 @@ func (t *takeback) markedSegments() (list []segment) {
 	return list
 }
 
-// look finds out which of the characters that the undo asks about are there, and where those stand, or stood, that it is about: with all
+// findPresent finds out which of the characters that the undo asks about are there, and where those stand, or stood, that it is about: with all
 // of the marks and comments that touch them.
-func (t *takeback) look(pieces []ycrdt.Piece) {
+func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
 	from, to, pos := -1, 0, 0 // UTF-16 units
 	var live []model.RangeValue[bool]
 	for _, p := range pieces {
 		at := pos
-		t.table.EachFirst(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, is model.IDRange, _ uint64) {
+		t.table.EachOriginal(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, is model.IDRange, _ uint64) {
 			t.asked.Each(is, func(of model.IDRange, aimed, asked bool) {
 				size := int(of.Len)
 				if p.Deleted {
@@ -143,18 +143,18 @@ func (t *takeback) look(pieces []ycrdt.Piece) {
 		})
 		pos = at
 	}
-	t.live = model.RangesOf(live, nil)
-	t.in = diffwrap.Span{End: len(t.cur.Raw())}
-	if len(t.cur.CanonicalEdits()) > 0 || from < 0 {
+	t.present = model.RangesOf(live, nil)
+	t.in = diffwrap.Span{End: len(t.current.Raw())}
+	if len(t.current.CanonicalEdits()) > 0 || from < 0 {
 		return
 	}
-	cursor := textmerge.NewCursor(t.cur.Raw())
+	cursor := textmerge.NewCursor(t.current.Raw())
 	t.in.Start, _ = cursor.WholeAt(from)
 	t.in.End = cursor.OffAt(to)
 	for was := (diffwrap.Span{}); was != t.in; {
 		was = t.in
 		t.in = touching(t.in, t.x.Marks, func(m diffwrap.Mark) diffwrap.Span { return m.Span })
-		t.in = touching(t.in, t.x.Furniture, func(s diffwrap.Span) diffwrap.Span { return s })
+		t.in = touching(t.in, t.x.Syntax, func(s diffwrap.Span) diffwrap.Span { return s })
 	}
 }
 
@@ -168,20 +168,20 @@ func touching[T any](in diffwrap.Span, list []T, of func(T) diffwrap.Span) diffw
 }
 
 // read goes through the document, as far as the undo is about it.
-func (t *takeback) read(pieces []ycrdt.Piece) {
-	t.look(pieces)
+func (t *undoPlan) read(pieces []ycrdt.Piece) {
+	t.findPresent(pieces)
 	segments := t.segments()
 	pos := 0
-	cursor := textmerge.NewCursor(t.cur.Raw())
+	cursor := textmerge.NewCursor(t.current.Raw())
 	from := cursor.PosAt(t.in.Start)
 	to := cursor.PosAt(t.in.End)
 	start := 0 // index of the first item of segments[0]
 	for _, p := range pieces {
 		r := model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len})
 		if p.Deleted {
-			within := len(segments) > 0 && segments[0].kind == furnitureItem && segments[0].from < pos && pos < segments[0].to
+			within := len(segments) > 0 && segments[0].kind == syntaxItem && segments[0].from < pos && pos < segments[0].to
 			n := len(t.items)
-			t.part(r, item{gone: true, moved: within, mark: -1})
+			t.addItems(r, item{deleted: true, beforeSyntax: within, mark: -1})
 			if within {
 				gone := slices.Clone(t.items[n:])
 				t.items = slices.Insert(t.items[:n], start, gone...)
@@ -201,34 +201,34 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 				start = len(t.items)
 			}
 			n := min(r.Len, uint64(s.to-pos))
-			t.part(r.Part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a})
+			t.addItems(r.Part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a})
 			r = r.Part(n, r.Len-n)
 			pos += int(n)
-			if pos == s.to && s.kind == furnitureItem {
+			if pos == s.to && s.kind == syntaxItem {
 				t.comment(t.items[start:])
 			}
 		}
 		pos += int(r.Len)
 	}
 	pos = from
-	cursor = textmerge.NewCursor(t.cur.Raw())
+	cursor = textmerge.NewCursor(t.current.Raw())
 	var home []model.RangeValue[int]
 	for i := range t.items {
 		x := &t.items[i]
-		if x.gone {
+		if x.deleted {
 			home = append(home, model.RangeValue[int]{Of: x.first, Value: i})
 			continue
 		}
 		x.off = cursor.OffAt(pos)
 		pos += int(x.id.Len)
-		x.text = t.cur.Raw()[x.off:cursor.OffAt(pos)]
+		x.text = t.current.Raw()[x.off:cursor.OffAt(pos)]
 	}
-	t.home = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
+	t.itemOf = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
 // comment finds out what a comment was to the decision, unless somebody has written in it since: that is another comment, which stays as
 // it is. One that was accepted as text, or was rejected to go, is content.
-func (t *takeback) comment(is []item) {
+func (t *undoPlan) comment(is []item) {
 	size := uint64(0)
 	role := func(x item) model.Role {
 		if x.run < 0 {
@@ -244,20 +244,20 @@ func (t *takeback) comment(is []item) {
 	switch role(is[0]) {
 	case model.RoleAdditionAccepted, model.RoleDeletionRejected:
 		for i := range is {
-			is[i].kind, is[i].o, is[i].a = contentItem, true, true
+			is[i].kind, is[i].o, is[i].a = textItem, true, true
 		}
 	case model.RoleCommentAccepted:
-		t.waits = true
+		t.commentPending = true
 	case model.RoleCommentAdded:
-		if size == t.remark {
-			t.remark = 0
+		if size == t.commentLen {
+			t.commentLen = 0
 		}
 	}
 }
 
-// part adds one stretch, cut where what is known of it changes. Of what is gone only what the undo is about is of interest.
-func (t *takeback) part(r model.IDRange, like item) {
-	t.table.EachFirst(r, func(now, is model.IDRange, since uint64) {
+// addItems adds one stretch, cut where what is known of it changes. Of what is gone only what the undo is about is of interest.
+func (t *undoPlan) addItems(r model.IDRange, like item) {
+	t.table.EachOriginal(r, func(now, is model.IDRange, since uint64) {
 		t.target.Each(is, func(of model.IDRange, run int, ok bool) {
 			x := like
 			x.since = since
@@ -266,10 +266,10 @@ func (t *takeback) part(r model.IDRange, like item) {
 			case ok:
 				x.run = run
 				t.table.Each(at, func(one model.IDRange, f *attribution.Fact) {
-					x.id, x.first, x.is = one, of.Part(one.Clock-at.Clock, one.Len), f
+					x.id, x.first, x.fact = one, of.Part(one.Clock-at.Clock, one.Len), f
 					t.items = append(t.items, x)
 				})
-			case !like.gone:
+			case !like.deleted:
 				x.id, x.first, x.run = at, of, -1
 				t.items = append(t.items, x)
 			}

@@ -21,12 +21,12 @@ func FrontMatterChange(before, after string) *model.FrontMatterChange {
 	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
 		mark = len(diffwrap.ByteOrderMark)
 	}
-	for e := range textmerge.Places(before, shifted(diffwrap.Diff(before[mark:], after[mark:]), mark)) {
+	for e := range textmerge.PositionedEdits(before, offsetBy(diffwrap.Diff(before[mark:], after[mark:]), mark)) {
 		if e.Len > 0 {
-			fm.Removed = append(fm.Removed, model.DeletedRange{At: model.OffsetRange(e.Pos, e.Pos+e.Gone), Text: before[e.Off : e.Off+e.Len]})
+			fm.Removed = append(fm.Removed, model.DeletedRange{At: model.OffsetRange(e.Pos, e.Pos+e.Deleted), Text: before[e.Off : e.Off+e.Len]})
 		}
 		if e.New != "" {
-			fm.Typed = append(fm.Typed, model.OffsetRange(e.After, e.After+e.Size))
+			fm.Typed = append(fm.Typed, model.OffsetRange(e.After, e.After+e.Inserted))
 		}
 	}
 	return fm
@@ -38,7 +38,7 @@ func DirectEdits(cur *model.Version, text string) []diffwrap.Edit {
 	if cur.Raw() == cur.Text() {
 		return edits
 	}
-	spans := textmerge.Flip(cur.Side().Shown()) // view to raw
+	spans := textmerge.SwapSides(cur.Side().ViewMatches()) // view to raw
 	marks, _, _ := cur.RawKnown().Layout(cur.Raw())
 	var out []diffwrap.Edit
 	for _, e := range edits {
@@ -47,7 +47,7 @@ func DirectEdits(cur *model.Version, text string) []diffwrap.Edit {
 			out = append(out, diffwrap.Edit{Off: at, New: e.New})
 		}
 		for _, s := range spans {
-			from, to := max(s.A, e.Off), min(s.A+s.N, e.Off+e.Len)
+			from, to := max(s.A, e.Off), min(s.A+s.Len, e.Off+e.Len)
 			if from < to {
 				out = append(out, diffwrap.Edit{Off: s.B + from - s.A, Len: to - from})
 			}
@@ -58,13 +58,13 @@ func DirectEdits(cur *model.Version, text string) []diffwrap.Edit {
 
 // rawInsertAt returns the raw offset for plain text at off in the view: after the character before it, and outside a
 // mark whose added text ends there.
-func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Span, off int) int {
+func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Match, off int) int {
 	at := 0
 	for _, s := range viewToRaw {
 		if s.A >= off {
 			break
 		}
-		at = s.B + min(s.N, off-s.A)
+		at = s.B + min(s.Len, off-s.A)
 	}
 	i, _ := slices.BinarySearchFunc(marks, at, func(m diffwrap.Mark, at int) int { return m.End - at })
 	if i < len(marks) && !marks[i].Added.Empty() && marks[i].Added.End == at {

@@ -64,12 +64,12 @@ func mergeTexts(before, present, after string) string {
 // bothReplace reports whether two changes of a text replace the same letter.
 func bothReplace(was, is, want string) bool {
 	replaced := make(map[int]bool)
-	for _, e := range textmerge.SavedEdits(was, is) {
+	for _, e := range textmerge.DiffSave(was, is) {
 		for at := e.Off; e.New != "" && at < e.Off+e.Len; at += utf8.UTFMax {
 			replaced[at] = true
 		}
 	}
-	for _, e := range textmerge.SavedEdits(was, want) {
+	for _, e := range textmerge.DiffSave(was, want) {
 		for at := e.Off; e.New != "" && at < e.Off+e.Len; at += utf8.UTFMax {
 			if replaced[at] {
 				return true

@@ -91,7 +91,7 @@ func (w writer) writeText(id string, was, is, want ycrdt.Object) ycrdt.Object {
 		before, present = own, own // text of a deleted node with this ID
 	}
 	now := mergeTexts(before, present, after)
-	textmerge.ApplyEdits(w.tx, text, own, textmerge.SavedEdits(own, now))
+	textmerge.ApplyEdits(w.tx, text, own, textmerge.DiffSave(own, now))
 	item := merged(id, was, is, with(slices.Clone(want), textKey, before))
 	if item == nil && now == "" { // the member text counts from now on
 		item = slices.Clone(is)

@@ -39,7 +39,7 @@ func readText(doc *ycrdt.Doc) []byte { return []byte(doc.Text(folderdoc.Contents
 
 func writeText(doc *ycrdt.Doc, base, data []byte) error {
 	have := string(base)
-	edits := textmerge.SavedEdits(have, string(data))
+	edits := textmerge.DiffSave(have, string(data))
 	text := doc.Text(folderdoc.ContentsName)
 	doc.Transact(nil, func(tx *ycrdt.Txn) { textmerge.ApplyEdits(tx, text, have, edits) })
 	return nil

@@ -37,7 +37,7 @@ const Workers = 16
 
 // Store records which documents were fetched, and which changes were not acknowledged.
 type Store interface {
-	Kept() ([]model.DocID, error)
+	DocIDs() ([]model.DocID, error)
 	// Unsent returns, by document, the last unacknowledged record.
 	Unsent() (map[model.DocID]uint64, error)
 	// Sent records that the server has everything of a document up to seq.
@@ -84,7 +84,7 @@ type Scheduler struct {
 // New reads the store. It connects nothing before Run; ctx ends everything. progress, unless nil, is called after the
 // turn of a note.
 func New(ctx context.Context, set *replica.Set, store Store, progress func(Progress), folder Folder) (*Scheduler, error) {
-	kept, err := store.Kept()
+	kept, err := store.DocIDs()
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func (folder) Named(string) *replica.Document                     { return nil }
 // history is a schedule.Store without one.
 type history struct{}
 
-func (history) Kept() ([]model.DocID, error)            { return nil, nil }
+func (history) DocIDs() ([]model.DocID, error)          { return nil, nil }
 func (history) Unsent() (map[model.DocID]uint64, error) { return map[model.DocID]uint64{}, nil }
 func (history) Sent(model.DocID, uint64) error          { return nil }
 

@@ -34,9 +34,9 @@ func (f *File) apply(tx *bolt.Tx, e *wal.Entry) error {
 	switch e.Kind {
 	case wal.Abort:
 		return applyAbort(tx, e.ID, doc, e.Seq)
-	case wal.Mark:
-		return errors.Join(f.applyMark(doc, e), settle(tx, e.ID, doc))
-	case wal.Place:
+	case wal.FileMark:
+		return errors.Join(f.applyMark(doc, e), markUnsettled(tx, e.ID, doc))
+	case wal.PendingSave:
 		return applyPlace(doc, e)
 	case wal.Sent:
 		if unsent := bucket(tx, unsentBucket); seqOf(unsent.Get([]byte(e.ID))) <= e.Seq {
@@ -66,16 +66,16 @@ func applyChange(tx *bolt.Tx, e *wal.Entry) error {
 			}
 		}
 		if rec.Journalled() {
-			if err := note(tx, journalled{ID: e.ID, Seq: rec.Seq}); err != nil {
+			if err := addToJournal(tx, journalEntry{ID: e.ID, Seq: rec.Seq}); err != nil {
 				return err
 			}
 		}
 	}
-	return settle(tx, e.ID, doc)
+	return markUnsettled(tx, e.ID, doc)
 }
 
-func settle(tx *bolt.Tx, id model.DocID, doc Document) error {
-	if doc.Last() > doc.Mark().Seq {
+func markUnsettled(tx *bolt.Tx, id model.DocID, doc Document) error {
+	if doc.Last() > doc.FileMark().Seq {
 		return bucket(tx, unsettledBucket).Put([]byte(id), nil)
 	}
 	return bucket(tx, unsettledBucket).Delete([]byte(id))
@@ -90,7 +90,7 @@ func applyAbort(tx *bolt.Tx, id model.DocID, doc Document, from uint64) error {
 			return err
 		}
 	}
-	return settle(tx, id, doc)
+	return markUnsettled(tx, id, doc)
 }
 
 func applyPlace(doc Document, e *wal.Entry) error {
@@ -119,7 +119,7 @@ func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 		}
 	}
 	for _, rec := range c.Journal {
-		if err := note(tx, journalled{Record: &rec}); err != nil {
+		if err := addToJournal(tx, journalEntry{Record: &rec}); err != nil {
 			return err
 		}
 		if rec.SessionNote != nil {
@@ -138,7 +138,7 @@ func place(tx *bolt.Tx, id model.DocID, p model.Path, now time.Time) error {
 		return nil
 	}
 	old := doc.Path()
-	if err := leave(tx, id, old); err != nil {
+	if err := clearPath(tx, id, old); err != nil {
 		return err
 	}
 	if former := document(tx, View{tx}.DocAt(p)); former.b != nil {
@@ -150,15 +150,15 @@ func place(tx *bolt.Tx, id model.DocID, p model.Path, now time.Time) error {
 		return err
 	}
 	if old != "" {
-		if err := doc.noteMove(model.Moved{Time: now, From: old, To: p}); err != nil {
+		if err := doc.addMove(model.Moved{Time: now, From: old, To: p}); err != nil {
 			return err
 		}
 	}
 	return doc.b.Put([]byte{pathKey}, []byte(p))
 }
 
-// leave frees a document's path, unless another document has it.
-func leave(tx *bolt.Tx, id model.DocID, p model.Path) error {
+// clearPath frees a document's path, unless another document has it.
+func clearPath(tx *bolt.Tx, id model.DocID, p model.Path) error {
 	if (View{tx}).DocAt(p) != id {
 		return nil
 	}
@@ -167,7 +167,7 @@ func leave(tx *bolt.Tx, id model.DocID, p model.Path) error {
 
 func forget(tx *bolt.Tx, id model.DocID, doc Document) error {
 	return errors.Join(
-		leave(tx, id, doc.Path()),
+		clearPath(tx, id, doc.Path()),
 		bucket(tx, unsentBucket).Delete([]byte(id)),
 		bucket(tx, unsettledBucket).Delete([]byte(id)),
 		bucket(tx, docsBucket).DeleteBucket([]byte(id)))

@@ -42,7 +42,7 @@ func (v View) checkDocuments() error {
 		if _, err := doc.Past(); err != nil {
 			return fmt.Errorf("document %q: %w", key, err)
 		}
-		if doc.Last() > doc.Mark().Seq {
+		if doc.Last() > doc.FileMark().Seq {
 			listed--
 			if k, _ := unsettled.Cursor().Seek(key); string(k) != string(key) {
 				return Damaged(fmt.Sprintf("document %q is not listed as unsettled", key))

@@ -37,7 +37,7 @@ func (f *File) SettleAll() error {
 		})
 		for _, id := range ids {
 			doc := document(tx, id)
-			err = errors.Join(err, doc.putMark(Mark{Seq: doc.Last()}), settle(tx, id, doc))
+			err = errors.Join(err, doc.putFileMark(FileMark{Seq: doc.Last()}), markUnsettled(tx, id, doc))
 		}
 		return err
 	})

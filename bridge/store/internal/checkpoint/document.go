@@ -21,13 +21,13 @@ func document(tx *bolt.Tx, id model.DocID) Document {
 
 // Keys in the bucket of a document. The keys of records and moments end in their numbers.
 const (
-	pathKey   = 'p'
-	markKey   = 's'
-	baseKey   = 'u'
-	recordKey = 'r'
-	momentKey = 'h'
-	beginKey  = 'b'
-	movesKey  = 'm'
+	pathKey     = 'p'
+	markKey     = 's'
+	baseKey     = 'u'
+	recordKey   = 'r'
+	revisionKey = 'h'
+	beginKey    = 'b'
+	movesKey    = 'm'
 )
 
 func numbered(kind byte, seq uint64) []byte { return append([]byte{kind}, seqKey(seq)...) }
@@ -67,7 +67,7 @@ func (d Document) each(kind byte, from uint64, fn func(model.Record) (bool, erro
 
 // list returns the records and the moments from a number on, in order, at most most of each kind.
 func (d Document) list(from uint64, most int) (list []model.Record, err error) {
-	for _, kind := range []byte{recordKey, momentKey} {
+	for _, kind := range []byte{recordKey, revisionKey} {
 		left := most
 		err = errors.Join(err, d.each(kind, from, func(rec model.Record) (bool, error) {
 			list = append(list, rec)
@@ -97,15 +97,15 @@ func (d Document) Last() uint64 { return d.before(math.MaxUint64) }
 
 func (d Document) Path() model.Path { return model.Path(d.get(pathKey)) }
 
-// Mark identifies the text of the source's file: the record up to which the file holds the document, and the sum of the
+// FileMark identifies the text of the source's file: the record up to which the file holds the document, and the sum of the
 // text.
-type Mark struct {
+type FileMark struct {
 	Seq uint64
 	Sum model.ContentSum
 }
 
-// Mark returns the zero Mark if the state of the source's file is unknown.
-func (d Document) Mark() (m Mark) {
+// FileMark returns the zero FileMark if the state of the source's file is unknown.
+func (d Document) FileMark() (m FileMark) {
 	if v := d.get(markKey); len(v) == 8+len(m.Sum) {
 		m.Seq = seqOf(v[:8])
 		copy(m.Sum[:], v[8:])
@@ -113,7 +113,7 @@ func (d Document) Mark() (m Mark) {
 	return m
 }
 
-func (d Document) putMark(m Mark) error {
+func (d Document) putFileMark(m FileMark) error {
 	return d.b.Put([]byte{markKey}, append(seqKey(m.Seq), m.Sum[:]...))
 }
 

@@ -77,7 +77,7 @@ func openDB(path *string, o Options, readOnly bool) (db *bolt.DB, err error) {
 	})
 	switch {
 	case err == nil:
-		return db, whole(db, file)
+		return db, checkLength(db, file)
 	case errors.Is(err, bolterrors.ErrTimeout):
 		err = ErrLocked
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
@@ -87,7 +87,7 @@ func openDB(path *string, o Options, readOnly bool) (db *bolt.DB, err error) {
 	return nil, err
 }
 
-func whole(db *bolt.DB, file *os.File) error {
+func checkLength(db *bolt.DB, file *os.File) error {
 	info, err := file.Stat()
 	if err == nil && info.Size() < sizeOf(db) {
 		err = Damaged("it is truncated")
@@ -163,7 +163,7 @@ func (f *File) applyAll(tx *bolt.Tx, entries []*wal.Entry) error {
 	var useful []*wal.Entry // newest first
 	marked := make(map[model.DocID]uint64)
 	for _, e := range slices.Backward(entries) {
-		if e.Kind == wal.Mark {
+		if e.Kind == wal.FileMark {
 			if later, ok := marked[e.ID]; ok && later >= e.Seq {
 				continue
 			}

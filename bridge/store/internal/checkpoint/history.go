@@ -21,9 +21,9 @@ const (
 	expireAt = 24 * time.Hour
 )
 
-// momentOf returns a record with its added and deleted units, if they are stored. Up to the base a record has a snapshot
+// revisionOf returns a record with its added and deleted units, if they are stored. Up to the base a record has a snapshot
 // instead of its update, or nothing once it has expired.
-func momentOf(rec model.Record, base uint64) (m model.Revision, err error) {
+func revisionOf(rec model.Record, base uint64) (m model.Revision, err error) {
 	switch m.Record = rec; {
 	case rec.Seq > base:
 		m.Units, err = ycrdt.SnapshotOf(rec.Update)
@@ -37,15 +37,15 @@ func momentOf(rec model.Record, base uint64) (m model.Revision, err error) {
 	return m, err
 }
 
-func (d Document) putMoment(kind byte, m model.Revision) error {
+func (d Document) putRevision(kind byte, m model.Revision) error {
 	if m.Units != nil {
 		m.Update = m.Units.Encode()
 	}
 	return d.putRecord(kind, m.Record)
 }
 
-// join merges m into next if both are plain changes of one author in one minute. It reports whether it did.
-func join(m, next *model.Revision) bool {
+// mergeInto merges m into next if both are plain changes of one author in one minute. It reports whether it did.
+func mergeInto(m, next *model.Revision) bool {
 	plain := func(m *model.Revision) bool {
 		first := m.Seq == 1 && m.Author == "" // the text at the start of the history
 		return m.Units != nil && !m.Journalled() && !m.Created && !m.DetectedLate && !first
@@ -65,7 +65,7 @@ func (d Document) isDue(oldest time.Time) (bool, error) {
 		return false, err
 	}
 	first, err := d.list(begin.Seq+1, 1)
-	return len(first) > 0 && first[0].Seq <= d.Mark().Seq && first[0].Time.Before(oldest.Add(-expireAt)), err
+	return len(first) > 0 && first[0].Seq <= d.FileMark().Seq && first[0].Time.Before(oldest.Add(-expireAt)), err
 }
 
 // expire removes the added and deleted units of records before a time.
@@ -87,16 +87,16 @@ func (d Document) expire(oldest time.Time) error {
 		if rec.Seq > base || !rec.Time.Before(oldest) {
 			break
 		}
-		m, err := momentOf(rec, base)
+		m, err := revisionOf(rec, base)
 		if err != nil {
 			return err
 		}
 		did = append(did, m.Units)
 		begin.Seq, begin.Time, m.Units = rec.Seq, rec.Time, nil
-		if d.b.Get(numbered(momentKey, rec.Seq)) != nil {
-			err = d.b.Delete(numbered(momentKey, rec.Seq))
+		if d.b.Get(numbered(revisionKey, rec.Seq)) != nil {
+			err = d.b.Delete(numbered(revisionKey, rec.Seq))
 		} else {
-			err = d.putMoment(recordKey, m)
+			err = d.putRevision(recordKey, m)
 		}
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (d Document) expire(oldest time.Time) error {
 		return nil // the expired data is not merged yet
 	}
 	begin.Units = ycrdt.JoinSnapshots(did...)
-	if err := put(d.b, []byte{beginKey}, began{begin.Seq, begin.Time, begin.Units.Encode()}); err != nil {
+	if err := put(d.b, []byte{beginKey}, firstState{begin.Seq, begin.Time, begin.Units.Encode()}); err != nil {
 		return err
 	}
 	return d.dropDeleted(begin.Units)
@@ -149,7 +149,7 @@ func (f *File) Expire(after model.DocID) (last model.DocID, err error) {
 		for _, id := range due {
 			doc := document(tx, id)
 			if err == nil {
-				err = f.merge(doc, id, doc.Mark().Seq)
+				err = f.merge(doc, id, doc.FileMark().Seq)
 			}
 			if err == nil {
 				err = doc.expire(oldest)
@@ -189,26 +189,26 @@ func (d Document) dropDeleted(oldest *ycrdt.Snapshot) error {
 	return d.putBase(seq, smaller)
 }
 
-type began struct {
-	Seq  uint64    `cbor:"seq"`
-	Time time.Time `cbor:"time"`
-	Did  []byte    `cbor:"did"`
+type firstState struct {
+	Seq   uint64    `cbor:"seq"`
+	Time  time.Time `cbor:"time"`
+	Units []byte    `cbor:"did"`
 }
 
 // begin returns the oldest known state, by default that of an empty document.
 func (d Document) begin() (m model.Revision, err error) {
-	b := began{Did: ycrdt.JoinSnapshots().Encode()}
+	b := firstState{Units: ycrdt.JoinSnapshots().Encode()}
 	if err := read(d.get(beginKey), &b); err != nil {
 		return m, err
 	}
 	m.Seq, m.Time = b.Seq, b.Time
-	if m.Units, err = ycrdt.DecodeSnapshot(b.Did); err != nil {
+	if m.Units, err = ycrdt.DecodeSnapshot(b.Units); err != nil {
 		err = Damaged(err)
 	}
 	return m, err
 }
 
-func (d Document) noteMove(m model.Moved) error {
+func (d Document) addMove(m model.Moved) error {
 	moves, err := d.moves()
 	if err != nil {
 		return err
@@ -245,14 +245,14 @@ func (d Document) Past() (p model.RevisionHistory, err error) {
 		if rec.Seq > base {
 			updates = append(updates, rec.Update)
 		}
-		m, err := momentOf(rec, base)
+		m, err := revisionOf(rec, base)
 		if err != nil {
 			return p, err
 		}
 		if m.Units == nil && m.Author == "" {
 			continue
 		}
-		if n := len(p.Revisions); n > 0 && join(&p.Revisions[n-1], &m) {
+		if n := len(p.Revisions); n > 0 && mergeInto(&p.Revisions[n-1], &m) {
 			p.Revisions = p.Revisions[:n-1]
 		}
 		p.Revisions = append(p.Revisions, m)

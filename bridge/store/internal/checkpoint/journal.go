@@ -6,16 +6,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// journalled is an entry of the journal: the number of a record of a document, or a record about a proposal or a
+// journalEntry is an entry of the journal: the number of a record of a document, or a record about a proposal or a
 // session. Records that were undone or deleted since stay listed, but readers skip them.
-type journalled struct {
+type journalEntry struct {
 	ID     model.DocID   `cbor:"id,omitempty"`
 	Seq    uint64        `cbor:"seq,omitempty"`
 	Record *model.Record `cbor:"record,omitempty"`
 }
 
-// note adds an entry to the journal. Entries are numbered in the order of arrival.
-func note(tx *bolt.Tx, e journalled) error {
+// addToJournal adds an entry to the journal. Entries are numbered in the order of arrival.
+func addToJournal(tx *bolt.Tx, e journalEntry) error {
 	journal := bucket(tx, journalBucket)
 	n, err := journal.NextSequence()
 	if err != nil {
@@ -25,10 +25,10 @@ func note(tx *bolt.Tx, e journalled) error {
 }
 
 func (v View) Journal(limit int) (entries []model.JournalEntry, err error) {
-	seen := make(map[journalled]bool) // an undone record leaves its number to another one
+	seen := make(map[journalEntry]bool) // an undone record leaves its number to another one
 	c := bucket(v.tx, journalBucket).Cursor()
 	for k, value := c.Last(); k != nil && len(entries) < limit; k, value = c.Prev() {
-		var e journalled
+		var e journalEntry
 		if err := read(value, &e); err != nil {
 			return nil, err
 		}

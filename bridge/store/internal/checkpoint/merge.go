@@ -16,10 +16,10 @@ const mergeAt = 128
 // applyMark records which state of the document the source's file holds. It merges the document's updates if there are
 // many.
 func (f *File) applyMark(doc Document, e *wal.Entry) error {
-	if doc.Mark().Seq > e.Seq {
+	if doc.FileMark().Seq > e.Seq {
 		return nil
 	}
-	if err := doc.putMark(Mark{e.Seq, e.Sum}); err != nil {
+	if err := doc.putFileMark(FileMark{e.Seq, e.Sum}); err != nil {
 		return err
 	}
 	if base, _ := doc.base(); e.Seq < base+mergeAt {
@@ -65,12 +65,12 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	last := records[len(records)-1].Seq
 	var former *model.Revision // the previous one, unless it stays a record
 	for _, rec := range records {
-		m, err := momentOf(rec, base)
+		m, err := revisionOf(rec, base)
 		if err != nil {
 			return err
 		}
 		if rec.Seq == last || rec.Outlives() || doc.before(rec.Seq) == 0 {
-			former, err = nil, doc.putMoment(recordKey, m)
+			former, err = nil, doc.putRevision(recordKey, m)
 		} else {
 			err = doc.demote(former, &m)
 			former = &m
@@ -87,10 +87,10 @@ func (d Document) demote(former, m *model.Revision) error {
 	if err := d.b.Delete(numbered(recordKey, m.Seq)); err != nil || m.Units == nil {
 		return err
 	}
-	if former != nil && join(former, m) {
-		if err := d.b.Delete(numbered(momentKey, former.Seq)); err != nil {
+	if former != nil && mergeInto(former, m) {
+		if err := d.b.Delete(numbered(revisionKey, former.Seq)); err != nil {
 			return err
 		}
 	}
-	return d.putMoment(momentKey, *m)
+	return d.putRevision(revisionKey, *m)
 }

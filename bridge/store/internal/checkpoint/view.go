@@ -63,7 +63,7 @@ func (v View) Files(fn func(id model.DocID, save *model.Save, sum model.ContentS
 			}
 			save, seq = rec.Save, doc.before(seq)
 		}
-		fn(id, save, doc.Mark().Sum)
+		fn(id, save, doc.FileMark().Sum)
 		return nil
 	})
 }

@@ -13,14 +13,14 @@ import (
 type Kind byte
 
 const (
-	Change    Kind = 1 + iota // ID, Path, Seq, Records: records were appended from Seq on
-	Abort                     // ID, Seq: the records from Seq on were undone; from 1 on, the document was deleted
-	Mark                      // ID, Seq, Sum: the source's file has the text as of Seq
-	Proposals                 // Proposals
-	Sent                      // ID, Seq: a server has the records up to Seq
-	Place                     // ID, Seq, Save: the source's file is about to get the text as of Seq
-	Move                      // Moves, Time
-	Padding                   // Pad: no content; it tests whether the log has room
+	Change      Kind = 1 + iota // ID, Path, Seq, Records: records were appended from Seq on
+	Abort                       // ID, Seq: the records from Seq on were undone; from 1 on, the document was deleted
+	FileMark                    // ID, Seq, Sum: the source's file has the text as of Seq
+	Proposals                   // Proposals
+	Sent                        // ID, Seq: a server has the records up to Seq
+	PendingSave                 // ID, Seq, Save: the source's file is about to get the text as of Seq
+	Move                        // Moves, Time
+	Padding                     // Pad: no content; it tests whether the log has room
 	kinds
 )
 
@@ -39,12 +39,12 @@ type Entry struct {
 	Records   []model.Record       `cbor:"records,omitempty"`
 	Proposals model.ProposalChange `cbor:"proposals,omitzero"`
 	Save      model.Save           `cbor:"save,omitzero"`
-	Moves     []Moved              `cbor:"moves,omitempty"`
+	Moves     []DocMove            `cbor:"moves,omitempty"`
 	Time      time.Time            `cbor:"time,omitzero"` // time of the moves
 	Pad       []byte               `cbor:"pad,omitempty"`
 }
 
-type Moved struct {
+type DocMove struct {
 	ID model.DocID `cbor:"id"`
 	To model.Path  `cbor:"to"`
 }

@@ -18,11 +18,11 @@ func entries(t testing.TB) []*Entry {
 	return []*Entry{
 		change,
 		{Kind: Abort, ID: "id", Seq: 1},
-		{Kind: Mark, ID: "id", Seq: 300, Sum: model.ContentSum{1, 2, 3}},
+		{Kind: FileMark, ID: "id", Seq: 300, Sum: model.ContentSum{1, 2, 3}},
 		{Kind: Proposals, Proposals: model.ProposalChange{Removed: []string{"p"}}},
 		{Kind: Sent, ID: "id", Seq: 2},
-		{Kind: Place, ID: "id", Seq: 2, Save: model.Save{Post: model.Stamp{Inode: 3}, Sum: []byte{4}}},
-		{Kind: Move, Moves: []Moved{{"one", "a"}, {"two", "b/ö"}}, Time: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)},
+		{Kind: PendingSave, ID: "id", Seq: 2, Save: model.Save{Post: model.Stamp{Inode: 3}, Sum: []byte{4}}},
+		{Kind: Move, Moves: []DocMove{{"one", "a"}, {"two", "b/ö"}}, Time: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)},
 	}
 }
 

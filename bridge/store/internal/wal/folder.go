@@ -17,19 +17,19 @@ import (
 
 const lostSuffix = ".lost" // suffix of segments that do not continue the log
 
-// folder holds the files of a log. Log tracks which frames are synced.
-type folder struct {
-	dir      disk.Dir
-	size     int64             // size of a segment
-	cut      func(name string) // called with a segment that cannot be read to its end
-	segments []*segment        // oldest first; the last one is written to if it is open
-	number   uint64            // number of the newest segment
-	renamed  bool              // names have changed since the last sync
+// segmentSet holds the files of a log. Log tracks which frames are synced.
+type segmentSet struct {
+	dir          disk.Dir
+	size         int64             // size of a segment
+	onUnreadable func(name string) // called with a segment that cannot be read to its end
+	segments     []*segment        // oldest first; the last one is written to if it is open
+	number       uint64            // number of the newest segment
+	renamed      bool              // names have changed since the last sync
 }
 
 // read calls frame with the frames after the given one, and returns the number of the last one. Later frames never go to
 // the segments that it read.
-func (f *folder) read(after LSN, frame func(LSN, []byte) error) (last LSN, err error) {
+func (f *segmentSet) read(after LSN, frame func(LSN, []byte) error) (last LSN, err error) {
 	found, err := f.find()
 	if err != nil {
 		return 0, err
@@ -44,7 +44,7 @@ func (f *folder) read(after LSN, frame func(LSN, []byte) error) (last LSN, err e
 			if err := f.dir.Rename(s.name, f.dir, s.name+lostSuffix); err != nil {
 				return 0, err
 			}
-			f.cut(s.name + lostSuffix)
+			f.onUnreadable(s.name + lostSuffix)
 			continue
 		}
 		f.segments, f.renamed = append(f.segments, s), true
@@ -68,13 +68,13 @@ func (f *folder) read(after LSN, frame func(LSN, []byte) error) (last LSN, err e
 		}
 	}
 	if torn != "" {
-		f.cut(torn)
+		f.onUnreadable(torn)
 	}
 	return last, nil
 }
 
 // find lists the segments in the folder, oldest first. It omits segments without a header, which were never synced.
-func (f *folder) find() (found []*segment, err error) {
+func (f *segmentSet) find() (found []*segment, err error) {
 	names, err := f.dir.Names(-1)
 	for _, name := range names {
 		number, ok := numberOf(name)
@@ -98,7 +98,7 @@ func (f *folder) find() (found []*segment, err error) {
 }
 
 // readHeader reads the header of a segment, and reports whether the segment is blank.
-func (f *folder) readHeader(s *segment) (blank bool, err error) {
+func (f *segmentSet) readHeader(s *segment) (blank bool, err error) {
 	file, err := f.dir.Open(s.name, os.O_RDONLY, 0)
 	if err != nil {
 		return false, err
@@ -114,8 +114,8 @@ func (f *folder) readHeader(s *segment) (blank bool, err error) {
 	return !slices.ContainsFunc(h, func(b byte) bool { return b != 0 }), nil
 }
 
-func (f *folder) write(lsn LSN, body []byte) error {
-	if n := len(f.segments); n > 0 && f.segments[n-1].file != nil && f.segments[n-1].room() >= frameSize(body) {
+func (f *segmentSet) write(lsn LSN, body []byte) error {
+	if n := len(f.segments); n > 0 && f.segments[n-1].file != nil && f.segments[n-1].free() >= frameSize(body) {
 		return f.segments[n-1].append(lsn, body)
 	}
 	s, err := f.begin(lsn, frameSize(body))
@@ -128,7 +128,7 @@ func (f *folder) write(lsn LSN, body []byte) error {
 	return nil
 }
 
-func (f *folder) begin(first LSN, room int64) (*segment, error) {
+func (f *segmentSet) begin(first LSN, room int64) (*segment, error) {
 	number := f.number + 1
 	s := &segment{name: nameOf(number), number: number, first: first, last: first - 1, salt: rand.Uint64()}
 	s.limit, s.end, s.preallocatedTo = max(f.size, headerSize+room), headerSize, headerSize
@@ -144,14 +144,14 @@ func (f *folder) begin(first LSN, room int64) (*segment, error) {
 	return s, nil
 }
 
-func (f *folder) drop(s *segment) error {
+func (f *segmentSet) drop(s *segment) error {
 	f.segments = slices.DeleteFunc(f.segments, func(x *segment) bool { return x == s })
 	return errors.Join(s.close(), f.dir.Remove(s.name))
 }
 
 // sync returns a function that makes the frames after synced durable. Frames may be written while it runs, but segments
 // must not be released or closed.
-func (f *folder) sync(synced LSN) func() error {
+func (f *segmentSet) sync(synced LSN) func() error {
 	var files []disk.File
 	for _, s := range f.segments {
 		if s.file != nil && s.last > synced {
@@ -175,7 +175,7 @@ func (f *folder) sync(synced LSN) func() error {
 
 // rewrite writes the frames after synced, whose sync has failed, to new segments and syncs these. The copies in the old
 // segments are equal and harmless. rewrite can be retried after an error.
-func (f *folder) rewrite(synced LSN, unsynced [][]byte) (err error) {
+func (f *segmentSet) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	for _, s := range f.segments {
 		if s.last > synced {
 			s.close()
@@ -197,7 +197,7 @@ func (f *folder) rewrite(synced LSN, unsynced [][]byte) (err error) {
 }
 
 // release removes the segments without frames after lsn, except the last one while it is open for writing.
-func (f *folder) release(lsn LSN) error {
+func (f *segmentSet) release(lsn LSN) error {
 	for len(f.segments) > 0 && f.segments[0].last <= lsn && (len(f.segments) > 1 || f.segments[0].file == nil) {
 		if err := f.drop(f.segments[0]); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -206,7 +206,7 @@ func (f *folder) release(lsn LSN) error {
 	return nil
 }
 
-func (f *folder) close() (err error) {
+func (f *segmentSet) close() (err error) {
 	for _, s := range f.segments {
 		err = errors.Join(err, s.close())
 	}

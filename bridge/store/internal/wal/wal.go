@@ -32,7 +32,7 @@ type Log struct {
 	mu       sync.Mutex // guards the fields below
 	idle     *sync.Cond // signalled when a sync ends
 	syncing  bool       // a goroutine syncs without mu
-	files    folder
+	files    segmentSet
 	last     LSN
 	synced   LSN
 	unsynced [][]byte // bodies of the frames after synced
@@ -43,9 +43,9 @@ type Log struct {
 // Open opens the log in dir, which is empty for a new log. It calls frame with the frames after the given one, the last
 // in the checkpoint, in order. A body is valid during the call. Open returns an error of frame.
 func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*Log, error) {
-	l := &Log{files: folder{dir: dir, size: cmp.Or(o.SegmentSize, defaultSegment), cut: o.Cut}, synced: after}
+	l := &Log{files: segmentSet{dir: dir, size: cmp.Or(o.SegmentSize, defaultSegment), onUnreadable: o.Cut}, synced: after}
 	if o.Cut == nil {
-		l.files.cut = func(string) {}
+		l.files.onUnreadable = func(string) {}
 	}
 	l.idle = sync.NewCond(&l.mu)
 	var err error

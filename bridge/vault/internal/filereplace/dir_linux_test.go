@@ -16,7 +16,7 @@ func swapWorld(t *testing.T, text string) *world {
 	t.Helper()
 	w := newWorldWith(t, "first\n", t.TempDir(), slog.DiscardHandler)
 	w.ok(w.replace(text))
-	w.s.settler.all.Wait()
+	w.s.syncer.all.Wait()
 	return w
 }
 
@@ -71,7 +71,7 @@ func TestSwapFolderElsewhere(t *testing.T) {
 	w.folder.Path = bound
 	for _, text := range []string{"third\n", "fourth\n"} {
 		w.ok(w.replace(text))
-		w.s.settler.all.Wait()
+		w.s.syncer.all.Wait()
 	}
 	w.want(map[string]string{"N.md": "fourth\n"})
 }

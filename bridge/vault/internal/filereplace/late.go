@@ -145,7 +145,7 @@ func (w *Watcher) run(done chan struct{}) {
 			if i < len(files)-w.max {
 				has = overLimit
 			}
-			if (has != asNeeded || !now.Before(f.next)) && !w.look(f, now, has) {
+			if (has != asNeeded || !now.Before(f.next)) && !w.mergeIfSaved(f, now, has) {
 				gone[f] = true
 			}
 		}
@@ -192,13 +192,13 @@ func (f *file) writers() (open, certain bool) {
 	return open, open
 }
 
-// look merges a completed save to f, and reports whether f needs another look.
-func (w *Watcher) look(f *file, now time.Time, has watchMode) (again bool) {
+// mergeIfSaved merges a completed save to f, and reports whether f needs another look.
+func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again bool) {
 	// Before Info, so that Info shows what a writer that is gone has written.
 	open, certain := f.writers()
 	st, err := f.open.Info()
 	stamp := vaultdir.StampOf(&st)
-	f.seen.Look(stamp, err, now)
+	f.seen.Update(stamp, err, now)
 	if err != nil || stamp.SameFile(f.last) {
 		if certain && !open {
 			f.next = now.Add(lookAgain)

@@ -23,14 +23,14 @@ func merge3(ancestor, theirs, ours []byte) (merged []byte, ok bool) {
 	return nil, false
 }
 
-// hunk replaces the bytes from start to end by text.
-type hunk struct {
+// lineHunk replaces the bytes from start to end by text.
+type lineHunk struct {
 	start, end int
 	text       []byte
 }
 
 // changedLines returns the smallest change of whole lines from before to after.
-func changedLines(before, after []byte) hunk {
+func changedLines(before, after []byte) lineHunk {
 	limit := min(len(before), len(after))
 	start := 0
 	for start < limit && before[start] == after[start] {
@@ -42,7 +42,7 @@ func changedLines(before, after []byte) hunk {
 		tail++
 	}
 	tail = wholeLines(before, after, tail)
-	return hunk{start: start, end: len(before) - tail, text: after[start : len(after)-tail]}
+	return lineHunk{start: start, end: len(before) - tail, text: after[start : len(after)-tail]}
 }
 
 // wholeLines shortens a common tail of n bytes until it starts at a line start in both texts.

@@ -26,7 +26,7 @@ const settlePause = 50 * time.Millisecond
 type syncer struct {
 	syncs *vaultdir.Syncs
 	log   *slog.Logger
-	room  chan struct{}  // one token for each swap that has not settled
+	slots chan struct{}  // one token for each swap that has not settled
 	all   sync.WaitGroup // of unsettled swaps
 
 	mu      sync.Mutex // guards the fields below
@@ -48,12 +48,12 @@ type pendingSync struct {
 }
 
 func newSettler(syncs *vaultdir.Syncs, log *slog.Logger) *syncer {
-	return &syncer{syncs: syncs, log: log, room: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
+	return &syncer{syncs: syncs, log: log, slots: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
 }
 
 // add takes over a swap. It blocks while there are too many.
 func (t *syncer) add(s *pendingSync) {
-	t.room <- struct{}{}
+	t.slots <- struct{}{}
 	t.all.Add(1)
 	s.done = make(chan struct{})
 	t.mu.Lock()
@@ -79,12 +79,12 @@ func (t *syncer) run() {
 		round := t.waiting
 		t.waiting, t.round, t.last = nil, round, time.Now()
 		t.mu.Unlock()
-		t.settle(round)
+		t.syncRound(round)
 	}
 }
 
-// settleAt returns when no swap at rel or below it is waiting or under way, with the error of a file that could not be synced.
-func (t *syncer) settleAt(rel string) (err error) {
+// syncAt returns when no swap at rel or below it is waiting or under way, with the error of a file that could not be synced.
+func (t *syncer) syncAt(rel string) (err error) {
 	var now, others []*pendingSync
 	t.mu.Lock()
 	for _, s := range t.waiting {
@@ -97,7 +97,7 @@ func (t *syncer) settleAt(rel string) (err error) {
 	round := t.round
 	t.waiting = others
 	t.mu.Unlock()
-	t.settle(now)
+	t.syncRound(now)
 	for _, s := range append(now, round...) {
 		if s.rel == rel || vaultdir.Below(rel, s.rel) {
 			<-s.done
@@ -107,7 +107,7 @@ func (t *syncer) settleAt(rel string) (err error) {
 	return err
 }
 
-func (t *syncer) settle(round []*pendingSync) {
+func (t *syncer) syncRound(round []*pendingSync) {
 	for _, s := range round {
 		s.file.StartSync() // all at once
 	}
@@ -150,7 +150,7 @@ func (t *syncer) settle(round []*pendingSync) {
 func (t *syncer) forget(s *pendingSync) {
 	s.file.Close()
 	s.dir.Close()
-	<-t.room
+	<-t.slots
 	t.all.Done()
 }
 

@@ -138,7 +138,7 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 	sw.s.o.Late(sw.at.Rel, old, sw.r.IfMatch, sw.oldData)
 	dir, preImage := sw.at.Dir, sw.temp
 	sw.old, sw.at.Dir, sw.temp = nil, nil, nil
-	sw.s.settler.add(&pendingSync{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Durable, unwatched: old.closed})
+	sw.s.syncer.add(&pendingSync{rel: sw.at.Rel, dir: dir, file: file, preImage: preImage, settled: sw.r.Durable, unwatched: old.closed})
 	return stamp, nil
 }
 

@@ -32,12 +32,12 @@ type Options struct {
 
 // Swapper replaces the files of one vault. Its methods are safe for concurrent use.
 type Swapper struct {
-	o       Options
-	prefix  string // of the names of this process's temp files
-	temps   atomic.Uint64
-	dir     swapDir
-	swaps   sync.WaitGroup // staged and not closed
-	settler *syncer
+	o      Options
+	prefix string // of the names of this process's temp files
+	temps  atomic.Uint64
+	dir    swapDir
+	swaps  sync.WaitGroup // staged and not closed
+	syncer *syncer
 	// noExchange is set once the disk has refused an exchange.
 	noExchange atomic.Bool
 	ordered    sync.Map // results of OrdersNames by device
@@ -53,7 +53,7 @@ func New(o Options) *Swapper {
 		o.ID = hex.EncodeToString(b[:])
 	}
 	s := &Swapper{o: o, prefix: vaultdir.TempPrefix + o.ID + "-"}
-	s.settler = newSettler(o.Syncs, o.Log)
+	s.syncer = newSettler(o.Syncs, o.Log)
 	if o.Folder != "" && !o.ReadOnly {
 		if err := s.dir.open(o.Vault.Disk, o.Folder); err != nil {
 			o.Log.Warn("swap folder is not used: new files are made next to the notes", model.LogErr, err)
@@ -65,11 +65,11 @@ func New(o Options) *Swapper {
 // Close waits until every committed swap has settled. A swap under way can still be committed, and keeps the swap folder
 // open until it has settled.
 func (s *Swapper) Close() {
-	s.settler.all.Wait()
+	s.syncer.all.Wait()
 	if s.dir.dir != nil {
 		go func() {
 			s.swaps.Wait()
-			s.settler.all.Wait()
+			s.syncer.all.Wait()
 			s.dir.dir.Close()
 		}()
 	}
@@ -97,10 +97,10 @@ func (s *Swapper) Probe(size int) error {
 	return nil
 }
 
-// Settle returns when every committed swap at rel or below it has settled. Call it before a rename, because the next process
+// AwaitDurable returns when every committed swap at rel or below it has settled. Call it before a rename, because the next process
 // looks for the swap's files there. After an error the file must not be renamed: a power cut could leave it torn, away from
 // its pre-image.
-func (s *Swapper) Settle(rel string) error { return s.settler.settleAt(rel) }
+func (s *Swapper) AwaitDurable(rel string) error { return s.syncer.syncAt(rel) }
 
 func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {
 	ordered, found := s.ordered.Load(device)

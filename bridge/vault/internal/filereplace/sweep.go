@@ -17,8 +17,8 @@ import (
 // so that the sweep finds both and restores the pre-image. (The new content is in the log, if that was synced.) After a kill
 // the bytes may not be on the disk either: a note is synced before its pre-images are removed.
 type Sweep struct {
-	s    *Swapper
-	left []tempFile
+	s         *Swapper
+	tempFiles []tempFile
 }
 
 type tempFile struct {
@@ -30,8 +30,8 @@ type tempFile struct {
 
 func (s *Swapper) Sweep() *Sweep { return &Sweep{s: s} }
 
-// Found takes a temp file in the folder at rel. One with a tag is left to Finish.
-func (w *Sweep) Found(dir disk.Dir, rel, name string) {
+// Add takes a temp file in the folder at rel. One with a tag is left to Finish.
+func (w *Sweep) Add(dir disk.Dir, rel, name string) {
 	w.found(dir, tempFile{rel: rel, name: name})
 }
 
@@ -41,7 +41,7 @@ func (w *Sweep) found(dir disk.Dir, l tempFile) {
 	}
 	var tagged bool
 	if l.tag, tagged = parseTag(l.name); tagged {
-		w.left = append(w.left, l)
+		w.tempFiles = append(w.tempFiles, l)
 		return
 	}
 	if err := w.toTrash(dir, l.name); err != nil {
@@ -67,14 +67,14 @@ func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 // Finish deals with the tagged temp files of the notes among entries. It reports whether it has restored a pre-image.
 func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 	w.swapDir()
-	if len(w.left) == 0 {
+	if len(w.tempFiles) == 0 {
 		return false
 	}
 	notes := make(map[uint64]string)  // by the hash of their path
 	saved := make(map[uint64]bool)    // notes with the time of a new file
 	moved := make(map[int64][]string) // other files, by modification time
 	left := make(map[uint64][]tempFile)
-	for _, l := range w.left {
+	for _, l := range w.tempFiles {
 		left[l.tag.path] = append(left[l.tag.path], l)
 	}
 	for _, e := range entries {

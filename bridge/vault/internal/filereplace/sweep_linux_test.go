@@ -91,7 +91,7 @@ func (w *world) sweep() {
 	var entries []model.SourceEntry
 	for _, name := range names {
 		if vaultdir.IsTemp(name) {
-			sweep.Found(root, "", name)
+			sweep.Add(root, "", name)
 		} else if e, ok := vaultdir.Describe(root, "", name); ok {
 			entries = append(entries, e)
 		}
@@ -227,7 +227,7 @@ func TestRenamedBeforeSettled(t *testing.T) {
 			Vault: w.folder, Log: slog.New(slog.DiscardHandler), Syncs: new(vaultdir.Syncs),
 			Late: func(_ string, file disk.File, _ model.Stamp, _ []byte) { file.Close() },
 		})
-		w.s.settler.last = time.Now() // so that it waits
+		w.s.syncer.last = time.Now() // so that it waits
 		s := w.stage("new\n")
 		_, err = s.Commit()
 		w.ok(err)
@@ -252,7 +252,7 @@ func TestSweepOfTwoSavesIsKilled(t *testing.T) {
 	w.ok(d.Person().Save("/vault/N.md", "old\n"))
 	w.ok(dir.Sync())
 	w.sweepOn(d)
-	w.s.settler.last = time.Now().Add(time.Hour) // so that it waits
+	w.s.syncer.last = time.Now().Add(time.Hour) // so that it waits
 	first := w.stage("first\n")
 	save := first.save()
 	_, err = first.Commit()
@@ -301,7 +301,7 @@ func (w *world) sweepOn(d *disktest.Disk) {
 	sweep := w.s.Sweep()
 	for _, name := range names {
 		if vaultdir.IsTemp(name) {
-			sweep.Found(root, "", name)
+			sweep.Add(root, "", name)
 		}
 	}
 	e, err := w.folder.Stat("N.md")

@@ -28,7 +28,7 @@ type StatSample struct {
 	Since time.Time
 }
 
-func (s *StatSample) Look(stamp model.Stamp, err error, now time.Time) {
+func (s *StatSample) Update(stamp model.Stamp, err error, now time.Time) {
 	if s.Since.IsZero() || s.Stamp != stamp || (s.Err == nil) != (err == nil) {
 		s.Since = now
 	}

@@ -37,7 +37,7 @@ const (
 	namesPath    = "/names"      // query: path, recursive
 	callPath     = "/call"       // POST a CallRequest
 	historyPath  = "/history"    // query: path
-	pastPath     = "/past"       // query: path, when (history.When as JSON)
+	pastPath     = "/past"       // query: path, when (history.Point as JSON)
 	statusPath   = "/status"     // bridge.Status
 	readyPath    = "/readyz"     // an error if changes cannot be stored
 	refusalsPath = "/refusals"   // query: path
@@ -83,7 +83,7 @@ func NewHandler(s Backend) http.Handler {
 	HandlePost(mux, callPath, h.call)
 	HandleGet(mux, historyPath, func(r *http.Request) (any, error) { return h.history(r.Context(), r.FormValue("path")) })
 	HandleGet(mux, pastPath, func(r *http.Request) (any, error) {
-		var when history.When
+		var when history.Point
 		if err := json.Unmarshal([]byte(r.FormValue("when")), &when); err != nil {
 			return nil, cli.Usage(err)
 		}
@@ -175,7 +175,7 @@ func (h *handler) stores(ctx context.Context) ([]backup.Folder, error) {
 		if f.Notes, err = f.Store.Notes(); err != nil {
 			return nil, err
 		}
-		for _, s := range st.Folders {
+		for _, s := range st.Roots {
 			if s.Name == f.Name {
 				f.Suggestions = s.Suggestions + s.Proposals
 			}

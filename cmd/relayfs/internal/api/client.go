@@ -191,7 +191,7 @@ func (c *Client) History(ctx context.Context, path string) (NoteHistory, error) 
 	return get[NoteHistory](ctx, c, historyPath, url.Values{"path": {path}})
 }
 
-func (c *Client) Show(ctx context.Context, path string, when history.When) (PastNote, error) {
+func (c *Client) Show(ctx context.Context, path string, when history.Point) (PastNote, error) {
 	text, err := json.Marshal(when)
 	if err != nil {
 		return PastNote{}, err

@@ -31,7 +31,7 @@ func (h *handler) history(ctx context.Context, path string) (NoteHistory, error)
 	return NoteHistory{p, list}, nil
 }
 
-func (h *handler) show(ctx context.Context, path string, when history.When) (PastNote, error) {
+func (h *handler) show(ctx context.Context, path string, when history.Point) (PastNote, error) {
 	p, past, err := h.openHistory(ctx, path)
 	if err != nil {
 		return PastNote{}, err

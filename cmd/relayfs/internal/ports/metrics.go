@@ -184,7 +184,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if err != nil {
 		out <- prometheus.NewInvalidMetric(notes, err)
 	}
-	for _, f := range st.Folders {
+	for _, f := range st.Roots {
 		set(notes, float64(f.Notes), f.Name)
 		set(suggestions, float64(f.Suggestions), f.Name)
 		set(proposals, float64(f.Proposals), f.Name)

@@ -70,7 +70,7 @@ type Outcome struct {
 func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	out := Outcome{
 		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]Suggestion, len(o.Decided), len(o.Decided)+len(o.Proposals)),
-		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older, Unrestored: o.Away, Now: q.ws.Last(),
+		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older, Unrestored: o.Unrestored, Now: q.ws.Last(),
 	}
 	for i, s := range o.Decided {
 		out.Suggestions[i] = newSuggestion(s)

@@ -13,7 +13,7 @@ import (
 func TestPendingBelowPaths(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"N/a.md": "a {++b++}\n", "N/d/b.md": "{--c--}{>>why<<}\n", "N/d/e/c.md": "{++d++}\n", "N/dd.md": "{++e++}\n"})
 	q := New(f.Workspace)
-	if _, err := f.Workspace.Remove(t.Context(), "N/a.md", bridge.ChangeRequest{By: model.Author{Name: "claude"}}); err != nil {
+	if _, err := f.Workspace.Remove(t.Context(), "N/a.md", bridge.ChangeRequest{Author: model.Author{Name: "claude"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

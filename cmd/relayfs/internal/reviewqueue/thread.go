@@ -112,7 +112,7 @@ func (q *Queue) Comment(ctx context.Context, r CommentRequest) (Outcome, error) 
 			return Outcome{}, err
 		}
 		seen := v.Canonical()
-		if at.Seen = &seen; revisionOf(seen) != r.Revision {
+		if at.BaseText = &seen; revisionOf(seen) != r.Revision {
 			return Outcome{}, fmt.Errorf("%w: the note has changed; read it again", errNotCommented)
 		}
 	}

@@ -81,7 +81,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 	if _, why := s.guarded(allSources); why != "" && !o.DropEmptyState {
 		s.Log.Warn(why)
 	}
-	var folders []bridge.FolderSource
+	var folders []bridge.RootSource
 	for i, src := range sources {
 		folder, err := s.openFolder(src, &s.stores[i], &o)
 		if err != nil {
@@ -89,7 +89,7 @@ func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, 
 		}
 		folders = append(folders, folder)
 	}
-	o.Workspace.Folders = folders
+	o.Workspace.Roots = folders
 	if s.Workspace, err = bridge.New(o.Workspace); err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -109,22 +109,22 @@ func (s *Session) guarded(included func(source.Source) bool) (folders []model.Pa
 	return folders, why
 }
 
-func (s *Session) openFolder(src source.Source, f *backup.Folder, o *Options) (bridge.FolderSource, error) {
+func (s *Session) openFolder(src source.Source, f *backup.Folder, o *Options) (bridge.RootSource, error) {
 	st, err := store.Open(f.State.Path("store"), store.Options{Logger: s.Log, History: o.History, FreeSpace: process.FreeSpace})
 	if err != nil {
-		return bridge.FolderSource{}, err
+		return bridge.RootSource{}, err
 	}
 	s.closers, f.Store = append(s.closers, st.Close), st
 	if src.Server != nil {
 		folder, err := s.openServer(src, f, o)
-		return bridge.FolderSource{Name: src.Name, Source: folder, Store: st}, err
+		return bridge.RootSource{Name: src.Name, Source: folder, Store: st}, err
 	}
 	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: f.State.Path("swap"), SyncBefore: o.SyncBefore})
 	if err != nil {
-		return bridge.FolderSource{}, err
+		return bridge.RootSource{}, err
 	}
 	s.closers = append(s.closers, v.Close)
-	return bridge.FolderSource{Name: src.Name, Vault: filepath.Base(src.Dir), Source: v, Store: st}, nil
+	return bridge.RootSource{Name: src.Name, Vault: filepath.Base(src.Dir), Source: v, Store: st}, nil
 }
 
 func allSources(source.Source) bool { return true }
@@ -155,7 +155,7 @@ func (s *Session) storesOf(folders []string) []backup.Folder {
 // Close releases the sources. When it returns, all acknowledged saves are on disk.
 func (s *Session) Close() error {
 	var errs []error
-	drop := s.dropEmptyState && !slices.ContainsFunc(s.stores, func(f backup.Folder) bool { return f.Store != nil && f.Store.Used() })
+	drop := s.dropEmptyState && !slices.ContainsFunc(s.stores, func(f backup.Folder) bool { return f.Store != nil && f.Store.HasRecords() })
 	for _, closer := range slices.Backward(s.closers) {
 		errs = append(errs, closer())
 	}

@@ -47,25 +47,25 @@ type reviewModel struct {
 	render.Painter
 	cmds commands
 
-	mode       mode
-	field      editor                    // used in filtering, editing, reasoning and asking
-	asked      reviewqueue.DecideRequest // used in confirming and reasoning
-	editID     string                    // suggestion in editing and asking
-	prefix     string                    // "]" or "[" before c
-	busy       bool                      // a command is running whose result the keys depend on
-	queuedKeys []tea.KeyMsg              // keys typed while busy
-	lists      int                       // number of the expected list; older ones are outdated
-	stale      bool                      // the notes changed while busy
-	loaded     bool
-	message    string
-	lost       string // the message while the owner does not answer
-	scrolled   scroll
-	read       noteMsg              // last read note
-	threads    []reviewqueue.Thread // threads that belong to no suggestion
-	history    history
-	lines      int      // scrolled lines: in reading from the suggestion on, or in overviewMode
-	done       []string // batches of this review that were not undone
-	counts     map[model.Verdict]int
+	mode         mode
+	field        editor                    // used in filtering, editing, reasoning and asking
+	asked        reviewqueue.DecideRequest // used in confirming and reasoning
+	editID       string                    // suggestion in editing and asking
+	prefix       string                    // "]" or "[" before c
+	busy         bool                      // a command is running whose result the keys depend on
+	queuedKeys   []tea.KeyMsg              // keys typed while busy
+	lists        int                       // number of the expected list; older ones are outdated
+	stale        bool                      // the notes changed while busy
+	loaded       bool
+	message      string
+	ownerMessage string // the message while the owner does not answer
+	scrolled     scroll
+	read         noteMsg              // last read note
+	threads      []reviewqueue.Thread // threads that belong to no suggestion
+	history      history
+	lines        int      // scrolled lines: in reading from the suggestion on, or in overviewMode
+	done         []string // batches of this review that were not undone
+	counts       map[model.Verdict]int
 
 	width, height int
 }
@@ -159,15 +159,15 @@ func (m reviewModel) finishBusy() (_ tea.Model, cmd tea.Cmd) {
 }
 
 func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
-	if msg.lost != nil {
-		m.lost = msg.lost.Error()
-		m.message = m.lost
+	if msg.err != nil {
+		m.ownerMessage = msg.err.Error()
+		m.message = m.ownerMessage
 		return m, nil
 	}
-	if m.lost != "" && m.message == m.lost {
+	if m.ownerMessage != "" && m.message == m.ownerMessage {
 		m.message = ""
 	}
-	m.lost = ""
+	m.ownerMessage = ""
 	if msg.moved && !m.busy {
 		return m, m.cmds.list(m.lists)
 	}

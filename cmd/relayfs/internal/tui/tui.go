@@ -68,7 +68,7 @@ type (
 	outcomeMsg struct{ reviewqueue.Outcome }
 	changedMsg struct {
 		moved bool  // something has changed; otherwise the owner only responds again
-		lost  error // the owner does not respond
+		err   error // the owner does not respond
 	}
 	errMsg struct{ err error } // a decision or an undo failed
 )
@@ -123,7 +123,7 @@ func (c commands) follow(send func(tea.Msg)) {
 			return nil
 		})
 		if err != nil {
-			send(changedMsg{lost: err})
+			send(changedMsg{err: err})
 		}
 		select {
 		case <-time.After(retryEvery):

@@ -204,7 +204,7 @@ func (v *validator) note(p model.Path, text string) (list []problem) {
 		written := text[l.Off : l.Off+l.Len]
 		to, ok := v.index.Resolve(string(p), l)
 		switch {
-		case !ok, !v.client.Workspace.Reaches(model.Path(to)):
+		case !ok, !v.client.Workspace.Contains(model.Path(to)):
 			add(textrange.LineOf(text, l.Off), brokenLink, "%s leads nowhere", result.OneLine(written))
 		case l.Subpath != "" && model.Path(to).IsNote() && !v.anchors(p, text, to).has(l.Subpath):
 			add(textrange.LineOf(text, l.Off), brokenAnchor, "%s: %s has no %s", result.OneLine(written), to, result.OneLine(l.Subpath))

@@ -66,7 +66,7 @@ func templatesOf(ws *bridge.Workspace, folder string) (templateSettings, error) 
 
 // readSetting decodes a file of .obsidian, which is not served. A missing file leaves dst unchanged.
 func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
-	for _, f := range ws.Options().Folders {
+	for _, f := range ws.Options().Roots {
 		if f.Name != folder {
 			continue
 		}

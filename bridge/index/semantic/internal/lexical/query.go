@@ -6,13 +6,13 @@ import (
 )
 
 type Query struct {
-	words  []*wanted
+	words  []*queryWord
 	full   float32 // approximate score of a document with all words
 	stem   *Stemmer
 	begins [1 << 10]bool // by the hash of the beginnings of its terms
 }
 
-type wanted struct {
+type queryWord struct {
 	Asked
 	weights map[string]float32 // weights by matching term
 	known   bool               // occurs in a document
@@ -34,14 +34,14 @@ func (x *Index) Query(text string) *Query {
 	defer x.mu.RUnlock()
 	q := &Query{stem: &x.stem}
 	for _, asked := range x.stem.Asked(text, x.languages()) {
-		if slices.ContainsFunc(q.words, func(w *wanted) bool { return w.Variants[0] == asked.Variants[0] }) {
+		if slices.ContainsFunc(q.words, func(w *queryWord) bool { return w.Variants[0] == asked.Variants[0] }) {
 			continue
 		}
-		w := &wanted{Asked: asked, weights: make(map[string]float32)}
+		w := &queryWord{Asked: asked, weights: make(map[string]float32)}
 		x.expand(w)
 		q.words = append(q.words, w)
 	}
-	if !slices.ContainsFunc(q.words, func(w *wanted) bool { return len(w.weights) > 0 }) {
+	if !slices.ContainsFunc(q.words, func(w *queryWord) bool { return len(w.weights) > 0 }) {
 		x.guess(q.words)
 	}
 	for _, w := range q.words {
@@ -72,7 +72,7 @@ func (x *Index) languages() []Language {
 }
 
 // expand sets the weights of w. The caller holds mu.
-func (x *Index) expand(w *wanted) {
+func (x *Index) expand(w *queryWord) {
 	most := 0
 	for _, term := range w.Variants {
 		if n := x.documents(term); n > 0 {
@@ -195,7 +195,7 @@ func (q *Query) Weights(text string, in Language) []float32 {
 }
 
 // guess lets words that occur in no document match terms with a similar beginning. The caller holds mu.
-func (x *Index) guess(words []*wanted) {
+func (x *Index) guess(words []*queryWord) {
 	for _, w := range words {
 		for _, term := range x.similar(w.Variants[0], maxExpanded) {
 			w.weights[term] = weightBegun * x.idf(x.documents(term))
