@@ -15,13 +15,13 @@ func (k Known) Accept(raw string, chosen ...Suggestion) []Edit {
 	return k.Decide(raw, true, nil, chosen...)
 }
 
-// Fate is the effect of a decision on a comment attached to the suggestion.
-type Fate int
+// CommentFate is the effect of a decision on a comment attached to the suggestion.
+type CommentFate int
 
 const (
-	Goes Fate = iota
-	Stays
-	Reopened // kept, without its resolved flag
+	CommentRemoved CommentFate = iota
+	CommentKept
+	CommentReopened // kept, without its resolved flag
 )
 
 // Attached is a comment directly after a decided suggestion.
@@ -49,7 +49,7 @@ func among(chosen []Suggestion) func(Span) bool {
 
 // Decide accepts suggestions, or rejects them if accept is false: it deletes the added text and keeps the deleted
 // text. fate, unless nil, decides on the attached comments.
-func (k Known) Decide(raw string, accept bool, fate func(Attached) Fate, suggestions ...Suggestion) []Edit {
+func (k Known) Decide(raw string, accept bool, fate func(Attached) CommentFate, suggestions ...Suggestion) []Edit {
 	doc, chosen := k.parse(raw), among(suggestions)
 	ids := make(map[string]bool)
 	left := make([]Span, len(doc.Cells)) // remaining part of each cell
@@ -64,17 +64,17 @@ func (k Known) Decide(raw string, accept bool, fate func(Attached) Fate, suggest
 			left[i] = c.Kept(accept)
 			ids[c.ID] = true
 		case c.Kind == critic.Comment && mark >= 0:
-			at, becomes := Attached{Span: c.Span, Mark: doc.Cells[mark].Span}, Goes
+			at, becomes := Attached{Span: c.Span, Mark: doc.Cells[mark].Span}, CommentRemoved
 			if c.Resolved {
 				at.Resolved = resolution(doc, c)
 			}
 			if fate != nil {
 				becomes = fate(at)
 			}
-			if becomes == Goes {
+			if becomes == CommentRemoved {
 				left[i] = span.New(c.End, c.End)
 				ids[c.ID] = true
-			} else if becomes == Reopened {
+			} else if becomes == CommentReopened {
 				reopened[i] = Edit{Off: at.Resolved.Start, Len: at.Resolved.Len()}
 			}
 		default:

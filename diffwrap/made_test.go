@@ -94,7 +94,7 @@ func (b *book) write(o Options, want string) error {
 	changed := make(map[string]bool)
 	comments := critic.Parse(after, critic.Everything)
 	for k, m := range r.Made {
-		for _, id := range m.Was {
+		for _, id := range m.From {
 			changed[id] = true
 		}
 		if m.Comment {
@@ -122,7 +122,7 @@ func (b *book) write(o Options, want string) error {
 	for _, at := range slices.Sorted(maps.Keys(is)) {
 		owner := Owner{}
 		if k, ok := made[at]; ok && r.Made[k].Same {
-			owner = Owner{Suggestion: r.Made[k].Was[0]}
+			owner = Owner{Suggestion: r.Made[k].From[0]}
 		} else if ok {
 			owner.Suggestion = fmt.Sprintf("s%d", b.made+k+1)
 		} else if from := origin[at]; from < 0 || was[from].added != is[at].added || b.owners[was[from].mark].Suggestion == "" {
@@ -278,7 +278,7 @@ func TestMadeIs(t *testing.T) {
 		after := Apply(tt.raw, r.Edits)
 		var made []string
 		for _, m := range r.Made {
-			is := strings.Join(m.Was, ",") + ":"
+			is := strings.Join(m.From, ",") + ":"
 			for i, list := range [][]span.Span{m.Del, m.Add} {
 				if len(list) > 0 {
 					is += " " + "-+"[i:i+1]

@@ -39,7 +39,7 @@ const (
 )
 
 // Made is a suggestion or comment that a Put made or changed.
-type Made = marking.Made
+type Made = marking.MarkChange
 
 // Move is text that a Put moves: it deletes the characters at one place and writes them at another.
 type Move = marking.Move
@@ -91,7 +91,7 @@ func (o Options) put(raw, accepted string) (Result, error) {
 		Doc: doc, Old: old, New: accepted, RawBody: matter.rawEnd, OldBody: matter.oldEnd, NewBody: matter.newEnd, Matter: matter.edits,
 		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now), Owners: o.Owners,
 	}}
-	p.Own, p.Stays = p.own, p.stays
+	p.Own, p.AwaitsDecision = p.own, p.awaitsDecision
 	return p.put()
 }
 
@@ -134,7 +134,7 @@ func (p *putter) draw() (Result, error) {
 			advice: "leave that text unchanged and change the text around it, or write a comment"}
 	}
 	var wrong error
-	for _, how := range []marking.How{{}, {Literal: true}, {InPlace: true}, {Literal: true, InPlace: true}} {
+	for _, how := range []marking.WriteOptions{{}, {Literal: true}, {InPlace: true}, {Literal: true, InPlace: true}} {
 		drawing := p.Write(hunks, how)
 		doc := p.read(drawing)
 		if wrong = p.verify(doc); wrong == nil {
@@ -211,14 +211,16 @@ func (p *putter) own(c *critic.Cell) bool {
 	case o.Access == Foreign, o.Access == Waiting, o.Access == Earlier && slices.Contains(p.apart, o.Suggestion):
 		return false
 	}
-	return c.ID == "" && p.signs(c.Author)
+	return c.ID == "" && p.isWritersName(c.Author)
 }
 
-// stays reports whether another author's comment awaits a decision.
-func (p *putter) stays(c *critic.Cell) bool { return p.Options.Owners[c.Start].Access == Waiting }
+// awaitsDecision reports whether another author's comment awaits a decision.
+func (p *putter) awaitsDecision(c *critic.Cell) bool {
+	return p.Options.Owners[c.Start].Access == Waiting
+}
 
-// signs reports whether a name in the text is the writer's or empty.
-func (p *putter) signs(name string) bool {
+// isWritersName reports whether a name in the text is the writer's or empty.
+func (p *putter) isWritersName(name string) bool {
 	return name == "" || name == p.Author || name == critic.AttributeName(p.Author)
 }
 

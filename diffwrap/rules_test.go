@@ -39,8 +39,8 @@ func rules() []row {
 		rowsOf(&markdown.LineMarkers, func(x markdown.LineMarker) markdown.Rule { return x.Rule }),
 		rowsOf(&markdown.Constructs, func(x markdown.Construct) markdown.Rule { return x.Rule }),
 		rowsOf(&markdown.Joints, func(x markdown.Joint) markdown.Rule { return x.Rule }),
-		rowsOf(&align.Islands, func(x align.Join) markdown.Rule { return x.Rule }),
-		rowsOf(&align.Folds, func(x align.Fold) markdown.Rule { return x.Rule }),
+		rowsOf(&align.CoalesceRules, func(x align.CoalesceRule) markdown.Rule { return x.Rule }),
+		rowsOf(&align.MergeRules, func(x align.MergeRule) markdown.Rule { return x.Rule }),
 		rowsOf(&placement.Places, func(x placement.Place) markdown.Rule { return x.Rule }),
 		rowsOf(&placement.Lines, func(x placement.Line) markdown.Rule { return x.Rule }),
 	)

@@ -76,7 +76,7 @@ func (p *putter) checkComment(c *critic.Cell, text string, line int) error {
 	case strings.ContainsAny(text, "\r\n"):
 		return &RefusedError{Line: line, Literal: text, Err: ErrComment,
 			advice: "write the comment on one line, or write the text into the note, where it becomes a suggestion"}
-	case !p.signs(c.Author), c.ID != "", strings.Contains(text[:c.Body.Start-c.Start], "authorId="):
+	case !p.isWritersName(c.Author), c.ID != "", strings.Contains(text[:c.Body.Start-c.Start], "authorId="):
 		return &RefusedError{Line: line, Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
 			advice: "write the comment without a name"}
 	}
@@ -105,7 +105,7 @@ func (p *putter) checkNames(body string) error {
 			continue
 		}
 		text := c.Of(body)
-		if known[text]--; known[text] < 0 && !p.signs(c.Author) {
+		if known[text]--; known[text] < 0 && !p.isWritersName(c.Author) {
 			return &RefusedError{Line: span.LineOf(p.New, p.NewBody+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
 				advice: "leave the name out"}
 		}

@@ -16,7 +16,7 @@ func (p *putter) verify(doc *critic.Document) error {
 	if p.readsBack(doc) && doc.AgreesAs(p.Doc) {
 		return nil
 	}
-	at, literal := p.culprit()
+	at, literal := p.literalOpener()
 	return &RefusedError{Line: span.LineOf(p.New, at), Literal: literal, Err: ErrAmbiguous,
 		advice: "put a blank into it, as in \"{ ++\", or ask the user to make this change"}
 }
@@ -58,9 +58,9 @@ func (p *putter) rejected(doc *critic.Document) string {
 	return string(text)
 }
 
-// culprit returns the most likely cause of a failure and its offset in the new text. It tries, in order: an opener
+// literalOpener returns the most likely cause of a failure and its offset in the new text. It tries, in order: an opener
 // without a closer, a literal mark, the first delimiter in the new or the raw text, and a possible attribution.
-func (p *putter) culprit() (at int, literal string) {
+func (p *putter) literalOpener() (at int, literal string) {
 	doc := critic.Parse(p.New, critic.Known{})
 	if doc.Unclosed >= 0 {
 		return doc.Unclosed, p.New[doc.Unclosed : doc.Unclosed+3]

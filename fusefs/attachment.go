@@ -91,7 +91,7 @@ func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.S
 			return a.t.errno.Of(ctx, "truncate", a.path(), err)
 		}
 	}
-	if p := a.path(); !a.t.isPoke(ctx) && a.shared() == nil && !a.t.ws.IsProposed(p) {
+	if p := a.path(); !a.t.isWatchNotification(ctx) && a.shared() == nil && !a.t.ws.IsProposed(p) {
 		if errno := a.chmod(ctx, in); errno != 0 {
 			return errno
 		}
@@ -146,7 +146,7 @@ func (h *attachmentHandle) noteWrite() error {
 }
 
 func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	if a.t.isPoke(ctx) {
+	if a.t.isWatchNotification(ctx) {
 		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the poker reads and writes nothing
 	}
 	p, there := a.where()
@@ -156,7 +156,7 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	// The kernel sends absolute offsets, for appends too. The file exists already.
 	flag := int(flags) & (syscall.O_ACCMODE | syscall.O_TRUNC)
 	writes := flag&syscall.O_ACCMODE != syscall.O_RDONLY
-	if writes && a.t.ending.Load() {
+	if writes && a.t.draining.Load() {
 		return nil, 0, syscall.EIO
 	}
 	if flag&syscall.O_ACCMODE == syscall.O_WRONLY {
@@ -262,7 +262,7 @@ func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
 			err = errors.Join(err, h.file.Truncate(int64(len(now))))
 		}
 		if err == nil && len(s.handles) > 0 {
-			s.exported = h
+			s.attachmentAlias = h
 			s.text = content.WrittenText(new(content.Buffer))
 			a.setFrom(f)
 			h = nil

@@ -17,7 +17,7 @@ import (
 type common struct {
 	fs.Inode
 	t *tree
-	place
+	location
 	attributes
 
 	// commitMu admits one commit or change of name at a time, of a File or an Attachment. It is held across the
@@ -34,7 +34,7 @@ func (c *common) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut
 }
 
 func (c *common) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	if !c.t.isPoke(ctx) {
+	if !c.t.isWatchNotification(ctx) {
 		c.set(in)
 	}
 	out.SetTimeout(cacheTimeout)

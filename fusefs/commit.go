@@ -31,9 +31,9 @@ func (t *tree) holdCommits(nodes ...node) (release func()) {
 		switch n := n.(type) {
 		case *File:
 			files = append(files, &n.common)
-			t.update(func(tb *table) {
+			t.update(func(tb *tableState) {
 				if p := n.path(); tb.has(p, n) {
-					for _, f := range tb.retired[p] {
+					for _, f := range tb.replaced[p] {
 						files = append(files, &f.common)
 					}
 				}
@@ -61,7 +61,7 @@ func (t *tree) holdCommits(nodes ...node) (release func()) {
 
 func (f *fileState) edit() *content.Buffer {
 	if f.text.Buffer() == nil {
-		f.t.unsaved.Store(f.File, nil)
+		f.t.dirtyFiles.Store(f.File, nil)
 	}
 	return f.text.Edit()
 }
@@ -74,21 +74,21 @@ func (f *fileState) changed(h *Handle, by program.Program) {
 		h.wrote = true
 	}
 	if f.life.IsNote() {
-		f.arm(content.Quiet)
+		f.arm(content.WritebackDelay)
 	}
 }
 
-// spoil records that a write failed. The content that its program has written is
+// failWrite records that a write failed. The content that its program has written is
 // incomplete.
-func (f *fileState) spoil(why error) {
+func (f *fileState) failWrite(why error) {
 	if b := f.text.Buffer(); b != nil && f.life.IsNote() {
-		b.Spoiled = why
+		b.WriteErr = why
 	}
 }
 
-// frozen reports whether a handle that wrote at its own positions is open: the file
+// hasPositionedWriter reports whether a handle that wrote at its own positions is open: the file
 // must keep showing what that handle wrote.
-func (f *fileState) frozen() bool {
+func (f *fileState) hasPositionedWriter() bool {
 	for h := range f.handles {
 		if h.wrote && !h.appends {
 			return true
@@ -162,14 +162,14 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 // pending returns what there is to commit, or nil, and the error if it cannot be committed.
 func (f *fileState) pending(force bool) (*change, error) {
 	b := f.text.Buffer()
-	if !f.life.IsNote() || b == nil || !b.Dirty() || b.Emptied && !force {
+	if !f.life.IsNote() || b == nil || !b.Dirty() || b.Truncated && !force {
 		return nil, nil
 	}
 	p, there := f.where()
-	c := f.change(p, f.doc, b.Writer, b.From, b.First, b.Anew)
+	c := f.change(p, f.doc, b.Writer, b.Base, b.NeverCommitted, b.Rewritten)
 	switch {
-	case b.Spoiled != nil:
-		return c, &model.Error{Op: "write", Path: p, Err: b.Spoiled}
+	case b.WriteErr != nil:
+		return c, &model.Error{Op: "write", Path: p, Err: b.WriteErr}
 	case !there:
 		return c, &model.Error{Op: "write", Path: p, Err: fs.ErrNotExist}
 	}
@@ -206,9 +206,9 @@ func (c *change) giveMode(ctx context.Context) {
 func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) {
 	mine := f.text.Buffer() == c.buf
 	if err != nil {
-		c.buf.Failed = c.gen
+		c.buf.FailedGen = c.gen
 		if f.doc != 0 && mine {
-			f.retire(evRefuse)
+			f.replaceInode(evFailWrite)
 		}
 		return
 	}
@@ -222,11 +222,11 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 		f.doc, f.life = doc, f.life.After(evStore)
 		f.t.bound(c.path, f.File, doc)
 	}
-	f.text.Learn(res.Version)
+	f.text.SetLatest(res.Version)
 	wrote := f.written(c, res, doc)
 	if mine {
 		c.buf.Saved(wrote, c.gen)
-		f.settle()
+		f.releaseClean()
 	}
 }
 
@@ -235,12 +235,12 @@ func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
 	f.life, f.doc = f.life.After(evAdopt), doc
 	f.text.Adopt(f.written(c, res, doc), c.gen, res.Version)
 	if b := f.text.Buffer(); b != nil {
-		f.t.unsaved.Store(f.File, nil)
+		f.t.dirtyFiles.Store(f.File, nil)
 		if b.Dirty() {
-			f.arm(content.Quiet)
+			f.arm(content.WritebackDelay)
 		}
 	}
-	f.settle()
+	f.releaseClean()
 }
 
 // written returns what the writer sees after its write has become a version: its own bytes, with
@@ -255,38 +255,38 @@ func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Im
 		f.t.inval.content(f)
 	}
 	f.t.shown.wrote(doc, c.by, wrote)
-	f.keepName()
+	f.extendHold()
 	return wrote
 }
 
-// settle releases the buffer if everything is committed and no open handle depends on
+// releaseClean releases the buffer if everything is committed and no open handle depends on
 // its positions.
-func (f *fileState) settle() {
-	if b := f.text.Buffer(); !f.life.IsNote() || b == nil || b.Dirty() || f.frozen() {
+func (f *fileState) releaseClean() {
+	if b := f.text.Buffer(); !f.life.IsNote() || b == nil || b.Dirty() || f.hasPositionedWriter() {
 		return
 	}
-	f.text.Settle()
-	f.dropped()
-	f.hold.hides = false
-	if f.text.Outdated() {
-		f.giveWay()
+	f.text.Release()
+	f.bufferReleased()
+	f.nameHold.hidesNewer = false
+	if f.text.IsStale() {
+		f.showLatest()
 	}
 }
 
-func (f *fileState) dropped() {
-	f.pushed = true // the kernel has pages of the buffer, maybe more than the image's
-	f.t.unsaved.Delete(f.File)
+func (f *fileState) bufferReleased() {
+	f.pagesStored = true // the kernel has pages of the buffer, maybe more than the image's
+	f.t.dirtyFiles.Delete(f.File)
 	for h := range f.handles {
-		f.see(h)
+		f.recordRead(h)
 	}
 }
 
-// giveUp drops a buffer that could not be committed. A note that does not exist yet vanishes.
-func (f *fileState) giveUp() {
-	f.text.Refuse()
-	f.dropped()
+// discardBuffer drops a buffer that could not be committed. A note that does not exist yet vanishes.
+func (f *fileState) discardBuffer() {
+	f.text.FailWrite()
+	f.bufferReleased()
 	if f.doc != 0 {
-		f.retire(evRefuse)
+		f.replaceInode(evFailWrite)
 		return
 	}
 	f.detach(evUnlink)
@@ -314,11 +314,11 @@ func (f *File) tick() {
 			return
 		}
 		var wait time.Duration
-		if wait, due = b.Wait(time.Now(), s.frozen(), s.doc == 0); due && wait > 0 {
+		if wait, due = b.Wait(time.Now(), s.hasPositionedWriter(), s.doc == 0); due && wait > 0 {
 			s.arm(wait)
 			due = false
 		}
-		force, by = b.Emptied, b.Writer
+		force, by = b.Truncated, b.Writer
 	})
 	if !due {
 		return

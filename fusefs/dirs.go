@@ -44,7 +44,7 @@ func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 // Setattr sets the folder's permissions. In suggest mode, which does not allow that, they are only
 // remembered: otherwise programs that copy folders would stop.
 func (d *Dir) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	if d.t.ws.Options().Mode == bridge.Direct && d.path().Dir() != "" && !d.t.isPoke(ctx) {
+	if d.t.ws.Options().Mode == bridge.Direct && d.path().Dir() != "" && !d.t.isWatchNotification(ctx) {
 		if errno := d.chmod(ctx, in); errno != 0 {
 			return errno
 		}
@@ -69,8 +69,8 @@ func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
 // listing returns the workspace's entries, without parked ones, and the nodes that exist only here.
 func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 	dir, list := d.path(), d.dirEntries()
-	d.t.update(func(tb *table) {
-		for p, k := range tb.fresh {
+	d.t.update(func(tb *tableState) {
+		for p, k := range tb.unnumbered {
 			if p.Dir() == dir {
 				found = append(found, bridge.Info{Path: p, Kind: model.KindFile, ID: k.node.EmbeddedInode().StableAttr().Ino})
 			}
@@ -78,7 +78,7 @@ func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 		for _, e := range found {
 			name := e.Path.Base()
 			p := dir.Join(name)
-			if tb.parked[p] != nil || d.get(name) != nil {
+			if tb.deferred[p] != nil || d.get(name) != nil {
 				continue
 			}
 			mode := uint32(syscall.S_IFREG)
@@ -119,9 +119,9 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 	if name[0] == '.' { // .git, .claude; no program creates folders in order to save
 		return d.mkScratchDir(ctx, name, mode, out)
 	}
-	if !d.t.bringFolderHome(ctx, p) {
-		d.t.vacate(context.WithoutCancel(ctx), p)
-		if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t.restructuring(ctx)); err != nil {
+	if !d.t.restoreFolder(ctx, p) {
+		d.t.dropDeferred(context.WithoutCancel(ctx), p)
+		if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t.changeRequest(ctx)); err != nil {
 			return nil, d.t.errno.Of(ctx, "mkdir", p, err)
 		}
 	}
@@ -168,9 +168,9 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 		return err
 	}
 	full, emptied := holdsScratch(d), len(entries) > 0
-	t.update(func(tb *table) {
-		full = full || slices.ContainsFunc(entries, func(e bridge.Info) bool { return tb.parked[p.Join(e.Path.Base())] == nil })
-		for at := range tb.fresh {
+	t.update(func(tb *tableState) {
+		full = full || slices.ContainsFunc(entries, func(e bridge.Info) bool { return tb.deferred[p.Join(e.Path.Base())] == nil })
+		for at := range tb.unnumbered {
 			full = full || at.Dir() == p
 		}
 		for at := range tb.removed {
@@ -183,15 +183,15 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	if emptied && t.isRenamed(p) {
 		// The folder holds only files that were unlinked a moment ago, and its rename may be about
 		// to be undone (see putBack).
-		pk := &parking{why: whyUnlinked, by: t.restructuring(ctx), proc: t.programs.Of(ctx)}
-		t.update(func(tb *table) {
+		pk := &deferredUnlink{why: whyUnlinked, by: t.changeRequest(ctx), proc: t.programs.Of(ctx)}
+		t.update(func(tb *tableState) {
 			tb.forget(p, d)
-			t.parkAt(tb, p, pk)
+			t.deferAt(tb, p, pk)
 		})
 		return nil
 	}
-	t.settleParked(ctx, p) // really removes what was unlinked a moment ago
-	_, err = t.ws.Remove(ctx, p, t.restructuring(ctx))
+	t.flushUnlinks(ctx, p) // really removes what was unlinked a moment ago
+	_, err = t.ws.Remove(ctx, p, t.changeRequest(ctx))
 	return err
 }
 
@@ -232,7 +232,7 @@ func (h *dirHandle) load(ctx context.Context) syscall.Errno {
 		entries[i].Off = nameOffset(entries[i].Name)
 	}
 	slices.SortFunc(entries, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Off, b.Off) })
-	h.entries, h.listed = append(dots(h.dir), entries...), true
+	h.entries, h.listed = append(dotEntries(h.dir), entries...), true
 	return 0
 }
 
@@ -243,9 +243,9 @@ const (
 	firstOffset
 )
 
-// dots returns the entries of a folder for itself and for its parent. The parent of the root is
+// dotEntries returns the entries of a folder for itself and for its parent. The parent of the root is
 // outside of the mount, and only the kernel knows it.
-func dots(dir *fs.Inode) []fuse.DirEntry {
+func dotEntries(dir *fs.Inode) []fuse.DirEntry {
 	self := fuse.DirEntry{Name: ".", Mode: syscall.S_IFDIR, Ino: dir.StableAttr().Ino, Off: selfOffset}
 	above := fuse.DirEntry{Name: "..", Mode: syscall.S_IFDIR, Ino: self.Ino, Off: parentOffset}
 	if _, parent := dir.Parent(); parent != nil {

@@ -66,8 +66,8 @@
 //	refused  at a write, from its base:       written; when the note has that text: shown
 //
 // Independent of both are place.gone (the workspace has no node at the path any more),
-// fileState.pushed (the kernel has pages), fileState.hold (the name keeps its inode for a moment),
-// File.adopted (a rename is in progress) and fileState.exported (programs that have the file open
+// fileState.pagesStored (the kernel has pages), fileState.nameHold (the name keeps its inode for a moment),
+// File.adopted (a rename is in progress) and fileState.attachmentAlias (programs that have the file open
 // continue with an attachment).
 //
 // # Concurrency and lock order

@@ -24,19 +24,19 @@ import (
 type draft struct {
 	a *Attachment
 
-	mu      sync.Mutex // guards the fields below
-	buf     content.Buffer
-	base    model.ContentSum // what buf was made from; zero if nothing of it is left
-	writers int
-	charged int64 // bytes accounted to the scratch layer
+	mu           sync.Mutex // guards the fields below
+	buf          content.Buffer
+	base         model.ContentSum // what buf was made from; zero if nothing of it is left
+	writers      int
+	scratchBytes int64 // bytes accounted to the scratch layer
 }
 
 // newDraft is the draft of a new file, which is to be committed even if nobody writes it.
 func newDraft(a *Attachment, by program.Program) *draft {
 	d := &draft{a: a}
-	d.buf.Emptied = true
+	d.buf.Truncated = true
 	d.buf.Touch(by, time.Now())
-	a.t.unsaved.Store(d, nil)
+	a.t.dirtyFiles.Store(d, nil)
 	return d
 }
 
@@ -58,7 +58,7 @@ func (a *Attachment) openDraft(ctx context.Context, p model.Path, truncate bool)
 		a.mu.Lock()
 		if a.draft == nil {
 			a.draft = d
-			a.t.unsaved.Store(d, nil)
+			a.t.dirtyFiles.Store(d, nil)
 		}
 		d = a.draft
 		a.mu.Unlock()
@@ -144,17 +144,17 @@ func (d *draft) truncate(size int64) error {
 // fits spoils the draft if it cannot have that size: what its program writes is half of something then.
 func (d *draft) fits(size int64) error {
 	switch t := d.a.t; {
-	case t.ended.Load():
-		d.buf.Spoiled = model.ErrClosed
+	case t.drained.Load():
+		d.buf.WriteErr = model.ErrClosed
 	case size > model.MaxNote:
-		d.buf.Spoiled = model.ErrTooLarge
-	case !t.scratch.grow(size - d.charged):
-		d.buf.Spoiled = model.ErrNoSpace
+		d.buf.WriteErr = model.ErrTooLarge
+	case !t.scratch.grow(size - d.scratchBytes):
+		d.buf.WriteErr = model.ErrNoSpace
 	default:
-		d.charged = size
+		d.scratchBytes = size
 		return nil
 	}
-	return d.buf.Spoiled
+	return d.buf.WriteErr
 }
 
 func (d *draft) Stat() (fs.FileInfo, error) {
@@ -174,7 +174,7 @@ func (d *draft) Sync() error {
 // made or emptied. What could not be committed goes, as its program has been told.
 func (d *draft) Close() error {
 	d.mu.Lock()
-	due := d.writers <= 1 && d.buf.Failed != d.buf.Gen
+	due := d.writers <= 1 && d.buf.FailedGen != d.buf.Gen
 	d.mu.Unlock()
 	var err error
 	if due {
@@ -185,8 +185,8 @@ func (d *draft) Close() error {
 	last := d.writers <= 0
 	left := d.buf.Dirty()
 	if last {
-		d.a.t.scratch.grow(-d.charged)
-		d.charged = 0
+		d.a.t.scratch.grow(-d.scratchBytes)
+		d.scratchBytes = 0
 	}
 	d.mu.Unlock()
 	if last {
@@ -203,7 +203,7 @@ func (a *Attachment) leave(d *draft, left bool) {
 		a.draft = nil
 	}
 	a.mu.Unlock()
-	a.t.unsaved.Delete(d)
+	a.t.dirtyFiles.Delete(d)
 	p, there := a.where()
 	switch {
 	case !left || !there:
@@ -217,7 +217,7 @@ func (a *Attachment) leave(d *draft, left bool) {
 
 // isUnstored reports whether the workspace does not have the file yet.
 func (a *Attachment) isUnstored() (unstored bool) {
-	a.t.update(func(tb *table) {
+	a.t.update(func(tb *tableState) {
 		k := tb.nodes[a.path()]
 		unstored = k != nil && k.node == a && k.id == 0
 	})
@@ -226,7 +226,7 @@ func (a *Attachment) isUnstored() (unstored bool) {
 
 // forget takes the name from a file that the workspace does not have.
 func (a *Attachment) forget(p model.Path) {
-	a.t.update(func(tb *table) { tb.forget(p, a) })
+	a.t.update(func(tb *tableState) { tb.forget(p, a) })
 	a.vanish()
 }
 
@@ -242,7 +242,7 @@ func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 	defer a.t.folders.RUnlock()
 	p, there := a.where()
 	d.mu.Lock()
-	data, gen, base, spoiled := slices.Clone(d.buf.Data), d.buf.Gen, d.base, d.buf.Spoiled
+	data, gen, base, spoiled := slices.Clone(d.buf.Data), d.buf.Gen, d.base, d.buf.WriteErr
 	due, by := there && d.buf.Dirty(), d.buf.Writer
 	d.mu.Unlock()
 	if !due {
@@ -254,13 +254,13 @@ func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 	}
 	if err != nil {
 		d.mu.Lock()
-		d.buf.Failed = gen
+		d.buf.FailedGen = gen
 		d.mu.Unlock()
 		return model.WrapError("write", p, err)
 	}
 	info, err := a.t.ws.Stat(ctx, p)
 	d.mu.Lock()
-	d.buf.Kept, d.base = gen, model.ContentSum{}
+	d.buf.CommittedGen, d.base = gen, model.ContentSum{}
 	if err == nil && d.buf.Gen == gen {
 		d.buf.ModTime = info.ModTime
 	}
@@ -268,7 +268,7 @@ func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 	if err != nil {
 		return err
 	}
-	a.t.update(func(tb *table) {
+	a.t.update(func(tb *tableState) {
 		tb.inos.set(info.ID, a.StableAttr().Ino)
 		if tb.has(p, a) {
 			tb.put(p, a, info.ID)
@@ -284,8 +284,8 @@ func (d *Dir) createDraft(ctx context.Context, p model.Path, mode uint32) *Attac
 	a := &Attachment{common: t.newCommon(mode & 0o7777), madeIn: by.Run}
 	a.moveTo(p)
 	a.draft = newDraft(a, by)
-	t.update(func(tb *table) {
-		tb.unpark(p)
+	t.update(func(tb *tableState) {
+		tb.cancelUnlink(p)
 		t.attach(a, syscall.S_IFREG, tb.inos.next())
 		tb.put(p, a, 0)
 	})

@@ -30,7 +30,7 @@ func (t *tree) changed(ev model.Event) {
 			t.entryChanged(ev.OldPath)
 		}
 	case model.EventCreated, model.EventOffline, model.EventOnline:
-		t.update(func(tb *table) { tb.epoch++ })
+		t.update(func(tb *tableState) { tb.epoch++ })
 	default:
 		return
 	}
@@ -40,7 +40,7 @@ func (t *tree) changed(ev model.Event) {
 }
 
 func (t *tree) wakeWatchers(ev model.Event) {
-	k := t.poker.Load()
+	k := t.watchNotifier.Load()
 	if ev.Kind != model.EventChanged || ev.ViewChanged {
 		k.add(ev.Path)
 	}
@@ -53,9 +53,9 @@ func (t *tree) contentChanged(ev model.Event, mine bool) {
 	if save, ok := ev.Origin.(*File); ok && mine && save.adopted.Load() {
 		return // the inodes there are about to lose the name to the saved one
 	}
-	var k *known
+	var k *nodeEntry
 	var files []*File
-	t.update(func(tb *table) { k, files = tb.nodes[ev.Path], slices.Clone(tb.retired[ev.Path]) })
+	t.update(func(tb *tableState) { k, files = tb.nodes[ev.Path], slices.Clone(tb.replaced[ev.Path]) })
 	if k != nil {
 		if f, ok := k.node.(*File); ok {
 			files = append(files, f)
@@ -70,25 +70,25 @@ func (t *tree) contentChanged(ev model.Event, mine bool) {
 
 // removed forgets the node at p and everything below it. Open files keep what they show.
 func (t *tree) removed(p model.Path) {
-	t.update(func(tb *table) {
+	t.update(func(tb *tableState) {
 		tb.epoch++
-		tb.lose(p)
-		for at := range maps.Clone(tb.parked) {
+		tb.loseName(p)
+		for at := range maps.Clone(tb.deferred) {
 			if p.Contains(at) {
-				tb.unpark(at) // a removed note does not come back
+				tb.cancelUnlink(at) // a removed note does not come back
 			}
 		}
 	})
 }
 
 func (t *tree) renamed(p, newPath model.Path) {
-	t.update(func(tb *table) {
+	t.update(func(tb *tableState) {
 		tb.epoch++
 		tb.move(p, newPath)
-		for at, pk := range maps.Clone(tb.parked) {
+		for at, pk := range maps.Clone(tb.deferred) {
 			if p.Contains(at) {
-				tb.unpark(at)
-				t.parkAt(tb, newPath+at[len(p):], pk)
+				tb.cancelUnlink(at)
+				t.deferAt(tb, newPath+at[len(p):], pk)
 			}
 		}
 	})

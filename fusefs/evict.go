@@ -34,15 +34,15 @@ func (t *tree) evict(ctx context.Context, keep int) {
 				t.inval.renamed(dir, f.path().Base())
 			}
 		}
-		t.inval.told(ctx)
+		t.inval.flush(ctx)
 		if t.used.Load() || ctx.Err() != nil {
 			return
 		}
 	}
 }
 
-func (n *names) oldest(keep int) (notes []known) {
-	n.update(func(tb *table) {
+func (n *nodeTable) oldest(keep int) (notes []nodeEntry) {
+	n.update(func(tb *tableState) {
 		for _, k := range tb.nodes {
 			f, ok := k.node.(*File)
 			if !ok || k.id == 0 {
@@ -53,13 +53,13 @@ func (n *names) oldest(keep int) (notes []known) {
 			}
 		}
 	})
-	slices.SortFunc(notes, func(a, b known) int { return a.used.Compare(b.used) })
+	slices.SortFunc(notes, func(a, b nodeEntry) int { return a.used.Compare(b.used) })
 	return notes[:max(len(notes)-keep, 0)]
 }
 
 // isOpen reports whether the file has a handle or is being saved.
 func (f *File) isOpen() (open bool) {
-	f.update(func(s *fileState) { open = len(s.handles) > 0 || s.text.Buffer() != nil || !s.hold.until.IsZero() })
+	f.update(func(s *fileState) { open = len(s.handles) > 0 || s.text.Buffer() != nil || !s.nameHold.until.IsZero() })
 	return open
 }
 
@@ -72,19 +72,19 @@ func (f *File) isPinned() (pinned bool) {
 // forgetUnused drops the nodes that the kernel has forgotten: they are not in go-fuse's tree of names, which mirrors
 // the kernel's. It keeps nodes that were looked up since before, because the answer may be on its way to the kernel.
 func (t *tree) forgetUnused(before time.Time) {
-	unused := make(map[model.Path]*known)
-	t.update(func(tb *table) {
+	unused := make(map[model.Path]*nodeEntry)
+	t.update(func(tb *tableState) {
 		for p, k := range tb.nodes {
 			if _, parent := k.node.EmbeddedInode().Parent(); parent == nil && p != "" && k.id != 0 && k.used.Before(before) {
 				unused[p] = k
 			}
 		}
 	})
-	maps.DeleteFunc(unused, func(_ model.Path, k *known) bool { // locks files, which come before the table
+	maps.DeleteFunc(unused, func(_ model.Path, k *nodeEntry) bool { // locks files, which come before the table
 		f, ok := k.node.(*File)
 		return ok && (f.isOpen() || f.isPinned()) || holdsScratch(k.node) || k.node.wereSet()
 	})
-	t.update(func(tb *table) {
+	t.update(func(tb *tableState) {
 		for p, k := range unused {
 			if tb.nodes[p] == k && k.used.Before(before) {
 				tb.forget(p, k.node)

@@ -20,7 +20,7 @@ func (s *Server) Inodes() int { return len(s.tree.oldest(0)) }
 
 // Nodes is how many nodes of the workspace the tree has.
 func (s *Server) Nodes() (n int) {
-	s.tree.update(func(tb *table) { n = len(tb.nodes) })
+	s.tree.update(func(tb *tableState) { n = len(tb.nodes) })
 	return n
 }
 

@@ -29,22 +29,22 @@ type File struct {
 
 type fileState struct {
 	*File
-	life     inodeState
-	doc      uint64 // the note's ID in the workspace, 0 if the workspace does not have it
-	text     content.Text
-	handles  map[*Handle]struct{}
-	pushed   bool        // the kernel has the content, or a writer's; see push
-	pins     int         // users of the text besides handles
-	told     time.Time   // when the kernel last got the attributes; zero if it has none
-	hold     hold        // keeps the inode at its name after a save
-	timer    *time.Timer // runs tick
-	charged  int64       // bytes accounted to the scratch layer
-	exported exported
+	life            inodeState
+	doc             uint64 // the note's ID in the workspace, 0 if the workspace does not have it
+	text            content.Text
+	handles         map[*Handle]struct{}
+	pagesStored     bool        // the kernel has the content, or a writer's; see push
+	pins            int         // users of the text besides handles
+	attrSentAt      time.Time   // when the kernel last got the attributes; zero if it has none
+	nameHold        nameHold    // keeps the inode at its name after a save
+	timer           *time.Timer // runs tick
+	scratchBytes    int64       // bytes accounted to the scratch layer
+	attachmentAlias attachmentAlias
 }
 
-// exported is the attachment that a scratch file became by a rename. Programs that have the scratch
+// attachmentAlias is the attachment that a scratch file became by a rename. Programs that have the scratch
 // file open continue with it.
-type exported interface {
+type attachmentAlias interface {
 	attr(ctx context.Context, out *fuse.Attr) error
 	setattr(ctx context.Context, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno
 	fs.FileReader
@@ -72,8 +72,8 @@ func (f *File) lifeState() (l inodeState) {
 	return l
 }
 
-func (f *File) goesOnAs() (e exported) {
-	f.update(func(s *fileState) { e = s.exported })
+func (f *File) attachment() (e attachmentAlias) {
+	f.update(func(s *fileState) { e = s.attachmentAlias })
 	return e
 }
 
@@ -86,12 +86,12 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 		return err
 	}
 	var note bool
-	var goesOnAs exported
+	var goesOnAs attachmentAlias
 	f.update(func(s *fileState) {
 		s.text.Show()
-		s.told = time.Now()
+		s.attrSentAt = time.Now()
 		f.fill(out, f.EmbeddedInode(), s.text.Size(), s.text.ModTime(), s.life.Links())
-		note, goesOnAs = s.life.IsNote(), s.exported
+		note, goesOnAs = s.life.IsNote(), s.attachmentAlias
 	})
 	if note {
 		f.t.recent.add(f, int64(out.Size))
@@ -109,24 +109,24 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 func (f *File) OnForget() {
 	f.t.former.drop(f)
 	f.update(func(s *fileState) {
-		s.told = time.Time{}
+		s.attrSentAt = time.Time{}
 		if f.t.handleless {
-			f.t.left(f)
-			s.sleep()
+			f.t.forgetReplaced(f)
+			s.evict()
 		}
 	})
 }
 
 func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	switch {
-	case f.t.isPoke(ctx) && f.lifeState() == stateLive:
+	case f.t.isWatchNotification(ctx) && f.lifeState() == stateLive:
 		return f.common.Setattr(ctx, nil, in, out)
-	case f.t.isPoke(ctx):
+	case f.t.isWatchNotification(ctx):
 		return f.touched(out)
 	case fh == nil && f.lifeState().IsStale():
 		return syscall.ESTALE
 	}
-	if a := f.goesOnAs(); a != nil {
+	if a := f.attachment(); a != nil {
 		return a.setattr(ctx, in, out)
 	}
 	if size, ok := in.GetSize(); ok {
@@ -164,10 +164,10 @@ func (f *fileState) fits(size int64) syscall.Errno {
 		return 0
 	case f.life.IsNote(), size > maxScratch:
 		return syscall.EFBIG
-	case !f.t.scratch.grow(size - f.charged):
+	case !f.t.scratch.grow(size - f.scratchBytes):
 		return syscall.ENOSPC
 	}
-	f.charged = size
+	f.scratchBytes = size
 	return 0
 }
 
@@ -175,8 +175,8 @@ func (f *fileState) fits(size int64) syscall.Errno {
 // scratch.
 func (f *File) release() {
 	f.update(func(s *fileState) {
-		f.t.scratch.grow(-s.charged)
-		s.charged = 0
+		f.t.scratch.grow(-s.scratchBytes)
+		s.scratchBytes = 0
 	})
 }
 
@@ -189,11 +189,11 @@ func (f *File) untouchedSince(t time.Time) (untouched bool) {
 	return untouched
 }
 
-// lose takes the name from f, by an event with that effect. Programs that have f open keep it, as
+// loseName takes the name from f, by an event with that effect. Programs that have f open keep it, as
 // POSIX requires, but its content is not committed any more.
-func (f *File) lose(e inodeEvent) {
+func (f *File) loseName(e inodeEvent) {
 	f.update(func(s *fileState) {
-		if s.text.State() == content.Asleep {
+		if s.text.State() == content.Evicted {
 			e = evUnlinkStale // its text is no longer known
 		}
 		s.detach(e)
@@ -203,9 +203,9 @@ func (f *File) lose(e inodeEvent) {
 
 func (f *fileState) detach(e inodeEvent) {
 	if f.life.IsNote() {
-		f.text.Detach()
+		f.text.BecomeScratch()
 		f.doc = 0
-		f.t.unsaved.Delete(f.File)
+		f.t.dirtyFiles.Delete(f.File)
 	}
 	f.life = f.life.After(e)
 }

@@ -75,7 +75,7 @@ func (l *formerInodes) find(name string) *File {
 func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.EntryOut) *fs.Inode {
 	t := o.t
 	top := o.EmbeddedInode() == t.root.EmbeddedInode() && name == formerDir
-	if !top && o.EmbeddedInode() != t.former.inode() || !t.isPoke(ctx) {
+	if !top && o.EmbeddedInode() != t.former.inode() || !t.isWatchNotification(ctx) {
 		return nil
 	}
 	out.SetEntryTimeout(1)
@@ -109,7 +109,7 @@ func (t *tree) formerFolder() *ScratchDir {
 		t.former.dir = &ScratchDir{overlay{common: t.newCommon(0o700)}}
 		t.former.dir.touch()
 		var ino uint64
-		t.update(func(tb *table) { ino = tb.inos.next() })
+		t.update(func(tb *tableState) { ino = tb.inos.next() })
 		t.attach(t.former.dir, fuse.S_IFDIR, ino)
 	}
 	return t.former.dir

@@ -75,13 +75,13 @@ func (t *tree) keepNumbers(ctx context.Context) error {
 		return nil
 	}
 	changed := false
-	t.update(func(tb *table) { changed, tb.inos.changed = tb.inos.changed, false })
+	t.update(func(tb *tableState) { changed, tb.inos.changed = tb.inos.changed, false })
 	if !changed {
 		return nil
 	}
 	numbers := make(map[model.Path]uint64)
 	err := t.ws.Walk(ctx, "", func(e bridge.Info) error {
-		t.update(func(tb *table) {
+		t.update(func(tb *tableState) {
 			ino := tb.inos.numbers[e.ID]
 			if ino == 0 {
 				ino = tb.inos.kept[e.Path] // not looked up in this process

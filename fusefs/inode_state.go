@@ -24,7 +24,7 @@ const (
 	evStore                             // the workspace has the note
 	evReplace                           // its note has another text
 	evReplaceOnDemand                   // its note has another text that a caller has requested
-	evRefuse                            // its content could not be saved
+	evFailWrite                         // its content could not be saved
 	evBecomeScratch                     // it is no longer a note, but keeps a name
 	evUnlink                            // its name is removed
 	evUnlinkStale                       // another inode gets its name, and the kernel does not know that
@@ -37,7 +37,7 @@ var stateAfter = [...][8]inodeState{
 	evStore:           {stateScratch, stateLive, stateLive, stateReplaced, stateReplacedOnDemand, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
 	evReplace:         {stateScratch, stateUnstored, stateReplaced, stateReplaced, stateReplacedOnDemand, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
 	evReplaceOnDemand: {stateScratch, stateUnstored, stateReplacedOnDemand, stateReplacedOnDemand, stateReplacedOnDemand, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
-	evRefuse:          {stateScratch, stateUnstored, stateWriteFailed, stateWriteFailed, stateWriteFailed, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
+	evFailWrite:       {stateScratch, stateUnstored, stateWriteFailed, stateWriteFailed, stateWriteFailed, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
 	evBecomeScratch:   {stateScratch, stateScratch, stateScratch, stateScratch, stateScratch, stateScratch, stateUnlinked, stateUnlinkedStale},
 	evUnlink:          {stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinkedStale, stateUnlinked, stateUnlinkedStale},
 	evUnlinkStale:     {stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale},
@@ -51,8 +51,8 @@ func (s inodeState) IsNote() bool { return stateUnstored <= s && s <= stateWrite
 // IsStored reports whether the workspace has the note.
 func (s inodeState) IsStored() bool { return stateLive <= s && s <= stateWriteFailed }
 
-// HasRetired reports whether another inode has taken the note's name.
-func (s inodeState) HasRetired() bool { return stateReplaced <= s && s <= stateWriteFailed }
+// IsReplaced reports whether another inode has taken the note's name.
+func (s inodeState) IsReplaced() bool { return stateReplaced <= s && s <= stateWriteFailed }
 
 // IsStale reports whether an open must fail with ESTALE, so that the kernel repeats the
 // lookup.

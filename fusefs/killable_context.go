@@ -24,9 +24,9 @@ import (
 type killableContext struct {
 	context.Context // of the request
 
-	mu      sync.Mutex    // guards the fields below
-	dying   chan struct{} // closed when the process dies; nil until a caller waits
-	answers chan struct{} // closed by End; nil until a caller waits
+	mu    sync.Mutex    // guards the fields below
+	dying chan struct{} // closed when the process dies; nil until a caller waits
+	ended chan struct{} // closed by End; nil until a caller waits
 }
 
 // newKillableContext returns the context of a request. The caller must call End.
@@ -37,9 +37,9 @@ func newKillableContext(request context.Context) *killableContext {
 func (p *killableContext) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.answers != nil {
-		close(p.answers)
-		p.answers = nil
+	if p.ended != nil {
+		close(p.ended)
+		p.ended = nil
 	}
 }
 
@@ -51,8 +51,8 @@ func (p *killableContext) Done() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.dying == nil {
-		p.dying, p.answers = make(chan struct{}), make(chan struct{})
-		go watch(p.Context, p.dying, p.answers)
+		p.dying, p.ended = make(chan struct{}), make(chan struct{})
+		go watch(p.Context, p.dying, p.ended)
 	}
 	return p.dying
 }
@@ -68,7 +68,7 @@ func (p *killableContext) Err() error {
 	}
 }
 
-const lookForDeath = 100 * time.Millisecond
+const deathPollInterval = 100 * time.Millisecond
 
 // watch closes dying when the kernel has interrupted a request and its process dies. It returns
 // early when answers is closed.
@@ -82,7 +82,7 @@ func watch(request context.Context, dying chan<- struct{}, answers <-chan struct
 	if caller, ok := fuse.FromContext(request); ok {
 		thread = caller.Pid
 	}
-	tick := time.NewTicker(lookForDeath)
+	tick := time.NewTicker(deathPollInterval)
 	defer tick.Stop()
 	for !isDying(thread) {
 		select {

@@ -54,7 +54,7 @@ func TestKillableContext(t *testing.T) {
 	select {
 	case <-p.Done():
 		t.Error("a request is over while its process lives")
-	case <-time.After(3 * lookForDeath):
+	case <-time.After(3 * deathPollInterval):
 	}
 	_ = program.Process.Signal(syscall.SIGKILL)
 	_ = program.Wait() // it says that it was killed

@@ -22,11 +22,11 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	options := ws.Options()
 	t := &tree{
 		ws: workspace{ws.ForAgents()}, author: o.Author, signAgents: o.SignAgents, sessionNote: o.SessionNote, log: o.Logger,
-		locked:     options.ReadOnlyErr(),
-		handleless: options.ReadOnly && keepCaches,
-		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
-		inval: newNotifications(keepCaches),
-		names: names{table: newTable()}, mounted: time.Now(),
+		readOnlyErr: options.ReadOnlyErr(),
+		handleless:  options.ReadOnly && keepCaches,
+		uid:         uint32(os.Geteuid()), gid: uint32(os.Getegid()),
+		inval:     newNotifications(keepCaches),
+		nodeTable: nodeTable{inner: newTable()}, mounted: time.Now(),
 	}
 	bound := int64(maxRecent)
 	if t.handleless {
@@ -39,9 +39,9 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	if t.programs = o.Programs; t.programs == nil {
 		t.programs = new(program.Table)
 	}
-	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused, Silent: t.wakes}
+	t.errno = errnoReporter{Log: t.log, Procs: t.programs, Refused: o.Refused, Silent: t.isWatchNotifier}
 	if t.state = o.State; t.state != "" {
-		t.update(func(tb *table) {
+		t.update(func(tb *tableState) {
 			if err := tb.inos.read(t.state); err != nil {
 				t.log.Warn("files have other inode numbers than before", model.LogErr, err)
 			}
@@ -49,16 +49,16 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	}
 	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
 	t.root = root
-	t.update(func(tb *table) { tb.put("", root, 1) })
+	t.update(func(tb *tableState) { tb.put("", root, 1) })
 	return t
 }
 
 // lookup returns the node at p, or a new note at p that the workspace does not have yet.
 func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, error) {
 	for {
-		var k *known
+		var k *nodeEntry
 		var epoch uint64
-		t.update(func(tb *table) { k, epoch = tb.nodes[p], tb.epoch })
+		t.update(func(tb *tableState) { k, epoch = tb.nodes[p], tb.epoch })
 		info, err := t.ws.Stat(ctx, p)
 		if err != nil && k != nil && k.id == 0 {
 			return k.node, p, nil
@@ -77,11 +77,11 @@ func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, erro
 // is parked.
 func (t *tree) bind(info bridge.Info, epoch uint64) (n node, err error) {
 	t.used.Store(true)
-	t.update(func(tb *table) {
+	t.update(func(tb *tableState) {
 		k := tb.nodes[info.Path]
 		switch {
 		case tb.epoch != epoch:
-		case tb.parked[info.Path] != nil:
+		case tb.deferred[info.Path] != nil:
 			err = &model.Error{Op: "open", Path: info.Path, Err: syscall.ENOENT}
 		case k != nil && k.id == info.ID:
 			n, k.used = k.node, time.Now()
@@ -127,7 +127,7 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)
 	}
-	if f, ok := n.(*File); ok && f.lifeState().HasRetired() { // attr has found another text
+	if f, ok := n.(*File); ok && f.lifeState().IsReplaced() { // attr has found another text
 		return o.Lookup(ctx, name, out)
 	}
 	if !isASCII(name) && (err != nil || p.Base() != name) {

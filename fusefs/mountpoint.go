@@ -57,7 +57,7 @@ func (m mountEntry) free() error {
 			Err:     err,
 		}
 	}
-	for end := time.Now().Add(killedPatience); Killed(m.server()) && time.Now().Before(end); {
+	for end := time.Now().Add(killedTimeout); Killed(m.server()) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	if now, err := mountOf(m.dir); err == nil && now.minor != m.minor {
@@ -66,8 +66,8 @@ func (m mountEntry) free() error {
 	return lazyUnmount(m.dir)
 }
 
-// killedPatience is the time in which a killed process may end after its mount was freed.
-const killedPatience = time.Second
+// killedTimeout is the time in which a killed process may end after its mount was freed.
+const killedTimeout = time.Second
 
 // FreeKilled unmounts the relayfs at dir if its process was killed and has not ended. The process ends, and programs
 // that wait for the mount get an error. FreeKilled leaves other mounts alone. The error is a *SetupError.
@@ -140,14 +140,14 @@ func probe(dir string) error {
 	select {
 	case err := <-answer:
 		return err
-	case <-time.After(probePatience):
+	case <-time.After(probeTimeout):
 		return os.ErrDeadlineExceeded
 	}
 }
 
-// probePatience is the time in which the server of a mount must answer. A suspended server never
+// probeTimeout is the time in which the server of a mount must answer. A suspended server never
 // answers.
-const probePatience = 5 * time.Second
+const probeTimeout = 5 * time.Second
 
 func silentMount(dir string) *SetupError {
 	return &SetupError{
@@ -168,14 +168,14 @@ func clearDeadMount(dir string) error {
 	if !errors.Is(err, syscall.ENOTCONN) {
 		return nil
 	}
-	if err := ours(dir, err); err != nil {
+	if err := checkIsRelayfs(dir, err); err != nil {
 		return err
 	}
 	return lazyUnmount(dir)
 }
 
-// ours refuses a dead mount that relayfs has not made. err is the mount's answer.
-func ours(dir string, err error) error {
+// checkIsRelayfs refuses a dead mount that relayfs has not made. err is the mount's answer.
+func checkIsRelayfs(dir string, err error) error {
 	if m, tableErr := mountOf(dir); tableErr != nil || m.fstype != mountType {
 		return &SetupError{
 			Problem: fmt.Sprintf("mountpoint %q is a dead mount of another program", dir),
@@ -201,7 +201,7 @@ func CheckMountpoint(dir string, nonEmpty, allowOther bool) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return silentMount(dir)
 	case errors.Is(err, syscall.ENOTCONN):
-		return ours(dir, err)
+		return checkIsRelayfs(dir, err)
 	}
 	return checkMountpoint(dir, nonEmpty)
 }
@@ -271,7 +271,7 @@ func Unmount(dir string) error {
 		return silentMount(dir)
 	}
 	err = unmountOnce(dir, 0)
-	for end := time.Now().Add(busyPatience); errors.Is(err, syscall.EBUSY) && time.Now().Before(end); err = unmountOnce(dir, 0) {
+	for end := time.Now().Add(busyTimeout); errors.Is(err, syscall.EBUSY) && time.Now().Before(end); err = unmountOnce(dir, 0) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if err == nil {
@@ -286,9 +286,9 @@ func Unmount(dir string) error {
 	}
 }
 
-// busyPatience is the time for which a mount may be busy: the process that wakes watchers has changed files
+// busyTimeout is the time for which a mount may be busy: the process that wakes watchers has changed files
 // open for a moment, and so have the programs that it wakes.
-const busyPatience = time.Second
+const busyTimeout = time.Second
 
 // lazyUnmount detaches dir at once; programs that still use it keep it until they are done.
 func lazyUnmount(dir string) error {

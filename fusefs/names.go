@@ -26,32 +26,32 @@ type node interface {
 	wereSet() bool
 }
 
-// place is the place of a node in the workspace; zero for a node of the scratch layer.
-type place struct {
+// location is the place of a node in the workspace; zero for a node of the scratch layer.
+type location struct {
 	mu   sync.Mutex // guards the fields below
 	at   model.Path
 	gone bool // the workspace has removed it
 }
 
-func (p *place) path() model.Path {
+func (p *location) path() model.Path {
 	at, _ := p.where()
 	return at
 }
 
 // where returns the path, and whether the node still exists there.
-func (p *place) where() (at model.Path, there bool) {
+func (p *location) where() (at model.Path, there bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.at, !p.gone
 }
 
-func (p *place) moveTo(to model.Path) {
+func (p *location) moveTo(to model.Path) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at = to
 }
 
-func (p *place) vanish() {
+func (p *location) vanish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gone = true
@@ -142,82 +142,82 @@ func (e *entries) dirEntries() (list []fuse.DirEntry) {
 	return list
 }
 
-type names struct {
+type nodeTable struct {
 	mu    sync.Mutex
-	table table
+	inner tableState
 }
 
 // update calls fn with the table, under the lock of n.
-func (n *names) update(fn func(*table)) {
+func (n *nodeTable) update(fn func(*tableState)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	fn(&n.table)
+	fn(&n.inner)
 }
 
-// table is guarded by names.
-type table struct {
-	nodes   map[model.Path]*known
-	fresh   map[model.Path]*known // the nodes without an ID
-	parked  map[model.Path]*parking
-	removed map[model.Path]*removal
-	busy    map[program.Identity]time.Time // when a process last parked a note or put one back, while any is parked
-	retired map[model.Path][]*File         // inodes of notes that another inode has replaced
-	inos    inodeNumbers
+// tableState is guarded by names.
+type tableState struct {
+	nodes      map[model.Path]*nodeEntry
+	unnumbered map[model.Path]*nodeEntry // the nodes without an ID
+	deferred   map[model.Path]*deferredUnlink
+	removed    map[model.Path]*removal
+	lastUnlink map[program.Identity]time.Time // when a process last parked a note or put one back, while any is parked
+	replaced   map[model.Path][]*File         // inodes of notes that another inode has replaced
+	inos       inodeNumbers
 	// epoch counts the changes of names. By it a lookup notices a change between its question to
 	// the workspace and its entry in nodes.
 	epoch uint64
 }
 
-// known is a node of the workspace. id is 0 for a file that exists only here so
+// nodeEntry is a node of the workspace. id is 0 for a file that exists only here so
 // far: a new note or attachment before its first bytes.
-type known struct {
+type nodeEntry struct {
 	node node
 	id   uint64
 	used time.Time // time of the last lookup
 }
 
-func newTable() table {
-	return table{
-		nodes:   make(map[model.Path]*known),
-		fresh:   make(map[model.Path]*known),
-		parked:  make(map[model.Path]*parking),
-		removed: make(map[model.Path]*removal),
-		busy:    make(map[program.Identity]time.Time),
-		retired: make(map[model.Path][]*File),
-		inos:    newInodeNumbers(),
+func newTable() tableState {
+	return tableState{
+		nodes:      make(map[model.Path]*nodeEntry),
+		unnumbered: make(map[model.Path]*nodeEntry),
+		deferred:   make(map[model.Path]*deferredUnlink),
+		removed:    make(map[model.Path]*removal),
+		lastUnlink: make(map[program.Identity]time.Time),
+		replaced:   make(map[model.Path][]*File),
+		inos:       newInodeNumbers(),
 	}
 }
 
-func (tb *table) put(p model.Path, f node, id uint64) {
-	k := &known{f, id, time.Now()}
+func (tb *tableState) put(p model.Path, f node, id uint64) {
+	k := &nodeEntry{f, id, time.Now()}
 	tb.nodes[p] = k
 	if id == 0 {
-		tb.fresh[p] = k
+		tb.unnumbered[p] = k
 		return
 	}
-	delete(tb.fresh, p)
+	delete(tb.unnumbered, p)
 }
 
-func (tb *table) has(p model.Path, f node) bool {
+func (tb *tableState) has(p model.Path, f node) bool {
 	k := tb.nodes[p]
 	return k != nil && k.node == f
 }
 
-func (tb *table) forget(p model.Path, f node) {
+func (tb *tableState) forget(p model.Path, f node) {
 	if tb.has(p, f) {
 		delete(tb.nodes, p)
-		delete(tb.fresh, p)
+		delete(tb.unnumbered, p)
 	}
 }
 
-func (tb *table) inoOf(p model.Path, id uint64) uint64 {
+func (tb *tableState) inoOf(p model.Path, id uint64) uint64 {
 	if k := tb.nodes[p]; k != nil && (k.id == 0 || k.id == id) {
 		return k.node.EmbeddedInode().StableAttr().Ino
 	}
 	return tb.inos.of(p, id)
 }
 
-func (tb *table) lose(p model.Path) {
+func (tb *tableState) loseName(p model.Path) {
 	for at, k := range tb.below(p) {
 		if k.id == 0 {
 			continue
@@ -226,9 +226,9 @@ func (tb *table) lose(p model.Path) {
 		tb.inos.drop(k.id)
 		k.node.vanish()
 	}
-	for at, files := range tb.retired {
+	for at, files := range tb.replaced {
 		if p.Contains(at) {
-			delete(tb.retired, at)
+			delete(tb.replaced, at)
 			for _, f := range files {
 				f.vanish()
 			}
@@ -237,17 +237,17 @@ func (tb *table) lose(p model.Path) {
 }
 
 // move moves the nodes at and below p. It loses those at and below newPath.
-func (tb *table) move(p, newPath model.Path) {
-	tb.lose(newPath)
+func (tb *tableState) move(p, newPath model.Path) {
+	tb.loseName(newPath)
 	moved := tb.below(p)
 	for at, k := range moved {
 		tb.forget(at, k.node)
 	}
-	for at, files := range maps.Clone(tb.retired) {
+	for at, files := range maps.Clone(tb.replaced) {
 		if p.Contains(at) {
-			delete(tb.retired, at)
+			delete(tb.replaced, at)
 			to := newPath + at[len(p):]
-			tb.retired[to] = files
+			tb.replaced[to] = files
 			for _, f := range files {
 				f.moveTo(to)
 			}
@@ -260,8 +260,8 @@ func (tb *table) move(p, newPath model.Path) {
 	}
 }
 
-func (tb *table) below(p model.Path) map[model.Path]*known {
-	found := make(map[model.Path]*known)
+func (tb *tableState) below(p model.Path) map[model.Path]*nodeEntry {
+	found := make(map[model.Path]*nodeEntry)
 	if k := tb.nodes[p]; k != nil {
 		found[p] = k
 		if _, ok := k.node.(folder); !ok {
@@ -277,8 +277,8 @@ func (tb *table) below(p model.Path) map[model.Path]*known {
 }
 
 // folderOf returns the folder of a path, nil if the kernel cannot know it.
-func (n *names) folderOf(p model.Path) (d folder) {
-	n.update(func(tb *table) {
+func (n *nodeTable) folderOf(p model.Path) (d folder) {
+	n.update(func(tb *tableState) {
 		if k := tb.nodes[p.Dir()]; k != nil && p != "" {
 			d, _ = k.node.(folder)
 		}
@@ -286,8 +286,8 @@ func (n *names) folderOf(p model.Path) (d folder) {
 	return d
 }
 
-func (n *names) bound(p model.Path, f *File, doc uint64) {
-	n.update(func(tb *table) {
+func (n *nodeTable) bound(p model.Path, f *File, doc uint64) {
+	n.update(func(tb *tableState) {
 		tb.inos.set(doc, f.StableAttr().Ino)
 		if tb.has(p, f) {
 			tb.put(p, f, doc)
@@ -295,38 +295,38 @@ func (n *names) bound(p model.Path, f *File, doc uint64) {
 	})
 }
 
-func (n *names) remove(f *File) {
-	n.update(func(tb *table) { tb.forget(f.path(), f) })
+func (n *nodeTable) remove(f *File) {
+	n.update(func(tb *tableState) { tb.forget(f.path(), f) })
 }
 
-// follow lets a retired inode get the events of its note.
-func (n *names) follow(f *File) {
-	n.update(func(tb *table) {
-		if p, there := f.where(); there && !slices.Contains(tb.retired[p], f) {
-			tb.retired[p] = append(tb.retired[p], f)
+// trackReplaced lets a retired inode get the events of its note.
+func (n *nodeTable) trackReplaced(f *File) {
+	n.update(func(tb *tableState) {
+		if p, there := f.where(); there && !slices.Contains(tb.replaced[p], f) {
+			tb.replaced[p] = append(tb.replaced[p], f)
 		}
 	})
 }
 
-// left forgets a retired inode that no program has open any more.
-func (n *names) left(f *File) {
-	n.update(func(tb *table) {
+// forgetReplaced forgets a retired inode that no program has open any more.
+func (n *nodeTable) forgetReplaced(f *File) {
+	n.update(func(tb *tableState) {
 		p := f.path()
-		tb.retired[p] = slices.DeleteFunc(tb.retired[p], func(x *File) bool { return x == f })
-		if len(tb.retired[p]) == 0 {
-			delete(tb.retired, p)
+		tb.replaced[p] = slices.DeleteFunc(tb.replaced[p], func(x *File) bool { return x == f })
+		if len(tb.replaced[p]) == 0 {
+			delete(tb.replaced, p)
 		}
 	})
 }
 
-// unlinkRetired takes the name from the retired inodes of p, when the inode at p loses it.
-func (n *names) unlinkRetired(p model.Path) {
+// unlinkReplaced takes the name from the retired inodes of p, when the inode at p loses it.
+func (n *nodeTable) unlinkReplaced(p model.Path) {
 	var files []*File
-	n.update(func(tb *table) {
-		files = tb.retired[p]
-		delete(tb.retired, p)
+	n.update(func(tb *tableState) {
+		files = tb.replaced[p]
+		delete(tb.replaced, p)
 	})
 	for _, f := range files {
-		f.lose(evUnlink)
+		f.loseName(evUnlink)
 	}
 }

@@ -39,8 +39,8 @@ type stale struct {
 const (
 	// An inode that the kernel does not know may be in a LOOKUP whose answer is on its way and
 	// older than the change. So the notification is repeated.
-	retellDelay = 50 * time.Millisecond
-	retellTimes = 3
+	renotifyDelay = 50 * time.Millisecond
+	renotifyTimes = 3
 )
 
 // newNotifications returns an empty queue. It stays empty if the kernel takes no notifications.
@@ -107,15 +107,15 @@ func (q *notifications) run(ctx context.Context) {
 		if s.name != "" {
 			q.await(s.inode)
 		}
-		if s.tell() == syscall.ENOENT && s.name == "" {
-			retells.Go(func() { s.retell(ctx) })
+		if s.notify() == syscall.ENOENT && s.name == "" {
+			retells.Go(func() { s.renotify(ctx) })
 		}
 	}
 }
 
-// told returns when everything that is queued now was sent to the kernel, or ctx has
+// flush returns when everything that is queued now was sent to the kernel, or ctx has
 // ended.
-func (q *notifications) told(ctx context.Context) {
+func (q *notifications) flush(ctx context.Context) {
 	done := make(chan struct{})
 	q.mu.Lock()
 	q.calls = append(q.calls, func() { close(done) })
@@ -131,21 +131,21 @@ func (q *notifications) told(ctx context.Context) {
 // never waits.
 const attributesOnly = -1
 
-func (s stale) tell() syscall.Errno {
+func (s stale) notify() syscall.Errno {
 	if s.name != "" {
 		return s.inode.NotifyEntry(s.name)
 	}
 	return s.inode.NotifyContent(0, 0)
 }
 
-func (s stale) retell(ctx context.Context) {
-	for range retellTimes {
+func (s stale) renotify(ctx context.Context) {
+	for range renotifyTimes {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(retellDelay):
+		case <-time.After(renotifyDelay):
 		}
-		if s.tell() != syscall.ENOENT {
+		if s.notify() != syscall.ENOENT {
 			return
 		}
 	}

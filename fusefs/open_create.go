@@ -17,14 +17,14 @@ import (
 )
 
 func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	if f.t.isPoke(ctx) {
+	if f.t.isWatchNotification(ctx) {
 		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the poker reads and writes nothing
 	}
 	f.t.used.Store(true)
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
 	h := newHandle(ctx, f, flags)
-	errno := f.t.errno.Of(ctx, "open", f.path(), f.learn(ctx))
-	if errno == 0 && f.isLeft() {
+	errno := f.t.errno.Of(ctx, "open", f.path(), f.refresh(ctx))
+	if errno == 0 && f.mustReopen() {
 		errno = syscall.ESTALE
 	}
 	if errno == 0 && writes {
@@ -42,9 +42,9 @@ func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 		answer |= fuse.FOPEN_NOFLUSH
 	}
 	f.update(func(s *fileState) {
-		s.see(h)
+		s.recordRead(h)
 		if !writes {
-			s.push()
+			s.storePages()
 		}
 	})
 	return h, answer, 0
@@ -121,7 +121,7 @@ func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.
 	}
 	if fh, ok := h.(*Handle); ok { // it will fill the file if that is still empty
 		fh.f.update(func(s *fileState) {
-			if b := s.text.Buffer(); s.life.IsNote() && b != nil && b.Emptied {
+			if b := s.text.Buffer(); s.life.IsNote() && b != nil && b.Truncated {
 				fh.wrote = true
 			}
 		})
@@ -137,7 +137,7 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	if err := model.CheckNewName(name); err != nil {
 		return nil, t.errno.Of(ctx, "create", p, err)
 	}
-	if t.ending.Load() {
+	if t.draining.Load() {
 		return nil, syscall.EIO
 	}
 	if isScratchName(name) {
@@ -178,8 +178,8 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	switch {
 	case err != nil:
 		return t.errno.Of(ctx, "create", p, err)
-	case t.locked != nil:
-		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: t.locked})
+	case t.readOnlyErr != nil:
+		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: t.readOnlyErr})
 	}
 	if errno := t.refusal(ctx, "create", p, info); errno != 0 {
 		return errno
@@ -193,35 +193,35 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
 	t.putBack(ctx, p)
-	t.bringHome(ctx, p)
+	t.deferAtSourcePath(ctx, p)
 	by, now := t.programs.Of(ctx), time.Now()
 	f := t.newFile(mode & 0o7777)
 	f.moveTo(p)
-	b := &content.Buffer{Emptied: true, First: true}
+	b := &content.Buffer{Truncated: true, NeverCommitted: true}
 	f.state.life, f.state.text = stateUnstored, content.WrittenText(b)
-	t.update(func(tb *table) {
+	t.update(func(tb *tableState) {
 		ino := tb.inos.next()
-		if pk := tb.unpark(p); pk != nil {
-			f.state.life, f.state.doc, b.From = stateLive, pk.doc, pk.image
-			f.state.text.Learn(pk.image.Version)
+		if pk := tb.cancelUnlink(p); pk != nil {
+			f.state.life, f.state.doc, b.Base = stateLive, pk.doc, pk.image
+			f.state.text.SetLatest(pk.image.Version)
 			ino = tb.inos.of(p, pk.doc)
-			tb.busy[by.Identity] = now
+			tb.lastUnlink[by.Identity] = now
 		}
 		t.attach(f, syscall.S_IFREG, ino)
 		tb.put(p, f, f.state.doc)
 	})
-	t.unsaved.Store(f, nil)
+	t.dirtyFiles.Store(f, nil)
 	d.touch()
 	f.update(func(s *fileState) {
 		s.changed(nil, by)
-		b.ModTime = content.Later(now, b.From.ModTime)
+		b.ModTime = content.Later(now, b.Base.ModTime)
 	})
 	return f
 }
 
 func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (node, error) {
 	t := d.t
-	if err := t.ws.CreateFile(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), t.restructuring(ctx)); err != nil {
+	if err := t.ws.CreateFile(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), t.changeRequest(ctx)); err != nil {
 		return nil, err
 	}
 	d.touch()
@@ -229,7 +229,7 @@ func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (
 	if err != nil {
 		return nil, err
 	}
-	t.update(func(tb *table) { tb.inos.set(info.ID, tb.inos.next()) }) // the previous node of that name keeps its number
+	t.update(func(tb *tableState) { tb.inos.set(info.ID, tb.inos.next()) }) // the previous node of that name keeps its number
 	n, _, err := t.lookup(ctx, p)
 	if a, ok := n.(*Attachment); ok {
 		a.setPermissions(mode)

@@ -21,10 +21,10 @@ type Options struct {
 	AllowOther  bool // let other users in; needs user_allow_other in /etc/fuse.conf
 	NonEmpty    bool // mount over a directory that is not empty, and hide its contents
 	Debug       bool // log every request
-	// Poker is the command line of a process that only calls RunPoker. It wakes programs that watch
-	// the mount (inotify) when others change notes. If Poker is empty, they are not woken.
-	Poker  []string
-	Logger *slog.Logger // nil discards
+	// WatchNotifier is the command line of a process that only calls RunWatchNotifier. It wakes programs that watch
+	// the mount (inotify) when others change notes. If WatchNotifier is empty, they are not woken.
+	WatchNotifier []string
+	Logger        *slog.Logger // nil discards
 	// State is the folder that keeps inode numbers for the next process; "" for none.
 	State owner.Folder
 	// Refused gets the operations that were refused for a reason that their errno does not express.
@@ -60,7 +60,7 @@ type Finding struct {
 	Name     string   `json:"name"`
 	Severity Severity `json:"severity"`
 	Detail   string   `json:"detail"`
-	Mend     string   `json:"mend,omitempty"` // the next step
+	Fix      string   `json:"mend,omitempty"` // the next step
 }
 
 func finding(name, detail string, otherwise Severity, err error) Finding {
@@ -69,7 +69,7 @@ func finding(name, detail string, otherwise Severity, err error) Finding {
 	}
 	f := Finding{Name: name, Severity: otherwise, Detail: err.Error()}
 	if setup, ok := errors.AsType[*SetupError](err); ok {
-		f.Mend = setup.Hint
+		f.Fix = setup.Hint
 	}
 	return f
 }

@@ -24,22 +24,22 @@ import (
 // by the policy or the deletion limit, the note is parked, and shown again after the grace. But a process that has
 // unlinked another note and has not put it back is not saving, and is refused at once.
 
-// parkGrace is the time for which a name may be missing during a save.
-const parkGrace = 3 * time.Second
+// unlinkGrace is the time for which a name may be missing during a save.
+const unlinkGrace = 3 * time.Second
 
-// parking is a note or folder that is hidden for now.
-type parking struct {
-	at     model.Path
-	doc    uint64        // 0 for a folder
-	image  content.Image // the text that it showed
-	target model.Path    // new path of a rename; "" if it was unlinked or moved out of the workspace
-	why    string
-	gave   bool                 // another note has its name
-	backup *File                // what target shows of a file that is no note; nil for a note or folder
-	by     bridge.ChangeRequest // the request that parked it
-	proc   program.Program      // the process of that request
-	since  time.Time
-	timer  *time.Timer
+// deferredUnlink is a note or folder that is hidden for now.
+type deferredUnlink struct {
+	at        model.Path
+	doc       uint64        // 0 for a folder
+	image     content.Image // the text that it showed
+	target    model.Path    // new path of a rename; "" if it was unlinked or moved out of the workspace
+	why       string
+	nameTaken bool                 // another note has its name
+	backup    *File                // what target shows of a file that is no note; nil for a note or folder
+	by        bridge.ChangeRequest // the request that parked it
+	proc      program.Program      // the process of that request
+	since     time.Time
+	timer     *time.Timer
 }
 
 const (
@@ -47,38 +47,38 @@ const (
 	whyRenamed  = "renamed away"
 )
 
-// maxParkGrace bounds the grace of notes that a busy program may yet put back.
-const maxParkGrace = time.Minute
+// maxUnlinkGrace bounds the grace of notes that a busy program may yet put back.
+const maxUnlinkGrace = time.Minute
 
 // graceLeft returns how long pk stays parked. The grace begins again with each note that the same
 // process unlinks or puts back: git may unlink thousands first.
-func (tb *table) graceLeft(pk *parking) time.Duration {
-	return min(parkGrace-time.Since(tb.busy[pk.proc.Identity]), maxParkGrace-time.Since(pk.since))
+func (tb *tableState) graceLeft(pk *deferredUnlink) time.Duration {
+	return min(unlinkGrace-time.Since(tb.lastUnlink[pk.proc.Identity]), maxUnlinkGrace-time.Since(pk.since))
 }
 
-// unpark ends the parking at p and returns it, nil if there is none.
-func (tb *table) unpark(p model.Path) *parking {
-	pk := tb.parked[p]
+// cancelUnlink ends the parking at p and returns it, nil if there is none.
+func (tb *tableState) cancelUnlink(p model.Path) *deferredUnlink {
+	pk := tb.deferred[p]
 	if pk != nil {
 		pk.timer.Stop()
-		delete(tb.parked, p)
+		delete(tb.deferred, p)
 		tb.epoch++
-		if len(tb.parked) == 0 {
-			clear(tb.busy)
+		if len(tb.deferred) == 0 {
+			clear(tb.lastUnlink)
 		}
 	}
 	return pk
 }
 
-func (n *names) parkedAt(p model.Path) (pk *parking) {
-	n.update(func(tb *table) { pk = tb.parked[p] })
+func (n *nodeTable) deferredAt(p model.Path) (pk *deferredUnlink) {
+	n.update(func(tb *tableState) { pk = tb.deferred[p] })
 	return pk
 }
 
-func (n *names) parkedIf(condition func(at model.Path, pk *parking) bool) map[model.Path]*parking {
-	found := make(map[model.Path]*parking)
-	n.update(func(tb *table) {
-		for at, pk := range tb.parked {
+func (n *nodeTable) deferredIf(condition func(at model.Path, pk *deferredUnlink) bool) map[model.Path]*deferredUnlink {
+	found := make(map[model.Path]*deferredUnlink)
+	n.update(func(tb *tableState) {
+		for at, pk := range tb.deferred {
 			if condition(at, pk) {
 				found[at] = pk
 			}
@@ -90,23 +90,23 @@ func (n *names) parkedIf(condition func(at model.Path, pk *parking) bool) map[mo
 // removal is a proposal to delete a note, made a moment ago. It is made at once, because a kill must not restore the
 // note, and withdrawn if a file is put at the note's name.
 type removal struct {
-	home  model.Path // the note's source path
-	doc   uint64
-	image content.Image // the text that it showed
-	by    bridge.ChangeRequest
-	proc  program.Program
-	since time.Time
+	sourcePath model.Path // the note's source path
+	doc        uint64
+	image      content.Image // the text that it showed
+	by         bridge.ChangeRequest
+	proc       program.Program
+	since      time.Time
 }
 
-func (n *names) unlinkedBy(proc program.Identity) (count int) {
-	n.update(func(tb *table) {
-		for _, pk := range tb.parked {
+func (n *nodeTable) unlinkedBy(proc program.Identity) (count int) {
+	n.update(func(tb *tableState) {
+		for _, pk := range tb.deferred {
 			if pk.why == whyUnlinked && pk.proc.Identity == proc {
 				count++
 			}
 		}
 		for _, r := range tb.removed {
-			if r.proc.Identity == proc && time.Since(r.since) < parkGrace {
+			if r.proc.Identity == proc && time.Since(r.since) < unlinkGrace {
 				count++
 			}
 		}
@@ -119,18 +119,18 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 	if err != nil {
 		return err
 	}
-	r := &removal{home: home, by: t.restructuring(ctx), proc: t.programs.Of(ctx), since: time.Now()}
+	r := &removal{sourcePath: home, by: t.changeRequest(ctx), proc: t.programs.Of(ctx), since: time.Now()}
 	f.update(func(s *fileState) { r.doc, r.image = s.doc, s.text.Base() })
 	done, err := t.ws.Remove(ctx, p, r.by)
 	if err != nil {
 		return err
 	}
-	t.unlinkRetired(p)
+	t.unlinkReplaced(p)
 	if done.Proposal == "" { // the agent's own note was removed
 		return nil
 	}
-	t.update(func(tb *table) {
-		maps.DeleteFunc(tb.removed, func(_ model.Path, r *removal) bool { return time.Since(r.since) > parkGrace })
+	t.update(func(tb *tableState) {
+		maps.DeleteFunc(tb.removed, func(_ model.Path, r *removal) bool { return time.Since(r.since) > unlinkGrace })
 		tb.removed[p] = r
 	})
 	return nil
@@ -140,78 +140,78 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 // moment ago, putBack parks it at p. (A note whose source path is p needs nothing: the workspace recognizes it.)
 func (t *tree) putBack(ctx context.Context, p model.Path) {
 	var r *removal
-	t.update(func(tb *table) {
+	t.update(func(tb *tableState) {
 		r = tb.removed[p]
 		delete(tb.removed, p)
 	})
-	if r == nil || r.home == p || time.Since(r.since) > parkGrace || t.ws.HasNote(p) {
+	if r == nil || r.sourcePath == p || time.Since(r.since) > unlinkGrace || t.ws.HasNote(p) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	_, err := t.ws.Create(ctx, r.home, bridge.Write{Text: r.image.Text, By: r.by.Author, Origin: t})
+	_, err := t.ws.Create(ctx, r.sourcePath, bridge.Write{Text: r.image.Text, By: r.by.Author, Origin: t})
 	if err == nil {
-		_, err = t.ws.Rename(ctx, r.home, p, r.by)
+		_, err = t.ws.Rename(ctx, r.sourcePath, p, r.by)
 	}
 	if err != nil {
 		t.log.Warn("a note that was unlinked and written again is a new note: reject the deletion to restore the old one", model.LogPath, string(p), model.LogErr, err)
 		return
 	}
-	pk := &parking{doc: r.doc, image: r.image, why: whyUnlinked, by: r.by, proc: r.proc}
-	t.update(func(tb *table) { t.parkAt(tb, p, pk) })
+	pk := &deferredUnlink{doc: r.doc, image: r.image, why: whyUnlinked, by: r.by, proc: r.proc}
+	t.update(func(tb *tableState) { t.deferAt(tb, p, pk) })
 }
 
-// park hides the note at p. Its inode becomes a scratch file with the content that the
+// deferUnlink hides the note at p. Its inode becomes a scratch file with the content that the
 // note shows.
-func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Path, why string) error {
+func (t *tree) deferUnlink(ctx context.Context, p model.Path, f *File, target model.Path, why string) error {
 	err := f.pin(ctx)
 	defer f.unpin()
 	if err != nil {
 		return err
 	}
-	pk := &parking{target: target, why: why, by: t.restructuring(ctx), proc: t.programs.Of(ctx)}
+	pk := &deferredUnlink{target: target, why: why, by: t.changeRequest(ctx), proc: t.programs.Of(ctx)}
 	f.update(func(s *fileState) {
 		pk.doc, pk.image = s.doc, s.text.Base()
 		s.detach(evBecomeScratch)
 		_ = s.fits(s.text.Size()) // a backup may exceed the scratch quota: it is one more copy, for a while
 	})
-	t.unlinkRetired(p)
-	t.update(func(tb *table) {
+	t.unlinkReplaced(p)
+	t.update(func(tb *tableState) {
 		tb.forget(p, f)
 		tb.inos.set(pk.doc, tb.inos.next()) // the old number stays with the old inode
-		t.parkAt(tb, p, pk)
+		t.deferAt(tb, p, pk)
 	})
 	return nil
 }
 
-func (t *tree) parkAt(tb *table, p model.Path, pk *parking) {
+func (t *tree) deferAt(tb *tableState, p model.Path, pk *deferredUnlink) {
 	tb.epoch++
-	tb.parked[p], pk.at = pk, p
+	tb.deferred[p], pk.at = pk, p
 	if pk.since.IsZero() {
 		pk.since = time.Now()
-		tb.busy[pk.proc.Identity] = pk.since
+		tb.lastUnlink[pk.proc.Identity] = pk.since
 	}
-	pk.timer = time.AfterFunc(parkGrace, func() {
+	pk.timer = time.AfterFunc(unlinkGrace, func() {
 		var left time.Duration
-		t.update(func(tb *table) {
-			if left = tb.graceLeft(pk); left > 0 && tb.parked[p] == pk {
+		t.update(func(tb *tableState) {
+			if left = tb.graceLeft(pk); left > 0 && tb.deferred[p] == pk {
 				pk.timer.Reset(left)
 			}
 		})
 		if left <= 0 {
-			t.graceOver(context.Background(), p, pk)
+			t.applyUnlink(context.Background(), p, pk)
 		}
 	})
 }
 
-// graceOver removes or renames the parked node in the workspace, or shows it again.
-func (t *tree) graceOver(ctx context.Context, p model.Path, pk *parking) {
-	if t.parkedAt(p) != pk {
+// applyUnlink removes or renames the parked node in the workspace, or shows it again.
+func (t *tree) applyUnlink(ctx context.Context, p model.Path, pk *deferredUnlink) {
+	if t.deferredAt(p) != pk {
 		return
 	}
-	err := t.carryOut(ctx, p, pk)
-	t.update(func(tb *table) {
-		if tb.parked[pk.at] == pk { // a rename may have moved it
-			tb.unpark(pk.at)
+	err := t.applyDeferred(ctx, p, pk)
+	t.update(func(tb *tableState) {
+		if tb.deferred[pk.at] == pk { // a rename may have moved it
+			tb.cancelUnlink(pk.at)
 		}
 	})
 	if err != nil {
@@ -223,12 +223,12 @@ func (t *tree) graceOver(ctx context.Context, p model.Path, pk *parking) {
 	}
 }
 
-func (t *tree) carryOut(ctx context.Context, p model.Path, pk *parking) (err error) {
+func (t *tree) applyDeferred(ctx context.Context, p model.Path, pk *deferredUnlink) (err error) {
 	if pk.doc == 0 {
-		t.settleBelow(ctx, p)
+		t.flushBelow(ctx, p)
 	}
 	switch {
-	case pk.why == whyUnlinked, pk.gave:
+	case pk.why == whyUnlinked, pk.nameTaken:
 		_, err = t.ws.Remove(ctx, p, pk.by)
 	case pk.backup != nil && pk.target != "" && !t.dropBackup(pk):
 		_, err = t.ws.Remove(ctx, p, pk.by)
@@ -241,27 +241,27 @@ func (t *tree) carryOut(ctx context.Context, p model.Path, pk *parking) (err err
 }
 
 // dropBackup shows at the target what is about to be renamed to it. There is no target if the backup was removed.
-func (t *tree) dropBackup(pk *parking) bool {
+func (t *tree) dropBackup(pk *deferredUnlink) bool {
 	dir := t.folderOf(pk.target)
 	if dir == nil || !dir.layer().drop(pk.target.Base(), pk.backup) {
 		return false
 	}
-	pk.backup.lose(evUnlink)
+	pk.backup.loseName(evUnlink)
 	t.entryChanged(pk.target)
 	return true
 }
 
-func (t *tree) settleParked(ctx context.Context, p model.Path) {
-	t.settleBelow(ctx, p)
-	if pk := t.parkedAt(p); pk != nil {
-		t.graceOver(ctx, p, pk)
+func (t *tree) flushUnlinks(ctx context.Context, p model.Path) {
+	t.flushBelow(ctx, p)
+	if pk := t.deferredAt(p); pk != nil {
+		t.applyUnlink(ctx, p, pk)
 	}
 }
 
-// settleBelow ends the grace of everything below p. A parked folder includes its contents.
-func (t *tree) settleBelow(ctx context.Context, p model.Path) {
-	below := t.parkedIf(func(at model.Path, _ *parking) bool { return at != p && p.Contains(at) })
-	maps.DeleteFunc(below, func(at model.Path, _ *parking) bool {
+// flushBelow ends the grace of everything below p. A parked folder includes its contents.
+func (t *tree) flushBelow(ctx context.Context, p model.Path) {
+	below := t.deferredIf(func(at model.Path, _ *deferredUnlink) bool { return at != p && p.Contains(at) })
+	maps.DeleteFunc(below, func(at model.Path, _ *deferredUnlink) bool {
 		for up := at.Dir(); up != p && up != ""; up = up.Dir() {
 			if below[up] != nil {
 				return true
@@ -270,18 +270,18 @@ func (t *tree) settleBelow(ctx context.Context, p model.Path) {
 		return false
 	})
 	for at, pk := range below {
-		t.graceOver(ctx, at, pk)
+		t.applyUnlink(ctx, at, pk)
 	}
 }
 
-// vacate ends the parking at p for good, because another node gets the name.
-func (t *tree) vacate(ctx context.Context, p model.Path) {
-	t.update(func(tb *table) {
-		if pk := tb.parked[p]; pk != nil {
-			pk.gave = true
+// dropDeferred ends the parking at p for good, because another node gets the name.
+func (t *tree) dropDeferred(ctx context.Context, p model.Path) {
+	t.update(func(tb *tableState) {
+		if pk := tb.deferred[p]; pk != nil {
+			pk.nameTaken = true
 		}
 	})
-	t.settleParked(ctx, p)
+	t.flushUnlinks(ctx, p)
 }
 
 // git undoes a rename by unlinking the new name and creating a file at the old one (git reset
@@ -296,9 +296,9 @@ func (t *tree) isRenamed(p model.Path) bool {
 	return err == nil && home != p
 }
 
-// parkedFrom finds the node with the source path p that was unlinked elsewhere a moment ago.
-func (t *tree) parkedFrom(p model.Path) (model.Path, *parking) {
-	elsewhere := t.parkedIf(func(at model.Path, pk *parking) bool { return at != p && pk.why == whyUnlinked })
+// deferredFrom finds the node with the source path p that was unlinked elsewhere a moment ago.
+func (t *tree) deferredFrom(p model.Path) (model.Path, *deferredUnlink) {
+	elsewhere := t.deferredIf(func(at model.Path, pk *deferredUnlink) bool { return at != p && pk.why == whyUnlinked })
 	for at, pk := range elsewhere {
 		if home, err := t.ws.SourcePath(at); err == nil && home == p {
 			return at, pk
@@ -307,25 +307,25 @@ func (t *tree) parkedFrom(p model.Path) (model.Path, *parking) {
 	return "", nil
 }
 
-// bringHome parks the note with the source path p, which was unlinked where it is shown, at p
+// deferAtSourcePath parks the note with the source path p, which was unlinked where it is shown, at p
 // instead. It first ends the grace of another note parked at p: the own name of that note may be
 // created next.
-func (t *tree) bringHome(ctx context.Context, p model.Path) {
-	at, pk := t.parkedFrom(p)
+func (t *tree) deferAtSourcePath(ctx context.Context, p model.Path) {
+	at, pk := t.deferredFrom(p)
 	if pk == nil || pk.doc == 0 || !pk.timer.Stop() { // a folder, or its grace is just over
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	t.settleParked(ctx, p)
+	t.flushUnlinks(ctx, p)
 	t.renameBack(ctx, at, p, pk)
 }
 
-// bringFolderHome shows the folder with the source path p, which was removed where it was shown, at
+// restoreFolder shows the folder with the source path p, which was removed where it was shown, at
 // p. Its contents stay parked there.
-func (t *tree) bringFolderHome(ctx context.Context, p model.Path) bool {
-	at, pk := p, t.parkedAt(p)
+func (t *tree) restoreFolder(ctx context.Context, p model.Path) bool {
+	at, pk := p, t.deferredAt(p)
 	if pk == nil || pk.doc != 0 {
-		if at, pk = t.parkedFrom(p); pk == nil || pk.doc != 0 {
+		if at, pk = t.deferredFrom(p); pk == nil || pk.doc != 0 {
 			return false
 		}
 	}
@@ -335,15 +335,15 @@ func (t *tree) bringFolderHome(ctx context.Context, p model.Path) bool {
 	if at != p && !t.renameBack(context.WithoutCancel(ctx), at, p, pk) {
 		return false
 	}
-	t.update(func(tb *table) { tb.unpark(p) })
+	t.update(func(tb *tableState) { tb.cancelUnlink(p) })
 	return true
 }
 
-func (t *tree) renameBack(ctx context.Context, at, p model.Path, pk *parking) bool {
-	_, err := t.ws.Rename(ctx, at, p, t.restructuring(ctx))
+func (t *tree) renameBack(ctx context.Context, at, p model.Path, pk *deferredUnlink) bool {
+	_, err := t.ws.Rename(ctx, at, p, t.changeRequest(ctx))
 	if err != nil {
 		t.log.Warn("cannot move a renamed node back to its old name: reject the rename to undo it", model.LogPath, string(p), model.LogErr, err)
-		pk.timer.Reset(parkGrace)
+		pk.timer.Reset(unlinkGrace)
 	}
 	return err == nil
 }

@@ -29,18 +29,18 @@ import (
 // very thread that would answer it.
 
 const (
-	// pokeDelay collects changes: editors and sync tools make several at once.
-	pokeDelay = 100 * time.Millisecond
-	// maxPokes is the number of paths to poke at a time; above it only their folders are poked.
-	maxPokes = 500
+	// notifyDelay collects changes: editors and sync tools make several at once.
+	notifyDelay = 100 * time.Millisecond
+	// maxNotified is the number of paths to poke at a time; above it only their folders are poked.
+	maxNotified = 500
 )
 
-// poker wakes watchers. Without a command it does nothing.
-type poker struct {
+// watchNotifier wakes watchers. Without a command it does nothing.
+type watchNotifier struct {
 	command []string
 	dir     string // the mountpoint
 	log     *slog.Logger
-	told    func(context.Context)         // returns when the kernel has got all notifications that are queued now
+	flush   func(context.Context)         // returns when the kernel has got all notifications that are queued now
 	former  func(model.Path) []model.Path // see formerInodes.at
 
 	pid  atomic.Int64 // process ID, 0 while there is none
@@ -50,15 +50,15 @@ type poker struct {
 	pending map[model.Path]bool
 }
 
-func newPoker(command []string, dir string, log *slog.Logger, told func(context.Context), former func(model.Path) []model.Path) *poker {
-	return &poker{
-		command: command, dir: dir, log: log, told: told, former: former,
+func newWatchNotifier(command []string, dir string, log *slog.Logger, told func(context.Context), former func(model.Path) []model.Path) *watchNotifier {
+	return &watchNotifier{
+		command: command, dir: dir, log: log, flush: told, former: former,
 		wake: model.NewSignal(), pending: make(map[model.Path]bool),
 	}
 }
 
 // add wakes programs that watch p or its folder, a moment later.
-func (k *poker) add(p model.Path) {
+func (k *watchNotifier) add(p model.Path) {
 	if k == nil || len(k.command) == 0 {
 		return
 	}
@@ -68,12 +68,12 @@ func (k *poker) add(p model.Path) {
 	k.wake.Set()
 }
 
-func (k *poker) take() string {
+func (k *watchNotifier) take() string {
 	k.mu.Lock()
 	pending := k.pending
 	k.pending = make(map[model.Path]bool)
 	k.mu.Unlock()
-	if len(pending) > maxPokes {
+	if len(pending) > maxNotified {
 		dirs := make(map[model.Path]bool)
 		for p := range pending {
 			dirs[p.Dir()] = true
@@ -93,7 +93,7 @@ func (k *poker) take() string {
 // run pokes until ctx ends. It starts the process at once, not with the first change: while the
 // process starts it holds, for a moment, all files that this process has open, including the lock
 // of the vault.
-func (k *poker) run(ctx context.Context) {
+func (k *watchNotifier) run(ctx context.Context) {
 	if len(k.command) == 0 {
 		return
 	}
@@ -116,16 +116,16 @@ func (k *poker) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pokeDelay):
+		case <-time.After(notifyDelay):
 		}
-		k.told(ctx)
+		k.flush(ctx)
 		if _, err := io.WriteString(stdin, k.take()); err != nil {
 			return // the process has ended, or is being ended
 		}
 	}
 }
 
-func (k *poker) start(ctx context.Context) (*exec.Cmd, io.WriteCloser, error) {
+func (k *watchNotifier) start(ctx context.Context) (*exec.Cmd, io.WriteCloser, error) {
 	cmd := exec.CommandContext(ctx, k.command[0], k.command[1:]...)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C must not end it
@@ -140,16 +140,16 @@ func (k *poker) start(ctx context.Context) (*exec.Cmd, io.WriteCloser, error) {
 	return cmd, stdin, nil
 }
 
-func (k *poker) process() int {
+func (k *watchNotifier) process() int {
 	if k == nil {
 		return 0
 	}
 	return int(k.pid.Load())
 }
 
-// RunPoker is the process of Options.Poker. It reads paths from in, each followed by a NUL, and
+// RunWatchNotifier is the process of Options.WatchNotifier. It reads paths from in, each followed by a NUL, and
 // wakes programs that watch them. It returns nil at the end of in.
-func RunPoker(in io.Reader) error {
+func RunWatchNotifier(in io.Reader) error {
 	paths := bufio.NewReader(in)
 	for {
 		path, err := paths.ReadString(0)
@@ -159,12 +159,12 @@ func RunPoker(in io.Reader) error {
 		if err != nil {
 			return err
 		}
-		poke(strings.TrimSuffix(path, "\x00"))
+		raiseEvents(strings.TrimSuffix(path, "\x00"))
 	}
 }
 
-// poke raises events at path, or at its folder if path does not exist or cannot be read.
-func poke(path string) {
+// raiseEvents raises events at path, or at its folder if path does not exist or cannot be read.
+func raiseEvents(path string) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		path = filepath.Dir(path)

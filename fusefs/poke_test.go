@@ -14,12 +14,12 @@ import (
 // pokerEnv makes the test binary the process that wakes watchers.
 const pokerEnv = "FUSEFS_POKER"
 
-// TestPokerChild is what Options.Poker names.
+// TestPokerChild is what Options.WatchNotifier names.
 func TestPokerChild(t *testing.T) {
 	if os.Getenv(pokerEnv) == "" {
 		t.Skip("runs beside the mount of TestWatchersAreWoken")
 	}
-	if err := fusefs.RunPoker(os.Stdin); err != nil {
+	if err := fusefs.RunWatchNotifier(os.Stdin); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -50,7 +50,7 @@ func (a *agent) hears(t *testing.T, what, name string) {
 func TestWatchersAreWoken(t *testing.T) {
 	t.Setenv(pokerEnv, "1")
 	m := mountWith(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "x\n", "F/Gone.md": "z\n", "F/sub/Note.md": "y\n"},
-		func(o *fusefs.Options) { o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
+		func(o *fusefs.Options) { o.WatchNotifier = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
 	a := m.agent(t, "F")
 	a.do(watch)
 	before := m.sh(t, "F", "stat -c %Y Other.md")
@@ -72,7 +72,7 @@ func TestWatchersAreWoken(t *testing.T) {
 func TestEvictionWakesNobody(t *testing.T) {
 	t.Setenv(pokerEnv, "1")
 	m := mountWith(t, map[string]string{"F/Note.md": "one\n", "F/Other.md": "x\n"},
-		func(o *fusefs.Options) { o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
+		func(o *fusefs.Options) { o.WatchNotifier = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
 	a := m.agent(t, "F")
 	a.do(`read("Note.md") + read("Other.md")`)
 	a.do(watch)
@@ -89,7 +89,7 @@ func TestEvictionWakesNobody(t *testing.T) {
 func TestPokesChangeNothing(t *testing.T) {
 	t.Setenv(pokerEnv, "1")
 	m := mountWith(t, map[string]string{"F/Note.md": tideTable},
-		func(o *fusefs.Options) { o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
+		func(o *fusefs.Options) { o.WatchNotifier = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
 	a := m.agent(t, "F")
 	a.do(watch)
 	m.Person("F/Note.md", "one\n")
@@ -110,7 +110,7 @@ func TestPokesChangeNothing(t *testing.T) {
 func TestWatchersOfANoteAreWoken(t *testing.T) {
 	t.Setenv(pokerEnv, "1")
 	m := mountWith(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "x\n"},
-		func(o *fusefs.Options) { o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
+		func(o *fusefs.Options) { o.WatchNotifier = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
 	a := m.agent(t, "F")
 	a.do(`[keep("libc", __import__("ctypes").CDLL(None)), keep("watch", held["libc"].inotify_init1(0o4000)),` +
 		` held["libc"].inotify_add_watch(held["watch"], b"Note.md", 0x2 | 0x4 | 0x8 | 0x400 | 0x800)] and 1`)
@@ -134,7 +134,7 @@ func TestPokesAreNoRefusals(t *testing.T) {
 	var mu sync.Mutex
 	var refused []model.Refusal
 	m := mountWith(t, map[string]string{"F/Latin.md": "caf\xe9\n", "F/picture.png": "png"}, func(o *fusefs.Options) {
-		o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"}
+		o.WatchNotifier = []string{os.Args[0], "-test.run=^TestPokerChild$"}
 		o.Refused = func(r model.Refusal) {
 			mu.Lock()
 			defer mu.Unlock()

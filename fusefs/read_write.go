@@ -26,32 +26,32 @@ type Handle struct {
 	recorded *model.Version // version last recorded as shown; guarded by the file's lock
 }
 
-// see records that h's process is shown the note's text, unless that text could not be saved.
-func (f *fileState) see(h *Handle) {
+// recordRead records that h's process is shown the note's text, unless that text could not be saved.
+func (f *fileState) recordRead(h *Handle) {
 	im := f.text.Image()
-	if !h.reads || f.t.locked != nil || f.doc == 0 || f.text.State() != content.Shown || im.Version == h.recorded {
+	if !h.reads || f.t.readOnlyErr != nil || f.doc == 0 || f.text.State() != content.Loaded || im.Version == h.recorded {
 		return
 	}
 	h.recorded = im.Version
 	f.t.shown.add(f.doc, h.by, im)
 }
 
-// maxPushed is the maximum size of a note that is pushed: the size of the kernel's own readahead.
-const maxPushed = 128 << 10
+// maxStoredPages is the maximum size of a note that is pushed: the size of the kernel's own readahead.
+const maxStoredPages = 128 << 10
 
-// push gives the kernel the content with the answer to the first OPEN: a program that opens a note
+// storePages gives the kernel the content with the answer to the first OPEN: a program that opens a note
 // for reading is about to read it. That saves a READ, a sixth of the time of a first search through
 // all notes. If the kernel drops the pages later, it requests them as usual.
 //
 // No other handle has the note open, and no program has written it here. So no request holds its
 // pages, and the kernel has no pages but the image's. (It would lay a shorter text over a longer
 // one, and keep the size.) It does not matter whether the push succeeds.
-func (f *fileState) push() {
-	if f.pushed || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != stateLive || f.text.State() != content.Shown {
+func (f *fileState) storePages() {
+	if f.pagesStored || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != stateLive || f.text.State() != content.Loaded {
 		return
 	}
-	f.pushed = true
-	if text := f.text.Image().Text; text != "" && len(text) <= maxPushed {
+	f.pagesStored = true
+	if text := f.text.Image().Text; text != "" && len(text) <= maxStoredPages {
 		_ = f.WriteCache(0, unsafe.Slice(unsafe.StringData(text), len(text)))
 	}
 }
@@ -59,10 +59,10 @@ func (f *fileState) push() {
 // Read reads from the content whose size the kernel has.
 func (h *Handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	var n int
-	var goesOnAs exported
+	var goesOnAs attachmentAlias
 	h.f.update(func(s *fileState) {
-		if goesOnAs = s.exported; goesOnAs == nil {
-			s.see(h)
+		if goesOnAs = s.attachmentAlias; goesOnAs == nil {
+			s.recordRead(h)
 			n = s.text.ReadAt(dest, off)
 		}
 	})
@@ -73,9 +73,9 @@ func (h *Handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadRes
 }
 
 func (h *Handle) Write(ctx context.Context, data []byte, off int64) (n uint32, errno syscall.Errno) {
-	var goesOnAs exported
+	var goesOnAs attachmentAlias
 	h.f.update(func(s *fileState) {
-		if goesOnAs = s.exported; goesOnAs == nil {
+		if goesOnAs = s.attachmentAlias; goesOnAs == nil {
 			errno = s.write(h, data, off)
 		}
 	})
@@ -89,12 +89,12 @@ func (h *Handle) Write(ctx context.Context, data []byte, off int64) (n uint32, e
 }
 
 func (f *fileState) write(h *Handle, data []byte, off int64) syscall.Errno {
-	if f.t.ended.Load() {
-		f.spoil(model.ErrClosed)
+	if f.t.drained.Load() {
+		f.failWrite(model.ErrClosed)
 		return syscall.EIO
 	}
 	if errno := f.fits(max(f.text.Size(), off+int64(len(data)))); errno != 0 {
-		f.spoil(model.ErrTooLarge)
+		f.failWrite(model.ErrTooLarge)
 		return errno
 	}
 	f.edit().WriteAt(data, off)
@@ -125,7 +125,7 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno sysca
 
 // writable returns an error if the content cannot be changed. begun is set if a save has started.
 func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
-	if f.t.ended.Load() || f.t.ending.Load() && !begun {
+	if f.t.drained.Load() || f.t.draining.Load() && !begun {
 		return syscall.EIO
 	}
 	var note, unborn bool
@@ -135,8 +135,8 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 	switch {
 	case !note:
 		return 0
-	case f.t.locked != nil:
-		return f.t.errno.OfSave(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: f.t.locked})
+	case f.t.readOnlyErr != nil:
+		return f.t.errno.OfSave(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: f.t.readOnlyErr})
 	case v != nil && v.ReadOnly():
 		return f.t.errno.Of(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: model.ErrNotText})
 	case unborn:
@@ -157,8 +157,8 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 // shell's redirection) and again after more.
 func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	var wrote bool
-	var goesOnAs exported
-	h.f.update(func(s *fileState) { wrote, goesOnAs = h.wrote, s.exported })
+	var goesOnAs attachmentAlias
+	h.f.update(func(s *fileState) { wrote, goesOnAs = h.wrote, s.attachmentAlias })
 	switch {
 	case goesOnAs != nil:
 		return goesOnAs.Flush(ctx)
@@ -172,7 +172,7 @@ func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 // server gets some seconds to acknowledge it. Without an acknowledgement the content is on this
 // machine's disk, which is what fsync promises.
 func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
-	if a := h.f.goesOnAs(); a != nil {
+	if a := h.f.attachment(); a != nil {
 		return a.Fsync(ctx, flags)
 	}
 	if errno := h.commit(ctx, "fsync", true); errno != 0 {
@@ -198,7 +198,7 @@ func (f *File) syncScratch() (isScratch bool) {
 	f.update(func(s *fileState) {
 		isScratch = s.doc == 0
 		if b := s.text.Buffer(); isScratch && b != nil {
-			b.Synced = b.Gen
+			b.SyncedGen = b.Gen
 		}
 	})
 	return isScratch
@@ -213,10 +213,10 @@ func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errn
 // log a failure.
 func (h *Handle) Release(ctx context.Context) syscall.Errno {
 	var due bool
-	var last exported // nobody goes on with it any more
+	var last attachmentAlias // nobody goes on with it any more
 	h.f.update(func(s *fileState) {
 		b := s.text.Buffer()
-		due = h.wrote && s.life.IsNote() && b != nil && b.Due() && b.Failed != b.Gen
+		due = h.wrote && s.life.IsNote() && b != nil && b.Due() && b.FailedGen != b.Gen
 		if !due {
 			last = s.end(h)
 		}
@@ -233,25 +233,25 @@ func (h *Handle) Release(ctx context.Context) syscall.Errno {
 
 // end forgets h. A buffer whose commit failed goes with the last handle that wrote: its
 // program has been told. So does what the file goes on as, which is for the caller to close.
-func (f *fileState) end(h *Handle) (last exported) {
+func (f *fileState) end(h *Handle) (last attachmentAlias) {
 	if delete(f.handles, h); len(f.handles) == 0 {
 		f.handles = nil // an empty map is not small, and the kernel may know 100,000 files
-		last, f.exported = f.exported, nil
+		last, f.attachmentAlias = f.attachmentAlias, nil
 	}
-	if f.life.HasRetired() && !f.mayBeOpen() {
-		f.t.left(f.File)
+	if f.life.IsReplaced() && !f.mayBeOpen() {
+		f.t.forgetReplaced(f.File)
 	}
-	defer f.sleep()
+	defer f.evict()
 	b := f.text.Buffer()
 	switch {
-	case !f.life.IsNote() || b == nil || f.frozen():
+	case !f.life.IsNote() || b == nil || f.hasPositionedWriter():
 	case !b.Dirty():
-		f.settle()
-	case b.Failed == b.Gen:
-		f.giveUp()
+		f.releaseClean()
+	case b.FailedGen == b.Gen:
+		f.discardBuffer()
 	default:
-		b.Touched = time.Now()
-		f.arm(content.Quiet)
+		b.ModifiedAt = time.Now()
+		f.arm(content.WritebackDelay)
 	}
 	return last
 }

@@ -36,7 +36,7 @@ type move struct {
 // of f by that name fails with ESTALE.
 func (m *move) unlinkSource(f *File) {
 	m.from.layer().drop(m.name, f)
-	f.lose(evUnlinkStale)
+	f.loseName(evUnlinkStale)
 }
 
 // Rename determines the meaning of a rename: a save, by moving scratch or a fresh note over a note;
@@ -71,7 +71,7 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 		t.putBack(ctx, m.newPath)
 	}
 	if l, ok := m.dst.(*Link); ok && flags == 0 {
-		if errno, done := m.saveThrough(ctx, l); done {
+		if errno, done := m.saveThroughLink(ctx, l); done {
 			return errno
 		}
 	}
@@ -107,7 +107,7 @@ func (m *move) do(ctx context.Context) syscall.Errno {
 		case m.newPath.IsNote():
 			return m.adopt(ctx, src)
 		}
-		return m.export(ctx, src)
+		return m.promoteToAttachment(ctx, src)
 	case *Attachment:
 		if d := src.shared(); d != nil {
 			if err := src.commitHeld(ctx, d); err != nil {
@@ -129,7 +129,7 @@ func (m *move) do(ctx context.Context) syscall.Errno {
 		}
 		return m.moveScratch()
 	}
-	return m.moveReal(ctx)
+	return m.renameInWorkspace(ctx)
 }
 
 func (m *move) moveScratch() syscall.Errno {
@@ -139,7 +139,7 @@ func (m *move) moveScratch() syscall.Errno {
 	m.from.layer().drop(m.name, m.src)
 	m.to.layer().put(m.newName, m.src)
 	if over, ok := m.dst.(*File); ok && !over.lifeState().IsNote() {
-		over.lose(evUnlink)
+		over.loseName(evUnlink)
 	}
 	return 0
 }
@@ -152,7 +152,7 @@ func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 		m.remove(f)
 		f.update(func(s *fileState) { s.detach(evBecomeScratch) })
 	default:
-		err = m.park(ctx, m.oldPath, f, m.newPath, whyRenamed)
+		err = m.deferUnlink(ctx, m.oldPath, f, m.newPath, whyRenamed)
 	}
 	if err != nil {
 		return m.errno.Of(ctx, "rename", m.oldPath, err)
@@ -162,16 +162,16 @@ func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 
 // moveNote renames a note to another note's name, or to a name that is not a note's.
 func (m *move) moveNote(ctx context.Context, f *File) syscall.Errno {
-	if errno, done := m.moveOver(ctx, f); done {
+	if errno, done := m.replaceWithNew(ctx, f); done {
 		return errno
 	}
 	if err := f.commitHeld(ctx, true); err != nil {
 		return m.errno.Of(ctx, "rename", m.oldPath, err)
 	}
-	return m.moveReal(ctx)
+	return m.renameInWorkspace(ctx)
 }
 
-func (m *move) moveReal(ctx context.Context) syscall.Errno {
+func (m *move) renameInWorkspace(ctx context.Context) syscall.Errno {
 	if m.newPath == "" {
 		return syscall.EXDEV
 	}
@@ -181,17 +181,17 @@ func (m *move) moveReal(ctx context.Context) syscall.Errno {
 	if err := m.replaceFolder(ctx); err != nil {
 		return m.errno.Of(ctx, "rename", m.newPath, err)
 	}
-	if done, err := m.giveWay(ctx); done {
+	if done, err := m.exchangeDeferred(ctx); done {
 		return m.errno.Of(ctx, "rename", m.oldPath, err)
 	}
-	m.vacate(ctx, m.newPath)
-	o := m.restructuring(ctx)
+	m.dropDeferred(ctx, m.newPath)
+	o := m.changeRequest(ctx)
 	o.Replace = m.dst != nil
 	if _, err := m.ws.Rename(ctx, m.oldPath, m.newPath, o); err != nil {
 		return m.errno.Of(ctx, "rename", m.oldPath, err)
 	}
 	if over, ok := m.dst.(*File); ok {
-		over.lose(evUnlink)
+		over.loseName(evUnlink)
 	}
 	return 0
 }
@@ -212,20 +212,20 @@ func (m *move) replaceFolder(ctx context.Context) error {
 	return nil
 }
 
-// giveWay exchanges the names of the note being moved and of a parked note that was
+// exchangeDeferred exchanges the names of the note being moved and of a parked note that was
 // renamed away. The parked note gets the old name and stays parked: programs exchange
 // two files by renaming a.md to a.md.tmp, b.md to a.md, and a.md.tmp to b.md. If no
 // file is put at that name, the parked note was replaced and is removed.
-func (m *move) giveWay(ctx context.Context) (done bool, err error) {
-	pk := m.parkedAt(m.newPath)
+func (m *move) exchangeDeferred(ctx context.Context) (done bool, err error) {
+	pk := m.deferredAt(m.newPath)
 	if src, ok := m.src.(*File); !ok || !src.lifeState().IsNote() || pk == nil || pk.why != whyRenamed || !pk.timer.Stop() {
 		return false, nil
 	}
-	if err := m.ws.Exchange(ctx, m.oldPath, m.newPath, m.restructuring(ctx)); err != nil {
-		pk.timer.Reset(parkGrace)
+	if err := m.ws.Exchange(ctx, m.oldPath, m.newPath, m.changeRequest(ctx)); err != nil {
+		pk.timer.Reset(unlinkGrace)
 		return true, err
 	}
-	m.update(func(*table) { pk.gave = true })
+	m.update(func(*tableState) { pk.nameTaken = true })
 	return true, nil
 }
 
@@ -253,7 +253,7 @@ func (m *move) exchange(ctx context.Context) syscall.Errno {
 			return m.errno.Of(ctx, "rename", f.path(), err)
 		}
 	}
-	return m.errno.Of(ctx, "rename", m.oldPath, m.ws.Exchange(ctx, m.oldPath, m.newPath, m.restructuring(ctx)))
+	return m.errno.Of(ctx, "rename", m.oldPath, m.ws.Exchange(ctx, m.oldPath, m.newPath, m.changeRequest(ctx)))
 }
 
 func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
@@ -276,10 +276,10 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 			o.touch()
 			return 0
 		}
-		_, err := o.t.ws.Remove(ctx, p, o.t.restructuring(ctx))
+		_, err := o.t.ws.Remove(ctx, p, o.t.changeRequest(ctx))
 		return o.t.errno.Of(ctx, "unlink", p, err)
 	case *Link:
-		_, err := o.t.ws.Remove(ctx, p, o.t.restructuring(ctx))
+		_, err := o.t.ws.Remove(ctx, p, o.t.changeRequest(ctx))
 		return o.t.errno.Of(ctx, "unlink", p, err)
 	}
 	return syscall.EISDIR
@@ -295,7 +295,7 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 	defer f.unpin()
 	defer func() {
 		if err == nil {
-			f.lose(evUnlink)
+			f.loseName(evUnlink)
 			o.touch()
 		}
 	}()
@@ -316,5 +316,5 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 			return err
 		}
 	}
-	return t.park(ctx, p, f, "", whyUnlinked)
+	return t.deferUnlink(ctx, p, f, "", whyUnlinked)
 }

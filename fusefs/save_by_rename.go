@@ -42,7 +42,7 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 }
 
 func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Errno) {
-	if m.ended.Load() {
+	if m.drained.Load() {
 		return nil, syscall.EIO
 	}
 	if errno := m.creatable(ctx, m.newPath); errno != 0 {
@@ -55,7 +55,7 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 	f.update(func(s *fileState) {
 		b := s.edit() // a note may have no buffer
 		c = s.change(m.newPath, doc, m.programs.Of(ctx), from, true, true)
-		c.write.Sync = b.Gen > 0 && b.Synced == b.Gen
+		c.write.Sync = b.Gen > 0 && b.SyncedGen == b.Gen
 	})
 	return c, 0
 }
@@ -63,7 +63,7 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 // replaced returns the state and the ID of the note that the rename replaces: the one that is
 // parked at the name, or the one that is there.
 func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, err error) {
-	if pk := m.parkedAt(m.newPath); pk != nil {
+	if pk := m.deferredAt(m.newPath); pk != nil {
 		return pk.image, pk.doc, nil
 	}
 	if over, ok := m.dst.(*File); ok {
@@ -83,8 +83,8 @@ func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, er
 // name.
 func (m *move) rebind(f *File, doc uint64) {
 	m.from.layer().drop(m.name, f)
-	m.update(func(tb *table) {
-		tb.unpark(m.newPath)
+	m.update(func(tb *tableState) {
+		tb.cancelUnlink(m.newPath)
 		if tb.has(m.oldPath, f) { // it was a note itself
 			tb.inos.drop(tb.nodes[m.oldPath].id)
 			tb.forget(m.oldPath, f)
@@ -95,15 +95,15 @@ func (m *move) rebind(f *File, doc uint64) {
 	})
 	m.to.layer().touch()
 	if over, ok := m.dst.(*File); ok {
-		over.lose(evUnlink)
+		over.loseName(evUnlink)
 	}
-	m.unlinkRetired(m.newPath)
+	m.unlinkReplaced(m.newPath)
 	f.release()
 }
 
-// saveThrough is a save by rename over a link to a file. The link stays: its target gets the
+// saveThroughLink is a save by rename over a link to a file. The link stays: its target gets the
 // content, as if the program had followed the link. done reports whether it was such a save.
-func (m *move) saveThrough(ctx context.Context, l *Link) (errno syscall.Errno, done bool) {
+func (m *move) saveThroughLink(ctx context.Context, l *Link) (errno syscall.Errno, done bool) {
 	f, ok := m.src.(*File)
 	if !ok || f.lifeState().IsNote() {
 		return 0, false
@@ -121,7 +121,7 @@ func (m *move) saveThrough(ctx context.Context, l *Link) (errno syscall.Errno, d
 	case *File:
 		errno = at.saveAt(ctx, f, l)
 	case *Attachment:
-		errno = at.export(ctx, f)
+		errno = at.promoteToAttachment(ctx, f)
 	default:
 		return 0, false
 	}
@@ -143,9 +143,9 @@ func (m *move) saveAt(ctx context.Context, f *File, origin any) syscall.Errno {
 	return 0
 }
 
-// export turns a scratch file into an attachment of the workspace: a download ends with such a
+// promoteToAttachment turns a scratch file into an attachment of the workspace: a download ends with such a
 // rename. The kernel must look the name up again.
-func (m *move) export(ctx context.Context, f *File) syscall.Errno {
+func (m *move) promoteToAttachment(ctx context.Context, f *File) syscall.Errno {
 	if errno := m.creatable(ctx, m.newPath); errno != 0 {
 		return errno
 	}
@@ -176,7 +176,7 @@ func (m *move) export(ctx context.Context, f *File) syscall.Errno {
 // proposeFile proposes data as the content of the file at the new name, which becomes a's if that is not nil. The
 // inode that was there goes on without a name.
 func (m *move) proposeFile(ctx context.Context, data []byte, a *Attachment) error {
-	if _, err := m.ws.WriteFile(ctx, m.newPath, data, m.restructuring(ctx)); err != nil {
+	if _, err := m.ws.WriteFile(ctx, m.newPath, data, m.changeRequest(ctx)); err != nil {
 		return err
 	}
 	info, err := m.ws.Stat(ctx, m.newPath)
@@ -186,10 +186,10 @@ func (m *move) proposeFile(ctx context.Context, data []byte, a *Attachment) erro
 	if m.dst != nil {
 		m.dst.vanish()
 	}
-	m.update(func(tb *table) {
+	m.update(func(tb *tableState) {
 		tb.epoch++
-		tb.unpark(m.newPath)
-		tb.lose(m.newPath)
+		tb.cancelUnlink(m.newPath)
+		tb.loseName(m.newPath)
 		if a == nil {
 			tb.inos.set(info.ID, tb.inos.next())
 			return
@@ -221,7 +221,7 @@ func (m *move) moveProposedOver(ctx context.Context, a *Attachment) (errno sysca
 
 // retractFile takes away what was renamed over another file, which has its content.
 func (m *move) retractFile(ctx context.Context, data []byte) {
-	if err := m.ws.RetractFile(ctx, m.oldPath, data, m.restructuring(ctx)); err != nil {
+	if err := m.ws.RetractFile(ctx, m.oldPath, data, m.changeRequest(ctx)); err != nil {
 		m.log.Warn("a file that was renamed over another one is still there: delete it if it is not wanted", model.LogPath, string(m.oldPath), model.LogErr, err)
 	}
 }
@@ -246,16 +246,16 @@ func (m *move) moveFileAway(ctx context.Context, a *Attachment) syscall.Errno {
 		_ = s.fits(int64(len(data))) // it may exceed the scratch layer, as in park
 	})
 	if over, ok := m.dst.(*File); ok {
-		over.lose(evUnlink)
+		over.loseName(evUnlink)
 	}
 	target := m.newPath
 	if strings.HasPrefix(m.newName, ".") { // in the vault it would not be served any more
 		target = ""
 	}
-	pk := &parking{doc: info.ID, target: target, why: whyRenamed, by: m.restructuring(ctx), proc: m.programs.Of(ctx), backup: f}
-	m.update(func(tb *table) {
-		tb.lose(m.oldPath)
-		m.parkAt(tb, m.oldPath, pk)
+	pk := &deferredUnlink{doc: info.ID, target: target, why: whyRenamed, by: m.changeRequest(ctx), proc: m.programs.Of(ctx), backup: f}
+	m.update(func(tb *tableState) {
+		tb.loseName(m.oldPath)
+		m.deferAt(tb, m.oldPath, pk)
 	})
 	if m.newPath != "" {
 		m.entryChanged(m.newPath) // the kernel takes the file for it
@@ -308,14 +308,14 @@ func (m *move) putFile(ctx context.Context, text string, mode uint32) error {
 	p := m.newPath
 	info, err := m.ws.Stat(ctx, p)
 	if err == nil {
-		err = m.ws.PutFile(p, []byte(text), fs.FileMode(mode&0o777), m.restructuring(ctx))
+		err = m.ws.PutFile(p, []byte(text), fs.FileMode(mode&0o777), m.changeRequest(ctx))
 	}
 	if err != nil {
 		return err
 	}
-	m.update(func(tb *table) {
+	m.update(func(tb *tableState) {
 		tb.epoch++
-		tb.lose(p)
+		tb.loseName(p)
 		tb.inos.set(info.ID, tb.inos.next())
 	})
 	return nil
@@ -355,8 +355,8 @@ func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 // The note has its new content, durably, before the fresh one is removed. A crash in between leaves
 // both, and so does another writer who changes the fresh one in between.
 
-// moveOver is such a rename; done reports whether it was one.
-func (m *move) moveOver(ctx context.Context, f *File) (errno syscall.Errno, done bool) {
+// replaceWithNew is such a rename; done reports whether it was one.
+func (m *move) replaceWithNew(ctx context.Context, f *File) (errno syscall.Errno, done bool) {
 	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) {
 		return 0, false
 	}
@@ -365,12 +365,12 @@ func (m *move) moveOver(ctx context.Context, f *File) (errno syscall.Errno, done
 	if err != nil {
 		return 0, false
 	}
-	fresh, ok := m.freshAt(ctx, f)
+	fresh, ok := m.untouchedAt(ctx, f)
 	if !ok {
 		return 0, false
 	}
 	if errno := m.adopt(ctx, f); errno != 0 {
-		f.update((*fileState).settle)
+		f.update((*fileState).releaseClean)
 		return errno, true
 	}
 	if fresh != nil {
@@ -382,15 +382,15 @@ func (m *move) moveOver(ctx context.Context, f *File) (errno syscall.Errno, done
 	return 0, true
 }
 
-// freshAt reports whether f, the note at the old name, may become another note's new content. It
+// untouchedAt reports whether f, the note at the old name, may become another note's new content. It
 // also returns the workspace's note of f, or nil.
-func (m *move) freshAt(ctx context.Context, f *File) (fresh *bridge.UntouchedNote, ok bool) {
+func (m *move) untouchedAt(ctx context.Context, f *File) (fresh *bridge.UntouchedNote, ok bool) {
 	var from content.Image
 	var unborn, spoiled bool
 	f.update(func(s *fileState) {
 		s.text.Show()
 		b := s.text.Buffer()
-		from, unborn, spoiled = s.text.Base(), s.doc == 0, b != nil && b.Spoiled != nil
+		from, unborn, spoiled = s.text.Base(), s.doc == 0, b != nil && b.WriteErr != nil
 	})
 	if unborn || spoiled {
 		return nil, !spoiled

@@ -42,7 +42,7 @@ func (o *overlay) addScratch(ctx context.Context, name string, n node, mode uint
 		return err
 	}
 	var ino uint64
-	o.t.update(func(tb *table) { ino = tb.inos.next() })
+	o.t.update(func(tb *tableState) { ino = tb.inos.next() })
 	o.t.attach(n, mode, ino)
 	o.put(name, n)
 	return n.attr(ctx, out)
@@ -58,10 +58,10 @@ func (o *overlay) createScratch(ctx context.Context, name string, mode uint32) (
 // saved: a program may create a file under any name and rename it over a note in order to save that. Until then the
 // file may be one; afterwards it is an ordinary scratch file.
 func (o *overlay) reportLeft(name string, f *File, by program.Program, err error) {
-	time.AfterFunc(parkGrace, func() {
+	time.AfterFunc(unlinkGrace, func() {
 		switch {
 		case o.get(name) != f || f.lifeState().IsNote():
-		case f.untouchedSince(time.Now().Add(-parkGrace)):
+		case f.untouchedSince(time.Now().Add(-unlinkGrace)):
 			o.t.errno.OfSaveBy(by, "create", o.path().Join(name), err)
 		default:
 			o.reportLeft(name, f, by, err)
@@ -76,7 +76,7 @@ func (o *overlay) unlinkScratch(name string) (errno syscall.Errno, done bool) {
 	}
 	o.drop(name, n)
 	if f, ok := n.(*File); ok {
-		f.lose(evUnlink)
+		f.loseName(evUnlink)
 	}
 	return 0, true
 }
@@ -124,7 +124,7 @@ func (o *overlay) mkScratchDir(ctx context.Context, name string, mode uint32, ou
 // scratch folders alone: they are working trees of users.
 func (t *tree) expireScratch(before time.Time) {
 	var dirs []folder
-	t.update(func(tb *table) {
+	t.update(func(tb *tableState) {
 		for _, k := range tb.nodes {
 			if holdsScratch(k.node) {
 				dirs = append(dirs, k.node.(folder))

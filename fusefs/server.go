@@ -29,15 +29,15 @@ const (
 )
 
 type Server struct {
-	tree   *tree
-	fuse   *fuse.Server
-	dir    string
-	stop   context.CancelFunc // ends all goroutines but the server's own
-	poking context.CancelFunc // ends the process that wakes watchers, which uses the mount
-	tasks  sync.WaitGroup
-	ended  chan struct{} // closed when serving has ended and everything is committed
-	gone   chan struct{} // closed when ended, or some time after a busy mount was detached
-	leave  sync.Once     // closes gone
+	tree         *tree
+	fuse         *fuse.Server
+	dir          string
+	stop         context.CancelFunc // ends all goroutines but the server's own
+	stopNotifier context.CancelFunc // ends the process that wakes watchers, which uses the mount
+	tasks        sync.WaitGroup
+	ended        chan struct{} // closed when serving has ended and everything is committed
+	gone         chan struct{} // closed when ended, or some time after a busy mount was detached
+	leave        sync.Once     // closes gone
 }
 
 // Mount serves ws at dir and returns when the root can be listed. It fails as Check does. ctx
@@ -63,7 +63,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 		return nil, &SetupError{Problem: fmt.Sprintf("%q cannot be mounted", dir), Hint: mountHint(), Err: err}
 	}
 	closeOnExec()
-	t.poker.Store(newPoker(o.Poker, dir, t.log, t.inval.told, t.former.at))
+	t.watchNotifier.Store(newWatchNotifier(o.WatchNotifier, dir, t.log, t.inval.flush, t.former.at))
 	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
 	mounted := make(chan struct{})
 	s.start(mounted)
@@ -72,7 +72,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	}
 	close(mounted)
 	ws.SetMountpoint(dir)
-	ws.OnMount(t.inval.told)
+	ws.OnMount(t.inval.flush)
 	return s, nil
 }
 
@@ -117,11 +117,11 @@ func (s *Server) start(mounted <-chan struct{}) {
 	s.tasks.Go(func() { s.tree.inval.run(ctx) })
 	s.tasks.Go(func() { s.housekeep(ctx) })
 	poking, stopPoking := context.WithCancel(ctx)
-	s.poking = stopPoking
+	s.stopNotifier = stopPoking
 	s.tasks.Go(func() {
 		select {
 		case <-mounted:
-			s.tree.poker.Load().run(poking)
+			s.tree.watchNotifier.Load().run(poking)
 		case <-poking.Done():
 		}
 	})
@@ -152,7 +152,7 @@ func (s *Server) Unmount() error {
 		return err
 	default:
 	}
-	s.poking()
+	s.stopNotifier()
 	if unmountErr := s.fuse.Unmount(); unmountErr != nil {
 		s.tree.log.Warn("mount is busy: detached", "mountpoint", s.dir, model.LogErr, unmountErr)
 		err = errors.Join(err, s.detach())
@@ -199,9 +199,9 @@ const (
 
 // awaitSaves blocks new saves, and returns when none is in progress, or after saveGrace.
 func (t *tree) awaitSaves() {
-	t.ending.Store(true)
+	t.draining.Store(true)
 	saving := func() (saving bool) {
-		for x := range t.unsaved.Range {
+		for x := range t.dirtyFiles.Range {
 			switch x := x.(type) {
 			case *File:
 				x.update(func(s *fileState) { saving = saving || s.isBeingSaved() })
@@ -219,8 +219,8 @@ func (t *tree) awaitSaves() {
 // end stops all saves, and commits every note with uncommitted content, even a note that was only
 // truncated.
 func (t *tree) end() error {
-	t.ending.Store(true)
-	t.ended.Store(true)
+	t.draining.Store(true)
+	t.drained.Store(true)
 	var errs []error
 	for _, f := range t.unsavedFiles() {
 		p := f.path()
@@ -229,10 +229,10 @@ func (t *tree) end() error {
 		f.update(func(s *fileState) {
 			if s.isBeingSaved() {
 				t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", model.LogPath, string(p))
-				s.spoil(model.ErrClosed)
+				s.failWrite(model.ErrClosed)
 			}
 			if b := s.text.Buffer(); b != nil {
-				spoiled, by = b.Spoiled != nil, b.Writer
+				spoiled, by = b.WriteErr != nil, b.Writer
 			}
 		})
 		if spoiled {
@@ -243,7 +243,7 @@ func (t *tree) end() error {
 			errs = append(errs, err)
 		}
 	}
-	t.settleParked(context.Background(), "")
+	t.flushUnlinks(context.Background(), "")
 	t.keepNumbersNow()
 	return errors.Join(errs...)
 }
@@ -255,7 +255,7 @@ func (t *tree) keepNumbersNow() {
 }
 
 func (t *tree) unsavedFiles() (files []*File) {
-	for x := range t.unsaved.Range {
+	for x := range t.dirtyFiles.Range {
 		if f, ok := x.(*File); ok {
 			files = append(files, f)
 		}
@@ -267,5 +267,5 @@ func (t *tree) unsavedFiles() (files []*File) {
 // complete at any time.
 func (f *fileState) isBeingSaved() bool {
 	b := f.text.Buffer()
-	return f.life.IsNote() && b != nil && b.UnderWay() && f.frozen()
+	return f.life.IsNote() && b != nil && b.UnderWay() && f.hasPositionedWriter()
 }

@@ -27,13 +27,13 @@ import (
 // it is requested again, the inode retires. A note that was looked up a moment ago is awake
 // (tree.recent): it is about to be opened.
 
-// learn gets the newest version from the workspace and loads the text of f. ESTALE means that the
+// refresh gets the newest version from the workspace and loads the text of f. ESTALE means that the
 // text that f showed is no longer known.
-func (f *File) learn(ctx context.Context) error {
+func (f *File) refresh(ctx context.Context) error {
 	var rests, ask bool
 	f.update(func(s *fileState) {
-		rests = s.text.Rests()
-		ask = s.doc != 0 && s.text.Buffer() == nil && (rests || !s.life.HasRetired())
+		rests = s.text.IsEvicted()
+		ask = s.doc != 0 && s.text.Buffer() == nil && (rests || !s.life.IsReplaced())
 	})
 	p, there := f.where()
 	switch {
@@ -45,27 +45,27 @@ func (f *File) learn(ctx context.Context) error {
 	v, err := f.t.ws.Open(ctx, p)
 	f.update(func(s *fileState) {
 		if err == nil {
-			err = s.wake(v, p)
-		} else if !s.text.Rests() && errors.Is(err, fs.ErrNotExist) {
+			err = s.load(v, p)
+		} else if !s.text.IsEvicted() && errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 	})
 	return err
 }
 
-func (f *fileState) wake(v *model.Version, p model.Path) error {
-	f.text.Learn(v)
-	if f.text.Outdated() {
-		f.giveWay() // the event of that change comes a moment later
-		if f.t.handleless && f.text.Rests() {
+func (f *fileState) load(v *model.Version, p model.Path) error {
+	f.text.SetLatest(v)
+	if f.text.IsStale() {
+		f.showLatest() // the event of that change comes a moment later
+		if f.t.handleless && f.text.IsEvicted() {
 			_ = f.NotifyContent(attributesOnly, 0) // readers have it open already
 			f.text.Forget()
 		}
 	}
-	if f.text.Rests() {
+	if f.text.IsEvicted() {
 		f.text.Show()
 	}
-	if f.text.State() == content.Asleep {
+	if f.text.State() == content.Evicted {
 		return &model.Error{Op: "open", Path: p, Err: syscall.ESTALE}
 	}
 	return nil
@@ -75,36 +75,36 @@ func (f *fileState) wake(v *model.Version, p model.Path) error {
 // at once: its requester does not wait for a hold to end.
 func (f *File) published(ev model.Event, atOnce bool) {
 	f.update(func(s *fileState) {
-		s.text.Learn(ev.Version)
+		s.text.SetLatest(ev.Version)
 		switch {
-		case ev.Origin == any(f) || !ev.ViewChanged || !s.text.Outdated():
+		case ev.Origin == any(f) || !ev.ViewChanged || !s.text.IsStale():
 		case atOnce:
-			s.retire(evReplaceOnDemand)
+			s.replaceInode(evReplaceOnDemand)
 		default:
-			s.giveWay()
+			s.showLatest()
 		}
 	})
 }
 
-// sleep drops the text if it is not needed. On a mount without handles a retired f keeps it while
+// evict drops the text if it is not needed. On a mount without handles a retired f keeps it while
 // it may be read, because no other place has it; before that tree.recent keeps it for a while.
-func (f *fileState) sleep() {
-	reading := len(f.handles) > 0 || f.life.HasRetired() && f.mayBeOpen()
-	if f.life.IsNote() && !reading && f.pins == 0 && f.hold.until.IsZero() {
-		f.text.Sleep()
+func (f *fileState) evict() {
+	reading := len(f.handles) > 0 || f.life.IsReplaced() && f.mayBeOpen()
+	if f.life.IsNote() && !reading && f.pins == 0 && f.nameHold.until.IsZero() {
+		f.text.Evict()
 	}
 }
 
 // pin loads the text of f and keeps it until unpin, which must be called after an error, too.
 func (f *File) pin(ctx context.Context) error {
 	f.update(func(s *fileState) { s.pins++ })
-	return f.learn(ctx)
+	return f.refresh(ctx)
 }
 
 func (f *File) unpin() {
 	f.update(func(s *fileState) {
 		s.pins--
-		s.sleep()
+		s.evict()
 	})
 }
 
@@ -113,42 +113,42 @@ func (f *File) unpin() {
 // Programs check that the saved text is there.
 const saveHold = 300 * time.Millisecond
 
-type hold struct {
-	until time.Time // zero if there is none
-	hides bool      // the text is outdated, and the hold hides that
+type nameHold struct {
+	until      time.Time // zero if there is none
+	hidesNewer bool      // the text is outdated, and the hold hides that
 	// free is the earliest time of the next hold. After a hold that hid something there is no hold
 	// for as long: otherwise a program that saves all the time would hide the changes of others for
 	// good.
 	free time.Time
 }
 
-// keepName starts a hold, or extends one that hides nothing: changes by others are hidden for
+// extendHold starts a hold, or extends one that hides nothing: changes by others are hidden for
 // saveHold at most.
-func (f *fileState) keepName() {
-	if f.hold.hides || time.Now().Before(f.hold.free) {
+func (f *fileState) extendHold() {
+	if f.nameHold.hidesNewer || time.Now().Before(f.nameHold.free) {
 		return
 	}
-	if f.hold.until.IsZero() {
+	if f.nameHold.until.IsZero() {
 		time.AfterFunc(saveHold, f.endHold)
 	}
-	f.hold.until = time.Now().Add(saveHold)
+	f.nameHold.until = time.Now().Add(saveHold)
 }
 
 func (f *File) endHold() {
 	f.update(func(s *fileState) {
-		if wait := time.Until(s.hold.until); wait > 0 {
+		if wait := time.Until(s.nameHold.until); wait > 0 {
 			time.AfterFunc(wait, f.endHold)
 			return
 		}
-		ended := hold{}
-		if s.hold.hides {
+		ended := nameHold{}
+		if s.nameHold.hidesNewer {
 			ended.free = time.Now().Add(saveHold)
 		}
-		s.hold = ended
-		if s.text.Outdated() {
-			s.retire(evReplace)
+		s.nameHold = ended
+		if s.text.IsStale() {
+			s.replaceInode(evReplace)
 		}
-		s.sleep()
+		s.evict()
 	})
 }
 
@@ -159,49 +159,49 @@ func (f *File) inherit(replaced node) {
 	if !ok {
 		return
 	}
-	var h hold
-	over.update(func(s *fileState) { h = s.hold })
-	if h.hides {
-		f.update(func(s *fileState) { s.hold = h })
+	var h nameHold
+	over.update(func(s *fileState) { h = s.nameHold })
+	if h.hidesNewer {
+		f.update(func(s *fileState) { s.nameHold = h })
 		time.AfterFunc(time.Until(h.until), f.endHold)
 	} else {
-		f.update(func(s *fileState) { s.hold.free = h.free })
+		f.update(func(s *fileState) { s.nameHold.free = h.free })
 	}
 }
 
-// giveWay makes the name show the newest version, at once or when the hold ends.
-func (f *fileState) giveWay() {
-	if !f.hold.until.IsZero() {
-		f.hold.hides = true
+// showLatest makes the name show the newest version, at once or when the hold ends.
+func (f *fileState) showLatest() {
+	if !f.nameHold.until.IsZero() {
+		f.nameHold.hidesNewer = true
 		return
 	}
-	f.retire(evReplace)
+	f.replaceInode(evReplace)
 }
 
-// retire puts a new inode at f's name, for a version other than the one that f shows. A retired
+// replaceInode puts a new inode at f's name, for a version other than the one that f shows. A retired
 // inode that is open gets the events of its note.
-func (f *fileState) retire(e inodeEvent) {
+func (f *fileState) replaceInode(e inodeEvent) {
 	was := f.life
 	f.life = was.After(e)
-	if !was.HasRetired() && f.life.HasRetired() {
+	if !was.IsReplaced() && f.life.IsReplaced() {
 		next := f.t.newFile(0)
 		next.attributes.inherit(&f.attributes)
 		next.state.life, next.state.doc, next.state.text = stateLive, f.doc, f.text.Next()
-		next.state.hold.free = f.hold.free
+		next.state.nameHold.free = f.nameHold.free
 		f.t.replace(f.File, next)
 	}
 	if f.mayBeOpen() {
-		f.t.follow(f.File)
+		f.t.trackReplaced(f.File)
 	}
-	if p, there := f.where(); there && !f.told.IsZero() {
+	if p, there := f.where(); there && !f.attrSentAt.IsZero() {
 		f.t.former.add(f.File, p)
 	}
 }
 
 // replace gives f's number and name to next, if f has the name.
 func (t *tree) replace(f, next *File) {
-	var dir *known
-	t.update(func(tb *table) {
+	var dir *nodeEntry
+	t.update(func(tb *tableState) {
 		p := f.path()
 		if tb.has(p, f) {
 			next.moveTo(p)
@@ -216,19 +216,19 @@ func (t *tree) replace(f, next *File) {
 }
 
 func (f *fileState) mayBeOpen() bool {
-	return len(f.handles) > 0 || f.t.handleless && !f.told.IsZero()
+	return len(f.handles) > 0 || f.t.handleless && !f.attrSentAt.IsZero()
 }
 
 // lookupAge is the time after a lookup in which a program may open the inode.
 const lookupAge = 5 * time.Second
 
-// isLeft reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup:
+// mustReopen reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup:
 // f has only this handle, and the lookup that led to f was long ago, or a caller has requested
 // another text since. The inode of the repeated lookup may retire before it is opened, and is
 // opened all the same: the kernel looks up twice, but not a third time.
-func (f *File) isLeft() (left bool) {
+func (f *File) mustReopen() (left bool) {
 	f.update(func(s *fileState) {
-		old := s.life.HasRetired() && !f.t.handleless && (s.life == stateReplacedOnDemand || time.Since(s.told) > lookupAge)
+		old := s.life.IsReplaced() && !f.t.handleless && (s.life == stateReplacedOnDemand || time.Since(s.attrSentAt) > lookupAge)
 		left = s.life.IsStale() || old && len(s.handles) == 1
 	})
 	return left
@@ -236,10 +236,10 @@ func (f *File) isLeft() (left bool) {
 
 // successor returns the inode at the name from which f has retired, or nil.
 func (f *File) successor() (next *File) {
-	if !f.lifeState().HasRetired() {
+	if !f.lifeState().IsReplaced() {
 		return nil
 	}
-	f.t.update(func(tb *table) {
+	f.t.update(func(tb *tableState) {
 		if p, there := f.where(); there && !tb.has(p, f) {
 			if k := tb.nodes[p]; k != nil {
 				next, _ = k.node.(*File)

@@ -92,17 +92,17 @@ func killed(int) bool { return false }
 
 func abort(mountEntry) error { return errors.ErrUnsupported }
 
-// poker does nothing: macOS has no inotify.
-type poker struct{}
+// watchNotifier does nothing: macOS has no inotify.
+type watchNotifier struct{}
 
-func newPoker([]string, string, *slog.Logger, func(context.Context), func(model.Path) []model.Path) *poker {
-	return &poker{}
+func newWatchNotifier([]string, string, *slog.Logger, func(context.Context), func(model.Path) []model.Path) *watchNotifier {
+	return &watchNotifier{}
 }
 
-func (*poker) add(model.Path) {}
+func (*watchNotifier) add(model.Path) {}
 
-func (*poker) run(context.Context) {}
+func (*watchNotifier) run(context.Context) {}
 
-func (*poker) process() int { return 0 }
+func (*watchNotifier) process() int { return 0 }
 
-func RunPoker(io.Reader) error { return errors.New("watchers cannot be woken on this system") }
+func RunWatchNotifier(io.Reader) error { return errors.New("watchers cannot be woken on this system") }

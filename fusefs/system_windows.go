@@ -42,6 +42,6 @@ func FreeKilled(string) error { return nil }
 
 func Killed(int) bool { return false }
 
-func RunPoker(io.Reader) error { return unsupported() }
+func RunWatchNotifier(io.Reader) error { return unsupported() }
 
 func Diagnose() []Finding { return []Finding{finding("FUSE", "", Warn, unsupported())} }

@@ -21,7 +21,7 @@ import (
 
 // tree is the mounted workspace: its names, and the state that all inodes share.
 type tree struct {
-	names
+	nodeTable
 	root       fs.InodeEmbedder
 	ws         workspace
 	author     string
@@ -32,24 +32,24 @@ type tree struct {
 	log         *slog.Logger
 	errno       errnoReporter
 	// mounted is also the modification time of folders that have none.
-	mounted time.Time
-	locked  error // reason why no note can be written, or nil
+	mounted     time.Time
+	readOnlyErr error // reason why no note can be written, or nil
 	// handleless is set if the kernel opens files without a request, see handleless.go.
-	handleless bool
-	recent     *recentFiles
-	uid, gid   uint32
-	generation atomic.Uint64 // of the newest inode
-	unsaved    sync.Map      // the notes with a buffer, by their *File, and each *draft
-	inval      *notifications
-	used       atomic.Bool // a note was looked up or opened since the last housekeeping
-	poker      atomic.Pointer[poker]
-	former     formerInodes
-	state      owner.Folder // keeps inode numbers, see keepNumbers; "" for none
-	shown      shownLog
-	programs   *program.Table
-	ending     atomic.Bool // no new save may begin
-	ended      atomic.Bool // no save may continue, see end
-	scratch    scratchQuota
+	handleless    bool
+	recent        *recentFiles
+	uid, gid      uint32
+	generation    atomic.Uint64 // of the newest inode
+	dirtyFiles    sync.Map      // the notes with a buffer, by their *File, and each *draft
+	inval         *notifications
+	used          atomic.Bool // a note was looked up or opened since the last housekeeping
+	watchNotifier atomic.Pointer[watchNotifier]
+	former        formerInodes
+	state         owner.Folder // keeps inode numbers, see keepNumbers; "" for none
+	shown         shownLog
+	programs      *program.Table
+	draining      atomic.Bool // no new save may begin
+	drained       atomic.Bool // no save may continue, see end
+	scratch       scratchQuota
 	// folders is held for writing while a folder is moved or removed, and for reading while
 	// something is committed at a path, so that no commit goes below an old path.
 	folders sync.RWMutex
@@ -119,18 +119,18 @@ func (t *tree) isMounts(a model.Author) bool {
 	return (a.Name == t.author || t.signAgents && t.programs.IsAgent(a.Name)) && a.Name != "" && strings.HasPrefix(a.Session, program.SessionPrefix)
 }
 
-func (t *tree) restructuring(ctx context.Context) bridge.ChangeRequest {
+func (t *tree) changeRequest(ctx context.Context) bridge.ChangeRequest {
 	return bridge.ChangeRequest{Author: t.authorOf(t.programs.Of(ctx)), Origin: t}
 }
 
-// isPoke reports whether the request comes from the process that wakes watchers, whose SETATTR must
+// isWatchNotification reports whether the request comes from the process that wakes watchers, whose SETATTR must
 // not set anything.
-func (t *tree) isPoke(ctx context.Context) bool {
-	return t.poker.Load().process() != 0 && t.wakes(t.programs.Of(ctx))
+func (t *tree) isWatchNotification(ctx context.Context) bool {
+	return t.watchNotifier.Load().process() != 0 && t.isWatchNotifier(t.programs.Of(ctx))
 }
 
-// wakes reports whether a program is the process that wakes watchers.
-func (t *tree) wakes(p program.Program) bool {
-	pid := t.poker.Load().process()
+// isWatchNotifier reports whether a program is the process that wakes watchers.
+func (t *tree) isWatchNotifier(p program.Program) bool {
+	pid := t.watchNotifier.Load().process()
 	return pid != 0 && p.PID == pid
 }

@@ -36,20 +36,20 @@ func TestForgetUnused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dirty := tr.table.nodes["F/Dirty.md"].node.(*File)
+	dirty := tr.inner.nodes["F/Dirty.md"].node.(*File)
 	if errno := dirty.truncate(ctx, nil, 1); errno != 0 {
 		t.Fatal(errno)
 	}
-	if _, err := tr.table.nodes["F/sub"].node.(*Dir).createScratch(ctx, "x.tmp", 0o644); err != nil {
+	if _, err := tr.inner.nodes["F/sub"].node.(*Dir).createScratch(ctx, "x.tmp", 0o644); err != nil {
 		t.Fatal(err)
 	}
 	tr.forgetUnused(time.Now().Add(-time.Hour))
-	if len(tr.table.nodes) != 5 {
-		t.Errorf("%d nodes after a look at old ones, want all 5", len(tr.table.nodes))
+	if len(tr.inner.nodes) != 5 {
+		t.Errorf("%d nodes after a look at old ones, want all 5", len(tr.inner.nodes))
 	}
 	tr.forgetUnused(time.Now().Add(time.Hour))
 	for p, want := range map[string]bool{"": true, "F": false, "F/Unused.md": false, "F/Dirty.md": true, "F/sub": true} {
-		if got := tr.table.nodes[cleanPath(t, p)] != nil; got != want {
+		if got := tr.inner.nodes[cleanPath(t, p)] != nil; got != want {
 			t.Errorf("%q is known: %v, want %v", p, got, want)
 		}
 	}
@@ -112,7 +112,7 @@ func TestScratchIsBounded(t *testing.T) {
 	if _, errno := h.Write(ctx, make([]byte, 1), 10); errno.Error() != "no space left on device" {
 		t.Errorf("one more byte: %v", errno)
 	}
-	f.lose(evUnlink)
+	f.loseName(evUnlink)
 	if got := tr.scratch.Load(); got != maxScratch-10 {
 		t.Errorf("%d bytes are accounted for after the unlink, want %d", got, maxScratch-10)
 	}

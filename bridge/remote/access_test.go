@@ -87,7 +87,7 @@ func TestRefusedNote(t *testing.T) {
 		if !errors.Is(err, model.ErrNotFetched) || !strings.Contains(err.Error(), "refuses access") {
 			t.Errorf("Open = %v, want ErrNotFetched with the reason", err)
 		}
-		if took := time.Since(start); took > schedule.ReaderPatience/2 {
+		if took := time.Since(start); took > schedule.ReaderTimeout/2 {
 			t.Errorf("Open took %v", took)
 		}
 	}

@@ -106,7 +106,7 @@ func (s *Source) putAttachment(ctx context.Context, op string, e folderdoc.Entry
 		e, err = s.attachments.Upload(ctx, e, data)
 	}
 	if err == nil {
-		err = s.listing.Restructure(func(shared *folderdoc.Folder) error { return enter(shared, e) })
+		err = s.listing.ChangeOwn(func(shared *folderdoc.Folder) error { return enter(shared, e) })
 	}
 	if err != nil {
 		return model.Stamp{}, listing.Failed(op, e.Path, err)

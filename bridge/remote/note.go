@@ -83,7 +83,7 @@ func (s *Source) CanMerge(rel string) bool {
 
 // Normalize returns the bytes of a canvas after data was written to it.
 func (s *Source) Normalize(data []byte) ([]byte, error) {
-	data, err := canvasdoc.Form(data)
+	data, err := canvasdoc.Normalize(data)
 	return data, listing.Failed("write", "", err)
 }
 
@@ -131,7 +131,7 @@ func (s *Source) newDocument(rel, typ string, rec *model.Record, fn func(*ycrdt.
 	}
 	d := s.set.Document(model.DocID(folderdoc.NewID()))
 	s.listing.SetPath(d.ID(), rel)
-	s.schedule.Keep(d.ID())
+	s.schedule.SetFetched(d.ID())
 	err := d.Change(s.ctx, rec, func(doc *ycrdt.Doc) error {
 		err := fn(doc)
 		folderdoc.EnsureNonEmpty(doc)
@@ -143,7 +143,7 @@ func (s *Source) newDocument(rel, typ string, rec *model.Record, fn func(*ycrdt.
 	if err != nil {
 		return nil, listing.Failed("create", rel, err)
 	}
-	if !s.schedule.Lacks(d.ID()) {
+	if !s.schedule.HasUnacknowledged(d.ID()) {
 		s.drafts.Uploaded(d) // acknowledged before it was a draft
 	}
 	return d, nil

@@ -18,7 +18,7 @@ import (
 type Finding struct {
 	Entries  int      // notes, folders and other files of the folder
 	ReadOnly bool     // the server accepts no changes
-	Costs    error    // disadvantages for other clients; see transport.Server
+	Warnings error    // disadvantages for other clients; see transport.Server
 	Withheld []string // paths of the attachments that the server withholds
 	Reason   error    // why the server withholds them
 }
@@ -31,7 +31,7 @@ func Probe(ctx context.Context, o Options) (f Finding, err error) {
 	server := transport.New(o.Address, o.Folder, o.Key, o.Tokens, 1)
 	defer server.Close()
 	l, full, err := examine(ctx, server, o.Folder)
-	f.Costs = server.Costs()
+	f.Warnings = server.Warnings()
 	switch {
 	case errors.Is(err, transport.ErrNoDocument):
 		return f, fmt.Errorf("%w as %q", transport.ErrNoFolder, o.Folder)

@@ -286,8 +286,8 @@ func TestProbeCreatesNothing(t *testing.T) {
 		if !errors.Is(err, k.found) || err == nil && (f.Entries != 1 || f.ReadOnly != k.reads) {
 			t.Errorf("%s: %+v, %v, want %v", name, f, err, k.found)
 		}
-		if err == nil && (f.Costs != nil) == (name == "key") {
-			t.Errorf("%s: costs %v", name, f.Costs)
+		if err == nil && (f.Warnings != nil) == (name == "key") {
+			t.Errorf("%s: costs %v", name, f.Warnings)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (s *Source) Close() error {
 	return s.set.Flush()
 }
 
-// parts implements replica.Owner and schedule.Folder for a Source.
+// parts implements replica.Callbacks and schedule.Callbacks for a Source.
 type parts struct {
 	*listing.Listing
 	*schedule.Scheduler
@@ -130,10 +130,10 @@ type parts struct {
 func (p *parts) Connected() {
 	p.Refresh()
 	p.PromoteUploaded()
-	p.TryAgain()
+	p.RetryFailed()
 }
 
-func (p *parts) TryAgain() {
+func (p *parts) RetryFailed() {
 	p.attachments.Retry()
 	p.Refresh()
 	p.PromoteUploaded()

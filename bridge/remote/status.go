@@ -14,13 +14,13 @@ import (
 // ReadOnlyErr returns the reason that the server refuses changes, with the next step,
 // or nil.
 func (s *Source) ReadOnlyErr() error {
-	if locked := s.set.Access.Locked(); locked != nil {
+	if locked := s.set.WriteAccess.ReadOnlyErr(); locked != nil {
 		return locked
 	}
 	return nil
 }
 
-func (s *Source) Attempted(ctx context.Context) { s.schedule.Attempted(ctx, schedule.AttemptPatience) }
+func (s *Source) Attempted(ctx context.Context) { s.schedule.Attempted(ctx, schedule.AttemptTimeout) }
 
 // Acknowledged waits until the server has the whole note at rel, and reports whether it does.
 func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
@@ -44,13 +44,13 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 	// A new note is first unsent until its content is acknowledged, then a draft without an entry, and then the
 	// folder's document is unsent. Read in this order, the states count it at least once.
 	before, unentered := s.schedule.State().Unsent, s.drafts.Unentered()
-	state, locked, problems := s.schedule.State(), s.set.Access.Locked(), s.problems.All()
+	state, locked, problems := s.schedule.State(), s.set.WriteAccess.ReadOnlyErr(), s.problems.All()
 	st := bridge.SyncStatus{
 		Server: s.o.Address.String(), Connected: state.Connected, Unsent: max(before, state.Unsent) + unentered,
 		Unfetched: state.Notes - state.Fetched, Queued: state.Queued, ReadOnly: locked != nil, Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
 		Compared: state.Compared, Uncompared: state.Uncompared,
 	}
-	if err := s.server.Costs(); err != nil {
+	if err := s.server.Warnings(); err != nil {
 		st.Warnings = append(st.Warnings, s.o.Address.Explain(err))
 	}
 	if state.Connected {

@@ -109,7 +109,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *serving.Control) error {
 		fuseOptions := fusefs.Options{
 			Author: o.author, SignAgents: o.authorFromProgram, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
-			Refused: c.Refusals.Add, SessionNote: o.sessionNote, Poker: selfWith(pokeCommand), State: c.State,
+			Refused: c.Refusals.Add, SessionNote: o.sessionNote, WatchNotifier: selfWith(pokeCommand), State: c.State,
 		}
 		c.NameSessions(func(pid int) string { return fuseOptions.Programs.OfProcess(pid).Session() })
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)
@@ -208,7 +208,7 @@ const pokeCommand = "mount-poke"
 func newPokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: pokeCommand, Short: "Wake programs that watch a mount", Hidden: true, Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return fusefs.RunPoker(cmd.InOrStdin()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return fusefs.RunWatchNotifier(cmd.InOrStdin()) },
 	}
 }
 

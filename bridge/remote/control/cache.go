@@ -13,14 +13,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
-// kept is a token with its expiry, as in the service's answers and in the cache.
-type kept struct {
+// cachedToken is a token with its expiry, as in the service's answers and in the cache.
+type cachedToken struct {
 	token.ClientToken
 	Name       string `json:"name,omitempty"` // document name, only in the cache
 	ExpiryTime int64  `json:"expiryTime"`     // Unix milliseconds; 0 if unknown
 }
 
-func (k kept) goodAt(t time.Time) bool { return k.ExpiryTime == 0 || t.UnixMilli() < k.ExpiryTime }
+func (k cachedToken) validAt(t time.Time) bool {
+	return k.ExpiryTime == 0 || t.UnixMilli() < k.ExpiryTime
+}
 
 // cache has tokens by document name, in memory and as lines of a file. It ignores disk errors: tokens that it cannot
 // write are requested again after a restart.
@@ -29,16 +31,16 @@ type cache struct {
 	file string
 
 	mu     sync.Mutex // guards the fields below, and the file
-	tokens map[string]kept
+	tokens map[string]cachedToken
 	lines  int // lines in the file
 }
 
-// slack is the number of obsolete lines after which the file is rewritten.
-const slack = 100
+// maxObsoleteLines is the number of obsolete lines after which the file is rewritten.
+const maxObsoleteLines = 100
 
 // openCache reads the valid tokens of a file.
 func openCache(dir owner.Folder, file string, now time.Time) *cache {
-	c := &cache{dir: dir, file: file, tokens: make(map[string]kept)}
+	c := &cache{dir: dir, file: file, tokens: make(map[string]cachedToken)}
 	data, err := dir.Read(file)
 	if err != nil {
 		return c
@@ -46,17 +48,17 @@ func openCache(dir owner.Folder, file string, now time.Time) *cache {
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, 4*maxToken)
 	for lines.Scan() {
-		var k kept
+		var k cachedToken
 		if json.Unmarshal(lines.Bytes(), &k) == nil && isName(k.Name) {
 			c.tokens[k.Name] = k
 		}
 	}
-	maps.DeleteFunc(c.tokens, func(_ string, k kept) bool { return !k.goodAt(now) })
+	maps.DeleteFunc(c.tokens, func(_ string, k cachedToken) bool { return !k.validAt(now) })
 	c.rewrite()
 	return c
 }
 
-func (c *cache) get(name string) (kept, bool) {
+func (c *cache) get(name string) (cachedToken, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k, ok := c.tokens[name]
@@ -69,7 +71,7 @@ func (c *cache) drop(name string) {
 	delete(c.tokens, name) // from the file, it is rejected once more after a restart
 }
 
-func (c *cache) put(name string, k kept) {
+func (c *cache) put(name string, k cachedToken) {
 	k.Name = name
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +79,7 @@ func (c *cache) put(name string, k kept) {
 	if c.dir == "" {
 		return
 	}
-	if c.lines++; c.lines > 2*len(c.tokens)+slack {
+	if c.lines++; c.lines > 2*len(c.tokens)+maxObsoleteLines {
 		c.rewrite()
 		return
 	}

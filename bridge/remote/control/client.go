@@ -85,9 +85,9 @@ type Options struct {
 }
 
 type Client struct {
-	o     Options
-	http  *http.Client
-	turns chan struct{} // semaphore for token requests
+	o        Options
+	http     *http.Client
+	tokenSem chan struct{} // semaphore for token requests
 
 	mu        sync.Mutex // guards the fields below
 	refreshed time.Time  // last attempt
@@ -107,7 +107,7 @@ func New(o Options) *Client {
 	}
 	o.Poll = cmp.Or(o.Poll, time.Second)
 	return &Client{
-		o: o, turns: make(chan struct{}, maxRequests),
+		o: o, tokenSem: make(chan struct{}, maxRequests),
 		http: &http.Client{
 			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: maxRequests, IdleConnTimeout: time.Minute},
 			// A redirect would send codes and tokens to another server.

@@ -427,7 +427,7 @@ func TestExpired(t *testing.T) {
 	b := start(t)
 	tokens := b.tokens(b.Client, "")
 	first := b.get(tokens, document)
-	tokens.Expired(document)
+	tokens.DiscardToken(document)
 	if b.get(tokens, document) == first {
 		t.Error("a rejected token is used again")
 	}
@@ -627,7 +627,7 @@ func TestRefresh(t *testing.T) {
 	b.pass(25 * time.Hour)
 	b.set(authRefresh, status(http.StatusBadGateway))
 	b.get(tokens, document)
-	tokens.Expired(document)
+	tokens.DiscardToken(document)
 	b.get(tokens, document)
 	if n := b.count(authRefresh); n != 1 {
 		t.Errorf("%d attempts to refresh, want 1 within some minutes", n)

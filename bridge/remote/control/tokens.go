@@ -54,14 +54,14 @@ func (t *Tokens) about(name string) request {
 func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, error) {
 	now := t.client.o.Now()
 	kept, ok := t.cache.get(name)
-	if ok && kept.goodAt(now.Add(renewBefore)) {
+	if ok && kept.validAt(now.Add(renewBefore)) {
 		return kept.ClientToken, nil
 	}
 	answer, err := t.request(ctx, "/token", t.about(name))
 	if err == nil && !isName(answer.DocID) {
 		err = protocol(t.api, "a token has no document name")
 	}
-	if err != nil && ok && kept.goodAt(now) {
+	if err != nil && ok && kept.validAt(now) {
 		return kept.ClientToken, nil
 	}
 	if err != nil {
@@ -71,7 +71,7 @@ func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, 
 	return answer.ClientToken, nil
 }
 
-func (t *Tokens) Expired(name string) { t.cache.drop(name) }
+func (t *Tokens) DiscardToken(name string) { t.cache.drop(name) }
 
 func (t *Tokens) File(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error) {
 	r := t.about(name)
@@ -80,23 +80,23 @@ func (t *Tokens) File(ctx context.Context, name, hash, mimetype string, size int
 	return answer.ClientToken, err
 }
 
-func (t *Tokens) request(ctx context.Context, path string, r request) (kept, error) {
+func (t *Tokens) request(ctx context.Context, path string, r request) (cachedToken, error) {
 	select {
-	case t.client.turns <- struct{}{}:
-		defer func() { <-t.client.turns }()
+	case t.client.tokenSem <- struct{}{}:
+		defer func() { <-t.client.tokenSem }()
 	case <-ctx.Done():
-		return kept{}, ctx.Err()
+		return cachedToken{}, ctx.Err()
 	}
-	var answer kept
+	var answer cachedToken
 	err := t.client.authorized(ctx, t.api, http.MethodPost, func(s Service) string { return s.API + path }, r, &answer)
 	if err != nil {
-		return kept{}, err
+		return cachedToken{}, err
 	}
 	if !isToken(answer.Token) {
-		return kept{}, protocol(t.api, "the answer to a token request has no token")
+		return cachedToken{}, protocol(t.api, "the answer to a token request has no token")
 	}
 	if !t.allowed(answer.BaseURL, "https", "http") || path == "/token" && !t.allowed(answer.URL, "wss", "ws") {
-		return kept{}, protocol(t.api, "a token has an invalid server address, or one without TLS")
+		return cachedToken{}, protocol(t.api, "a token has an invalid server address, or one without TLS")
 	}
 	return answer, nil
 }

@@ -36,16 +36,16 @@ func (f *Folder) CreateAll(list []Entry) (made []Entry, errs []error) {
 }
 
 // view is the content of a folder document in one state: its entries; all also has the implicit folders of paths.
-type view struct{ entered, all map[string]Entry }
+type view struct{ entries, all map[string]Entry }
 
 func (f *Folder) view(tx *ycrdt.Txn) view {
-	v := view{entered: f.read(tx)}
-	v.all = maps.Clone(v.entered)
+	v := view{entries: f.read(tx)}
+	v.all = maps.Clone(v.entries)
 	addParents(v.all)
 	return v
 }
 
-func (v view) put(e Entry) { v.entered[e.Path], v.all[e.Path] = e, e }
+func (v view) put(e Entry) { v.entries[e.Path], v.all[e.Path] = e, e }
 
 func (f *Folder) create(tx *ycrdt.Txn, v view, e Entry) (Entry, error) {
 	if e.ID == "" {
@@ -54,7 +54,7 @@ func (f *Folder) create(tx *ycrdt.Txn, v view, e Entry) (Entry, error) {
 	if e.Type == "" {
 		e.Type, _ = TypeOf(e.Path)
 	}
-	have, exists := v.entered[e.Path]
+	have, exists := v.entries[e.Path]
 	derived := !exists && v.all[e.Path].Type == TypeFolder
 	if exists && have.Type != e.Type || derived && e.Type != TypeFolder || !exists && f.foreign(tx, e.Path) {
 		return e, fs.ErrExist
@@ -65,11 +65,11 @@ func (f *Folder) create(tx *ycrdt.Txn, v view, e Entry) (Entry, error) {
 			return e, nil
 		}
 	}
-	if err := f.enterParents(tx, v, e.Path); err != nil {
+	if err := f.putParents(tx, v, e.Path); err != nil {
 		return e, err
 	}
 	v.put(e)
-	return e, f.enter(tx, e.Path, e.Type == TypeMarkdown, e.ID, e.meta())
+	return e, f.put(tx, e.Path, e.Type == TypeMarkdown, e.ID, e.meta())
 }
 
 // SetFile sets the content of the attachment at p; fs.ErrNotExist if there is none.
@@ -80,13 +80,13 @@ func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64) error {
 			return fs.ErrNotExist
 		}
 		e.Hash, e.Mimetype, e.SyncTime = hash, mimetype, syncTime
-		return f.enter(tx, p, false, e.ID, e.meta())
+		return f.put(tx, p, false, e.ID, e.meta())
 	})
 }
 
-// GiveWay makes the name p lead to the document id instead of another one of the same kind. The other one gets the
+// Exchange makes the name p lead to the document id instead of another one of the same kind. The other one gets the
 // name free, unless that is "". fs.ErrExist if free is taken.
-func (f *Folder) GiveWay(p, id, free string) error {
+func (f *Folder) Exchange(p, id, free string) error {
 	return f.change("rename", p, func(tx *ycrdt.Txn) error {
 		e, ok := f.at(tx, p)
 		if !ok {
@@ -96,17 +96,17 @@ func (f *Folder) GiveWay(p, id, free string) error {
 			if _, taken := f.at(tx, free); taken || f.foreign(tx, free) {
 				return fs.ErrExist
 			}
-			if err := f.enter(tx, free, e.Type == TypeMarkdown, e.ID, e.meta()); err != nil {
+			if err := f.put(tx, free, e.Type == TypeMarkdown, e.ID, e.meta()); err != nil {
 				return err
 			}
 		}
 		e.ID = id
-		return f.enter(tx, p, e.Type == TypeMarkdown, id, e.meta())
+		return f.put(tx, p, e.Type == TypeMarkdown, id, e.meta())
 	})
 }
 
-// enter writes one entry, to docs first.
-func (f *Folder) enter(tx *ycrdt.Txn, p string, markdown bool, id string, meta any) error {
+// put writes one entry, to docs first.
+func (f *Folder) put(tx *ycrdt.Txn, p string, markdown bool, id string, meta any) error {
 	if markdown {
 		if err := f.docs.Set(tx, key(p), id); err != nil {
 			return err
@@ -115,7 +115,7 @@ func (f *Folder) enter(tx *ycrdt.Txn, p string, markdown bool, id string, meta a
 	return f.meta.Set(tx, key(p), meta)
 }
 
-func (f *Folder) enterParents(tx *ycrdt.Txn, v view, p string) error {
+func (f *Folder) putParents(tx *ycrdt.Txn, v view, p string) error {
 	var missing []string
 	for dir := parent(p); dir != ""; dir = parent(dir) {
 		e, exists := v.all[dir]
@@ -129,7 +129,7 @@ func (f *Folder) enterParents(tx *ycrdt.Txn, v view, p string) error {
 	for _, dir := range slices.Backward(missing) {
 		e := Entry{Path: dir, ID: NewID(), Type: TypeFolder}
 		v.put(e)
-		if err := f.enter(tx, dir, false, "", e.meta()); err != nil {
+		if err := f.put(tx, dir, false, "", e.meta()); err != nil {
 			return err
 		}
 	}
@@ -147,14 +147,14 @@ func (f *Folder) Rename(oldPath, newPath string, replace bool) error {
 		return nil
 	}
 	return f.change("rename", oldPath, func(tx *ycrdt.Txn) error {
-		moving := f.entered(tx, oldPath)
+		moving := f.keysBelow(tx, oldPath)
 		if len(moving) == 0 {
 			return fs.ErrNotExist
 		}
 		if err := f.makeRoom(tx, newPath, replace); err != nil {
 			return err
 		}
-		if err := f.enterParents(tx, f.view(tx), newPath); err != nil {
+		if err := f.putParents(tx, f.view(tx), newPath); err != nil {
 			return err
 		}
 		for _, k := range moving {
@@ -170,7 +170,7 @@ func (f *Folder) Rename(oldPath, newPath string, replace bool) error {
 
 // makeRoom removes a file at p if replace is set.
 func (f *Folder) makeRoom(tx *ycrdt.Txn, p string, replace bool) error {
-	there := f.entered(tx, p)
+	there := f.keysBelow(tx, p)
 	if len(there) == 0 {
 		return nil
 	}
@@ -199,11 +199,11 @@ func (f *Folder) copyEntry(tx *ycrdt.Txn, k, p string) error {
 	if !inMeta {
 		meta = Entry{ID: docID, Type: TypeMarkdown}.meta()
 	}
-	return f.enter(tx, p, inDocs, docID, meta)
+	return f.put(tx, p, inDocs, docID, meta)
 }
 
-// entered returns the keys of both maps at p and below it, sorted.
-func (f *Folder) entered(tx *ycrdt.Txn, p string) []string {
+// keysBelow returns the keys of both maps at p and below it, sorted.
+func (f *Folder) keysBelow(tx *ycrdt.Txn, p string) []string {
 	keys := slices.DeleteFunc(f.keys(tx), func(k string) bool {
 		q := pathOf(k)
 		return q != p && !below(p, q)
@@ -223,7 +223,7 @@ func (f *Folder) remove(tx *ycrdt.Txn, keys []string) {
 // none; ErrNotEmpty if p has children (Inside).
 func (f *Folder) Delete(p string) error {
 	return f.change("remove", p, func(tx *ycrdt.Txn) error {
-		keys := f.entered(tx, p)
+		keys := f.keysBelow(tx, p)
 		switch {
 		case len(keys) == 0:
 			return fs.ErrNotExist

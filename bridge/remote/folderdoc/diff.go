@@ -55,11 +55,11 @@ type step struct {
 }
 
 type differ struct {
-	at       map[string]*step // by path, at this point
-	children map[string]int   // number of names in each folder
-	pending  []*step
-	left     []*step // pending after this pass
-	out      []Change
+	at        map[string]*step // by path, at this point
+	children  map[string]int   // number of names in each folder
+	pending   []*step
+	remaining []*step // pending after this pass
+	out       []Change
 }
 
 func (d *differ) pair(before, after []Entry) {
@@ -137,14 +137,14 @@ func (d *differ) take(p string) {
 // pass applies every possible step, and reports whether there was one.
 func (d *differ) pass() bool {
 	before := len(d.out)
-	d.left = nil
+	d.remaining = nil
 	for _, s := range d.pending {
 		if !d.make(s) {
-			d.left = append(d.left, s)
+			d.remaining = append(d.remaining, s)
 		}
 	}
-	done := len(d.left) < len(d.pending)
-	d.pending = d.left
+	done := len(d.remaining) < len(d.pending)
+	d.pending = d.remaining
 	return done || len(d.out) > before
 }
 
@@ -193,7 +193,7 @@ func (d *differ) move(s *step) {
 		x := moved[p]
 		d.take(p)
 		if x.from == x.to {
-			d.left = append(d.left, x)
+			d.remaining = append(d.remaining, x)
 		}
 		x.from = to + strings.TrimPrefix(p, from)
 		d.put(x.from, x)

@@ -16,22 +16,22 @@ import (
 
 // Errors about the server wrap one of these; Hint returns the next step.
 var (
-	ErrUnreachable = errors.New("server cannot be reached")
-	ErrDenied      = errors.New("server refuses access")
-	ErrNoFolder    = errors.New("server has no such folder")
-	ErrProtocol    = errors.New("server does not speak the protocol")
-	ErrFailed      = errors.New("server has failed")
-	ErrNoDocument  = errors.New("server has no such document")
-	ErrExpired     = errors.New("server no longer accepts the token")
-	ErrSilent      = errors.New("server has stopped answering")
-	ErrAudience    = errors.New("its url may not be the audience of the token")
-	ErrAstray      = errors.New("server would send the token elsewhere")
-	ErrWouldCreate = errors.New("the folder was not looked up, since this token would create it")
-	ErrUntried     = errors.New("neither the token nor the folder was checked: the server accepts the token on websockets at most, and one would create the folder")
-	ErrServerToken = errors.New("relay-server accepts no server token of a key for CBOR tokens (32 bytes, or PEM)")
-	ErrKeyID       = errors.New("relay-server accepts no key id before a token")
-	ErrFileToken   = errors.New("server gives files only to tokens of its key")
-	ErrNoChannel   = errors.New("the token has no channel: other clients and webhooks get no changes of a note " +
+	ErrUnreachable    = errors.New("server cannot be reached")
+	ErrDenied         = errors.New("server refuses access")
+	ErrNoFolder       = errors.New("server has no such folder")
+	ErrProtocol       = errors.New("server does not speak the protocol")
+	ErrFailed         = errors.New("server has failed")
+	ErrNoDocument     = errors.New("server has no such document")
+	ErrExpired        = errors.New("server no longer accepts the token")
+	ErrSilent         = errors.New("server has stopped answering")
+	ErrAudience       = errors.New("its url may not be the audience of the token")
+	ErrUnsafeRedirect = errors.New("server would send the token elsewhere")
+	ErrWouldCreate    = errors.New("the folder was not looked up, since this token would create it")
+	ErrUntried        = errors.New("neither the token nor the folder was checked: the server accepts the token on websockets at most, and one would create the folder")
+	ErrServerToken    = errors.New("relay-server accepts no server token of a key for CBOR tokens (32 bytes, or PEM)")
+	ErrKeyID          = errors.New("relay-server accepts no key id before a token")
+	ErrFileToken      = errors.New("server gives files only to tokens of its key")
+	ErrNoChannel      = errors.New("the token has no channel: other clients and webhooks get no changes of a note " +
 		"that relayfs is the first to open, until relay-server unloads the note")
 	errOverflow = errors.New("server is too slow: its queue is full")
 	// ErrLogin and ErrNotShared wrap ErrDenied: a control plane issues no token.
@@ -54,7 +54,7 @@ var hints = []struct {
 	{ErrKeyID, "leave out the ID. before the key in RELAYFS_SERVER_KEY, or before the token in RELAYFS_TOKEN, and start again"},
 	{ErrServerToken, giveKey},
 	{ErrAudience, "set RELAYFS_SERVER_AUDIENCE to the url in the server's configuration, byte for byte, and check RELAYFS_SERVER_KEY: a key of 32 bytes or PEM whose [[auth]] entry has a key_id is given as KEY_ID.KEY"},
-	{ErrAstray, "make the server use its own address with TLS (url of relay-server, --url-prefix of y-sweet), or use the address that it names"},
+	{ErrUnsafeRedirect, "make the server use its own address with TLS (url of relay-server, --url-prefix of y-sweet), or use the address that it names"},
 	{ErrWouldCreate, "set RELAYFS_TOKEN to a read-only token, or to the server token, so that relayfs can look it up"},
 	{ErrUntried, "add \"server\" to allowed_token_types of the key in the server's configuration, or set RELAYFS_SERVER_KEY"},
 	{ErrFileToken, giveKey},
@@ -103,7 +103,7 @@ func connectionError(err error) error {
 		err = sent.Err // the rest quotes the URL with its token
 	}
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, ErrAstray):
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrUnsafeRedirect):
 		return err
 	case websocket.CloseStatus(err) == websocket.StatusPolicyViolation:
 		return fmt.Errorf("%w: %v", ErrExpired, closeReason(err))

@@ -95,8 +95,8 @@ func (t *ysweet) fileURL(ctx context.Context, method string, tok token.ClientTok
 // fileToken returns a token for the bytes: from the control plane, or minted with a key. Without either it returns
 // the server token: no call of the server exchanges it for a file token, and the server accepts or refuses it.
 func (t *ysweet) fileToken(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error) {
-	if t.plane != nil {
-		return t.plane.File(ctx, name, hash, mimetype, size)
+	if t.controlPlane != nil {
+		return t.controlPlane.File(ctx, name, hash, mimetype, size)
 	}
 	text, err := t.address.Token, error(nil)
 	if t.key != nil {

@@ -23,7 +23,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		if r.Body != nil {
 			r.Body.Close()
 		}
-		return nil, fmt.Errorf("%w: %s://%s has no TLS", ErrAstray, r.URL.Scheme, r.URL.Host)
+		return nil, fmt.Errorf("%w: %s://%s has no TLS", ErrUnsafeRedirect, r.URL.Scheme, r.URL.Host)
 	}
 	resp, err := g.RoundTripper.RoundTrip(r)
 	if err == nil && resp.Header.Get(relayHeader) != "" {
@@ -40,7 +40,7 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
 	case next.URL.Host != first.URL.Host && (first.Header.Get("Authorization") != "" || first.URL.Query().Has("token")):
-		return fmt.Errorf("%w: it redirects to %s", ErrAstray, next.URL.Host)
+		return fmt.Errorf("%w: it redirects to %s", ErrUnsafeRedirect, next.URL.Host)
 	case len(via) > maxRedirects:
 		return errors.New("too many redirects")
 	}

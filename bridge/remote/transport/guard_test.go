@@ -102,7 +102,7 @@ func TestTokensKeepToTheAddress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFront(t, c.handler)
 			err := c.do(f)
-			if !errors.Is(err, ErrAstray) || Hint(err) == "" {
+			if !errors.Is(err, ErrUnsafeRedirect) || Hint(err) == "" {
 				t.Errorf("error is %v", err)
 			}
 			if n := f.stray.Load(); n > 0 {

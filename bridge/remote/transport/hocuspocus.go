@@ -11,7 +11,7 @@ import (
 // hocuspocus is a Server of Hocuspocus: all documents share one socket, and each is
 // authenticated separately.
 type hocuspocus struct {
-	plain
+	baseServer
 	opening chan struct{} // semaphore: the server limits unauthenticated documents
 
 	mu    sync.Mutex // guards the fields below
@@ -71,7 +71,7 @@ func (t *hocuspocus) attach(ctx context.Context, name string) (*Link, error) {
 		t.sock = s
 		go func() {
 			s.read(func(frame []byte) error { return t.route(s, frame) })
-			t.lost(s)
+			t.disconnected(s)
 		}()
 	}
 	l := &Link{
@@ -108,7 +108,7 @@ func (t *hocuspocus) route(s *socket, frame []byte) error {
 	return nil
 }
 
-func (t *hocuspocus) lost(s *socket) {
+func (t *hocuspocus) disconnected(s *socket) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sock == s {

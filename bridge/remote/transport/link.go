@@ -22,16 +22,16 @@ const (
 
 type Link struct {
 	Acks AckStyle // the server's
-	// Doubtful is set if the server may answer from a copy of the document that other links do not use. y-sweet 0.9.1
+	// MaybeStale is set if the server may answer from a copy of the document that other links do not use. y-sweet 0.9.1
 	// loads a document once for each link that is opened before the document is loaded, keeps the last copy, and
 	// leaves the other links with theirs.
-	Doubtful bool
-	sock     *socket
-	name     []byte // prefix of each frame on a shared socket, otherwise nil
-	in       chan ysync.Frame
-	viewOnly atomic.Bool
-	ctx      context.Context // ends with the link; its cause is the reason
-	stop     context.CancelCauseFunc
+	MaybeStale bool
+	sock       *socket
+	name       []byte // prefix of each frame on a shared socket, otherwise nil
+	in         chan ysync.Frame
+	viewOnly   atomic.Bool
+	ctx        context.Context // ends with the link; its cause is the reason
+	stop       context.CancelCauseFunc
 	// Only for a document on a shared socket:
 	authed chan struct{} // closed when the server has accepted the token
 	detach func()        // removes the document from the socket

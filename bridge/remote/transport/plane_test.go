@@ -24,7 +24,7 @@ func (p *plane) Document(_ context.Context, name string) (token.ClientToken, err
 	return token.NewClientToken(p.server+"/d/"+name, name, "of-document", token.Full), nil
 }
 
-func (p *plane) Expired(name string) { p.expired = append(p.expired, name) }
+func (p *plane) DiscardToken(name string) { p.expired = append(p.expired, name) }
 
 func (p *plane) File(_ context.Context, name, hash, mimetype string, _ int) (token.ClientToken, error) {
 	return token.ClientToken{BaseURL: p.server + "/f/" + name, Token: "of-" + hash + "-" + mimetype}, nil
@@ -58,7 +58,7 @@ func TestControlPlane(t *testing.T) {
 	p := &plane{server: server.URL}
 	strict := transport.New(address, "folder", nil, p, 1)
 	defer strict.Close()
-	if _, err := strict.Open(t.Context(), "note"); !errors.Is(err, transport.ErrAstray) {
+	if _, err := strict.Open(t.Context(), "note"); !errors.Is(err, transport.ErrUnsafeRedirect) {
 		t.Errorf("a server without TLS of a service with it: %v", err)
 	}
 	address.URL.Scheme = "http" // a service on this machine

@@ -16,16 +16,16 @@ type Server interface {
 	Open(ctx context.Context, name string) (*Link, error)
 	// Fetch returns the whole document; errors.ErrUnsupported if only a link can, or should, do so.
 	Fetch(ctx context.Context, name string) ([]byte, error)
-	// Expired discards the token of a document after the server has rejected it.
-	Expired(name string)
+	// DiscardToken discards the token of a document after the server has rejected it.
+	DiscardToken(name string)
 	// Links is the maximum number of connected documents.
 	Links() int
 	// Reports reports whether the server may report changes of a folder's documents on the link of the folder's
 	// document.
 	Reports() bool
-	// Costs returns the known disadvantages of the current use of the server for its other clients, nil if there are
+	// Warnings returns the known disadvantages of the current use of the server for its other clients, nil if there are
 	// none; Hint returns the next step.
-	Costs() error
+	Warnings() error
 	Close()
 }
 
@@ -51,7 +51,7 @@ type Examiner interface {
 type Tokens interface {
 	// Document returns a token for a document that stays valid for some time.
 	Document(ctx context.Context, name string) (token.ClientToken, error)
-	Expired(name string)
+	DiscardToken(name string)
 	// File returns a token for the bytes of an attachment. size may be 0 for a download.
 	File(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error)
 }
@@ -65,23 +65,25 @@ func New(a Address, folder string, key *token.Key, tokens Tokens, fetching int) 
 	client := &http.Client{Transport: g, CheckRedirect: checkRedirect}
 	switch a.Kind {
 	case YWebsocket:
-		return &rooms{plain{a, client, maxRooms}}
+		return &yWebsocket{baseServer{a, client, maxRooms}}
 	case Hocuspocus:
-		return &hocuspocus{plain: plain{a, client, maxNamed}, opening: make(chan struct{}, maxOpening), named: make(map[string]*Link)}
+		return &hocuspocus{baseServer: baseServer{a, client, maxNamed}, opening: make(chan struct{}, maxOpening), named: make(map[string]*Link)}
 	}
-	return &ysweet{plain: plain{a, client, maxYSweet}, guard: g, key: key, plane: tokens, folder: folder, tokens: make(map[string]clientToken)}
+	return &ysweet{baseServer: baseServer{a, client, maxYSweet}, guard: g, key: key, controlPlane: tokens, folder: folder, tokens: make(map[string]clientToken)}
 }
 
-// plain implements Server except Open, for servers that only have links.
-type plain struct {
+// baseServer implements Server except Open, for servers that only have links.
+type baseServer struct {
 	address Address
 	client  *http.Client
 	links   int
 }
 
-func (t *plain) Fetch(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
-func (t *plain) Expired(string)                                {} // there is no other token
-func (t *plain) Links() int                                    { return t.links }
-func (t *plain) Reports() bool                                 { return false }
-func (t *plain) Costs() error                                  { return nil }
-func (t *plain) Close()                                        { t.client.CloseIdleConnections() }
+func (t *baseServer) Fetch(context.Context, string) ([]byte, error) {
+	return nil, errors.ErrUnsupported
+}
+func (t *baseServer) DiscardToken(string) {} // there is no other token
+func (t *baseServer) Links() int          { return t.links }
+func (t *baseServer) Reports() bool       { return false }
+func (t *baseServer) Warnings() error     { return nil }
+func (t *baseServer) Close()              { t.client.CloseIdleConnections() }

@@ -24,8 +24,8 @@ const (
 	// writeTimeout bounds the write of one frame. A slower connection is closed, and the next one compares
 	// everything.
 	writeTimeout = 30 * time.Second
-	// reasonPatience is how long a failed write waits for the reader to receive the server's reason to close.
-	reasonPatience = time.Second
+	// reasonTimeout is how long a failed write waits for the reader to receive the server's reason to close.
+	reasonTimeout = time.Second
 )
 
 // socket is one websocket with a goroutine that writes from a bounded queue. It ends when the queue overflows; the
@@ -86,17 +86,17 @@ func (s *socket) frame() (websocket.MessageType, []byte, error) {
 	if err != nil {
 		return kind, nil, err
 	}
-	frame, err := io.ReadAll(hearing{r, s})
+	frame, err := io.ReadAll(activityReader{r, s})
 	return kind, frame, err
 }
 
-// hearing records when bytes arrive.
-type hearing struct {
+// activityReader records when bytes arrive.
+type activityReader struct {
 	io.Reader
 	s *socket
 }
 
-func (h hearing) Read(b []byte) (int, error) {
+func (h activityReader) Read(b []byte) (int, error) {
 	n, err := h.Reader.Read(b)
 	h.s.heard.Store(time.Now().UnixNano())
 	return n, err
@@ -113,7 +113,7 @@ func (s *socket) write() {
 				// If the server has closed the connection, the reader gets the reason.
 				select {
 				case <-s.ctx.Done():
-				case <-time.After(reasonPatience):
+				case <-time.After(reasonTimeout):
 					s.end(connectionError(err))
 				}
 				break

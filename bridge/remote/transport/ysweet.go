@@ -25,19 +25,19 @@ import (
 // that caused the document to be loaded. If that token has no channel, nobody gets the document's changes until it is
 // unloaded, even if the folder's document is open. Requests for a whole document (as-update), and tokens that the
 // server issues for a server token, never have a channel. So Fetch leaves documents to their sockets unless the
-// server is known not to be relay-server, and Costs reports tokens without a channel.
+// server is known not to be relay-server, and Warnings reports tokens without a channel.
 type ysweet struct {
-	plain
-	guard  *guard
-	key    *token.Key  // if nil, like plane: tokens are requested from the server
-	plane  Tokens      // tokens of a control plane
-	folder string      // the channel in minted tokens
-	mute   atomic.Bool // the last token had no channel
-	direct atomic.Bool // the server token opens documents, since the server issues no others
+	baseServer
+	guard        *guard
+	key          *token.Key  // if nil, like plane: tokens are requested from the server
+	controlPlane Tokens      // tokens of a control plane
+	folder       string      // the channel in minted tokens
+	noChannel    atomic.Bool // the last token had no channel
+	direct       atomic.Bool // the server token opens documents, since the server issues no others
 
-	mu       sync.Mutex // guards the fields below
-	tokens   map[string]clientToken
-	indirect bool // the server token does not open documents
+	mu            sync.Mutex // guards the fields below
+	tokens        map[string]clientToken
+	needsDocToken bool // the server token does not open documents
 }
 
 // clientToken is a token for one document, with the end of its use.
@@ -78,7 +78,7 @@ func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error)
 		return nil, t.explained(err, tok.Token)
 	}
 	l := newLink(s, AckEcho, reads && tok.Token != "")
-	l.Doubtful = true
+	l.MaybeStale = true
 	return l, nil
 }
 
@@ -93,7 +93,7 @@ func (t *ysweet) explained(err error, bearer string) error {
 	switch {
 	case t.key != nil && claims.Audience != "":
 		return fmt.Errorf("%w; %w, %q", err, ErrAudience, claims.Audience)
-	case t.guard.relay.Load() && t.plane == nil && claims.KeyID != "" && claims.Audience == "":
+	case t.guard.relay.Load() && t.controlPlane == nil && claims.KeyID != "" && claims.Audience == "":
 		return fmt.Errorf("%w; %w", err, ErrKeyID)
 	case t.asks() && t.direct.Load() && isCBORServer(claims):
 		return fmt.Errorf("%w; %w", err, ErrServerToken)
@@ -107,7 +107,7 @@ func isCBORServer(c token.Claims) bool { return c.Scope.Kind == token.Server && 
 // Examine implements Examiner. A read-only token creates nothing. A control plane only issues tokens for existing
 // documents.
 func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, err error) {
-	if t.plane != nil {
+	if t.controlPlane != nil {
 		l, err = t.Open(ctx, name)
 		return l, err == nil && !l.ReadOnly(), err
 	}
@@ -135,7 +135,7 @@ func (t *ysweet) accepted(ctx context.Context, tok token.ClientToken) error {
 	if errors.Is(err, ErrDenied) && t.guard.relay.Load() {
 		return t.acceptedBySocket(ctx, tok)
 	}
-	if errors.Is(err, ErrDenied) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrAstray) {
+	if errors.Is(err, ErrDenied) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrUnsafeRedirect) {
 		return err
 	}
 	return ErrWouldCreate
@@ -172,8 +172,8 @@ func (t *ysweet) acceptedBySocket(ctx context.Context, tok token.ClientToken) er
 	return ErrUntried
 }
 
-func (t *ysweet) Costs() error {
-	if t.guard.relay.Load() && t.mute.Load() {
+func (t *ysweet) Warnings() error {
+	if t.guard.relay.Load() && t.noChannel.Load() {
 		return ErrNoChannel
 	}
 	return nil
@@ -181,8 +181,8 @@ func (t *ysweet) Costs() error {
 
 // token returns a token for the document that stays valid for some time.
 func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, error) {
-	if t.plane != nil {
-		return t.plane.Document(ctx, name)
+	if t.controlPlane != nil {
+		return t.controlPlane.Document(ctx, name)
 	}
 	t.mu.Lock()
 	cached, ok := t.tokens[name]
@@ -201,20 +201,20 @@ func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, err
 }
 
 // asks reports whether tokens are requested from the server.
-func (t *ysweet) asks() bool { return t.key == nil && t.plane == nil }
+func (t *ysweet) asks() bool { return t.key == nil && t.controlPlane == nil }
 
 // denied discards a rejected token and returns the error.
 func (t *ysweet) denied(name string, err error) error {
-	t.Expired(name)
-	if t.plane != nil {
+	t.DiscardToken(name)
+	if t.controlPlane != nil {
 		return fmt.Errorf("%w: %v", ErrNotShared, err)
 	}
 	return err
 }
 
-func (t *ysweet) Expired(name string) {
-	if t.plane != nil {
-		t.plane.Expired(name)
+func (t *ysweet) DiscardToken(name string) {
+	if t.controlPlane != nil {
+		t.controlPlane.DiscardToken(name)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -234,7 +234,7 @@ func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) 
 		tok, err = t.serversToken(ctx, name, p)
 	}
 	claims, _ = token.Inspect(tok.Token)
-	t.mute.Store(tok.Token != "" && claims.Channel == "")
+	t.noChannel.Store(tok.Token != "" && claims.Channel == "")
 	return tok, err
 }
 
@@ -267,7 +267,7 @@ func (t *ysweet) requestedToken(ctx context.Context, name string, p token.Permis
 	case err != nil || to.Host == "":
 		return tok, fmt.Errorf("%w: the answer to a request for a token has no address", ErrProtocol)
 	case t.guard.secure && !strings.EqualFold(to.Hostname(), t.address.URL.Hostname()):
-		return tok, fmt.Errorf("%w: it names %s", ErrAstray, to.Host)
+		return tok, fmt.Errorf("%w: it names %s", ErrUnsafeRedirect, to.Host)
 	}
 	return tok, nil
 }
@@ -369,7 +369,7 @@ func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 		return nil, errors.ErrUnsupported // see ysweet
 	}
 	t.mu.Lock()
-	try := t.asks() && !t.indirect
+	try := t.asks() && !t.needsDocToken
 	t.mu.Unlock()
 	if try {
 		data, err := t.asUpdate(ctx, t.address.URL.JoinPath("d", name).String(), t.address.Token)
@@ -377,7 +377,7 @@ func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 			return data, err
 		}
 		t.mu.Lock()
-		t.indirect = true
+		t.needsDocToken = true
 		t.mu.Unlock()
 	}
 	tok, err := t.token(ctx, name)

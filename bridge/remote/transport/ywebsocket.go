@@ -6,13 +6,13 @@ import (
 	"net/url"
 )
 
-// rooms is a Server of y-websocket: the path of a socket is the room of a document.
-type rooms struct{ plain }
+// yWebsocket is a Server of y-websocket: the path of a socket is the room of a document.
+type yWebsocket struct{ baseServer }
 
 // maxRooms is the maximum number of sockets. Other notes are compared from time to time, and when they are used.
 const maxRooms = 256
 
-func (t *rooms) Open(ctx context.Context, name string) (*Link, error) {
+func (t *yWebsocket) Open(ctx context.Context, name string) (*Link, error) {
 	u := t.address.URL.JoinPath(url.PathEscape(name))
 	var header http.Header
 	if t.address.Token != "" {

@@ -4,7 +4,7 @@
 // A comparison is a pipeline. Each stage is a function of the earlier results and does not change them:
 //
 //	differing    two texts     → the range between common start and end         trim.go
-//	newPage      a text        → its lines                                      line.go
+//	newLineText      a text        → its lines                                      line.go
 //	matchLines   two pages     → equal lines                                    match.go
 //	lineScript   a matching    → lines that stay, and gaps between them         step.go
 //	pairGap      a gap         → lines changed, added and deleted               pair.go
@@ -20,14 +20,14 @@ import "github.com/relayfs/relayfs/diffwrap/internal/span"
 
 // Exact finds the smallest change.
 func Exact(old, new Side) []Hunk {
-	return compare(&room{}, old, new, mode{exact: true})
+	return compare(&buffers{}, old, new, mode{exact: true})
 }
 
 // Readable follows the rules of readability (pair.go, change.go, fold.go): it prefers one readable change to several
 // unreadable ones. It keeps the given pairs of comments, even if they were moved. fragment means that the texts do
 // not begin at a line start, so that their first line has no marker.
 func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
-	r, m := &room{}, mode{fragment: fragment}
+	r, m := &buffers{}, mode{fragment: fragment}
 	hunks := compare(r, old, new, m)
 	if !touchesOld(hunks, pairs) {
 		return hunks
@@ -36,14 +36,14 @@ func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 }
 
 // compare runs the stages. Kept lines with text separate stretches; each hunk depends on one stretch only.
-func compare(r *room, old, new Side, m mode) (hunks []Hunk) {
+func compare(r *buffers, old, new Side, m mode) (hunks []Hunk) {
 	if old.Text == new.Text {
 		return nil
 	}
 	middle := differing(old, new)
 	m.fragment = m.fragment && middle.Old.Start == 0
-	o, n := newPage(old, middle.Old, m), newPage(new, middle.New, m)
-	steps := []step{{o.all(), n.all(), replaced}}
+	o, n := newLineText(old, middle.Old, m), newLineText(new, middle.New, m)
+	steps := []step{{o.all(), n.all(), stepReplaced}}
 	if old.Text != "" && new.Text != "" {
 		steps = lineScript(o, matchLines(r, o, n), len(n.lines))
 	}

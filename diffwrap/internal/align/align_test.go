@@ -60,11 +60,11 @@ func side(text string) Side {
 }
 
 // drawPages makes two pages as compare does.
-func drawPages(rnd *rand.Rand) (r *room, o, n *page) {
+func drawPages(rnd *rand.Rand) (r *buffers, o, n *lineText) {
 	old, new := drawTexts(rnd)
 	m := mode{exact: rnd.IntN(2) == 0}
 	h := differing(old, new)
-	return &room{}, newPage(old, h.Old, m), newPage(new, h.New, m)
+	return &buffers{}, newLineText(old, h.Old, m), newLineText(new, h.New, m)
 }
 
 // checkHunks wants hunks that are sorted, apart, not empty, and turn old into new.
@@ -103,7 +103,7 @@ func TestHunks(t *testing.T) {
 		fragment := rnd.IntN(2) == 0
 		checkHunks(t, "Readable", old, new, Readable(old, new, fragment, nil))
 		checkComments(t, old, new, Readable(old, new, fragment, nil))
-		pairs := commonComments(&room{}, old, new, whole)
+		pairs := commonComments(&buffers{}, old, new, whole)
 		hunks := Readable(old, new, fragment, pairs)
 		checkHunks(t, "Readable with pairs", old, new, hunks)
 		if touchesOld(hunks, pairs) {
@@ -140,8 +140,8 @@ func TestSplitLines(t *testing.T) {
 		old, _ := drawTexts(rnd)
 		at := 0
 		for i, l := range splitLines(old.Text, 0, len(old.Text), old.Comments) {
-			if brk := old.Text[l.brk:l.Start]; l.brk != at || (span.BreakLen(brk) == len(brk)) != (i > 0) && brk != "" || i > 0 && brk == "" {
-				t.Fatalf("line %d of %q starts with %q at %d, want a line break at %d", i, old.Text, brk, l.brk, at)
+			if brk := old.Text[l.breakOff:l.Start]; l.breakOff != at || (span.BreakLen(brk) == len(brk)) != (i > 0) && brk != "" || i > 0 && brk == "" {
+				t.Fatalf("line %d of %q starts with %q at %d, want a line break at %d", i, old.Text, brk, l.breakOff, at)
 			}
 			if s := comment.ReplaceAllLiteralString(l.Of(old.Text), ""); strings.Contains(s, "\n") {
 				t.Fatalf("line %d of %q is %q", i, old.Text, s)
@@ -171,7 +171,7 @@ func TestMatchLines(t *testing.T) {
 }
 
 // drawSteps makes the script of lines of two pages, before and after its gaps are paired.
-func drawSteps(rnd *rand.Rand) (r *room, o, n *page, gaps, paired []step) {
+func drawSteps(rnd *rand.Rand) (r *buffers, o, n *lineText, gaps, paired []step) {
 	r, o, n = drawPages(rnd)
 	gaps = lineScript(o, matchLines(r, o, n), len(n.lines))
 	for _, s := range gaps {
@@ -189,14 +189,14 @@ func TestSteps(t *testing.T) {
 				if s.old.Start != at.old.End || s.new.Start != at.new.End {
 					t.Fatalf("steps of %q and %q: %v comes after %v", o.Text, n.Text, s, at)
 				}
-				if (s.what == stays || s.what == changed) && s.old.Len() != s.new.Len() || s.what == changed && s.old.Len() != 1 {
+				if (s.kind == stepSame || s.kind == stepChanged) && s.old.Len() != s.new.Len() || s.kind == stepChanged && s.old.Len() != 1 {
 					t.Fatalf("steps of %q and %q: the lines of %v do not face each other", o.Text, n.Text, s)
 				}
-				if s.what == stays && o.blank(s.old.Start) != o.blank(s.old.End-1) {
+				if s.kind == stepSame && o.blank(s.old.Start) != o.blank(s.old.End-1) {
 					t.Fatalf("steps of %q and %q: %v has text and ends in a blank line", o.Text, n.Text, s)
 				}
 				for k := range s.old.Len() {
-					if s.what == stays && o.text(s.old.Start+k) != n.text(s.new.Start+k) {
+					if s.kind == stepSame && o.text(s.old.Start+k) != n.text(s.new.Start+k) {
 						t.Fatalf("steps of %q and %q: line %d of %v changed", o.Text, n.Text, k, s)
 					}
 				}
@@ -206,7 +206,7 @@ func TestSteps(t *testing.T) {
 				t.Fatalf("steps of %q and %q end at %v", o.Text, n.Text, at)
 			}
 		}
-		if slices.ContainsFunc(paired, func(s step) bool { return s.what == gap }) {
+		if slices.ContainsFunc(paired, func(s step) bool { return s.kind == stepGap }) {
 			t.Fatalf("steps of %q and %q: a gap is left in %v", o.Text, n.Text, paired)
 		}
 	})
@@ -218,7 +218,7 @@ func TestStretches(t *testing.T) {
 		for len(steps) > 0 {
 			n := stretchLength(o, steps)
 			for _, s := range steps[:n] {
-				if s.what == stays && !o.blank(s.old.Start) && n > 1 {
+				if s.kind == stepSame && !o.blank(s.old.Start) && n > 1 {
 					t.Fatalf("a stretch of %q goes over line %d, which stays", o.Text, s.old.Start)
 				}
 			}
@@ -245,12 +245,12 @@ func TestStepHunks(t *testing.T) {
 func TestBlockCuts(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
 		text := strings.Join(randomtest.Some(rnd, 1, 12, "", "a", "```", "> ~~~"), "\n")
-		o := newPage(Side{Text: text}, span.New(0, len(text)), mode{})
+		o := newLineText(Side{Text: text}, span.New(0, len(text)), mode{})
 		from := randomtest.Between(rnd, 0, len(o.lines))
 		lines := span.New(from, randomtest.Between(rnd, from, len(o.lines)))
 		at := -1
 		for _, cut := range blockCuts(o, lines, false) {
-			i := slices.IndexFunc(o.lines, func(l line) bool { return l.brk == cut })
+			i := slices.IndexFunc(o.lines, func(l line) bool { return l.breakOff == cut })
 			if cut <= at || i <= lines.Start || i >= lines.End || o.lines[i].inFence || o.lines[lines.Start].inFence || !o.blank(i) && !o.blank(i-1) {
 				t.Fatalf("lines %v of %q are cut at %d, line %d", lines, o.Text, cut, i)
 			}
@@ -260,15 +260,15 @@ func TestBlockCuts(t *testing.T) {
 }
 
 // drawWording makes a script of tokens.
-func drawWording(rnd *rand.Rand) (*wording, []change) {
+func drawWording(rnd *rand.Rand) (*tokenDiff, []change) {
 	old, new := drawTexts(rnd)
-	w := tokenScript(&room{}, old, new, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
+	w := tokenScript(&buffers{}, old, new, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
 	w.survival = randomtest.Pick(rnd, 0, lineSurvival, 100)
 	return &w, w.changes()
 }
 
 // checkChanges wants changes that are sorted, with equal tokens between them.
-func checkChanges(t testing.TB, name string, w *wording, changes []change) {
+func checkChanges(t testing.TB, name string, w *tokenDiff, changes []change) {
 	t.Helper()
 	at := change{}
 	end := change{span.New(len(w.old.ids), len(w.old.ids)), span.New(len(w.new.ids), len(w.new.ids))}
@@ -297,10 +297,10 @@ func TestTokenScript(t *testing.T) {
 func TestFolds(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
 		w, changes := drawWording(rnd)
-		steps := slices.Clone(Folds)
-		for _, i := range Islands {
-			steps = append(steps, Fold{i.Rule, func(w *wording, changes []change) []change {
-				return join(changes, func(left, right change) bool { return joinsOver(w, left, right, []Join{i}) })
+		steps := slices.Clone(MergeRules)
+		for _, i := range CoalesceRules {
+			steps = append(steps, MergeRule{i.Rule, func(w *tokenDiff, changes []change) []change {
+				return join(changes, func(left, right change) bool { return joinsOver(w, left, right, []CoalesceRule{i}) })
 			}})
 		}
 		for _, k := range rnd.Perm(len(steps)) {
@@ -347,7 +347,7 @@ func TestIntern(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, rnd *rand.Rand) {
 		old, _ := drawTexts(rnd)
 		list := slices.Collect(markdown.Tokens(old.Text, span.New(0, len(old.Text)), old.Comments))
-		r := &room{}
+		r := &buffers{}
 		ids := append(intern(r, nil, old.Text, list), intern(r, nil, old.Text, list)...)
 		list = append(list, list...)
 		for i := range list {

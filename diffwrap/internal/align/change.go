@@ -9,18 +9,18 @@ import (
 )
 
 // stepHunks appends the hunks of a step. It extends the last hunk if a renumbered list continues.
-func stepHunks(r *room, hunks []Hunk, o, n *page, s step) []Hunk {
+func stepHunks(r *buffers, hunks []Hunk, o, n *lineText, s step) []Hunk {
 	before := len(hunks)
-	switch s.what {
-	case stays:
+	switch s.kind {
+	case stepSame:
 		for k := range s.old.Len() {
 			hunks = breakHunk(hunks, o, n, s.old.Start+k, s.new.Start+k)
 		}
-	case changed:
+	case stepChanged:
 		hunks = lineHunks(r, hunks, o, n, s.old.Start, s.new.Start)
-	case wrapped:
+	case stepRewrapped:
 		hunks = wordHunks(r, hunks, o, n, wholeLines(o, n, s), 0)
-	case replaced:
+	case stepReplaced:
 		hunks = blockHunks(hunks, o, n, s)
 	}
 	if !o.exact {
@@ -40,7 +40,7 @@ func add(hunks []Hunk, h Hunk) []Hunk {
 	return append(hunks, h)
 }
 
-func breakHunk(hunks []Hunk, o, n *page, i, j int) []Hunk {
+func breakHunk(hunks []Hunk, o, n *lineText, i, j int) []Hunk {
 	h := breaks(o, n, i, j)
 	if h.Old.Of(o.Text) == h.New.Of(n.Text) {
 		return hunks
@@ -48,7 +48,7 @@ func breakHunk(hunks []Hunk, o, n *page, i, j int) []Hunk {
 	return add(hunks, h)
 }
 
-func lineHunks(r *room, hunks []Hunk, o, n *page, i, j int) []Hunk {
+func lineHunks(r *buffers, hunks []Hunk, o, n *lineText, i, j int) []Hunk {
 	h := Hunk{o.lines[i].Span, n.lines[j].Span}
 	if o.exact {
 		return wordHunks(r, breakHunk(hunks, o, n, i, j), o, n, h, 0)
@@ -73,7 +73,7 @@ func lineHunks(r *room, hunks []Hunk, o, n *page, i, j int) []Hunk {
 }
 
 // wholeLineHunk appends the replacement of a line with the break before it.
-func wholeLineHunk(hunks []Hunk, o, n *page, i, j int) []Hunk {
+func wholeLineHunk(hunks []Hunk, o, n *lineText, i, j int) []Hunk {
 	b := breaks(o, n, i, j)
 	h := Hunk{span.New(b.Old.Start, o.lines[i].End), span.New(b.New.Start, n.lines[j].End)}
 	if k := len(hunks) - 1; k >= 0 && i > 0 && j > 0 && renumbers(o, n, i, j) && renumbers(o, n, i-1, j-1) &&
@@ -85,7 +85,7 @@ func wholeLineHunk(hunks []Hunk, o, n *page, i, j int) []Hunk {
 }
 
 // renumbers reports whether two lines are the same list item with different numbers.
-func renumbers(o, n *page, i, j int) bool {
+func renumbers(o, n *lineText, i, j int) bool {
 	old, oldRest := cutNumber(o.text(i))
 	new, newRest := cutNumber(n.text(j))
 	return old != "" && new != "" && old != new && oldRest == newRest
@@ -115,7 +115,7 @@ func cells(s Side, line span.Span) []span.Span {
 
 // blockHunks appends the replacement of lines, one block of text at a time, so that a user can accept some blocks and
 // reject others, and no run contains a blank line between two paragraphs.
-func blockHunks(hunks []Hunk, o, n *page, s step) []Hunk {
+func blockHunks(hunks []Hunk, o, n *lineText, s step) []Hunk {
 	if s.old.Empty() && s.new.Empty() {
 		return hunks
 	}
@@ -143,7 +143,7 @@ func blockHunks(hunks []Hunk, o, n *page, s step) []Hunk {
 // blocks. Lines that start in a fence are not split, since a cut would fall inside it, or inside a later one that
 // they open. Blank lines go with the block after them. If the lines end with a blank one, or are on top of lines that
 // stay, they go with the block before them.
-func blockCuts(p *page, lines span.Span, onTop bool) []int {
+func blockCuts(p *lineText, lines span.Span, onTop bool) []int {
 	if lines.Empty() || p.lines[lines.Start].inFence {
 		return nil
 	}
@@ -155,13 +155,13 @@ func blockCuts(p *page, lines span.Span, onTop bool) []int {
 		switch {
 		case p.blank(i) && !l.inFence:
 			if seen && !blank && !blankAbove {
-				cuts = append(cuts, l.brk)
+				cuts = append(cuts, l.breakOff)
 				seen = false
 			}
 			blank = true
 			continue
 		case seen && blank && blankAbove:
-			cut := l.brk
+			cut := l.breakOff
 			if onTop {
 				cut = l.Start // no break precedes it
 			}

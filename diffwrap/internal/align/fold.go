@@ -7,27 +7,27 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Join is a rule that merges two adjacent changes.
-type Join struct {
+// CoalesceRule is a rule that merges two adjacent changes.
+type CoalesceRule struct {
 	markdown.Rule
-	joins func(w *wording, left, right change) bool
+	joins func(w *tokenDiff, left, right change) bool
 }
 
-// Islands are the rules for texts too short to keep two changes apart. They apply together, from left to right.
-var Islands = []Join{
+// CoalesceRules are the rules for texts too short to keep two changes apart. They apply together, from left to right.
+var CoalesceRules = []CoalesceRule{
 	{markdown.NewRule("islands", "two changes take something out, one puts something in, and a lone blank parts them", "they are one",
 		"A {--pine tree--}{++apple bush++} here."), partedByBlank},
 	{markdown.NewRule("unspaced script", "few characters or syllables of a script without spaces part two changes", "they are one",
 		"我们{--四月种--}{++五月植++}豆子"), partedByGlyphs},
 }
 
-type Fold struct {
+type MergeRule struct {
 	markdown.Rule
-	fold func(w *wording, changes []change) []change
+	fold func(w *tokenDiff, changes []change) []change
 }
 
-// Folds are the other rules. Each applies to the result of the one before.
-var Folds = []Fold{
+// MergeRules are the other rules. Each applies to the result of the one before.
+var MergeRules = []MergeRule{
 	{markdown.NewRule("pairs", "two changes put the ends of a pair around something, take them away, or put others there", "they are one",
 		"Keep the {--word--}{++**word**++} here."), foldPairs},
 	{markdown.NewRule("survival", "of many changes of a line with too few words between them", "one is made",
@@ -38,11 +38,11 @@ var Folds = []Fold{
 		foldSentences},
 }
 
-func readable(w *wording, changes []change) []change {
+func readable(w *tokenDiff, changes []change) []change {
 	changes = join(changes, func(left, right change) bool {
-		return joinsOver(w, left, right, Islands)
+		return joinsOver(w, left, right, CoalesceRules)
 	})
-	for _, f := range Folds {
+	for _, f := range MergeRules {
 		changes = f.fold(w, changes)
 	}
 	for k := range changes {
@@ -52,9 +52,9 @@ func readable(w *wording, changes []change) []change {
 }
 
 // joinsOver reports whether a rule merges two changes that delete text, across the text between them.
-func joinsOver(w *wording, left, right change, rules []Join) bool {
+func joinsOver(w *tokenDiff, left, right change, rules []CoalesceRule) bool {
 	return !left.old.Empty() && !right.old.Empty() && left.old.End < right.old.Start &&
-		slices.ContainsFunc(rules, func(j Join) bool { return j.joins(w, left, right) })
+		slices.ContainsFunc(rules, func(j CoalesceRule) bool { return j.joins(w, left, right) })
 }
 
 func join(changes []change, joins func(left, right change) bool) []change {
@@ -70,7 +70,7 @@ func join(changes []change, joins func(left, right change) bool) []change {
 }
 
 // partedByBlank: one change of a phrase is more readable than one per word.
-func partedByBlank(w *wording, left, right change) bool {
+func partedByBlank(w *tokenDiff, left, right change) bool {
 	island := w.old.list[left.old.End:right.old.Start]
 	return len(island) == 1 && island[0].Class == markdown.Space && span.BreakLen(island[0].Of(w.old.text)) == 0 &&
 		(left.replaces() || right.replaces())
@@ -82,7 +82,7 @@ const maxIsland = 2
 
 // partedByGlyphs: words have no separators in such a script, and one change of a phrase is more readable than one per
 // character.
-func partedByGlyphs(w *wording, left, right change) bool {
+func partedByGlyphs(w *tokenDiff, left, right change) bool {
 	around := w.old.list[left.old.End-1 : right.old.Start+1]
 	return len(around)-2 <= maxIsland && !slices.ContainsFunc(around, func(t markdown.Token) bool { return t.Class != markdown.Glyph })
 }
@@ -96,7 +96,7 @@ var closers = map[string]string{
 const maxPaired = 60
 
 // foldPairs: one end of a pair without the other would be malformed.
-func foldPairs(w *wording, changes []change) []change {
+func foldPairs(w *tokenDiff, changes []change) []change {
 	return join(changes, func(left, right change) bool {
 		before, opens := closers[w.old.of(left.old)]
 		after, alsoOpens := closers[w.new.of(left.new)]
@@ -109,17 +109,17 @@ func foldPairs(w *wording, changes []change) []change {
 // may have several writers.
 const maxScattered = 3
 
-func foldLine(w *wording, changes []change) []change {
+func foldLine(w *tokenDiff, changes []change) []change {
 	if len(changes) <= maxScattered {
 		return changes
 	}
-	if _, kept, _ := w.kept(w.all()); 100*kept < w.survival*min(w.old.words, w.new.words) {
+	if _, kept, _ := w.countKept(w.all()); 100*kept < w.survival*min(w.old.words, w.new.words) {
 		changes = []change{changes[0].through(changes[len(changes)-1])}
 	}
 	return changes
 }
 
-func foldSentences(w *wording, changes []change) []change {
+func foldSentences(w *tokenDiff, changes []change) []change {
 	if len(changes) <= maxScattered || w.survival == 0 {
 		return changes
 	}
@@ -130,7 +130,7 @@ func foldSentences(w *wording, changes []change) []change {
 		for n < len(changes) && changes[n].old.Start < end {
 			n++
 		}
-		words, kept, _ := w.kept(span.New(from, end))
+		words, kept, _ := w.countKept(span.New(from, end))
 		if n > maxScattered && changes[n-1].old.End <= end && 100*kept < w.survival*words {
 			out = append(out, changes[0].through(changes[n-1]))
 		} else {
@@ -157,7 +157,7 @@ func sentenceEnd(t *tokens, from int) int {
 }
 
 // trimBlanks removes equal tokens at the ends of a change, which a rule may have added.
-func trimBlanks(w *wording, c change) change {
+func trimBlanks(w *tokenDiff, c change) change {
 	for c.replaces() && w.old.ids[c.old.Start] == w.new.ids[c.new.Start] {
 		c.old.Start++
 		c.new.Start++

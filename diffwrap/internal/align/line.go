@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-type page struct {
+type lineText struct {
 	Side
 	mode
 	lines []line
@@ -18,26 +18,26 @@ type page struct {
 // or deletes whole lines starts with a line break, and bullets, headings and table rows stay at the start of their
 // lines.
 type line struct {
-	brk       int  // start of the break before the line; Start for the first line
+	breakOff  int  // start of the break before the line; Start for the first line
 	span.Span      // text without breaks
 	inFence   bool // a code fence is open before the line; not set for Exact
 }
 
-func newPage(s Side, stretch span.Span, m mode) *page {
-	p := &page{s, m, splitLines(s.Text, stretch.Start, stretch.End, s.Comments)}
+func newLineText(s Side, stretch span.Span, m mode) *lineText {
+	p := &lineText{s, m, splitLines(s.Text, stretch.Start, stretch.End, s.Comments)}
 	if !m.exact {
 		findFences(p.Text, p.lines)
 	}
 	return p
 }
 
-func (p *page) all() span.Span { return span.New(0, len(p.lines)) }
+func (p *lineText) all() span.Span { return span.New(0, len(p.lines)) }
 
-func (p *page) text(i int) string { return p.lines[i].Of(p.Text) }
-func (p *page) blank(i int) bool  { return markdown.IsBlank(p.text(i)) }
+func (p *lineText) text(i int) string { return p.lines[i].Of(p.Text) }
+func (p *lineText) blank(i int) bool  { return markdown.IsBlank(p.text(i)) }
 
 // marker returns the span of a line's marker, which ends before any comment.
-func (p *page) marker(i int) span.Span {
+func (p *lineText) marker(i int) span.Span {
 	l := p.lines[i]
 	if p.fragment && i == 0 {
 		return span.New(l.Start, l.Start)
@@ -52,7 +52,7 @@ func (p *page) marker(i int) span.Span {
 // splitLines splits text[from:to] into lines. It does not split comments.
 func splitLines(text string, from, to int, comments []span.Span) []line {
 	lines := make([]line, 0, 1+strings.Count(text[from:to], "\n"))
-	current := line{brk: from, Span: span.Span{Start: from}}
+	current := line{breakOff: from, Span: span.Span{Start: from}}
 	for i := from; ; {
 		at := strings.IndexByte(text[i:to], '\n')
 		if at < 0 {
@@ -66,7 +66,7 @@ func splitLines(text string, from, to int, comments []span.Span) []line {
 		}
 		current.End = span.BreakStart(text, at, from)
 		lines = append(lines, current)
-		current = line{brk: current.End, Span: span.Span{Start: at + 1}}
+		current = line{breakOff: current.End, Span: span.Span{Start: at + 1}}
 	}
 	current.End = to
 	return append(lines, current)
@@ -100,17 +100,17 @@ func fenceAfter(fence, s string) string {
 
 // breaks returns the line breaks before old line i and new line j. The first line of a text has none. A line that is
 // compared with the first line leaves its break to the gap before it.
-func breaks(o, n *page, i, j int) Hunk {
+func breaks(o, n *lineText, i, j int) Hunk {
 	a, b := o.lines[i], n.lines[j]
 	if i == 0 || j == 0 {
 		return Hunk{span.New(a.Start, a.Start), span.New(b.Start, b.Start)}
 	}
-	return Hunk{span.New(a.brk, a.Start), span.New(b.brk, b.Start)}
+	return Hunk{span.New(a.breakOff, a.Start), span.New(b.breakOff, b.Start)}
 }
 
 // wholeLines returns the texts of a step's lines, each with the break before it. The first line of one side has none;
 // a gap before it on the other side includes the break after the gap instead.
-func wholeLines(o, n *page, s step) Hunk {
+func wholeLines(o, n *lineText, s step) Hunk {
 	if onTop(o, n, s) {
 		return Hunk{span.New(o.lines[0].Start, o.lines[s.old.End].Start), span.New(n.lines[0].Start, n.lines[s.new.End].Start)}
 	}
@@ -118,7 +118,7 @@ func wholeLines(o, n *page, s step) Hunk {
 }
 
 // onTop reports whether a step is before the first line of one side, and that line stays.
-func onTop(o, n *page, s step) bool {
+func onTop(o, n *lineText, s step) bool {
 	return s.old.Start == 0 && (s.old.End == 0 || s.new.End == 0) && s.old.End < len(o.lines) && s.new.End < len(n.lines)
 }
 
@@ -126,9 +126,9 @@ func linesSpan(lines []line, s span.Span) span.Span {
 	if s.Empty() {
 		at := lines[len(lines)-1].End
 		if s.Start < len(lines) {
-			at = lines[s.Start].brk
+			at = lines[s.Start].breakOff
 		}
 		return span.New(at, at)
 	}
-	return span.New(lines[s.Start].brk, lines[s.End-1].End)
+	return span.New(lines[s.Start].breakOff, lines[s.End-1].End)
 }

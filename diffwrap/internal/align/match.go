@@ -4,15 +4,15 @@ import (
 	"slices"
 )
 
-// room holds memory that comparisons reuse. It does not affect their results.
-type room struct {
+// buffers holds memory that comparisons reuse. It does not affect their results.
+type buffers struct {
 	Matcher
 	ids      map[string]int // IDs of lines, comments and tokens
 	old, new tokens
 }
 
 // intern appends to out an ID for each text range; equal texts have equal IDs.
-func intern[T interface{ Of(text string) string }](r *room, out []int, text string, list []T) []int {
+func intern[T interface{ Of(text string) string }](r *buffers, out []int, text string, list []T) []int {
 	if r.ids == nil {
 		r.ids = make(map[string]int, len(list))
 	}
@@ -31,7 +31,7 @@ func intern[T interface{ Of(text string) string }](r *room, out []int, text stri
 
 // matchLines matches equal lines: result[i] is the new line equal to old line i, or -1. It matches lines with text
 // first and then the blank ones between them, since a blank line has no identity.
-func matchLines(r *room, o, n *page) []int {
+func matchLines(r *buffers, o, n *lineText) []int {
 	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
 	oldFull, newFull := filled(o), filled(n)
 	match := Unmatched(len(old))
@@ -51,7 +51,7 @@ func matchLines(r *room, o, n *page) []int {
 	return match
 }
 
-func filled(p *page) []int {
+func filled(p *lineText) []int {
 	var out []int
 	for i := range p.lines {
 		if !p.blank(i) {

@@ -22,34 +22,34 @@ const (
 )
 
 // pairGap appends the steps for the lines of a gap. It appends any other step unchanged.
-func pairGap(r *room, out []step, o, n *page, s step) []step {
+func pairGap(r *buffers, out []step, o, n *lineText, s step) []step {
 	switch {
-	case s.what != gap:
+	case s.kind != stepGap:
 		return append(out, s)
 	case s.old.Empty() || s.new.Empty():
-		return append(out, step{s.old, s.new, replaced})
+		return append(out, step{s.old, s.new, stepReplaced})
 	case s.old.Len() == 1 && s.new.Len() == 1:
 		return inOrder(out, o, n, s)
 	}
 	old, new := wordsOfLines(o, s.old), wordsOfLines(n, s.new)
 	pairs, common := pairLines(old, new)
 	if wraps(r, o, n, s, common, weigh(old), weigh(new)) {
-		return append(out, step{s.old, s.new, wrapped})
+		return append(out, step{s.old, s.new, stepRewrapped})
 	}
 	i, j := s.old.Start, s.new.Start
 	for _, p := range pairs {
 		k, partner := s.old.Start+p[0], s.new.Start+p[1]
-		out = inOrder(out, o, n, step{span.New(i, k), span.New(j, partner), gap})
-		out = append(out, lineStep(k, partner, changed))
+		out = inOrder(out, o, n, step{span.New(i, k), span.New(j, partner), stepGap})
+		out = append(out, lineStep(k, partner, stepChanged))
 		i, j = k+1, partner+1
 	}
-	return inOrder(out, o, n, step{span.New(i, s.old.End), span.New(j, s.new.End), gap})
+	return inOrder(out, o, n, step{span.New(i, s.old.End), span.New(j, s.new.End), stepGap})
 }
 
 // inOrder appends the steps for unrelated lines. If both sides have the same number, they replace one another in
 // order, so that the marks of a line depend on that line alone. Otherwise all are replaced. Blank lines at the end of
 // one side only are added or deleted separately.
-func inOrder(out []step, o, n *page, s step) []step {
+func inOrder(out []step, o, n *lineText, s step) []step {
 	old, new := s.old, s.new
 	for !old.Empty() && !new.Empty() && o.blank(old.End-1) != n.blank(new.End-1) {
 		if o.blank(old.End - 1) {
@@ -63,12 +63,12 @@ func inOrder(out []step, o, n *page, s step) []step {
 		alike = o.blank(old.Start+k) == n.blank(new.Start+k)
 	}
 	if !alike {
-		return append(out, step{s.old, s.new, replaced})
+		return append(out, step{s.old, s.new, stepReplaced})
 	}
 	for k := range old.Len() {
-		out = append(out, lineStep(old.Start+k, new.Start+k, changed))
+		out = append(out, lineStep(old.Start+k, new.Start+k, stepChanged))
 	}
-	return append(out, step{span.New(old.End, s.old.End), span.New(new.End, s.new.End), replaced})
+	return append(out, step{span.New(old.End, s.old.End), span.New(new.End, s.new.End), stepReplaced})
 }
 
 // lineWords has the data for the similarity of lines: the sorted words of a line, and their length in bytes.
@@ -99,7 +99,7 @@ func hashWord(s string) hashedWord {
 
 func (w hashedWord) len() int { return int(w & maxHashed) }
 
-func wordsOfLines(p *page, lines span.Span) []lineWords {
+func wordsOfLines(p *lineText, lines span.Span) []lineWords {
 	out := make([]lineWords, lines.Len())
 	all := make([]hashedWord, 0, linesSpan(p.lines, lines).Len()/5+4)
 	for k := range out {
@@ -191,12 +191,12 @@ func similar(old, new lineWords) int {
 // wraps reports whether a block of prose was rewrapped: its line breaks changed more than its words. Most words of
 // the block, compared as one line, must stay in order, and clearly more of them than stay in paired lines
 // (pairedBytes). oldBytes and newBytes are the bytes of the lines' words.
-func wraps(r *room, o, n *page, s step, pairedBytes, oldBytes, newBytes int) bool {
+func wraps(r *buffers, o, n *lineText, s step, pairedBytes, oldBytes, newBytes int) bool {
 	if s.old.Len()+s.new.Len() < 3 || !flows(min(oldBytes, newBytes), oldBytes, newBytes) || !allProse(o, s.old) || !allProse(n, s.new) {
 		return false
 	}
 	w := tokenScript(r, o.Side, n.Side, wholeLines(o, n, s))
-	_, _, kept := w.kept(w.all())
+	_, _, kept := w.countKept(w.all())
 	return flows(kept, w.old.bytes, w.new.bytes) && 4*kept >= 5*pairedBytes
 }
 
@@ -205,7 +205,7 @@ func flows(kept, oldBytes, newBytes int) bool {
 	return 200*kept >= flowSimilarity*(oldBytes+newBytes)
 }
 
-func allProse(p *page, lines span.Span) bool {
+func allProse(p *lineText, lines span.Span) bool {
 	for i := lines.Start; i < lines.End; i++ {
 		if s := p.text(i); markdown.Marker(s) > 0 && !markdown.IsBlank(s) || block.IsRow(s) {
 			return false

@@ -5,23 +5,23 @@ import "github.com/relayfs/relayfs/diffwrap/internal/span"
 // step is a part of a script of lines: line numbers of old lines and of the corresponding new lines.
 type step struct {
 	old, new span.Span
-	what     what
+	kind     stepKind
 }
 
-type what uint8
+type stepKind uint8
 
 const (
-	stays    what = iota // equal lines; the breaks before them may differ
-	gap                  // lines between those that stay, not yet paired
-	changed              // one line and its new version
-	replaced             // unrelated lines
-	wrapped              // a paragraph whose line breaks changed more than its words
+	stepSame      stepKind = iota // equal lines; the breaks before them may differ
+	stepGap                       // lines between those that stay, not yet paired
+	stepChanged                   // one line and its new version
+	stepReplaced                  // unrelated lines
+	stepRewrapped                 // a paragraph whose line breaks changed more than its words
 )
 
 // lineScript lists the lines that stay, and the gaps between them. Blank lines next to a gap are separate steps.
-func lineScript(o *page, match []int, newLines int) (out []step) {
+func lineScript(o *lineText, match []int, newLines int) (out []step) {
 	i, j := 0, 0
-	upTo := func(k, partner int, w what) {
+	upTo := func(k, partner int, w stepKind) {
 		if s := (step{span.New(i, k), span.New(j, partner), w}); !s.old.Empty() || !s.new.Empty() {
 			out = append(out, s)
 		}
@@ -31,7 +31,7 @@ func lineScript(o *page, match []int, newLines int) (out []step) {
 		if match[k] < 0 {
 			continue
 		}
-		upTo(k, match[k], gap)
+		upTo(k, match[k], stepGap)
 		end := k + 1
 		for end < len(match) && match[end] == match[end-1]+1 {
 			end++
@@ -44,20 +44,20 @@ func lineScript(o *page, match []int, newLines int) (out []step) {
 			behind--
 		}
 		for _, border := range []int{text, behind, end} {
-			upTo(border, match[k]+border-k, stays)
+			upTo(border, match[k]+border-k, stepSame)
 		}
 		k = end - 1
 	}
-	upTo(len(match), newLines, gap)
+	upTo(len(match), newLines, stepGap)
 	return out
 }
 
-func lineStep(i, j int, w what) step { return step{span.New(i, i+1), span.New(j, j+1), w} }
+func lineStep(i, j int, w stepKind) step { return step{span.New(i, i+1), span.New(j, j+1), w} }
 
 // stretchLength returns how many steps precede the first kept lines with text; such lines are a stretch of their own.
 // Blank lines do not end a stretch: they are matched after the others, and may be given up to keep a comment.
-func stretchLength(o *page, steps []step) (n int) {
-	for n < len(steps) && (steps[n].what != stays || o.blank(steps[n].old.Start)) {
+func stretchLength(o *lineText, steps []step) (n int) {
+	for n < len(steps) && (steps[n].kind != stepSame || o.blank(steps[n].old.Start)) {
 		n++
 	}
 	return max(n, 1)
@@ -65,5 +65,5 @@ func stretchLength(o *page, steps []step) (n int) {
 
 func joined(stretch []step) step {
 	first, last := stretch[0], stretch[len(stretch)-1]
-	return step{span.New(first.old.Start, last.old.End), span.New(first.new.Start, last.new.End), gap}
+	return step{span.New(first.old.Start, last.old.End), span.New(first.new.Start, last.new.End), stepGap}
 }

@@ -11,7 +11,7 @@ import (
 
 // wordHunks appends the changes of two pieces of text, word by word. survival is the percentage of the shorter
 // piece's words that must stay. If fewer stay, many changes become one, from the first to the last.
-func wordHunks(r *room, hunks []Hunk, o, n *page, piece Hunk, survival int) []Hunk {
+func wordHunks(r *buffers, hunks []Hunk, o, n *lineText, piece Hunk, survival int) []Hunk {
 	w := tokenScript(r, o.Side, n.Side, piece)
 	w.survival = survival
 	changes := w.changes()
@@ -27,7 +27,7 @@ func wordHunks(r *room, hunks []Hunk, o, n *page, piece Hunk, survival int) []Hu
 // KeepWords splits hunks at the words that both of their sides share. A comparison of lines may have put them in one
 // hunk.
 func KeepWords(old, new string, hunks []Hunk) (out []Hunk) {
-	r, end := &room{}, 0
+	r, end := &buffers{}, 0
 	for len(hunks) > 0 {
 		count := 1
 		for count < len(hunks) && NoWordBetween(old, new, hunks[count-1], hunks[count]) {
@@ -90,18 +90,18 @@ func NoWordBetween(old, new string, before, behind Hunk) bool {
 	return !strings.ContainsFunc(between, markdown.InWord)
 }
 
-// wording is two pieces of text as tokens, with a matching.
-type wording struct {
+// tokenDiff is two pieces of text as tokens, with a matching.
+type tokenDiff struct {
 	old, new *tokens
 	match    []int // old tokens to new ones; -1 for none
 	survival int   // see wordHunks
 }
 
 // tokenScript compares two pieces of text. Its result is valid until the next call.
-func tokenScript(r *room, old, new Side, piece Hunk) wording {
+func tokenScript(r *buffers, old, new Side, piece Hunk) tokenDiff {
 	r.old.read(r, old, piece.Old)
 	r.new.read(r, new, piece.New)
-	return wording{old: &r.old, new: &r.new, match: r.Match(r.old.ids, r.new.ids)}
+	return tokenDiff{old: &r.old, new: &r.new, match: r.Match(r.old.ids, r.new.ids)}
 }
 
 // tokens is a piece of text as tokens, with the IDs of their texts.
@@ -114,7 +114,7 @@ type tokens struct {
 	bytes int // total length of those
 }
 
-func (t *tokens) read(r *room, s Side, piece span.Span) {
+func (t *tokens) read(r *buffers, s Side, piece span.Span) {
 	list := slices.AppendSeq(slices.Grow(t.list[:0], piece.Len()/4+1), markdown.Tokens(s.Text, piece, s.Comments))
 	*t = tokens{Span: piece, text: s.Text, list: list, ids: intern(r, t.ids[:0], s.Text, list)}
 	for _, tok := range t.list {
@@ -139,22 +139,22 @@ func (t *tokens) piece(r span.Span) span.Span {
 
 func (t *tokens) of(r span.Span) string { return t.piece(r).Of(t.text) }
 
-// kept returns the number of words among some old tokens, the number of those that are kept, and the length of the
+// countKept returns the number of words among some old tokens, the number of those that are kept, and the length of the
 // kept ones in bytes.
-func (w *wording) kept(r span.Span) (words, kept, bytes int) {
+func (w *tokenDiff) countKept(r span.Span) (words, countKept, bytes int) {
 	for k := r.Start; k < r.End; k++ {
 		if tok := w.old.list[k]; tok.IsWord() {
 			words++
 			if w.match[k] >= 0 {
-				kept++
+				countKept++
 				bytes += tok.Len()
 			}
 		}
 	}
-	return words, kept, bytes
+	return words, countKept, bytes
 }
 
-func (w *wording) all() span.Span { return span.New(0, len(w.match)) }
+func (w *tokenDiff) all() span.Span { return span.New(0, len(w.match)) }
 
 // change is a hunk in token indices.
 type change struct{ old, new span.Span }
@@ -165,7 +165,7 @@ func (c change) through(last change) change {
 	return change{span.New(c.old.Start, last.old.End), span.New(c.new.Start, last.new.End)}
 }
 
-func (w *wording) changes() (out []change) {
+func (w *tokenDiff) changes() (out []change) {
 	i, j := 0, 0
 	for k := range len(w.match) + 1 {
 		partner := len(w.new.ids)

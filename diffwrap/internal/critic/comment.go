@@ -55,10 +55,10 @@ func (d *Document) partsComment(i int) bool {
 // ones.
 func (d *Document) CommentsIn(text string) []Cell {
 	var matter endMatter
-	if d.matter != nil {
-		matter = *d.matter
+	if d.endMatter != nil {
+		matter = *d.endMatter
 	}
-	reader := parser{Document: &Document{Raw: text, matter: &matter}}
+	reader := parser{Document: &Document{Raw: text, endMatter: &matter}}
 	find := finder{text: text}
 	var out []Cell
 	for i := 0; ; {

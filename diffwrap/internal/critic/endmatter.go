@@ -18,11 +18,11 @@ type endMatter struct {
 }
 
 func (p *parser) lookUp(id string) (metadata, bool) {
-	if p.matter == nil {
-		p.matter = readEndMatter(p.Raw)
+	if p.endMatter == nil {
+		p.endMatter = readEndMatter(p.Raw)
 	}
-	m, ok := p.matter.entries[id]
-	p.matter.used = p.matter.used || ok
+	m, ok := p.endMatter.entries[id]
+	p.endMatter.used = p.endMatter.used || ok
 	return m, ok
 }
 
@@ -72,10 +72,10 @@ func endMatterStart(raw string) int {
 
 // hideEndMatter turns the end matter into a hidden cell, if a mark uses it and no mark extends into it.
 func (p *parser) hideEndMatter() {
-	if p.matter == nil || !p.matter.used {
+	if p.endMatter == nil || !p.endMatter.used {
 		return
 	}
-	start := p.matter.start
+	start := p.endMatter.start
 	n := len(p.Cells)
 	for n > 0 && p.Cells[n-1].Start >= start {
 		n--
@@ -96,12 +96,12 @@ func (p *parser) hideEndMatter() {
 // Forget returns the edits that remove entries from the end matter: those of the given IDs and the replies to them.
 // It also removes sections without entries and, after the last section, the block and the blank line before it.
 func (d *Document) Forget(ids map[string]bool) []span.Edit {
-	if d.matter == nil || !d.matter.used || len(ids) == 0 {
+	if d.endMatter == nil || !d.endMatter.used || len(ids) == 0 {
 		return nil
 	}
 	var edits []span.Edit
 	rest := 0
-	for _, section := range splitEndMatter(d.Raw, d.matter.start) {
+	for _, section := range splitEndMatter(d.Raw, d.endMatter.start) {
 		kept := 0
 		var drop []span.Edit
 		for _, e := range section.entries {
@@ -118,7 +118,7 @@ func (d *Document) Forget(ids map[string]bool) []span.Edit {
 		rest += kept
 	}
 	if rest == 0 {
-		from := len(strings.TrimRight(d.Raw[:d.matter.start], "\r\n"))
+		from := len(strings.TrimRight(d.Raw[:d.endMatter.start], "\r\n"))
 		from = span.LineEnd(d.Raw, from)
 		return []span.Edit{{Off: from, Len: len(d.Raw) - from}}
 	}

@@ -91,8 +91,8 @@ func (d *Document) hidesDelimiter(i int) bool {
 	return false
 }
 
-// shareTails copies the attribution after the last mark of a group to all its marks.
-func (p *parser) shareTails() {
+// shareAttribution copies the attribution after the last mark of a group to all its marks.
+func (p *parser) shareAttribution() {
 	for _, g := range p.Groups() {
 		var a Attribution
 		for i := g.Last; i >= g.First; i-- {

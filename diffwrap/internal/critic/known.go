@@ -219,8 +219,8 @@ func (p *parser) isEmpty(c *Cell) bool {
 // literals finds the literal ranges of a raw text, in the text without the known marks.
 type literals struct {
 	*markdown.Zones
-	all  bool      // no mark is known, so both texts are equal
-	kept []Segment // otherwise the remaining parts of the raw text
+	all       bool      // no mark is known, so both texts are equal
+	remaining []Segment // otherwise the remaining parts of the raw text
 }
 
 func findLiterals(raw string, known Known) *literals {
@@ -237,7 +237,7 @@ func findLiterals(raw string, known Known) *literals {
 			text.WriteString(s.Of(raw))
 		}
 	}
-	return &literals{Zones: markdown.NewZones(text.String()), kept: kept}
+	return &literals{Zones: markdown.NewZones(text.String()), remaining: kept}
 }
 
 // offset converts an offset of the raw text to the text without the known marks.
@@ -245,13 +245,13 @@ func (l *literals) offset(raw int) int {
 	if l.all {
 		return raw
 	}
-	i, _ := slices.BinarySearchFunc(l.kept, raw, func(s Segment, raw int) int { return s.RawOff - raw })
+	i, _ := slices.BinarySearchFunc(l.remaining, raw, func(s Segment, raw int) int { return s.RawOff - raw })
 	switch {
-	case i < len(l.kept) && l.kept[i].RawOff == raw:
-		return l.kept[i].ViewOff
+	case i < len(l.remaining) && l.remaining[i].RawOff == raw:
+		return l.remaining[i].ViewOff
 	case i == 0:
 		return 0
 	}
-	s := l.kept[i-1]
+	s := l.remaining[i-1]
 	return s.ViewOff + min(s.Len, raw-s.RawOff)
 }

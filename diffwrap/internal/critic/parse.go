@@ -77,12 +77,12 @@ func (c *Cell) visible(v View) span.Span {
 }
 
 type Document struct {
-	Raw      string
-	Cells    []Cell
-	Unclosed int        // offset of the first opener without a closer, -1 if there is none
-	Known    Known      // known marks
-	Literal  []int      // start offsets of well-formed marks that are literal text
-	matter   *endMatter // nil until a mark refers to it
+	Raw       string
+	Cells     []Cell
+	Unclosed  int        // offset of the first opener without a closer, -1 if there is none
+	Known     Known      // known marks
+	Literal   []int      // start offsets of well-formed marks that are literal text
+	endMatter *endMatter // nil until a mark refers to it
 	// Owners, unless nil, has the owners of marks by offset: adjacent marks are one suggestion only if they have the
 	// same owner.
 	Owners map[int]Owner
@@ -119,7 +119,7 @@ func Parse(raw string, known Known) *Document {
 		p.findDeletedComments()
 	}
 	if p.tails {
-		p.shareTails()
+		p.shareAttribution()
 	}
 	return p.Document
 }
@@ -158,12 +158,12 @@ func (p *parser) scan(from, to, highlight int) {
 			break
 		}
 		i += brace
-		used := p.matter != nil && p.matter.used
+		used := p.endMatter != nil && p.endMatter.used
 		c, ok := p.mark(&find, i)
 		if ok && !p.counts(&c) {
 			ok = false
-			if p.matter != nil {
-				p.matter.used = used
+			if p.endMatter != nil {
+				p.endMatter.used = used
 			}
 		}
 		if !ok {

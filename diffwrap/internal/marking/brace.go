@@ -65,7 +65,7 @@ func (p *Patch) endsOpenAt(at place, newEnd int) bool {
 	original := ""
 	for k := min(at.piece, len(p.pieces)-1); k >= 0 && len(original) < len("{-"); k-- {
 		x := p.pieces[k]
-		if end := min(x.End, at.off); end > x.Start && (x.role == kept || x.role == dropped) {
+		if end := min(x.End, at.off); end > x.Start && (x.role == roleOriginal || x.role == roleDropped) {
 			original = p.Doc.Raw[max(x.Start, end-len("{-")):end] + original
 		}
 	}

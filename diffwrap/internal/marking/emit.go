@@ -10,19 +10,19 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-type How struct {
+type WriteOptions struct {
 	Literal bool // cut every delimiter in a run, not only those that matter to most readers; new comments are text
 	InPlace bool // keep runs where the comparison has them, whatever the effect on the page
 }
 
-func (p *Patch) Write(hunks []align.Hunk, how How) *Drawing {
+func (p *Patch) Write(hunks []align.Hunk, how WriteOptions) *Drawing {
 	e := emitter{Patch: p, Drawing: Drawing{Edits: slices.Clone(p.Matter)}, literal: how.Literal, pos: p.RawBody, out: p.RawBody}
 	for _, m := range p.Matter {
 		e.out += len(m.New) - m.Len
 	}
 	for _, r := range p.regions(hunks) {
 		m := p.mark(r, hunks, how)
-		e.anew = append(e.anew, m)
+		e.rewritten = append(e.rewritten, m)
 		e.write(m)
 	}
 	return &e.Drawing
@@ -37,7 +37,7 @@ type marked struct {
 
 // mark computes the hunks of a region: readable, placed so that the page keeps its blocks, and without endings that
 // parsers take for openers.
-func (p *Patch) mark(r region, changes []align.Hunk, how How) marked {
+func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	text := r.new.Of(p.New)
 	notes := p.notes(text, r.old, how.Literal)
 	before, after := align.Side{Text: r.old.text, Comments: r.old.notes}, align.Side{Text: text, Comments: notes}
@@ -53,7 +53,7 @@ func (p *Patch) mark(r region, changes []align.Hunk, how How) marked {
 type emitter struct {
 	*Patch
 	Drawing
-	literal bool            // see How
+	literal bool            // see WriteOptions
 	pos     int             // end of the raw text that was copied or replaced
 	out     int             // length of the new text up to pos
 	pending strings.Builder // text written since
@@ -216,7 +216,7 @@ func (e *emitter) open(opener string) {
 // at returns the offset in the new text of the next written text.
 func (e *emitter) at() int { return e.out + e.pending.Len() }
 
-func (p *part) isComment() bool { return p.role == note || p.cell.Comment > 0 }
+func (p *part) isComment() bool { return p.role == roleForeignComment || p.cell.Comment > 0 }
 
 // onlyComments reports whether text[s] consists of the writer's comments. They are written before the text that they
 // replace: after its deletion they would count as comments on it, and be removed with it.

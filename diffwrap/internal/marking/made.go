@@ -19,12 +19,12 @@ import (
 // types it again.
 
 type Drawing struct {
-	Edits   []span.Edit
-	Opens   []int     // where marks and comments are written, in the new raw text
-	Live    span.Span // first literal opener in new text, in p.New
-	anew    []marked
-	deleted [][]wrapped // by hunk
-	written []written   // in order
+	Edits     []span.Edit
+	Opens     []int     // where marks and comments are written, in the new raw text
+	Live      span.Span // first literal opener in new text, in p.New
+	rewritten []marked
+	deleted   [][]wrapped // by hunk
+	written   []written   // in order
 }
 
 // wrapped is raw text that a hunk deletes.
@@ -41,9 +41,9 @@ type written struct {
 	known    bool // the writer's comment from an earlier write
 }
 
-// Made is a suggestion or comment that a change made or changed.
-type Made struct {
-	Was      []string    // suggestions that it was before, in whole or in part; empty if new
+// MarkChange is a suggestion or comment that a change made or changed.
+type MarkChange struct {
+	From     []string    // suggestions that it was before, in whole or in part; empty if new
 	Same     bool        // same text as before, but some characters have new identities
 	Add, Del []span.Span // in the new raw text, without delimiters
 	Comment  bool        // it is a comment; Add is its whole text
@@ -54,7 +54,7 @@ type Move struct{ From, To span.Span }
 
 // Made returns the suggestions and comments that a drawing of changes made, and the text that moved. raw is the new
 // raw text. apart has unchanged suggestions of earlier sessions that the drawing mixed with the writer's changes.
-func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []Made, moved []Move, apart []string) {
+func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkChange, moved []Move, apart []string) {
 	t := tracer{Patch: p, Drawing: d, changes: align.KeepWords(p.Old, p.New, changes), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
 	for k := range d.deleted {
 		t.sets = append(t.sets, k)
@@ -85,13 +85,13 @@ type tracer struct {
 	put      []span.Span // spans of the new raw text that the edits insert
 	sets     []int       // union-find of hunks, followed by suggestions: each links to another of its set, or to itself
 	byID     map[string]int
-	was      []former
+	was      []oldSuggestion
 	moved    []Move
-	comments []Made
+	comments []MarkChange
 }
 
-// former is the earlier state of a suggestion of the writer.
-type former struct {
+// oldSuggestion is the earlier state of a suggestion of the writer.
+type oldSuggestion struct {
 	id        string
 	earlier   bool // from an earlier session
 	lost      bool // some of it is in no mark anymore
@@ -99,7 +99,7 @@ type former struct {
 	held      bool // some of it is in a hunk
 	shown     []span.Span
 	add, del  []span.Span // in raw
-	elsewhere Made        // the parts outside the redrawn regions
+	elsewhere MarkChange  // the parts outside the redrawn regions
 }
 
 func (t *tracer) set(k int) int {
@@ -116,7 +116,7 @@ func (t *tracer) join(a, b int) {
 }
 
 // former returns the writer's suggestion that contains a cell, nil if unknown, and its index in sets.
-func (t *tracer) former(c *critic.Cell) (*former, int) {
+func (t *tracer) former(c *critic.Cell) (*oldSuggestion, int) {
 	o := t.Owners[c.Start]
 	if o.Suggestion == "" || !c.IsSuggestion() || !t.Own(c) {
 		return nil, 0
@@ -125,7 +125,7 @@ func (t *tracer) former(c *critic.Cell) (*former, int) {
 	if !ok {
 		k = len(t.was)
 		t.byID[o.Suggestion] = k
-		t.was = append(t.was, former{id: o.Suggestion, earlier: o.Access == critic.Earlier})
+		t.was = append(t.was, oldSuggestion{id: o.Suggestion, earlier: o.Access == critic.Earlier})
 		t.sets = append(t.sets, len(t.deleted)+k)
 	}
 	return &t.was[k], len(t.deleted) + k
@@ -134,16 +134,16 @@ func (t *tracer) former(c *critic.Cell) (*former, int) {
 // follow finds where the writer's own text went.
 func (t *tracer) follow() {
 	deleted := t.stillDeleted()
-	for _, r := range t.anew {
+	for _, r := range t.rewritten {
 		for k := r.from.piece; k < len(t.pieces) && t.pieces[k].Start < r.to.off; k++ {
 			x := &t.pieces[k]
 			f, node := t.former(x.cell)
 			if f != nil {
 				f.has(x)
 			}
-			if x.role == own {
+			if x.role == roleOwn {
 				t.followAdded(x, f, node)
-			} else if x.role == dropped && f != nil {
+			} else if x.role == roleDropped && f != nil {
 				f.lost = f.lost || deleted[x.cell] != x.Of(t.Doc.Raw)
 			}
 		}
@@ -151,7 +151,7 @@ func (t *tracer) follow() {
 	for k, list := range t.deleted {
 		for i := range list {
 			w := &list[i]
-			if w.role != dropped {
+			if w.role != roleDropped {
 				t.fresh[k] += w.Len()
 				t.followKept(k, w)
 			} else if f, node := t.former(w.cell); f != nil {
@@ -173,24 +173,24 @@ func (t *tracer) follow() {
 	}
 }
 
-func (f *former) has(x *Piece) {
-	if x.role == own {
+func (f *oldSuggestion) has(x *Piece) {
+	if x.role == roleOwn {
 		f.add = append(f.add, x.Span)
-	} else if x.role == dropped {
+	} else if x.role == roleDropped {
 		f.del = append(f.del, x.Span)
 	}
 }
 
 // followElsewhere finds the marks of the suggestions outside the redrawn regions.
 func (t *tracer) followElsewhere() {
-	anew, edits, delta := t.anew, t.Edits, 0
+	anew, edits, delta := t.rewritten, t.Edits, 0
 	for k := range t.pieces {
 		x := &t.pieces[k]
 		for len(anew) > 0 && anew[0].to.off <= x.Start {
 			anew = anew[1:]
 		}
 		n, ok := t.byID[t.Owners[x.cell.Start].Suggestion]
-		if !ok || x.role != own && x.role != dropped || len(anew) > 0 && anew[0].from.off <= x.Start {
+		if !ok || x.role != roleOwn && x.role != roleDropped || len(anew) > 0 && anew[0].from.off <= x.Start {
 			continue
 		}
 		for len(edits) > 0 && edits[0].Off+edits[0].Len <= x.Start {
@@ -198,7 +198,7 @@ func (t *tracer) followElsewhere() {
 			edits = edits[1:]
 		}
 		t.was[n].has(x)
-		if m := &t.was[n].elsewhere; x.role == own {
+		if m := &t.was[n].elsewhere; x.role == roleOwn {
 			m.Add = append(m.Add, x.Shift(delta))
 		} else {
 			m.Del = append(m.Del, x.Shift(delta))
@@ -211,7 +211,7 @@ func (t *tracer) stillDeleted() map[*critic.Cell]string {
 	left := make(map[*critic.Cell]string)
 	for _, list := range t.deleted {
 		for _, w := range list {
-			if w.role == dropped {
+			if w.role == roleDropped {
 				left[w.cell] += w.Of(t.Doc.Raw)
 			}
 		}
@@ -222,20 +222,20 @@ func (t *tracer) stillDeleted() map[*critic.Cell]string {
 // followRestored finds words that the writer had deleted and types again. For a suggestion that deletes no words, any
 // text counts.
 func (t *tracer) followRestored() {
-	counts := func(f *former) func(string) bool {
+	counts := func(f *oldSuggestion) func(string) bool {
 		if strings.TrimSpace(textAt(t.Doc.Raw, f.del)) == "" {
 			return func(s string) bool { return s != "" }
 		}
 		return func(s string) bool { return strings.TrimSpace(s) != "" }
 	}
-	for _, r := range t.anew {
+	for _, r := range t.rewritten {
 		for k := range r.old.parts {
 			x := &r.old.parts[k]
 			f, _ := t.former(x.cell)
-			if x.role != dropped || f == nil || !f.earlier || f.restored {
+			if x.role != roleDropped || f == nil || !f.earlier || f.restored {
 				continue
 			}
-			for _, is := range stays(r.hunks, 0, span.New(x.at, x.at+x.size)) {
+			for _, is := range keptRanges(r.hunks, 0, span.New(x.at, x.at+x.size)) {
 				f.restored = f.restored || t.types(is.Shift(r.new.Start), counts(f))
 			}
 		}
@@ -270,7 +270,7 @@ func (t *tracer) changesAt(s span.Span) (from, to int) {
 }
 
 // followAdded finds an addition or comment of the writer in the text that the hunks write.
-func (t *tracer) followAdded(x *Piece, f *former, node int) {
+func (t *tracer) followAdded(x *Piece, f *oldSuggestion, node int) {
 	held := 0
 	if f != nil {
 		if n := len(f.shown) - 1; n >= 0 && f.shown[n].End == x.View.Start {
@@ -279,7 +279,7 @@ func (t *tracer) followAdded(x *Piece, f *former, node int) {
 			f.shown = append(f.shown, x.View)
 		}
 	}
-	for was, is := range t.stays(x.View) {
+	for was, is := range t.keptRanges(x.View) {
 		for y := range t.writtenIn(is) {
 			s := span.New(max(is.Start, y.view.Start), min(is.End, y.view.End))
 			same := t.move(x.Start+was.Start-x.View.Start+s.Start-is.Start, s.Shift(y.to.Start-y.view.Start))
@@ -303,7 +303,7 @@ func (t *tracer) followAdded(x *Piece, f *former, node int) {
 }
 
 // replaced joins a suggestion without remaining text with the hunk that replaced it.
-func (t *tracer) replaced(f *former, node int) {
+func (t *tracer) replaced(f *oldSuggestion, node int) {
 	for _, s := range f.shown {
 		from, to := t.changesAt(s)
 		for _, c := range t.changes[from:to] {
@@ -340,14 +340,14 @@ func (t *tracer) isCut(shown []span.Span) bool {
 	})
 }
 
-// stays yields the ranges of the accepted view that the changes keep, with their ranges in the new view.
-func (t *tracer) stays(view span.Span) iter.Seq2[span.Span, span.Span] {
-	return stays(t.changes, t.NewBody-t.OldBody, view)
+// keptRanges yields the ranges of the accepted view that the changes keep, with their ranges in the new view.
+func (t *tracer) keptRanges(view span.Span) iter.Seq2[span.Span, span.Span] {
+	return keptRanges(t.changes, t.NewBody-t.OldBody, view)
 }
 
-// stays yields the parts of a range of the old text that hunks keep, with their ranges in the new text. delta is the
+// keptRanges yields the parts of a range of the old text that hunks keep, with their ranges in the new text. delta is the
 // shift before the first hunk.
-func stays(hunks []align.Hunk, delta int, old span.Span) iter.Seq2[span.Span, span.Span] {
+func keptRanges(hunks []align.Hunk, delta int, old span.Span) iter.Seq2[span.Span, span.Span] {
 	return func(yield func(was, is span.Span) bool) {
 		k, _ := slices.BinarySearchFunc(hunks, old.Start, func(h align.Hunk, off int) int { return cmp.Or(cmp.Compare(h.Old.End, off), -1) })
 		if k > 0 {
@@ -408,7 +408,7 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 
 // followKept joins two hunks if one deletes a word that the writer kept, and the other types it again.
 func (t *tracer) followKept(k int, w *wrapped) {
-	for _, is := range t.stays(w.View) {
+	for _, is := range t.keptRanges(w.View) {
 		for y := range t.writtenIn(is) {
 			if s := span.New(max(is.Start, y.view.Start), min(is.End, y.view.End)); y.hunk != k && hasWord(s.Of(t.New)) {
 				t.join(k, y.hunk)
@@ -420,20 +420,20 @@ func (t *tracer) followKept(k int, w *wrapped) {
 func hasWord(s string) bool { return strings.ContainsFunc(s, markdown.InWord) }
 
 // made lists the changed sets, and finds the comments.
-func (t *tracer) made(raw string) []Made {
-	all := make(map[int]*Made)
+func (t *tracer) made(raw string) []MarkChange {
+	all := make(map[int]*MarkChange)
 	changed := t.changedSets()
-	in := func(k int) *Made {
+	in := func(k int) *MarkChange {
 		k = t.set(k)
 		if all[k] == nil && changed[k] {
-			all[k] = new(Made)
+			all[k] = new(MarkChange)
 		}
 		return all[k]
 	}
 	for k := range t.was {
 		if m := in(len(t.deleted) + k); m != nil {
 			f := &t.was[k]
-			m.Was = append(m.Was, f.id)
+			m.From = append(m.From, f.id)
 			m.Add, m.Del = append(m.Add, f.elsewhere.Add...), append(m.Del, f.elsewhere.Del...)
 		}
 	}
@@ -451,17 +451,17 @@ func (t *tracer) made(raw string) []Made {
 				t.move(taken[text][0], y.to)
 				taken[text] = taken[text][1:]
 			} else if !y.known {
-				t.comments = append(t.comments, Made{Comment: true, Add: []span.Span{y.to}})
+				t.comments = append(t.comments, MarkChange{Comment: true, Add: []span.Span{y.to}})
 			}
 		} else if m := in(y.hunk); m != nil {
 			m.Add = append(m.Add, y.to)
 		}
 	}
-	var out []Made
+	var out []MarkChange
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		if m := all[k]; len(m.Add)+len(m.Del) > 0 {
-			if len(m.Was) == 1 {
-				f := &t.was[t.byID[m.Was[0]]]
+			if len(m.From) == 1 {
+				f := &t.was[t.byID[m.From[0]]]
 				m.Same = textAt(raw, m.Add) == textAt(t.Doc.Raw, f.add) && textAt(raw, m.Del) == textAt(t.Doc.Raw, f.del)
 			}
 			out = append(out, *m)

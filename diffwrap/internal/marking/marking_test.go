@@ -26,7 +26,7 @@ func drawPatch(r *rand.Rand) *Patch {
 	written := strings.Join(randomtest.Some(r, 0, 3, pieces[:12]...), "")
 	own := func(c *critic.Cell) bool { return c.IsSuggestion() && c.Author == "" }
 	stay := r.IntN(2) == 0
-	return &Patch{Doc: doc, Old: old, New: old[:from] + written + old[to:], Own: own, Stays: func(*critic.Cell) bool { return stay }}
+	return &Patch{Doc: doc, Old: old, New: old[:from] + written + old[to:], Own: own, AwaitsDecision: func(*critic.Cell) bool { return stay }}
 }
 
 // Regions are sorted and apart, each change lies in one, and what lies between them is the same in both texts. None ends within a

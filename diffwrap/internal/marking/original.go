@@ -26,7 +26,7 @@ type part struct {
 }
 
 func (p part) within(raw span.Span) part {
-	if p.role == kept {
+	if p.role == roleOriginal {
 		p.View = raw.Shift(p.View.Start - p.Start)
 	}
 	p.Span = raw
@@ -40,9 +40,9 @@ func (p *Patch) original(from, to place) *original {
 		x := &p.pieces[k]
 		y := part{Piece: *x, at: text.Len()}
 		switch x.role {
-		case own:
+		case roleOwn:
 			continue
-		case note, kept, dropped:
+		case roleForeignComment, roleOriginal, roleDropped:
 			if y = y.within(span.New(max(y.Start, from.off), min(y.End, to.off))); y.Empty() {
 				continue
 			}
@@ -52,7 +52,7 @@ func (p *Patch) original(from, to place) *original {
 		switch {
 		case len(o.parts) > 0 && y.inComment(&o.parts[len(o.parts)-1]):
 			o.notes[len(o.notes)-1].End = text.Len()
-		case y.size > 0 && (x.role == note || x.cell.Comment > 0):
+		case y.size > 0 && (x.role == roleForeignComment || x.cell.Comment > 0):
 			o.notes = append(o.notes, span.New(y.at, text.Len()))
 		}
 		o.parts = append(o.parts, y)
@@ -63,7 +63,7 @@ func (p *Patch) original(from, to place) *original {
 
 // inComment reports whether p continues the deleted comment of the part before.
 func (p *part) inComment(before *part) bool {
-	return p.role == dropped && before.role == dropped && p.cell.Comment > 0 && p.cell.Comment == before.cell.Comment
+	return p.role == roleDropped && before.role == roleDropped && p.cell.Comment > 0 && p.cell.Comment == before.cell.Comment
 }
 
 // notes finds the comments in the new text of a region. With literal it returns only those that the region already
@@ -89,7 +89,7 @@ func (p *Patch) anchors(r region, notes []span.Span, changes []align.Hunk) []ali
 		for _, s := range p.typed(r.old, x) {
 			view := s.Shift(x.View.Start - x.at)
 			new := s.Shift(p.newOffset(view, changes) - r.new.Start - s.Start)
-			if new.Start < 0 || x.role == note && !slices.Contains(align.Inside(notes, new), new) {
+			if new.Start < 0 || x.role == roleForeignComment && !slices.Contains(align.Inside(notes, new), new) {
 				continue
 			}
 			pairs = append(pairs, align.Hunk{Old: s, New: new})
@@ -103,9 +103,9 @@ func (p *Patch) anchors(r region, notes []span.Span, changes []align.Hunk) []ali
 func (p *Patch) typed(o *original, x *part) []span.Span {
 	s := span.New(x.at, x.at+x.size)
 	switch {
-	case x.role == note:
+	case x.role == roleForeignComment:
 		return []span.Span{s}
-	case x.role != kept:
+	case x.role != roleOriginal:
 		return nil
 	}
 	var out []span.Span

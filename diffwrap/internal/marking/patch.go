@@ -21,7 +21,7 @@ type Patch struct {
 	Matter                    []span.Edit             // edits before the body
 	Own                       func(*critic.Cell) bool // reports whether a cell is a suggestion or comment of the writer
 	Owners                    map[int]critic.Owner    // known owners of cells, by offset
-	Stays                     func(*critic.Cell) bool // reports whether another author's comment awaits a decision
+	AwaitsDecision            func(*critic.Cell) bool // reports whether another author's comment awaits a decision
 	Bare                      map[string]bool         // comments to write as such; others are added text
 	Literal                   map[string]bool         // literal text that looks like a comment in new text
 	Metadata, Tail            string                  // text after the opener of a mark, and after the mark
@@ -43,7 +43,7 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 		hunks[k].Old = hunks[k].Old.Shift(p.OldBody)
 		hunks[k].New = hunks[k].New.Shift(p.NewBody)
 	}
-	return p.keepWalls(hunks)
+	return p.keepForeign(hunks)
 }
 
 // noteSpans returns the spans of the open comments in the accepted view, and sets p.shown.
@@ -84,12 +84,12 @@ func (p *Patch) comments(text string) []span.Span {
 type role uint8
 
 const (
-	kept    role = iota // original text that stays
-	dropped             // original text that the writer's own pending deletion deletes
-	own                 // the writer's own pending addition
-	wall                // another author's proposed text or comment; immutable
-	note                // another author's open comment
-	pin                 // in no view and immutable: another author's deletion, a highlight's delimiter
+	roleOriginal       role = iota // original text that stays
+	roleDropped                    // original text that the writer's own pending deletion deletes
+	roleOwn                        // the writer's own pending addition
+	roleForeignText                // another author's proposed text or comment; immutable
+	roleForeignComment             // another author's open comment
+	roleForeignHidden              // in no view and immutable: another author's deletion, a highlight's delimiter
 )
 
 // Piece is a range of the raw text in one role. The rest is delimiters and metadata, which may be rewritten.
@@ -111,24 +111,24 @@ func (p *Patch) cut() []Piece {
 		c := &p.Doc.Cells[i]
 		switch {
 		case c.Kind == critic.Text:
-			add(kept, c.Span, c, c.Len())
+			add(roleOriginal, c.Span, c, c.Len())
 		case c.Kind == critic.Comment && c.Resolved:
-			add(pin, c.Span, c, 0)
-		case c.Kind == critic.Comment && !p.Own(c) && p.Stays(c):
-			add(wall, c.Span, c, c.Len())
+			add(roleForeignHidden, c.Span, c, 0)
+		case c.Kind == critic.Comment && !p.Own(c) && p.AwaitsDecision(c):
+			add(roleForeignText, c.Span, c, c.Len())
 		case c.Kind == critic.Comment && !p.Own(c):
-			add(note, c.Span, c, c.Len())
+			add(roleForeignComment, c.Span, c, c.Len())
 		case p.Own(c):
 			if !c.Deleted.Empty() {
-				add(dropped, c.Deleted, c, 0)
+				add(roleDropped, c.Deleted, c, 0)
 			}
 			if !c.Added.Empty() {
-				add(own, c.Added, c, c.Added.Len())
+				add(roleOwn, c.Added, c, c.Added.Len())
 			}
 		case c.Kind == critic.Addition || c.Kind == critic.Substitution:
-			add(wall, c.Span, c, c.Added.Len())
+			add(roleForeignText, c.Span, c, c.Added.Len())
 		default:
-			add(pin, c.Span, c, 0)
+			add(roleForeignHidden, c.Span, c, 0)
 		}
 	}
 	return pieces

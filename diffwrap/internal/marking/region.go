@@ -160,7 +160,7 @@ func (p *Patch) widenOne(r *region, blocks []block.Block) {
 // else after another author's text.
 func (p *Patch) startAround(from place, at int) place {
 	for k := from.piece - 1; k >= 0 && p.pieces[k].View.End > at; k-- {
-		if x := &p.pieces[k]; x.role == wall {
+		if x := &p.pieces[k]; x.role == roleForeignText {
 			return place{k + 1, x.End, x.View.End}
 		}
 	}
@@ -171,7 +171,7 @@ func (p *Patch) startAround(from place, at int) place {
 // author's text.
 func (p *Patch) stopAround(to place, at int) place {
 	for k := to.piece; k < len(p.pieces) && p.pieces[k].View.Start < at; k++ {
-		if x := &p.pieces[k]; x.role == wall {
+		if x := &p.pieces[k]; x.role == roleForeignText {
 			return place{k, x.Start, x.View.Start}
 		}
 	}
@@ -194,7 +194,7 @@ func (p *Patch) regionStart(c align.Hunk) place {
 	at := c.Old.Start
 	k := p.pieceBefore(at)
 	if !c.Old.Empty() {
-		k = p.wallBefore(k, at)
+		k = p.foreignBefore(k, at)
 	}
 	if k >= top.piece && p.startsAtLine(c, k) {
 		return place{k, p.pieces[k].Start + at - p.pieces[k].View.Start, at}
@@ -208,10 +208,10 @@ func (p *Patch) startBefore(k, at int) place {
 	top := p.top()
 	for ; k >= top.piece; k-- {
 		x := &p.pieces[k]
-		if x.role == wall {
+		if x.role == roleForeignText {
 			return place{k + 1, x.End, x.View.End}
 		}
-		for x.role == kept {
+		for x.role == roleOriginal {
 			brk, ok := p.breakBefore(k, at)
 			if !ok || brk < top.off {
 				break
@@ -236,11 +236,11 @@ func (p *Patch) pieceBefore(at int) int {
 	return k
 }
 
-// wallBefore returns the last wall without visible text after piece k, at offset at of the view; k if there is none.
+// foreignBefore returns the last wall without visible text after piece k, at offset at of the view; k if there is none.
 // An addition there goes before such a wall, a deletion after it.
-func (p *Patch) wallBefore(k, at int) int {
+func (p *Patch) foreignBefore(k, at int) int {
 	for j := k + 1; j < len(p.pieces) && p.pieces[j].View == (span.New(at, at)); j++ {
-		if p.pieces[j].role == wall {
+		if p.pieces[j].role == roleForeignText {
 			k = j
 		}
 	}
@@ -251,7 +251,7 @@ func (p *Patch) wallBefore(k, at int) int {
 func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
 	x := &p.pieces[k]
 	inside := c.Old.Start < x.View.End || c.Old.Start == len(p.Old) && k == len(p.pieces)-1
-	return x.role == kept && inside && span.StartsWithBreak(c.Old.Of(p.Old)) && span.StartsWithBreak(c.New.Of(p.New))
+	return x.role == roleOriginal && inside && span.StartsWithBreak(c.Old.Of(p.Old)) && span.StartsWithBreak(c.New.Of(p.New))
 }
 
 // breakBefore finds the last line break in kept piece k that ends at or before offset at of the accepted view, and
@@ -274,7 +274,7 @@ func (p *Patch) parts(k, brk int) bool {
 		return true
 	}
 	before := &p.pieces[k-1]
-	return before.role != own && before.role != dropped || strings.IndexByte(before.Of(p.Doc.Raw), '\n') < 0
+	return before.role != roleOwn && before.role != roleDropped || strings.IndexByte(before.Of(p.Doc.Raw), '\n') < 0
 }
 
 // regionEnd finds the end of a region that starts in piece from with the first of the changes. It returns the
@@ -286,7 +286,7 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 		changes = changes[1:]
 		end = p.stopAfter(from, at)
 		apart := func() bool { return len(changes) == 0 || !p.reaches(changes[0], end) }
-		for apart() && end.piece < len(p.pieces) && p.pieces[end.piece].role == kept && p.endsOpenAt(end, end.view+delta) {
+		for apart() && end.piece < len(p.pieces) && p.pieces[end.piece].role == roleOriginal && p.endsOpenAt(end, end.view+delta) {
 			end = p.stopAfter(end.piece, end.view+span.BreakLen(p.Doc.Raw[end.off:]))
 		}
 		if apart() {
@@ -300,10 +300,10 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 func (p *Patch) stopAfter(k, at int) place {
 	for k = max(k, p.pieceBefore(at)); k < len(p.pieces); k++ {
 		x := &p.pieces[k]
-		if x.role == wall && x.View.Start >= at {
+		if x.role == roleForeignText && x.View.Start >= at {
 			return place{k, x.Start, x.View.Start}
 		}
-		if x.role != kept {
+		if x.role != roleOriginal {
 			continue
 		}
 		for off := x.Start + max(0, at-x.View.Start); off < x.End; off++ {
@@ -326,7 +326,7 @@ func (p *Patch) reaches(c align.Hunk, stop place) bool {
 	switch {
 	case stop.piece == len(p.pieces):
 		return true
-	case p.pieces[stop.piece].role == wall:
+	case p.pieces[stop.piece].role == roleForeignText:
 		return c.Old.End <= stop.view
 	}
 	return c.Old.Start < stop.view+span.BreakLen(p.Doc.Raw[stop.off:])

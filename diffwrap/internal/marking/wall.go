@@ -8,14 +8,14 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// keepWalls removes other authors' proposed text from the hunks. If a hunk covers such a text and the new text still
-// has it, keepWalls splits the hunk around it. Otherwise it returns that text.
-func (p *Patch) keepWalls(hunks []align.Hunk) ([]align.Hunk, *Piece) {
+// keepForeign removes other authors' proposed text from the hunks. If a hunk covers such a text and the new text still
+// has it, keepForeign splits the hunk around it. Otherwise it returns that text.
+func (p *Patch) keepForeign(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 	out := make([]align.Hunk, 0, len(hunks))
 	end := p.OldBody // of the previous wall
 	for k := range p.pieces {
 		x := &p.pieces[k]
-		if x.role != wall {
+		if x.role != roleForeignText {
 			continue
 		}
 		for len(hunks) > 0 && hunks[0].Old.End <= x.View.Start {

@@ -13,13 +13,13 @@ import (
 
 // preferred returns the best place that a hunk can be moved to, judged by the lines around it. A hunk within a line
 // does not move, since the rendering of a line must depend on that line alone.
-func (p *page) preferred(h align.Hunk, limit span.Span) align.Hunk {
+func (p *layout) preferred(h align.Hunk, limit span.Span) align.Hunk {
 	if !strings.Contains(h.Old.Of(p.old.Text), "\n") && !strings.Contains(h.New.Of(p.new.Text), "\n") {
 		return h
 	}
 	best, glued := h, 1<<30
 	for _, m := range p.moved(h, limit) {
-		if n := p.glued(m); n < glued {
+		if n := p.spoiledLines(m); n < glued {
 			best, glued = m, n
 		}
 	}
@@ -28,7 +28,7 @@ func (p *page) preferred(h align.Hunk, limit span.Span) align.Hunk {
 
 // candidates lists the possible places of a hunk between its neighbors, the most readable first: first those it can
 // be moved to, then those that include line breaks around it.
-func (p *page) candidates(h align.Hunk, limit span.Span) []align.Hunk {
+func (p *layout) candidates(h align.Hunk, limit span.Span) []align.Hunk {
 	out := p.moved(h, limit)
 	for _, m := range out {
 		out = append(out, p.widened(m, limit)...)
@@ -46,7 +46,7 @@ const maxLine = 200
 
 // withLines lists the hunks extended by an adjacent line: the one after it, with or without its line break, or the
 // one before it. That line is rewritten, and the lines after it keep their meaning.
-func (p *page) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
+func (p *layout) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	old := p.old.Text
 	try := func(before, behind int) {
 		x := h.Grow(before, behind)
@@ -69,7 +69,7 @@ func (p *page) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	return out
 }
 
-func (p *page) comments(hunks ...align.Hunk) (n int) {
+func (p *layout) comments(hunks ...align.Hunk) (n int) {
 	for _, h := range hunks {
 		n += len(align.Inside(p.old.Comments, h.Old))
 	}
@@ -78,7 +78,7 @@ func (p *page) comments(hunks ...align.Hunk) (n int) {
 
 // narrowed removes from a hunk the line breaks at the start of both runs, and a leading pipe of a table: a mark may
 // be in a cell, but not before it.
-func (p *page) narrowed(h align.Hunk) align.Hunk {
+func (p *layout) narrowed(h align.Hunk) align.Hunk {
 	for !h.Old.Empty() && !h.New.Empty() {
 		old, new := p.old.Text[h.Old.Start], p.new.Text[h.New.Start]
 		if old != new || old != '\r' && old != '\n' && old != '|' {
@@ -101,7 +101,7 @@ const (
 
 // moved lists the possible places of a hunk with the same text: at the ends and starts of lines, and after line
 // markers.
-func (p *page) moved(h align.Hunk, limit span.Span) []align.Hunk {
+func (p *layout) moved(h align.Hunk, limit span.Span) []align.Hunk {
 	type placed struct {
 		align.Hunk
 		rank, by int
@@ -141,7 +141,7 @@ func (p *page) moved(h align.Hunk, limit span.Span) []align.Hunk {
 // Place is a rule about where a hunk can begin.
 type Place struct {
 	markdown.Rule
-	is func(p *page, h align.Hunk) bool
+	is func(p *layout, h align.Hunk) bool
 }
 
 // Places lists the places for a mark, the most readable first.
@@ -157,7 +157,7 @@ var Places = []Place{
 }
 
 // rank rates the place of a hunk: lower is better, -1 is invalid.
-func (p *page) rank(h align.Hunk) int {
+func (p *layout) rank(h align.Hunk) int {
 	if p.cuts(h) {
 		return -1
 	}
@@ -165,23 +165,23 @@ func (p *page) rank(h align.Hunk) int {
 }
 
 // leads reports whether each run of a hunk begins with a line break or is empty.
-func (p *page) leads(h align.Hunk) bool {
+func (p *layout) leads(h align.Hunk) bool {
 	return span.StartsWithBreak(h.Old.Of(p.old.Text)) && span.StartsWithBreak(h.New.Of(p.new.Text))
 }
 
-func fromLineEnds(p *page, h align.Hunk) bool {
+func fromLineEnds(p *layout, h align.Hunk) bool {
 	return p.leads(h) && !span.StartsLine(p.old.Text, h.Old.Start)
 }
 
-func fromLineStarts(p *page, h align.Hunk) bool {
+func fromLineStarts(p *layout, h align.Hunk) bool {
 	return !p.leads(h) && span.StartsLine(p.old.Text, h.Old.Start)
 }
 
-func fromBlankLines(p *page, h align.Hunk) bool {
+func fromBlankLines(p *layout, h align.Hunk) bool {
 	return p.leads(h) && span.StartsLine(p.old.Text, h.Old.Start)
 }
 
-func behindMarkers(p *page, h align.Hunk) bool {
+func behindMarkers(p *layout, h align.Hunk) bool {
 	old := p.old.Text
 	near := old[max(0, h.Old.Start-maxMarker):h.Old.Start]
 	from := h.Old.Start - len(near) + strings.LastIndexByte(near, '\n') + 1
@@ -196,7 +196,7 @@ func behindMarkers(p *page, h align.Hunk) bool {
 const maxMarker = 64
 
 // cuts reports whether a hunk starts or ends inside a line break or a comment.
-func (p *page) cuts(h align.Hunk) bool {
+func (p *layout) cuts(h align.Hunk) bool {
 	for _, x := range []struct {
 		align.Side
 		span.Span
@@ -214,7 +214,7 @@ func (p *page) cuts(h align.Hunk) bool {
 const maxBreaks = 2
 
 // widened lists the hunks extended by up to maxBreaks line breaks before and after.
-func (p *page) widened(h align.Hunk, limit span.Span) (out []align.Hunk) {
+func (p *layout) widened(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	before := []int{0}
 	for at := h.Old.Start; len(before) <= maxBreaks && at > limit.Start && p.old.Text[at-1] == '\n'; {
 		at = span.BreakStart(p.old.Text, at-1, limit.Start)

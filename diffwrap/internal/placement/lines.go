@@ -75,8 +75,8 @@ const (
 	inside // of the mark
 )
 
-// spoils reports whether a mark at an edge of a line changes the kind of the line.
-func spoils(s string, at edge) bool {
+// breaksLine reports whether a mark at an edge of a line changes the kind of the line.
+func breaksLine(s string, at edge) bool {
 	if at == start && strings.HasPrefix(s, ">") {
 		return true
 	}
@@ -93,10 +93,10 @@ func spoils(s string, at edge) bool {
 	return false
 }
 
-// glued counts the lines that the marks of a hunk spoil.
-func (p *page) glued(h align.Hunk) (n int) {
+// spoiledLines counts the lines that the marks of a hunk spoil.
+func (p *layout) spoiledLines(h align.Hunk) (n int) {
 	count := func(s string, at edge) {
-		if spoils(s, at) {
+		if breaksLine(s, at) {
 			n++
 		}
 	}

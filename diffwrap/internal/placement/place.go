@@ -21,14 +21,14 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	if len(hunks) == 0 {
 		return hunks
 	}
-	p := newPage(old, new, hunks)
+	p := newLayout(old, new, hunks)
 	compared := p.unbroken(p.reshaped(hunks))
 	hunks = slices.Clone(compared)
 	for k, h := range hunks {
 		hunks[k] = p.preferred(h, between(hunks, k, len(old.Text)))
 	}
 	hunks, best := p.settle(hunks)
-	if best.broken == 0 {
+	if best.brokenConstructs == 0 {
 		return hunks
 	}
 	for _, r := range []reach{{}, {behind: 1}, {before: 1}, {1, 1}} {
@@ -36,7 +36,7 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 		for _, place := range []func([]align.Hunk) ([]align.Hunk, cost){p.asIs, p.settle} {
 			for _, s := range stretches {
 				for whole := range p.replaced(hunks, s) {
-					if best.broken == 0 || p.work < 0 {
+					if best.brokenConstructs == 0 || p.work < 0 {
 						return hunks
 					}
 					if whole, c := place(whole); c.less(best) {
@@ -47,7 +47,7 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 		}
 	}
 	for _, other := range [][]align.Hunk{p.allReplaced(hunks), compared} {
-		if best.broken == 0 {
+		if best.brokenConstructs == 0 {
 			break
 		}
 		if placed, c := p.settle(other); c.less(best) {
@@ -57,7 +57,7 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	return hunks
 }
 
-func (p *page) asIs(hunks []align.Hunk) ([]align.Hunk, cost) { return hunks, p.cost(hunks) }
+func (p *layout) asIs(hunks []align.Hunk) ([]align.Hunk, cost) { return hunks, p.cost(hunks) }
 
 // reach is the number of unchanged blocks that a stretch takes in on either side.
 type reach struct{ before, behind int }
@@ -74,8 +74,8 @@ func between(hunks []align.Hunk, k, size int) span.Span {
 	return limit
 }
 
-// page is the data by which pending pages are rated.
-type page struct {
+// layout is the data by which pending pages are rated.
+type layout struct {
 	old, new             align.Side
 	oldBlocks, newBlocks []block.Block
 	oldAtoms, newAtoms   []span.Span // spanning a line break
@@ -84,8 +84,8 @@ type page struct {
 	work                 int // bytes of pending pages that may still be scanned
 }
 
-func newPage(old, new align.Side, hunks []align.Hunk) *page {
-	p := &page{old: old, new: new, oldBlocks: block.Scan(old.Text), newBlocks: block.Scan(new.Text),
+func newLayout(old, new align.Side, hunks []align.Hunk) *layout {
+	p := &layout{old: old, new: new, oldBlocks: block.Scan(old.Text), newBlocks: block.Scan(new.Text),
 		work: minWork + maxPages*(len(old.Text)+len(new.Text))}
 	p.match = p.stay(hunks)
 	p.oldAtoms, p.newAtoms = wrapped(old.Text, p.oldBlocks), wrapped(new.Text, p.newBlocks)
@@ -106,7 +106,7 @@ const maxPairs = 1 << 16
 
 // stay finds the blocks that stay. Of the blocks that both texts have in the same order it chooses those with the most
 // text and prefers blocks that no hunk touches. It stops at maxPairs comparisons.
-func (p *page) stay(hunks []align.Hunk) []int {
+func (p *layout) stay(hunks []align.Hunk) []int {
 	match := align.Unmatched(len(p.oldBlocks))
 	same := func(i, j int) bool { return p.oldBlocks[i].Of(p.old.Text) == p.newBlocks[j].Of(p.new.Text) }
 	head, n, m := 0, len(p.oldBlocks), len(p.newBlocks)
@@ -164,30 +164,30 @@ func tally(blocks []block.Block) (n [block.Kinds]int) {
 
 // cost rates a pending page, worst defects first.
 type cost struct {
-	broken int // unrecognized kept blocks, and missing constructs that both texts have
-	glued  int // lines that should start or end without a mark, and do not
+	brokenConstructs int // unrecognized kept blocks, and missing constructs that both texts have
+	spoiledLines     int // lines that should start or end without a mark, and do not
 }
 
 func (c cost) less(d cost) bool {
-	return c.broken < d.broken || c.broken == d.broken && c.glued < d.glued
+	return c.brokenConstructs < d.brokenConstructs || c.brokenConstructs == d.brokenConstructs && c.spoiledLines < d.spoiledLines
 }
 
-func (p *page) cost(hunks []align.Hunk) cost {
+func (p *layout) cost(hunks []align.Hunk) cost {
 	pending := p.pending(hunks)
 	p.work -= len(pending)
 	blocks := block.Scan(pending)
-	c := cost{broken: p.unseen(pending, blocks)}
+	c := cost{brokenConstructs: p.unseen(pending, blocks)}
 	seen := tally(blocks)
 	for k, n := range p.constructs {
-		c.broken += max(0, n-seen[k])
+		c.brokenConstructs += max(0, n-seen[k])
 	}
 	for _, h := range hunks {
-		c.glued += p.glued(h)
+		c.spoiledLines += p.spoiledLines(h)
 	}
 	return c
 }
 
-func (p *page) pending(hunks []align.Hunk) string {
+func (p *layout) pending(hunks []align.Hunk) string {
 	var b strings.Builder
 	b.Grow(len(p.old.Text) + len(p.new.Text)/2)
 	at := 0
@@ -209,7 +209,7 @@ func (p *page) pending(hunks []align.Hunk) string {
 const maxAhead = 256
 
 // unseen counts the kept blocks that a pending page does not have, in order.
-func (p *page) unseen(pending string, blocks []block.Block) (n int) {
+func (p *layout) unseen(pending string, blocks []block.Block) (n int) {
 	for i, b := range p.oldBlocks {
 		if p.match[i] < 0 {
 			continue
@@ -253,19 +253,19 @@ func shows(kind block.Kind, pending, text string) bool {
 	}
 	switch last := text[span.LineStart(text, len(text)):]; {
 	case kind == block.Paragraph && blockID(text) == 0:
-	case kind == block.Paragraph && blockID(text) == len(text), spoils(last, end) && !strings.HasSuffix(pending, last):
+	case kind == block.Paragraph && blockID(text) == len(text), breaksLine(last, end) && !strings.HasSuffix(pending, last):
 		return false
 	}
 	return len(pending) < len(text)+64 && strings.TrimSpace(delimiters.Replace(pending)) == strings.TrimSpace(text)
 }
 
 // settle finds better places for hunks, one after the other and in two rounds, until no block breaks.
-func (p *page) settle(hunks []align.Hunk) ([]align.Hunk, cost) {
+func (p *layout) settle(hunks []align.Hunk) ([]align.Hunk, cost) {
 	best := p.cost(hunks)
 	for range 2 {
 		for k := range hunks {
 			limit := between(hunks, k, len(p.old.Text))
-			if best.broken == 0 || p.work < 0 {
+			if best.brokenConstructs == 0 || p.work < 0 {
 				return hunks, best
 			}
 			start := hunks[k]
@@ -282,7 +282,7 @@ func (p *page) settle(hunks []align.Hunk) ([]align.Hunk, cost) {
 }
 
 // reshaped merges all hunks in a table whose delimiter row changes, since the new row fits none of the old rows.
-func (p *page) reshaped(hunks []align.Hunk) []align.Hunk {
+func (p *layout) reshaped(hunks []align.Hunk) []align.Hunk {
 	for _, b := range p.oldBlocks {
 		if b.Kind != block.Table {
 			continue
@@ -304,7 +304,7 @@ func (p *page) reshaped(hunks []align.Hunk) []align.Hunk {
 
 // unbroken merges the hunks that start or end inside one construct that spans lines, such as a link or code, and
 // includes the construct.
-func (p *page) unbroken(hunks []align.Hunk) []align.Hunk {
+func (p *layout) unbroken(hunks []align.Hunk) []align.Hunk {
 	for k := 0; k < len(hunks); {
 		from, to, x := k, k+1, p.whole(hunks[k])
 		switch limit := between(hunks, k, len(p.old.Text)); {
@@ -326,7 +326,7 @@ func (p *page) unbroken(hunks []align.Hunk) []align.Hunk {
 }
 
 // whole returns a hunk extended by the constructs that span lines and contain one of its ends.
-func (p *page) whole(h align.Hunk) align.Hunk {
+func (p *layout) whole(h align.Hunk) align.Hunk {
 	old, new := withCut(p.oldAtoms, h.Old), withCut(p.newAtoms, h.New)
 	return h.Grow(max(h.Old.Start-old.Start, h.New.Start-new.Start), max(old.End-h.Old.End, new.End-h.New.End))
 }
@@ -361,7 +361,7 @@ func touching(hunks []align.Hunk, s span.Span) (from, to int) {
 // stretch is the range between two kept blocks, in both texts, with the line breaks around it.
 type stretch struct{ old, new span.Span }
 
-func (p *page) stretches(r reach) (out []stretch) {
+func (p *layout) stretches(r reach) (out []stretch) {
 	stays := [][2]int{{-1, -1}}
 	for k, partner := range p.match {
 		if partner >= 0 {
@@ -401,7 +401,7 @@ func gap(blocks []block.Block, x, y, size int) span.Span {
 const maxWritten = 200
 
 // staying returns how many bytes of old blocks stay.
-func (p *page) staying(from, to int) (n int) {
+func (p *layout) staying(from, to int) (n int) {
 	for k := from; k < to; k++ {
 		if p.match[k] >= 0 {
 			n += p.oldBlocks[k].Len()
@@ -412,7 +412,7 @@ func (p *page) staying(from, to int) (n int) {
 
 // replaced yields scripts with one hunk for all of a stretch, with and without the line breaks that both its texts
 // start and end with.
-func (p *page) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] {
+func (p *layout) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] {
 	return func(yield func([]align.Hunk) bool) {
 		first, last, ok := p.within(hunks, s)
 		if !ok {
@@ -430,13 +430,13 @@ func (p *page) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] {
 }
 
 // allReplaced makes one hunk of each stretch, since a kept block between two may need both.
-func (p *page) allReplaced(hunks []align.Hunk) []align.Hunk {
+func (p *layout) allReplaced(hunks []align.Hunk) []align.Hunk {
 	for _, s := range p.stretches(reach{}) {
 		best, glued := hunks, -1
 		for whole := range p.replaced(hunks, s) {
 			n := 0
 			for _, h := range whole {
-				n += p.glued(h)
+				n += p.spoiledLines(h)
 			}
 			if glued < 0 || n < glued {
 				best, glued = whole, n
@@ -448,7 +448,7 @@ func (p *page) allReplaced(hunks []align.Hunk) []align.Hunk {
 }
 
 // withoutBreaks lists a hunk, and the hunk without line breaks that both its texts start or end with.
-func (p *page) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
+func (p *layout) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
 	length := span.BreakLen
 	if atEnd {
 		length = span.FinalBreakLen
@@ -471,7 +471,7 @@ func (p *page) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
 
 // within finds the hunks [first, last) that turn one text of a stretch into the other. ok is false if there are none,
 // or if some change text beyond it. They may extend beyond it over equal text.
-func (p *page) within(hunks []align.Hunk, s stretch) (first, last int, ok bool) {
+func (p *layout) within(hunks []align.Hunk, s stretch) (first, last int, ok bool) {
 	delta := func(k int) int { // new minus old offset before hunk k
 		if k == 0 {
 			return 0

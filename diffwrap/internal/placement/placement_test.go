@@ -57,7 +57,7 @@ func checkHunks(t testing.TB, oldText, newText string) {
 	t.Helper()
 	old, new := side(oldText), side(newText)
 	hunks := align.Readable(old, new, false, nil)
-	p := newPage(old, new, hunks)
+	p := newLayout(old, new, hunks)
 	before := p.cost(p.reshaped(slices.Clone(hunks)))
 	placed := Hunks(old, new, slices.Clone(hunks))
 	at := align.Hunk{}
@@ -71,7 +71,7 @@ func checkHunks(t testing.TB, oldText, newText string) {
 		}
 		at = h
 	}
-	if after := p.cost(placed); after.broken > before.broken {
-		t.Fatalf("%v of %q and %q break %d blocks, and %v %d", hunks, old.Text, new.Text, before.broken, placed, after.broken)
+	if after := p.cost(placed); after.brokenConstructs > before.brokenConstructs {
+		t.Fatalf("%v of %q and %q break %d blocks, and %v %d", hunks, old.Text, new.Text, before.brokenConstructs, placed, after.brokenConstructs)
 	}
 }

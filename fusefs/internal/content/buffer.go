@@ -14,52 +14,52 @@ import (
 type Buffer struct {
 	Data []byte
 
-	// Gen counts the changes of Data. Kept is the Gen of the last commit, and Failed that of the
+	// Gen counts the changes of Data. CommittedGen is the Gen of the last commit, and FailedGen that of the
 	// last commit whose error the writer got.
-	Gen, Kept, Failed uint64
+	Gen, CommittedGen, FailedGen uint64
 
-	// Synced is Gen as of the last fsync.
-	Synced uint64
+	// SyncedGen is Gen as of the last fsync.
+	SyncedGen uint64
 
-	// Emptied is set if Data was truncated to nothing and not written since.
-	Emptied bool
+	// Truncated is set if Data was truncated to nothing and not written since.
+	Truncated bool
 
-	// Anew is set if Data was truncated to nothing after it was made from From, so that none of it
-	// comes from From.
-	Anew bool
+	// Rewritten is set if Data was truncated to nothing after it was made from Base, so that none of it
+	// comes from Base.
+	Rewritten bool
 
-	// Spoiled is the error of a failed write. Data is incomplete then, and is not committed until
+	// WriteErr is the error of a failed write. Data is incomplete then, and is not committed until
 	// it is truncated and written again.
-	Spoiled error
+	WriteErr error
 
-	// From is the image from which Data was made, or that was committed last. Its Version is nil
+	// Base is the image from which Data was made, or that was committed last. Its Version is nil
 	// for a note that does not exist yet.
-	From Image
-	// First is set until the first commit: until then the writer may have computed Data from any
-	// text that it was shown, not only from From.
-	First bool
+	Base Image
+	// NeverCommitted is set until the first commit: until then the writer may have computed Data from any
+	// text that it was shown, not only from Base.
+	NeverCommitted bool
 
-	Writer  program.Program // the program that changed Data last
-	Touched time.Time       // time of that change
-	ModTime time.Time       // the file's modification time for that change
+	Writer     program.Program // the program that changed Data last
+	ModifiedAt time.Time       // time of that change
+	ModTime    time.Time       // the file's modification time for that change
 }
 
 // Dirty reports whether Data holds changes that are not committed.
-func (b *Buffer) Dirty() bool { return b.Gen != b.Kept }
+func (b *Buffer) Dirty() bool { return b.Gen != b.CommittedGen }
 
 // Due reports whether close must commit the buffer: it is dirty and not merely
 // truncated.
-func (b *Buffer) Due() bool { return b.Dirty() && !b.Emptied }
+func (b *Buffer) Due() bool { return b.Dirty() && !b.Truncated }
 
 // Saved records that the data as of gen was committed as im.
 func (b *Buffer) Saved(im Image, gen uint64) {
-	b.From, b.Kept, b.First, b.Anew = im, gen, false, false
+	b.Base, b.CommittedGen, b.NeverCommitted, b.Rewritten = im, gen, false, false
 }
 
 const (
-	// Quiet is the delay after the last write before content is committed without a flush: the
+	// WritebackDelay is the delay after the last write before content is committed without a flush: the
 	// kernel writes back mapped pages at any time.
-	Quiet = time.Second
+	WritebackDelay = time.Second
 	// emptyGrace is the time for which a truncated note is empty on this mount alone. A program
 	// that was killed between truncating and writing looks the same as one that wants the note to
 	// be empty.
@@ -72,29 +72,29 @@ const (
 // must not be committed. frozen is set if a writer has the note open, unborn if the note does not
 // exist yet.
 func (b *Buffer) Wait(now time.Time, frozen, unborn bool) (wait time.Duration, due bool) {
-	limit := Quiet
+	limit := WritebackDelay
 	switch {
-	case !b.Dirty(), b.Failed == b.Gen, b.Emptied && frozen: // the writer of a truncated file may be about to write
+	case !b.Dirty(), b.FailedGen == b.Gen, b.Truncated && frozen: // the writer of a truncated file may be about to write
 		return 0, false
-	case b.Emptied && unborn:
+	case b.Truncated && unborn:
 		limit = newGrace
-	case b.Emptied:
+	case b.Truncated:
 		limit = emptyGrace
 	}
-	return b.Touched.Add(limit).Sub(now), true
+	return b.ModifiedAt.Add(limit).Sub(now), true
 }
 
 // UnderWay reports whether a program that has the file open seems to be saving it: it has just
 // truncated the file or written to it.
 func (b *Buffer) UnderWay() bool {
-	return b.Dirty() && b.Spoiled == nil && (b.Emptied || time.Since(b.Touched) < Quiet)
+	return b.Dirty() && b.WriteErr == nil && (b.Truncated || time.Since(b.ModifiedAt) < WritebackDelay)
 }
 
 func (b *Buffer) Touch(by program.Program, now time.Time) {
 	b.Gen++
 	b.Writer = by
-	b.Touched = now
-	b.ModTime = Later(now, b.From.ModTime)
+	b.ModifiedAt = now
+	b.ModTime = Later(now, b.Base.ModTime)
 }
 
 // Later returns now, or a millisecond after prev if that is later: programs compare whole
@@ -111,16 +111,16 @@ func (b *Buffer) WriteAt(p []byte, off int64) {
 	end := int(off) + len(p)
 	b.extend(end)
 	copy(b.Data[off:end], p)
-	b.Emptied = false
+	b.Truncated = false
 }
 
 // Truncate cuts Data to size, or extends it with zeros.
 func (b *Buffer) Truncate(size int) {
 	b.extend(size)
 	b.Data = b.Data[:size]
-	b.Emptied = size == 0
+	b.Truncated = size == 0
 	if size == 0 {
-		b.Spoiled, b.Anew = nil, true
+		b.WriteErr, b.Rewritten = nil, true
 	}
 }
 

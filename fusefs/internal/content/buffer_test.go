@@ -21,10 +21,10 @@ func TestBufferWrite(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := &Buffer{Data: []byte(tt.have), Emptied: true}
+			b := &Buffer{Data: []byte(tt.have), Truncated: true}
 			b.WriteAt([]byte(tt.p), tt.off)
-			if string(b.Data) != tt.want || b.Emptied {
-				t.Errorf("got %q, emptied %v, want %q", b.Data, b.Emptied, tt.want)
+			if string(b.Data) != tt.want || b.Truncated {
+				t.Errorf("got %q, emptied %v, want %q", b.Data, b.Truncated, tt.want)
 			}
 		})
 	}
@@ -39,7 +39,7 @@ func TestBufferTruncate(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	b.Truncate(0)
-	if !b.Emptied {
+	if !b.Truncated {
 		t.Error("not emptied by a truncation to nothing")
 	}
 	b.WriteAt([]byte("x"), 5)
@@ -64,7 +64,7 @@ func TestBufferDue(t *testing.T) {
 	if !b.Due() {
 		t.Error("data is not due")
 	}
-	b.Kept = b.Gen
+	b.CommittedGen = b.Gen
 	if b.Due() || b.Dirty() {
 		t.Error("committed data is due")
 	}

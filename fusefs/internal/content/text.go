@@ -53,11 +53,11 @@ func Write(shown []Image, text string) bridge.Write {
 type State uint8
 
 const (
-	Unread  State = iota // not loaded yet
-	Asleep               // the kernel knows it; only its length and time are in memory
-	Shown                // the kernel knows it, and it is in memory
-	Refused              // it could not be saved; its writer still sees it
-	Written              // it is in a buffer, as always for a scratch file
+	Unloaded    State = iota // not loaded yet
+	Evicted                  // the kernel knows it; only its length and time are in memory
+	Loaded                   // the kernel knows it, and it is in memory
+	WriteFailed              // it could not be saved; its writer still sees it
+	Buffered                 // it is in a buffer, as always for a scratch file
 )
 
 // Text is the text that an inode shows, with the newest version of its note.
@@ -74,7 +74,7 @@ type Text struct {
 	notBefore time.Time
 }
 
-func WrittenText(b *Buffer) Text { return Text{state: Written, buffer: b} }
+func WrittenText(b *Buffer) Text { return Text{state: Buffered, buffer: b} }
 
 func (t *Text) State() State { return t.state }
 
@@ -87,14 +87,14 @@ func (t *Text) Image() Image { return t.image }
 // Latest returns the newest known version, nil if there is a newer one that has not been read.
 func (t *Text) Latest() *model.Version { return t.latest }
 
-// Rests reports whether the text is not in memory.
-func (t *Text) Rests() bool { return t.state <= Asleep }
+// IsEvicted reports whether the text is not in memory.
+func (t *Text) IsEvicted() bool { return t.state <= Evicted }
 
 func (t *Text) Size() int64 {
 	switch t.state {
-	case Written:
+	case Buffered:
 		return int64(len(t.buffer.Data))
-	case Asleep:
+	case Evicted:
 		return t.size
 	}
 	return int64(len(t.image.Text))
@@ -102,7 +102,7 @@ func (t *Text) Size() int64 {
 
 // ModTime returns the time at which the text became what it is.
 func (t *Text) ModTime() time.Time {
-	if t.state == Written {
+	if t.state == Buffered {
 		return t.buffer.ModTime
 	}
 	return t.image.ModTime
@@ -112,14 +112,14 @@ func (t *Text) ReadAt(dest []byte, off int64) int {
 	switch {
 	case off >= t.Size():
 		return 0
-	case t.state == Written:
+	case t.state == Buffered:
 		return copy(dest, t.buffer.Data[off:])
 	}
 	return copy(dest, t.image.Text[off:])
 }
 
 func (t *Text) String() string {
-	if t.state == Written {
+	if t.state == Buffered {
 		return string(t.buffer.Data)
 	}
 	return t.image.Text
@@ -128,31 +128,31 @@ func (t *Text) String() string {
 // Base returns the image from which the text is made.
 func (t *Text) Base() Image {
 	switch t.state {
-	case Written:
-		return t.buffer.From
-	case Refused:
+	case Buffered:
+		return t.buffer.Base
+	case WriteFailed:
 		return *t.from
 	}
 	return t.image
 }
 
-// Learn sets the latest version to v if that is newer. nil means that there is a newer version that
+// SetLatest sets the latest version to v if that is newer. nil means that there is a newer version that
 // has not been read.
-func (t *Text) Learn(v *model.Version) {
+func (t *Text) SetLatest(v *model.Version) {
 	if v == nil || t.latest == nil || v.Seq() > t.latest.Seq() {
 		t.latest = v
 	}
 }
 
-// Outdated reports whether the shown text is not that of the newest version. A written text is not
+// IsStale reports whether the shown text is not that of the newest version. A written text is not
 // outdated: it will become the newest.
-func (t *Text) Outdated() bool {
+func (t *Text) IsStale() bool {
 	switch {
-	case t.state == Unread, t.state == Written:
+	case t.state == Unloaded, t.state == Buffered:
 		return false
 	case t.latest == nil:
 		return true
-	case t.state == Asleep:
+	case t.state == Evicted:
 		return int64(len(t.latest.Text())) != t.size || !t.imageOf(t.latest).ModTime.Equal(t.image.ModTime)
 	}
 	return t.image.Text != t.latest.Text() && !t.keepsForm()
@@ -179,21 +179,21 @@ func (t *Text) imageOf(v *model.Version) Image {
 
 // Show makes the newest version the image, if its text is already shown or nothing is.
 func (t *Text) Show() {
-	if t.latest == nil || t.state == Written || t.Outdated() || t.image.Version == t.latest && (t.image.Exact() || t.state == Shown) {
+	if t.latest == nil || t.state == Buffered || t.IsStale() || t.image.Version == t.latest && (t.image.Exact() || t.state == Loaded) {
 		return
 	}
-	t.state, t.image = Shown, t.imageOf(t.latest)
+	t.state, t.image = Loaded, t.imageOf(t.latest)
 }
 
-// Sleep drops the text if the workspace has it.
-func (t *Text) Sleep() {
-	if t.state == Shown && t.image.Exact() {
-		*t = Text{state: Asleep, size: t.Size(), image: Image{ModTime: t.image.ModTime}, notBefore: t.notBefore}
+// Evict drops the text if the workspace has it.
+func (t *Text) Evict() {
+	if t.state == Loaded && t.image.Exact() {
+		*t = Text{state: Evicted, size: t.Size(), image: Image{ModTime: t.image.ModTime}, notBefore: t.notBefore}
 	}
 }
 
 // Forget is called when the kernel has forgotten the text.
-func (t *Text) Forget() { t.state = Unread }
+func (t *Text) Forget() { t.state = Unloaded }
 
 // Next returns the text of the next inode, for a version other than the image.
 func (t *Text) Next() Text {
@@ -203,38 +203,38 @@ func (t *Text) Next() Text {
 
 // Edit returns the buffer. It creates one from the shown text if needed.
 func (t *Text) Edit() *Buffer {
-	if t.state != Written {
-		t.buffer = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime, From: t.Base(), First: true}
-		t.state = Written
+	if t.state != Buffered {
+		t.buffer = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime, Base: t.Base(), NeverCommitted: true}
+		t.state = Buffered
 	}
 	return t.buffer
 }
 
-// Settle shows the text that was committed last.
-func (t *Text) Settle() { t.state, t.image, t.buffer = Shown, t.buffer.From, nil }
+// Release shows the text that was committed last.
+func (t *Text) Release() { t.state, t.image, t.buffer = Loaded, t.buffer.Base, nil }
 
-// Refuse shows the text that could not be committed.
-func (t *Text) Refuse() {
+// FailWrite shows the text that could not be committed.
+func (t *Text) FailWrite() {
 	b := t.buffer
-	from := b.From
-	t.state, t.from, t.buffer = Refused, &from, nil
-	t.image = Image{Text: string(b.Data), ModTime: b.ModTime, Version: b.From.Version}
+	from := b.Base
+	t.state, t.from, t.buffer = WriteFailed, &from, nil
+	t.image = Image{Text: string(b.Data), ModTime: b.ModTime, Version: b.Base.Version}
 }
 
-// Detach moves the shown text to a buffer without a note.
-func (t *Text) Detach() {
+// BecomeScratch moves the shown text to a buffer without a note.
+func (t *Text) BecomeScratch() {
 	b := t.buffer
 	if b == nil {
 		b = &Buffer{Data: []byte(t.image.Text), ModTime: t.image.ModTime}
 	}
-	*t = Text{state: Written, buffer: b, notBefore: t.notBefore}
+	*t = Text{state: Buffered, buffer: b, notBefore: t.notBefore}
 }
 
 // Adopt turns the text into that of a note. The buffer as of gen has become v.
 func (t *Text) Adopt(im Image, gen uint64, v *model.Version) {
 	t.image, t.latest = im, v
 	if t.buffer == nil {
-		t.state = Shown
+		t.state = Loaded
 		return
 	}
 	t.buffer.Saved(im, gen)

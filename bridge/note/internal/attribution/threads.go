@@ -160,10 +160,10 @@ func (x *Layout) commentsBefore() map[int]existingComment {
 func (x *Layout) commentsRemovedWith(suggestions []diffwrap.Suggestion) map[int]bool {
 	places := make(map[int]bool)
 	cursor := textmerge.NewCursor(x.Raw)
-	x.Known.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.Fate {
+	x.Known.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.CommentFate {
 		from := cursor.PosAt(c.Start)
 		places[c.Start] = !x.isOlder(from, cursor.PosAt(c.End))
-		return diffwrap.Stays
+		return diffwrap.CommentKept
 	}, suggestions...)
 	return places
 }

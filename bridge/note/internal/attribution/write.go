@@ -72,9 +72,9 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRe
 	}
 	places := placesOf(after, all)
 	for _, m := range res.Made {
-		is := model.MarkRecord{Comment: m.Comment, Replaces: m.Was}
+		is := model.MarkRecord{Comment: m.Comment, Replaces: m.From}
 		if m.Same {
-			is = x.byID[m.Was[0]].mark()
+			is = x.byID[m.From[0]].mark()
 		}
 		for _, s := range m.Add {
 			is.AddRange(places[s], true)
@@ -127,7 +127,7 @@ func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRange)
 	var theirs []diffwrap.Span
 	for _, m := range res.Made {
 		for _, s := range slices.Concat(m.Add, m.Del) {
-			was[s.Start] = m.Was
+			was[s.Start] = m.From
 		}
 		for _, s := range m.Del {
 			if is, began := comments[offsetBefore(kept, res.Moved, s.Start)]; began && !is.onMark {
@@ -135,7 +135,7 @@ func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRange)
 			}
 		}
 	}
-	res.Known.Decide(after, false, func(c diffwrap.Attached) diffwrap.Fate {
+	res.Known.Decide(after, false, func(c diffwrap.Attached) diffwrap.CommentFate {
 		is, began := comments[offsetBefore(kept, res.Moved, c.Start)]
 		about := false
 		if began && is.onMark {
@@ -149,7 +149,7 @@ func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRange)
 		if began && !about {
 			theirs = append(theirs, c.Span)
 		}
-		return diffwrap.Stays
+		return diffwrap.CommentKept
 	}, res.Known.Suggestions(after)...)
 	places := placesOf(after, theirs)
 	for _, s := range theirs {

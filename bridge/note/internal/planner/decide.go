@@ -115,20 +115,20 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 
 // commentOutcome decides on a comment after a suggestion. A comment that existed before the suggestion belongs to the text: it
 // is removed only if the suggestion deletes the text around it.
-func (p *decider) commentOutcome(c diffwrap.Attached) diffwrap.Fate {
+func (p *decider) commentOutcome(c diffwrap.Attached) diffwrap.CommentFate {
 	if !p.anyFact(c.Span, func(f *attribution.Fact) bool { return f.Older }) {
-		return diffwrap.Goes
+		return diffwrap.CommentRemoved
 	}
 	across := !c.Resolved.Empty() && p.anyFact(c.Resolved, func(f *attribution.Fact) bool { return f.By.MakesMarks() })
 	switch {
 	case across && p.accept:
 		p.removedComments = append(p.removedComments, c.Span)
-		return diffwrap.Goes
+		return diffwrap.CommentRemoved
 	case across:
 		p.removedComments = append(p.removedComments, c.Resolved)
-		return diffwrap.Reopened
+		return diffwrap.CommentReopened
 	}
-	return diffwrap.Stays
+	return diffwrap.CommentKept
 }
 
 // anyFact says whether a fact holds for something of a comment, or of a part of it; comments come in order.

@@ -25,18 +25,18 @@ type canvas struct{ nodes, edges ycrdt.Object }
 
 func Read(doc *ycrdt.Doc) []byte {
 	var c canvas
-	doc.Transact(nil, func(tx *ycrdt.Txn) { c = shown(doc, tx) })
+	doc.Transact(nil, func(tx *ycrdt.Txn) { c = isVisible(doc, tx) })
 	return c.file()
 }
 
-// Form returns the result of Read after data was written to a new document. An error wraps ErrFormat.
-func Form(data []byte) ([]byte, error) {
+// Normalize returns the result of Read after data was written to a new document. An error wraps ErrFormat.
+func Normalize(data []byte) ([]byte, error) {
 	c, err := parse(data)
 	return c.file(), err
 }
 
-// shown returns the content of a document's file.
-func shown(doc *ycrdt.Doc, tx *ycrdt.Txn) canvas {
+// isVisible returns the content of a document's file.
+func isVisible(doc *ycrdt.Doc, tx *ycrdt.Txn) canvas {
 	c := canvas{items(doc.Map(nodesName), tx), items(doc.Map(edgesName), tx)}
 	for i, n := range c.nodes {
 		node := n.Value.(ycrdt.Object)

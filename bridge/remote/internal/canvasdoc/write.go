@@ -20,7 +20,7 @@ func Write(doc *ycrdt.Doc, base, data []byte) error {
 		return err
 	}
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		is := shown(doc, tx)
+		is := isVisible(doc, tx)
 		w := writer{doc, tx, ends(was.edges, is.edges)}
 		if header := doc.Map(headerName); len(header.KeysIn(tx)) == 0 {
 			w.set(header, "v", 0)

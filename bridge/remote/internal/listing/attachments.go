@@ -34,7 +34,7 @@ type Attachments struct {
 	cache    *Cache
 	folder   string // name of the folder's document on the server
 	problems *model.Problems
-	wanted   model.Signal // set when some may be missing
+	newWork  model.Signal // set when some may be missing
 
 	mu      sync.Mutex         // guards the fields below
 	missing []folderdoc.Entry  // in the folder's document, but not in cache
@@ -49,7 +49,7 @@ type failure struct {
 
 // OpenAttachments opens the attachments in dir. None are served if dir is "" or the server stores none.
 func OpenAttachments(dir owner.Folder, server transport.Server, folder string, problems *model.Problems) (*Attachments, error) {
-	a := &Attachments{folder: folder, problems: problems, wanted: model.NewSignal(), failed: make(map[string]failure)}
+	a := &Attachments{folder: folder, problems: problems, newWork: model.NewSignal(), failed: make(map[string]failure)}
 	files, ok := server.(transport.Files)
 	if !ok || dir == "" {
 		return a, nil
@@ -81,12 +81,12 @@ func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 	a.missing = missing
 	maps.DeleteFunc(a.failed, func(hash string, _ failure) bool { return !hashes[hash] })
 	a.mu.Unlock()
-	a.wanted.Set()
+	a.newWork.Set()
 }
 
 // Run downloads missing attachments while online, until ctx ends, and calls arrived after each.
 func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func()) {
-	for range a.wanted.Each(ctx) {
+	for range a.newWork.Each(ctx) {
 		// After a reconnection the listing calls Fetch again.
 		for online() {
 			e, ok := a.next()

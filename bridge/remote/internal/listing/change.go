@@ -32,9 +32,9 @@ func Failed(op, rel string, err error) error {
 	return &fs.PathError{Op: op, Path: rel, Err: err}
 }
 
-// Restructure runs fn, which may change the folder's document. The listing does not report these changes as changes
+// ChangeOwn runs fn, which may change the folder's document. The listing does not report these changes as changes
 // by peers.
-func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
+func (l *Listing) ChangeOwn(fn func(*folderdoc.Folder) error) error {
 	err := l.set.Folder.ChangeFolder(func(shared *folderdoc.Folder) error {
 		if err := l.listed(shared, true); err != nil {
 			return err
@@ -52,19 +52,19 @@ func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
 
 // Move runs fn, which moves a draft or an entry. Only one fn runs at a time.
 func (l *Listing) Move(fn func() error) error {
-	l.moving.Lock()
-	defer l.moving.Unlock()
+	l.moveMu.Lock()
+	defer l.moveMu.Unlock()
 	return fn()
 }
 
-// both runs fn on the folder's document and on the drafts. One of them must have the path.
-func (l *Listing) both(op, rel string, fn func(*folderdoc.Folder) error) error {
+// updateBoth runs fn on the folder's document and on the drafts. One of them must have the path.
+func (l *Listing) updateBoth(op, rel string, fn func(*folderdoc.Folder) error) error {
 	return Failed(op, rel, l.Move(func() error {
-		return l.Restructure(func(shared *folderdoc.Folder) error { return l.inBoth(shared, fn) })
+		return l.ChangeOwn(func(shared *folderdoc.Folder) error { return l.updateBothIn(shared, fn) })
 	}))
 }
 
-func (l *Listing) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) error) error {
+func (l *Listing) updateBothIn(shared *folderdoc.Folder, fn func(*folderdoc.Folder) error) error {
 	first := fn(shared)
 	if first != nil && !errors.Is(first, fs.ErrNotExist) {
 		return first
@@ -87,7 +87,7 @@ func (l *Listing) Mkdir(rel string) error {
 	if _, err := l.Find("mkdir", rel); err == nil {
 		return Failed("mkdir", rel, fs.ErrExist)
 	}
-	return Failed("mkdir", rel, l.Restructure(func(shared *folderdoc.Folder) error {
+	return Failed("mkdir", rel, l.ChangeOwn(func(shared *folderdoc.Folder) error {
 		_, err := shared.Create(folderdoc.Entry{Path: rel, Type: folderdoc.TypeFolder})
 		return err
 	}))
@@ -113,7 +113,7 @@ func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
 	case over.Type == folderdoc.TypeFolder || !replace:
 		return Failed("rename", newRel, fs.ErrExist)
 	}
-	return l.both("rename", oldRel, func(f *folderdoc.Folder) error {
+	return l.updateBoth("rename", oldRel, func(f *folderdoc.Folder) error {
 		err := f.Rename(oldRel, newRel, replace)
 		if errors.Is(err, fs.ErrNotExist) && over.ID != "" { // a draft replaces a shared note
 			_ = f.Delete(newRel)
@@ -127,7 +127,7 @@ func (l *Listing) Remove(rel string) error {
 		return err
 	}
 	return Failed("remove", rel, l.Move(func() error {
-		return l.Restructure(func(shared *folderdoc.Folder) error {
+		return l.ChangeOwn(func(shared *folderdoc.Folder) error {
 			inside, err := l.Inside(shared, rel)
 			if err != nil {
 				return err
@@ -135,7 +135,7 @@ func (l *Listing) Remove(rel string) error {
 			if len(inside) > 0 {
 				return &model.NotEmptyError{Holds: inside}
 			}
-			return l.inBoth(shared, func(f *folderdoc.Folder) error { return f.Delete(rel) })
+			return l.updateBothIn(shared, func(f *folderdoc.Folder) error { return f.Delete(rel) })
 		})
 	}))
 }

@@ -24,14 +24,14 @@ import (
 // Relay's plugin does not notice if the name of a note that it created leads to another document. So if a note
 // created here has won against a note that no relayfs created, the two exchange their names in one transaction.
 
-type clash struct {
+type nameConflict struct {
 	rel, typ     string
 	ours, theirs string // IDs
 }
 
-// clashesOf returns the names that an update for the folder's document gives to other notes, by clients that did not
+// nameConflictsOf returns the names that an update for the folder's document gives to other notes, by clients that did not
 // see our entries. It examines the update alone.
-func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
+func nameConflictsOf(folder *ycrdt.Doc, update []byte) (found []nameConflict) {
 	news, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())
 	if err != nil {
 		return nil // the caller's ApplyUpdate reports the error
@@ -46,7 +46,7 @@ func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
 			continue
 		}
 		if ours, ok := here.Get(theirs.Path); ok && ours.Type == theirs.Type && ours.ID != theirs.ID {
-			found = append(found, clash{theirs.Path, theirs.Type, ours.ID, theirs.ID})
+			found = append(found, nameConflict{theirs.Path, theirs.Type, ours.ID, theirs.ID})
 		}
 	}
 	return found
@@ -55,12 +55,12 @@ func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
 // FolderReceives finds the documents that will lose their names by an update for the folder's document. Call applied
 // after the update.
 func (f *Drafts) FolderReceives(folder *ycrdt.Doc, update []byte) (applied func()) {
-	clashes := clashesOf(folder, update)
-	return func() { f.keepLosers(folder, clashes) }
+	clashes := nameConflictsOf(folder, update)
+	return func() { f.keepConflicting(folder, clashes) }
 }
 
-// keepLosers makes drafts of the documents that have lost their names in clashes.
-func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
+// keepConflicting makes drafts of the documents that have lost their names in clashes.
+func (f *Drafts) keepConflicting(folder *ycrdt.Doc, clashes []nameConflict) {
 	shared := folderdoc.Open(folder)
 	for _, c := range clashes {
 		now, _ := shared.Get(c.rel)
@@ -68,18 +68,18 @@ func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 			if id == now.ID || shared.Holds(id) {
 				continue
 			}
-			err := f.keepLoser(shared, folderdoc.Entry{Path: c.rel, ID: id, Type: c.typ})
+			err := f.keepAsDraft(shared, folderdoc.Entry{Path: c.rel, ID: id, Type: c.typ})
 			f.set.Logged("keep a note whose name was taken", err)
 			if err == nil {
-				f.running.Go(func() { f.settleLoser(f.set.Document(model.DocID(id)), now) })
+				f.running.Go(func() { f.resolveConflict(f.set.Document(model.DocID(id)), now) })
 			}
 		}
 	}
 }
 
-// keepLoser makes the document of a former entry a draft. The draft is withheld until the two files have been
+// keepAsDraft makes the document of a former entry a draft. The draft is withheld until the two files have been
 // compared.
-func (f *Drafts) keepLoser(shared *folderdoc.Folder, lost folderdoc.Entry) error {
+func (f *Drafts) keepAsDraft(shared *folderdoc.Folder, lost folderdoc.Entry) error {
 	rel := lost.Path
 	taken, err := f.listing.Inside(shared, Parent(rel))
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, lost folderdoc.Entry) error
 		ext := path.Ext(rel)
 		free = fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext)
 	}
-	f.listing.Withhold(model.DocID(lost.ID))
+	f.listing.Hide(model.DocID(lost.ID))
 	lost.Path = free
 	return f.set.Drafts.ChangeFolder(func(drafts *folderdoc.Folder) error {
 		_, err := drafts.Create(lost)
@@ -98,16 +98,16 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, lost folderdoc.Entry) error
 	})
 }
 
-// settleLoser lists a document whose name now leads to another note, and enters it in the folder. It drops the
+// resolveConflict lists a document whose name now leads to another note, and enters it in the folder. It drops the
 // document if the other note contains all its text.
-func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
+func (f *Drafts) resolveConflict(d *replica.Document, winner folderdoc.Entry) {
 	draft := f.entryOf(d.ID())
 	rel := draft.Path
 	format, _ := replica.FormatOf(draft.Type)
 	other := f.set.Document(model.DocID(winner.ID))
-	same, err := f.saysNothingNew(d, other, format)
+	same, err := f.isContainedIn(d, other, format)
 	if err == nil {
-		gave, err := f.giveWay(d, draft, other, winner, format)
+		gave, err := f.returnName(d, draft, other, winner, format)
 		if f.set.Logged("return a note's name", err); gave {
 			return
 		}
@@ -120,16 +120,16 @@ func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 		f.set.Log.Warn("two notes have got one name, and their texts cannot be compared", model.LogPath, rel, model.LogErr, err)
 	}
 	f.set.Log.Warn(fmt.Sprintf("%q was the name of two notes, as happens after a server loses data; the other one is now %q", winner.Path, rel), model.LogPath, rel)
-	f.set.Logged("list the folder", f.listing.Release(d.ID(), rel))
-	if !f.schedule.Lacks(d.ID()) {
+	f.set.Logged("list the folder", f.listing.Unhide(d.ID(), rel))
+	if !f.schedule.HasUnacknowledged(d.ID()) {
 		f.Uploaded(d)
 	}
 }
 
-// giveWay returns the name of a note created here to the document of another client that used the name concurrently.
+// returnName returns the name of a note created here to the document of another client that used the name concurrently.
 // Our note gets the draft's free name, unless the other document contains its text. gave reports whether the name was
 // returned.
-func (f *Drafts) giveWay(d *replica.Document, draft folderdoc.Entry, other *replica.Document, winner folderdoc.Entry, format replica.Format) (gave bool, err error) {
+func (f *Drafts) returnName(d *replica.Document, draft folderdoc.Entry, other *replica.Document, winner folderdoc.Entry, format replica.Format) (gave bool, err error) {
 	if _, made := f.made.Load(other.ID()); !made {
 		return false, nil
 	}
@@ -137,7 +137,7 @@ func (f *Drafts) giveWay(d *replica.Document, draft folderdoc.Entry, other *repl
 		return false, err
 	}
 	free := draft.Path
-	if same, err := f.saysNothingNew(other, d, format); err != nil {
+	if same, err := f.isContainedIn(other, d, format); err != nil {
 		return false, err
 	} else if same {
 		free = ""
@@ -148,8 +148,8 @@ func (f *Drafts) giveWay(d *replica.Document, draft folderdoc.Entry, other *repl
 				return nil
 			}
 			gave = true
-			f.listing.release(d.ID(), winner.Path)
-			return errors.Join(shared.GiveWay(winner.Path, draft.ID, free), f.removeDraft(draft.Path), f.listing.listed(shared, true))
+			f.listing.unhide(d.ID(), winner.Path)
+			return errors.Join(shared.Exchange(winner.Path, draft.ID, free), f.removeDraft(draft.Path), f.listing.listed(shared, true))
 		})
 	})
 	if gave && err == nil {
@@ -158,10 +158,10 @@ func (f *Drafts) giveWay(d *replica.Document, draft folderdoc.Entry, other *repl
 	return gave, err
 }
 
-// saysNothingNew reports whether the other document has everything of d. It waits for the server, which may be the
+// isContainedIn reports whether the other document has everything of d. It waits for the server, which may be the
 // only one to have the content.
-func (f *Drafts) saysNothingNew(d, other *replica.Document, format replica.Format) (bool, error) {
-	if err := f.filled(losersPatience, d, other); err != nil {
+func (f *Drafts) isContainedIn(d, other *replica.Document, format replica.Format) (bool, error) {
+	if err := f.filled(conflictTimeout, d, other); err != nil {
 		return false, err
 	}
 	file, _, err := d.Read(format)
@@ -172,8 +172,8 @@ func (f *Drafts) saysNothingNew(d, other *replica.Document, format replica.Forma
 	return err == nil && format.Holds(have, file), err
 }
 
-// losersPatience bounds the wait for the texts of two notes with one name.
-const losersPatience = 2 * time.Minute
+// conflictTimeout bounds the wait for the texts of two notes with one name.
+const conflictTimeout = 2 * time.Minute
 
 // errEmpty is the error for a document without any content yet.
 var errEmpty = errors.New("document is empty")
@@ -198,7 +198,7 @@ func (f *Drafts) filled(patience time.Duration, docs ...*replica.Document) error
 }
 
 func (f *Drafts) isFilled(d *replica.Document) error {
-	ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderPatience)
+	ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderTimeout)
 	defer cancel()
 	if err := f.schedule.Fetched(ctx, d); err != nil {
 		return err

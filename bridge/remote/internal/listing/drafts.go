@@ -50,7 +50,7 @@ func NewDrafts(ctx context.Context, set *replica.Set, l *Listing, y *schedule.Sc
 func (f *Drafts) Wait() { f.running.Wait() }
 
 func (f *Drafts) Enter(d *replica.Document, rel, typ string) error {
-	return f.listing.Restructure(func(shared *folderdoc.Folder) error {
+	return f.listing.ChangeOwn(func(shared *folderdoc.Folder) error {
 		if dir := Parent(rel); dir != "" {
 			if _, err := shared.Create(folderdoc.Entry{Path: dir, Type: folderdoc.TypeFolder}); err != nil {
 				return err
@@ -79,7 +79,7 @@ func (f *Drafts) list() (drafts []folderdoc.Entry) {
 // Unentered returns the number of drafts with acknowledged content that peers cannot see yet.
 func (f *Drafts) Unentered() (n int) {
 	for _, e := range f.list() {
-		if !f.schedule.Lacks(model.DocID(e.ID)) {
+		if !f.schedule.HasUnacknowledged(model.DocID(e.ID)) {
 			n++
 		}
 	}
@@ -98,7 +98,7 @@ func (f *Drafts) entryOf(id model.DocID) folderdoc.Entry {
 
 // Uploaded records that the server has all of a document. If it is a draft, Uploaded enters it in the folder.
 func (f *Drafts) Uploaded(d *replica.Document) {
-	if f.entryOf(d.ID()).Path != "" && !f.listing.IsWithheld(d.ID()) {
+	if f.entryOf(d.ID()).Path != "" && !f.listing.IsHidden(d.ID()) {
 		f.running.Go(func() { f.set.Logged("enter a new note", f.promote(d)) })
 	}
 }
@@ -106,7 +106,7 @@ func (f *Drafts) Uploaded(d *replica.Document) {
 // PromoteUploaded enters the drafts that were acknowledged before a restart.
 func (f *Drafts) PromoteUploaded() {
 	for _, e := range f.list() {
-		if id := model.DocID(e.ID); !f.schedule.Lacks(id) {
+		if id := model.DocID(e.ID); !f.schedule.HasUnacknowledged(id) {
 			f.Uploaded(f.set.Document(id))
 		}
 	}
@@ -132,7 +132,7 @@ func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err e
 		if rel == "" {
 			return nil // removed in the meantime
 		}
-		err := f.listing.Restructure(func(shared *folderdoc.Folder) (err error) {
+		err := f.listing.ChangeOwn(func(shared *folderdoc.Folder) (err error) {
 			if !shared.Holds(entered.ID) { // otherwise it was entered before a crash
 				entered, err = shared.Create(entered)
 				f.made.Store(d.ID(), true)
@@ -149,7 +149,7 @@ func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err e
 }
 
 func (f *Drafts) dropDraft(rel string) error {
-	return f.listing.Restructure(func(*folderdoc.Folder) error { return f.removeDraft(rel) })
+	return f.listing.ChangeOwn(func(*folderdoc.Folder) error { return f.removeDraft(rel) })
 }
 
 func (f *Drafts) removeDraft(rel string) error {
@@ -182,7 +182,7 @@ func (f *Drafts) moveDraft(rel string) error {
 		}
 	}
 	var id string
-	err := f.listing.Restructure(func(*folderdoc.Folder) error {
+	err := f.listing.ChangeOwn(func(*folderdoc.Folder) error {
 		return f.set.Drafts.ChangeFolder(func(entries *folderdoc.Folder) error {
 			e, _ := entries.Get(rel)
 			id = e.ID
@@ -199,7 +199,7 @@ func (f *Drafts) moveDraft(rel string) error {
 // mergeInto adds the content of a draft to the document at its path.
 func (f *Drafts) mergeInto(draft *replica.Document, entered folderdoc.Entry) error {
 	d := f.set.Document(model.DocID(entered.ID))
-	if err := f.filled(schedule.ReaderPatience, d); err != nil && !errors.Is(err, errEmpty) {
+	if err := f.filled(schedule.ReaderTimeout, d); err != nil && !errors.Is(err, errEmpty) {
 		return err
 	}
 	format, _ := replica.FormatOf(entered.Type)

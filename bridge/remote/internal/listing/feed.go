@@ -21,7 +21,7 @@ func (l *Listing) Scan(found func(model.SourceEntry)) {
 
 // Report reports changes by peers until ctx ends.
 func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
-	for range l.news.Each(ctx) {
+	for range l.changed.Each(ctx) {
 		l.mu.Lock()
 		events, dirty := l.events, l.dirty
 		l.events, l.dirty = nil, make(map[model.DocID]bool)
@@ -57,7 +57,7 @@ func (l *Listing) Changed(d *replica.Document) {
 		l.mu.Lock()
 		l.dirty[d.ID()] = true
 		l.mu.Unlock()
-		l.news.Set()
+		l.changed.Set()
 	case d == l.set.Folder:
 		l.Refresh()
 	}

@@ -50,44 +50,44 @@ func (l *Listing) Named(name string) *replica.Document {
 	return nil
 }
 
-// Withhold hides a draft until Release or Forget.
-func (l *Listing) Withhold(id model.DocID) {
+// Hide hides a draft until Unhide or Forget.
+func (l *Listing) Hide(id model.DocID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.withheld[id] = true
+	l.unlisted[id] = true
 }
 
-// release ends Withhold, and lists the draft at rel unless that is "". The caller holds the lock of the folder's
+// unhide ends Hide, and lists the draft at rel unless that is "". The caller holds the lock of the folder's
 // document; otherwise the draft could appear during another change, which would not report it.
-func (l *Listing) release(id model.DocID, rel string) {
+func (l *Listing) unhide(id model.DocID, rel string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.withheld, id)
+	delete(l.unlisted, id)
 	if rel != "" {
 		l.paths[id] = rel
 	}
 }
 
-// Release ends Withhold and lists the draft at rel.
-func (l *Listing) Release(id model.DocID, rel string) error {
+// Unhide ends Hide and lists the draft at rel.
+func (l *Listing) Unhide(id model.DocID, rel string) error {
 	return l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
-		l.release(id, rel)
+		l.unhide(id, rel)
 		return l.listed(shared, true)
 	})
 }
 
-// Forget runs fn, which removes the draft, and ends Withhold.
+// Forget runs fn, which removes the draft, and ends Hide.
 func (l *Listing) Forget(id model.DocID, fn func() error) error {
-	return l.Restructure(func(*folderdoc.Folder) error {
-		defer l.release(id, "")
+	return l.ChangeOwn(func(*folderdoc.Folder) error {
+		defer l.unhide(id, "")
 		return fn()
 	})
 }
 
-func (l *Listing) IsWithheld(id model.DocID) bool {
+func (l *Listing) IsHidden(id model.DocID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.withheld[id]
+	return l.unlisted[id]
 }
 
 // Inside returns the names directly below rel in either document.

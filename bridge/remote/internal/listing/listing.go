@@ -18,15 +18,15 @@ type Listing struct {
 	notes       func([]model.DocID) // see New
 	ctx         context.Context
 	relist      model.Signal // set when the folder's document has changed
-	news        model.Signal // set when there are events or dirty documents
+	changed     model.Signal // set when there are events or dirty documents
 
-	// moving is held while a draft becomes an entry, and while entries are moved or removed, so that those operations
+	// moveMu is held while a draft becomes an entry, and while entries are moved or removed, so that those operations
 	// find the note in exactly one of the documents. It is taken before all other locks.
-	moving sync.Mutex
+	moveMu sync.Mutex
 
 	mu       sync.Mutex // guards the fields below
 	paths    map[model.DocID]string
-	withheld map[model.DocID]bool // drafts that are not listed yet
+	unlisted map[model.DocID]bool // drafts that are not listed yet
 	entries  []folderdoc.Entry    // as reported to the workspace
 	byPath   map[string]folderdoc.Entry
 	hidden   []string             // paths that are not listed because of their names
@@ -38,8 +38,8 @@ type Listing struct {
 // and canvases of the folder while it holds the listing's lock.
 func New(ctx context.Context, set *replica.Set, a *Attachments, notes func([]model.DocID)) *Listing {
 	return &Listing{
-		set: set, attachments: a, notes: notes, ctx: ctx, relist: model.NewSignal(), news: model.NewSignal(), dirty: make(map[model.DocID]bool),
-		paths: make(map[model.DocID]string), withheld: make(map[model.DocID]bool),
+		set: set, attachments: a, notes: notes, ctx: ctx, relist: model.NewSignal(), changed: model.NewSignal(), dirty: make(map[model.DocID]bool),
+		paths: make(map[model.DocID]string), unlisted: make(map[model.DocID]bool),
 	}
 }
 
@@ -50,7 +50,7 @@ func (l *Listing) read(shared *folderdoc.Folder) (all []folderdoc.Entry, hidden 
 		drafts = folder.List()
 		return nil
 	})
-	drafts = slices.DeleteFunc(drafts, func(e folderdoc.Entry) bool { return l.IsWithheld(model.DocID(e.ID)) })
+	drafts = slices.DeleteFunc(drafts, func(e folderdoc.Entry) bool { return l.IsHidden(model.DocID(e.ID)) })
 	all = slices.DeleteFunc(union(shared.List(), drafts), func(e folderdoc.Entry) bool {
 		if model.Path(e.Path).HasControl() {
 			hidden = append(hidden, e.Path)
@@ -135,11 +135,11 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	}
 	now = slices.DeleteFunc(now, func(e folderdoc.Entry) bool { return awaited[e.ID] })
 	var missing []folderdoc.Entry
-	now, missing = here(now, l.byPath, l.attachments)
+	now, missing = withBytes(now, l.byPath, l.attachments)
 	l.attachments.Fetch(missing)
 	if report {
 		l.events = append(l.events, folderdoc.Diff(l.entries, now)...)
-		l.news.Set()
+		l.changed.Set()
 	}
 	l.entries, l.hidden = now, hidden
 	l.byPath = make(map[string]folderdoc.Entry, len(now))
@@ -167,8 +167,8 @@ func (l *Listing) awaited(entries []folderdoc.Entry) map[string]bool {
 	return ids
 }
 
-// here replaces attachments without bytes by their entries in before, or drops them.
-func here(entries []folderdoc.Entry, before map[string]folderdoc.Entry, have *Attachments) (kept, missing []folderdoc.Entry) {
+// withBytes replaces attachments without bytes by their entries in before, or drops them.
+func withBytes(entries []folderdoc.Entry, before map[string]folderdoc.Entry, have *Attachments) (kept, missing []folderdoc.Entry) {
 	kept = entries[:0]
 	for _, e := range entries {
 		if IsAttachment(e) && !have.Has(e) {

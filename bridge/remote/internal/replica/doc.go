@@ -14,7 +14,7 @@
 //
 // A Format converts documents of one type (notes, canvases) to files and back.
 //
-// The Owner of a Set knows the folder's listing and decides which documents are connected.
+// The Callbacks of a Set knows the folder's listing and decides which documents are connected.
 //
 // # Acknowledgement
 //
@@ -24,7 +24,7 @@
 //
 // # Concurrency
 //
-// Everything is safe for concurrent use. A document's lock is held during store I/O and calls of the Owner, never
+// Everything is safe for concurrent use. A document's lock is held during store I/O and calls of the Callbacks, never
 // during network I/O. Lock order: the folder's document, the drafts' document, other documents. The locks of Set,
 // Access and presence are leaves. The lock of resident documents only tries a document's lock.
 package replica

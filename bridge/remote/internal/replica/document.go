@@ -31,24 +31,24 @@ type Document struct {
 	asked    atomic.Int64 // see LastAsked
 
 	mu    sync.Mutex // guards the fields below
-	state state
+	state docState
 	peer  *Peer
 	// outbox has the updates that the peer has to send; empty without a peer.
 	outbox []outgoing
 }
 
-// state is the state of a document. The caller of its methods holds the document's lock.
-type state struct {
-	doc       *ycrdt.Doc // nil if it is not in memory
-	made      [][]byte   // updates of the change in progress
-	arrived   [][]byte   // updates from the server that are not stored yet
-	modTime   time.Time  // zero for a document without a history
-	version   int64      // counts changes in this process
-	last      uint64     // sequence number of the last local record
-	agent     string     // user for which this process is registered in the document, "" if none yet
-	reclaimed int        // number of repeated registrations
-	mirrored  []string   // properties that were just set; see repair
-	pruned    bool       // unneeded facts were removed
+// docState is the state of a document. The caller of its methods holds the document's lock.
+type docState struct {
+	doc        *ycrdt.Doc // nil if it is not in memory
+	ownUpdates [][]byte   // updates of the change in progress
+	unstored   [][]byte   // updates from the server that are not stored yet
+	modTime    time.Time  // zero for a document without a history
+	version    int64      // counts changes in this process
+	last       uint64     // sequence number of the last local record
+	agent      string     // user for which this process is registered in the document, "" if none yet
+	reclaimed  int        // number of repeated registrations
+	mirrored   []string   // properties that were just set; see repair
+	pruned     bool       // unneeded facts were removed
 }
 
 // outgoing is a local update and the sequence number of its record.
@@ -105,19 +105,19 @@ func (d *Document) Stamp(size int) model.Stamp {
 	}
 }
 
-func (d *Document) loaded(fn func(s *state) error) error {
+func (d *Document) loaded(fn func(s *docState) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.state.doc == nil {
 		if err := d.state.load(d.set.Store, d.id, d.set.Client); err != nil {
 			return err
 		}
-		d.set.resident.add(d)
+		d.set.loadedDocs.add(d)
 	}
 	return fn(&d.state)
 }
 
-func (s *state) load(store model.Store, id model.DocID, client ycrdt.ClientID) error {
+func (s *docState) load(store model.Store, id model.DocID, client ycrdt.ClientID) error {
 	h, err := store.Load(id)
 	if err != nil {
 		return err
@@ -129,26 +129,26 @@ func (s *state) load(store model.Store, id model.DocID, client ycrdt.ClientID) e
 		}
 		s.changedAt(rec.Time)
 	}
-	for _, update := range s.arrived {
+	for _, update := range s.unstored {
 		if err := doc.ApplyUpdate(update, nil); err != nil {
 			return err
 		}
 	}
-	doc.OnUpdate(func(update []byte, _ any) { s.made = append(s.made, update) })
+	doc.OnUpdate(func(update []byte, _ any) { s.ownUpdates = append(s.ownUpdates, update) })
 	s.doc = doc
 	return nil
 }
 
-func (s *state) changedAt(t time.Time) {
+func (s *docState) changedAt(t time.Time) {
 	if t.After(s.modTime) {
 		s.modTime = t
 	}
 }
 
 // take returns the updates since the last call, merged; nil if there were none.
-func (s *state) take() ([]byte, error) {
-	made := s.made
-	s.made = nil
+func (s *docState) take() ([]byte, error) {
+	made := s.ownUpdates
+	s.ownUpdates = nil
 	return merge(made)
 }
 
@@ -160,17 +160,17 @@ func merge(updates [][]byte) ([]byte, error) {
 }
 
 // drop removes the document from memory, except arrived.
-func (s *state) drop() {
-	s.doc, s.made, s.agent, s.reclaimed, s.mirrored, s.pruned = nil, nil, "", 0, nil, false
+func (s *docState) drop() {
+	s.doc, s.ownUpdates, s.agent, s.reclaimed, s.mirrored, s.pruned = nil, nil, "", 0, nil, false
 }
 
 // View calls fn with the document, which does not change during the call.
 func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
-	return d.loaded(func(s *state) error { return fn(s.doc, s.modTime) })
+	return d.loaded(func(s *docState) error { return fn(s.doc, s.modTime) })
 }
 
 func (d *Document) ViewFolder(fn func(*folderdoc.Folder) error) error {
-	return d.loaded(func(s *state) error { return fn(folderdoc.Open(s.doc)) })
+	return d.loaded(func(s *docState) error { return fn(folderdoc.Open(s.doc)) })
 }
 
 func (d *Document) ChangeFolder(fn func(*folderdoc.Folder) error) error {
@@ -180,12 +180,12 @@ func (d *Document) ChangeFolder(fn func(*folderdoc.Folder) error) error {
 // Change calls fn, then stores and sends its changes.
 func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	if d.Name != "" {
-		if err := d.set.Access.Locked(); err != nil {
+		if err := d.set.WriteAccess.ReadOnlyErr(); err != nil {
 			return err
 		}
 	}
 	d.Ask()
-	return d.loaded(func(s *state) error {
+	return d.loaded(func(s *docState) error {
 		client := d.set.Client
 		rec.Client = uint64(client)
 		rec.Clock = s.doc.StateVector()[client]
@@ -194,7 +194,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			return err
 		}
 		rec.Len = s.doc.StateVector()[client] - rec.Clock
-		if len(s.made) == 0 {
+		if len(s.ownUpdates) == 0 {
 			if rec.Update == nil {
 				return nil
 			}
@@ -208,7 +208,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			}
 			facts.Put(s.doc, rec)
 		}
-		d.set.presence.moved(d.id, rec.Clock+rec.Len)
+		d.set.cursors.setCursor(d.id, rec.Clock+rec.Len)
 		if s.agent == "" && rec.Author != "" && d.Name != "" {
 			s.agent = "ai:" + rec.Author
 			folderdoc.Register(s.doc, s.agent, client)
@@ -228,8 +228,8 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 
 // keep appends the arrived updates and the record of a local change to the store, and queues the change for the
 // server.
-func (d *Document) keep(s *state, rec *model.Record) error {
-	records, err := s.arrivals()
+func (d *Document) keep(s *docState, rec *model.Record) error {
+	records, err := s.unstoredRecords()
 	if err != nil {
 		return err
 	}
@@ -244,12 +244,12 @@ func (d *Document) keep(s *state, rec *model.Record) error {
 	if err != nil {
 		return err
 	}
-	s.arrived = nil
+	s.unstored = nil
 	s.changedAt(rec.Time)
 	s.version++
 	if rec.Unsent {
 		s.last = rec.Seq
-		d.set.owner.Unsent(d, rec.Seq, d.peer != nil)
+		d.set.callbacks.Unsent(d, rec.Seq, d.peer != nil)
 		if d.peer != nil { // otherwise a later peer compares state vectors
 			d.outbox = d.peer.queue(d.outbox, outgoing{rec.Seq, rec.Update})
 		}
@@ -257,12 +257,12 @@ func (d *Document) keep(s *state, rec *model.Record) error {
 	return nil
 }
 
-// arrivals returns a record of the arrived updates that are not stored.
-func (s *state) arrivals() ([]model.Record, error) {
-	if len(s.arrived) == 0 {
+// unstoredRecords returns a record of the arrived updates that are not stored.
+func (s *docState) unstoredRecords() ([]model.Record, error) {
+	if len(s.unstored) == 0 {
 		return nil, nil
 	}
-	update, err := merge(s.arrived)
+	update, err := merge(s.unstored)
 	if err != nil {
 		return nil, err
 	}
@@ -277,10 +277,10 @@ const flushDelay = 200 * time.Millisecond
 // server. Updates that cannot be stored stay in memory until the next attempt. For a document without a history an
 // empty answer is stored, too: it records that the document is empty.
 func (d *Document) Receive(update []byte, wait bool) error {
-	return d.loaded(func(s *state) error {
+	return d.loaded(func(s *docState) error {
 		applied := func() {}
 		if d == d.set.Folder {
-			applied = d.set.owner.FolderReceives(s.doc, update)
+			applied = d.set.callbacks.FolderReceives(s.doc, update)
 		}
 		if err := s.doc.ApplyUpdate(update, nil); err != nil {
 			return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, d.Name, err)
@@ -294,13 +294,13 @@ func (d *Document) Receive(update []byte, wait bool) error {
 			return err
 		}
 		if news != nil {
-			if len(s.arrived) == 0 && !wait {
+			if len(s.unstored) == 0 && !wait {
 				time.AfterFunc(flushDelay, func() { _ = d.Flush() })
 			}
-			s.arrived = append(s.arrived, news)
+			s.unstored = append(s.unstored, news)
 			s.version++
 			s.changedAt(time.Now())
-			d.set.owner.Changed(d)
+			d.set.callbacks.Changed(d)
 			d.reclaim(s)
 		}
 		if wait {
@@ -314,8 +314,8 @@ func (d *Document) Receive(update []byte, wait bool) error {
 const maxReclaims = 8
 
 // reclaim attributes this process's changes to its agent again, if the server has registered them for a user.
-func (d *Document) reclaim(s *state) {
-	if s.agent == "" || s.reclaimed == maxReclaims || d.set.Access.Locked() != nil {
+func (d *Document) reclaim(s *docState) {
+	if s.agent == "" || s.reclaimed == maxReclaims || d.set.WriteAccess.ReadOnlyErr() != nil {
 		return
 	}
 	client := d.set.Client
@@ -328,7 +328,7 @@ func (d *Document) reclaim(s *state) {
 }
 
 // keepOwn is keep for a change without a waiting caller.
-func (d *Document) keepOwn(s *state, rec *model.Record) {
+func (d *Document) keepOwn(s *docState, rec *model.Record) {
 	rec.Len = s.doc.StateVector()[d.set.Client] - rec.Clock
 	update, err := s.take()
 	if err == nil {
@@ -345,7 +345,7 @@ func (d *Document) keepOwn(s *state, rec *model.Record) {
 func (d *Document) quiet() time.Duration { return d.set.Resync / 20 }
 
 // watch schedules a comparison of the properties that a change has set.
-func (d *Document) watch(s *state, keys []string) {
+func (d *Document) watch(s *docState, keys []string) {
 	if len(keys) == 0 {
 		return
 	}
@@ -380,13 +380,13 @@ func (d *Document) repairLater(version int64) {
 }
 
 // repair rewrites properties that this process and another client have set concurrently.
-func (d *Document) repair(s *state) {
+func (d *Document) repair(s *docState) {
 	keys := s.mirrored
 	s.mirrored = nil
 	rec := model.Record{Client: uint64(d.set.Client), Clock: s.doc.StateVector()[d.set.Client]}
-	if d.set.Access.Locked() == nil && folderdoc.Repair(s.doc, keys) {
+	if d.set.WriteAccess.ReadOnlyErr() == nil && folderdoc.Repair(s.doc, keys) {
 		d.keepOwn(s, &rec)
-		d.set.owner.Changed(d)
+		d.set.callbacks.Changed(d)
 	}
 }
 
@@ -397,15 +397,15 @@ func (d *Document) Flush() error {
 	return d.flush(&d.state)
 }
 
-func (d *Document) flush(s *state) error {
-	records, err := s.arrivals()
+func (d *Document) flush(s *docState) error {
+	records, err := s.unstoredRecords()
 	if err != nil || len(records) == 0 {
 		return err
 	}
 	if _, err := d.set.append(d, records...); err != nil {
 		return err
 	}
-	s.arrived = nil
+	s.unstored = nil
 	return nil
 }
 
@@ -424,7 +424,7 @@ func (d *Document) evict() bool {
 
 // attach sets the document's peer, and detach removes it.
 func (d *Document) attach(p *Peer) error {
-	return d.loaded(func(*state) error {
+	return d.loaded(func(*docState) error {
 		if d.peer != nil {
 			return errors.New("document is connected already")
 		}
@@ -439,8 +439,8 @@ func (d *Document) detach() {
 	d.peer, d.outbox = nil, nil
 }
 
-func read[T any](d *Document, fn func(s *state) T) (found T, err error) {
-	err = d.loaded(func(s *state) error {
+func read[T any](d *Document, fn func(s *docState) T) (found T, err error) {
+	err = d.loaded(func(s *docState) error {
 		found = fn(s)
 		return nil
 	})
@@ -448,7 +448,7 @@ func read[T any](d *Document, fn func(s *state) T) (found T, err error) {
 }
 
 func (d *Document) stateVector() ([]byte, error) {
-	return read(d, func(s *state) []byte { return s.doc.EncodeStateVector() })
+	return read(d, func(s *docState) []byte { return s.doc.EncodeStateVector() })
 }
 
 // difference returns the update that a server with the given state vector lacks, with the number of its last record,
@@ -457,7 +457,7 @@ func (d *Document) difference(stateVector []byte) (outgoing, error) {
 	if _, err := ycrdt.DecodeStateVector(stateVector); err != nil {
 		return outgoing{}, err
 	}
-	return read(d, func(s *state) outgoing {
+	return read(d, func(s *docState) outgoing {
 		d.outbox = nil
 		return outgoing{s.last, s.doc.EncodeStateAsUpdate(stateVector)}
 	})
@@ -473,14 +473,14 @@ func (d *Document) outgoing() []outgoing {
 
 // IsEmpty reports whether the document has never been written to.
 func (d *Document) IsEmpty() (bool, error) {
-	return read(d, func(s *state) bool { return len(s.doc.StateVector()) == 0 })
+	return read(d, func(s *docState) bool { return len(s.doc.StateVector()) == 0 })
 }
 
 // IsByAgent reports whether an agent has written to the document through relayfs.
 func (d *Document) IsByAgent() (bool, error) {
-	return read(d, func(s *state) bool { return folderdoc.IsByAgent(s.doc) })
+	return read(d, func(s *docState) bool { return folderdoc.IsByAgent(s.doc) })
 }
 
 func (d *Document) Contains(snapshot *ycrdt.Snapshot) (bool, error) {
-	return read(d, func(s *state) bool { return s.doc.Snapshot().Contains(snapshot) })
+	return read(d, func(s *docState) bool { return s.doc.Snapshot().Contains(snapshot) })
 }

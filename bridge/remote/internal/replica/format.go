@@ -66,7 +66,7 @@ func addText(doc *ycrdt.Doc, data []byte) error {
 func addCanvas(doc *ycrdt.Doc, data []byte) error { return canvasdoc.Write(doc, nil, data) }
 
 func (d *Document) Read(f Format) (data []byte, stamp model.Stamp, err error) {
-	err = d.loaded(func(s *state) error {
+	err = d.loaded(func(s *docState) error {
 		data = f.Read(s.doc)
 		stamp = d.Stamp(len(data))
 		return nil

@@ -16,29 +16,29 @@ import (
 
 // Peer synchronizes one document with the server over one link at a time, in one goroutine.
 type Peer struct {
-	d      *Document
-	other  func(ysync.Frame)
-	wake   model.Signal // the outbox is not empty
-	lagged atomic.Bool  // the outbox was dropped
-	link   atomic.Pointer[transport.Link]
+	d             *Document
+	other         func(ysync.Frame)
+	wake          model.Signal // the outbox is not empty
+	outboxDropped atomic.Bool  // the outbox was dropped
+	link          atomic.Pointer[transport.Link]
 
-	In    chan struct{} // closed once the document has everything that the server had
-	Out   chan struct{} // closed once the server has acknowledged everything that the document had then
-	Moved model.Signal  // set when the peer has changed to another link
+	Fetched      chan struct{} // closed once the document has everything that the server had
+	Acknowledged chan struct{} // closed once the server has acknowledged everything that the document had then
+	LinkReplaced model.Signal  // set when the peer has changed to another link
 
 	// Used only by the goroutine of Run.
-	next    chan *transport.Link // delivers another link; nil if none is wanted
-	server  []byte               // last state vector of the server, nil before the first
-	waiting []claim
-	stepped time.Time // when the open step 1 was sent, zero if none is open
-	due     bool      // data was sent since the last request for an acknowledgement
-	sent    uint64    // last record that was sent
-	echoes  uint64    // last echo that was requested
-	echoed  bool      // the server has returned an echo
+	next        chan *transport.Link // delivers another link; nil if none is wanted
+	server      []byte               // last state vector of the server, nil before the first
+	waiting     []pendingAck
+	step1SentAt time.Time // when the open step 1 was sent, zero if none is open
+	needsAck    bool      // data was sent since the last request for an acknowledgement
+	sent        uint64    // last record that was sent
+	echoes      uint64    // last echo that was requested
+	echoed      bool      // the server has returned an echo
 }
 
-// claim describes what a future answer of the server acknowledges.
-type claim struct {
+// pendingAck describes what a future answer of the server acknowledges.
+type pendingAck struct {
 	seq   uint64 // last acknowledged record, if valid
 	valid bool
 	echo  uint64 // number of the awaited echo; 0 for another frame
@@ -55,10 +55,10 @@ const ticks = 4
 
 // NewPeer returns the only peer of a document. other handles frames about other documents.
 func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
-	return &Peer{d: d, other: other, wake: model.NewSignal(), In: make(chan struct{}), Out: make(chan struct{}), Moved: model.NewSignal()}
+	return &Peer{d: d, other: other, wake: model.NewSignal(), Fetched: make(chan struct{}), Acknowledged: make(chan struct{}), LinkReplaced: model.NewSignal()}
 }
 
-// Send sends a frame. Call it only after In is closed.
+// Send sends a frame. Call it only after Fetched is closed.
 func (p *Peer) Send(frame []byte) { p.link.Load().Send(frame) }
 
 // outboxLimit bounds the queued updates. Beyond it the peer sends the difference to the server's state instead.
@@ -68,7 +68,7 @@ const outboxLimit = 256
 func (p *Peer) queue(outbox []outgoing, out outgoing) []outgoing {
 	if len(outbox) == outboxLimit {
 		outbox = outbox[:0]
-		p.lagged.Store(true)
+		p.outboxDropped.Store(true)
 	}
 	p.wake.Set()
 	return append(outbox, out)
@@ -85,7 +85,7 @@ func (p *Peer) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { p.link.Load().Close() }()
-	defer p.d.set.questions.ask(p, time.Time{})
+	defer p.d.set.openQueries.set(p, time.Time{})
 	if err := p.greet(l); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (p *Peer) Run(ctx context.Context) error {
 	defer cancel()
 	err = p.work(ctx)
 	if errors.Is(err, transport.ErrExpired) {
-		p.d.set.Server.Expired(p.d.Name)
+		p.d.set.Server.DiscardToken(p.d.Name)
 	}
 	return err
 }
@@ -102,11 +102,11 @@ func (p *Peer) Run(ctx context.Context) error {
 // greet makes l the link, and starts to compare the document with the server's.
 func (p *Peer) greet(l *transport.Link) error {
 	p.link.Store(l)
-	p.server, p.waiting, p.stepped, p.due, p.echoes, p.echoed = nil, nil, time.Time{}, false, 0, false
+	p.server, p.waiting, p.step1SentAt, p.needsAck, p.echoes, p.echoed = nil, nil, time.Time{}, false, 0, false
 	if l.ReadOnly() {
-		p.d.set.Access.refuse("the token is read-only")
+		p.d.set.WriteAccess.refuse("the token is read-only")
 	} else {
-		p.d.set.Access.allow()
+		p.d.set.WriteAccess.allow()
 	}
 	if l.Acks == transport.AckEcho {
 		p.requestEcho() // its answer shows before the first step 2 whether the server supports echoes
@@ -130,9 +130,9 @@ func (p *Peer) openNext(ctx context.Context) {
 // gets it. The new link is not doubtful, because the document was loaded when it was opened.
 func (p *Peer) move(l *transport.Link) error {
 	p.link.Load().Close()
-	l.Doubtful = false
+	l.MaybeStale = false
 	err := p.greet(l)
-	p.Moved.Set()
+	p.LinkReplaced.Set()
 	return err
 }
 
@@ -150,7 +150,7 @@ func (p *Peer) work(ctx context.Context) error {
 	tick := time.NewTicker(p.d.set.Resync / ticks)
 	defer tick.Stop()
 	for n := 1; ; {
-		p.d.set.questions.ask(p, p.asked())
+		p.d.set.openQueries.set(p, p.asked())
 		var err error
 		select {
 		case <-ctx.Done():
@@ -172,7 +172,7 @@ func (p *Peer) work(ctx context.Context) error {
 			}
 			if n++; n%ticks == 0 {
 				err = p.resync()
-				if p.link.Load().Doubtful && p.next == nil {
+				if p.link.Load().MaybeStale && p.next == nil {
 					p.openNext(ctx)
 				}
 			}
@@ -188,7 +188,7 @@ func (p *Peer) work(ctx context.Context) error {
 // received; a lost answer is covered by the next one.
 func (p *Peer) unanswered() bool {
 	limit := p.d.set.Resync
-	if !p.stepped.IsZero() && time.Since(p.silentSince(p.stepped)) > limit {
+	if !p.step1SentAt.IsZero() && time.Since(p.silentSince(p.step1SentAt)) > limit {
 		return true
 	}
 	if len(p.waiting) == 0 || p.link.Load().Acks != transport.AckStatus && p.waiting[0].echo == 0 {
@@ -199,10 +199,10 @@ func (p *Peer) unanswered() bool {
 
 // asked returns when the oldest open request was sent, zero if there is none.
 func (p *Peer) asked() time.Time {
-	if len(p.waiting) > 0 && (p.stepped.IsZero() || p.waiting[0].asked.Before(p.stepped)) {
+	if len(p.waiting) > 0 && (p.step1SentAt.IsZero() || p.waiting[0].asked.Before(p.step1SentAt)) {
 		return p.waiting[0].asked
 	}
-	return p.stepped
+	return p.step1SentAt
 }
 
 // silentSince returns since when nothing has come from the server after a request.
@@ -217,7 +217,7 @@ func (p *Peer) resync() error {
 	if p.server == nil {
 		return transport.ErrSilent
 	}
-	p.d.set.presence.renew(p)
+	p.d.set.cursors.renew(p)
 	return p.step1()
 }
 
@@ -229,17 +229,17 @@ func (p *Peer) step1() error {
 		return err
 	}
 	if p.link.Load().Acks != transport.AckStatus {
-		p.expect(claim{seq: p.sent, valid: p.server != nil})
-		p.due = false
+		p.addPendingAck(pendingAck{seq: p.sent, valid: p.server != nil})
+		p.needsAck = false
 	}
-	if p.stepped.IsZero() {
-		p.stepped = time.Now()
+	if p.step1SentAt.IsZero() {
+		p.step1SentAt = time.Now()
 	}
 	p.link.Load().Send(ysync.AppendStep1(nil, sv))
 	return nil
 }
 
-func (p *Peer) expect(c claim) {
+func (p *Peer) addPendingAck(c pendingAck) {
 	c.asked = time.Now()
 	p.waiting = append(p.waiting, c)
 }
@@ -250,19 +250,19 @@ func (p *Peer) handle(f ysync.Frame) error {
 		return p.handleSync(f)
 	case ysync.SyncStatus:
 		if !f.Saved {
-			p.d.set.Access.refuse("it rejected a change")
+			p.d.set.WriteAccess.refuse("it rejected a change")
 		}
-		return p.answered(0, f.Saved)
+		return p.acknowledge(0, f.Saved)
 	case ysync.Echo:
 		n, _ := binary.Uvarint(f.Payload)
 		p.echoed = p.echoed || n > 0
-		return p.answered(n, true)
+		return p.acknowledge(n, true)
 	case ysync.Auth:
 		if f.Auth == ysync.PermissionDenied {
-			p.d.set.Access.refuse(f.Text)
+			p.d.set.WriteAccess.refuse(f.Text)
 		}
 	case ysync.QueryAwareness:
-		p.d.set.presence.announce(p)
+		p.d.set.cursors.announce(p)
 	default:
 		p.other(f)
 	}
@@ -275,14 +275,14 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 		p.server = append(p.server[:0], f.Payload...)
 		return p.answer()
 	case ysync.Step2:
-		p.stepped = time.Time{}
+		p.step1SentAt = time.Time{}
 		if err := p.d.Receive(f.Payload, true); err != nil {
 			return err
 		}
 		p.d.SetCompared()
-		closeOnce(p.In)
+		closeOnce(p.Fetched)
 		if p.link.Load().Acks != transport.AckStatus {
-			return p.answered(0, true)
+			return p.acknowledge(0, true)
 		}
 		return nil
 	}
@@ -296,13 +296,13 @@ func (p *Peer) answer() error {
 	if err != nil {
 		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 	}
-	if p.d.set.Access.Locked() != nil {
-		closeOnce(p.Out) // no change will be sent
+	if p.d.set.WriteAccess.ReadOnlyErr() != nil {
+		closeOnce(p.Acknowledged) // no change will be sent
 		return nil
 	}
 	if bytes.Equal(out.update, emptyUpdate) {
-		p.d.set.owner.Acknowledged(p.d, out.seq) // a crash may have prevented the store from recording that
-		closeOnce(p.Out)
+		p.d.set.callbacks.Acknowledged(p.d, out.seq) // a crash may have prevented the store from recording that
+		closeOnce(p.Acknowledged)
 		return nil
 	}
 	p.write(ysync.AppendStep2(nil, out.update), out.seq)
@@ -310,10 +310,10 @@ func (p *Peer) answer() error {
 }
 
 func (p *Peer) flush() error {
-	if p.server == nil || p.d.set.Access.Locked() != nil {
+	if p.server == nil || p.d.set.WriteAccess.ReadOnlyErr() != nil {
 		return nil
 	}
-	if p.lagged.Swap(false) {
+	if p.outboxDropped.Swap(false) {
 		out, err := p.d.difference(p.server)
 		if err != nil {
 			return err
@@ -324,29 +324,29 @@ func (p *Peer) flush() error {
 	for _, out := range p.d.outgoing() {
 		p.write(ysync.AppendUpdate(nil, out.update), out.seq)
 	}
-	p.d.set.presence.announce(p)
+	p.d.set.cursors.announce(p)
 	return p.request()
 }
 
 func (p *Peer) write(frame []byte, seq uint64) {
-	p.sent, p.due = max(p.sent, seq), true
+	p.sent, p.needsAck = max(p.sent, seq), true
 	p.link.Load().Send(frame)
 	if p.link.Load().Acks == transport.AckStatus {
-		p.expect(claim{seq: p.sent, valid: true})
-		p.due = false
+		p.addPendingAck(pendingAck{seq: p.sent, valid: true})
+		p.needsAck = false
 	}
 }
 
 // request requests an acknowledgement, one at a time: the answer also covers everything sent before.
 func (p *Peer) request() error {
-	if !p.due || len(p.waiting) > 0 {
+	if !p.needsAck || len(p.waiting) > 0 {
 		return nil
 	}
 	if !p.echoed {
 		return p.step1()
 	}
-	p.due = false
-	p.expect(claim{seq: p.sent, valid: true, echo: p.requestEcho()})
+	p.needsAck = false
+	p.addPendingAck(pendingAck{seq: p.sent, valid: true, echo: p.requestEcho()})
 	return nil
 }
 
@@ -356,16 +356,16 @@ func (p *Peer) requestEcho() uint64 {
 	return p.echoes
 }
 
-// answered handles the answer to the oldest request: the echo with that number, or another frame if echo is 0.
-func (p *Peer) answered(echo uint64, saved bool) error {
+// acknowledge handles the answer to the oldest request: the echo with that number, or another frame if echo is 0.
+func (p *Peer) acknowledge(echo uint64, saved bool) error {
 	if len(p.waiting) == 0 || p.waiting[0].echo != echo {
 		return nil // of no open request
 	}
 	c := p.waiting[0]
 	p.waiting = p.waiting[1:]
 	if c.valid && saved {
-		p.d.set.owner.Acknowledged(p.d, c.seq)
-		closeOnce(p.Out)
+		p.d.set.callbacks.Acknowledged(p.d, c.seq)
+		closeOnce(p.Acknowledged)
 	}
 	return p.request()
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// presence announces the editor in each note that this process has changed: a name, and a cursor after its last
+// cursors announces the editor in each note that this process has changed: a name, and a cursor after its last
 // insertion.
-type presence struct {
+type cursors struct {
 	name   string // "" announces nothing
 	client ycrdt.ClientID
 
@@ -18,8 +18,8 @@ type presence struct {
 	notes map[model.DocID]*ysync.Awareness
 }
 
-func newPresence(author string, client ycrdt.ClientID) *presence {
-	p := &presence{client: client, notes: make(map[model.DocID]*ysync.Awareness)}
+func newPresence(author string, client ycrdt.ClientID) *cursors {
+	p := &cursors{client: client, notes: make(map[model.DocID]*ysync.Awareness)}
 	if author != "" {
 		p.name = author + " (agent)"
 	}
@@ -32,8 +32,8 @@ const (
 	presenceLight = "#7b61ff33"
 )
 
-// moved records that this client has inserted its units before clock in the note.
-func (p *presence) moved(id model.DocID, clock uint64) {
+// setCursor records that this client has inserted its units before clock in the note.
+func (p *cursors) setCursor(id model.DocID, clock uint64) {
 	if p.name == "" || clock == 0 {
 		return
 	}
@@ -54,20 +54,20 @@ func (p *presence) moved(id model.DocID, clock uint64) {
 	})
 }
 
-func (p *presence) announce(to *Peer) {
+func (p *cursors) announce(to *Peer) {
 	if a := p.of(to); a != nil {
 		to.Send(ysync.AppendAwareness(nil, a.Encode(p.client)))
 	}
 }
 
-func (p *presence) of(peer *Peer) *ysync.Awareness {
+func (p *cursors) of(peer *Peer) *ysync.Awareness {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.notes[peer.d.id]
 }
 
 // renew sends the state again: peers drop it after 30 seconds.
-func (p *presence) renew(to *Peer) {
+func (p *cursors) renew(to *Peer) {
 	if a := p.of(to); a != nil {
 		_ = a.SetLocal(a.Local()) // raw JSON encodes unchanged
 		p.announce(to)

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// questions has the time of each peer's oldest unanswered request.
-type questions struct {
+// openQueries has the time of each peer's oldest unanswered request.
+type openQueries struct {
 	mu    sync.Mutex // guards the field below
 	asked map[*Peer]time.Time
 }
 
-// ask records the time of a peer's oldest open request; zero for none.
-func (q *questions) ask(p *Peer, at time.Time) {
+// set records the time of a peer's oldest open request; zero for none.
+func (q *openQueries) set(p *Peer, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if at.IsZero() {
@@ -26,7 +26,7 @@ func (q *questions) ask(p *Peer, at time.Time) {
 }
 
 // oldest returns since when the server has been silent for the peer that has waited longest; zero if none waits.
-func (q *questions) oldest() (oldest time.Time) {
+func (q *openQueries) oldest() (oldest time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for p, at := range q.asked {

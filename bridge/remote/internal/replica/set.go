@@ -28,8 +28,8 @@ type Options struct {
 	Problems *model.Problems
 }
 
-// Owner receives calls about documents, with the document's lock held, except for Acknowledged.
-type Owner interface {
+// Callbacks receives calls about documents, with the document's lock held, except for Acknowledged.
+type Callbacks interface {
 	// Path returns the store path of a note, "" if there is none.
 	Path(id model.DocID) string
 	// Changed is called after the server has changed d.
@@ -54,21 +54,21 @@ type Set struct {
 	Folder *Document
 	// Drafts is a local document of the same form that is never sent. It has the notes whose content the server has
 	// not acknowledged.
-	Drafts *Document
-	Access *Access
+	Drafts      *Document
+	WriteAccess *WriteAccess
 
-	owner     Owner
-	presence  *presence
-	resident  resident
-	questions questions
+	callbacks   Callbacks
+	cursors     *cursors
+	loadedDocs  docLRU
+	openQueries openQueries
 
 	mu        sync.Mutex // guards the field below
 	documents map[model.DocID]*Document
 }
 
 // NewSet returns a Set. It reads nothing and opens no connection.
-func NewSet(o Options, owner Owner) *Set {
-	s := &Set{Options: o, owner: owner, Access: &Access{o: o}, presence: newPresence(o.Author, o.Client)}
+func NewSet(o Options, owner Callbacks) *Set {
+	s := &Set{Options: o, callbacks: owner, WriteAccess: &WriteAccess{o: o}, cursors: newPresence(o.Author, o.Client)}
 	s.Folder = &Document{set: s, id: FolderID, Name: o.Name}
 	s.Drafts = &Document{set: s, id: DraftsID}
 	s.documents = map[model.DocID]*Document{FolderID: s.Folder, DraftsID: s.Drafts}
@@ -88,7 +88,7 @@ func (s *Set) Document(id model.DocID) *Document {
 
 // Silent returns since when the server has been silent although an answer is overdue; zero if none is overdue.
 func (s *Set) Silent() time.Time {
-	if at := s.questions.oldest(); !at.IsZero() && time.Since(at) > s.Resync/ticks {
+	if at := s.openQueries.oldest(); !at.IsZero() && time.Since(at) > s.Resync/ticks {
 		return at
 	}
 	return time.Time{}
@@ -121,7 +121,7 @@ func (s *Set) path(d *Document) model.Path {
 	case s.Drafts:
 		return draftsPath
 	}
-	if p := s.owner.Path(d.id); p != "" {
+	if p := s.callbacks.Path(d.id); p != "" {
 		return model.Path(p)
 	}
 	return model.Path("/" + string(d.id)) // its entry was deleted
@@ -137,14 +137,14 @@ func (s *Set) Logged(what string, err error) {
 // maxResident is the number of unconnected documents in memory.
 const maxResident = 64
 
-// resident bounds the number of documents in memory. It evicts the one loaded first.
-type resident struct {
+// docLRU bounds the number of documents in memory. It evicts the one loaded first.
+type docLRU struct {
 	mu   sync.Mutex // guards the field below
 	docs []*Document
 }
 
 // add adds a loaded document, and evicts others.
-func (r *resident) add(d *Document) {
+func (r *docLRU) add(d *Document) {
 	if !d.Note {
 		return
 	}

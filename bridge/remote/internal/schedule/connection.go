@@ -86,7 +86,7 @@ func (y *Scheduler) followFolder(ctx context.Context) error {
 	mistyped := false // used by the goroutine below, until the end of ctx
 	wg.Go(func() {
 		select {
-		case <-p.In:
+		case <-p.Fetched:
 		case <-ctx.Done():
 			return
 		}
@@ -97,7 +97,7 @@ func (y *Scheduler) followFolder(ctx context.Context) error {
 		}
 		y.connected()
 		r.start()
-		for range p.Moved.Each(ctx) {
+		for range p.LinkReplaced.Each(ctx) {
 			r.start()
 		}
 	})
@@ -152,10 +152,10 @@ func (y *Scheduler) lookUp(ctx context.Context) (unseen bool, err error) {
 func (y *Scheduler) connected() {
 	y.set.Problems.Record(model.AboutConnection, nil)
 	y.mu.Lock()
-	y.kept[replica.FolderID] = true
+	y.fetched[replica.FolderID] = true
 	y.online, y.synced = true, time.Now()
-	y.tried = true
-	y.tell()
+	y.attempted = true
+	y.broadcast()
 	notes := y.notes
 	y.mu.Unlock()
 	y.set.Log.Info("connected", model.LogFolder, y.set.Name)
@@ -166,10 +166,10 @@ func (y *Scheduler) connected() {
 		y.enqueue(notes)
 	}
 	y.mu.Lock()
-	y.turns = true
-	y.tell()
+	y.takesWork = true
+	y.broadcast()
 	y.mu.Unlock()
-	y.folder.Connected()
+	y.callbacks.Connected()
 }
 
 // mayFollow reports whether to rely on the server's reports: the folder has more notes than can be connected.
@@ -188,15 +188,15 @@ func (y *Scheduler) disconnected(err error, renew bool) {
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.online, y.turns, y.follows = false, false, nil
-	y.tried = y.tried || !errors.Is(err, transport.ErrExpired) // the next attempt has another token
-	y.tell()
+	y.online, y.takesWork, y.follows = false, false, nil
+	y.attempted = y.attempted || !errors.Is(err, transport.ErrExpired) // the next attempt has another token
+	y.broadcast()
 }
 
 func (y *Scheduler) unfetched(notes []model.DocID) []model.DocID {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(notes), func(id model.DocID) bool { return y.kept[id] })
+	return slices.DeleteFunc(slices.Clone(notes), func(id model.DocID) bool { return y.fetched[id] })
 }
 
 // compareAll queues every note, or asks the server which of them have changed.
@@ -234,7 +234,7 @@ func (y *Scheduler) poll(ctx context.Context) {
 		_ = y.set.Flush() // updates that could not be stored on arrival
 		y.compareAll()
 		if y.Online() {
-			y.folder.TryAgain()
+			y.callbacks.RetryFailed()
 		}
 	}
 }

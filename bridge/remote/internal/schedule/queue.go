@@ -6,21 +6,21 @@ import "github.com/relayfs/relayfs/bridge/remote/internal/replica"
 type priority uint8
 
 const (
-	forReader  priority = iota // a reader waits
-	forUnsent                  // it has changes that the server lacks
-	forOpened                  // a client has opened it, and its copy may be old
-	forChanged                 // the server has changes
-	forNew                     // it was never fetched
-	forKnown                   // due for a comparison
-	priorities
+	prioReader  priority = iota // a reader waits
+	prioUnsent                  // it has changes that the server lacks
+	prioOpened                  // a client has opened it, and its copy may be old
+	prioChanged                 // the server has changes
+	prioNew                     // it was never fetched
+	prioKnown                   // due for a comparison
+	prioCount
 )
 
 // queue has each document at most once. A document whose priority has risen is in two lists; the entry with another
 // priority than in waiting is void. The caller of its methods holds the scheduler's lock.
 type queue struct {
 	waiting map[*replica.Document]priority
-	lists   [priorities][]*replica.Document // in order of arrival
-	taken   map[*replica.Document]bool      // documents that workers have; true requests another turn
+	lists   [prioCount][]*replica.Document // in order of arrival
+	taken   map[*replica.Document]bool     // documents that workers have; true requests another turn
 }
 
 func newQueue() queue {
@@ -28,7 +28,7 @@ func newQueue() queue {
 }
 
 // add queues a document, or raises its priority. A document that a worker has gets another turn, with the priority
-// forChanged.
+// prioChanged.
 func (q *queue) add(d *replica.Document, p priority) {
 	if _, busy := q.taken[d]; busy {
 		q.taken[d] = true
@@ -44,7 +44,7 @@ func (q *queue) length() int { return len(q.waiting) }
 
 // next removes and returns the most urgent document; ok is false if none waits.
 func (q *queue) next() (d *replica.Document, p priority, ok bool) {
-	for p := range priorities {
+	for p := range prioCount {
 		for len(q.lists[p]) > 0 {
 			d, q.lists[p] = q.lists[p][0], q.lists[p][1:]
 			if have, ok := q.waiting[d]; ok && have == p {
@@ -61,6 +61,6 @@ func (q *queue) done(d *replica.Document) {
 	again := q.taken[d]
 	delete(q.taken, d)
 	if again {
-		q.add(d, forChanged)
+		q.add(d, prioChanged)
 	}
 }

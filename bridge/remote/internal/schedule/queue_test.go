@@ -13,10 +13,10 @@ func TestReaderFirst(t *testing.T) {
 	docs := make([]*replica.Document, 100)
 	for i := range docs {
 		docs[i] = new(replica.Document)
-		q.add(docs[i], forNew)
+		q.add(docs[i], prioNew)
 	}
-	q.add(docs[99], forReader)
-	q.add(docs[50], forUnsent)
+	q.add(docs[99], prioReader)
+	q.add(docs[50], prioUnsent)
 	for i, want := range []*replica.Document{docs[99], docs[50], docs[0], docs[1]} {
 		got, _, _ := q.next()
 		if got != want {
@@ -24,7 +24,7 @@ func TestReaderFirst(t *testing.T) {
 		}
 		q.done(got)
 	}
-	q.add(docs[2], forNew)
+	q.add(docs[2], prioNew)
 	if n := len(q.waiting); n != 96 {
 		t.Errorf("%d documents wait, want 96", n)
 	}

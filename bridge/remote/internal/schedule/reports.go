@@ -109,8 +109,8 @@ func (x *reports) takeEvent(payload []byte) error {
 	if err := reportCBOR.Unmarshal(payload, &e); err != nil {
 		return err
 	}
-	if d := x.y.folder.Named(e.Doc); d != nil && e.Type == ysync.DocumentUpdated {
-		x.y.want(d, forChanged)
+	if d := x.y.callbacks.Named(e.Doc); d != nil && e.Type == ysync.DocumentUpdated {
+		x.y.enqueueIfOffline(d, prioChanged)
 	}
 	return nil
 }
@@ -131,13 +131,13 @@ func (x *reports) takeSubdocs(payload []byte) error {
 	page := x.page
 	x.mu.Unlock()
 	for _, name := range page {
-		d := x.y.folder.Named(name)
+		d := x.y.callbacks.Named(name)
 		if d == nil {
 			continue
 		}
 		sub, ok := answer.Data[name]
 		if !ok {
-			x.y.want(d, forKnown) // the server does not list it in the folder
+			x.y.enqueueIfOffline(d, prioKnown) // the server does not list it in the folder
 			continue
 		}
 		snapshot, err := ycrdt.DecodeSnapshot(sub.Snapshot)
@@ -149,7 +149,7 @@ func (x *reports) takeSubdocs(payload []byte) error {
 			return err
 		}
 		if !has {
-			x.y.want(d, forChanged)
+			x.y.enqueueIfOffline(d, prioChanged)
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func (y *Scheduler) rotate(ctx context.Context) {
 		case <-time.After(max(y.set.Resync/rotateNotes, rotateResyncs*y.set.Resync/time.Duration(n))):
 		}
 		if d := y.stalest(); d != nil {
-			y.want(d, forKnown)
+			y.enqueueIfOffline(d, prioKnown)
 		}
 	}
 }
@@ -74,9 +74,9 @@ func (y *Scheduler) stalest() (stalest *replica.Document) {
 func (y *Scheduler) Opened(d *replica.Document) {
 	d.Ask()
 	y.mu.Lock()
-	compare := y.online && y.kept[d.ID()] && y.queue.length() < maxOpened
+	compare := y.online && y.fetched[d.ID()] && y.queue.length() < maxOpened
 	y.mu.Unlock()
 	if compare && time.Since(d.Compared()) > y.set.Resync/openedPause {
-		y.want(d, forOpened)
+		y.enqueueIfOffline(d, prioOpened)
 	}
 }

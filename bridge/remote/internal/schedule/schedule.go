@@ -13,7 +13,7 @@
 // a note that was loaded without a channel, neither in events nor in its index of snapshots. So the notes that were
 // compared longest ago get turns, too, one after the other.
 //
-// The package does not handle names: its Folder lists the notes.
+// The package does not handle names: its Callbacks lists the notes.
 //
 // # Concurrency
 //
@@ -44,12 +44,12 @@ type Store interface {
 	Sent(id model.DocID, seq uint64) error
 }
 
-// Folder receives calls about the folder, without locks held.
-type Folder interface {
+// Callbacks receives calls about the folder, without locks held.
+type Callbacks interface {
 	// Connected is called when the folder's document is synchronized, before the notes are.
 	Connected()
-	// TryAgain is called when failed requests may be repeated.
-	TryAgain()
+	// RetryFailed is called when failed requests may be repeated.
+	RetryFailed()
 	// Uploaded is called when the server has all of a document.
 	Uploaded(d *replica.Document)
 	// Named returns the note with a document name on the server, nil if there is none.
@@ -57,33 +57,33 @@ type Folder interface {
 }
 
 type Scheduler struct {
-	set      *replica.Set
-	store    Store
-	progress func(Progress) // see New
-	folder   Folder
-	acked    model.Signal // set when sent is not empty
-	ctx      context.Context
-	peers    sync.WaitGroup // of notes; only workers add
+	set       *replica.Set
+	store     Store
+	progress  func(Progress) // see New
+	callbacks Callbacks
+	acked     model.Signal // set when sent is not empty
+	ctx       context.Context
+	peers     sync.WaitGroup // of notes; only workers add
 
-	mu      sync.Mutex    // guards the fields below
-	changed chan struct{} // closed and replaced when the state that wait checks may have changed
-	queue   queue         // documents waiting for a turn
-	turns   bool          // workers take turns from the queue
-	online  bool
-	tried   bool // the first attempt to connect is over
-	synced  time.Time
-	kept    map[model.DocID]bool   // documents that were fetched, even if empty, or created here
-	unsent  map[model.DocID]uint64 // by document: the last record that the server lacks
-	sent    map[model.DocID]uint64 // acknowledged records that are not in the store yet
-	notes   []model.DocID
-	live    map[*replica.Document]context.CancelFunc
-	follows *reports                        // reports of the current connection, nil if there are none
-	rotated map[*replica.Document]time.Time // when rotate last queued each note
+	mu        sync.Mutex    // guards the fields below
+	changed   chan struct{} // closed and replaced when the state that wait checks may have changed
+	queue     queue         // documents waiting for a turn
+	takesWork bool          // workers take turns from the queue
+	online    bool
+	attempted bool // the first attempt to connect is over
+	synced    time.Time
+	fetched   map[model.DocID]bool   // documents that were fetched, even if empty, or created here
+	unsent    map[model.DocID]uint64 // by document: the last record that the server lacks
+	sent      map[model.DocID]uint64 // acknowledged records that are not in the store yet
+	notes     []model.DocID
+	live      map[*replica.Document]context.CancelFunc
+	follows   *reports                        // reports of the current connection, nil if there are none
+	rotated   map[*replica.Document]time.Time // when rotate last queued each note
 }
 
 // New reads the store. It connects nothing before Run; ctx ends everything. progress, unless nil, is called after the
 // turn of a note.
-func New(ctx context.Context, set *replica.Set, store Store, progress func(Progress), folder Folder) (*Scheduler, error) {
+func New(ctx context.Context, set *replica.Set, store Store, progress func(Progress), folder Callbacks) (*Scheduler, error) {
 	kept, err := store.DocIDs()
 	if err != nil {
 		return nil, err
@@ -93,15 +93,15 @@ func New(ctx context.Context, set *replica.Set, store Store, progress func(Progr
 		return nil, err
 	}
 	y := &Scheduler{
-		set: set, store: store, progress: progress, folder: folder, acked: model.NewSignal(), ctx: ctx,
-		changed: make(chan struct{}), queue: newQueue(), kept: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
+		set: set, store: store, progress: progress, callbacks: folder, acked: model.NewSignal(), ctx: ctx,
+		changed: make(chan struct{}), queue: newQueue(), fetched: make(map[model.DocID]bool), unsent: unsent, sent: make(map[model.DocID]uint64),
 		live: make(map[*replica.Document]context.CancelFunc), rotated: make(map[*replica.Document]time.Time),
 	}
 	for id, seq := range unsent {
 		set.Document(id).SetLast(seq)
 	}
 	for _, id := range kept {
-		y.kept[id] = true
+		y.fetched[id] = true
 	}
 	return y, nil
 }
@@ -128,30 +128,30 @@ func (y *Scheduler) SetNotes(notes []model.DocID) {
 // enqueue queues notes, and all documents with unsent changes.
 func (y *Scheduler) enqueue(notes []model.DocID) {
 	for _, id := range notes {
-		y.want(y.set.Document(id), y.priorityOf(id))
+		y.enqueueIfOffline(y.set.Document(id), y.priorityOf(id))
 	}
 	y.mu.Lock()
 	unsent := slices.Collect(maps.Keys(y.unsent))
 	y.mu.Unlock()
 	for _, id := range unsent {
 		if id != replica.FolderID {
-			y.want(y.set.Document(id), forUnsent)
+			y.enqueueIfOffline(y.set.Document(id), prioUnsent)
 		}
 	}
 }
 
 func (y *Scheduler) priorityOf(id model.DocID) priority {
 	switch {
-	case y.Lacks(id):
-		return forUnsent
-	case !y.isKept(id):
-		return forNew
+	case y.HasUnacknowledged(id):
+		return prioUnsent
+	case !y.isFetched(id):
+		return prioNew
 	}
-	return forKnown
+	return prioKnown
 }
 
-// want queues a note, unless it is connected.
-func (y *Scheduler) want(d *replica.Document, p priority) {
+// enqueueIfOffline queues a note, unless it is connected.
+func (y *Scheduler) enqueueIfOffline(d *replica.Document, p priority) {
 	if !d.Note {
 		return
 	}
@@ -159,7 +159,7 @@ func (y *Scheduler) want(d *replica.Document, p priority) {
 	defer y.mu.Unlock()
 	if _, live := y.live[d]; !live {
 		y.queue.add(d, p)
-		y.tell()
+		y.broadcast()
 	}
 }
 
@@ -170,11 +170,11 @@ func (y *Scheduler) Unsent(d *replica.Document, seq uint64, connected bool) {
 	y.unsent[d.ID()] = max(y.unsent[d.ID()], seq)
 	y.mu.Unlock()
 	if !connected {
-		y.want(d, forUnsent)
+		y.enqueueIfOffline(d, prioUnsent)
 	}
 }
 
-func (y *Scheduler) Lacks(id model.DocID) bool {
+func (y *Scheduler) HasUnacknowledged(id model.DocID) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return y.unsent[id] > 0
@@ -195,10 +195,10 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 	if y.online && len(y.unsent) == 0 {
 		y.synced = time.Now()
 	}
-	y.tell()
+	y.broadcast()
 	y.mu.Unlock()
 	if all && d != y.set.Folder {
-		y.folder.Uploaded(d)
+		y.callbacks.Uploaded(d)
 	}
 }
 
@@ -216,11 +216,11 @@ func (y *Scheduler) storeSent() {
 	}
 }
 
-func (y *Scheduler) Keep(id model.DocID) {
+func (y *Scheduler) SetFetched(id model.DocID) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.kept[id] = true
-	y.tell()
+	y.fetched[id] = true
+	y.broadcast()
 }
 
 type Progress struct{ Fetched, Notes int }
@@ -242,7 +242,7 @@ func (y *Scheduler) State() State {
 	defer y.mu.Unlock()
 	s := State{Progress: Progress{Notes: len(y.notes)}, Connected: y.online, Unsent: len(y.unsent), Queued: y.queue.length(), Synced: y.synced}
 	for _, id := range y.notes {
-		if y.kept[id] {
+		if y.fetched[id] {
 			s.Fetched++
 		}
 		at := y.set.Document(id).Compared()

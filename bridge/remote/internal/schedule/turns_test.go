@@ -78,7 +78,7 @@ func (folder) Path(id model.DocID) string                         { return strin
 func (folder) Changed(*replica.Document)                          {}
 func (folder) FolderReceives(*ycrdt.Doc, []byte) (applied func()) { return func() {} }
 func (folder) Connected()                                         {}
-func (folder) TryAgain()                                          {}
+func (folder) RetryFailed()                                       {}
 func (folder) Uploaded(*replica.Document)                         {}
 func (folder) Named(string) *replica.Document                     { return nil }
 

@@ -13,22 +13,22 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-const ReaderPatience = 20 * time.Second
+const ReaderTimeout = 20 * time.Second
 
 // Fetched waits until a document that was never fetched is fetched. Errors: model.ErrNotFetched.
 func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
-	if y.isKept(d.ID()) {
+	if y.isFetched(d.ID()) {
 		return nil
 	}
 	if !bridge.MayBlock(ctx) {
 		return model.ErrNotFetched
 	}
-	y.Attempted(ctx, AttemptPatience)
-	if y.isKept(d.ID()) {
+	y.Attempted(ctx, AttemptTimeout)
+	if y.isFetched(d.ID()) {
 		return nil
 	}
-	y.want(d, forReader)
-	y.await(ctx, ReaderPatience, func() bool { return y.kept[d.ID()] || !y.online || y.refused(d) })
+	y.enqueueIfOffline(d, prioReader)
+	y.await(ctx, ReaderTimeout, func() bool { return y.fetched[d.ID()] || !y.online || y.refused(d) })
 	return y.notFetched(d)
 }
 
@@ -38,16 +38,16 @@ func (y *Scheduler) refused(d *replica.Document) bool {
 	return errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoDocument) || errors.Is(err, transport.ErrFailed)
 }
 
-func (y *Scheduler) isKept(id model.DocID) bool {
+func (y *Scheduler) isFetched(id model.DocID) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	return y.kept[id]
+	return y.fetched[id]
 }
 
 // notFetched returns why a document was not fetched, nil if it was.
 func (y *Scheduler) notFetched(d *replica.Document) error {
 	y.mu.Lock()
-	kept := y.kept[d.ID()]
+	kept := y.fetched[d.ID()]
 	y.mu.Unlock()
 	cause := cmp.Or(y.set.Problems.Err(model.AboutConnection), y.set.Problems.Err(d.Name))
 	switch {
@@ -84,32 +84,34 @@ func (y *Scheduler) wait(ctx context.Context, cond func() bool) (ok bool) {
 	}
 }
 
-// tell makes wait check again. The caller holds the scheduler's lock.
-func (y *Scheduler) tell() {
+// broadcast makes wait check again. The caller holds the scheduler's lock.
+func (y *Scheduler) broadcast() {
 	close(y.changed)
 	y.changed = make(chan struct{})
 }
 
-// AttemptPatience bounds how long a reader waits for the first attempt to connect.
-const AttemptPatience = 5 * time.Second
+// AttemptTimeout bounds how long a reader waits for the first attempt to connect.
+const AttemptTimeout = 5 * time.Second
 
 // Attempted waits for the end of the first attempt to connect. It returns false after patience.
 func (y *Scheduler) Attempted(ctx context.Context, patience time.Duration) bool {
-	return y.await(ctx, patience, func() bool { return y.tried })
+	return y.await(ctx, patience, func() bool { return y.attempted })
 }
 
-// closePatience bounds the wait for acknowledgements.
-const closePatience = 5 * time.Second
+// closeTimeout bounds the wait for acknowledgements.
+const closeTimeout = 5 * time.Second
 
 // Drain waits until a connected server has acknowledged everything.
 func (y *Scheduler) Drain() {
-	y.await(y.ctx, closePatience, func() bool { return y.tried && (y.futile() || len(y.unsent) == 0) })
+	y.await(y.ctx, closeTimeout, func() bool { return y.attempted && (y.cannotBeAcknowledged() || len(y.unsent) == 0) })
 }
 
-// futile reports whether no acknowledgement will come. The caller holds the lock.
-func (y *Scheduler) futile() bool { return !y.online || y.set.Access.Locked() != nil }
+// cannotBeAcknowledged reports whether no acknowledgement will come. The caller holds the lock.
+func (y *Scheduler) cannotBeAcknowledged() bool {
+	return !y.online || y.set.WriteAccess.ReadOnlyErr() != nil
+}
 
 func (y *Scheduler) AwaitAcknowledged(ctx context.Context, id model.DocID) bool {
-	y.await(ctx, closePatience, func() bool { return y.futile() || y.unsent[id] == 0 })
-	return !y.Lacks(id)
+	y.await(ctx, closeTimeout, func() bool { return y.cannotBeAcknowledged() || y.unsent[id] == 0 })
+	return !y.HasUnacknowledged(id)
 }

@@ -19,7 +19,7 @@ const RetryDelay = 2 * time.Second
 
 func (y *Scheduler) next() (d *replica.Document, p priority, ok bool) {
 	y.wait(y.ctx, func() bool {
-		if y.turns {
+		if y.takesWork {
 			d, p, ok = y.queue.next()
 		}
 		return ok
@@ -33,19 +33,19 @@ func (y *Scheduler) work(ctx context.Context) {
 		if !ok {
 			return
 		}
-		err := y.turn(ctx, d, prio)
+		err := y.syncOnce(ctx, d, prio)
 		if ctx.Err() == nil {
-			y.turned(d, prio, err) // before done, so that a waiting reader sees the outcome
+			y.recordSync(d, prio, err) // before done, so that a waiting reader sees the outcome
 		}
 		y.mu.Lock()
 		y.queue.done(d)
-		y.tell()
+		y.broadcast()
 		y.mu.Unlock()
 	}
 }
 
-// turned records the outcome of a turn, and schedules another one if it failed.
-func (y *Scheduler) turned(d *replica.Document, prio priority, err error) {
+// recordSync records the outcome of a turn, and schedules another one if it failed.
+func (y *Scheduler) recordSync(d *replica.Document, prio priority, err error) {
 	switch {
 	case err == nil:
 		if y.progress != nil {
@@ -54,7 +54,7 @@ func (y *Scheduler) turned(d *replica.Document, prio priority, err error) {
 	case !y.isWanted(d):
 		err = nil // the note was deleted, so the problem is obsolete
 	default:
-		time.AfterFunc(RetryDelay, func() { y.want(d, max(prio, forUnsent)) })
+		time.AfterFunc(RetryDelay, func() { y.enqueueIfOffline(d, max(prio, prioUnsent)) })
 		if errors.Is(err, transport.ErrExpired) || !y.Online() {
 			return // the retry uses another token or connection
 		}
@@ -69,16 +69,16 @@ func (y *Scheduler) isWanted(d *replica.Document) bool {
 	return y.unsent[d.ID()] > 0 || slices.Contains(y.notes, d.ID())
 }
 
-// turn synchronises one document, and leaves it connected if room allows it.
-func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority) error {
-	unsent := y.Lacks(d.ID())
+// syncOnce synchronises one document, and leaves it connected if room allows it.
+func (y *Scheduler) syncOnce(ctx context.Context, d *replica.Document, prio priority) error {
+	unsent := y.HasUnacknowledged(d.ID())
 	y.mu.Lock()
 	_, live := y.live[d]
 	y.mu.Unlock()
 	if live {
 		return nil
 	}
-	stay := y.room(d, prio)
+	stay := y.mayStayConnected(d, prio)
 	if !stay && !unsent {
 		if update, err := y.set.Server.Fetch(ctx, d.Name); !errors.Is(err, errors.ErrUnsupported) {
 			if err != nil {
@@ -88,7 +88,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 				return err
 			}
 			d.SetCompared()
-			y.Keep(d.ID())
+			y.SetFetched(d.ID())
 			return nil
 		}
 	}
@@ -102,17 +102,17 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio priority
 	return err
 }
 
-// room reports whether a document may stay connected. If there are few notes, all may. Otherwise only documents with
+// mayStayConnected reports whether a document may stay connected. If there are few notes, all may. Otherwise only documents with
 // unsent changes, a reader, or a recent open stay, and room disconnects the one that was used least recently and has
 // had its turn.
-func (y *Scheduler) room(d *replica.Document, prio priority) bool {
+func (y *Scheduler) mayStayConnected(d *replica.Document, prio priority) bool {
 	limit := y.set.Server.Links() - Workers
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if len(y.notes) <= limit {
 		return true
 	}
-	if prio > forOpened {
+	if prio > prioOpened {
 		return false
 	}
 	if len(y.live) < limit {
@@ -154,17 +154,17 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 			delete(y.live, d)
 		}
 		again := stay && y.online && ctx.Err() == nil
-		lacks := y.unsent[d.ID()] > 0 && !y.futile() // the change was made while the document was connected
+		lacks := y.unsent[d.ID()] > 0 && !y.cannotBeAcknowledged() // the change was made while the document was connected
 		y.mu.Unlock()
 		ended <- err
 		switch canceled := errors.Is(err, context.Canceled); {
 		case canceled && lacks:
-			y.want(d, forUnsent)
+			y.enqueueIfOffline(d, prioUnsent)
 		case again && !canceled:
-			time.AfterFunc(RetryDelay, func() { y.want(d, forChanged) })
+			time.AfterFunc(RetryDelay, func() { y.enqueueIfOffline(d, prioChanged) })
 		}
 	})
-	err := y.inStep(ctx, d, p, ended, awaitAck)
+	err := y.waitSynced(ctx, d, p, ended, awaitAck)
 	if err != nil || !stay {
 		cancel()
 		<-detached
@@ -172,11 +172,11 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 	return err
 }
 
-// inStep waits until the document is synchronized and, if awaitAck is set, acknowledged.
-func (y *Scheduler) inStep(ctx context.Context, d *replica.Document, p *replica.Peer, ended chan error, awaitAck bool) error {
+// waitSynced waits until the document is synchronized and, if awaitAck is set, acknowledged.
+func (y *Scheduler) waitSynced(ctx context.Context, d *replica.Document, p *replica.Peer, ended chan error, awaitAck bool) error {
 	wait, cancel := context.WithTimeout(ctx, turnTimeout)
 	defer cancel()
-	for _, step := range []<-chan struct{}{p.In, p.Out} {
+	for _, step := range []<-chan struct{}{p.Fetched, p.Acknowledged} {
 		select {
 		case <-step:
 		case err := <-ended:
@@ -184,8 +184,8 @@ func (y *Scheduler) inStep(ctx context.Context, d *replica.Document, p *replica.
 		case <-wait.Done():
 			return transport.ErrSilent
 		}
-		if step == p.In {
-			y.Keep(d.ID())
+		if step == p.Fetched {
+			y.SetFetched(d.ID())
 			if !awaitAck {
 				return nil
 			}

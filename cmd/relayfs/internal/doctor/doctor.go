@@ -93,10 +93,10 @@ func examineConfig(errs []error, severity fusefs.Severity) (findings []fusefs.Fi
 	for _, err := range errs {
 		f := finding("configuration", severity, cli.Text(err), "correct it, or remove it")
 		if hint, ok := errors.AsType[*cli.HintError](err); ok {
-			f.Mend = hint.Hint
+			f.Fix = hint.Hint
 		}
 		if setup, ok := errors.AsType[*fusefs.SetupError](err); ok {
-			f.Mend = setup.Hint
+			f.Fix = setup.Hint
 		}
 		findings = append(findings, f)
 	}
@@ -142,7 +142,7 @@ func examineWatches(name string, folders int, limitFile string) fusefs.Finding {
 }
 
 func finding(name string, severity fusefs.Severity, detail, mend string) fusefs.Finding {
-	return fusefs.Finding{Name: name, Severity: severity, Detail: detail, Mend: mend}
+	return fusefs.Finding{Name: name, Severity: severity, Detail: detail, Fix: mend}
 }
 
 // walkVault counts the folders of a vault, and returns the quoted paths whose names are not UTF-8.
@@ -174,8 +174,8 @@ func (r *Report) Verdict() error {
 func Print(w io.Writer, r *Report) {
 	for _, f := range r.Findings {
 		cli.Line(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
-		if f.Mend != "" {
-			fmt.Fprintf(w, "      fix: %s\n", cli.IndentRest(f.Mend))
+		if f.Fix != "" {
+			fmt.Fprintf(w, "      fix: %s\n", cli.IndentRest(f.Fix))
 		}
 	}
 	for _, info := range r.Running {
@@ -322,8 +322,8 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 		f = finding(name, fusefs.OK, fmt.Sprintf("%s answers, with %d entries", address, found.Entries), "")
 	}
 	findings := []fusefs.Finding{f}
-	if found.Costs != nil {
-		findings = append(findings, finding("token of "+src.Name, fusefs.Warn, found.Costs.Error(), transport.Hint(found.Costs)))
+	if found.Warnings != nil {
+		findings = append(findings, finding("token of "+src.Name, fusefs.Warn, found.Warnings.Error(), transport.Hint(found.Warnings)))
 	}
 	if len(found.Withheld) > 0 {
 		findings = append(findings, finding("files of "+src.Name, fusefs.Warn, fmt.Sprintf("not shown: %q: %v", found.Withheld, found.Reason), transport.Hint(found.Reason)))
