@@ -166,22 +166,22 @@ func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, 
 // Update is Write for callers that compute the new text from the current one. It calls fn with the current version under
 // the note's lock, and again if the file changed in the meantime. If fn returns an error, Update returns it unchanged
 // and writes nothing.
-func (w *Workspace) Update(ctx context.Context, p model.Path, by model.Author, origin any, fn func(cur *model.Version) (string, error)) (Result, error) {
+func (w *Workspace) Update(ctx context.Context, p model.Path, author model.Author, origin any, fn func(current *model.Version) (string, error)) (Result, error) {
 	n, err := w.noteToWrite(p)
 	if err != nil {
 		return Result{}, err
 	}
-	return n.Update(ctx, p, by, origin, fn)
+	return n.Update(ctx, p, author, origin, fn)
 }
 
 // Preview returns the version that the note at p would have if text became its view. It changes nothing. The errors are
 // those of Write.
-func (w *Workspace) Preview(ctx context.Context, p model.Path, text string, by model.Author) (*model.Version, error) {
+func (w *Workspace) Preview(ctx context.Context, p model.Path, text string, author model.Author) (*model.Version, error) {
 	n, err := w.noteToWrite(p)
 	if err != nil {
 		return nil, err
 	}
-	return n.Preview(ctx, p, text, by)
+	return n.Preview(ctx, p, text, author)
 }
 
 func (w *Workspace) noteToWrite(p model.Path) (*note.Note, error) {

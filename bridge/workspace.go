@@ -103,14 +103,14 @@ func (w *Workspace) reached(ev model.Event) (_ model.Event, ok bool) {
 	if ev.Kind != model.EventRenamed {
 		return ev, is
 	}
-	was := w.tree.Contains(ev.OldPath)
+	old := w.tree.Contains(ev.OldPath)
 	switch {
-	case is && !was:
+	case is && !old:
 		ev.Kind, ev.OldPath = model.EventCreated, ""
-	case was && !is:
+	case old && !is:
 		ev.Kind, ev.Path, ev.OldPath = model.EventRemoved, ev.OldPath, ""
 	}
-	return ev, is || was
+	return ev, is || old
 }
 
 func (w *Workspace) Options() Options {

@@ -24,23 +24,23 @@ func KeepBreaks(written string, shown ...string) string {
 	case !slices.Contains(all, false):
 		return strings.ReplaceAll(plain, "\n", "\r\n")
 	}
-	is := make([]bool, strings.Count(plain, "\n"))
+	newBreaks := make([]bool, strings.Count(plain, "\n"))
 	for i, s := range shown {
-		carryBreaks(is, plain, breaksOf(s), withLF(s), i == 0)
+		carryBreaks(newBreaks, plain, breaksOf(s), withLF(s), i == 0)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(plain) {
-		if text, ok := strings.CutSuffix(line, "\n"); ok && is[0] {
+		if text, ok := strings.CutSuffix(line, "\n"); ok && newBreaks[0] {
 			line = text + "\r\n"
 		}
-		is = is[min(1, len(is)):]
+		newBreaks = newBreaks[min(1, len(newBreaks)):]
 		b.WriteString(line)
 	}
 	return b.String()
 }
 
 // carryBreaks tells of the breaks of a text which are CR LF, as was tells of those of another text; if not all, only of those that stay.
-func carryBreaks(is []bool, text string, was []bool, before string, all bool) {
+func carryBreaks(newBreaks []bool, text string, oldBreaks []bool, before string, all bool) {
 	at, from, to := 0, 0, 0 // in before, and how many breaks of both are behind
 	edits := append(align.Diff(before, text), Edit{Off: len(before)})
 	for i, e := range edits {
@@ -50,13 +50,13 @@ func carryBreaks(is []bool, text string, was []bool, before string, all bool) {
 			}
 		}
 		stay := strings.Count(before[at:e.Off], "\n")
-		copy(is[to:], was[from:from+stay])
+		copy(newBreaks[to:], oldBreaks[from:from+stay])
 		from, to = from+stay, to+stay
-		gone, new := strings.Count(before[e.Off:e.Off+e.Len], "\n"), strings.Count(e.New, "\n")
+		deleted, new := strings.Count(before[e.Off:e.Off+e.Len], "\n"), strings.Count(e.New, "\n")
 		for n := 0; all && n < new; n++ {
-			is[to+n] = was[min(from+min(n, gone), len(was)-1)]
+			newBreaks[to+n] = oldBreaks[min(from+min(n, deleted), len(oldBreaks)-1)]
 		}
-		at, from, to = e.Off+e.Len, from+gone, to+new
+		at, from, to = e.Off+e.Len, from+deleted, to+new
 	}
 }
 

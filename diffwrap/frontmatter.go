@@ -69,8 +69,8 @@ func (o Options) frontMatter(doc *critic.Document, old, new string) (frontMatter
 	if !hasNew {
 		newEnd = 0
 	}
-	known := block.OpensFrontMatter(old) || block.OpensFrontMatter(doc.Render(OriginalView)) // a rule, not half a block
-	if !hasNew && block.OpensFrontMatter(new) && (has || !known) {
+	ok := block.OpensFrontMatter(old) || block.OpensFrontMatter(doc.Render(OriginalView)) // a rule, not half a block
+	if !hasNew && block.OpensFrontMatter(new) && (has || !ok) {
 		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")
 	}
 	if !has && !hasNew {

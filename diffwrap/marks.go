@@ -24,7 +24,7 @@ type Content struct {
 
 // Layout lists the marks of a raw text, all its text, and the rest: comments and the delimiters of highlights. Each
 // list is in order.
-func (k Known) Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
+func (k Known) Layout(raw string) (marks []Mark, text []Content, syntax []Span) {
 	doc := k.parse(raw)
 	text, marks = make([]Content, 0, len(doc.Cells)), make([]Mark, 0, len(doc.Cells)/2)
 	for i := range doc.Cells {
@@ -41,10 +41,10 @@ func (k Known) Layout(raw string) (marks []Mark, text []Content, furniture []Spa
 			}
 			marks = append(marks, Mark{c.Span, c.Deleted, c.Added, c.Highlight >= 0, c.Comment > 0})
 		default:
-			furniture = append(furniture, c.Span)
+			syntax = append(syntax, c.Span)
 		}
 	}
-	return marks, text, furniture
+	return marks, text, syntax
 }
 
 // Texts returns the text after rejecting and after accepting every suggestion, without comments. A comment whose

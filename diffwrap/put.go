@@ -204,9 +204,9 @@ func (p *putter) undo() []Edit {
 // own reports whether a cell is a suggestion or comment of the writer. One with an ID is not: the end matter has more
 // about it than its author, and would have to change with it.
 func (p *putter) own(c *critic.Cell) bool {
-	o, known := p.Options.Owners[c.Start]
+	o, ok := p.Options.Owners[c.Start]
 	switch {
-	case !c.IsSuggestion() && c.Kind != critic.Comment, c.Kind == critic.Comment && !known:
+	case !c.IsSuggestion() && c.Kind != critic.Comment, c.Kind == critic.Comment && !ok:
 		return false
 	case o.Access == Foreign, o.Access == Waiting, o.Access == Earlier && slices.Contains(p.apart, o.Suggestion):
 		return false
@@ -231,8 +231,8 @@ func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
 			span.LineOf(p.New, d.Live.Start), d.Live.Of(p.New)))
 	}
-	behind := func(c critic.Cell) bool { return c.IsSuggestion() && c.Start > doc.Unclosed }
-	if doc.Unclosed >= 0 && slices.ContainsFunc(doc.Cells, behind) {
+	isAfter := func(c critic.Cell) bool { return c.IsSuggestion() && c.Start > doc.Unclosed }
+	if doc.Unclosed >= 0 && slices.ContainsFunc(doc.Cells, isAfter) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: %q is never closed; Obsidian's Commentator shows no suggestion after it",
 			span.LineOf(doc.Raw, doc.Unclosed), doc.Raw[doc.Unclosed:doc.Unclosed+3]))

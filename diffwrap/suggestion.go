@@ -60,22 +60,22 @@ func Suggestions(raw string) []Suggestion           { return Known{}.Suggestions
 // SuggestionsBy is Suggestions with owners, by offset in raw. Marks of one named suggestion belong together at any
 // distance. Other adjacent marks form one suggestion only if they have the same owner.
 func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
-	is := *k.parse(raw)
-	doc := &is
+	parsed := *k.parse(raw)
+	doc := &parsed
 	doc.Owners = owners
 	known := make(map[string]int)
 	var out []Suggestion
 	lines := lineCounter{doc: doc, line: 1}
-	behind := 0 // cell after the last suggestion
+	after := 0 // cell after the last suggestion
 	for _, g := range doc.Groups() {
 		s := suggestion(doc, g)
 		s.Line = lines.at(g.First) + leadingBreaks(s.New)
-		for _, c := range doc.Cells[behind:g.First] {
+		for _, c := range doc.Cells[after:g.First] {
 			if c.Kind == critic.Text {
 				s.Gap += c.End - c.Start
 			}
 		}
-		behind = g.Last + 1
+		after = g.Last + 1
 		if id := owners[s.Start].Suggestion; id != "" {
 			if i, ok := known[id]; ok {
 				out[i].join(s)

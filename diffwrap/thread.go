@@ -101,9 +101,9 @@ func (k Known) CommentFits(raw string, at int, comment string) bool {
 		return false
 	}
 	doc := written.parse(after)
-	is := span.New(at, at+len(comment))
+	insertedSpan := span.New(at, at+len(comment))
 	for i := range doc.Cells {
-		if c := &doc.Cells[i]; c.Kind == critic.Comment && c.Span == is {
+		if c := &doc.Cells[i]; c.Kind == critic.Comment && c.Span == insertedSpan {
 			return true
 		}
 	}

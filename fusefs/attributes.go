@@ -123,10 +123,10 @@ func (a *attributes) inherit(from *attributes) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.mode, a.uid, a.gid = from.mode, from.uid, from.gid
-	theirs := from.setTimes()
-	theirs.mtime = a.setTimes().mtime
-	if a.times = nil; theirs != (times{}) {
-		a.times = &theirs
+	fromTimes := from.setTimes()
+	fromTimes.mtime = a.setTimes().mtime
+	if a.times = nil; fromTimes != (times{}) {
+		a.times = &fromTimes
 	}
 }
 

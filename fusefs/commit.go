@@ -67,8 +67,8 @@ func (f *fileState) edit() *content.Buffer {
 }
 
 // changed records that by has changed the buffer, through h unless that is nil.
-func (f *fileState) changed(h *Handle, by program.Program) {
-	f.text.Buffer().Touch(by, time.Now())
+func (f *fileState) changed(h *Handle, prog program.Program) {
+	f.text.Buffer().Touch(prog, time.Now())
 	f.followContent()
 	if h != nil {
 		h.wrote = true
@@ -111,22 +111,22 @@ type change struct {
 // change returns the content of f's buffer, to be written at path to doc by a program that started
 // from an image. The first change of a program may be based on an earlier image that it was shown.
 // That is certain if the program has written the text from scratch and has read the note itself.
-func (f *fileState) change(path model.Path, doc uint64, by program.Program, from content.Image, first, anew bool) *change {
+func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, first, rewritten bool) *change {
 	b := f.text.Buffer()
-	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: by}
+	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}
 	var shown []content.Image
 	read := false
 	if first && doc != 0 {
-		shown, read = f.t.shown.images(doc, by)
+		shown, read = f.t.shown.images(doc, prog)
 	}
-	if from.Version != nil && !(read && anew) && !slices.Contains(shown, from) {
+	if from.Version != nil && !(read && rewritten) && !slices.Contains(shown, from) {
 		shown = append(shown, from)
 	}
 	c.write = bridge.Write{Text: c.text}
 	if len(shown) > 0 {
 		c.write = content.Write(shown, c.text)
 	}
-	c.write.By, c.write.ModTime, c.write.Origin = f.t.authorOf(by), b.ModTime, f.File
+	c.write.By, c.write.ModTime, c.write.Origin = f.t.authorOf(prog), b.ModTime, f.File
 	return c
 }
 
@@ -306,7 +306,7 @@ func (f *fileState) arm(d time.Duration) {
 func (f *File) tick() {
 	defer f.t.holdCommits(f)()
 	due, force := false, false
-	var by program.Program
+	var prog program.Program
 	f.update(func(s *fileState) {
 		s.timer = nil
 		b := s.text.Buffer()
@@ -318,12 +318,12 @@ func (f *File) tick() {
 			s.arm(wait)
 			due = false
 		}
-		force, by = b.Truncated, b.Writer
+		force, prog = b.Truncated, b.Writer
 	})
 	if !due {
 		return
 	}
 	if err := f.commitHeld(context.Background(), force); err != nil {
-		f.t.errno.OfSaveBy(by, "commit", f.path(), err)
+		f.t.errno.OfSaveBy(prog, "commit", f.path(), err)
 	}
 }

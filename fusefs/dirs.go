@@ -183,10 +183,10 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	if emptied && t.isRenamed(p) {
 		// The folder holds only files that were unlinked a moment ago, and its rename may be about
 		// to be undone (see putBack).
-		pk := &deferredUnlink{why: whyUnlinked, by: t.changeRequest(ctx), proc: t.programs.Of(ctx)}
+		du := &deferredUnlink{why: whyUnlinked, by: t.changeRequest(ctx), proc: t.programs.Of(ctx)}
 		t.update(func(tb *tableState) {
 			tb.forget(p, d)
-			t.deferAt(tb, p, pk)
+			t.deferAt(tb, p, du)
 		})
 		return nil
 	}

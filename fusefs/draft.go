@@ -32,10 +32,10 @@ type draft struct {
 }
 
 // newDraft is the draft of a new file, which is to be committed even if nobody writes it.
-func newDraft(a *Attachment, by program.Program) *draft {
+func newDraft(a *Attachment, prog program.Program) *draft {
 	d := &draft{a: a}
 	d.buf.Truncated = true
-	d.buf.Touch(by, time.Now())
+	d.buf.Touch(prog, time.Now())
 	a.t.dirtyFiles.Store(d, nil)
 	return d
 }
@@ -242,15 +242,15 @@ func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 	defer a.t.folders.RUnlock()
 	p, there := a.where()
 	d.mu.Lock()
-	data, gen, base, spoiled := slices.Clone(d.buf.Data), d.buf.Gen, d.base, d.buf.WriteErr
-	due, by := there && d.buf.Dirty(), d.buf.Writer
+	data, gen, base, failed := slices.Clone(d.buf.Data), d.buf.Gen, d.base, d.buf.WriteErr
+	due, prog := there && d.buf.Dirty(), d.buf.Writer
 	d.mu.Unlock()
 	if !due {
 		return nil
 	}
-	err := spoiled
+	err := failed
 	if err == nil {
-		_, err = a.t.ws.WriteFile(context.WithoutCancel(ctx), p, data, bridge.ChangeRequest{Author: a.t.authorOf(by), Origin: a.t, Base: base})
+		_, err = a.t.ws.WriteFile(context.WithoutCancel(ctx), p, data, bridge.ChangeRequest{Author: a.t.authorOf(prog), Origin: a.t, Base: base})
 	}
 	if err != nil {
 		d.mu.Lock()
@@ -280,10 +280,10 @@ func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 // createDraft makes a file that the workspace learns of with its first commit.
 func (d *Dir) createDraft(ctx context.Context, p model.Path, mode uint32) *Attachment {
 	t := d.t
-	by := t.programs.Of(ctx)
-	a := &Attachment{common: t.newCommon(mode & 0o7777), madeIn: by.Run}
+	prog := t.programs.Of(ctx)
+	a := &Attachment{common: t.newCommon(mode & 0o7777), madeIn: prog.Run}
 	a.moveTo(p)
-	a.draft = newDraft(a, by)
+	a.draft = newDraft(a, prog)
 	t.update(func(tb *tableState) {
 		tb.cancelUnlink(p)
 		t.attach(a, syscall.S_IFREG, tb.inos.next())

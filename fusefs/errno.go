@@ -50,7 +50,7 @@ var errnoTable = []struct {
 
 // toErrno returns the errno of err, 0 for nil. known is set if a row of the table, or an errno in
 // err's chain, determines it.
-func toErrno(err error) (errno syscall.Errno, known, logged bool) {
+func toErrno(err error) (errno syscall.Errno, ok, logged bool) {
 	if err == nil {
 		return 0, true, false
 	}
@@ -78,9 +78,9 @@ func (r errnoReporter) Of(ctx context.Context, op string, p model.Path, err erro
 	if err == nil {
 		return 0
 	}
-	errno, known, logged := toErrno(err)
+	errno, ok, logged := toErrno(err)
 	if logged {
-		r.refused(r.Procs.Of(ctx), op, p, errno, known, err)
+		r.refused(r.Procs.Of(ctx), op, p, errno, ok, err)
 	}
 	return errno
 }
@@ -92,28 +92,28 @@ func (r errnoReporter) OfSave(ctx context.Context, op string, p model.Path, err 
 }
 
 // OfSaveBy is OfSave for a save that by has started and does not wait for.
-func (r errnoReporter) OfSaveBy(by program.Program, op string, p model.Path, err error) syscall.Errno {
+func (r errnoReporter) OfSaveBy(prog program.Program, op string, p model.Path, err error) syscall.Errno {
 	if err == nil {
 		return 0
 	}
-	errno, known, _ := toErrno(err)
-	r.refused(by, op, p, errno, known, err)
+	errno, ok, _ := toErrno(err)
+	r.refused(prog, op, p, errno, ok, err)
 	return errno
 }
 
-func (r errnoReporter) refused(by program.Program, op string, p model.Path, errno syscall.Errno, known bool, err error) {
-	if r.Silent != nil && r.Silent(by) {
+func (r errnoReporter) refused(prog program.Program, op string, p model.Path, errno syscall.Errno, ok bool, err error) {
+	if r.Silent != nil && r.Silent(prog) {
 		return
 	}
 	level := slog.LevelWarn
-	if !known {
+	if !ok {
 		level = slog.LevelError
 	}
 	r.Log.Log(context.Background(), level, "operation refused",
 		"op", op, model.LogPath, string(p), "errno", errno.Error(), model.LogErr, err)
 	if r.Refused != nil {
 		r.Refused(model.Refusal{
-			Time: time.Now(), PID: by.PID, Program: by.Name, Op: op, Path: p, Errno: errno.Error(), Text: err.Error(),
+			Time: time.Now(), PID: prog.PID, Program: prog.Name, Op: op, Path: p, Errno: errno.Error(), Text: err.Error(),
 		})
 	}
 }

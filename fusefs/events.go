@@ -85,10 +85,10 @@ func (t *tree) renamed(p, newPath model.Path) {
 	t.update(func(tb *tableState) {
 		tb.epoch++
 		tb.move(p, newPath)
-		for at, pk := range maps.Clone(tb.deferred) {
+		for at, du := range maps.Clone(tb.deferred) {
 			if p.Contains(at) {
 				tb.cancelUnlink(at)
-				t.deferAt(tb, newPath+at[len(p):], pk)
+				t.deferAt(tb, newPath+at[len(p):], du)
 			}
 		}
 	})

@@ -50,8 +50,8 @@ func nameOfFormer(f *File) string { return strconv.FormatUint(f.StableAttr().Gen
 func (l *formerInodes) at(p model.Path) (paths []model.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for f, had := range l.files {
-		if had == p {
+	for f, old := range l.files {
+		if old == p {
 			paths = append(paths, model.Path(formerDir).Join(nameOfFormer(f)))
 		}
 	}

@@ -194,18 +194,18 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
 	t.putBack(ctx, p)
 	t.deferAtSourcePath(ctx, p)
-	by, now := t.programs.Of(ctx), time.Now()
+	prog, now := t.programs.Of(ctx), time.Now()
 	f := t.newFile(mode & 0o7777)
 	f.moveTo(p)
 	b := &content.Buffer{Truncated: true, NeverCommitted: true}
 	f.state.life, f.state.text = stateUnstored, content.WrittenText(b)
 	t.update(func(tb *tableState) {
 		ino := tb.inos.next()
-		if pk := tb.cancelUnlink(p); pk != nil {
-			f.state.life, f.state.doc, b.Base = stateLive, pk.doc, pk.image
-			f.state.text.SetLatest(pk.image.Version)
-			ino = tb.inos.of(p, pk.doc)
-			tb.lastUnlink[by.Identity] = now
+		if du := tb.cancelUnlink(p); du != nil {
+			f.state.life, f.state.doc, b.Base = stateLive, du.doc, du.image
+			f.state.text.SetLatest(du.image.Version)
+			ino = tb.inos.of(p, du.doc)
+			tb.lastUnlink[prog.Identity] = now
 		}
 		t.attach(f, syscall.S_IFREG, ino)
 		tb.put(p, f, f.state.doc)
@@ -213,7 +213,7 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t.dirtyFiles.Store(f, nil)
 	d.touch()
 	f.update(func(s *fileState) {
-		s.changed(nil, by)
+		s.changed(nil, prog)
 		b.ModTime = content.Later(now, b.Base.ModTime)
 	})
 	return f

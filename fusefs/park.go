@@ -52,35 +52,35 @@ const maxUnlinkGrace = time.Minute
 
 // graceLeft returns how long pk stays parked. The grace begins again with each note that the same
 // process unlinks or puts back: git may unlink thousands first.
-func (tb *tableState) graceLeft(pk *deferredUnlink) time.Duration {
-	return min(unlinkGrace-time.Since(tb.lastUnlink[pk.proc.Identity]), maxUnlinkGrace-time.Since(pk.since))
+func (tb *tableState) graceLeft(du *deferredUnlink) time.Duration {
+	return min(unlinkGrace-time.Since(tb.lastUnlink[du.proc.Identity]), maxUnlinkGrace-time.Since(du.since))
 }
 
 // cancelUnlink ends the parking at p and returns it, nil if there is none.
 func (tb *tableState) cancelUnlink(p model.Path) *deferredUnlink {
-	pk := tb.deferred[p]
-	if pk != nil {
-		pk.timer.Stop()
+	du := tb.deferred[p]
+	if du != nil {
+		du.timer.Stop()
 		delete(tb.deferred, p)
 		tb.epoch++
 		if len(tb.deferred) == 0 {
 			clear(tb.lastUnlink)
 		}
 	}
-	return pk
+	return du
 }
 
-func (n *nodeTable) deferredAt(p model.Path) (pk *deferredUnlink) {
-	n.update(func(tb *tableState) { pk = tb.deferred[p] })
-	return pk
+func (n *nodeTable) deferredAt(p model.Path) (du *deferredUnlink) {
+	n.update(func(tb *tableState) { du = tb.deferred[p] })
+	return du
 }
 
-func (n *nodeTable) deferredIf(condition func(at model.Path, pk *deferredUnlink) bool) map[model.Path]*deferredUnlink {
+func (n *nodeTable) deferredIf(condition func(at model.Path, du *deferredUnlink) bool) map[model.Path]*deferredUnlink {
 	found := make(map[model.Path]*deferredUnlink)
 	n.update(func(tb *tableState) {
-		for at, pk := range tb.deferred {
-			if condition(at, pk) {
-				found[at] = pk
+		for at, du := range tb.deferred {
+			if condition(at, du) {
+				found[at] = du
 			}
 		}
 	})
@@ -100,8 +100,8 @@ type removal struct {
 
 func (n *nodeTable) unlinkedBy(proc program.Identity) (count int) {
 	n.update(func(tb *tableState) {
-		for _, pk := range tb.deferred {
-			if pk.why == whyUnlinked && pk.proc.Identity == proc {
+		for _, du := range tb.deferred {
+			if du.why == whyUnlinked && du.proc.Identity == proc {
 				count++
 			}
 		}
@@ -156,8 +156,8 @@ func (t *tree) putBack(ctx context.Context, p model.Path) {
 		t.log.Warn("a note that was unlinked and written again is a new note: reject the deletion to restore the old one", model.LogPath, string(p), model.LogErr, err)
 		return
 	}
-	pk := &deferredUnlink{doc: r.doc, image: r.image, why: whyUnlinked, by: r.by, proc: r.proc}
-	t.update(func(tb *tableState) { t.deferAt(tb, p, pk) })
+	du := &deferredUnlink{doc: r.doc, image: r.image, why: whyUnlinked, by: r.by, proc: r.proc}
+	t.update(func(tb *tableState) { t.deferAt(tb, p, du) })
 }
 
 // deferUnlink hides the note at p. Its inode becomes a scratch file with the content that the
@@ -168,93 +168,93 @@ func (t *tree) deferUnlink(ctx context.Context, p model.Path, f *File, target mo
 	if err != nil {
 		return err
 	}
-	pk := &deferredUnlink{target: target, why: why, by: t.changeRequest(ctx), proc: t.programs.Of(ctx)}
+	du := &deferredUnlink{target: target, why: why, by: t.changeRequest(ctx), proc: t.programs.Of(ctx)}
 	f.update(func(s *fileState) {
-		pk.doc, pk.image = s.doc, s.text.Base()
+		du.doc, du.image = s.doc, s.text.Base()
 		s.detach(evBecomeScratch)
 		_ = s.fits(s.text.Size()) // a backup may exceed the scratch quota: it is one more copy, for a while
 	})
 	t.unlinkReplaced(p)
 	t.update(func(tb *tableState) {
 		tb.forget(p, f)
-		tb.inos.set(pk.doc, tb.inos.next()) // the old number stays with the old inode
-		t.deferAt(tb, p, pk)
+		tb.inos.set(du.doc, tb.inos.next()) // the old number stays with the old inode
+		t.deferAt(tb, p, du)
 	})
 	return nil
 }
 
-func (t *tree) deferAt(tb *tableState, p model.Path, pk *deferredUnlink) {
+func (t *tree) deferAt(tb *tableState, p model.Path, du *deferredUnlink) {
 	tb.epoch++
-	tb.deferred[p], pk.at = pk, p
-	if pk.since.IsZero() {
-		pk.since = time.Now()
-		tb.lastUnlink[pk.proc.Identity] = pk.since
+	tb.deferred[p], du.at = du, p
+	if du.since.IsZero() {
+		du.since = time.Now()
+		tb.lastUnlink[du.proc.Identity] = du.since
 	}
-	pk.timer = time.AfterFunc(unlinkGrace, func() {
+	du.timer = time.AfterFunc(unlinkGrace, func() {
 		var left time.Duration
 		t.update(func(tb *tableState) {
-			if left = tb.graceLeft(pk); left > 0 && tb.deferred[p] == pk {
-				pk.timer.Reset(left)
+			if left = tb.graceLeft(du); left > 0 && tb.deferred[p] == du {
+				du.timer.Reset(left)
 			}
 		})
 		if left <= 0 {
-			t.applyUnlink(context.Background(), p, pk)
+			t.applyUnlink(context.Background(), p, du)
 		}
 	})
 }
 
 // applyUnlink removes or renames the parked node in the workspace, or shows it again.
-func (t *tree) applyUnlink(ctx context.Context, p model.Path, pk *deferredUnlink) {
-	if t.deferredAt(p) != pk {
+func (t *tree) applyUnlink(ctx context.Context, p model.Path, du *deferredUnlink) {
+	if t.deferredAt(p) != du {
 		return
 	}
-	err := t.applyDeferred(ctx, p, pk)
+	err := t.applyDeferred(ctx, p, du)
 	t.update(func(tb *tableState) {
-		if tb.deferred[pk.at] == pk { // a rename may have moved it
-			tb.cancelUnlink(pk.at)
+		if tb.deferred[du.at] == du { // a rename may have moved it
+			tb.cancelUnlink(du.at)
 		}
 	})
 	if err != nil {
 		t.entryChanged(p)
-		if pk.why == whyUnlinked {
-			t.errno.OfSaveBy(pk.proc, "unlink", p, err) // unlink had reported success
+		if du.why == whyUnlinked {
+			t.errno.OfSaveBy(du.proc, "unlink", p, err) // unlink had reported success
 		}
-		t.log.Warn("note is back at its name", model.LogPath, string(p), "was", pk.why, model.LogErr, err)
+		t.log.Warn("note is back at its name", model.LogPath, string(p), "was", du.why, model.LogErr, err)
 	}
 }
 
-func (t *tree) applyDeferred(ctx context.Context, p model.Path, pk *deferredUnlink) (err error) {
-	if pk.doc == 0 {
+func (t *tree) applyDeferred(ctx context.Context, p model.Path, du *deferredUnlink) (err error) {
+	if du.doc == 0 {
 		t.flushBelow(ctx, p)
 	}
 	switch {
-	case pk.why == whyUnlinked, pk.nameTaken:
-		_, err = t.ws.Remove(ctx, p, pk.by)
-	case pk.backup != nil && pk.target != "" && !t.dropBackup(pk):
-		_, err = t.ws.Remove(ctx, p, pk.by)
-	case pk.target == "":
+	case du.why == whyUnlinked, du.nameTaken:
+		_, err = t.ws.Remove(ctx, p, du.by)
+	case du.backup != nil && du.target != "" && !t.dropBackup(du):
+		_, err = t.ws.Remove(ctx, p, du.by)
+	case du.target == "":
 		err = &model.Error{Op: "rename", Path: p, Err: syscall.EXDEV}
 	default:
-		_, err = t.ws.Rename(ctx, p, pk.target, pk.by)
+		_, err = t.ws.Rename(ctx, p, du.target, du.by)
 	}
 	return err
 }
 
 // dropBackup shows at the target what is about to be renamed to it. There is no target if the backup was removed.
-func (t *tree) dropBackup(pk *deferredUnlink) bool {
-	dir := t.folderOf(pk.target)
-	if dir == nil || !dir.layer().drop(pk.target.Base(), pk.backup) {
+func (t *tree) dropBackup(du *deferredUnlink) bool {
+	dir := t.folderOf(du.target)
+	if dir == nil || !dir.layer().drop(du.target.Base(), du.backup) {
 		return false
 	}
-	pk.backup.loseName(evUnlink)
-	t.entryChanged(pk.target)
+	du.backup.loseName(evUnlink)
+	t.entryChanged(du.target)
 	return true
 }
 
 func (t *tree) flushUnlinks(ctx context.Context, p model.Path) {
 	t.flushBelow(ctx, p)
-	if pk := t.deferredAt(p); pk != nil {
-		t.applyUnlink(ctx, p, pk)
+	if du := t.deferredAt(p); du != nil {
+		t.applyUnlink(ctx, p, du)
 	}
 }
 
@@ -269,16 +269,16 @@ func (t *tree) flushBelow(ctx context.Context, p model.Path) {
 		}
 		return false
 	})
-	for at, pk := range below {
-		t.applyUnlink(ctx, at, pk)
+	for at, du := range below {
+		t.applyUnlink(ctx, at, du)
 	}
 }
 
 // dropDeferred ends the parking at p for good, because another node gets the name.
 func (t *tree) dropDeferred(ctx context.Context, p model.Path) {
 	t.update(func(tb *tableState) {
-		if pk := tb.deferred[p]; pk != nil {
-			pk.nameTaken = true
+		if du := tb.deferred[p]; du != nil {
+			du.nameTaken = true
 		}
 	})
 	t.flushUnlinks(ctx, p)
@@ -298,10 +298,10 @@ func (t *tree) isRenamed(p model.Path) bool {
 
 // deferredFrom finds the node with the source path p that was unlinked elsewhere a moment ago.
 func (t *tree) deferredFrom(p model.Path) (model.Path, *deferredUnlink) {
-	elsewhere := t.deferredIf(func(at model.Path, pk *deferredUnlink) bool { return at != p && pk.why == whyUnlinked })
-	for at, pk := range elsewhere {
+	elsewhere := t.deferredIf(func(at model.Path, du *deferredUnlink) bool { return at != p && du.why == whyUnlinked })
+	for at, du := range elsewhere {
 		if home, err := t.ws.SourcePath(at); err == nil && home == p {
-			return at, pk
+			return at, du
 		}
 	}
 	return "", nil
@@ -311,39 +311,39 @@ func (t *tree) deferredFrom(p model.Path) (model.Path, *deferredUnlink) {
 // instead. It first ends the grace of another note parked at p: the own name of that note may be
 // created next.
 func (t *tree) deferAtSourcePath(ctx context.Context, p model.Path) {
-	at, pk := t.deferredFrom(p)
-	if pk == nil || pk.doc == 0 || !pk.timer.Stop() { // a folder, or its grace is just over
+	at, du := t.deferredFrom(p)
+	if du == nil || du.doc == 0 || !du.timer.Stop() { // a folder, or its grace is just over
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
 	t.flushUnlinks(ctx, p)
-	t.renameBack(ctx, at, p, pk)
+	t.renameBack(ctx, at, p, du)
 }
 
 // restoreFolder shows the folder with the source path p, which was removed where it was shown, at
 // p. Its contents stay parked there.
 func (t *tree) restoreFolder(ctx context.Context, p model.Path) bool {
-	at, pk := p, t.deferredAt(p)
-	if pk == nil || pk.doc != 0 {
-		if at, pk = t.deferredFrom(p); pk == nil || pk.doc != 0 {
+	at, du := p, t.deferredAt(p)
+	if du == nil || du.doc != 0 {
+		if at, du = t.deferredFrom(p); du == nil || du.doc != 0 {
 			return false
 		}
 	}
-	if !pk.timer.Stop() { // its grace is just over
+	if !du.timer.Stop() { // its grace is just over
 		return false
 	}
-	if at != p && !t.renameBack(context.WithoutCancel(ctx), at, p, pk) {
+	if at != p && !t.renameBack(context.WithoutCancel(ctx), at, p, du) {
 		return false
 	}
 	t.update(func(tb *tableState) { tb.cancelUnlink(p) })
 	return true
 }
 
-func (t *tree) renameBack(ctx context.Context, at, p model.Path, pk *deferredUnlink) bool {
+func (t *tree) renameBack(ctx context.Context, at, p model.Path, du *deferredUnlink) bool {
 	_, err := t.ws.Rename(ctx, at, p, t.changeRequest(ctx))
 	if err != nil {
 		t.log.Warn("cannot move a renamed node back to its old name: reject the rename to undo it", model.LogPath, string(p), model.LogErr, err)
-		pk.timer.Reset(unlinkGrace)
+		du.timer.Reset(unlinkGrace)
 	}
 	return err == nil
 }

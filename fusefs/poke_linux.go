@@ -50,9 +50,9 @@ type watchNotifier struct {
 	pending map[model.Path]bool
 }
 
-func newWatchNotifier(command []string, dir string, log *slog.Logger, told func(context.Context), former func(model.Path) []model.Path) *watchNotifier {
+func newWatchNotifier(command []string, dir string, log *slog.Logger, flush func(context.Context), former func(model.Path) []model.Path) *watchNotifier {
 	return &watchNotifier{
-		command: command, dir: dir, log: log, flush: told, former: former,
+		command: command, dir: dir, log: log, flush: flush, former: former,
 		wake: model.NewSignal(), pending: make(map[model.Path]bool),
 	}
 }

@@ -107,7 +107,7 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno sysca
 	if errno := f.writable(ctx, h != nil); errno != 0 {
 		return errno
 	}
-	by := f.t.programs.Of(ctx)
+	prog := f.t.programs.Of(ctx)
 	err := f.pin(ctx)
 	defer f.unpin()
 	if err != nil {
@@ -117,20 +117,20 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno sysca
 		s.text.Show()
 		if errno = s.fits(size); errno == 0 && s.text.Size() != size {
 			s.edit().Truncate(int(size))
-			s.changed(h, by)
+			s.changed(h, prog)
 		}
 	})
 	return errno
 }
 
 // writable returns an error if the content cannot be changed. begun is set if a save has started.
-func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
-	if f.t.drained.Load() || f.t.draining.Load() && !begun {
+func (f *File) writable(ctx context.Context, started bool) syscall.Errno {
+	if f.t.drained.Load() || f.t.draining.Load() && !started {
 		return syscall.EIO
 	}
-	var note, unborn bool
+	var note, unstored bool
 	var v *model.Version
-	f.update(func(s *fileState) { note, unborn, v = s.life.IsNote(), s.doc == 0, s.text.Latest() })
+	f.update(func(s *fileState) { note, unstored, v = s.life.IsNote(), s.doc == 0, s.text.Latest() })
 	p := f.path()
 	switch {
 	case !note:
@@ -139,7 +139,7 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 		return f.t.errno.OfSave(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: f.t.readOnlyErr})
 	case v != nil && v.ReadOnly():
 		return f.t.errno.Of(ctx, "write", p, &model.Error{Op: "write", Path: p, Err: model.ErrNotText})
-	case unborn:
+	case unstored:
 		return 0
 	}
 	info, err := f.t.ws.Stat(ctx, p)

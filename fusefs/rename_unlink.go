@@ -217,15 +217,15 @@ func (m *move) replaceFolder(ctx context.Context) error {
 // two files by renaming a.md to a.md.tmp, b.md to a.md, and a.md.tmp to b.md. If no
 // file is put at that name, the parked note was replaced and is removed.
 func (m *move) exchangeDeferred(ctx context.Context) (done bool, err error) {
-	pk := m.deferredAt(m.newPath)
-	if src, ok := m.src.(*File); !ok || !src.lifeState().IsNote() || pk == nil || pk.why != whyRenamed || !pk.timer.Stop() {
+	du := m.deferredAt(m.newPath)
+	if src, ok := m.src.(*File); !ok || !src.lifeState().IsNote() || du == nil || du.why != whyRenamed || !du.timer.Stop() {
 		return false, nil
 	}
 	if err := m.ws.Exchange(ctx, m.oldPath, m.newPath, m.changeRequest(ctx)); err != nil {
-		pk.timer.Reset(unlinkGrace)
+		du.timer.Reset(unlinkGrace)
 		return true, err
 	}
-	m.update(func(*tableState) { pk.nameTaken = true })
+	m.update(func(*tableState) { du.nameTaken = true })
 	return true, nil
 }
 

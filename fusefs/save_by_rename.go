@@ -63,8 +63,8 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 // replaced returns the state and the ID of the note that the rename replaces: the one that is
 // parked at the name, or the one that is there.
 func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, err error) {
-	if pk := m.deferredAt(m.newPath); pk != nil {
-		return pk.image, pk.doc, nil
+	if du := m.deferredAt(m.newPath); du != nil {
+		return du.image, du.doc, nil
 	}
 	if over, ok := m.dst.(*File); ok {
 		over.update(func(s *fileState) { doc = s.doc })
@@ -252,10 +252,10 @@ func (m *move) moveFileAway(ctx context.Context, a *Attachment) syscall.Errno {
 	if strings.HasPrefix(m.newName, ".") { // in the vault it would not be served any more
 		target = ""
 	}
-	pk := &deferredUnlink{doc: info.ID, target: target, why: whyRenamed, by: m.changeRequest(ctx), proc: m.programs.Of(ctx), backup: f}
+	du := &deferredUnlink{doc: info.ID, target: target, why: whyRenamed, by: m.changeRequest(ctx), proc: m.programs.Of(ctx), backup: f}
 	m.update(func(tb *tableState) {
 		tb.loseName(m.oldPath)
-		m.deferAt(tb, m.oldPath, pk)
+		m.deferAt(tb, m.oldPath, du)
 	})
 	if m.newPath != "" {
 		m.entryChanged(m.newPath) // the kernel takes the file for it
@@ -386,14 +386,14 @@ func (m *move) replaceWithNew(ctx context.Context, f *File) (errno syscall.Errno
 // also returns the workspace's note of f, or nil.
 func (m *move) untouchedAt(ctx context.Context, f *File) (fresh *bridge.UntouchedNote, ok bool) {
 	var from content.Image
-	var unborn, spoiled bool
+	var unstored, failed bool
 	f.update(func(s *fileState) {
 		s.text.Show()
 		b := s.text.Buffer()
-		from, unborn, spoiled = s.text.Base(), s.doc == 0, b != nil && b.WriteErr != nil
+		from, unstored, failed = s.text.Base(), s.doc == 0, b != nil && b.WriteErr != nil
 	})
-	if unborn || spoiled {
-		return nil, !spoiled
+	if unstored || failed {
+		return nil, !failed
 	}
 	fresh, ok = m.ws.FindUntouched(ctx, m.oldPath, m.isMounts)
 	return fresh, ok && fresh.Text() == from.Text

@@ -57,14 +57,14 @@ func (o *overlay) createScratch(ctx context.Context, name string, mode uint32) (
 // reportLeft reports that a file of this name cannot be created, once it is clear that the file is not a note being
 // saved: a program may create a file under any name and rename it over a note in order to save that. Until then the
 // file may be one; afterwards it is an ordinary scratch file.
-func (o *overlay) reportLeft(name string, f *File, by program.Program, err error) {
+func (o *overlay) reportLeft(name string, f *File, prog program.Program, err error) {
 	time.AfterFunc(unlinkGrace, func() {
 		switch {
 		case o.get(name) != f || f.lifeState().IsNote():
 		case f.untouchedSince(time.Now().Add(-unlinkGrace)):
-			o.t.errno.OfSaveBy(by, "create", o.path().Join(name), err)
+			o.t.errno.OfSaveBy(prog, "create", o.path().Join(name), err)
 		default:
-			o.reportLeft(name, f, by, err)
+			o.reportLeft(name, f, prog, err)
 		}
 	})
 }

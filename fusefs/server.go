@@ -224,22 +224,22 @@ func (t *tree) end() error {
 	var errs []error
 	for _, f := range t.unsavedFiles() {
 		p := f.path()
-		var spoiled bool
-		var by program.Program
+		var failed bool
+		var prog program.Program
 		f.update(func(s *fileState) {
 			if s.isBeingSaved() {
 				t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", model.LogPath, string(p))
 				s.failWrite(model.ErrClosed)
 			}
 			if b := s.text.Buffer(); b != nil {
-				spoiled, by = b.WriteErr != nil, b.Writer
+				failed, prog = b.WriteErr != nil, b.Writer
 			}
 		})
-		if spoiled {
+		if failed {
 			continue
 		}
 		if err := f.commit(context.Background(), true); err != nil {
-			t.errno.OfSaveBy(by, "commit", p, err)
+			t.errno.OfSaveBy(prog, "commit", p, err)
 			errs = append(errs, err)
 		}
 	}

@@ -181,9 +181,9 @@ func (f *fileState) showLatest() {
 // replaceInode puts a new inode at f's name, for a version other than the one that f shows. A retired
 // inode that is open gets the events of its note.
 func (f *fileState) replaceInode(e inodeEvent) {
-	was := f.life
-	f.life = was.After(e)
-	if !was.IsReplaced() && f.life.IsReplaced() {
+	old := f.life
+	f.life = old.After(e)
+	if !old.IsReplaced() && f.life.IsReplaced() {
 		next := f.t.newFile(0)
 		next.attributes.inherit(&f.attributes)
 		next.state.life, next.state.doc, next.state.text = stateLive, f.doc, f.text.Next()

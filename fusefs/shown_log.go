@@ -40,24 +40,26 @@ const (
 	maxShownBytes = 128 << 20
 )
 
-func (l *shownLog) add(doc uint64, by program.Program, im content.Image) { l.note(doc, by, im, true) }
+func (l *shownLog) add(doc uint64, prog program.Program, im content.Image) {
+	l.note(doc, prog, im, true)
+}
 
 // wrote records that by wrote im to doc, which is its base from now on. Other processes of its
 // session keep what they have read, until they read again.
-func (l *shownLog) wrote(doc uint64, by program.Program, im content.Image) {
-	l.note(doc, by, im, false)
+func (l *shownLog) wrote(doc uint64, prog program.Program, im content.Image) {
+	l.note(doc, prog, im, false)
 }
 
-func (l *shownLog) note(doc uint64, by program.Program, im content.Image, read bool) {
+func (l *shownLog) note(doc uint64, prog program.Program, im content.Image, read bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.docs == nil {
 		l.docs = make(map[uint64][]*list.Element)
 	}
 	elems := l.docs[doc]
-	i := slices.IndexFunc(elems, func(e *list.Element) bool { return e.Value.(*shownEntry).by.Identity == by.Identity })
+	i := slices.IndexFunc(elems, func(e *list.Element) bool { return e.Value.(*shownEntry).by.Identity == prog.Identity })
 	if i < 0 {
-		i, elems = len(elems), append(elems, l.order.PushFront(&shownEntry{doc: doc, by: by}))
+		i, elems = len(elems), append(elems, l.order.PushFront(&shownEntry{doc: doc, by: prog}))
 	}
 	elem := elems[i]
 	l.order.MoveToFront(elem)
@@ -79,18 +81,18 @@ func (l *shownLog) note(doc uint64, by program.Program, im content.Image, read b
 // images returns what by was shown of doc. own is set if by has read doc itself. Otherwise images
 // returns what by wrote, and the last text that its session was shown since; if its session was
 // shown nothing, the last text that any process was shown.
-func (l *shownLog) images(doc uint64, by program.Program) (images []content.Image, own bool) {
+func (l *shownLog) images(doc uint64, prog program.Program) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var session, anyone *shownEntry
 	for _, elem := range l.docs[doc] {
 		e := elem.Value.(*shownEntry)
 		switch {
-		case e.by.Identity == by.Identity && e.read:
+		case e.by.Identity == prog.Identity && e.read:
 			return []content.Image{e.image}, true
-		case e.by.Identity == by.Identity:
+		case e.by.Identity == prog.Identity:
 			images, session = []content.Image{e.image}, nil
-		case e.by.Run == by.Run:
+		case e.by.Run == prog.Run:
 			session = e
 		default:
 			anyone = e

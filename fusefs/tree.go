@@ -101,7 +101,7 @@ func (t *tree) authorOf(p program.Program) model.Author {
 		a.Name = p.Agent
 	}
 	if t.sessionNote != "" {
-		if _, known := t.named.LoadOrStore(a.Session, nil); !known {
+		if _, ok := t.named.LoadOrStore(a.Session, nil); !ok {
 			go t.nameSession(a) // no save waits for it
 		}
 	}

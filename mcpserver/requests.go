@@ -69,8 +69,8 @@ func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (pr
 	if json.Unmarshal(message, &req) != nil {
 		return message, nil // mcp-go reports the error
 	}
-	want, known := paramKinds[req.Method]
-	if !known || req.ID == nil || req.Params == nil {
+	want, ok := paramKinds[req.Method]
+	if !ok || req.ID == nil || req.Params == nil {
 		return message, nil
 	}
 	uri, err := s.check(ctx, sess, req.Method, want, req.Params)

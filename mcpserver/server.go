@@ -211,7 +211,7 @@ func (s *Session) ReadAll(ctx context.Context, name string) error {
 }
 
 // Call runs a tool directly. known is false if there is no such tool.
-func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (res result.Result, known bool) {
+func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (res result.Result, ok bool) {
 	i := slices.IndexFunc(s.enabled.tools, func(t tool.Tool) bool { return t.Name == name })
 	if i < 0 {
 		return result.Result{}, false

@@ -81,9 +81,9 @@ func (p Person) Remove(rel string) {
 	p.t.Helper()
 	p.do("remove", rel, func(t *tree) error {
 		_, err := t.find(rel)
-		for _, gone := range slices.Backward(t.below(rel)) {
-			p.report(model.EventRemoved, gone, "", &entry{dir: t.entries[gone].dir})
-			delete(t.entries, gone)
+		for _, deleted := range slices.Backward(t.below(rel)) {
+			p.report(model.EventRemoved, deleted, "", &entry{dir: t.entries[deleted].dir})
+			delete(t.entries, deleted)
 		}
 		return err
 	})

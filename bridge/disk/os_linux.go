@@ -147,17 +147,17 @@ func (f *file) CopyAttributes(from File) {
 }
 
 func copyAttributes(from, to int) {
-	theirs := attributes(from)
-	for _, name := range theirs {
+	attrs := attributes(from)
+	for _, name := range attrs {
 		if name != aclAttribute && name != labelAttribute && !strings.HasPrefix(name, "user.") {
 			continue
 		}
 		value, err := attribute(from, name)
-		if had, _ := attribute(to, name); err == nil && (had == nil || !bytes.Equal(had, value)) {
+		if old, _ := attribute(to, name); err == nil && (old == nil || !bytes.Equal(old, value)) {
 			_ = unix.Fsetxattr(to, name, value, 0)
 		}
 	}
-	if !slices.Contains(theirs, aclAttribute) && slices.Contains(attributes(to), aclAttribute) {
+	if !slices.Contains(attrs, aclAttribute) && slices.Contains(attributes(to), aclAttribute) {
 		_ = unix.Fremovexattr(to, aclAttribute) // inherited from its folder
 	}
 }

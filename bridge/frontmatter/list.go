@@ -16,7 +16,7 @@ func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 	for i, c := range n.Content {
 		have[i] = valueOf(c)
 	}
-	keep, news := align(have, want)
+	keep, added := align(have, want)
 	if !slices.Contains(keep, true) {
 		return false
 	}
@@ -25,8 +25,8 @@ func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 		if !ok {
 			return false
 		}
-		texts := make(map[int][]string, len(news))
-		for at, list := range news {
+		texts := make(map[int][]string, len(added))
+		for at, list := range added {
 			for _, v := range list {
 				texts[at] = append(texts[at], e.flowText(v))
 			}
@@ -34,17 +34,17 @@ func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 		e.flow(items, keep, texts)
 		return true
 	}
-	return e.blockList(n, limit, keep, news)
+	return e.blockList(n, limit, keep, added)
 }
 
 const maxAlign = 4_000_000
 
 // align computes a longest common subsequence: keep marks the items of have that stay, and news has the new items by the
 // index in have before which they go. If that is too much work, no item stays.
-func align(have, want []any) (keep []bool, news map[int][]any) {
-	keep, news = make([]bool, len(have)), make(map[int][]any)
+func align(have, want []any) (keep []bool, added map[int][]any) {
+	keep, added = make([]bool, len(have)), make(map[int][]any)
 	if len(have)*len(want) > maxAlign {
-		return keep, news
+		return keep, added
 	}
 	length := make([][]int, len(have)+1)
 	for i := range length {
@@ -68,14 +68,14 @@ func align(have, want []any) (keep []bool, news map[int][]any) {
 		case i < len(have) && length[i+1][j] >= length[i][j+1]:
 			i++
 		default:
-			news[i] = append(news[i], want[j])
+			added[i] = append(added[i], want[j])
 			j++
 		}
 	}
-	return keep, news
+	return keep, added
 }
 
-func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, news map[int][]any) bool {
+func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, added map[int][]any) bool {
 	column := n.Column - 1
 	lines, ok := e.itemLines(n, limit, column)
 	if !ok {
@@ -89,14 +89,14 @@ func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, news map[int][]
 	last := lines[0].from // the end of the last kept item
 	for i, at := range lines {
 		// New items go directly after the previous item, before the comments that introduce the next one.
-		write(last, news[i])
+		write(last, added[i])
 		if keep[i] {
 			last = at.to
 		} else {
 			e.put(at.from, at.to, "")
 		}
 	}
-	write(last, news[len(lines)])
+	write(last, added[len(lines)])
 	return true
 }
 
@@ -147,11 +147,11 @@ func (e *editor) flowItems(n *yaml.Node, limit int) ([]span, bool) {
 
 // flow edits the contents of brackets or braces: items with keep set stay, and news go before the item with their index.
 // At least one item must stay.
-func (e *editor) flow(items []span, keep []bool, news map[int][]string) {
+func (e *editor) flow(items []span, keep []bool, added map[int][]string) {
 	last := -1 // the last kept item
 	var fresh []string
 	for i, at := range items {
-		fresh = append(fresh, news[i]...)
+		fresh = append(fresh, added[i]...)
 		if !keep[i] {
 			continue
 		}
@@ -168,7 +168,7 @@ func (e *editor) flow(items []span, keep []bool, news map[int][]string) {
 		}
 		last, fresh = i, nil
 	}
-	e.append(items[last], append(fresh, news[len(items)]...))
+	e.append(items[last], append(fresh, added[len(items)]...))
 	e.put(items[last].to, items[len(items)-1].to, "")
 }
 
@@ -203,11 +203,11 @@ func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 	if !slices.Contains(keep, true) {
 		return false
 	}
-	news := make(map[int][]string)
+	added := make(map[int][]string)
 	for _, p := range want.missingFrom(there) {
-		news[count] = append(news[count], e.flowText(p.Key)+": "+e.flowText(p.Value))
+		added[count] = append(added[count], e.flowText(p.Key)+": "+e.flowText(p.Value))
 	}
-	e.flow(items, keep, news)
+	e.flow(items, keep, added)
 	return true
 }
 

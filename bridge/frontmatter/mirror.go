@@ -17,9 +17,9 @@ import (
 // set has the missing and different values, in the order of the text, and drop the other keys. Both are nil for an empty
 // mirror, which is not in use, and if the front matter does not change or cannot be parsed.
 func Mirror(before, after string, mirror map[string]any) (set Properties, drop []string) {
-	_, was, _ := Split(before)
-	_, is, _ := Split(after)
-	if len(mirror) == 0 || before[:was] == after[:is] {
+	_, old, _ := Split(before)
+	_, current, _ := Split(after)
+	if len(mirror) == 0 || before[:old] == after[:current] {
 		return nil, nil
 	}
 	properties, err := Parse(after)

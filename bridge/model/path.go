@@ -126,7 +126,7 @@ const endedDir Path = ".trash"
 func (p Path) Ended() Path { return endedDir + "/" + p }
 
 // EndedAt reports whether a Store's path is that of a removed note, and returns the path of the note.
-func (p Path) EndedAt() (was Path, ended bool) {
+func (p Path) EndedAt() (original Path, ended bool) {
 	if rest, ok := strings.CutPrefix(string(p), string(endedDir)+"/"); ok {
 		return Path(rest), true
 	}

@@ -71,7 +71,7 @@ func (r *Replacement) Durable() {
 type RenameChecker interface {
 	// Renamed reports whether the new file of a save got its name. known is set if one of the two files was found under the
 	// other's name: until OnDurable or OnAbort both files exist, except for what a power cut takes.
-	Renamed(save Save) (placed, known bool)
+	Renamed(save Save) (placed, ok bool)
 }
 
 type Durable interface {

@@ -81,21 +81,21 @@ func (l *Problems) logChange(level slog.Level, message string, attrs ...any) {
 func (l *Problems) Record(about string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was, open := l.open[about]
+	old, open := l.open[about]
 	if err == nil {
 		if open {
 			delete(l.open, about)
-			l.logChange(slog.LevelWarn, "problem is over", logAbout, about, logLasted, time.Since(was.since).Round(time.Millisecond))
+			l.logChange(slog.LevelWarn, "problem is over", logAbout, about, logLasted, time.Since(old.since).Round(time.Millisecond))
 		}
 		return
 	}
-	now := problem{err, l.explain(err), was.since}
+	now := problem{err, l.explain(err), old.since}
 	level, message := slog.LevelDebug, "problem goes on"
 	switch {
 	case !open:
 		now.since = time.Now()
 		level, message = slog.LevelWarn, begins
-	case now.text != was.text:
+	case now.text != old.text:
 		level, message = slog.LevelWarn, "problem has changed"
 	}
 	l.open[about] = now

@@ -175,14 +175,14 @@ func (o PendingRelink) isSame(other PendingRelink) bool {
 func (r *ProposalRecord) AddPendingRelinks(more []PendingRelink) {
 	r.PendingRelinks = slices.Clone(r.PendingRelinks)
 	for _, o := range more {
-		i := slices.IndexFunc(r.PendingRelinks, func(had PendingRelink) bool { return had.Folder == o.Folder && had.Rel == o.Rel })
+		i := slices.IndexFunc(r.PendingRelinks, func(old PendingRelink) bool { return old.Folder == o.Folder && old.Rel == o.Rel })
 		if i < 0 {
 			r.PendingRelinks = append(r.PendingRelinks, o)
 			continue
 		}
-		led := maps.Clone(r.PendingRelinks[i].OldTargets)
-		maps.Copy(led, o.OldTargets)
-		r.PendingRelinks[i].OldTargets = led
+		oldTargets := maps.Clone(r.PendingRelinks[i].OldTargets)
+		maps.Copy(oldTargets, o.OldTargets)
+		r.PendingRelinks[i].OldTargets = oldTargets
 	}
 	r.Linking = r.Linking || len(more) > 0
 }

@@ -177,19 +177,19 @@ func (h History) MayHaveHumanEdits() bool {
 	agents := false
 	for i := range h.Records {
 		r := &h.Records[i]
-		theirs := r.Author != "" || r.Decision != nil
-		if agents && (!theirs || r.Seq != h.Records[i-1].Seq+1) {
+		byAgent := r.Author != "" || r.Decision != nil
+		if agents && (!byAgent || r.Seq != h.Records[i-1].Seq+1) {
 			return true
 		}
-		agents = agents || theirs
+		agents = agents || byAgent
 	}
 	return false
 }
 
 // OnlyBy reports whether the whole history is by authors of whom theirs is true.
-func (h History) OnlyBy(theirs func(Author) bool) bool {
+func (h History) OnlyBy(isOwnAuthor func(Author) bool) bool {
 	return h.All(func(r *Record) bool {
-		return r.Decision == nil && r.Proposal == "" && theirs(Author{Name: r.Author, Session: r.Session})
+		return r.Decision == nil && r.Proposal == "" && isOwnAuthor(Author{Name: r.Author, Session: r.Session})
 	})
 }
 

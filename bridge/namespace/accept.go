@@ -91,9 +91,9 @@ func (a acceptOp) accept(ctx context.Context, p *tree.Proposal) error {
 // the outcome: the journal's entry and the removal of the proposal.
 func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 	rec := p.Record()
-	begun := rec
-	begun.PendingDecision = &a.d
-	if err := a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{begun}}); err != nil {
+	started := rec
+	started.PendingDecision = &a.d
+	if err := a.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{started}}); err != nil {
 		return err
 	}
 	a.ClearCreator(p.Node)
@@ -259,11 +259,11 @@ func (a acceptOp) remove(ctx context.Context, p *tree.Proposal) error {
 	var stamp model.Stamp
 	var doc model.DocID
 	if (n.Kind == model.KindNote || n.Kind == model.KindFile) && st.Size <= model.MaxNote {
-		data, is, err := a.Source.Read(ctx, st.Rel)
+		data, present, err := a.Source.Read(ctx, st.Rel)
 		if err != nil {
 			return err
 		}
-		old, stamp = append([]byte{}, data...), is
+		old, stamp = append([]byte{}, data...), present
 		if n.Kind == model.KindNote {
 			doc, _ = a.Store.DocID(model.Path(st.Rel)) // without it, an undo restores the note without its authors
 		}

@@ -44,13 +44,13 @@ func (b *deletionLimiter) add(p *tree.Proposal, rec *model.ProposalRecord) {
 
 // CheckDeletionLimit returns model.ErrDeletionLimit if the author may not remove another note now: it has
 // deletionLimit deletions from the last minute that no user has decided on.
-func (f *Root) CheckDeletionLimit(by model.Author) error {
+func (f *Root) CheckDeletionLimit(author model.Author) error {
 	pending := f.Pending()
 	f.deletions.mu.Lock()
 	f.deletions.list = slices.DeleteFunc(f.deletions.list, func(d recentDeletion) bool { return time.Since(d.time) > limitWindow })
 	n := 0
 	for _, d := range f.deletions.list {
-		if d.author.Is(by) && slices.Contains(pending, d.p) {
+		if d.author.Is(author) && slices.Contains(pending, d.p) {
 			n++
 		}
 	}

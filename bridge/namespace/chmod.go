@@ -12,7 +12,7 @@ import (
 // suggestion: in suggest mode it is refused, except for a fresh note (see UntouchedNote). A call that
 // changes nothing succeeds. Errors: fs.ErrNotExist, ErrReadOnly, ErrOffline, ErrModeNotSupported,
 // fs.ErrPermission.
-func (n *Namespace) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, theirs func(model.Author) bool) error {
+func (n *Namespace) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, isOwnAuthor func(model.Author) bool) error {
 	x, info, err := n.tree.Info("chmod", p)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (n *Namespace) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, t
 	}
 	source, ok := f.Source.(model.Permissions)
 	if ok && n.config.Mode != note.Direct {
-		_, ok = n.FindUntouched(ctx, p, theirs)
+		_, ok = n.FindUntouched(ctx, p, isOwnAuthor)
 	}
 	if !ok {
 		return &model.Error{Op: "chmod", Path: p, Err: model.ErrModeNotSupported}

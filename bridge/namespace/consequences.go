@@ -126,7 +126,7 @@ func (n *DecisionEffects) CreateAgain(ctx context.Context, e model.JournalEntry)
 
 // createAgain creates the note at rel with that document again. It does nothing if something is at
 // rel, or if the document is not that of a note that RemoveRejected removed.
-func (n *DecisionEffects) createAgain(ctx context.Context, l *Locked, rel string, id model.DocID, by model.Author) error {
+func (n *DecisionEffects) createAgain(ctx context.Context, l *Locked, rel string, id model.DocID, author model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (n *DecisionEffects) createAgain(ctx context.Context, l *Locked, rel string
 	if err != nil {
 		return nil // the undo finds the note missing and reports the reason
 	}
-	if err := n.makeFolderAgain(ctx, l, string(model.Path(rel).Dir()), by); err != nil {
+	if err := n.makeFolderAgain(ctx, l, string(model.Path(rel).Dir()), author); err != nil {
 		return err
 	}
 	if stamp == (model.Stamp{}) {
@@ -154,7 +154,7 @@ func (n *DecisionEffects) createAgain(ctx context.Context, l *Locked, rel string
 	if err != nil {
 		return model.WrapError("undo", l.Path().Join(rel), err)
 	}
-	put(l, e, by)
+	put(l, e, author)
 	l.PersistChanges()
 	l.QueueEvents(created(l.Path().Join(rel), ChangeRequest{}))
 	return nil
@@ -168,8 +168,8 @@ func (n *DecisionEffects) makeRoomAgain(ctx context.Context, f *Root, rec *model
 	}
 	l := f.Lock()
 	defer l.Unlock()
-	by := model.Author{Name: rec.Author, Session: rec.Session}
-	if err := n.makeFolderAgain(ctx, l, rec.ToDir, by); err != nil {
+	author := model.Author{Name: rec.Author, Session: rec.Session}
+	if err := n.makeFolderAgain(ctx, l, rec.ToDir, author); err != nil {
 		return err
 	}
 	id, err := l.Store.DocID(model.Path(rec.Rel))
@@ -179,14 +179,14 @@ func (n *DecisionEffects) makeRoomAgain(ctx context.Context, f *Root, rec *model
 	if err != nil {
 		return err
 	}
-	return n.createAgain(ctx, l, rec.Rel, id, by)
+	return n.createAgain(ctx, l, rec.Rel, id, author)
 }
 
-func (n *DecisionEffects) makeFolderAgain(ctx context.Context, l *Locked, rel string, by model.Author) error {
+func (n *DecisionEffects) makeFolderAgain(ctx context.Context, l *Locked, rel string, author model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
 	}
-	return n.makeFolders(ctx, l, shownAt(l, rel), ChangeRequest{Author: by})
+	return n.makeFolders(ctx, l, shownAt(l, rel), ChangeRequest{Author: author})
 }
 
 // shownAt returns the path at which rel, which does not exist, would be shown. It differs from rel if a folder above it

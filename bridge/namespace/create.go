@@ -54,8 +54,8 @@ func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (re
 }
 
 func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
-	if had := n.tree.HiddenAt(p); had != nil && had.Note != nil { // if the note refuses the text, its deletion stays proposed
-		if _, err := had.Note.Preview(ctx, p, wr.Text, wr.By); err != nil {
+	if old := n.tree.HiddenAt(p); old != nil && old.Note != nil { // if the note refuses the text, its deletion stays proposed
+		if _, err := old.Note.Preview(ctx, p, wr.Text, wr.By); err != nil {
 			return note.Result{}, err
 		}
 	}

@@ -60,15 +60,15 @@ func (l *Locked) QueueEvents(events ...model.Event) {
 // that waits for a name gets it here and not earlier, because the change itself may have planned to use that name.
 func (l *Locked) Unlock() {
 	l.PersistChanges()
-	told := l.queuedEvents
+	queued := l.queuedEvents
 	l.queuedEvents = nil
 	l.mu.Unlock()
-	l.events.Publish(told...)
+	l.events.Publish(queued...)
 }
 
 // RecordRename stores a rename that is about to be done at once, with the links that it will owe.
-func (l *Locked) RecordRename(rel, to string, by model.Author, owes []model.PendingRelink) (id string, err error) {
-	rec := newRecord(model.RenameDone, rel, by)
+func (l *Locked) RecordRename(rel, to string, author model.Author, owes []model.PendingRelink) (id string, err error) {
+	rec := newRecord(model.RenameDone, rel, author)
 	rec.ToDir, rec.Name, rec.PendingRelinks, rec.Linking = string(model.Path(to).Dir()), model.Path(to).Base(), owes, true
 	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return "", err

@@ -36,7 +36,7 @@ func (x *UntouchedNote) Text() string { return x.version.Text() }
 
 // FindUntouched returns the note at p if it is fresh. theirs reports whether an author is one of the
 // programs.
-func (n *Namespace) FindUntouched(ctx context.Context, p model.Path, theirs func(model.Author) bool) (*UntouchedNote, bool) {
+func (n *Namespace) FindUntouched(ctx context.Context, p model.Path, isOwnAuthor func(model.Author) bool) (*UntouchedNote, bool) {
 	f, err := n.structureAt("open", p)
 	if err != nil {
 		return nil, false
@@ -48,31 +48,31 @@ func (n *Namespace) FindUntouched(ctx context.Context, p model.Path, theirs func
 	}
 	l := x.Note.Lock()
 	defer l.Unlock()
-	if !l.CreatedBy(theirs, untouchedMaxAge) {
+	if !l.CreatedBy(isOwnAuthor, untouchedMaxAge) {
 		return nil, false
 	}
-	v, err := untouched(ctx, x, l, theirs)
-	return &UntouchedNote{n, x, from, v, theirs}, err == nil
+	v, err := untouched(ctx, x, l, isOwnAuthor)
+	return &UntouchedNote{n, x, from, v, isOwnAuthor}, err == nil
 }
 
 // untouched returns the current version if only authors that theirs accepts have
 // changed the note or its proposals, else ErrConflict.
-func untouched(ctx context.Context, x *tree.Node, l *note.Locked, theirs func(model.Author) bool) (*model.Version, error) {
-	if st := x.State(); !st.InTree || !st.Shown || !onlyRenamed(st, theirs) {
+func untouched(ctx context.Context, x *tree.Node, l *note.Locked, isOwnAuthor func(model.Author) bool) (*model.Version, error) {
+	if st := x.State(); !st.InTree || !st.Shown || !onlyRenamed(st, isOwnAuthor) {
 		return nil, model.ErrConflict
 	}
-	return l.Untouched(ctx, theirs)
+	return l.Untouched(ctx, isOwnAuthor)
 }
 
 // onlyRenamed reports whether no proposal concerns a note, except a rename by its authors: if the
 // name of a new note is taken in the source, the source has the note under another name, and its
 // own name is a proposal.
-func onlyRenamed(st tree.State, theirs func(model.Author) bool) bool {
+func onlyRenamed(st tree.State, isOwnAuthor func(model.Author) bool) bool {
 	if st.Pending == nil {
 		return !st.Moved
 	}
 	rec := st.Pending.Record()
-	return rec.Kind == model.ProposedRename && theirs(model.Author{Name: rec.Author, Session: rec.Session})
+	return rec.Kind == model.ProposedRename && isOwnAuthor(model.Author{Name: rec.Author, Session: rec.Session})
 }
 
 // Retract removes the note for good, with its document: even the source's trash does not get it. If

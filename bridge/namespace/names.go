@@ -69,7 +69,7 @@ type Files struct{ service }
 type DecisionEffects struct {
 	service
 	// OnWithdrawn rejects the link rewrites of a withdrawn proposal.
-	OnWithdrawn func(ctx context.Context, proposal string, by model.Author)
+	OnWithdrawn func(ctx context.Context, proposal string, author model.Author)
 }
 
 func New(c *Config, t *tree.Tree) (*Namespace, *Files, *DecisionEffects) {
@@ -167,27 +167,27 @@ func (n *service) change(op string, p model.Path, fn func(*Locked) error) error 
 
 // isAgentsOwn reports whether x still belongs to the author alone: a note that this session
 // made and no one else has changed, or a folder that holds only such notes.
-func (n *service) isAgentsOwn(x *tree.Node, by model.Author) bool {
+func (n *service) isAgentsOwn(x *tree.Node, author model.Author) bool {
 	switch {
-	case by.Name == "" || n.config.ReadOnly:
+	case author.Name == "" || n.config.ReadOnly:
 		return false
 	case x.Kind != model.KindDir:
-		return x.Kind == model.KindNote && x.Note.IsOwn(by)
+		return x.Kind == model.KindNote && x.Note.IsOwn(author)
 	}
-	return x.State().CreatedBy.Is(by) && !slices.ContainsFunc(x.Holds(), func(c *tree.Node) bool { return !n.isAgentsOwn(c, by) })
+	return x.State().CreatedBy.Is(author) && !slices.ContainsFunc(x.Holds(), func(c *tree.Node) bool { return !n.isAgentsOwn(c, author) })
 }
 
-func makeFile(ctx context.Context, l *Locked, rel string, file model.NewFile, by model.Author) (*tree.Node, model.Stamp, error) {
+func makeFile(ctx context.Context, l *Locked, rel string, file model.NewFile, author model.Author) (*tree.Node, model.Stamp, error) {
 	file.Mode = 0o644
 	stamp, err := l.Structure.Create(ctx, rel, file)
 	if err != nil {
 		return nil, stamp, err
 	}
-	return put(l, model.SourceEntry{Rel: rel, Mode: file.Mode, Stamp: stamp}, by), stamp, nil
+	return put(l, model.SourceEntry{Rel: rel, Mode: file.Mode, Stamp: stamp}, author), stamp, nil
 }
 
-func put(l *Locked, e model.SourceEntry, by model.Author) *tree.Node {
-	n, _ := l.Put(e, by)
+func put(l *Locked, e model.SourceEntry, author model.Author) *tree.Node {
+	n, _ := l.Put(e, author)
 	return n
 }
 

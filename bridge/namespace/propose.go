@@ -11,9 +11,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-func newRecord(kind model.ProposalKind, rel string, by model.Author) model.ProposalRecord {
+func newRecord(kind model.ProposalKind, rel string, author model.Author) model.ProposalRecord {
 	return model.ProposalRecord{
-		ID: string(note.NewDocID()[:10]), Kind: kind, Rel: rel, Author: by.Name, Session: by.Session, Time: time.Now().UTC(),
+		ID: string(note.NewDocID()[:10]), Kind: kind, Rel: rel, Author: author.Name, Session: author.Session, Time: time.Now().UTC(),
 	}
 }
 
@@ -28,23 +28,23 @@ func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
 
 // ShowAt shows n, which the source has just got, at its destination. If the source has it
 // elsewhere, the difference is a proposal to rename it.
-func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, by model.Author) error {
+func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, author model.Author) error {
 	if at.Dir == nil || path.Base(at.Rel) == at.Name {
 		return nil
 	}
-	rec := newRecord(model.ProposedRename, at.Rel, by)
+	rec := newRecord(model.ProposedRename, at.Rel, author)
 	rec.Dir, rec.ToDir, rec.Name = n.Kind == model.KindDir, at.Dir.Location().Rel, at.Name
 	return l.add(n, at.Dir, rec)
 }
 
 // WithdrawDeletion withdraws the proposal to delete n and shows n again, because an author creates it
 // again.
-func (l *Locked) WithdrawDeletion(n *tree.Node, by model.Author, origin any) error {
+func (l *Locked) WithdrawDeletion(n *tree.Node, author model.Author, origin any) error {
 	if err := l.Store.Propose(model.ProposalChange{Removed: []string{n.State().Pending.ID}}); err != nil {
 		return err
 	}
 	ev := l.Undelete(n)
-	ev.Origin, ev.By = origin, by
+	ev.Origin, ev.By = origin, author
 	l.QueueEvents(ev)
 	return nil
 }
@@ -87,7 +87,7 @@ func stateOf(ctx context.Context, n *tree.Node) (model.Stamp, model.ContentSum, 
 // Move shows n at its new place and stores the proposal. All renames of n share one proposal, whose
 // ID is id. If n moves back to its place in the source, Move drops the proposal instead: id is
 // empty, and dropped is the ID. owes are the links that have to follow.
-func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by model.Author, owes []model.PendingRelink) (id, dropped string, err error) {
+func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author model.Author, owes []model.PendingRelink) (id, dropped string, err error) {
 	stamp, sum, err := stateOf(ctx, n)
 	if err != nil {
 		return "", "", err
@@ -97,11 +97,11 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 	if st.Proposed {
 		p = st.Content
 	}
-	rec := newRecord(model.ProposedRename, st.Rel, by)
+	rec := newRecord(model.ProposedRename, st.Rel, author)
 	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	if p != nil {
 		if rec = p.Record(); rec.Kind == model.ProposedRename {
-			rec.Author, rec.Session = by.Name, by.Session // a proposed file keeps its author, whoever renames it
+			rec.Author, rec.Session = author.Name, author.Session // a proposed file keeps its author, whoever renames it
 		}
 	}
 	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Location().Rel, to.Name, false
@@ -130,37 +130,37 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, by mode
 // Delete hides n and keeps the proposal, by whose ID it is known; "" if nobody has n but a
 // proposal. Whatever else was proposed for n is withdrawn; a content, unless the same session
 // proposed n, and a rename by another author stay in the journal.
-func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, origin any) (id string, err error) {
+func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, origin any) (id string, err error) {
 	stamp, sum, err := stateOf(ctx, n)
 	if err != nil {
 		return "", err
 	}
 	st := n.State()
-	rec := newRecord(model.ProposedDelete, st.Rel, by)
+	rec := newRecord(model.ProposedDelete, st.Rel, author)
 	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	var change model.ProposalChange
 	if !st.Proposed {
 		change.Upserted = []model.ProposalRecord{rec}
 	}
-	lapse := func(had model.ProposalRecord) { change.Journal = append(change.Journal, lapsed(had, by)) }
+	lapse := func(old model.ProposalRecord) { change.Journal = append(change.Journal, lapsed(old, author)) }
 	if st.Pending != nil {
-		had := st.Pending.Record()
-		change.Removed = append(change.Removed, had.ID)
-		if !st.Proposed && had.Author != by.Name {
-			lapse(had)
+		old := st.Pending.Record()
+		change.Removed = append(change.Removed, old.ID)
+		if !st.Proposed && old.Author != author.Name {
+			lapse(old)
 		}
 	}
 	if st.Content != nil {
-		had := st.Content.Record()
-		change.Removed = append(change.Removed, had.ID)
-		if !st.Proposed || !by.Is(model.Author{Name: had.Author, Session: had.Session}) {
-			lapse(had)
+		old := st.Content.Record()
+		change.Removed = append(change.Removed, old.ID)
+		if !st.Proposed || !author.Is(model.Author{Name: old.Author, Session: old.Session}) {
+			lapse(old)
 		}
 	}
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
 	}
-	l.QueueEvents(model.Event{Kind: model.EventRemoved, Path: st.Path, Dir: n.Kind == model.KindDir, ViewChanged: true, Origin: origin, By: by})
+	l.QueueEvents(model.Event{Kind: model.EventRemoved, Path: st.Path, Dir: n.Kind == model.KindDir, ViewChanged: true, Origin: origin, By: author})
 	if st.Proposed {
 		l.Withdraw(st.Pending, st.Content)
 		l.Forget(n)
@@ -174,12 +174,12 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, by model.Author, orig
 }
 
 // lapsed is the journal's record that the author's change took the place of a proposal.
-func lapsed(had model.ProposalRecord, by model.Author) model.Record {
-	return had.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: by.Name, Withdrawn: true}, time.Now().UTC())
+func lapsed(old model.ProposalRecord, author model.Author) model.Record {
+	return old.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, time.Now().UTC())
 }
 
-func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id string, err error) {
-	rec := newRecord(model.ProposedFile, "", by)
+func (l *Locked) File(at tree.Destination, data []byte, author model.Author) (id string, err error) {
+	rec := newRecord(model.ProposedFile, "", author)
 	rec.ToDir, rec.Name, rec.New = at.Dir.Location().Rel, at.Name, data
 	if err := l.add(nil, at.Dir, rec); err != nil {
 		return "", err
@@ -191,9 +191,9 @@ func (l *Locked) File(at tree.Destination, data []byte, by model.Author) (id str
 // before, which stays in the journal if another session proposed it; what is there
 // already needs no proposal, and has no ID. base names what the
 // writer had read, zero for whatever it is; model.ErrConflict if it was something else.
-func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, by model.Author, origin any) (id string, err error) {
+func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, author model.Author, origin any) (id string, err error) {
 	st := n.State()
-	rec := newRecord(model.ProposedFile, st.Rel, by)
+	rec := newRecord(model.ProposedFile, st.Rel, author)
 	rec.New = data
 	needless := false
 	if st.Proposed {
@@ -214,8 +214,8 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 		shown = old.New
 		rec.Old, rec.Stamp, rec.Stale = old.Old, old.Stamp, old.Stale
 		change = model.ProposalChange{Upserted: []model.ProposalRecord{rec}, Removed: []string{old.ID}}
-		if !by.Is(model.Author{Name: old.Author, Session: old.Session}) {
-			change.Journal = []model.Record{lapsed(old, by)}
+		if !author.Is(model.Author{Name: old.Author, Session: old.Session}) {
+			change.Journal = []model.Record{lapsed(old, author)}
 		}
 	}
 	if base != (model.ContentSum{}) && base != model.SumOf(string(shown)) {
@@ -230,7 +230,7 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 	if err := l.Store.Propose(change); err != nil {
 		return "", err
 	}
-	l.QueueEvents(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: origin, By: by})
+	l.QueueEvents(model.Event{Kind: model.EventChanged, Path: st.Path, ViewChanged: true, Origin: origin, By: author})
 	if needless {
 		l.Withdraw(st.Content)
 		return "", nil

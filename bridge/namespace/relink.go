@@ -30,26 +30,26 @@ func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Ind
 	for _, p := range moved {
 		taken[links.BaseName(model.Rebased(string(p), string(old), string(new)))] = true
 	}
-	led := make(map[*tree.Node]map[string]model.LinkTarget)
-	lookIn := func(at *tree.Node, p model.Path) {
-		if at.Note == nil || led[at] != nil {
+	oldTargets := make(map[*tree.Node]map[string]model.LinkTarget)
+	lookIn := func(node *tree.Node, p model.Path) {
+		if node.Note == nil || oldTargets[node] != nil {
 			return
 		}
-		led[at] = make(map[string]model.LinkTarget)
-		v, err := at.Note.Version(ctx)
+		oldTargets[node] = make(map[string]model.LinkTarget)
+		v, err := node.Note.Version(ctx)
 		if err != nil {
 			return // its links stay unchanged
 		}
 		for _, l := range links.Extract(v.Text()) {
 			to, ok := index.Resolve(string(p), l)
 			if l.Target != "" && ok && (old.Contains(p) || old.Contains(model.Path(to)) || taken[links.BaseName(l.Target)]) {
-				led[at][l.Target] = linkTarget(f, old, model.Path(to))
+				oldTargets[node][l.Target] = linkTarget(f, old, model.Path(to))
 			}
 		}
 	}
 	look := func(p model.Path) {
-		if at, err := n.effects.tree.Find("rename", p); err == nil { // hidden notes follow too
-			lookIn(at, p)
+		if node, err := n.effects.tree.Find("rename", p); err == nil { // hidden notes follow too
+			lookIn(node, p)
 		}
 	}
 	for _, folder := range n.tree.Roots() {
@@ -70,9 +70,9 @@ func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Ind
 		}
 	}
 	var owes []model.PendingRelink
-	for at, led := range led {
-		if len(led) > 0 {
-			owes = append(owes, model.PendingRelink{Folder: rootUnlessSame(f, at.Root.Name), Rel: at.Location().Rel, OldTargets: led})
+	for node, oldTargets := range oldTargets {
+		if len(oldTargets) > 0 {
+			owes = append(owes, model.PendingRelink{Folder: rootUnlessSame(f, node.Root.Name), Rel: node.Location().Rel, OldTargets: oldTargets})
 		}
 	}
 	return owes
@@ -132,8 +132,8 @@ func (n *service) finishDone(ctx context.Context, f *Root, rec model.ProposalRec
 	left := rec
 	left.PendingRelinks = nil
 	x, err := n.tree.Find("rename", f.Path().Join(rec.To())) // finds a file that is only proposed
-	if at := f.Lookup(rec.To()); at != nil {
-		x, err = at, nil
+	if node := f.Lookup(rec.To()); node != nil {
+		x, err = node, nil
 	}
 	// A rename that is done at once is stored before it is done, and may not have happened. An accepted rename
 	// is stored after it was done, and its old name may be taken again, as in an exchange.
@@ -215,26 +215,26 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 		}
 		at = place.SourcePath
 	}
-	by := model.Author{Name: r.current.Author, Session: r.current.Session}
+	author := model.Author{Name: r.current.Author, Session: r.current.Session}
 	if r.current.Accepted != nil {
-		by = model.Author{Name: r.current.Accepted.By}
+		author = model.Author{Name: r.current.Accepted.By}
 	}
-	_, err = x.Note.Change(ctx, note.Change{Path: at, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
+	_, err = x.Note.Change(ctx, note.Change{Path: at, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
 		if r.current.Accepted != nil {
-			edits, body := r.edits(at, cur.Raw(), o.OldTargets)
+			edits, body := r.edits(at, current.Raw(), o.OldTargets)
 			edits = slices.DeleteFunc(edits, func(e diffwrap.Edit) bool { return e.Off >= body })
-			return frontMatterPlan(cur.Raw(), body, edits, *r.current.Accepted), nil
+			return frontMatterPlan(current.Raw(), body, edits, *r.current.Accepted), nil
 		}
-		edits, body := r.edits(at, cur.Text(), o.OldTargets)
+		edits, body := r.edits(at, current.Text(), o.OldTargets)
 		waiting = make(map[string]model.LinkTarget)
 		if r.proposal != nil {
 			edits = slices.DeleteFunc(edits, func(e diffwrap.Edit) bool { return e.Off < body })
-			r.inFrontMatter(at, cur.Text(), o.OldTargets, waiting)
+			r.inFrontMatter(at, current.Text(), o.OldTargets, waiting)
 		}
 		if n = len(edits); n == 0 {
 			return note.Plan{}, nil
 		}
-		plan, err := l.Plan(cur, diffwrap.Apply(cur.Text(), edits), by)
+		plan, err := l.Plan(current, diffwrap.Apply(current.Text(), edits), author)
 		if r.proposal != nil {
 			plan.Proposal = r.proposal.ID
 		}
@@ -260,9 +260,9 @@ func (r *relink) target(to model.LinkTarget) string {
 
 // edits returns the edits of text, the note at p, that restore the targets of its links, and the
 // offset at which its front matter ends.
-func (r *relink) edits(p model.Path, text string, led map[string]model.LinkTarget) (edits []diffwrap.Edit, body int) {
+func (r *relink) edits(p model.Path, text string, oldTargets map[string]model.LinkTarget) (edits []diffwrap.Edit, body int) {
 	body, _ = diffwrap.FrontMatter(text)
-	r.each(p, text, led, func(l links.Link, target string) {
+	r.each(p, text, oldTargets, func(l links.Link, target string) {
 		edits = append(edits, diffwrap.Edit{Off: l.TargetOff, Len: l.TargetLen, New: target})
 	})
 	slices.SortFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
@@ -270,19 +270,19 @@ func (r *relink) edits(p model.Path, text string, led map[string]model.LinkTarge
 }
 
 // inFrontMatter adds to waiting the links in the front matter of text that would be rewritten.
-func (r *relink) inFrontMatter(p model.Path, text string, led, waiting map[string]model.LinkTarget) {
+func (r *relink) inFrontMatter(p model.Path, text string, oldTargets, waiting map[string]model.LinkTarget) {
 	body, _ := diffwrap.FrontMatter(text)
-	r.each(p, text, led, func(l links.Link, _ string) {
+	r.each(p, text, oldTargets, func(l links.Link, _ string) {
 		if l.Off < body {
-			waiting[l.Target] = led[l.Target]
+			waiting[l.Target] = oldTargets[l.Target]
 		}
 	})
 }
 
 // each calls fn for the links of text with wrong targets, with the linkpaths of the right ones.
-func (r *relink) each(p model.Path, text string, led map[string]model.LinkTarget, fn func(l links.Link, target string)) {
+func (r *relink) each(p model.Path, text string, oldTargets map[string]model.LinkTarget, fn func(l links.Link, target string)) {
 	for _, l := range links.Extract(text) {
-		to, known := led[l.Target]
+		to, known := oldTargets[l.Target]
 		if !known {
 			continue
 		}

@@ -146,9 +146,9 @@ type revertOp struct {
 // revert undoes the accepted change in the source. The next process determines what a crash has
 // left of it.
 func (u *revertOp) revert(ctx context.Context) error {
-	begun := u.current
-	begun.PendingDecision = &u.d
-	if err := u.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{begun}}); err != nil {
+	started := u.current
+	started.PendingDecision = &u.d
+	if err := u.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{started}}); err != nil {
 		return err
 	}
 	err := u.revertSource(ctx)

@@ -14,29 +14,29 @@ import (
 
 // IsOwn reports whether this session of the author made the note and no one else has
 // changed it or decided on anything in it.
-func (n *Note) IsOwn(by model.Author) bool {
+func (n *Note) IsOwn(author model.Author) bool {
 	l := n.Lock()
 	defer l.Unlock()
-	if !n.creator().Is(by) {
+	if !n.creator().Is(author) {
 		return false
 	}
-	_, _, err := l.isOnlyBy(context.Background(), by.Is)
+	_, _, err := l.isOnlyBy(context.Background(), author.Is)
 	return err == nil
 }
 
 // CreatedBy reports whether one of the authors created the note in this process, within
 // the given time.
-func (n *Locked) CreatedBy(theirs func(model.Author) bool, within time.Duration) bool {
-	return n.creation != nil && time.Since(n.creation.at) <= within && theirs(n.creation.author)
+func (n *Locked) CreatedBy(isOwnAuthor func(model.Author) bool, within time.Duration) bool {
+	return n.creation != nil && time.Since(n.creation.at) <= within && isOwnAuthor(n.creation.author)
 }
 
 // Untouched returns the current version if only authors that theirs accepts have ever
 // written in the note, else model.ErrConflict.
-func (n *Locked) Untouched(ctx context.Context, theirs func(model.Author) bool) (*model.Version, error) {
+func (n *Locked) Untouched(ctx context.Context, isOwnAuthor func(model.Author) bool) (*model.Version, error) {
 	if n.live != nil {
 		return nil, model.ErrConflict
 	}
-	v, stamp, err := n.isOnlyBy(ctx, theirs)
+	v, stamp, err := n.isOnlyBy(ctx, isOwnAuthor)
 	if err != nil {
 		return nil, err
 	}
@@ -61,27 +61,27 @@ func (n *Locked) MarkDeleted() {
 // last one rejected the rest. It returns the record of the creation, or model.ErrConflict for any other note. If
 // front matter is left, the file is removed the way that users' deletions are.
 func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made *model.Record, err error) {
-	at := n.node.Location()
-	cur, err := n.load(ctx)
+	loc := n.node.Location()
+	current, err := n.load(ctx)
 	if err != nil {
 		return nil, err
 	}
 	retractor, ok := from.(model.Retractor)
-	if !ok || n.live != nil || diffwrap.HasBody(cur.Raw()) {
+	if !ok || n.live != nil || diffwrap.HasBody(current.Raw()) {
 		return nil, model.ErrConflict
 	}
 	h, err := n.store.Load(n.id)
-	if err != nil || !isRejected(h, cur.Raw()) {
+	if err != nil || !isRejected(h, current.Raw()) {
 		return nil, model.ErrConflict
 	}
-	stamp, err := n.unchanged(ctx, cur)
+	stamp, err := n.unchanged(ctx, current)
 	if err != nil {
 		return nil, err
 	}
-	if cur.Raw() == "" {
-		return &h.Records[0], retractor.Retract(ctx, at.Rel, stamp)
+	if current.Raw() == "" {
+		return &h.Records[0], retractor.Retract(ctx, loc.Rel, stamp)
 	}
-	return &h.Records[0], from.Remove(ctx, at.Rel)
+	return &h.Records[0], from.Remove(ctx, loc.Rel)
 }
 
 // IsLeftRejected reports whether the note's file is as a rejection left it, and RemoveRejected has yet to follow: the
@@ -89,12 +89,12 @@ func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made
 func (n *Note) IsLeftRejected(ctx context.Context) bool {
 	l := n.Lock()
 	defer l.Unlock()
-	cur, err := l.load(ctx)
+	current, err := l.load(ctx)
 	if err != nil || l.live != nil {
 		return false
 	}
 	h, err := l.store.Load(l.id)
-	if err != nil || len(h.Records) == 0 || !isRejected(h, cur.Raw()) {
+	if err != nil || len(h.Records) == 0 || !isRejected(h, current.Raw()) {
 		return false
 	}
 	save := h.Records[len(h.Records)-1].Save
@@ -141,29 +141,29 @@ func FinalText(h model.History) (raw string, stamp model.Stamp, err error) {
 
 // isOnlyBy returns the current version and its stamp if only its authors have ever
 // written in the note, else ErrConflict.
-func (n *Locked) isOnlyBy(ctx context.Context, theirs func(model.Author) bool) (*model.Version, model.Stamp, error) {
-	cur, err := n.load(ctx)
+func (n *Locked) isOnlyBy(ctx context.Context, isOwnAuthor func(model.Author) bool) (*model.Version, model.Stamp, error) {
+	current, err := n.load(ctx)
 	if err != nil {
 		return nil, model.Stamp{}, err
 	}
 	var stamp model.Stamp
 	if n.live == nil {
-		if stamp, err = n.unchanged(ctx, cur); err != nil {
+		if stamp, err = n.unchanged(ctx, current); err != nil {
 			return nil, model.Stamp{}, err
 		}
 	}
 	h, err := n.store.Load(n.id)
-	if err == nil && (cur.ReadOnly() || !h.OnlyBy(theirs) || n.live == nil && !h.EndsWith(cur.Raw())) {
+	if err == nil && (current.ReadOnly() || !h.OnlyBy(isOwnAuthor) || n.live == nil && !h.EndsWith(current.Raw())) {
 		err = model.ErrConflict
 	}
-	return cur, stamp, err
+	return current, stamp, err
 }
 
 // unchanged returns the stamp of the source's file if it holds cur, else ErrConflict: a user may have saved a moment
 // ago, before the source reported it.
-func (n *Locked) unchanged(ctx context.Context, cur *model.Version) (model.Stamp, error) {
+func (n *Locked) unchanged(ctx context.Context, current *model.Version) (model.Stamp, error) {
 	data, stamp, err := n.source.Read(ctx, n.node.Location().Rel)
-	if err == nil && string(data) != cur.Raw() {
+	if err == nil && string(data) != current.Raw() {
 		err = model.ErrConflict
 	}
 	return stamp, err

@@ -22,12 +22,12 @@ type Creation struct {
 
 // Create plans a note in store whose view is text. Errors: model.ErrTooLarge, ErrReadOnly, ErrInvalidUTF8,
 // ErrRefused.
-func (s *Set) Create(store model.Store, text string, by model.Author) (*Creation, error) {
-	plan, err := s.plan(nil, model.NewVersion("", s.o.View, time.Time{}), text, by)
+func (s *Set) Create(store model.Store, text string, author model.Author) (*Creation, error) {
+	plan, err := s.plan(nil, model.NewVersion("", s.o.View, time.Time{}), text, author)
 	if err != nil {
 		return nil, err
 	}
-	c := &Creation{raw: diffwrap.Apply("", plan.Edits), plan: plan, author: by, doc: document{store: store, id: NewDocID()}}
+	c := &Creation{raw: diffwrap.Apply("", plan.Edits), plan: plan, author: author, doc: document{store: store, id: NewDocID()}}
 	if len(c.raw) > model.MaxNote {
 		return nil, model.ErrTooLarge
 	}

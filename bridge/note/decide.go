@@ -14,11 +14,11 @@ import (
 func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestion, error) {
 	l := n.Lock()
 	defer l.Unlock()
-	cur, err := l.load(ctx)
+	current, err := l.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := l.Suggestions(p, cur)
+	list, _, err := l.Suggestions(p, current)
 	return slices.Clone(list), err
 }
 
@@ -31,20 +31,20 @@ func HasMarks(v *model.Version) bool {
 func (n *Note) Threads(ctx context.Context, p model.Path) (*model.Version, []model.Suggestion, []model.Thread, error) {
 	l := n.Lock()
 	defer l.Unlock()
-	cur, err := l.load(ctx)
-	if err != nil || !HasMarks(cur) {
-		return cur, nil, nil, err
+	current, err := l.load(ctx)
+	if err != nil || !HasMarks(current) {
+		return current, nil, nil, err
 	}
-	list, x, err := l.Suggestions(p, cur)
+	list, x, err := l.Suggestions(p, current)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return cur, list, x.Threads(p, list), nil
+	return current, list, x.Threads(p, list), nil
 }
 
 // Suggestions lists the suggestions of cur, the current version, as they are laid out. The list is not to be changed.
-func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggestion, *attribution.Layout, error) {
-	x, err := n.layout(cur)
+func (n *Locked) Suggestions(p model.Path, current *model.Version) ([]model.Suggestion, *attribution.Layout, error) {
+	x, err := n.layout(current)
 	if err != nil {
 		return nil, nil, model.WrapError("open", p, err)
 	}
@@ -82,22 +82,22 @@ func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*O
 
 // PlanUndo plans the undo of the items of d in a journal entry. It records the outcome
 // in d.
-func (n *Locked) PlanUndo(ctx context.Context, cur *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
+func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
 	if n.live == nil {
-		if err := n.prepare(n.node.Location(), cur.Raw()); err != nil {
+		if err := n.prepare(n.node.Location(), current.Raw()); err != nil {
 			return planner.Plan{}, err
 		}
 	}
 	if n.id != e.ID {
 		return planner.Plan{}, model.RefusedError(planner.ErrHistoryLost)
 	}
-	x, err := n.layout(cur)
+	x, err := n.layout(current)
 	if err != nil {
 		return planner.Plan{}, err
 	}
-	pieces, err := n.pieces(ctx, cur)
+	pieces, err := n.pieces(ctx, current)
 	if err != nil {
 		return planner.Plan{}, err
 	}
-	return planner.Undo(cur, e, x, pieces, d)
+	return planner.Undo(current, e, x, pieces, d)
 }

@@ -42,21 +42,21 @@ func NewDocID() model.DocID {
 
 // changeSaved applies to doc, whose text is had, the change by which a user's program produced raw. It returns the
 // record.
-func (d *document) changeSaved(doc *ycrdt.Doc, had, raw string) model.Record {
+func (d *document) changeSaved(doc *ycrdt.Doc, oldText, raw string) model.Record {
 	text := doc.Text(model.ContentsName)
-	known := attribution.NewTable(nil) // authors of the marks
-	if attribution.MarksIn(had) {
+	table := attribution.NewTable(nil) // authors of the marks
+	if attribution.MarksIn(oldText) {
 		if l, err := d.currentTable(); err == nil {
-			known = l
+			table = l
 		}
 	}
-	saved := planner.SaveDiff{ExternalChange: textmerge.DiffExternal(had, raw, known.BrokenDelimiters(had, text.Runs()))}
-	if d.storedSeq > 0 && saved.MayRestore(had) && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
+	saved := planner.SaveDiff{ExternalChange: textmerge.DiffExternal(oldText, raw, table.BrokenDelimiters(oldText, text.Runs()))}
+	if d.storedSeq > 0 && saved.MayRestore(oldText) && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
 		if h, err := d.store.Load(d.id); err == nil { // otherwise the text counts as newly typed
-			saved.Restore(h.Records, d.revisions(), had, raw)
+			saved.Restore(h.Records, d.revisions(), oldText, raw)
 		}
 	}
-	return record(doc, func(rec *model.Record) { saved.Apply(doc, text, had, known, sourceOrigin{}, rec) })
+	return record(doc, func(rec *model.Record) { saved.Apply(doc, text, oldText, table, sourceOrigin{}, rec) })
 }
 
 // revisions returns the stored states from before records were merged.
@@ -101,17 +101,17 @@ func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 func (d *document) use(doc *ycrdt.Doc) { d.doc, d.text = doc, doc.Text(model.ContentsName) }
 
 // lookupID returns the stored document ID of the note at at, "" if it has none.
-func (d *document) lookupID(at Location) (model.DocID, error) {
-	id, err := d.store.DocID(model.Path(at.Rel))
+func (d *document) lookupID(loc Location) (model.DocID, error) {
+	id, err := d.store.DocID(model.Path(loc.Rel))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	return id, model.WrapError("open", at.Path, err)
+	return id, model.WrapError("open", loc.Path, err)
 }
 
 // open loads or creates the document in memory in the state raw. It returns the records that the store does not have
 // yet.
-func (d *document) open(at Location, raw string) ([]model.Record, error) {
+func (d *document) open(loc Location, raw string) ([]model.Record, error) {
 	if d.doc != nil {
 		return nil, nil
 	}
@@ -120,11 +120,11 @@ func (d *document) open(at Location, raw string) ([]model.Record, error) {
 	}
 	h, err := d.store.Load(d.id)
 	if err != nil {
-		return nil, model.WrapError("open", at.Path, err)
+		return nil, model.WrapError("open", loc.Path, err)
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
-		return nil, model.WrapError("open", at.Path, err)
+		return nil, model.WrapError("open", loc.Path, err)
 	}
 	d.use(doc)
 	if len(h.Records) > 0 {
@@ -140,9 +140,9 @@ func (d *document) open(at Location, raw string) ([]model.Record, error) {
 }
 
 // applyPlan applies a plan's edits to doc, which is in the state raw, and returns the record.
-func (d *document) applyPlan(doc *ycrdt.Doc, raw string, plan *planner.Plan, by model.Author) model.Record {
+func (d *document) applyPlan(doc *ycrdt.Doc, raw string, plan *planner.Plan, author model.Author) model.Record {
 	return record(doc, func(rec *model.Record) {
-		plan.Apply(doc, doc.Text(model.ContentsName), raw, by, rec)
+		plan.Apply(doc, doc.Text(model.ContentsName), raw, author, rec)
 	})
 }
 
@@ -155,18 +155,18 @@ func (d *document) recordsStored(seq uint64, sum model.ContentSum, records []mod
 
 // nameRuns stores in cur, which is about to be replaced, the identities of its characters for a later merge. The
 // document is in the state of cur.
-func (d *document) nameRuns(cur *model.Version) {
-	if d.doc != nil && cur.Runs() == nil {
-		cur.SetRuns(d.runs(cur))
+func (d *document) nameRuns(current *model.Version) {
+	if d.doc != nil && current.Runs() == nil {
+		current.SetRuns(d.runs(current))
 	}
 }
 
 // runs returns the identities of the characters of cur, the current version; nil without a document.
-func (d *document) runs(cur *model.Version) []ycrdt.Run {
+func (d *document) runs(current *model.Version) []ycrdt.Run {
 	switch {
 	case d.live != nil:
-		return cur.Runs()
-	case d.cachedLayout.version == cur && len(cur.CanonicalEdits()) == 0:
+		return current.Runs()
+	case d.cachedLayout.version == current && len(current.CanonicalEdits()) == 0:
 		return d.cachedLayout.layout.Units.Runs
 	case d.doc != nil:
 		return d.text.Runs()
@@ -205,13 +205,13 @@ func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
 }
 
 // pieces returns the identities of the document, with deleted ones; ErrConflict if its text is not cur's.
-func (d *document) pieces(ctx context.Context, cur *model.Version) (pieces []ycrdt.Piece, err error) {
+func (d *document) pieces(ctx context.Context, current *model.Version) (pieces []ycrdt.Piece, err error) {
 	if d.live == nil {
 		return d.text.Pieces(), nil
 	}
 	err = d.live.View(ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		text := doc.Text(model.ContentsName)
-		if !isAt(text, cur) {
+		if !isAt(text, current) {
 			return model.ErrConflict
 		}
 		pieces = text.Pieces()
@@ -221,22 +221,22 @@ func (d *document) pieces(ctx context.Context, cur *model.Version) (pieces []ycr
 }
 
 // mergeInto returns the view text that results when a writer has read base and written text, and the note is now cur.
-func (d *document) mergeInto(base, cur *model.Version, text string) string {
-	if base.Raw() == cur.Raw() {
+func (d *document) mergeInto(base, current *model.Version, text string) string {
+	if base.Raw() == current.Raw() {
 		return text
 	}
-	runs := d.runs(cur)
+	runs := d.runs(current)
 	if base.Runs() == nil && runs != nil {
 		base.SetRuns(d.runsOf(base))
 	}
-	was, is := base.Side(), cur.Side()
+	old, is := base.Side(), current.Side()
 	is.Runs = runs
-	if was.Runs == nil || base.ReadOnly() { // a read-only version does not show the text of its document
+	if old.Runs == nil || base.ReadOnly() { // a read-only version does not show the text of its document
 		is.Runs = nil
 	} else if l, err := d.currentTable(); err == nil {
-		was.Runs, is.Runs = l.OriginalRuns(was.Runs), l.OriginalRuns(runs)
+		old.Runs, is.Runs = l.OriginalRuns(old.Runs), l.OriginalRuns(runs)
 	}
-	return textmerge.Merge(was, is, text)
+	return textmerge.Merge(old, is, text)
 }
 
 // currentTable returns the table of the records that the store has of the document.
@@ -274,13 +274,13 @@ func (d *document) markStored(seq uint64, records []model.Record) {
 
 // identities returns the attribution of cur, the current version, and the identities of its raw text: both empty if
 // the note was never written through relayfs.
-func (d *document) identities(cur *model.Version) (*attribution.Table, []ycrdt.Run, error) {
+func (d *document) identities(current *model.Version) (*attribution.Table, []ycrdt.Run, error) {
 	switch {
 	case d.id == "":
 		return attribution.NewTable(nil), nil, nil
 	case d.live != nil || d.doc != nil:
 		l, err := d.currentTable()
-		return l, d.runs(cur), err
+		return l, d.runs(current), err
 	}
 	h, err := d.store.Load(d.id)
 	if err != nil || len(h.Records) == 0 {
@@ -290,7 +290,7 @@ func (d *document) identities(cur *model.Version) (*attribution.Table, []ycrdt.R
 	if err != nil {
 		return nil, nil, err
 	}
-	return attribution.NewTable(h.Records), runsAs(doc, cur.Raw()), nil
+	return attribution.NewTable(h.Records), runsAs(doc, current.Raw()), nil
 }
 
 // cachedLayout is the layout of a version, and its suggestions at a path if they were requested.
@@ -301,15 +301,15 @@ type cachedLayout struct {
 	path    model.Path // "" for none
 }
 
-func (d *document) layout(cur *model.Version) (*attribution.Layout, error) {
-	if d.cachedLayout.version == cur {
+func (d *document) layout(current *model.Version) (*attribution.Layout, error) {
+	if d.cachedLayout.version == current {
 		return d.cachedLayout.layout, nil
 	}
-	l, runs, err := d.identities(cur)
+	l, runs, err := d.identities(current)
 	if err != nil {
 		return nil, err
 	}
-	return l.LayOut(cur.Canonical(), cur.Known(), l.UnitsOf(runs).AfterEdits(cur.Raw(), cur.CanonicalEdits())), nil
+	return l.LayOut(current.Canonical(), current.Known(), l.UnitsOf(runs).AfterEdits(current.Raw(), current.CanonicalEdits())), nil
 }
 
 // recordSave durably records the file that will hold the text as of seq. After a user saves over that file, only this

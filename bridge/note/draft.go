@@ -88,11 +88,11 @@ func (d *draft) abort() {
 }
 
 // replace makes the file hold raw, which becomes the note's current version.
-func (n *Locked) replace(ctx context.Context, at Location, raw string, modTime time.Time, r model.Replacement) error {
+func (n *Locked) replace(ctx context.Context, loc Location, raw string, modTime time.Time, r model.Replacement) error {
 	r.Data, r.ModTime = []byte(raw), r.IfMatch.Next(modTime)
-	stamp, err := n.source.Replace(ctx, at.Rel, r)
+	stamp, err := n.source.Replace(ctx, loc.Rel, r)
 	if err != nil {
-		return model.WrapError("write", at.Path, err)
+		return model.WrapError("write", loc.Path, err)
 	}
 	n.stamp = stamp
 	return nil

@@ -24,11 +24,11 @@ import (
 
 // identify finds the document of the note, whose file was just read and holds raw, and loads its history. It leaves
 // n.id empty if there is none.
-func (n *Locked) identify(ctx context.Context, at Location, raw string) (h model.History, err error) {
+func (n *Locked) identify(ctx context.Context, loc Location, raw string) (h model.History, err error) {
 	if n.id != "" {
 		return n.store.Load(n.id) // relayfs has followed the note
 	}
-	id, err := n.lookupID(at)
+	id, err := n.lookupID(loc)
 	if err != nil {
 		return h, err
 	}
@@ -41,7 +41,7 @@ func (n *Locked) identify(ctx context.Context, at Location, raw string) (h model
 			return h, nil
 		}
 	}
-	if err := n.findMovedDocument(ctx, at, id != "", raw); err != nil || n.id == "" {
+	if err := n.findMovedDocument(ctx, loc, id != "", raw); err != nil || n.id == "" {
 		return model.History{}, err
 	}
 	return n.store.Load(n.id)
@@ -77,10 +77,10 @@ const maxAlike = 8
 
 // findMovedDocument looks for the note's document if the path has none, or another note's: a document that ended there, or whose
 // file was moved here. other is set if the document at the path belongs to another note; claim ends it there.
-func (n *Locked) findMovedDocument(ctx context.Context, at Location, other bool, raw string) error {
+func (n *Locked) findMovedDocument(ctx context.Context, loc Location, other bool, raw string) error {
 	n.set.claimMu.Lock()
 	defer n.set.claimMu.Unlock()
-	rel, file := model.Path(at.Rel), n.stamp
+	rel, file := model.Path(loc.Rel), n.stamp
 	var list []model.StoredDoc
 	if id, err := n.store.DocID(rel.Ended()); err == nil {
 		list = append(list, model.StoredDoc{ID: id, Path: rel.Ended()})
@@ -124,8 +124,8 @@ func (n *Locked) findMovedDocument(ctx context.Context, at Location, other bool,
 // isDocumentOf reports whether a document stored for another path belongs to the file. It does not if its own file still
 // exists.
 func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, file model.Stamp, raw string) (bool, error) {
-	was, ended := d.Path.EndedAt()
-	if was == "" || !ended && d.Path == model.Path(n.node.Location().Rel) {
+	original, ended := d.Path.EndedAt()
+	if original == "" || !ended && d.Path == model.Path(n.node.Location().Rel) {
 		return false, nil
 	}
 	h, err := n.store.Load(d.ID)
@@ -146,10 +146,10 @@ func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, file model
 // share a twentieth.
 func isAlike(a, b string) bool {
 	mine, n := wordPairs(a)
-	theirs, m := wordPairs(b)
+	pairsOfB, m := wordPairs(b)
 	shared := 0
 	for pair, times := range mine {
-		shared += min(times, theirs[pair])
+		shared += min(times, pairsOfB[pair])
 	}
 	return shared > 0 && 4*shared >= min(n, m)
 }

@@ -43,40 +43,40 @@ func (d *document) readLive(ctx context.Context) (s liveState, err error) {
 // readShared updates the table with the entries of other machines in the document. It reports whether there are new
 // ones.
 func (d *document) readShared(doc *ycrdt.Doc) bool {
-	news, inOrder := d.shared.Read(doc)
+	added, inOrder := d.shared.Read(doc)
 	if !inOrder {
 		d.table = nil
 	}
-	for i := range news {
+	for i := range added {
 		if d.table != nil {
-			d.table.Add(&news[i])
+			d.table.Add(&added[i])
 		}
 	}
-	return len(news) > 0
+	return len(added) > 0
 }
 
 // isAt reports whether a live document is in the state of cur.
-func isAt(text *ycrdt.Text, cur *model.Version) bool {
-	return text.String() == cur.Raw() && slices.Equal(text.Runs(), cur.Runs())
+func isAt(text *ycrdt.Text, current *model.Version) bool {
+	return text.String() == current.Raw() && slices.Equal(text.Runs(), current.Runs())
 }
 
 // changeLive applies a plan's edits to the live document, whose text is cur's, and returns its new state. If the text
 // is no longer cur's, it changes nothing and returns ErrConflict.
-func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *planner.Plan, by model.Author) (s liveState, err error) {
+func (d *document) changeLive(ctx context.Context, current *model.Version, plan *planner.Plan, author model.Author) (s liveState, err error) {
 	rec := model.Record{Time: time.Now().UTC()}
 	if len(plan.Edits) == 0 {
 		rec.Update = model.EmptyUpdate()
 	}
-	known, err := d.currentTable()
+	table, err := d.currentTable()
 	if err != nil {
 		return s, err
 	}
 	err = d.live.Change(ctx, &rec, func(doc *ycrdt.Doc) error {
 		text := doc.Text(model.ContentsName)
-		if !isAt(text, cur) {
+		if !isAt(text, current) {
 			return model.ErrConflict
 		}
-		plan.Apply(doc, text, cur.Raw(), by, &rec)
+		plan.Apply(doc, text, current.Raw(), author, &rec)
 		s = stateOf(doc, rec.Time)
 		return nil
 	})
@@ -84,6 +84,6 @@ func (d *document) changeLive(ctx context.Context, cur *model.Version, plan *pla
 		return s, err
 	}
 	d.shared.Own(&rec)
-	known.Add(&rec)
+	table.Add(&rec)
 	return s, nil
 }

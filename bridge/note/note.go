@@ -114,61 +114,61 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	if v := n.current.Load(); v != nil {
 		return v, nil
 	}
-	at := n.node.Location()
-	if at.Offline {
-		return nil, &model.Error{Op: "open", Path: at.Path, Err: model.ErrOffline}
+	loc := n.node.Location()
+	if loc.Offline {
+		return nil, &model.Error{Op: "open", Path: loc.Path, Err: model.ErrOffline}
 	}
 	if docs, ok := n.source.(model.Documents); ok {
-		return n.loadLive(ctx, at, docs)
+		return n.loadLive(ctx, loc, docs)
 	}
-	data, stamp, err := n.source.Read(ctx, at.Rel)
+	data, stamp, err := n.source.Read(ctx, loc.Rel)
 	if err != nil {
-		return nil, model.WrapError("open", at.Path, err)
+		return nil, model.WrapError("open", loc.Path, err)
 	}
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
 	var h *model.History // what the store has, nil if not loaded
 	if !n.synced {
-		kept, err := n.identify(ctx, at, v.Raw())
+		kept, err := n.identify(ctx, loc, v.Raw())
 		if err != nil {
-			return nil, model.WrapError("open", at.Path, err)
+			return nil, model.WrapError("open", loc.Path, err)
 		}
 		h = &kept
 	}
-	if err := n.separateStored(at, v, h); err != nil {
+	if err := n.separateStored(loc, v, h); err != nil {
 		return nil, err
 	}
 	n.publish(v)
 	if n.synced {
 		return v, nil
 	}
-	if behind, err := n.recover(ctx, at, h); err != nil {
+	if unwritten, err := n.recover(ctx, loc, h); err != nil {
 		n.unloadDoc()
 		n.current.Store(nil)
-		return behind, err
+		return unwritten, err
 	}
 	n.synced = true
-	cur := n.current.Load()
+	current := n.current.Load()
 	if n.doc != nil {
-		v := model.NewVersion(cur.Raw(), n.set.o.View, cur.ModTime())
-		if n.separate(v); !v.ReadsAs(cur) { // text that was typed while relayfs did not follow the note
-			cur = n.publish(v)
+		v := model.NewVersion(current.Raw(), n.set.o.View, current.ModTime())
+		if n.separate(v); !v.ReadsAs(current) { // text that was typed while relayfs did not follow the note
+			current = n.publish(v)
 		}
 	}
-	return cur, nil
+	return current, nil
 }
 
-func (n *Locked) loadLive(ctx context.Context, at Location, docs model.Documents) (*model.Version, error) {
+func (n *Locked) loadLive(ctx context.Context, loc Location, docs model.Documents) (*model.Version, error) {
 	if n.live == nil {
-		d, err := docs.Document(ctx, at.Rel)
+		d, err := docs.Document(ctx, loc.Rel)
 		if err != nil {
-			return nil, model.WrapError("open", at.Path, err)
+			return nil, model.WrapError("open", loc.Path, err)
 		}
 		n.live, n.id = d, d.ID()
 	}
 	s, err := n.readLive(ctx)
 	if err != nil {
-		return nil, model.WrapError("open", at.Path, err)
+		return nil, model.WrapError("open", loc.Path, err)
 	}
 	return n.publish(n.versionOf(s, s.modTime)), nil
 }
@@ -224,29 +224,29 @@ func (n *Note) Refresh(ctx context.Context, shown bool) {
 // refresh is Refresh without publishing: it returns the event to publish after the lock is released, nil if nothing
 // changed.
 func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
-	cur := n.current.Load()
-	at := n.node.Location()
-	if cur == nil {
+	current := n.current.Load()
+	loc := n.node.Location()
+	if current == nil {
 		n.synced = false // the next reader compares store and file
 		n.doc, n.text = nil, nil
-		return &model.Event{Kind: model.EventChanged, Path: at.Path, ViewChanged: true}, nil
+		return &model.Event{Kind: model.EventChanged, Path: loc.Path, ViewChanged: true}, nil
 	}
 	if n.live != nil {
 		s, err := n.readLive(ctx)
-		if err != nil || !s.newEntries && s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
-			return nil, model.WrapError("read", at.Path, err)
+		if err != nil || !s.newEntries && s.raw == current.Raw() && slices.Equal(s.runs, current.Runs()) {
+			return nil, model.WrapError("read", loc.Path, err)
 		}
-		return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), s.modTime))), nil
+		return n.succeed(current, n.versionOf(s, model.NextModTime(current.ModTime(), s.modTime))), nil
 	}
-	data, stamp, err := n.source.Read(ctx, at.Rel)
+	data, stamp, err := n.source.Read(ctx, loc.Rel)
 	if err != nil {
-		return nil, model.WrapError("read", at.Path, err)
+		return nil, model.WrapError("read", loc.Path, err)
 	}
-	if string(data) == cur.Raw() {
+	if string(data) == current.Raw() {
 		n.stamp = stamp
 		return nil, nil
 	}
-	ev, err := n.reconcile(string(data), modTimeOf(cur, stamp))
+	ev, err := n.reconcile(string(data), modTimeOf(current, stamp))
 	if err == nil {
 		n.stamp = stamp // after an error the old stamp stays, so that no write succeeds before the user's save is merged
 	}
@@ -255,20 +255,20 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 
 // modTimeOf returns the modification time of a change by a user: that of the file, or a
 // later one if the version before is not older.
-func modTimeOf(cur *model.Version, stamp model.Stamp) time.Time {
+func modTimeOf(current *model.Version, stamp model.Stamp) time.Time {
 	t := time.Unix(0, stamp.ModTime)
-	if t.After(cur.ModTime()) {
-		return model.NextModTime(cur.ModTime(), t)
+	if t.After(current.ModTime()) {
+		return model.NextModTime(current.ModTime(), t)
 	}
-	return model.NextModTime(cur.ModTime(), time.Now())
+	return model.NextModTime(current.ModTime(), time.Now())
 }
 
 // succeed publishes v as the version after cur and returns the event. If readers see no change, the modification time
 // stays the same.
-func (n *Locked) succeed(cur, v *model.Version) *model.Event {
-	viewChanged := v.Text() != cur.Text()
+func (n *Locked) succeed(current, v *model.Version) *model.Event {
+	viewChanged := v.Text() != current.Text()
 	if !viewChanged {
-		v.SetModTime(cur.ModTime())
+		v.SetModTime(current.ModTime())
 	}
 	n.publish(v)
 	return &model.Event{Kind: model.EventChanged, Path: n.node.Location().Path, Version: v, ViewChanged: viewChanged}
@@ -300,8 +300,8 @@ func (n *Note) State(ctx context.Context) (model.Stamp, model.ContentSum, error)
 func (n *Note) ChangedByPerson(ctx context.Context, since model.Stamp, text model.ContentSum) bool {
 	l := n.Lock()
 	defer l.Unlock()
-	at := n.node.Location()
-	data, stamp, err := l.source.Read(ctx, at.Rel)
+	loc := n.node.Location()
+	data, stamp, err := l.source.Read(ctx, loc.Rel)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
@@ -312,10 +312,10 @@ func (n *Note) ChangedByPerson(ctx context.Context, since model.Stamp, text mode
 	if sum == text {
 		return false
 	}
-	if cur := n.current.Load(); cur != nil {
-		return cur.Raw() != string(data)
+	if current := n.current.Load(); current != nil {
+		return current.Raw() != string(data)
 	}
-	id, err := l.lookupID(at)
+	id, err := l.lookupID(loc)
 	if err != nil || id == "" {
 		return true
 	}
@@ -331,8 +331,8 @@ func (n *Note) Chmod(ctx context.Context, source model.Permissions, mode fs.File
 	if err != nil {
 		return err
 	}
-	was := l.stamp
-	if was.CTime = stamp.CTime; was == stamp {
+	old := l.stamp
+	if old.CTime = stamp.CTime; old == stamp {
 		l.stamp = stamp
 	}
 	return nil

@@ -20,24 +20,24 @@ var ErrNoteGone = planner.ErrNoteGone
 
 // Decide plans a decision on suggestions of the current version. If instead is not nil, chosen has one suggestion,
 // and the edits of instead replace what it proposes.
-func Decide(cur *model.Version, x *Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
-	return planner.Decide(cur, x, chosen, d, instead)
+func Decide(current *model.Version, x *Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
+	return planner.Decide(current, x, chosen, d, instead)
 }
 
 // Amend returns the edits that replace the suggestion's new text with text. They apply after the suggestion is
 // accepted, which does not move its start. The common text of both is accepted, the rest rejected.
-func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
-	return planner.Amend(cur, s, text)
+func Amend(current *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
+	return planner.Amend(current, s, text)
 }
 
 // AddComment plans a user's comment at an offset of the marked text.
-func AddComment(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
-	return planner.AddComment(cur, at, text, dialect, d)
+func AddComment(current *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
+	return planner.AddComment(current, at, text, dialect, d)
 }
 
 // Resolve plans the removal of a thread. pending has its comments that await a decision.
-func Resolve(cur *model.Version, x *Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
-	return planner.Resolve(cur, x, t, pending, d)
+func Resolve(current *model.Version, x *Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
+	return planner.Resolve(current, x, t, pending, d)
 }
 
 // FrontMatterChange lists by place the changes from one front matter block to another.

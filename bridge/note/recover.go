@@ -35,7 +35,7 @@ type fileState struct {
 // a backup or by git, counts as a user's save.
 //
 // h is what the store has. If the file cannot be written, recover returns the newest text and the error.
-func (n *Locked) recover(ctx context.Context, at Location, h *model.History) (behind *model.Version, err error) {
+func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (unwritten *model.Version, err error) {
 	if n.id == "" {
 		return nil, nil
 	}
@@ -45,13 +45,13 @@ func (n *Locked) recover(ctx context.Context, at Location, h *model.History) (be
 	}
 	states, doc, err := statesOf(*h)
 	if err != nil {
-		return nil, model.WrapError("open", at.Path, err)
+		return nil, model.WrapError("open", loc.Path, err)
 	}
 	head := states[len(states)-1].version
 	n.use(doc)
 	n.storedSeq = h.Records[len(h.Records)-1].Seq
 	if head.Raw() == file.Raw() {
-		n.syncFile(ctx, at, file)
+		n.syncFile(ctx, loc, file)
 		return nil, nil
 	}
 	held := lastFileText(states, n.source, file.Raw())
@@ -59,37 +59,37 @@ func (n *Locked) recover(ctx context.Context, at Location, h *model.History) (be
 	if !interrupted && held == head {
 		rec := n.changeSaved(n.doc, head.Raw(), file.Raw())
 		rec.DetectedLate = true
-		return nil, n.keep(at, model.SumOf(file.Raw()), []model.Record{rec})
+		return nil, n.keep(loc, model.SumOf(file.Raw()), []model.Record{rec})
 	}
 	newest := n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
-	n.set.o.Logger.Info("writing changes that a crash has kept from the file", model.LogPath, string(at.Path))
+	n.set.o.Logger.Info("writing changes that a crash has kept from the file", model.LogPath, string(loc.Path))
 	var former model.Save
 	if save := h.Records[len(h.Records)-1].Save; save != nil {
 		former = *save
 	}
 	if interrupted {
-		err = n.writeFile(ctx, at, newest, newest.ModTime(), former)
+		err = n.writeFile(ctx, loc, newest, newest.ModTime(), former)
 	} else {
 		err = n.mergeSave(ctx, held, file.Raw(), former)
 	}
 	if err != nil {
-		n.set.o.Logger.Warn("changes not written to the file yet, will retry", model.LogPath, string(at.Path), model.LogErr, err)
+		n.set.o.Logger.Warn("changes not written to the file yet, will retry", model.LogPath, string(loc.Path), model.LogErr, err)
 	}
 	return newest, err
 }
 
 // writeFile makes the file hold cur, which the store has. former is the last record's stored save: if the write
 // fails, writeFile stores it again.
-func (n *Locked) writeFile(ctx context.Context, at Location, cur *model.Version, modTime time.Time, former model.Save) error {
-	id, seq, sum := n.id, n.storedSeq, model.SumOf(cur.Raw())
-	return n.replace(ctx, at, cur.Raw(), modTime, model.Replacement{
+func (n *Locked) writeFile(ctx context.Context, loc Location, current *model.Version, modTime time.Time, former model.Save) error {
+	id, seq, sum := n.id, n.storedSeq, model.SumOf(current.Raw())
+	return n.replace(ctx, loc, current.Raw(), modTime, model.Replacement{
 		IfMatch: n.stamp,
 		BeforeRename: func(post model.Stamp) error {
 			return n.recordSave(seq, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
 		},
 		OnAbort: func() {
 			if err := n.recordSave(seq, former); err != nil {
-				n.set.o.Logger.Error("a user's save may revert changes after a restart", model.LogPath, string(at.Path), model.LogErr, err)
+				n.set.o.Logger.Error("a user's save may revert changes after a restart", model.LogPath, string(loc.Path), model.LogErr, err)
 			}
 		},
 		OnDurable: func() { n.store.RecordFileSeq(id, seq, sum) },
@@ -99,17 +99,17 @@ func (n *Locked) writeFile(ctx context.Context, at Location, cur *model.Version,
 // mergeSave merges a user's save: it applies the changes from base to saved to the current note, and writes the result
 // to the file. It returns ErrConflict if the file has changed again.
 func (n *Locked) mergeSave(ctx context.Context, base *model.Version, saved string, former model.Save) error {
-	at, cur := n.node.Location(), n.current.Load()
-	merged := textmerge.Merge(textmerge.RawSide(base.Raw(), base.Runs()), textmerge.RawSide(cur.Raw(), n.runs(cur)), saved)
+	loc, current := n.node.Location(), n.current.Load()
+	merged := textmerge.Merge(textmerge.RawSide(base.Raw(), base.Runs()), textmerge.RawSide(current.Raw(), n.runs(current)), saved)
 	if !model.Writable(merged) {
-		return &model.Error{Op: "read", Path: at.Path, Err: model.ErrInvalidUTF8}
+		return &model.Error{Op: "read", Path: loc.Path, Err: model.ErrInvalidUTF8}
 	}
-	modTime := modTimeOf(cur, n.stamp)
-	if merged == cur.Raw() {
-		return n.writeFile(ctx, at, cur, modTime, former)
+	modTime := modTimeOf(current, n.stamp)
+	if merged == current.Raw() {
+		return n.writeFile(ctx, loc, current, modTime, former)
 	}
-	d := draft{note: n, at: at, current: cur, fileText: saved, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
-		return n.changeSaved(doc, cur.Raw(), merged)
+	d := draft{note: n, at: loc, current: current, fileText: saved, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
+		return n.changeSaved(doc, current.Raw(), merged)
 	}}
 	if err := d.save(ctx, n.stamp, modTime); err != nil {
 		return err
@@ -120,10 +120,10 @@ func (n *Locked) mergeSave(ctx context.Context, base *model.Version, saved strin
 
 // syncFile syncs the file, which holds the stored text, and records that it does. The process that wrote the file may
 // have been killed before that.
-func (n *Locked) syncFile(ctx context.Context, at Location, file *model.Version) {
+func (n *Locked) syncFile(ctx context.Context, loc Location, file *model.Version) {
 	if s, ok := n.source.(model.Durable); ok {
-		if err := s.Sync(ctx, at.Rel); err != nil {
-			n.set.o.Logger.Warn("note is not synced: a power cut may restore its previous content", model.LogPath, string(at.Path), model.LogErr, err)
+		if err := s.Sync(ctx, loc.Rel); err != nil {
+			n.set.o.Logger.Warn("note is not synced: a power cut may restore its previous content", model.LogPath, string(loc.Path), model.LogErr, err)
 			return
 		}
 	}
@@ -166,10 +166,10 @@ func lastFileText(states []fileState, source model.Source, now string) *model.Ve
 			continue
 		}
 		saves++
-		switch placed, known := wasRenamed(source, *s.save); {
-		case placed, !known && saves > 1:
+		switch placed, ok := wasRenamed(source, *s.save); {
+		case placed, !ok && saves > 1:
 			return s.version
-		case !known: // a power cut destroyed the evidence
+		case !ok: // a power cut destroyed the evidence
 			return textmerge.Nearest([]*model.Version{lastFileText(states[:i], source, now), s.version}, (*model.Version).Raw, now)
 		}
 	}
@@ -198,12 +198,12 @@ func isInterrupted(states []fileState, stamp model.Stamp) bool {
 // Below: how a note's document follows the text of its file.
 
 // prepare ensures that the note has a document in the state raw, in memory and in the store.
-func (n *Locked) prepare(at Location, raw string) error {
-	records, err := n.open(at, raw)
+func (n *Locked) prepare(loc Location, raw string) error {
+	records, err := n.open(loc, raw)
 	if err != nil {
 		return err
 	}
-	return n.keep(at, model.SumOf(raw), records)
+	return n.keep(loc, model.SumOf(raw), records)
 }
 
 // unloadDoc drops the document from memory. The store may lack its last state.
@@ -213,14 +213,14 @@ func (n *Locked) unloadDoc() {
 
 // keep appends records to the store for the text of the file, which has that checksum. If the append fails, keep
 // drops the document; the next one is built from the store and the file.
-func (n *Locked) keep(at Location, sum model.ContentSum, records []model.Record) error {
+func (n *Locked) keep(loc Location, sum model.ContentSum, records []model.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
-	seq, err := n.store.Append(n.id, model.Path(at.Rel), records...)
+	seq, err := n.store.Append(n.id, model.Path(loc.Rel), records...)
 	if err != nil {
 		n.unloadDoc()
-		return model.WrapError("write", at.Path, err)
+		return model.WrapError("write", loc.Path, err)
 	}
 	n.recordsStored(seq, sum, records)
 	return nil
@@ -229,38 +229,38 @@ func (n *Locked) keep(at Location, sum model.ContentSum, records []model.Record)
 // reconcile takes over raw, which a user's program saved in the file, as plain text. The caller publishes the event
 // after it releases the lock.
 func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) {
-	cur := n.current.Load()
-	at := n.node.Location()
+	current := n.current.Load()
+	loc := n.node.Location()
 	if !model.Writable(raw) || (n.doc == nil && n.id == "") {
-		n.nameRuns(cur)
+		n.nameRuns(current)
 		n.unloadDoc()
-		return n.succeed(cur, n.newVersion(raw, modTime)), nil
+		return n.succeed(current, n.newVersion(raw, modTime)), nil
 	}
-	had := cur.Raw()
-	if !model.Writable(had) {
-		had = raw // a file cut within a character: the document never had that text
+	oldText := current.Raw()
+	if !model.Writable(oldText) {
+		oldText = raw // a file cut within a character: the document never had that text
 	}
-	records, err := n.open(at, had)
+	records, err := n.open(loc, oldText)
 	if err != nil {
 		return nil, err
 	}
-	if had == cur.Raw() {
-		n.nameRuns(cur)
+	if oldText == current.Raw() {
+		n.nameRuns(current)
 	}
-	if err := n.keepSaved(at, had, raw, records); err != nil {
+	if err := n.keepSaved(loc, oldText, raw, records); err != nil {
 		// The file is authoritative and was read; a later change updates the store.
-		n.set.o.Logger.Warn("user's change is not in the store yet", model.LogPath, string(at.Path), model.LogErr, err)
+		n.set.o.Logger.Warn("user's change is not in the store yet", model.LogPath, string(loc.Path), model.LogErr, err)
 	}
-	return n.succeed(cur, n.newVersion(raw, modTime)), nil
+	return n.succeed(current, n.newVersion(raw, modTime)), nil
 }
 
 // keepSaved records the change from had to raw by a user's program, in the document and the store.
-func (n *Locked) keepSaved(at Location, had, raw string, records []model.Record) error {
-	if had == raw {
-		return n.keep(at, model.SumOf(raw), records)
+func (n *Locked) keepSaved(loc Location, oldText, raw string, records []model.Record) error {
+	if oldText == raw {
+		return n.keep(loc, model.SumOf(raw), records)
 	}
-	rec := n.changeSaved(n.doc, had, raw)
-	return n.keep(at, model.SumOf(raw), append(slices.Clip(records), rec))
+	rec := n.changeSaved(n.doc, oldText, raw)
+	return n.keep(loc, model.SumOf(raw), append(slices.Clip(records), rec))
 }
 
 // separate attributes the recorded marks in v, and moves users' text out of agents' marks. The document must be in
@@ -304,7 +304,7 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 
 // separateStored is separate for a note that was just read, and whose document is in the store. It does nothing if
 // document and file have yet to be compared. h is what the store has, nil if not loaded.
-func (n *Locked) separateStored(at Location, v *model.Version, h *model.History) error {
+func (n *Locked) separateStored(loc Location, v *model.Version, h *model.History) error {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return nil
 	}
@@ -318,7 +318,7 @@ func (n *Locked) separateStored(at Location, v *model.Version, h *model.History)
 	if h == nil {
 		kept, err := n.store.Load(n.id)
 		if err != nil {
-			return model.WrapError("open", at.Path, err)
+			return model.WrapError("open", loc.Path, err)
 		}
 		h = &kept
 	}

@@ -164,8 +164,8 @@ func (n *Note) evict() bool {
 	}
 	l := (*Locked)(n)
 	defer l.Unlock()
-	if cur := n.current.Load(); cur != nil {
-		l.nameRuns(cur)
+	if current := n.current.Load(); current != nil {
+		l.nameRuns(current)
 	}
 	n.current.Store(nil)
 	l.unloadDoc()

@@ -54,11 +54,11 @@ func (r Result) Suggestions() int {
 func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
 	c := Change{Path: p, By: wr.By, Origin: wr.Origin, ModTime: wr.ModTime, Sync: wr.Sync}
 	merged := wr.Text
-	c.Plan = func(l *Locked, cur *model.Version) (planner.Plan, error) {
+	c.Plan = func(l *Locked, current *model.Version) (planner.Plan, error) {
 		if len(wr.Bases) > 0 {
-			merged = l.mergeInto(textmerge.Nearest(wr.Bases, (*model.Version).Text, wr.Text), cur, wr.Text)
+			merged = l.mergeInto(textmerge.Nearest(wr.Bases, (*model.Version).Text, wr.Text), current, wr.Text)
 		}
-		return l.Plan(cur, merged, wr.By)
+		return l.Plan(current, merged, wr.By)
 	}
 	res, err := n.Change(ctx, c)
 	res.Merged = err == nil && merged != wr.Text
@@ -67,14 +67,14 @@ func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error
 
 // Update is Write for callers that compute the new text from the current one. It calls fn under the note's lock, and
 // again if the file has changed in the meantime. If fn fails, Update writes nothing and returns fn's error unchanged.
-func (n *Note) Update(ctx context.Context, p model.Path, by model.Author, origin any, fn func(cur *model.Version) (string, error)) (Result, error) {
-	c := Change{Path: p, By: by, Origin: origin}
-	c.Plan = func(l *Locked, cur *model.Version) (planner.Plan, error) {
-		text, err := fn(cur)
+func (n *Note) Update(ctx context.Context, p model.Path, author model.Author, origin any, fn func(current *model.Version) (string, error)) (Result, error) {
+	c := Change{Path: p, By: author, Origin: origin}
+	c.Plan = func(l *Locked, current *model.Version) (planner.Plan, error) {
+		text, err := fn(current)
 		if err != nil {
 			return planner.Plan{}, &callerError{err}
 		}
-		return l.Plan(cur, text, by)
+		return l.Plan(current, text, author)
 	}
 	res, err := n.Change(ctx, c)
 	if own, ok := errors.AsType[*callerError](err); ok {
@@ -90,22 +90,22 @@ func (e *callerError) Error() string { return e.err.Error() }
 
 // Preview returns the version that the note at p would have if text became its view, or the reason why that cannot be
 // written.
-func (n *Note) Preview(ctx context.Context, p model.Path, text string, by model.Author) (*model.Version, error) {
+func (n *Note) Preview(ctx context.Context, p model.Path, text string, author model.Author) (*model.Version, error) {
 	l := n.Lock()
 	defer l.Unlock()
-	cur, err := l.load(ctx)
+	current, err := l.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := l.Plan(cur, text, by)
+	plan, err := l.Plan(current, text, author)
 	if err != nil {
 		return nil, model.WrapError("write", p, err)
 	}
-	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
+	raw := diffwrap.Apply(current.Raw(), plan.Edits)
 	v := model.NewVersion(raw, n.set.o.View, time.Now())
 	known := plan.Known
 	if plan.Direct || len(plan.Edits) == 0 {
-		known = cur.RawKnown().Through(cur.Raw(), plan.Edits)
+		known = current.RawKnown().Through(current.Raw(), plan.Edits)
 	}
 	known = known.Read(raw)
 	v.Attribute(known, nil, known)
@@ -157,18 +157,18 @@ func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
 
 // attempt makes the change on the current version. It returns ErrConflict if the file has changed since it was read.
 func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, error) {
-	cur, err := n.load(ctx)
+	current, err := n.load(ctx)
 	if err != nil {
 		return Result{}, nil, err
 	}
-	plan, err := c.Plan(n, cur)
+	plan, err := c.Plan(n, current)
 	if err != nil {
 		return Result{}, nil, model.WrapError("write", c.Path, err)
 	}
 	if len(plan.Edits) == 0 && plan.Decision == nil && len(plan.Marks) == 0 {
-		return Result{Version: cur, Warnings: plan.Warnings}, nil, nil
+		return Result{Version: current, Warnings: plan.Warnings}, nil, nil
 	}
-	ev, err := n.commit(ctx, cur, plan, c)
+	ev, err := n.commit(ctx, current, plan, c)
 	if err != nil {
 		return Result{}, nil, err
 	}
@@ -177,45 +177,45 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 		ev.By = c.By
 	}
 	n.set.o.Logger.Debug("note written", model.LogPath, string(ev.Path), model.LogAuthor, c.By.Name, model.LogEdits, len(plan.Edits))
-	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur}, ev, nil
+	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: current}, ev, nil
 }
 
 // commit applies a plan's edits to the document, the log and the file. If the file is not the one that cur was read
 // from, it changes nothing and returns ErrConflict.
-func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Plan, c Change) (*model.Event, error) {
-	at := n.node.Location()
-	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
+func (n *Locked) commit(ctx context.Context, current *model.Version, plan planner.Plan, c Change) (*model.Event, error) {
+	loc := n.node.Location()
+	raw := diffwrap.Apply(current.Raw(), plan.Edits)
 	switch {
 	case len(raw) > model.MaxNote:
-		return nil, &model.Error{Op: "write", Path: at.Path, Err: model.ErrTooLarge} // the marks make it too large
+		return nil, &model.Error{Op: "write", Path: loc.Path, Err: model.ErrTooLarge} // the marks make it too large
 	case !utf8.ValidString(raw):
-		return nil, &model.Error{Op: "write", Path: at.Path, Err: model.ErrInvalidUTF8} // a user saved invalid text
+		return nil, &model.Error{Op: "write", Path: loc.Path, Err: model.ErrInvalidUTF8} // a user saved invalid text
 	}
 	if n.live != nil {
-		s, err := n.changeLive(ctx, cur, &plan, c.By)
+		s, err := n.changeLive(ctx, current, &plan, c.By)
 		if err != nil {
-			return nil, model.WrapError("write", at.Path, err)
+			return nil, model.WrapError("write", loc.Path, err)
 		}
-		return n.succeed(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), orTime(c.ModTime, s.modTime)))), nil
+		return n.succeed(current, n.versionOf(s, model.NextModTime(current.ModTime(), orTime(c.ModTime, s.modTime)))), nil
 	}
 	if len(plan.Edits) == 0 {
-		records, err := n.open(at, raw)
+		records, err := n.open(loc, raw)
 		if err == nil {
-			err = n.keep(at, model.SumOf(raw), append(records, n.applyPlan(n.doc, raw, &plan, c.By)))
+			err = n.keep(loc, model.SumOf(raw), append(records, n.applyPlan(n.doc, raw, &plan, c.By)))
 		}
 		if err != nil {
 			return nil, err
 		}
-		return n.succeed(cur, n.newVersion(raw, cur.ModTime())), nil
+		return n.succeed(current, n.newVersion(raw, current.ModTime())), nil
 	}
-	modTime := model.NextModTime(cur.ModTime(), orTime(c.ModTime, time.Now()))
-	d := draft{note: n, at: at, current: cur, fileText: cur.Raw(), raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
-		return n.applyPlan(doc, cur.Raw(), &plan, c.By)
+	modTime := model.NextModTime(current.ModTime(), orTime(c.ModTime, time.Now()))
+	d := draft{note: n, at: loc, current: current, fileText: current.Raw(), raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
+		return n.applyPlan(doc, current.Raw(), &plan, c.By)
 	}}
 	if err := d.save(ctx, n.stamp, modTime); err != nil {
 		return nil, err
 	}
-	return n.succeed(cur, n.newVersion(raw, modTime)), nil
+	return n.succeed(current, n.newVersion(raw, modTime)), nil
 }
 
 func orTime(t, otherwise time.Time) time.Time {
@@ -226,36 +226,36 @@ func orTime(t, otherwise time.Time) time.Time {
 }
 
 // Plan computes how text changes the raw text of cur, the current version. It writes nothing.
-func (n *Locked) Plan(cur *model.Version, text string, by model.Author) (planner.Plan, error) {
-	return n.set.plan(&n.document, cur, text, by)
+func (n *Locked) Plan(current *model.Version, text string, author model.Author) (planner.Plan, error) {
+	return n.set.plan(&n.document, current, text, author)
 }
 
 // plan is Plan; d is nil for a note that does not exist yet.
-func (s *Set) plan(d *document, cur *model.Version, text string, by model.Author) (planner.Plan, error) {
+func (s *Set) plan(d *document, current *model.Version, text string, author model.Author) (planner.Plan, error) {
 	locked := s.o.ReadOnlyErr()
 	switch {
-	case text == cur.Text():
+	case text == current.Text():
 		return planner.Plan{}, nil
 	case locked != nil:
 		return planner.Plan{}, locked
-	case cur.ReadOnly():
+	case current.ReadOnly():
 		return planner.Plan{}, model.ErrNotText
 	case len(text) > model.MaxNote:
 		return planner.Plan{}, model.ErrTooLarge
 	case !utf8.ValidString(text):
 		return planner.Plan{}, model.ErrInvalidUTF8
 	case s.o.View == diffwrap.RawView:
-		return planner.Plan{Edits: diffwrap.Diff(cur.Raw(), text), Direct: true}, nil
+		return planner.Plan{Edits: diffwrap.Diff(current.Raw(), text), Direct: true}, nil
 	case s.o.Mode == Direct:
-		return planner.Plan{Edits: planner.DirectEdits(cur, text), Direct: true}, nil
+		return planner.Plan{Edits: planner.DirectEdits(current, text), Direct: true}, nil
 	}
-	lens := diffwrap.Options{FrontMatter: s.o.FrontMatter, Dialect: s.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
+	lens := diffwrap.Options{FrontMatter: s.o.FrontMatter, Dialect: s.o.Dialect, Author: author.Name, Now: time.Now().UTC()}
 	var x *attribution.Layout
-	if d != nil && by.Name != "" && attribution.MarksIn(cur.Canonical()) {
+	if d != nil && author.Name != "" && attribution.MarksIn(current.Canonical()) {
 		var err error
-		if x, err = d.layout(cur); err != nil {
+		if x, err = d.layout(current); err != nil {
 			return planner.Plan{}, err
 		}
 	}
-	return planner.Suggest(cur, x, text, by, lens)
+	return planner.Suggest(current, x, text, author, lens)
 }

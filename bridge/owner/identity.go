@@ -67,7 +67,7 @@ func isEmpty(dir string) bool {
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") })
 }
 
-func readIdentity(state string) (id identity, known bool) {
+func readIdentity(state string) (id identity, ok bool) {
 	data, err := os.ReadFile(filepath.Join(state, identityName))
 	return id, err == nil && json.Unmarshal(data, &id) == nil && id.Vault != ""
 }
@@ -77,7 +77,7 @@ func saveIdentity(c LockRequest) error {
 	if err != nil {
 		return nil // opening the vault reports it
 	}
-	if was, known := readIdentity(c.State); known && (was == now || isEmpty(c.Vault)) {
+	if stored, ok := readIdentity(c.State); ok && (stored == now || isEmpty(c.Vault)) {
 		return nil
 	}
 	data, err := json.MarshalIndent(now, "", "  ")
@@ -92,7 +92,7 @@ func states(base string) map[string]identity {
 	entries, _ := os.ReadDir(base) // without the folder there are no states
 	for _, e := range entries {
 		state := filepath.Join(base, e.Name())
-		if id, known := readIdentity(state); known {
+		if id, ok := readIdentity(state); ok {
 			found[state] = id
 		}
 	}
@@ -135,7 +135,7 @@ func (o *Owner) settle(c LockRequest) error {
 	if err != nil || isEmpty(c.Vault) {
 		return nil // opening the vault reports it
 	}
-	if was, known := readIdentity(c.State); known && was.isOther(now) && !isOwned(c.State) {
+	if stored, ok := readIdentity(c.State); ok && stored.isOther(now) && !isOwned(c.State) {
 		aside, err := setAside(c.State)
 		if err != nil {
 			return err
@@ -155,7 +155,7 @@ const mostGone = 3
 // followMoved moves the state of the vault from its old place. If there is none, it names the states whose vaults are
 // gone, except the one that was just set aside.
 func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
-	var gone []string
+	var deleted []string
 	all := states(filepath.Dir(c.State))
 	newestFirst := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return lastUse(b).Compare(lastUse(a)) })
 	for _, state := range newestFirst {
@@ -171,10 +171,10 @@ func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 			return nil
 		}
 		if _, err := os.Stat(id.Vault); errors.Is(err, fs.ErrNotExist) && state != aside {
-			gone = append(gone, state)
+			deleted = append(deleted, state)
 		}
 	}
-	for _, state := range gone[:min(mostGone, len(gone))] {
+	for _, state := range deleted[:min(mostGone, len(deleted))] {
 		o.notice("%[1]s has no authors, log and proposals, and the vault %[2]s that had some is gone: if it is the same vault, stop the relayfs that serves it and run: "+
 			"relayfs adopt %[3]s %[1]s", quoted(c.Vault), quoted(all[state].Vault), quoted(state))
 	}
@@ -238,7 +238,7 @@ func Adopt(from string, c LockRequest) (aside string, err error) {
 			return "", &AlreadyServedError{Vault: c.Vault, Name: c.name(), Owner: info}
 		}
 	}
-	if id, known := readIdentity(from); known && !id.isGone() && id.Vault != c.Vault {
+	if id, ok := readIdentity(from); ok && !id.isGone() && id.Vault != c.Vault {
 		return "", fmt.Errorf("vault %q still exists and keeps its state; a copy of it starts with empty state", id.Vault)
 	}
 	if _, err := os.Stat(from); err != nil {

@@ -51,8 +51,8 @@ func All(ctx context.Context) []Info {
 	var all []Info
 	for path, pid := range sockets(dir) {
 		info := Info{PID: pid, Socket: path}
-		var gone *EndedError
-		if err := NewClient(info).Get(ctx, InfoPath, nil, &info); !errors.As(err, &gone) {
+		var ended *EndedError
+		if err := NewClient(info).Get(ctx, InfoPath, nil, &info); !errors.As(err, &ended) {
 			all = append(all, info)
 		}
 	}
@@ -243,14 +243,14 @@ func (c *Client) unanswered(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist) {
 		return &EndedError{Owner: c.Info()}
 	}
-	gone := false
+	ended := false
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
 		// An ending process closes its connections, some of them before the socket.
-		for start := time.Now(); !gone && time.Since(start) < exitTimeout; time.Sleep(exitTimeout / 20) {
-			gone = !IsReachable(c.Info())
+		for start := time.Now(); !ended && time.Since(start) < exitTimeout; time.Sleep(exitTimeout / 20) {
+			ended = !IsReachable(c.Info())
 		}
 	}
-	if gone {
+	if ended {
 		return &EndedError{Owner: c.Info(), Sent: true}
 	}
 	if c.Info().PID == 0 {

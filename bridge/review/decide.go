@@ -49,17 +49,17 @@ func newOutcome() Outcome {
 // It does not accept a stale proposal (ErrStale), or one whose name is taken because of another
 // proposal (ErrNameTaken). The link rewrites of a rename follow the decision on it: they can be
 // rejected, but not accepted, without it.
-func (r *Review) Decide(ctx context.Context, ids []string, verdict model.Verdict, by model.Author) (Outcome, error) {
-	return r.decide(ctx, ids, verdict, by, false)
+func (r *Review) Decide(ctx context.Context, ids []string, verdict model.Verdict, author model.Author) (Outcome, error) {
+	return r.decide(ctx, ids, verdict, author, false)
 }
 
 // DecideStale is Decide for a caller that has shown the user which proposals are stale.
 // It accepts them, too.
-func (r *Review) DecideStale(ctx context.Context, ids []string, verdict model.Verdict, by model.Author) (Outcome, error) {
-	return r.decide(ctx, ids, verdict, by, true)
+func (r *Review) DecideStale(ctx context.Context, ids []string, verdict model.Verdict, author model.Author) (Outcome, error) {
+	return r.decide(ctx, ids, verdict, author, true)
 }
 
-func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict, by model.Author, stale bool) (Outcome, error) {
+func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict, author model.Author, stale bool) (Outcome, error) {
 	if verdict != model.Accepted && verdict != model.Rejected {
 		return Outcome{}, fmt.Errorf("verdict %q is neither accepted nor rejected", verdict)
 	}
@@ -68,14 +68,14 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	}
 	defer r.config.Events.EndOp()
 	out := newOutcome()
-	d := model.Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}
+	d := model.Decision{Batch: out.Batch, Verdict: verdict, By: author.Name, Reason: author.Reason}
 	waiting := r.waiting()
 	chosen, ids := r.chooseProposals(waiting, ids)
-	if err := r.decideSuggestions(ctx, ids, waiting, chosen, d, by, &out); err != nil {
+	if err := r.decideSuggestions(ctx, ids, waiting, chosen, d, author, &out); err != nil {
 		return Outcome{}, err
 	}
 	if len(chosen) > 0 {
-		r.decideProposals(ctx, chosen, d, by, stale, &out)
+		r.decideProposals(ctx, chosen, d, author, stale, &out)
 	}
 	r.names.RemoveRejected(ctx, out.notes, out.folders)
 	out.sort()
@@ -89,7 +89,7 @@ var errFollows = errors.New("the link rewrites wait for the rename: accept the r
 // decideSuggestions decides on suggestions, except link rewrites of the chosen proposals.
 func (r *Review) decideSuggestions(
 	ctx context.Context, ids []string, waiting map[string]*namespace.Proposal, chosen map[*namespace.Root][]*namespace.Proposal,
-	d model.Decision, by model.Author, out *Outcome,
+	d model.Decision, author model.Author, out *Outcome,
 ) error {
 	if len(ids) == 0 {
 		return nil
@@ -122,11 +122,11 @@ func (r *Review) decideSuggestions(
 			byNote[s.Path] = append(byNote[s.Path], id)
 		}
 	}
-	r.decideNotes(ctx, byNote, d, by, out)
+	r.decideNotes(ctx, byNote, d, author, out)
 	return nil
 }
 
-func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string, d model.Decision, by model.Author, out *Outcome) {
+func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string, d model.Decision, author model.Author, out *Outcome) {
 	if d.Verdict == model.Rejected {
 		for p := range byNote {
 			if x, err := r.tree.Find("decide", p); err == nil {
@@ -134,7 +134,7 @@ func (r *Review) decideNotes(ctx context.Context, byNote map[model.Path][]string
 			}
 		}
 	}
-	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], "", d, by) })
+	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) { return r.decideNote(ctx, p, byNote[p], "", d, author) })
 }
 
 func (o *Outcome) collect(ctx context.Context, notes map[model.Path][]string, each func(model.Path) ([]model.Suggestion, error)) {
@@ -173,23 +173,23 @@ func (o *Outcome) sort() {
 
 // decideNote decides on the suggestions of one note with the given ids. If the verdict is Changed,
 // it replaces the only suggestion by text.
-func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, text string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
+func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, text string, d model.Decision, author model.Author) ([]model.Suggestion, error) {
 	n, err := r.tree.FindNote("write", p)
 	if err != nil {
 		return nil, err
 	}
-	return r.decideIn(ctx, n, p, ids, text, d, by)
+	return r.decideIn(ctx, n, p, ids, text, d, author)
 }
 
 // decideIn is decideNote for the note n. p is its path, or was before its deletion was proposed.
-func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids []string, text string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
+func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids []string, text string, d model.Decision, author model.Author) ([]model.Suggestion, error) {
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		wanted[id] = true
 	}
 	var chosen []model.Suggestion
-	_, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
-		all, x, err := l.Suggestions(p, cur)
+	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
+		all, x, err := l.Suggestions(p, current)
 		if err != nil {
 			return note.Plan{}, err
 		}
@@ -204,11 +204,11 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 		}
 		var instead []diffwrap.Edit
 		if d.Verdict == model.Changed {
-			if instead, err = note.Amend(cur, chosen[0], text); err != nil {
+			if instead, err = note.Amend(current, chosen[0], text); err != nil {
 				return note.Plan{}, err
 			}
 		}
-		plan := note.Decide(cur, x, chosen, d, instead)
+		plan := note.Decide(current, x, chosen, d, instead)
 		if d.Verdict == model.Changed {
 			plan.Decision.Items[0].ReplacedBy = &text
 		}
@@ -222,7 +222,7 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 // verdict Changed, and Undo restores the suggestion. With the proposed text itself Amend is an
 // acceptance. Errors: ErrReadOnly; ErrRefused, in the Outcome's Failed, for text that would be
 // parsed as CriticMarkup. A suggestion that is no longer pending is Missing.
-func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (Outcome, error) {
+func (r *Review) Amend(ctx context.Context, id, text string, author model.Author) (Outcome, error) {
 	if r.config.ReadOnly {
 		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}
 	}
@@ -236,13 +236,13 @@ func (r *Review) Amend(ctx context.Context, id, text string, by model.Author) (O
 		out.Missing = []string{id}
 		return out, nil
 	}
-	var gone bool
+	var deleted bool
 	out.collect(ctx, map[model.Path][]string{pending[i].Path: {id}}, func(p model.Path) (chosen []model.Suggestion, err error) {
-		chosen, err = r.decideNote(ctx, p, []string{id}, text, model.Decision{Batch: out.Batch, Verdict: model.Changed, By: by.Name, Reason: by.Reason}, by)
-		gone = err == nil && len(chosen) == 0
+		chosen, err = r.decideNote(ctx, p, []string{id}, text, model.Decision{Batch: out.Batch, Verdict: model.Changed, By: author.Name, Reason: author.Reason}, author)
+		deleted = err == nil && len(chosen) == 0
 		return chosen, err
 	})
-	if gone {
+	if deleted {
 		out.Missing, out.Notes = []string{id}, 0
 	}
 	return out, ctx.Err()
@@ -274,7 +274,7 @@ func (r *Review) chooseProposals(waiting map[string]*namespace.Proposal, ids []s
 }
 
 // decideProposals decides on proposals, Folder by Folder, and on their link rewrites.
-func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Root][]*namespace.Proposal, d model.Decision, by model.Author, stale bool, out *Outcome) {
+func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Root][]*namespace.Proposal, d model.Decision, author model.Author, stale bool, out *Outcome) {
 	decided := make(map[string]bool)
 	for f, list := range chosen {
 		if f.ReadOnly() {
@@ -305,10 +305,10 @@ func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Root
 		maps.Copy(out.Failed, done.Failed)
 		r.names.FollowAccepted(ctx, f)
 	}
-	r.decideLinks(ctx, decided, d, by, out)
+	r.decideLinks(ctx, decided, d, author, out)
 }
 
-func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d model.Decision, by model.Author, out *Outcome) {
+func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d model.Decision, author model.Author, out *Outcome) {
 	if len(decided) == 0 {
 		return
 	}
@@ -326,12 +326,12 @@ func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d mod
 			byNote[s.Path] = append(byNote[s.Path], s.ID)
 		}
 	}
-	r.decideNotes(ctx, byNote, d, by, out)
-	r.decideHiddenLinks(ctx, decided, d, by)
+	r.decideNotes(ctx, byNote, d, author, out)
+	r.decideHiddenLinks(ctx, decided, d, author)
 }
 
 // decideHiddenLinks is decideLinks for notes whose deletion is proposed: if they stay, their links must be right.
-func (r *Review) decideHiddenLinks(ctx context.Context, decided map[string]bool, d model.Decision, by model.Author) {
+func (r *Review) decideHiddenLinks(ctx context.Context, decided map[string]bool, d model.Decision, author model.Author) {
 	for _, p := range r.waiting() {
 		if p.Node.Kind != model.KindNote || p.Record().Kind != model.ProposedDelete {
 			continue
@@ -340,7 +340,7 @@ func (r *Review) decideHiddenLinks(ctx context.Context, decided map[string]bool,
 		list, err := p.Node.Note.Suggestions(ctx, at)
 		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return !decided[s.Proposal] })
 		if err == nil && len(list) > 0 {
-			_, err = r.decideIn(ctx, p.Node.Note, at, suggestionIDs(list), "", d, by)
+			_, err = r.decideIn(ctx, p.Node.Note, at, suggestionIDs(list), "", d, author)
 		}
 		if err != nil {
 			r.config.Logger.Warn("the link rewrites of a decided rename are still pending", model.LogPath, string(at), model.LogErr, err)
@@ -355,9 +355,9 @@ func suggestionIDs(list []model.Suggestion) (ids []string) {
 	return ids
 }
 
-func (r *Review) rejectLinks(ctx context.Context, proposal string, by model.Author) {
+func (r *Review) rejectLinks(ctx context.Context, proposal string, author model.Author) {
 	out := newOutcome()
-	r.decideLinks(ctx, map[string]bool{proposal: true}, model.Decision{Batch: out.Batch, Verdict: model.Rejected, By: by.Name, Withdrawn: true}, by, &out)
+	r.decideLinks(ctx, map[string]bool{proposal: true}, model.Decision{Batch: out.Batch, Verdict: model.Rejected, By: author.Name, Withdrawn: true}, author, &out)
 	for p, err := range out.Failed {
 		r.config.Logger.Warn("the link rewrites of a withdrawn rename are still pending", model.LogPath, string(p), model.LogErr, err)
 	}

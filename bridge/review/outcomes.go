@@ -19,28 +19,28 @@ type Resolved struct {
 // cur no longer has. The note's table has the decisions made through relayfs. For decisions made by
 // hand in an editor the text decides: accepted if the new text is there without a mark, rejected if
 // the old one is.
-func (r *Review) Outcomes(p model.Path, since, cur *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
-	gone := removedMarks(marks, cur.Suggestions())
-	if len(gone) == 0 {
+func (r *Review) Outcomes(p model.Path, since, current *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
+	removed := removedMarks(marks, current.Suggestions())
+	if len(removed) == 0 {
 		return nil, nil
 	}
 	n, err := r.tree.FindNote("read", p)
 	if err != nil {
 		return nil, err
 	}
-	decided, err := n.Outcomes(since, gone)
+	decided, err := n.Outcomes(since, removed)
 	if err != nil {
 		return nil, err
 	}
-	edits := diffwrap.Diff(since.Canonical(), cur.Canonical())
-	res := make([]Resolved, len(gone))
-	for i, s := range gone {
+	edits := diffwrap.Diff(since.Canonical(), current.Canonical())
+	res := make([]Resolved, len(removed))
+	for i, s := range removed {
 		if d := decided[i]; d != nil {
 			s.Comments = d.Comments
 			res[i] = Resolved{Suggestion: s, Verdict: d.Verdict, Reason: d.Reason}
 			continue
 		}
-		res[i] = resolvedByHand(since.Canonical(), cur, edits, s)
+		res[i] = resolvedByHand(since.Canonical(), current, edits, s)
 	}
 	return res, nil
 }
@@ -59,18 +59,18 @@ func removedMarks(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 	for _, s := range left {
 		have[keyOf(s)]++
 	}
-	var gone []diffwrap.Suggestion
+	var deleted []diffwrap.Suggestion
 	for _, s := range marks {
 		if have[keyOf(s)]--; have[keyOf(s)] < 0 {
-			gone = append(gone, s)
+			deleted = append(deleted, s)
 		}
 	}
-	return gone
+	return deleted
 }
 
 // resolvedByHand compares the text at the place of s with both sides of s. edits turn before into
 // the canonical text of cur.
-func resolvedByHand(before string, cur *model.Version, edits []diffwrap.Edit, s diffwrap.Suggestion) Resolved {
+func resolvedByHand(before string, current *model.Version, edits []diffwrap.Edit, s diffwrap.Suggestion) Resolved {
 	from, to := s.Start, s.End
 	for _, e := range edits { // whole edits only: text around s within an edit is compared, too
 		if e.Off < to && from < e.Off+e.Len {
@@ -87,11 +87,11 @@ func resolvedByHand(before string, cur *model.Version, edits []diffwrap.Edit, s 
 		}
 	}
 	at := diffwrap.Span{Start: from + shiftFrom, End: to + shiftTo}
-	known := cur.Known().Before(at.End).From(at.Start)
-	now, comments := cutComments(known, at.Of(cur.Canonical()))
+	known := current.Known().Before(at.End).From(at.Start)
+	now, comments := cutComments(known, at.Of(current.Canonical()))
 	head, tail := before[from:s.Start], before[s.End:to]
 	res := Resolved{Suggestion: s}
-	res.Comments = append(comments, commentsAt(cur, at.End)...)
+	res.Comments = append(comments, commentsAt(current, at.End)...)
 	switch now {
 	case head + s.New + tail:
 		res.Verdict = model.Accepted

@@ -76,6 +76,6 @@ func shownAt(f *namespace.TreeRoot, e model.JournalEntry) model.Path {
 	if n := f.Lookup(string(e.Path)); n != nil {
 		return n.Location().Path
 	}
-	was, _ := e.Path.EndedAt()
-	return f.Path().Join(string(was))
+	original, _ := e.Path.EndedAt()
+	return f.Path().Join(string(original))
 }

@@ -10,13 +10,13 @@ import (
 
 // SetSessionNote stores an agent's description of its session in the journal of every Folder, because each
 // may be served without the others.
-func (r *Review) SetSessionNote(by model.Author, n model.SessionNote) error {
+func (r *Review) SetSessionNote(author model.Author, n model.SessionNote) error {
 	const op = "name the session"
 	if err := r.begin(op); err != nil {
 		return err
 	}
 	defer r.config.Events.EndOp()
-	rec := model.Record{Author: by.Name, Session: by.Session, Batch: namespace.NewBatch(), Time: time.Now().UTC(), SessionNote: &n}
+	rec := model.Record{Author: author.Name, Session: author.Session, Batch: namespace.NewBatch(), Time: time.Now().UTC(), SessionNote: &n}
 	for _, f := range r.tree.Roots() {
 		if err := f.Store.Propose(model.ProposalChange{Journal: []model.Record{rec}}); err != nil {
 			return model.WrapError(op, f.Path(), err)
@@ -36,7 +36,7 @@ func (r *Review) SessionNote(session string) (n model.SessionNote) {
 }
 
 // RecordApproval journals a question to a user about a change at p, in the journal of its Folder.
-func (r *Review) RecordApproval(p model.Path, by model.Author, a model.Approval) error {
+func (r *Review) RecordApproval(p model.Path, author model.Author, a model.Approval) error {
 	const op = "keep the answer"
 	if err := r.begin(op); err != nil {
 		return err
@@ -47,6 +47,6 @@ func (r *Review) RecordApproval(p model.Path, by model.Author, a model.Approval)
 	if f == nil {
 		return &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 	}
-	rec := model.Record{Author: by.Name, Session: by.Session, Batch: namespace.NewBatch(), Time: time.Now().UTC(), Approval: &a}
+	rec := model.Record{Author: author.Name, Session: author.Session, Batch: namespace.NewBatch(), Time: time.Now().UTC(), Approval: &a}
 	return model.WrapError(op, p, f.Store.Propose(model.ProposalChange{Journal: []model.Record{rec}}))
 }

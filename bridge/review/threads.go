@@ -43,24 +43,24 @@ type CommentAnchor struct {
 // Comment inserts a user's comment into a note. The journal records it, and Undo removes it. Errors: ErrReadOnly;
 // fs.ErrNotExist; model.ErrConflict; ErrRefused if a comment cannot be placed there, or if CommentAnchor matches no place or
 // several.
-func (r *Review) Comment(ctx context.Context, at CommentAnchor, text string, by model.Author) (Outcome, error) {
+func (r *Review) Comment(ctx context.Context, at CommentAnchor, text string, author model.Author) (Outcome, error) {
 	if err := r.begin("comment"); err != nil {
 		return Outcome{}, err
 	}
 	defer r.config.Events.EndOp()
 	out := newOutcome()
-	d := model.Decision{Batch: out.Batch, Verdict: model.Commented, By: by.Name, Items: []model.Decided{{Kind: diffwrap.Comment.String(), New: text, Author: by.Name}}}
+	d := model.Decision{Batch: out.Batch, Verdict: model.Commented, By: author.Name, Items: []model.Decided{{Kind: diffwrap.Comment.String(), New: text, Author: author.Name}}}
 	n, err := r.tree.FindNote("comment", at.Path)
 	if err != nil {
 		return Outcome{}, err
 	}
-	res, err := n.Change(ctx, note.Change{Path: at.Path, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
-		off, line, err := at.find(l, cur)
+	res, err := n.Change(ctx, note.Change{Path: at.Path, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
+		off, line, err := at.find(l, current)
 		if err != nil {
 			return note.Plan{}, err
 		}
 		d.Items[0].Line = line
-		return note.AddComment(cur, off, text, r.config.Dialect, d)
+		return note.AddComment(current, off, text, r.config.Dialect, d)
 	}})
 	if err == nil && res.Changed {
 		out.Notes = 1
@@ -69,11 +69,11 @@ func (r *Review) Comment(ctx context.Context, at CommentAnchor, text string, by 
 }
 
 // find returns the comment's offset in the canonical text, and its line in the accepted view.
-func (s CommentAnchor) find(l *note.Locked, cur *model.Version) (off, line int, err error) {
-	if s.BaseText != nil && *s.BaseText != cur.Canonical() {
+func (s CommentAnchor) find(l *note.Locked, current *model.Version) (off, line int, err error) {
+	if s.BaseText != nil && *s.BaseText != current.Canonical() {
 		return 0, 0, model.ErrConflict
 	}
-	list, x, err := l.Suggestions(s.Path, cur)
+	list, x, err := l.Suggestions(s.Path, current)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -92,7 +92,7 @@ func (s CommentAnchor) find(l *note.Locked, cur *model.Version) (off, line int, 
 		}
 		off = list[i].End
 	default:
-		if off, err = s.place(cur.Known(), cur.Canonical()); err != nil {
+		if off, err = s.place(current.Known(), current.Canonical()); err != nil {
 			return 0, 0, err
 		}
 		off = outOfMarks(x.Marks, off)
@@ -102,7 +102,7 @@ func (s CommentAnchor) find(l *note.Locked, cur *model.Version) (off, line int, 
 			off = threads[i].End
 		}
 	}
-	view := cur.Known().Before(off).Accepted(cur.Canonical()[:off])
+	view := current.Known().Before(off).Accepted(current.Canonical()[:off])
 	return off, 1 + strings.Count(view, "\n"), nil
 }
 
@@ -158,7 +158,7 @@ func rawAt(segments []diffwrap.Segment, off int) int {
 
 // ResolveThreads removes comment threads from the text by a user's decision. Undo restores them. A thread that no
 // longer exists is Missing.
-func (r *Review) ResolveThreads(ctx context.Context, ids []string, by model.Author) (Outcome, error) {
+func (r *Review) ResolveThreads(ctx context.Context, ids []string, author model.Author) (Outcome, error) {
 	if err := r.begin("resolve"); err != nil {
 		return Outcome{}, err
 	}
@@ -179,7 +179,7 @@ func (r *Review) ResolveThreads(ctx context.Context, ids []string, by model.Auth
 	}
 	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) {
 		for _, id := range byNote[p] {
-			if err := r.resolveThread(ctx, p, id, model.Decision{Batch: out.Batch, Verdict: model.Resolved, By: by.Name, Reason: by.Reason}, by); err != nil {
+			if err := r.resolveThread(ctx, p, id, model.Decision{Batch: out.Batch, Verdict: model.Resolved, By: author.Name, Reason: author.Reason}, author); err != nil {
 				return nil, err
 			}
 		}
@@ -188,13 +188,13 @@ func (r *Review) ResolveThreads(ctx context.Context, ids []string, by model.Auth
 	return out, ctx.Err()
 }
 
-func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d model.Decision, by model.Author) error {
+func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d model.Decision, author model.Author) error {
 	n, err := r.tree.FindNote("resolve", p)
 	if err != nil {
 		return err
 	}
-	_, err = n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (note.Plan, error) {
-		list, x, err := l.Suggestions(p, cur)
+	_, err = n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
+		list, x, err := l.Suggestions(p, current)
 		if err != nil {
 			return note.Plan{}, err
 		}
@@ -203,7 +203,7 @@ func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d m
 		if i < 0 {
 			return note.Plan{}, nil // resolved by another user
 		}
-		return note.Resolve(cur, x, threads[i], list, d), nil
+		return note.Resolve(current, x, threads[i], list, d), nil
 	}})
 	return err
 }

@@ -30,7 +30,7 @@ var ErrNothingToUndo = errors.New("nothing to undo")
 // these; for "" the newest decision on each. It undoes nothing else of the batch, except what
 // belongs to a proposal: the links that a rename rewrites, and proposals about the same names,
 // which only fit together.
-func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ...string) (Outcome, error) {
+func (r *Review) Undo(ctx context.Context, batch string, author model.Author, ids ...string) (Outcome, error) {
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
@@ -53,7 +53,7 @@ func (r *Review) Undo(ctx context.Context, batch string, by model.Author, ids ..
 		return Outcome{}, err
 	}
 	out := newOutcome()
-	r.undoEntries(ctx, j, entries, by, &out)
+	r.undoEntries(ctx, j, entries, author, &out)
 	if out.Notes == 0 && len(out.Failed) > 0 {
 		out.Older = j.olderBatch(entries[0].BatchOf())
 	}
@@ -84,7 +84,7 @@ func (r *Review) readAll(ctx context.Context) {
 
 // UndoSession undoes everything in an author's session that no user has decided on: it rejects pending suggestions and
 // proposals, and undoes front matter changes. The Outcome lists what it rejected.
-func (r *Review) UndoSession(ctx context.Context, session string, by model.Author) (Outcome, error) {
+func (r *Review) UndoSession(ctx context.Context, session string, author model.Author) (Outcome, error) {
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
@@ -122,8 +122,8 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 		return Outcome{}, fmt.Errorf("%w: session %s", ErrNothingToUndo, session)
 	}
 	back := newOutcome()
-	r.undoEntries(ctx, j, entries, by, &back)
-	out, err := r.decide(ctx, ids, model.Rejected, by, false)
+	r.undoEntries(ctx, j, entries, author, &back)
+	out, err := r.decide(ctx, ids, model.Rejected, author, false)
 	if err != nil {
 		return back, err
 	}
@@ -145,7 +145,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, by model.Autho
 }
 
 // undoEntries undoes entries of the journal, those of a note newest first.
-func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, by model.Author, out *Outcome) {
+func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, author model.Author, out *Outcome) {
 	byNote := make(map[model.Path][]string)
 	entriesOf := make(map[model.Path][]undoableEntry) // newest first
 	var proposals []model.JournalEntry
@@ -172,7 +172,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 				_, err := j.explainMissing(e.JournalEntry)
 				return again, err
 			}
-			pending, stays, err := undoNote(ctx, n.Note, p, e, out.Batch, by)
+			pending, stays, err := undoNote(ctx, n.Note, p, e, out.Batch, author)
 			mu.Lock()
 			out.Unrestored = append(out.Unrestored, stays...)
 			mu.Unlock()
@@ -183,7 +183,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 		return again, nil
 	})
 	slices.SortStableFunc(out.Unrestored, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	r.undoProposals(ctx, j, proposals, by, out)
+	r.undoProposals(ctx, j, proposals, author, out)
 }
 
 // batchKey names the entries about proposals of one batch in one Folder.
@@ -193,7 +193,7 @@ func batchKeyOf(e model.JournalEntry) batchKey { return batchKey{e.Folder, e.Bat
 
 // undoProposals takes back decisions on proposals: those of one batch in one Folder together, the
 // newest first.
-func (r *Review) undoProposals(ctx context.Context, j journalView, entries []model.JournalEntry, by model.Author, out *Outcome) {
+func (r *Review) undoProposals(ctx context.Context, j journalView, entries []model.JournalEntry, author model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)
 	lists := make(map[batchKey][]model.JournalEntry)
 	for _, e := range entries {
@@ -212,7 +212,7 @@ func (r *Review) undoProposals(ctx context.Context, j journalView, entries []mod
 				back = append(back, undoMoves(list[i], list[:i])...)
 			}
 		}
-		again, failed := r.names.Undo(ctx, list, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf()})
+		again, failed := r.names.Undo(ctx, list, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: author.Name, Undoes: e.BatchOf()})
 		out.Proposals = append(out.Proposals, again...)
 		out.Notes += len(again)
 		for _, e := range list {
@@ -481,11 +481,11 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 
 // undoNote undoes items of one entry in its note, which is or was shown at p. It returns the
 // suggestions that are pending again, and the text that could not be restored.
-func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, batch string, by model.Author) ([]model.Suggestion, []model.Unrestored, error) {
+func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, batch string, author model.Author) ([]model.Suggestion, []model.Unrestored, error) {
 	var away []model.Unrestored
-	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan note.Plan, err error) {
-		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
-		plan, err = l.PlanUndo(ctx, cur, e.JournalEntry, d)
+	res, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (plan note.Plan, err error) {
+		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: author.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
+		plan, err = l.PlanUndo(ctx, current, e.JournalEntry, d)
 		away = slices.Clone(d.Unrestored)
 		return plan, err
 	}})

@@ -32,9 +32,9 @@ func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 		slide(before, after, edits, nil)
 		return ExternalChange{Edits: edits}
 	}
-	was := tokensOf(Without(before, torn))
-	slide(before, after, edits, was)
-	a := externalDiff{before: before, after: after, matches: Unchanged(len(before), edits), oldTokens: was, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool)}
+	old := tokensOf(Without(before, torn))
+	slide(before, after, edits, old)
+	a := externalDiff{before: before, after: after, matches: Unchanged(len(before), edits), oldTokens: old, oldWords: wordsIn(before), isBroken: make(map[int]bool), wasBroken: make(map[int]bool)}
 	return a.run(edits, torn)
 }
 
@@ -51,7 +51,7 @@ type token struct {
 func (t *token) span() diffwrap.Span { return diffwrap.Span{Start: t.open.Start, End: t.close.End} }
 
 func tokensOf(raw string) (list []token) {
-	marks, _, furniture := diffwrap.Everything.Layout(raw)
+	marks, _, syntax := diffwrap.Everything.Layout(raw)
 	for _, m := range marks {
 		body := diffwrap.Span{Start: m.Start + 3, End: m.End - 3}
 		switch {
@@ -63,7 +63,7 @@ func tokensOf(raw string) (list []token) {
 		}
 		list = append(list, token{diffwrap.Span{Start: m.Start, End: body.Start}, body, diffwrap.Span{Start: body.End, End: m.End}, false})
 	}
-	for _, f := range furniture {
+	for _, f := range syntax {
 		if s := f.Of(raw); len(s) >= 6 && s != "{==" && s != "==}" {
 			list = append(list, token{
 				diffwrap.Span{Start: f.Start, End: f.Start + 3}, diffwrap.Span{Start: f.Start + 3, End: f.End - 3}, diffwrap.Span{Start: f.End - 3, End: f.End}, true,
@@ -97,7 +97,7 @@ func around(tokens []token, off int) *token {
 
 // slide moves pure insertions and deletions along equal characters to where they cut least: preferably outside
 // tokens, and whole lines to a line start.
-func slide(before, after string, edits []diffwrap.Edit, was []token) {
+func slide(before, after string, edits []diffwrap.Edit, old []token) {
 	end, shift := 0, 0 // state after the preceding edits
 	for i := range edits {
 		e := &edits[i]
@@ -111,7 +111,7 @@ func slide(before, after string, edits []diffwrap.Edit, was []token) {
 			if e.New == "" {
 				text, at, n = before, e.Off, e.Len
 			}
-			by := place(before, text, at, n, end-e.Off, next-e.Off-e.Len, e.Off-at, e.New == "", was)
+			by := place(before, text, at, n, end-e.Off, next-e.Off-e.Len, e.Off-at, e.New == "", old)
 			if e.Off += by; e.Len == 0 {
 				e.New = text[at+by : at+by+n]
 			}
@@ -123,7 +123,7 @@ func slide(before, after string, edits []diffwrap.Edit, was []token) {
 
 // place returns how far to move the n bytes at offset at of text, within least and most. toBefore converts offsets of
 // text to offsets of before.
-func place(before, text string, at, n, least, most, toBefore int, deleted bool, was []token) (by int) {
+func place(before, text string, at, n, least, most, toBefore int, deleted bool, old []token) (by int) {
 	for by > least && text[at+by-1] == text[at+by-1+n] {
 		by--
 	}
@@ -135,8 +135,8 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 			moved := text[off : off+n]
 			cost := 1
 			if !deleted {
-				cost += cutAt(around(was, off+toBefore), before, off+toBefore, off+toBefore, moved)
-			} else if from, to := around(was, off), around(was, off+n); from == to {
+				cost += cutAt(around(old, off+toBefore), before, off+toBefore, off+toBefore, moved)
+			} else if from, to := around(old, off), around(old, off+n); from == to {
 				cost += cutAt(from, before, off, off+n, moved) // rated as an insertion there
 			} else { // a token loses one delimiter and keeps the other
 				cost += cutAt(from, before, off, off, moved) + cutAt(to, before, off+n, off+n, moved) + cutsToken
@@ -267,8 +267,8 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 		untouched = untouched && all
 	}
 	for _, t := range torn {
-		if is, ok := MapBack(forth, t); ok {
-			a.broken, a.isBroken[is.Start], a.wasBroken[t.Start] = append(a.broken, brokenDelimiter{is, t, true}), true, true
+		if current, ok := MapBack(forth, t); ok {
+			a.broken, a.isBroken[current.Start], a.wasBroken[t.Start] = append(a.broken, brokenDelimiter{current, t, true}), true, true
 		} else {
 			a.droppedDelimiters = append(a.droppedDelimiters, t)
 		}
@@ -322,11 +322,11 @@ func (a *externalDiff) breakNested() {
 					break
 				}
 				at += n
-				is := diffwrap.Span{Start: at, End: at + len(text)}
-				if !a.keeps(diffwrap.Span{Start: is.Start, End: is.Start + t.open.Len()}) && !a.keeps(diffwrap.Span{Start: is.End - t.close.Len(), End: is.End}) {
-					if !slices.ContainsFunc(list, func(x stretch) bool { return x.Span == is }) {
-						list = append(list, stretch{is, -1})
-						a.reinserted[i] = is
+				current := diffwrap.Span{Start: at, End: at + len(text)}
+				if !a.keeps(diffwrap.Span{Start: current.Start, End: current.Start + t.open.Len()}) && !a.keeps(diffwrap.Span{Start: current.End - t.close.Len(), End: current.End}) {
+					if !slices.ContainsFunc(list, func(x stretch) bool { return x.Span == current }) {
+						list = append(list, stretch{current, -1})
+						a.reinserted[i] = current
 						break
 					}
 				}
@@ -382,11 +382,11 @@ func (a *externalDiff) read() *parsedTokens {
 			r.unpaired[s.open.Start], r.unpaired[s.close.Start] = true, true
 		}
 	}
-	for i, is := range a.reinserted {
+	for i, current := range a.reinserted {
 		t := a.oldTokens[i]
-		open := diffwrap.Span{Start: is.Start, End: is.Start + t.open.Len()}
-		close := diffwrap.Span{Start: is.End - t.close.Len(), End: is.End}
-		if k, ok := edges[is.Start]; ok && r.tokens[k].span() == is {
+		open := diffwrap.Span{Start: current.Start, End: current.Start + t.open.Len()}
+		close := diffwrap.Span{Start: current.End - t.close.Len(), End: current.End}
+		if k, ok := edges[current.Start]; ok && r.tokens[k].span() == current {
 			r.to[i], stays[k], r.lines[i] = k, true, []MovedSpan{{t.body, r.tokens[k].body}}
 		} else {
 			r.unpaired[open.Start], r.unpaired[close.Start] = true, true
@@ -438,16 +438,16 @@ func (r *parsedTokens) holds(t token) bool {
 }
 
 // movedDelimiter reports whether one delimiter of a token stays around its text while the other was moved; m is that move.
-func (a *externalDiff) movedDelimiter(was, is *token, s remainingDelimiters) (m MovedSpan, ok bool) {
+func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters) (m MovedSpan, ok bool) {
 	switch {
-	case s.opens && s.open == is.open:
-		m = MovedSpan{was.close, is.close}
-	case s.closes && s.close == is.close:
-		m = MovedSpan{was.open, is.open}
+	case s.opens && s.open == current.open:
+		m = MovedSpan{old.close, current.close}
+	case s.closes && s.close == current.close:
+		m = MovedSpan{old.open, current.open}
 	default:
 		return m, false
 	}
-	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(was.body, is.body) > 0
+	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
 }
 
 // maxTries bounds the marks that a deleted one is compared with. If a save moves more, they count as typed.
@@ -555,7 +555,7 @@ func (a *externalDiff) keeps(s diffwrap.Span) bool {
 
 func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 	var done ExternalChange
-	var gone, new []diffwrap.Span // gone: spans of before without kept text; new: new spans of after
+	var deleted, new []diffwrap.Span // gone: spans of before without kept text; new: new spans of after
 	for i, t := range a.oldTokens {
 		if r.same[i] < 0 && r.to[i] < 0 && !t.comment {
 			done.Plain = append(done.Plain, t.body)
@@ -566,15 +566,15 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 			done.Moved = append(done.Moved, m)
 		case k >= 0 && !a.isRewritten(i, r.tokens[k].body):
 		case k >= 0:
-			gone, new = append(gone, t.span()), append(new, r.tokens[k].open, r.tokens[k].close)
+			deleted, new = append(deleted, t.span()), append(new, r.tokens[k].open, r.tokens[k].close)
 		case r.to[i] >= 0:
-			gone = append(gone, t.span())
-			is := r.tokens[r.to[i]]
-			done.Moved = append(append(done.Moved, r.lines[i]...), MovedSpan{t.open, is.open}, MovedSpan{t.close, is.close})
+			deleted = append(deleted, t.span())
+			current := r.tokens[r.to[i]]
+			done.Moved = append(append(done.Moved, r.lines[i]...), MovedSpan{t.open, current.open}, MovedSpan{t.close, current.close})
 		case s.opens && s.closes, s.opens && r.rewritten[s.open.Start], s.closes && r.rewritten[s.close.Start]:
-			gone = append(gone, t.span())
+			deleted = append(deleted, t.span())
 		case a.letters(t.body, diffwrap.Span{End: len(a.after)}) == 0:
-			gone = append(gone, t.body)
+			deleted = append(deleted, t.body)
 		}
 	}
 	for _, k := range r.fresh {
@@ -585,15 +585,15 @@ func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 			continue
 		}
 		done.Broken = append(done.Broken, MovedSpan{h.old, h.at})
-		gone, new = append(gone, h.old), append(new, h.at)
+		deleted, new = append(deleted, h.old), append(new, h.at)
 	}
 	for _, m := range done.Moved {
 		new = append(new, m.To)
 	}
-	gone, new = union(gone), union(new)
+	deleted, new = union(deleted), union(new)
 	slices.SortFunc(done.Broken, byTo)
 	slices.SortFunc(done.Moved, byTo)
-	done.Edits = scriptOf(outside(SwapSides(outside(SwapSides(a.matches), gone)), new), a.before, a.after)
+	done.Edits = scriptOf(outside(SwapSides(outside(SwapSides(a.matches), deleted)), new), a.before, a.after)
 	return done
 }
 
@@ -616,10 +616,10 @@ func byStart(x, y diffwrap.Span) int { return x.Start - y.Start }
 
 // isRewritten reports whether a mark's text was replaced: less than half of its letters stay, others were typed, and
 // the change goes beyond the mark's delimiters on at least one side.
-func (a *externalDiff) isRewritten(i int, is diffwrap.Span) bool {
+func (a *externalDiff) isRewritten(i int, current diffwrap.Span) bool {
 	t := a.oldTokens[i]
-	stays := a.letters(t.body, is)
-	if letters(is.Of(a.after)) == stays || 2*stays >= letters(t.body.Of(a.before)) {
+	stays := a.letters(t.body, current)
+	if letters(current.Of(a.after)) == stays || 2*stays >= letters(t.body.Of(a.before)) {
 		return false
 	}
 	if stays == 0 && strings.HasPrefix(t.open.Of(a.before), "{~~") {
@@ -627,7 +627,7 @@ func (a *externalDiff) isRewritten(i int, is diffwrap.Span) bool {
 	}
 	forth := SwapSides(a.matches)
 	_, before := MapBack(forth, diffwrap.Span{Start: max(0, t.open.Start-1), End: t.open.End})
-	_, behind := MapBack(forth, diffwrap.Span{Start: t.close.Start, End: min(len(a.before), t.close.End+1)})
+	_, after := MapBack(forth, diffwrap.Span{Start: t.close.Start, End: min(len(a.before), t.close.End+1)})
 	changed := func(k int) bool {
 		_, whole := MapBack(forth, a.oldTokens[k].span())
 		return !whole
@@ -636,17 +636,17 @@ func (a *externalDiff) isRewritten(i int, is diffwrap.Span) bool {
 		before = before && !changed(k-1)
 	}
 	for k := i; k+1 < len(a.oldTokens) && a.oldTokens[k].close.End == a.oldTokens[k+1].open.Start; k++ {
-		behind = behind && !changed(k+1)
+		after = after && !changed(k+1)
 	}
-	return !before || !behind
+	return !before || !after
 }
 
 // letters returns how many letters of was are still in is.
-func (a *externalDiff) letters(was, is diffwrap.Span) (n int) {
-	i, _ := slices.BinarySearchFunc(a.matches, was.Start, func(x Match, at int) int { return x.A + x.Len - at - 1 })
-	for ; i < len(a.matches) && a.matches[i].A < was.End; i++ {
+func (a *externalDiff) letters(old, current diffwrap.Span) (n int) {
+	i, _ := slices.BinarySearchFunc(a.matches, old.Start, func(x Match, at int) int { return x.A + x.Len - at - 1 })
+	for ; i < len(a.matches) && a.matches[i].A < old.End; i++ {
 		s := a.matches[i]
-		from, to := max(s.A, was.Start, is.Start-s.B+s.A), min(s.A+s.Len, was.End, is.End-s.B+s.A)
+		from, to := max(s.A, old.Start, current.Start-s.B+s.A), min(s.A+s.Len, old.End, current.End-s.B+s.A)
 		if from < to {
 			n += letters(a.before[from:to])
 		}
@@ -672,9 +672,9 @@ func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Spa
 			if off < 0 {
 				continue
 			}
-			is := diffwrap.Span{Start: f.Start + off, End: f.Start + off + line.End - line.Start}
-			free = slices.Replace(free, i, i+1, diffwrap.Span{Start: f.Start, End: is.Start}, diffwrap.Span{Start: is.End, End: f.End})
-			moved = append(moved, MovedSpan{line, is})
+			current := diffwrap.Span{Start: f.Start + off, End: f.Start + off + line.End - line.Start}
+			free = slices.Replace(free, i, i+1, diffwrap.Span{Start: f.Start, End: current.Start}, diffwrap.Span{Start: current.End, End: f.End})
+			moved = append(moved, MovedSpan{line, current})
 			break
 		}
 	}

@@ -95,9 +95,9 @@ func replaces(edits []diffwrap.Edit) bool {
 // touches the edit is not cut.
 func wordsCut(text string, e diffwrap.Edit) (start, end int) {
 	start, end = e.Off, e.Off+e.Len
-	gone := text[start:end]
-	first, _ := utf8.DecodeRuneInString(gone)
-	last, _ := utf8.DecodeLastRuneInString(gone)
+	deleted := text[start:end]
+	first, _ := utf8.DecodeRuneInString(deleted)
+	last, _ := utf8.DecodeLastRuneInString(deleted)
 	typedFirst, _ := utf8.DecodeRuneInString(e.New)
 	typedLast, _ := utf8.DecodeLastRuneInString(e.New)
 	for start > 0 && (joins(first) || joins(typedFirst)) {
@@ -127,11 +127,11 @@ func joins(r rune) bool {
 }
 
 // scriptOf returns the edits from base to cur that keep what they share.
-func scriptOf(shared []Match, base, cur string) (edits []diffwrap.Edit) {
+func scriptOf(shared []Match, base, current string) (edits []diffwrap.Edit) {
 	a, b := 0, 0
-	for _, s := range append(slices.Clip(shared), Match{len(base), len(cur), 0}) {
+	for _, s := range append(slices.Clip(shared), Match{len(base), len(current), 0}) {
 		if s.A > a || s.B > b {
-			edits = append(edits, diffwrap.Edit{Off: a, Len: s.A - a, New: cur[b:s.B]})
+			edits = append(edits, diffwrap.Edit{Off: a, Len: s.A - a, New: current[b:s.B]})
 		}
 		a, b = s.A+s.Len, s.B+s.Len
 	}

@@ -48,16 +48,16 @@ func Nearest[T any](bases []T, textOf func(T) string, text string) T {
 }
 
 // Merge returns the view text that results when a writer has read base and written text, and the note is now cur.
-func Merge(base, cur Side, text string) string {
-	if base.Raw == cur.Raw {
+func Merge(base, current Side, text string) string {
+	if base.Raw == current.Raw {
 		return text
 	}
 	if added, ok := strings.CutPrefix(text, base.Text); ok {
-		return cur.Text + added // an append stays an append
+		return current.Text + added // an append stays an append
 	}
 	edits := wholeWords(base.Text, diffwrap.DiffKeepingWords(base.Text, text))
 	slide(base.Text, text, edits, nil)
-	return rebase(base.Text, cur.Text, wholeComments(base.Text, sharedView(base, cur), edits), edits)
+	return rebase(base.Text, current.Text, wholeComments(base.Text, sharedView(base, current), edits), edits)
 }
 
 // wholeComments is what two texts share, without the parts of comments of which a script takes a delimiter: a comment that has changed
@@ -66,27 +66,27 @@ func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
 	back := SwapSides(shared)
 	var changed []diffwrap.Span
 	for _, c := range diffwrap.Everything.Comments(text) {
-		is, edge := diffwrap.Span{Start: c.Start, End: c.End}, len("{>>")
+		commentSpan, edge := diffwrap.Span{Start: c.Start, End: c.End}, len("{>>")
 		takes := func(e diffwrap.Edit) bool {
-			return e.Off < is.End && is.Start < e.Off+e.Len && (e.Off < is.Start+edge || e.Off+e.Len > is.End-edge)
+			return e.Off < commentSpan.End && commentSpan.Start < e.Off+e.Len && (e.Off < commentSpan.Start+edge || e.Off+e.Len > commentSpan.End-edge)
 		}
-		if _, whole := MapBack(back, is); !whole && slices.ContainsFunc(edits, takes) {
-			changed = append(changed, is)
+		if _, whole := MapBack(back, commentSpan); !whole && slices.ContainsFunc(edits, takes) {
+			changed = append(changed, commentSpan)
 		}
 	}
 	return SwapSides(outside(back, changed))
 }
 
 // sharedView returns the spans of base's view that are still in cur's view.
-func sharedView(base, cur Side) []Match {
+func sharedView(base, current Side) []Match {
 	var raw []Match
-	if base.Runs != nil && cur.Runs != nil {
-		raw = toBytes(sharedRuns(base.Runs, cur.Runs), base.Raw, cur.Raw)
+	if base.Runs != nil && current.Runs != nil {
+		raw = toBytes(sharedRuns(base.Runs, current.Runs), base.Raw, current.Raw)
 	} else {
-		raw = Unchanged(len(base.Raw), DiffSave(base.Raw, cur.Raw))
+		raw = Unchanged(len(base.Raw), DiffSave(base.Raw, current.Raw))
 	}
-	view := Compose(Compose(SwapSides(base.ViewMatches()), raw), cur.ViewMatches())
-	return Unchanged(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, cur.Text)))
+	view := Compose(Compose(SwapSides(base.ViewMatches()), raw), current.ViewMatches())
+	return Unchanged(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, current.Text)))
 }
 
 func (s Side) ViewMatches() []Match {

@@ -9,12 +9,12 @@ import (
 
 // rebase applies edits, a script of base, to cur. shared is what base and cur have in common. A change that both
 // sides made to the same words is applied once. Other changes of cur stay.
-func rebase(base, cur string, shared []Match, edits []diffwrap.Edit) string {
-	r := rebaser{base: base, current: cur, shared: shared}
+func rebase(base, current string, shared []Match, edits []diffwrap.Edit) string {
+	r := rebaser{base: base, current: current, shared: shared}
 	for _, e := range edits {
 		r.apply(e)
 	}
-	r.out.WriteString(cur[r.done:])
+	r.out.WriteString(current[r.done:])
 	return r.out.String()
 }
 

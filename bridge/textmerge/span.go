@@ -29,8 +29,8 @@ func Unchanged(size int, edits []diffwrap.Edit) []Match {
 
 // sharedRuns returns the spans, in UTF-16 units, of the characters that both lists of runs have. A CRDT keeps the
 // order of characters, so both lists have them in the same order. Text restored at another place is not shared.
-func sharedRuns(base, cur []ycrdt.Run) []Match {
-	index := newRunIndex(cur)
+func sharedRuns(base, current []ycrdt.Run) []Match {
+	index := newRunIndex(current)
 	var spans []Match
 	pos := 0
 	for _, r := range base {
@@ -141,13 +141,13 @@ func SwapSides(spans []Match) []Match {
 
 // MapBack returns the range of the first state that corresponds to s in the second, if one shared span contains all of
 // s.
-func MapBack(shared []Match, s diffwrap.Span) (was diffwrap.Span, ok bool) {
+func MapBack(shared []Match, s diffwrap.Span) (old diffwrap.Span, ok bool) {
 	i, found := slices.BinarySearchFunc(shared, s.Start, func(x Match, at int) int { return x.B - at })
 	if !found {
 		i--
 	}
 	if i < 0 || s.End > shared[i].B+shared[i].Len {
-		return was, false
+		return old, false
 	}
 	off := shared[i].A - shared[i].B
 	return diffwrap.Span{Start: s.Start + off, End: s.End + off}, true

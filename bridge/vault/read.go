@@ -42,14 +42,14 @@ func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, erro
 
 // settled reports whether what was seen is a completed save.
 func (v *Vault) settled(rel string, seen *vaultdir.StatSample, now time.Time) bool {
-	last, own, had := v.tree.stamp(rel)
+	last, own, old := v.tree.stamp(rel)
 	age := now.Sub(time.Unix(0, seen.Stamp.CTime))
 	unchanged := now.Sub(seen.Since)
 	switch {
 	case errors.Is(seen.Err, vaultdir.ErrTorn):
 		return false
 	case errors.Is(seen.Err, fs.ErrNotExist):
-		return !had || unchanged >= vanishGrace
+		return !old || unchanged >= vanishGrace
 	case seen.Err != nil, own && last == seen.Stamp:
 		return true
 	case seen.Stamp.Size == 0 && last.Size > 0:

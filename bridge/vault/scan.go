@@ -123,4 +123,4 @@ func (v *Vault) Misnamed() (rels []string) {
 var _ model.MisnamedReporter = (*Vault)(nil)
 
 // Renamed reports whether the new file of a save got its name, if Scan has found that out.
-func (v *Vault) Renamed(save model.Save) (placed, known bool) { return v.swaps.Renamed(save) }
+func (v *Vault) Renamed(save model.Save) (placed, ok bool) { return v.swaps.Renamed(save) }

@@ -189,21 +189,21 @@ func (t *tree) forget(rel string) []model.SourceEntry {
 func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	news := make(map[string]bool)
+	present := make(map[string]bool)
 	dir := t.root.get(rel)
 	if dir == nil {
 		dir = &node{}
 	}
 	for name := range dir.children {
-		news[vaultdir.Join(rel, name)] = true // unless it is in entries
+		present[vaultdir.Join(rel, name)] = true // unless it is in entries
 	}
 	for _, e := range entries {
-		delete(news, e.Rel)
+		delete(present, e.Rel)
 		if n := dir.children[path.Base(e.Rel)]; n == nil || !n.same(e) {
-			news[e.Rel] = true
+			present[e.Rel] = true
 		}
 	}
-	return news
+	return present
 }
 
 // begin marks paths as being changed by this process, so that Run does not take the change for a user's before wrote or

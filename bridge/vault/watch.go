@@ -124,13 +124,13 @@ func (w *watch) compare(rel string) {
 		w.v.log.Warn("folder cannot be read", model.LogPath, rel, model.LogErr, err)
 		return
 	}
-	news := w.v.tree.differing(rel, entries)
+	differing := w.v.tree.differing(rel, entries)
 	now := time.Now()
-	for path := range news {
+	for path := range differing {
 		w.markAt(path, now)
 	}
 	for _, e := range entries {
-		if e.Dir && !news[e.Rel] {
+		if e.Dir && !differing[e.Rel] {
 			w.watchAndCompare(e.Rel)
 		}
 	}

@@ -67,11 +67,11 @@ func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
 	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, AgentNotes: o.agentNotes, Inflight: ports.Budget, Logger: s.Log}
 	if slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
-		so := semantic.Options{Dir: s.State.Sub("semantic"), Logger: s.Log}
+		opts := semantic.Options{Dir: s.State.Sub("semantic"), Logger: s.Log}
 		if o.embeddingsURL != "" {
-			so.Embedder = o.endpoint(s.Log)
+			opts.Embedder = o.endpoint(s.Log)
 		}
-		mo.Semantic = semantic.New(s.Workspace.ForAgents(), so)
+		mo.Semantic = semantic.New(s.Workspace.ForAgents(), opts)
 	}
 	h, err := o.http.Listen(s.Base)
 	if err != nil {
@@ -109,14 +109,14 @@ More settings: 'relayfs help settings'.`,
 			if o.http.Addr == "" {
 				o.metrics = "" // several MCP processes on stdio cannot share one port
 			}
-			sources, so, errs := o.prepare(cmd.Context(), e, args)
+			sources, opts, errs := o.prepare(cmd.Context(), e, args)
 			if len(errs) > 0 {
 				return errs[0]
 			}
 			if o.http.Addr == "" {
-				return o.serveStdio(cmd, e, sources, so)
+				return o.serveStdio(cmd, e, sources, opts)
 			}
-			err := o.serve(cmd.Context(), sources, so, serving.MCPCommand, "", func(ctx context.Context, c *serving.Control) error {
+			err := o.serve(cmd.Context(), sources, opts, serving.MCPCommand, "", func(ctx context.Context, c *serving.Control) error {
 				c.Announce(e.stderr)
 				<-ctx.Done()
 				return nil
@@ -131,8 +131,8 @@ More settings: 'relayfs help settings'.`,
 	return cmd
 }
 
-func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.Source, so serving.Options) error {
-	client := &serving.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger}
+func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.Source, opts serving.Options) error {
+	client := &serving.Stdio{Sources: sources, Options: opts, ReadOnly: o.readOnly, Log: opts.Workspace.Logger}
 	client.Open = func(s *serving.Session) (*serving.Control, error) {
 		c, err := o.control(s)
 		if err == nil {

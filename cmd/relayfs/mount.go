@@ -189,7 +189,7 @@ vaults. It also removes the mount of a process that was killed.`,
 			served := serving.OwnerOfMount(dir, state)
 			if served != nil && !fusefs.Killed(served.PID) {
 				err := owner.NewClient(*served).Alive(cmd.Context())
-				if gone := (*owner.EndedError)(nil); err != nil && !errors.As(err, &gone) { // a killed process may still hold its locks
+				if ended := (*owner.EndedError)(nil); err != nil && !errors.As(err, &ended) { // a killed process may still hold its locks
 					return err
 				}
 			}

@@ -28,27 +28,27 @@ func (o *serveOptions) register(e *env, cmd *cobra.Command) {
 }
 
 // prepare checks the flags and parses the sources without opening anything. errs are all errors that prevent the start.
-func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, so serving.Options, errs []error) {
+func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sources []source.Source, opts serving.Options, errs []error) {
 	log, err := o.log.logger(e.stderr)
 	if err != nil {
-		return nil, so, []error{err}
+		return nil, opts, []error{err}
 	}
 	for _, err := range e.config.UnknownVariables() {
 		log.Warn(err.Error(), model.LogHint, hintFor(err))
 	}
 	add := func(err error) { errs = append(errs, parts(err)...) }
-	so, err = o.session(log)
+	opts, err = o.session(log)
 	add(err)
 	add(o.mcpFlags.check())
 	add(ports.CheckMetrics(o.metrics))
 	if len(errs) == 0 {
-		add(o.http.CheckFile(so.Base))
+		add(o.http.CheckFile(opts.Base))
 	}
 	if o.metricNumbers = ports.NewMetrics(o.metrics, version()); o.metricNumbers != nil {
-		so.Workspace.Saved = o.metricNumbers.Saved
+		opts.Workspace.Saved = o.metricNumbers.Saved
 	}
 	if slices.ContainsFunc(args, source.IsRelay) {
-		refreshFolders(ctx, account.Of(so.Base), log)
+		refreshFolders(ctx, account.Of(opts.Base), log)
 	}
 	sources, err = source.Parse(args, o.state)
 	add(err)
@@ -56,7 +56,7 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 		_, err := source.ServerKey()
 		add(err)
 	}
-	return sources, so, errs
+	return sources, opts, errs
 }
 
 func parts(err error) []error {
@@ -74,9 +74,9 @@ func (o *serveOptions) checkPorts() error {
 }
 
 // serve opens the sources and serves them to other processes while work runs. mountpoint may be "".
-func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so serving.Options, command, mountpoint string,
+func (o *serveOptions) serve(ctx context.Context, sources []source.Source, opts serving.Options, command, mountpoint string,
 	work func(context.Context, *serving.Control) error) error {
-	s, err := serving.OpenOrTakeOver(ctx, sources, so)
+	s, err := serving.OpenOrTakeOver(ctx, sources, opts)
 	if err != nil {
 		return err
 	}

@@ -40,13 +40,13 @@ func html(s string, inParagraph bool) (closers []string, ok bool) {
 	for n < len(name) && (isLetter(name[n]) || n > 0 && name[n] >= '0' && name[n] <= '9') {
 		n++
 	}
-	behind := name[n:]
+	after := name[n:]
 	name = strings.ToLower(name[:n])
-	ends := behind == "" || strings.IndexByte(" \t>", behind[0]) >= 0
+	ends := after == "" || strings.IndexByte(" \t>", after[0]) >= 0
 	if ends && !closing && rawTextTags[name] {
 		return []string{"</script>", "</pre>", "</style>", "</textarea>"}, true
 	}
-	return nil, blockTags[name] && (ends || strings.HasPrefix(behind, "/>")) || !inParagraph && n > 0 && loneTag.MatchString(s)
+	return nil, blockTags[name] && (ends || strings.HasPrefix(after, "/>")) || !inParagraph && n > 0 && loneTag.MatchString(s)
 }
 
 var rawTextTags = map[string]bool{"script": true, "pre": true, "style": true, "textarea": true}

@@ -144,9 +144,9 @@ const maxAncestors = 64
 func (t *Table) program(s status, depth int) Program {
 	id := identityOf(s.pid)
 	t.mu.Lock()
-	p, known := t.known[id]
+	p, ok := t.known[id]
 	t.mu.Unlock()
-	if p.Name = s.name; known && (p.Agent != "" || !t.IsAgent(s.name)) { // a process may become an agent by exec(2)
+	if p.Name = s.name; ok && (p.Agent != "" || !t.IsAgent(s.name)) { // a process may become an agent by exec(2)
 		return p
 	}
 	p.Identity = id

@@ -52,9 +52,9 @@ func (s *summary) add(ev event) {
 func (s *summary) end(id testID, ev event) {
 	lines := s.output[id]
 	delete(s.output, id)
-	before, known := s.result[id]
+	before, ok := s.result[id]
 	s.result[id] = ev.Action
-	if !known {
+	if !ok {
 		s.order = append(s.order, id)
 	}
 	if before == "fail" && ev.Action == "pass" && id.Test != "" {

@@ -108,7 +108,7 @@ func (b *embedding) add(x *Index, n *index.NoteInfo, parts []string) {
 	for _, text := range parts {
 		s := sumOf(text)
 		sums = append(sums, s)
-		if _, known := x.vectors.rowOf(s); !known {
+		if _, ok := x.vectors.rowOf(s); !ok {
 			b.texts, b.sums = append(b.texts, text), append(b.sums, s)
 		}
 	}

@@ -14,15 +14,15 @@ type vectors struct {
 	rows    map[sum]int32 // by sum; nil until a vector is added or looked up
 }
 
-func (vs *vectors) rowOf(s sum) (row int32, known bool) {
+func (vs *vectors) rowOf(s sum) (row int32, ok bool) {
 	if vs.rows == nil {
 		vs.rows = make(map[sum]int32, len(vs.sums))
 		for i, s := range vs.sums {
 			vs.rows[s] = int32(i)
 		}
 	}
-	row, known = vs.rows[s]
-	return row, known
+	row, ok = vs.rows[s]
+	return row, ok
 }
 
 func (vs *vectors) compact() {
@@ -32,7 +32,7 @@ func (vs *vectors) compact() {
 
 // put adds the vector of a passage. It returns false if v differs in length from the others.
 func (vs *vectors) put(s sum, v []float32) bool {
-	if _, known := vs.rowOf(s); known {
+	if _, ok := vs.rowOf(s); ok {
 		return true
 	}
 	if len(vs.sums) == 0 {

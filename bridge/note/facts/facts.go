@@ -37,9 +37,9 @@ const foreign = 1 << 62
 
 // Read reads the entries added to the document since the last call, and returns other machines' records among them.
 // inOrder reports whether they all follow the earlier entries; if not, the caller must read all records again.
-func (f *Facts) Read(doc *ycrdt.Doc) (news []model.Record, inOrder bool) {
-	if is := weak.Make(doc); is != f.of {
-		f.of, f.next = is, 0 // it was loaded again
+func (f *Facts) Read(doc *ycrdt.Doc) (added []model.Record, inOrder bool) {
+	if ref := weak.Make(doc); ref != f.of {
+		f.of, f.next = ref, 0 // it was loaded again
 	}
 	m, limit := doc.Map(Name), units(doc)
 	var keys []ycrdt.Setter
@@ -82,12 +82,12 @@ func (f *Facts) Read(doc *ycrdt.Doc) (news []model.Record, inOrder bool) {
 	f.number(fresh, inOrder)
 	for _, e := range fresh {
 		if !f.isOwnKey(&e.rec) {
-			news = append(news, e.rec)
-		} else if len(news) > 0 {
+			added = append(added, e.rec)
+		} else if len(added) > 0 {
 			inOrder = false // a record that the caller already has would precede others
 		}
 	}
-	return news, inOrder
+	return added, inOrder
 }
 
 // units returns how many units the document has had, of all clients.

@@ -42,14 +42,14 @@ func Prune(doc *ycrdt.Doc, now time.Time) {
 		return
 	}
 	needed := waiting(doc.Text(model.ContentsName))
-	var gone []string
+	var obsolete []string
 	for _, e := range slices.Backward(f.all) {
 		waits := !isOld(e, now)
 		for _, r := range runsOf(&e.rec) {
 			needed.Each(r, func(_ model.IDRange, _, ok bool) { waits = waits || ok })
 		}
 		if !waits {
-			gone = append(gone, keyOf(e.n, e.rec.Client))
+			obsolete = append(obsolete, keyOf(e.n, e.rec.Client))
 			continue
 		}
 		for _, r := range revivedBy(&e.rec) {
@@ -58,7 +58,7 @@ func Prune(doc *ycrdt.Doc, now time.Time) {
 	}
 	m := doc.Map(Name)
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		for _, key := range gone {
+		for _, key := range obsolete {
 			m.Delete(tx, key)
 		}
 	})

@@ -58,7 +58,7 @@ func (s *Server) stored(id string) *document {
 
 // load returns a document, and loads it if necessary. channel and user are those of the request's token. The caller
 // holds the lock.
-func (s *Server) load(id, channel, user, by string) (*document, error) {
+func (s *Server) load(id, channel, user, author string) (*document, error) {
 	d := s.stored(id)
 	if d.torn {
 		return nil, fmt.Errorf("failed to load %s/data.ysweet: unexpected end of file", id)
@@ -69,7 +69,7 @@ func (s *Server) load(id, channel, user, by string) (*document, error) {
 		return d, nil
 	}
 	d.loaded, d.channel, d.user = true, cmp.Or(channel, id), user
-	s.loads = append(s.loads, Load{id, d.channel, by})
+	s.loads = append(s.loads, Load{id, d.channel, author})
 	if d.channel != id {
 		if _, err := s.load(d.channel, "", "", "subdoc"); err != nil {
 			return nil, err

@@ -48,8 +48,8 @@ var schemes = map[string]struct {
 // the text, which may hold a token.
 func ParseAddress(text string) (Address, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
-	s, known := schemes[scheme]
-	if !known {
+	s, ok := schemes[scheme]
+	if !ok {
 		return Address{}, fmt.Errorf("the scheme %q %w: ys, yss, ws, wss, hocuspocus+ws, hocuspocus+wss and relay+https are", scheme, ErrAddress)
 	}
 	u, err := url.Parse(s.url + "://" + rest)

@@ -13,8 +13,8 @@ func (h Hunk) Through(last Hunk) Hunk {
 }
 
 // Grow adds equal bytes before and after the hunk.
-func (h Hunk) Grow(before, behind int) Hunk {
-	return Hunk{span.New(h.Old.Start-before, h.Old.End+behind), span.New(h.New.Start-before, h.New.End+behind)}
+func (h Hunk) Grow(before, after int) Hunk {
+	return Hunk{span.New(h.Old.Start-before, h.Old.End+after), span.New(h.New.Start-before, h.New.End+after)}
 }
 
 type mode struct {

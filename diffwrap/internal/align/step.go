@@ -36,14 +36,14 @@ func lineScript(o *lineText, match []int, newLines int) (out []step) {
 		for end < len(match) && match[end] == match[end-1]+1 {
 			end++
 		}
-		text, behind := k, end
+		text, after := k, end
 		for text < end && o.blank(text) {
 			text++
 		}
-		for behind > text && o.blank(behind-1) {
-			behind--
+		for after > text && o.blank(after-1) {
+			after--
 		}
-		for _, border := range []int{text, behind, end} {
+		for _, border := range []int{text, after, end} {
 			upTo(border, match[k]+border-k, stepSame)
 		}
 		k = end - 1

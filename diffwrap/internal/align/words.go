@@ -79,12 +79,12 @@ func (h Hunk) shares(old, new string, i, j int) bool {
 }
 
 // NoWordBetween reports whether no whole word is kept between two hunks.
-func NoWordBetween(old, new string, before, behind Hunk) bool {
-	between := old[before.Old.End:behind.Old.Start]
+func NoWordBetween(old, new string, before, after Hunk) bool {
+	between := old[before.Old.End:after.Old.Start]
 	if markdown.JoinsWord(old[:before.Old.End], between) || markdown.JoinsWord(new[:before.New.End], between) {
 		between = strings.TrimLeftFunc(between, markdown.InWord)
 	}
-	if markdown.JoinsWord(between, old[behind.Old.Start:]) || markdown.JoinsWord(between, new[behind.New.Start:]) {
+	if markdown.JoinsWord(between, old[after.Old.Start:]) || markdown.JoinsWord(between, new[after.New.Start:]) {
 		between = strings.TrimRightFunc(between, markdown.InWord)
 	}
 	return !strings.ContainsFunc(between, markdown.InWord)

@@ -222,9 +222,9 @@ func LastWord(text string) string {
 }
 
 // JoinsWord reports whether a word continues from one text to the next.
-func JoinsWord(before, behind string) bool {
-	r, _ := utf8.DecodeRuneInString(behind)
-	return behind != "" && InWord(r) && LastWord(before) != ""
+func JoinsWord(before, after string) bool {
+	r, _ := utf8.DecodeRuneInString(after)
+	return after != "" && InWord(r) && LastWord(before) != ""
 }
 
 // clusterBorder returns the end of a token, extended by what combines with its last ASCII character: a combining mark

@@ -183,14 +183,14 @@ func (f *oldSuggestion) has(x *Piece) {
 
 // followElsewhere finds the marks of the suggestions outside the redrawn regions.
 func (t *tracer) followElsewhere() {
-	anew, edits, delta := t.rewritten, t.Edits, 0
+	rewritten, edits, delta := t.rewritten, t.Edits, 0
 	for k := range t.pieces {
 		x := &t.pieces[k]
-		for len(anew) > 0 && anew[0].to.off <= x.Start {
-			anew = anew[1:]
+		for len(rewritten) > 0 && rewritten[0].to.off <= x.Start {
+			rewritten = rewritten[1:]
 		}
 		n, ok := t.byID[t.Owners[x.cell.Start].Suggestion]
-		if !ok || x.role != roleOwn && x.role != roleDropped || len(anew) > 0 && anew[0].from.off <= x.Start {
+		if !ok || x.role != roleOwn && x.role != roleDropped || len(rewritten) > 0 && rewritten[0].from.off <= x.Start {
 			continue
 		}
 		for len(edits) > 0 && edits[0].Off+edits[0].Len <= x.Start {
@@ -235,8 +235,8 @@ func (t *tracer) followRestored() {
 			if x.role != roleDropped || f == nil || !f.earlier || f.restored {
 				continue
 			}
-			for _, is := range keptRanges(r.hunks, 0, span.New(x.at, x.at+x.size)) {
-				f.restored = f.restored || t.types(is.Shift(r.new.Start), counts(f))
+			for _, current := range keptRanges(r.hunks, 0, span.New(x.at, x.at+x.size)) {
+				f.restored = f.restored || t.types(current.Shift(r.new.Start), counts(f))
 			}
 		}
 	}
@@ -279,11 +279,11 @@ func (t *tracer) followAdded(x *Piece, f *oldSuggestion, node int) {
 			f.shown = append(f.shown, x.View)
 		}
 	}
-	for was, is := range t.keptRanges(x.View) {
-		for y := range t.writtenIn(is) {
-			s := span.New(max(is.Start, y.view.Start), min(is.End, y.view.End))
-			same := t.move(x.Start+was.Start-x.View.Start+s.Start-is.Start, s.Shift(y.to.Start-y.view.Start))
-			y.known = y.known || same && x.cell.Kind == critic.Comment && was == x.View && is == y.view
+	for old, current := range t.keptRanges(x.View) {
+		for y := range t.writtenIn(current) {
+			s := span.New(max(current.Start, y.view.Start), min(current.End, y.view.End))
+			same := t.move(x.Start+old.Start-x.View.Start+s.Start-current.Start, s.Shift(y.to.Start-y.view.Start))
+			y.known = y.known || same && x.cell.Kind == critic.Comment && old == x.View && current == y.view
 			if f == nil || y.comment {
 				continue
 			}
@@ -333,10 +333,10 @@ func (t *tracer) isCut(shown []span.Span) bool {
 		if to < len(t.changes) {
 			room.End = t.changes[to].Old.Start
 		}
-		before, behind, ok := t.splitAround(t.changes[from], t.changes[to-1], s, room)
+		before, after, ok := t.splitAround(t.changes[from], t.changes[to-1], s, room)
 		text := s.Of(t.Old)
 		return !ok || markdown.JoinsWord(t.New[:before.New.End], text) && !markdown.JoinsWord(t.Old[:s.Start], text) ||
-			markdown.JoinsWord(text, t.New[behind.New.Start:]) && !markdown.JoinsWord(text, t.Old[s.End:])
+			markdown.JoinsWord(text, t.New[after.New.Start:]) && !markdown.JoinsWord(text, t.Old[s.End:])
 	})
 }
 
@@ -348,7 +348,7 @@ func (t *tracer) keptRanges(view span.Span) iter.Seq2[span.Span, span.Span] {
 // keptRanges yields the parts of a range of the old text that hunks keep, with their ranges in the new text. delta is the
 // shift before the first hunk.
 func keptRanges(hunks []align.Hunk, delta int, old span.Span) iter.Seq2[span.Span, span.Span] {
-	return func(yield func(was, is span.Span) bool) {
+	return func(yield func(was, current span.Span) bool) {
 		k, _ := slices.BinarySearchFunc(hunks, old.Start, func(h align.Hunk, off int) int { return cmp.Or(cmp.Compare(h.Old.End, off), -1) })
 		if k > 0 {
 			delta = hunks[k-1].New.End - hunks[k-1].Old.End
@@ -408,9 +408,9 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 
 // followKept joins two hunks if one deletes a word that the writer kept, and the other types it again.
 func (t *tracer) followKept(k int, w *wrapped) {
-	for _, is := range t.keptRanges(w.View) {
-		for y := range t.writtenIn(is) {
-			if s := span.New(max(is.Start, y.view.Start), min(is.End, y.view.End)); y.hunk != k && hasWord(s.Of(t.New)) {
+	for _, current := range t.keptRanges(w.View) {
+		for y := range t.writtenIn(current) {
+			if s := span.New(max(current.Start, y.view.Start), min(current.End, y.view.End)); y.hunk != k && hasWord(s.Of(t.New)) {
 				t.join(k, y.hunk)
 			}
 		}

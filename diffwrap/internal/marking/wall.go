@@ -73,7 +73,7 @@ func (p *Patch) splitAround(first, last align.Hunk, x, room span.Span) (before, 
 		return align.Hunk{}, align.Hunk{}, false
 	}
 	at += h.New.Start
-	if is := span.New(at, at+x.Len()); slices.ContainsFunc(p.newNotes, func(n span.Span) bool { return n.Start < is.End && is.Start < n.End && n != is }) {
+	if current := span.New(at, at+x.Len()); slices.ContainsFunc(p.newNotes, func(n span.Span) bool { return n.Start < current.End && current.Start < n.End && n != current }) {
 		return align.Hunk{}, align.Hunk{}, false // it is a part of a comment
 	}
 	before = align.Hunk{Old: span.New(h.Old.Start, x.Start), New: span.New(h.New.Start, at)}

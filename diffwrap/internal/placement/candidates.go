@@ -48,9 +48,9 @@ const maxLine = 200
 // one before it. That line is rewritten, and the lines after it keep their meaning.
 func (p *layout) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	old := p.old.Text
-	try := func(before, behind int) {
-		x := h.Grow(before, behind)
-		taken := before+behind > 0 && before+behind <= maxLine && x.Old.Start >= limit.Start && x.Old.End <= limit.End
+	try := func(before, after int) {
+		x := h.Grow(before, after)
+		taken := before+after > 0 && before+after <= maxLine && x.Old.Start >= limit.Start && x.Old.End <= limit.End
 		if taken && x.New.Start >= 0 && x.New.End <= len(p.new.Text) && !p.cuts(x) && p.comments(x) == p.comments(h) {
 			out = append(out, x)
 		}
@@ -220,16 +220,16 @@ func (p *layout) widened(h align.Hunk, limit span.Span) (out []align.Hunk) {
 		at = span.BreakStart(p.old.Text, at-1, limit.Start)
 		before = append(before, h.Old.Start-at)
 	}
-	behind := []int{0}
-	for at := h.Old.End; len(behind) <= maxBreaks && at < limit.End; {
+	after := []int{0}
+	for at := h.Old.End; len(after) <= maxBreaks && at < limit.End; {
 		n := span.BreakLen(p.old.Text[at:limit.End])
 		if n == 0 {
 			break
 		}
 		at += n
-		behind = append(behind, at-h.Old.End)
+		after = append(after, at-h.Old.End)
 	}
-	for _, e := range behind {
+	for _, e := range after {
 		for _, b := range before {
 			x := h.Grow(b, e)
 			if b+e > 0 && x.New.Start >= 0 && x.New.End <= len(p.new.Text) && !p.cuts(x) {

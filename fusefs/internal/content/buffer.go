@@ -71,12 +71,12 @@ const (
 // Wait returns the delay before a note's buffer is committed without a request. due is false if it
 // must not be committed. frozen is set if a writer has the note open, unborn if the note does not
 // exist yet.
-func (b *Buffer) Wait(now time.Time, frozen, unborn bool) (wait time.Duration, due bool) {
+func (b *Buffer) Wait(now time.Time, positioned, unstored bool) (wait time.Duration, due bool) {
 	limit := WritebackDelay
 	switch {
-	case !b.Dirty(), b.FailedGen == b.Gen, b.Truncated && frozen: // the writer of a truncated file may be about to write
+	case !b.Dirty(), b.FailedGen == b.Gen, b.Truncated && positioned: // the writer of a truncated file may be about to write
 		return 0, false
-	case b.Truncated && unborn:
+	case b.Truncated && unstored:
 		limit = newGrace
 	case b.Truncated:
 		limit = emptyGrace
@@ -90,9 +90,9 @@ func (b *Buffer) UnderWay() bool {
 	return b.Dirty() && b.WriteErr == nil && (b.Truncated || time.Since(b.ModifiedAt) < WritebackDelay)
 }
 
-func (b *Buffer) Touch(by program.Program, now time.Time) {
+func (b *Buffer) Touch(prog program.Program, now time.Time) {
 	b.Gen++
-	b.Writer = by
+	b.Writer = prog
 	b.ModifiedAt = now
 	b.ModTime = Later(now, b.Base.ModTime)
 }

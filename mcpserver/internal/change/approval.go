@@ -48,13 +48,13 @@ func ParseApprovals(words []string) (Approvals, error) {
 		if !slices.Contains([]Approval{Auto, Ask, Deny}, Approval(value)) {
 			return nil, fmt.Errorf("approval %q is not one of ask, auto, deny", value)
 		}
-		known := false
+		ok := false
 		for _, k := range []Operation{Create, Update, Delete} {
 			if !one || k == Operation(kind) {
-				a[k], known = Approval(value), true
+				a[k], ok = Approval(value), true
 			}
 		}
-		if !known {
+		if !ok {
 			return nil, fmt.Errorf("approval %q is not for one of create, update, delete", word)
 		}
 	}
@@ -72,7 +72,7 @@ type Request struct {
 	Action    string // the change as a verb phrase
 	// Detail describes the change for the user and returns the deleted text: a reply approves only a change that deletes
 	// the same text. It may be nil.
-	Detail func() (sentences, gone string)
+	Detail func() (sentences, loss string)
 	// Confirm is set by a client that cannot ask, after its user has agreed; nil if not set.
 	Confirm *bool
 	// Answered records the question and the reply before the reply takes effect.
@@ -80,14 +80,14 @@ type Request struct {
 }
 
 func (r Request) question() result.Question {
-	text, gone := r.Author+" wants to "+r.Action+".", ""
+	text, loss := r.Author+" wants to "+r.Action+".", ""
 	if r.Detail != nil {
 		var more string
-		if more, gone = r.Detail(); more != "" {
+		if more, loss = r.Detail(); more != "" {
 			text += " " + more
 		}
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", r.Operation, r.Action, gone))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", r.Operation, r.Action, loss))
 	return result.Question{ID: "approve-" + hex.EncodeToString(sum[:8]), Text: text}
 }
 

@@ -51,7 +51,7 @@ func (c Changes) checkAndApprove(ctx context.Context, p model.Path, r Request) e
 }
 
 // countChanges returns a sentence with the number of deleted and inserted words, and the deleted text.
-func countChanges(before, after string) (sentence, gone string) {
+func countChanges(before, after string) (sentence, loss string) {
 	var struck, inserted int
 	var all strings.Builder
 	for _, e := range diffwrap.DiffWords(before, after) {
@@ -230,7 +230,7 @@ func (c Changes) RequireRead(ctx context.Context, p model.Path, r Reader, doing 
 
 func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit, r Reader) error {
 	for _, e := range edits {
-		if part, lacks := known.ReadRanges.FirstMissing(textrange.Range{Start: e.Off, End: e.Off + e.Len}); lacks {
+		if part, missing := known.ReadRanges.FirstMissing(textrange.Range{Start: e.Off, End: e.Off + e.Len}); missing {
 			return NotReadError(p, known.Text, part, r)
 		}
 	}
@@ -322,7 +322,7 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 }
 
 // describeLoss describes the deleted document, and returns its text or, for a file, its size and time.
-func (c Changes) describeLoss(ctx context.Context, p model.Path) (sentence, gone string) {
+func (c Changes) describeLoss(ctx context.Context, p model.Path) (sentence, loss string) {
 	if !p.IsNote() {
 		info, _ := c.Workspace.Stat(ctx, p) // a missing file is not deleted
 		return "", fmt.Sprint(info.Size, info.ModTime.UnixNano())

@@ -179,8 +179,8 @@ func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
 
 func (q Quote) notFound(in, text string, near []textrange.Range) error {
 	if q.Known != text {
-		if was := textrange.Find(q.Known, q.Old); len(was) > 0 {
-			return result.InvalidArgument("%s has changed since you read it: old_string was on %s and no longer is. Read it again.", in, textrange.NameLines(q.Known, was))
+		if old := textrange.Find(q.Known, q.Old); len(old) > 0 {
+			return result.InvalidArgument("%s has changed since you read it: old_string was on %s and no longer is. Read it again.", in, textrange.NameLines(q.Known, old))
 		}
 	}
 	const say = "old_string not found in %s. Make sure it matches exactly."
@@ -201,11 +201,11 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textr
 		return nil, false, err
 	}
 	for _, place := range places {
-		part, lacks := seen.FirstMissing(place)
-		if lacks && len(places) > 1 {
+		part, missing := seen.FirstMissing(place)
+		if missing && len(places) > 1 {
 			return nil, false, NotReadError(p, text, part, r)
 		}
-		unseen = lacks
+		unseen = missing
 	}
 	edits = textrange.Replace(text, places, q.Old, q.New)
 	if p.IsNote() {

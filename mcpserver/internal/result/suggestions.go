@@ -50,14 +50,14 @@ func DescribeWhole(sg model.Suggestion) string {
 }
 
 func DescribeThread(t model.Thread) string {
-	said := make([]string, len(t.Entries))
+	lines := make([]string, len(t.Entries))
 	for i, r := range t.Entries {
-		said[i] = "{>>" + commentText(r.New) + "<<}"
+		lines[i] = "{>>" + commentText(r.New) + "<<}"
 		if r.Author != "" {
-			said[i] += " (" + Escape(r.Author) + ")"
+			lines[i] += " (" + Escape(r.Author) + ")"
 		}
 	}
-	return fmt.Sprintf("%s:%d: comment on %q: %s", Escape(t.Path), t.Line, OneLine(t.About), strings.Join(said, " "))
+	return fmt.Sprintf("%s:%d: comment on %q: %s", Escape(t.Path), t.Line, OneLine(t.About), strings.Join(lines, " "))
 }
 
 func DescribeProposal(p model.Proposal) string {
@@ -97,12 +97,12 @@ func PendingBlock(p model.Path, list []model.Suggestion) string {
 
 // DecisionsBlock lists decisions on suggestions of the session, "" for none. untold are the decisions that do not fit;
 // the next read reports them.
-func DecisionsBlock(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
-	if len(news) == 0 {
+func DecisionsBlock(decisions []bridge.Resolved) (block string, untold []bridge.Resolved) {
+	if len(decisions) == 0 {
 		return "", nil
 	}
 	lines := []string{"[Decided since you last read]"}
-	for _, r := range news {
+	for _, r := range decisions {
 		line := "  " + string(r.Verdict) + ": " + OldAndNew(r.Suggestion)
 		if r.Verdict == model.Changed {
 			line += fmt.Sprintf(" now reads %q", OneLine(r.Now))
@@ -115,7 +115,7 @@ func DecisionsBlock(news []bridge.Resolved) (block string, untold []bridge.Resol
 	block, n := JoinBounded(lines, maxDecisions)
 	if n < len(lines) {
 		block += fmt.Sprintf("\n  (%d more; read again to see them)", len(lines)-n)
-		untold = news[n-1:]
+		untold = decisions[n-1:]
 	}
 	return block, untold
 }

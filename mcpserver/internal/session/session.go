@@ -164,11 +164,11 @@ func (s *Session) RecordReadAll(d document.Document) {
 func (s *Session) SetReadState(p model.Path, n ReadState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old, known := s.readStates[p]
-	if !known {
+	old, ok := s.readStates[p]
+	if !ok {
 		s.order = append(s.order, p)
 	}
-	if known && old.Text == n.Text {
+	if ok && old.Text == n.Text {
 		for _, part := range old.ReadRanges {
 			n.ReadRanges = n.ReadRanges.With(part)
 		}

@@ -140,7 +140,7 @@ func (s RangeSet) With(p Range) RangeSet {
 	return out
 }
 
-func (s RangeSet) FirstMissing(p Range) (part Range, lacks bool) {
+func (s RangeSet) FirstMissing(p Range) (part Range, missing bool) {
 	for _, q := range s {
 		switch {
 		case q.End <= p.Start:

@@ -25,7 +25,7 @@ func Eventually(t *testing.T, within time.Duration, check func() error) time.Dur
 	t.Helper()
 	start := time.Now()
 	for {
-		begun := time.Now()
+		started := time.Now()
 		err := check()
 		took := time.Since(start)
 		if err == nil {
@@ -34,7 +34,7 @@ func Eventually(t *testing.T, within time.Duration, check func() error) time.Dur
 		if took > within {
 			t.Fatalf("still after %v: %v", within, err)
 		}
-		time.Sleep(min(max(time.Since(begun), took/50, 2*time.Millisecond), 100*time.Millisecond))
+		time.Sleep(min(max(time.Since(started), took/50, 2*time.Millisecond), 100*time.Millisecond))
 	}
 }
 

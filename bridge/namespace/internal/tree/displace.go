@@ -21,18 +21,18 @@ func (f *Root) invalidate(p *Proposal) {
 // becomes the new entry, and makeRoom returns it.
 func (f *Root) makeRoom(dir *Node, name string, kind model.NodeKind) *Node {
 	f.undeleteParents(dir)
-	guest := dir.children[name]
+	occupant := dir.children[name]
 	switch {
-	case guest == nil:
+	case occupant == nil:
 		return nil
-	case guest.isProposed() && guest.Kind == kind:
-		guest.content.current.Stale = true
-		guest.sourceLoc = nil
-		return guest
-	case guest.isProposed():
-		f.removeSubtree(guest, true)
+	case occupant.isProposed() && occupant.Kind == kind:
+		occupant.content.current.Stale = true
+		occupant.sourceLoc = nil
+		return occupant
+	case occupant.isProposed():
+		f.removeSubtree(occupant, true)
 	default:
-		f.revertToSource(guest)
+		f.revertToSource(occupant)
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (f *Root) undeleteParents(dir *Node) {
 
 // revertToSource shows n at its source path. It drops a proposal to delete n, and blocks one to rename it.
 func (f *Root) revertToSource(n *Node) {
-	at := *n.sourceLoc
+	loc := *n.sourceLoc
 	if n.shown() {
 		f.changes.Events = append(f.changes.Events, n.event(model.EventRemoved))
 	}
@@ -65,11 +65,11 @@ func (f *Root) revertToSource(n *Node) {
 		delete(n.parent.children, n.name)
 		n.parent = nil
 	}
-	if at.parent.isIn(n) {
-		f.revertToSource(at.parent.outermostMoved(n))
+	if loc.parent.isIn(n) {
+		f.revertToSource(loc.parent.outermostMoved(n))
 	}
-	f.makeRoom(at.parent, at.name, n.Kind)
-	n.show(at.parent, at.name)
+	f.makeRoom(loc.parent, loc.name, n.Kind)
+	n.show(loc.parent, loc.name)
 	if n.shown() { // else the event of its folder covers it
 		f.changes.Events = append(f.changes.Events, n.createEvents()...)
 	}

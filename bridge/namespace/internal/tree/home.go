@@ -167,8 +167,8 @@ func (to placementPlan) fits(d Decided) bool {
 	case d.Dir == nil || !d.Dir.shown():
 		return false
 	}
-	guest := d.Dir.children[d.Record.Name]
-	return guest == nil || to.has(guest)
+	occupant := d.Dir.children[d.Record.Name]
+	return occupant == nil || to.has(occupant)
 }
 
 // AddRejected adds proposals that FindRejected has found and the store has again. It shows them and

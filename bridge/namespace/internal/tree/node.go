@@ -117,9 +117,9 @@ func (n *Node) sourcePath() model.Path {
 
 // clearCreator clears the creator of d, and of the folders around it, if by is another
 // author: that creator needs approval from now on. A user has no name.
-func (d *Node) clearCreator(by model.Author) {
+func (d *Node) clearCreator(author model.Author) {
 	for ; d != nil; d = d.loc().parent {
-		if d.createdByAgent != nil && !d.createdByAgent.Is(by) {
+		if d.createdByAgent != nil && !d.createdByAgent.Is(author) {
 			d.createdByAgent = nil
 		}
 	}

@@ -44,12 +44,12 @@ func (n *Node) walkSource(fn func(*Node)) {
 func (n *Node) rel() string {
 	var rel string
 	for n.Root != nil && n != n.Root.rootNode {
-		at := n.loc()
-		if at.parent == nil {
+		loc := n.loc()
+		if loc.parent == nil {
 			return ""
 		}
-		rel = path.Join(at.name, rel)
-		n = at.parent
+		rel = path.Join(loc.name, rel)
+		n = loc.parent
 	}
 	return rel
 }
@@ -109,12 +109,12 @@ func (n *Node) show(d *Node, name string) {
 // setSourceLoc records that the source now has n in folder d under name. It does not change
 // where n is shown. The paths in proposals change with it.
 func (n *Node) setSourceLoc(d *Node, name string) {
-	if was := n.rel(); was != "" {
+	if old := n.rel(); old != "" {
 		defer func() {
 			for _, p := range n.Root.proposals {
-				p.current.RebaseOthers(was, n.rel())
+				p.current.RebaseOthers(old, n.rel())
 				if p.current.Blocked {
-					p.current.ToDir = model.Rebased(p.current.ToDir, was, n.rel())
+					p.current.ToDir = model.Rebased(p.current.ToDir, old, n.rel())
 				}
 			}
 		}()

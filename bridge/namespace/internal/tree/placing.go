@@ -58,15 +58,15 @@ func (l treeView) drop(to placementPlan) {
 // isPlaceable reports whether n can get its place once all the others have theirs: the name must be free,
 // and the folder must exist and not be in n. A node to be removed must be empty.
 func (l treeView) isPlaceable(to placementPlan, n *Node) bool {
-	at := to[n]
-	if at.parent == nil {
+	loc := to[n]
+	if loc.parent == nil {
 		return l.empties(to, n)
 	}
-	if guest := l.at(at.parent, at.name); guest != nil && !to.has(guest) {
+	if occupant := l.at(loc.parent, loc.name); occupant != nil && !to.has(occupant) {
 		return false
 	}
 	passed := map[*Node]bool{n: true}
-	for d := at.parent; ; {
+	for d := loc.parent; ; {
 		if passed[d] {
 			return false // it would be in itself, or in a cycle of others
 		}
@@ -88,8 +88,8 @@ func (l treeView) empties(to placementPlan, n *Node) bool {
 			return false
 		}
 	}
-	for _, at := range to {
-		if at.parent == n {
+	for _, loc := range to {
+		if loc.parent == n {
 			return false
 		}
 	}
@@ -105,9 +105,9 @@ func (to placementPlan) has(n *Node) bool {
 func (to placementPlan) show() []model.Event {
 	var events []model.Event
 	if len(to) == 1 {
-		for n, at := range to {
-			if n.shown() && at.parent != nil {
-				return []model.Event{n.move(at.parent, at.name)}
+		for n, loc := range to {
+			if n.shown() && loc.parent != nil {
+				return []model.Event{n.move(loc.parent, loc.name)}
 			}
 		}
 	}
@@ -119,13 +119,13 @@ func (to placementPlan) show() []model.Event {
 	for n := range to {
 		n.hide()
 	}
-	for n, at := range to {
-		if at.parent != nil {
-			n.show(at.parent, at.name)
+	for n, loc := range to {
+		if loc.parent != nil {
+			n.show(loc.parent, loc.name)
 		}
 	}
-	for n, at := range to {
-		if at.parent != nil && !to.includesParentOf(n) {
+	for n, loc := range to {
+		if loc.parent != nil && !to.includesParentOf(n) {
 			events = append(events, n.createEvents()...)
 		}
 	}

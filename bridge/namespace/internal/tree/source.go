@@ -10,7 +10,7 @@ import (
 // put adds an entry that a source has got from an author, with missing parents, or updates the existing
 // node. A user has no name. A node that only a proposal shows there makes room (makeRoom). A path whose kind
 // changed gets a new node.
-func (f *Root) put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
+func (f *Root) put(e model.SourceEntry, author model.Author) (n *Node, created bool) {
 	dir := f.rootNode
 	rel := e.Rel
 	for {
@@ -19,7 +19,7 @@ func (f *Root) put(e model.SourceEntry, by model.Author) (n *Node, created bool)
 			return f.putChild(dir, elem, e)
 		}
 		if dir, created = f.putChild(dir, elem, model.SourceEntry{Rel: elem, Dir: true, Mode: 0o755}); created {
-			dir.createdByAgent = new(by)
+			dir.createdByAgent = new(author)
 		}
 		rel = rest
 	}
@@ -56,13 +56,13 @@ func (f *Root) PutAll(entries []model.SourceEntry) {
 
 // Put adds an entry that the source has got from an author, and reports whether it is new. A user
 // has no name.
-func (f *Root) Put(e model.SourceEntry, by model.Author) (n *Node, created bool) {
+func (f *Root) Put(e model.SourceEntry, author model.Author) (n *Node, created bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n, created = f.put(e, by)
-	n.clearCreator(by)
+	n, created = f.put(e, author)
+	n.clearCreator(author)
 	if e.Dir {
-		n.createdByAgent = new(by)
+		n.createdByAgent = new(author)
 	}
 	return n, created
 }
@@ -103,16 +103,16 @@ func (f *Root) SetSourceLoc(n *Node, to Target) {
 }
 
 // Moved records that the author has moved n to that place in the source, and shows it there.
-func (f *Root) Moved(n *Node, to Target, by model.Author) {
+func (f *Root) Moved(n *Node, to Target, author model.Author) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if to.Existing != nil {
 		f.removeSubtree(to.Existing, false)
 	}
-	n.parent.clearCreator(by)
+	n.parent.clearCreator(author)
 	n.setSourceLoc(to.Dir, to.Name)
 	n.show(to.Dir, to.Name)
-	n.parent.clearCreator(by)
+	n.parent.clearCreator(author)
 }
 
 func (f *Root) SourceRemoved(n *Node) {
@@ -154,8 +154,8 @@ func (f *Root) SourceMoved(n *Node, newRel string) {
 	if parent.isIn(n) {
 		f.revertToSource(parent.outermostMoved(n))
 	}
-	if guest := parent.children[name]; guest != nil && guest.isProposed() {
-		f.removeSubtree(guest, true)
+	if occupant := parent.children[name]; occupant != nil && occupant.isProposed() {
+		f.removeSubtree(occupant, true)
 	}
 	f.makeRoom(parent, name, n.Kind)
 	n.setSourceLoc(parent, name)

@@ -28,14 +28,14 @@ func (t *Tree) DestinationAt(p model.Path, dir bool) (at Destination, deleted *N
 	}
 	name := p.Base()
 	at = Destination{parent, name, path.Join(parent.rel(), name)}
-	shown, had := parent.child(name), parent.inSource(name)
+	shown, old := parent.child(name), parent.inSource(name)
 	switch {
 	case shown != nil && shown.sourceLoc != nil:
 		return Destination{}, nil, &model.Error{Op: "create", Path: p, Err: fs.ErrExist}
-	case shown != nil, had == nil:
+	case shown != nil, old == nil:
 		return at, nil, nil
-	case had.hidden() && had.Kind == model.KindOf(name, dir):
-		return Destination{}, had, nil
+	case old.hidden() && old.Kind == model.KindOf(name, dir):
+		return Destination{}, old, nil
 	}
 	at.Rel = path.Join(parent.rel(), parent.freeName(name))
 	return at, nil, nil
@@ -127,8 +127,8 @@ func (t *Tree) FreeBeside(p model.Path) (model.Path, error) {
 func (n *Node) FreeNameBeside() Target {
 	n.Root.mu.RLock()
 	defer n.Root.mu.RUnlock()
-	at := n.loc()
-	return Target{Dir: at.parent, Name: at.parent.freeName(at.name)}
+	loc := n.loc()
+	return Target{Dir: loc.parent, Name: loc.parent.freeName(loc.name)}
 }
 
 // OriginalTarget returns the place from which the node was moved aside, if that is free. It never returns

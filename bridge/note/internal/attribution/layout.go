@@ -20,8 +20,8 @@ func Known(raw string, u Units) diffwrap.Known {
 	cursor := textmerge.NewCursor(raw)
 	for _, at := range diffwrap.MayBeMarks(raw) {
 		from, units := cursor.PosAt(at), 0
-		u.Facts(from, from+MarkEdge, func(_ int, r model.IDRange, is *Fact) {
-			if is.Syntax {
+		u.Facts(from, from+MarkEdge, func(_ int, r model.IDRange, fact *Fact) {
+			if fact.Syntax {
 				units += int(r.Len)
 			}
 		})
@@ -36,7 +36,7 @@ func Known(raw string, u Units) diffwrap.Known {
 // that text.
 func (x *Layout) AddedAfter(from, to int) bool {
 	writerAt := func(pos int) (w *Writer) {
-		x.Facts(pos, pos+1, func(_ int, _ model.IDRange, is *Fact) { w = is.By })
+		x.Facts(pos, pos+1, func(_ int, _ model.IDRange, fact *Fact) { w = fact.By })
 		return w
 	}
 	before := writerAt(from - 1)
@@ -51,8 +51,8 @@ func (x *Layout) AddedAfter(from, to int) bool {
 // writerIn returns the writer of the newest change, by an agent or not, that wrote some of the text between two
 // positions; nil if none is known.
 func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
-	x.Facts(from, to, func(_ int, _ model.IDRange, is *Fact) {
-		if w := is.By; w != nil && w.MakesMarks() == agents && (newest == nil || w.order > newest.order) {
+	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
+		if w := fact.By; w != nil && w.MakesMarks() == agents && (newest == nil || w.order > newest.order) {
 			newest = w
 		}
 	})
@@ -139,27 +139,27 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 		}
 	}
 	for i := first; i < last; i++ {
-		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(_ int, _ model.IDRange, is *Fact) {
-			if s := is.Pending(x.Text[i].Deleted); s != nil {
+		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(_ int, _ model.IDRange, fact *Fact) {
+			if s := fact.Pending(x.Text[i].Deleted); s != nil {
 				if o.Suggestion == nil {
 					o.Suggestion = s
 				}
 				by(s.author)
-			} else if x.Text[i].Added && is.By != nil && is.By.agent {
-				by(is.By.author)
+			} else if x.Text[i].Added && fact.By != nil && fact.By.agent {
+				by(fact.By.author)
 			} else if x.Text[i].Added {
 				by("")
 			}
 		})
 	}
-	theirs := 0 // delimiter units by agents: a saved file may keep one delimiter, or a brace, of another mark
+	agentUnits := 0 // delimiter units by agents: a saved file may keep one delimiter, or a brace, of another mark
 	edge := func(from, to int) {
-		x.Facts(from, to, func(_ int, r model.IDRange, is *Fact) {
-			if is.By.MakesMarks() {
-				theirs += int(r.Len)
+		x.Facts(from, to, func(_ int, r model.IDRange, fact *Fact) {
+			if fact.By.MakesMarks() {
+				agentUnits += int(r.Len)
 			}
-			if o.Suggestion == nil && is.By != nil {
-				by(is.By.author)
+			if o.Suggestion == nil && fact.By != nil {
+				by(fact.By.author)
 			} else if o.Suggestion == nil {
 				by("")
 			}
@@ -167,7 +167,7 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 	}
 	edge(x.markOffsets[k].From, x.markOffsets[k].From+MarkEdge)
 	edge(x.markOffsets[k].To-MarkEdge, x.markOffsets[k].To)
-	o.agents = theirs == 2*MarkEdge
+	o.agents = agentUnits == 2*MarkEdge
 	if o.Suggestion != nil {
 		o.agents = o.Suggestion.author != ""
 	} else {
@@ -195,8 +195,8 @@ func (x *Layout) separately() (edits []diffwrap.Edit) {
 		}
 		c, inside := x.Text[i], true
 		open, close := x.Raw[m.Start:c.Start], x.Raw[c.End:m.End]
-		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(pos int, _ model.IDRange, is *Fact) {
-			waits := is.Pending(c.Deleted) != nil || is.By != nil && is.By.agent && x.MarkOwners[k].Suggestion == nil
+		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(pos int, _ model.IDRange, fact *Fact) {
+			waits := fact.Pending(c.Deleted) != nil || fact.By != nil && fact.By.agent && x.MarkOwners[k].Suggestion == nil
 			switch off := cursor.OffAt(pos); {
 			case waits == inside:
 			case off == c.Start:
@@ -229,8 +229,8 @@ func (x *Layout) Waiting() (list []model.MarkRecord) {
 		if c.Mark < 0 {
 			continue
 		}
-		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(pos int, r model.IDRange, is *Fact) {
-			if s := is.Pending(c.Deleted); s != nil {
+		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(pos int, r model.IDRange, fact *Fact) {
+			if s := fact.Pending(c.Deleted); s != nil {
 				put(s, model.OffsetRange(pos, pos+int(r.Len)), c.Added)
 			}
 		})
@@ -275,8 +275,8 @@ func (t *Table) CanonicalEdits(raw string, known diffwrap.Known, u Units) ([]dif
 
 // Waiting returns the parts of a run with a pending suggestion.
 func (t *Table) Waiting(r model.IDRange) (list []model.IDRange) {
-	t.Each(r, func(part model.IDRange, is *Fact) {
-		if is.Pending(false) != nil || is.Pending(true) != nil {
+	t.Each(r, func(part model.IDRange, fact *Fact) {
+		if fact.Pending(false) != nil || fact.Pending(true) != nil {
 			list = append(list, part)
 		}
 	})
@@ -286,7 +286,7 @@ func (t *Table) Waiting(r model.IDRange) (list []model.IDRange) {
 // Delimits reports whether agents wrote all of the delimiter r, or it is torn.
 func (t *Table) Delimits(r model.IDRange) bool {
 	all := true
-	t.Each(r, func(_ model.IDRange, is *Fact) { all = all && (is.By.MakesMarks() || is.Broken) })
+	t.Each(r, func(_ model.IDRange, fact *Fact) { all = all && (fact.By.MakesMarks() || fact.Broken) })
 	return all
 }
 
@@ -298,8 +298,8 @@ func (t *Table) BrokenDelimiters(raw string, runs []ycrdt.Run) (list []diffwrap.
 	cursor := textmerge.NewCursor(raw)
 	pos := 0
 	for _, run := range runs {
-		t.Each(model.RangeOf(run), func(part model.IDRange, is *Fact) {
-			if is.Broken {
+		t.Each(model.RangeOf(run), func(part model.IDRange, fact *Fact) {
+			if fact.Broken {
 				off := cursor.OffAt(pos)
 				list = append(list, diffwrap.Span{Start: off, End: cursor.OffAt(pos + int(part.Len))})
 			}

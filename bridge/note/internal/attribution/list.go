@@ -101,8 +101,8 @@ func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list
 // commentAt returns the agent's comment that has all characters between two positions, nil if there is none.
 func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 	whole := true
-	x.Facts(from, to, func(_ int, _ model.IDRange, is *Fact) {
-		s := is.Pending(false)
+	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
+		s := fact.Pending(false)
 		whole = whole && s != nil && s.Comment && (m == nil || m == s)
 		m = s
 	})
@@ -115,8 +115,8 @@ func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 // OutcomeOf returns the last decision that counts on a suggestion of the text, or nil.
 func (x *Layout) OutcomeOf(s diffwrap.Suggestion) (out *Outcome) {
 	if k, ok := x.MarkAt(s.Start); ok {
-		x.Facts(x.markOffsets[k].From, x.markOffsets[k].To, func(_ int, _ model.IDRange, is *Fact) {
-			for _, a := range append(slices.Clip(is.Dels), is.Ins) {
+		x.Facts(x.markOffsets[k].From, x.markOffsets[k].To, func(_ int, _ model.IDRange, fact *Fact) {
+			for _, a := range append(slices.Clip(fact.Dels), fact.Ins) {
 				if a.Of != nil && a.Status != Pending {
 					out = a.Of.Outcome
 				}

@@ -241,9 +241,9 @@ func (t *Table) Add(rec *model.Record) {
 		}
 		late := s.isRejected()
 		for _, id := range m.Replaces {
-			if was := t.byID[id]; was != nil && was != s {
-				was.next = append(was.next, s)
-				late = late || was.isRejected()
+			if old := t.byID[id]; old != nil && old != s {
+				old.next = append(old.next, s)
+				late = late || old.isRejected()
 			}
 		}
 		if late {
@@ -360,7 +360,7 @@ func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Reco
 
 // update changes the facts of characters, under their original identities.
 func (t *Table) update(runs []model.IDRange, f func(Fact) Fact) {
-	var was, is *Fact // equal facts are shared
+	var was, fact *Fact // equal facts are shared
 	for _, r := range runs {
 		for _, first := range t.OriginalIDs(r) {
 			var parts []model.RangeValue[*Fact]
@@ -368,11 +368,11 @@ func (t *Table) update(runs []model.IDRange, f func(Fact) Fact) {
 				if !ok {
 					old = &noFact
 				}
-				if old != was || is == nil {
+				if old != was || fact == nil {
 					changed := f(*old)
-					was, is = old, &changed
+					was, fact = old, &changed
 				}
-				parts = append(parts, model.RangeValue[*Fact]{Of: part, Value: is})
+				parts = append(parts, model.RangeValue[*Fact]{Of: part, Value: fact})
 			})
 			for _, p := range parts {
 				t.facts.Set(p.Of, p.Value)
@@ -384,21 +384,21 @@ func (t *Table) update(runs []model.IDRange, f func(Fact) Fact) {
 var noFact Fact // of users' text
 
 // Each calls f for the parts of r, with the fact of each.
-func (t *Table) Each(r model.IDRange, f func(part model.IDRange, is *Fact)) {
+func (t *Table) Each(r model.IDRange, f func(part model.IDRange, fact *Fact)) {
 	t.EachOriginal(r, func(now, first model.IDRange, _ uint64) {
-		t.facts.Each(first, func(part model.IDRange, is *Fact, ok bool) {
+		t.facts.Each(first, func(part model.IDRange, fact *Fact, ok bool) {
 			if !ok {
-				is = &noFact
+				fact = &noFact
 			}
-			f(now.Part(part.Clock-first.Clock, part.Len), is)
+			f(now.Part(part.Clock-first.Clock, part.Len), fact)
 		})
 	})
 }
 
 // At returns the fact of r's first character.
-func (t *Table) At(r model.IDRange) (is *Fact) {
-	t.Each(r.Part(0, 1), func(_ model.IDRange, f *Fact) { is = f })
-	return is
+func (t *Table) At(r model.IDRange) (fact *Fact) {
+	t.Each(r.Part(0, 1), func(_ model.IDRange, f *Fact) { fact = f })
+	return fact
 }
 
 func shortSum(format string, args ...any) string {

@@ -94,9 +94,9 @@ func (x boundaries) newest(s *model.Suggestion, thread diffwrap.Span) time.Time 
 
 // isAnswered reports whether the author's newest proposal is newer than the last comment by anyone
 // else.
-func isAnswered(remarks []model.ThreadComment, author string, newest time.Time) bool {
+func isAnswered(comments []model.ThreadComment, author string, newest time.Time) bool {
 	answered := false
-	for _, r := range remarks {
+	for _, r := range comments {
 		if r.Author != author || !r.Agent {
 			answered = !r.Time.IsZero() && r.Time.Before(newest)
 		}
@@ -112,10 +112,10 @@ func (x *Layout) threadComment(c diffwrap.Suggestion, from, to int, waiting map[
 	}
 	var by *Writer
 	whole := true
-	x.Facts(from, to, func(_ int, _ model.IDRange, is *Fact) {
-		whole = whole && is.By != nil && (by == nil || by.author == is.By.author && by.session == is.By.session)
+	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
+		whole = whole && fact.By != nil && (by == nil || by.author == fact.By.author && by.session == fact.By.session)
 		if by == nil {
-			by = is.By
+			by = fact.By
 		}
 	})
 	if whole && by != nil && (r.Author == "" || r.Author == by.author) {
@@ -170,7 +170,7 @@ func (x *Layout) commentsRemovedWith(suggestions []diffwrap.Suggestion) map[int]
 
 // isOlder says whether something of a comment was there before the suggestion beside it.
 func (x *Layout) isOlder(from, to int) (older bool) {
-	x.Facts(from, to, func(_ int, _ model.IDRange, is *Fact) { older = older || is.Older })
+	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) { older = older || fact.Older })
 	return older
 }
 

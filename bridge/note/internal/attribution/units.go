@@ -35,13 +35,13 @@ func (t *Table) UnitsOf(runs []ycrdt.Run) Units {
 	var u Units
 	pos := 0
 	for _, run := range runs {
-		t.Each(model.RangeOf(run), func(part model.IDRange, is *Fact) { pos = u.add(pos, part.Run(), is) })
+		t.Each(model.RangeOf(run), func(part model.IDRange, fact *Fact) { pos = u.add(pos, part.Run(), fact) })
 	}
 	return u
 }
 
-func (u *Units) add(pos int, run ycrdt.Run, is *Fact) (end int) {
-	u.Runs, u.starts, u.facts = append(u.Runs, run), append(u.starts, pos), append(u.facts, is)
+func (u *Units) add(pos int, run ycrdt.Run, fact *Fact) (end int) {
+	u.Runs, u.starts, u.facts = append(u.Runs, run), append(u.starts, pos), append(u.facts, fact)
 	return pos + run.Len
 }
 
@@ -72,15 +72,15 @@ func (u *Units) Each(from, to int, f func(pos int, r model.IDRange)) {
 }
 
 // Facts calls f for the parts of the text from one position to another, and what is known of each.
-func (u *Units) Facts(from, to int, f func(pos int, r model.IDRange, is *Fact)) {
+func (u *Units) Facts(from, to int, f func(pos int, r model.IDRange, fact *Fact)) {
 	for i := u.run(from); i < len(u.Runs) && u.starts[i] < to; i++ {
 		start, end := max(u.starts[i], from), min(u.starts[i]+u.Runs[i].Len, to)
 		if start < end {
-			is := &noFact
+			fact := &noFact
 			if u.facts != nil {
-				is = u.facts[i]
+				fact = u.facts[i]
 			}
-			f(start, model.RangeOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)), is)
+			f(start, model.RangeOf(u.Runs[i]).Part(uint64(start-u.starts[i]), uint64(end-start)), fact)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func (u Units) AfterEdits(raw string, edits []diffwrap.Edit) Units {
 	cursor := textmerge.NewCursor(raw)
 	at, end := 0, 0
 	keep := func(to int) {
-		u.Facts(at, to, func(_ int, r model.IDRange, is *Fact) { end = out.add(end, r.Run(), is) })
+		u.Facts(at, to, func(_ int, r model.IDRange, fact *Fact) { end = out.add(end, r.Run(), fact) })
 	}
 	for _, e := range edits {
 		keep(cursor.PosAt(e.Off))

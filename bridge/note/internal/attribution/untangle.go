@@ -33,8 +33,8 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 		}
 		// A change may form a delimiter from one of its characters and one of the text that it replaces.
 		from, whole, some := cursor.PosAt(at), true, false
-		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRange, is *Fact) {
-			whole, some = whole && (is.isSyntax() || is.By.MakesMarks()) && !is.Broken, some || is.isSyntax()
+		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRange, fact *Fact) {
+			whole, some = whole && (fact.isSyntax() || fact.By.MakesMarks()) && !fact.Broken, some || fact.isSyntax()
 		})
 		if whole && some {
 			list = append(list, d)
@@ -67,8 +67,8 @@ func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwr
 			continue
 		}
 		from := cursor.PosAt(at)
-		u.Facts(from, from+1, func(_ int, _ model.IDRange, is *Fact) {
-			if is.isSyntax() {
+		u.Facts(from, from+1, func(_ int, _ model.IDRange, fact *Fact) {
+			if fact.isSyntax() {
 				edits = append(edits, diffwrap.Edit{Off: at, Len: 1})
 			}
 		})
@@ -156,13 +156,13 @@ func rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
 	}
 	cursor, offs := textmerge.NewCursor(raw), textmerge.NewCursor(raw)
 	start := cursor.PosAt(from)
-	u.Facts(start, cursor.PosAt(to), func(pos int, r model.IDRange, is *Fact) {
+	u.Facts(start, cursor.PosAt(to), func(pos int, r model.IDRange, fact *Fact) {
 		end := offs.OffAt(pos + int(r.Len))
-		if is.isSyntax() {
+		if fact.isSyntax() {
 			next.Len = end - next.Off
 			return
 		}
-		turn(is.mark())
+		turn(fact.mark())
 		if next.Len > 0 || next.New != "" {
 			edits = append(edits, next)
 		}

@@ -21,15 +21,15 @@ func (o *markOwner) asOwner() diffwrap.Owner {
 // OwnersFor returns the owners of the marks and comments, as seen by the writer. A writer may amend only its own
 // pending suggestions. A user's text, in a mark typed by hand or inside another's addition, never changes without a
 // mark.
-func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
+func (x *Layout) OwnersFor(author model.Author) map[int]diffwrap.Owner {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {
-		is := &x.MarkOwners[k]
-		o := is.asOwner()
+		marked := &x.MarkOwners[k]
+		o := marked.asOwner()
 		switch {
-		case is.soleAuthor != by.Name:
+		case marked.soleAuthor != author.Name:
 			o.Access = diffwrap.Foreign
-		case is.Suggestion != nil && is.Suggestion.author == by.Name && is.Suggestion.session != by.Session:
+		case marked.Suggestion != nil && marked.Suggestion.author == author.Name && marked.Suggestion.session != author.Session:
 			o.Access = diffwrap.Earlier
 		}
 		owners[m.Start] = o
@@ -41,10 +41,10 @@ func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
 		}
 		from := cursor.PosAt(c.Start)
 		to := cursor.PosAt(c.End)
-		if m := x.commentAt(from, to); m != nil && m.author != by.Name {
+		if m := x.commentAt(from, to); m != nil && m.author != author.Name {
 			owners[c.Start] = diffwrap.Owner{Suggestion: m.ID, Author: m.author, Access: diffwrap.Waiting}
-		} else if m != nil || x.wroteAll(from, to, by.Name) {
-			owners[c.Start] = diffwrap.Owner{Author: by.Name}
+		} else if m != nil || x.wroteAll(from, to, author.Name) {
+			owners[c.Start] = diffwrap.Owner{Author: author.Name}
 		}
 	}
 	return owners
@@ -52,8 +52,8 @@ func (x *Layout) OwnersFor(by model.Author) map[int]diffwrap.Owner {
 
 func (x *Layout) wroteAll(from, to int, author string) bool {
 	all := true
-	x.Facts(from, to, func(_ int, _ model.IDRange, is *Fact) {
-		all = all && is.By != nil && is.By.agent && is.By.author == author && is.Ins.Status == Pending
+	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
+		all = all && fact.By != nil && fact.By.agent && fact.By.author == author && fact.Ins.Status == Pending
 	})
 	return all && len(x.Runs) > 0
 }
@@ -72,17 +72,17 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRe
 	}
 	places := placesOf(after, all)
 	for _, m := range res.Made {
-		is := model.MarkRecord{Comment: m.Comment, Replaces: m.From}
+		rec := model.MarkRecord{Comment: m.Comment, Replaces: m.From}
 		if m.Same {
-			is = x.byID[m.From[0]].mark()
+			rec = x.byID[m.From[0]].mark()
 		}
 		for _, s := range m.Add {
-			is.AddRange(places[s], true)
+			rec.AddRange(places[s], true)
 		}
 		for _, s := range m.Del {
-			is.AddRange(places[s], false)
+			rec.AddRange(places[s], false)
 		}
-		made = append(made, is)
+		made = append(made, rec)
 	}
 	if x == nil {
 		return made, nil, nil
@@ -123,36 +123,36 @@ func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRange)
 		return nil
 	}
 	comments, kept := x.commentsBefore(), textmerge.Unchanged(len(x.Raw), res.Edits)
-	was := make(map[int][]string) // what the suggestion was that has a part there, by where that begins
-	var theirs []diffwrap.Span
+	old := make(map[int][]string) // what the suggestion was that has a part there, by where that begins
+	var foreign []diffwrap.Span
 	for _, m := range res.Made {
 		for _, s := range slices.Concat(m.Add, m.Del) {
-			was[s.Start] = m.From
+			old[s.Start] = m.From
 		}
 		for _, s := range m.Del {
-			if is, began := comments[offsetBefore(kept, res.Moved, s.Start)]; began && !is.onMark {
-				theirs = append(theirs, s)
+			if existing, began := comments[offsetBefore(kept, res.Moved, s.Start)]; began && !existing.onMark {
+				foreign = append(foreign, s)
 			}
 		}
 	}
 	res.Known.Decide(after, false, func(c diffwrap.Attached) diffwrap.CommentFate {
-		is, began := comments[offsetBefore(kept, res.Moved, c.Start)]
+		existing, began := comments[offsetBefore(kept, res.Moved, c.Start)]
 		about := false
-		if began && is.onMark {
-			on := x.MarkOwners[is.mark].Suggestion
+		if began && existing.onMark {
+			on := x.MarkOwners[existing.mark].Suggestion
 			k, ok := x.MarkAt(offsetBefore(kept, nil, c.Mark.Start))
 			about = ok && x.MarkOwners[k].Suggestion == on
 			for at := c.Mark.Start; at < c.Mark.End; at++ {
-				about = about || slices.Contains(was[at], on.ID)
+				about = about || slices.Contains(old[at], on.ID)
 			}
 		}
 		if began && !about {
-			theirs = append(theirs, c.Span)
+			foreign = append(foreign, c.Span)
 		}
 		return diffwrap.CommentKept
 	}, res.Known.Suggestions(after)...)
-	places := placesOf(after, theirs)
-	for _, s := range theirs {
+	places := placesOf(after, foreign)
+	for _, s := range foreign {
 		runs = append(runs, places[s])
 	}
 	return runs
@@ -160,8 +160,8 @@ func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRange)
 
 // offsetBefore returns the offset of a character before a write, -1 if the write added it.
 func offsetBefore(kept []textmerge.Match, moved []diffwrap.Move, at int) int {
-	if was, ok := textmerge.MapBack(kept, diffwrap.Span{Start: at, End: at + 1}); ok {
-		return was.Start
+	if old, ok := textmerge.MapBack(kept, diffwrap.Span{Start: at, End: at + 1}); ok {
+		return old.Start
 	}
 	for _, m := range moved {
 		if m.To.Start <= at && at < m.To.End {

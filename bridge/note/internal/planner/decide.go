@@ -34,7 +34,7 @@ func (x decidedText) stays() bool {
 }
 
 // Decide implements note.Decide.
-func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
+func Decide(current *model.Version, x *attribution.Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
 	p := decider{Layout: x, d: &d, accept: d.Verdict != model.Rejected, marks: make(map[int]int)}
 	var marks []diffwrap.Suggestion
 	for i, s := range chosen {
@@ -58,7 +58,7 @@ func Decide(cur *model.Version, x *attribution.Layout, chosen []model.Suggestion
 	}
 	parts, edits = p.frontMatterBreak(parts, edits)
 	d.Runs = p.runs(parts)
-	plan := Plan{Decision: &d, Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits)}
+	plan := Plan{Decision: &d, Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits)}
 	raw := diffwrap.Apply(x.Raw, edits)
 	d.Emptied = !diffwrap.HasBody(raw)
 	cursor := textmerge.NewCursor(raw)
@@ -91,13 +91,13 @@ func (p *decider) choose(item int, at diffwrap.Span) {
 
 // describe stores what an undo needs to write the mark again.
 func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
-	is := model.DecidedMark{Item: item}
+	mark := model.DecidedMark{Item: item}
 	raw := p.Layout.Raw
 	switch body := m.Deleted; {
 	case raw[m.Start:m.Start+3] == "{~~":
-		is.Open, is.Close = "{~~", raw[max(m.Added.End, m.Start):m.End]
+		mark.Open, mark.Close = "{~~", raw[max(m.Added.End, m.Start):m.End]
 		if m.Added.Empty() {
-			is.Close = "~~}"
+			mark.Close = "~~}"
 		}
 	case body.Empty() && m.Added.Empty():
 	default:
@@ -105,12 +105,12 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 		if body.Empty() {
 			plain.Open, plain.Close, body = "{++", "++}", m.Added
 		}
-		is.Open, is.Close = raw[m.Start:body.Start], raw[body.End:m.End]
-		if is == plain {
-			is = model.DecidedMark{Item: item}
+		mark.Open, mark.Close = raw[m.Start:body.Start], raw[body.End:m.End]
+		if mark == plain {
+			mark = model.DecidedMark{Item: item}
 		}
 	}
-	return is
+	return mark
 }
 
 // commentOutcome decides on a comment after a suggestion. A comment that existed before the suggestion belongs to the text: it
@@ -218,10 +218,10 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 		x.To = cursor.PosAt(to)
 		list = append(list, x)
 	}
-	furniture, inside := p.Syntax, 0
+	syntax, inside := p.Syntax, 0
 	add := func(from, to, mark int) {
-		for ; len(furniture) > 0 && furniture[0].Start < to; furniture = furniture[1:] {
-			f := furniture[0]
+		for ; len(syntax) > 0 && syntax[0].Start < to; syntax = syntax[1:] {
+			f := syntax[0]
 			opens, closes := strings.HasPrefix(p.Layout.Raw[f.Start:], "{=="), strings.HasPrefix(p.Layout.Raw[f.Start:], "==}")
 			if f.Start < from || !opens && !closes {
 				continue
@@ -383,13 +383,13 @@ var errMarkup = errors.New("the text would be read as CriticMarkup there")
 var errComment = errors.New("a comment cannot be amended: reject it, and write another one")
 
 // Amend implements note.Amend.
-func Amend(cur *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
+func Amend(current *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
 	if s.Kind == diffwrap.Comment {
 		return nil, model.RefusedError(errComment)
 	}
-	accepting := cur.Known().Accept(cur.Canonical(), s.Suggestion)
-	accepted := diffwrap.Apply(cur.Canonical(), accepting)
-	known := cur.Known().Through(cur.Canonical(), accepting)
+	accepting := current.Known().Accept(current.Canonical(), s.Suggestion)
+	accepted := diffwrap.Apply(current.Canonical(), accepting)
+	known := current.Known().Through(current.Canonical(), accepting)
 	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
 		return nil, model.RefusedError(errors.New("its proposed text is not in one piece"))
 	}

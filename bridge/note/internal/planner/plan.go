@@ -28,15 +28,15 @@ type Plan struct {
 
 // Apply applies the plan to a document whose text is raw, and completes the record: it converts the plan's places
 // to identities.
-func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.Author, rec *model.Record) {
+func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.Author, rec *model.Record) {
 	d := p.Decision
 	places := p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets)
 	var before, after attribution.Units
 	if places {
 		before = attribution.UnitsOf(text.Runs())
 	}
-	doc.Transact(by, func(txn *ycrdt.Txn) { applyAtPlacements(txn, text, raw, p.Edits, p.Placements) })
-	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = by.Name, by.Session, by.Batch, p.FrontMatter, p.Decision
+	doc.Transact(author, func(txn *ycrdt.Txn) { applyAtPlacements(txn, text, raw, p.Edits, p.Placements) })
+	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = author.Name, author.Session, author.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Direct = p.Proposal, p.Direct
 	if places || len(p.Marks)+len(p.Moved)+len(p.Older)+len(p.KeptOpeners) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {
 		after = attribution.UnitsOf(text.Runs())

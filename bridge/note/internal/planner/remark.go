@@ -17,20 +17,20 @@ import (
 var errNoComment = errors.New("a comment cannot be placed there: comment on the text before or after it")
 
 // AddComment plans a user's comment at an offset of the marked text.
-func AddComment(cur *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
-	raw := cur.Canonical()
+func AddComment(current *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
+	raw := current.Canonical()
 	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())
-	if end, _ := diffwrap.FrontMatter(raw); at < end || !cur.Known().CommentFits(raw, at, comment) {
+	if end, _ := diffwrap.FrontMatter(raw); at < end || !current.Known().CommentFits(raw, at, comment) {
 		return Plan{}, model.RefusedError(errNoComment)
 	}
 	from := textmerge.UTF16Len(raw[:at])
 	d.Runs = []model.DecidedRun{{At: model.OffsetRange(from, from+textmerge.UTF16Len(comment)), Role: model.RoleCommentAdded, Text: comment}}
 	edits := []diffwrap.Edit{{Off: at, New: comment}}
-	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits), Decision: &d}, nil
+	return Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: &d}, nil
 }
 
 // Resolve plans the removal of a thread. pending has its comments that await a decision.
-func Resolve(cur *model.Version, x *attribution.Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
+func Resolve(current *model.Version, x *attribution.Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
 	p := decider{Layout: x, d: &d, marks: make(map[int]int)}
 	var comments []decidedText
 	cursor := textmerge.NewCursor(x.Raw)
@@ -47,5 +47,5 @@ func Resolve(cur *model.Version, x *attribution.Layout, t model.Thread, pending 
 	}
 	d.Runs = p.runs(p.parts(nil, nil, comments))
 	edits := []diffwrap.Edit{{Off: t.Start, Len: t.End - t.Start}}
-	return Plan{Edits: diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), edits), Decision: &d}
+	return Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: &d}
 }

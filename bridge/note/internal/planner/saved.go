@@ -23,16 +23,16 @@ type SaveDiff struct {
 }
 
 // MayRestore reports whether the edits of a text may restore something: they add text, or leave another word.
-func (s *SaveDiff) MayRestore(had string) bool {
-	return slices.ContainsFunc(s.Edits, func(e diffwrap.Edit) bool { return e.New != "" || textmerge.CutsWord(had, e) })
+func (s *SaveDiff) MayRestore(oldText string) bool {
+	return slices.ContainsFunc(s.Edits, func(e diffwrap.Edit) bool { return e.New != "" || textmerge.CutsWord(oldText, e) })
 }
 
 // Restore makes the save restore the newest earlier state whose text is raw, if there is one. had is the text after
 // records. older are the known states from before records were merged. The first of the merged records has all their
 // changes, and records say more than moments.
-func (s *SaveDiff) Restore(records []model.Record, older []model.Revision, had, raw string) {
+func (s *SaveDiff) Restore(records []model.Record, older []model.Revision, oldText, raw string) {
 	texts, seqs, err := statesOf(records, older)
-	if err != nil || texts == nil || !texts.Holds(texts.Last, had) {
+	if err != nil || texts == nil || !texts.Holds(texts.Last, oldText) {
 		return
 	}
 	last := texts.Last // the last state with the text of this one
@@ -48,15 +48,15 @@ func (s *SaveDiff) Restore(records []model.Record, older []model.Revision, had, 
 				runs = append(runs, x.At.Run())
 			}
 		}
-		was := attribution.NewTable(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > seqs[last] }))
-		u := was.UnitsOf(runs)
-		s.pending = was.LayOut(textmerge.Without(raw, was.BrokenDelimiters(raw, runs)), attribution.Known(raw, u), u).Waiting()
+		oldTable := attribution.NewTable(slices.DeleteFunc(slices.Clone(records), func(r model.Record) bool { return r.Seq > seqs[last] }))
+		u := oldTable.UnitsOf(runs)
+		s.pending = oldTable.LayOut(textmerge.Without(raw, oldTable.BrokenDelimiters(raw, runs)), attribution.Known(raw, u), u).Waiting()
 		return
 	}
 }
 
 // Apply applies the changes to a document whose text is had, and completes the record.
-func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *attribution.Table, origin any, rec *model.Record) {
+func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, oldText string, table *attribution.Table, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
 	if len(s.Moved)+len(s.Broken)+len(s.Plain) > 0 {
@@ -67,7 +67,7 @@ func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 			added = s.bringBack(txn, text, rec)
 			return
 		}
-		textmerge.ApplyEdits(txn, text, had, s.Edits)
+		textmerge.ApplyEdits(txn, text, oldText, s.Edits)
 	})
 	if s.texts != nil {
 		after := attribution.UnitsOf(text.Runs())
@@ -77,7 +77,7 @@ func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 		rec.Marks = resolvedMarks(s.pending, after)
 	}
 	if s.texts == nil && len(s.Moved)+len(s.Broken)+len(s.Plain) > 0 {
-		s.name(had, before, text, known, rec)
+		s.name(oldText, before, text, table, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.texts != nil && clock != rec.Clock+added {
 		rec.Remaps = nil // formats use clock units, too
@@ -85,13 +85,13 @@ func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, had string, known *at
 }
 
 // name records the identities of moved text before and after the save, and the torn delimiters of agents' marks.
-func (s *SaveDiff) name(had string, before attribution.Units, text *ycrdt.Text, known *attribution.Table, rec *model.Record) {
+func (s *SaveDiff) name(oldText string, before attribution.Units, text *ycrdt.Text, table *attribution.Table, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
 	var was, is []diffwrap.Span
 	for _, m := range append(slices.Clip(s.Moved), s.Broken...) {
 		was, is = append(was, m.From), append(is, m.To)
 	}
-	wasAt, isAt := unitsAt(had, append(was, s.Plain...)), unitsAt(text.String(), is)
+	wasAt, isAt := unitsAt(oldText, append(was, s.Plain...)), unitsAt(text.String(), is)
 	from := func(m textmerge.MovedSpan) []model.IDRange {
 		return before.Resolve(model.OffsetRange(wasAt[m.From.Start], wasAt[m.From.End]))
 	}
@@ -108,11 +108,11 @@ func (s *SaveDiff) name(had string, before attribution.Units, text *ycrdt.Text, 
 	}
 	for _, body := range s.Plain {
 		for _, r := range before.Resolve(model.OffsetRange(wasAt[body.Start], wasAt[body.End])) {
-			rec.Plain = append(rec.Plain, known.Waiting(r)...)
+			rec.Plain = append(rec.Plain, table.Waiting(r)...)
 		}
 	}
 	for _, m := range s.Broken {
-		if !slices.ContainsFunc(from(m), func(r model.IDRange) bool { return !known.Delimits(r) }) {
+		if !slices.ContainsFunc(from(m), func(r model.IDRange) bool { return !table.Delimits(r) }) {
 			rec.BrokenDelimiters = append(rec.BrokenDelimiters, after.Resolve(model.OffsetRange(isAt[m.To.Start], isAt[m.To.End]))...)
 		}
 	}

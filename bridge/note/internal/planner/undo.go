@@ -49,8 +49,8 @@ type undoPlan struct {
 }
 
 // newUndoPlan collects the characters that the undo concerns.
-func newUndoPlan(e model.JournalEntry, x *attribution.Layout, cur *model.Version, d *model.Decision) *undoPlan {
-	t := &undoPlan{entry: e, d: d, current: cur, table: x.Table, x: x}
+func newUndoPlan(e model.JournalEntry, x *attribution.Layout, current *model.Version, d *model.Decision) *undoPlan {
+	t := &undoPlan{entry: e, d: d, current: current, table: x.Table, x: x}
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
 	}
@@ -89,8 +89,8 @@ func newUndoPlan(e model.JournalEntry, x *attribution.Layout, cur *model.Version
 
 // Undo plans the undo of the items of d in a journal entry, for a document with these pieces whose marked text has
 // the layout x. It records the outcome in d.
-func Undo(cur *model.Version, e model.JournalEntry, x *attribution.Layout, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
-	t := newUndoPlan(e, x, cur, d)
+func Undo(current *model.Version, e model.JournalEntry, x *attribution.Layout, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
+	t := newUndoPlan(e, x, current, d)
 	t.read(pieces)
 	return t.plan()
 }

@@ -242,9 +242,9 @@ func (t *undoPlan) removed(r model.IDRange) bool {
 	if t.present.Has(t.table.OriginalIDs(r)[0]) {
 		return false
 	}
-	is := t.table.At(r)
-	o, a := is.InViews()
-	return !is.Undone && (o || a) || is.Displaced
+	fact := t.table.At(r)
+	o, a := fact.InViews()
+	return !fact.Undone && (o || a) || fact.Displaced
 }
 
 func (t *undoPlan) addUnrestored(text, why string) {

@@ -166,8 +166,8 @@ func (p *printer) delimiters(w *target) (open, closer string) {
 	if w.o {
 		open, closer = "{--", "--}"
 	}
-	if was := p.written(w.key); strings.HasPrefix(was.Open, open) {
-		return was.Open, was.Close
+	if old := p.written(w.key); strings.HasPrefix(old.Open, open) {
+		return old.Open, old.Close
 	}
 	return open, closer
 }
@@ -176,8 +176,8 @@ func (p *printer) delimiters(w *target) (open, closer string) {
 // for none.
 func (p *printer) substitution(i int) int {
 	key := p.targets[i].key
-	was := p.written(key)
-	if was.Open != "{~~" {
+	old := p.written(key)
+	if old.Open != "{~~" {
 		return 0
 	}
 	var units uint64
@@ -214,7 +214,7 @@ func (p *printer) substitution(i int) int {
 	if turn < 0 {
 		p.delimit(key, arrow)
 	}
-	p.delimit(key, was.Close)
+	p.delimit(key, old.Close)
 	return n
 }
 
@@ -274,12 +274,12 @@ func (p *printer) keep(w *target) {
 // write inserts text after the last written text, insert after a deleted character.
 func (p *printer) write(text string) { p.insert(text, model.IDRange{}) }
 
-func (p *printer) insert(text string, behind model.IDRange) {
+func (p *printer) insert(text string, after model.IDRange) {
 	if text == "" {
 		return
 	}
 	p.edit(diffwrap.Edit{Off: p.at, New: text})
-	p.placed = append(p.placed, model.Placement{Len: len(text), After: behind})
+	p.placed = append(p.placed, model.Placement{Len: len(text), After: after})
 	p.raw.WriteString(text)
 	p.pos += textmerge.UTF16Len(text)
 }
@@ -306,20 +306,20 @@ func (p *printer) check() error {
 	if o != p.o.String() || a != p.a.String() {
 		return model.RefusedError(errNotReadBack)
 	}
-	was, _ := diffwrap.FrontMatter(p.current.Raw())
-	is, _ := diffwrap.FrontMatter(raw)
+	oldEnd, _ := diffwrap.FrontMatter(p.current.Raw())
+	newEnd, _ := diffwrap.FrontMatter(raw)
 	if p.entry.FrontMatter == nil {
-		if strings.TrimRight(raw[:is], "\r\n") != strings.TrimRight(p.current.Raw()[:was], "\r\n") {
+		if strings.TrimRight(raw[:newEnd], "\r\n") != strings.TrimRight(p.current.Raw()[:oldEnd], "\r\n") {
 			return model.RefusedError(errNotReadBack)
 		}
 		return nil
 	}
 	body, _ := diffwrap.FrontMatter(p.current.Canonical())
 	bodyO, bodyA := p.current.Known().MarksOf(p.current.Canonical()).From(body).Texts(p.current.Canonical()[body:])
-	if o, a := known.From(is).Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
+	if o, a := known.From(newEnd).Texts(raw[newEnd:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
 		return model.RefusedError(errFrontMatterChanged)
 	}
-	if err := diffwrap.CheckFrontMatterChange(p.current.Raw()[:was], raw[:is]); err != nil {
+	if err := diffwrap.CheckFrontMatterChange(p.current.Raw()[:oldEnd], raw[:newEnd]); err != nil {
 		return model.RefusedError(err)
 	}
 	return nil

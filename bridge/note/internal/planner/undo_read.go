@@ -85,7 +85,7 @@ func (t *undoPlan) markedSegments() (list []segment) {
 	}
 	k, _ := slices.BinarySearchFunc(t.x.Marks, at+1, func(m diffwrap.Mark, at int) int { return m.End - at })
 	f, _ := slices.BinarySearchFunc(t.x.Syntax, at+1, func(s diffwrap.Span, at int) int { return s.End - at })
-	furniture := t.x.Syntax[f:]
+	syntax := t.x.Syntax[f:]
 	fill := func(to int) {
 		for at < to {
 			for k < len(t.x.Marks) && t.x.Marks[k].End <= at {
@@ -99,9 +99,9 @@ func (t *undoPlan) markedSegments() (list []segment) {
 					s.end = min(to, m.Start)
 				}
 			}
-			if s.kind == syntaxItem && len(furniture) > 0 { // one segment each
-				s.end = min(s.end, furniture[0].End)
-				furniture = furniture[1:]
+			if s.kind == syntaxItem && len(syntax) > 0 { // one segment each
+				s.end = min(s.end, syntax[0].End)
+				syntax = syntax[1:]
 			}
 			list = append(list, s)
 			at = s.end
@@ -125,8 +125,8 @@ func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
 	var live []model.RangeValue[bool]
 	for _, p := range pieces {
 		at := pos
-		t.table.EachOriginal(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, is model.IDRange, _ uint64) {
-			t.asked.Each(is, func(of model.IDRange, aimed, asked bool) {
+		t.table.EachOriginal(model.RangeOf(ycrdt.Run{ID: p.ID, Len: p.Len}), func(now, original model.IDRange, _ uint64) {
+			t.asked.Each(original, func(of model.IDRange, aimed, asked bool) {
 				size := int(of.Len)
 				if p.Deleted {
 					size = 0
@@ -151,8 +151,8 @@ func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
 	cursor := textmerge.NewCursor(t.current.Raw())
 	t.in.Start, _ = cursor.WholeAt(from)
 	t.in.End = cursor.OffAt(to)
-	for was := (diffwrap.Span{}); was != t.in; {
-		was = t.in
+	for old := (diffwrap.Span{}); old != t.in; {
+		old = t.in
 		t.in = touching(t.in, t.x.Marks, func(m diffwrap.Mark) diffwrap.Span { return m.Span })
 		t.in = touching(t.in, t.x.Syntax, func(s diffwrap.Span) diffwrap.Span { return s })
 	}
@@ -183,9 +183,9 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 			n := len(t.items)
 			t.addItems(r, item{deleted: true, beforeSyntax: within, mark: -1})
 			if within {
-				gone := slices.Clone(t.items[n:])
-				t.items = slices.Insert(t.items[:n], start, gone...)
-				start += len(gone)
+				deleted := slices.Clone(t.items[n:])
+				t.items = slices.Insert(t.items[:n], start, deleted...)
+				start += len(deleted)
 			}
 			continue
 		}
@@ -228,7 +228,7 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 
 // comment finds out what a comment was to the decision, unless somebody has written in it since: that is another comment, which stays as
 // it is. One that was accepted as text, or was rejected to go, is content.
-func (t *undoPlan) comment(is []item) {
+func (t *undoPlan) comment(units []item) {
 	size := uint64(0)
 	role := func(x item) model.Role {
 		if x.run < 0 {
@@ -236,15 +236,15 @@ func (t *undoPlan) comment(is []item) {
 		}
 		return t.runs[x.run].Role
 	}
-	for _, x := range is {
-		if size += x.id.Len; role(x) != role(is[0]) {
+	for _, x := range units {
+		if size += x.id.Len; role(x) != role(units[0]) {
 			return
 		}
 	}
-	switch role(is[0]) {
+	switch role(units[0]) {
 	case model.RoleAdditionAccepted, model.RoleDeletionRejected:
-		for i := range is {
-			is[i].kind, is[i].o, is[i].a = textItem, true, true
+		for i := range units {
+			units[i].kind, units[i].o, units[i].a = textItem, true, true
 		}
 	case model.RoleCommentAccepted:
 		t.commentPending = true
@@ -257,11 +257,11 @@ func (t *undoPlan) comment(is []item) {
 
 // addItems adds one stretch, cut where what is known of it changes. Of what is gone only what the undo is about is of interest.
 func (t *undoPlan) addItems(r model.IDRange, like item) {
-	t.table.EachOriginal(r, func(now, is model.IDRange, since uint64) {
-		t.target.Each(is, func(of model.IDRange, run int, ok bool) {
+	t.table.EachOriginal(r, func(now, original model.IDRange, since uint64) {
+		t.target.Each(original, func(of model.IDRange, run int, ok bool) {
 			x := like
 			x.since = since
-			at := now.Part(of.Clock-is.Clock, of.Len)
+			at := now.Part(of.Clock-original.Clock, of.Len)
 			switch {
 			case ok:
 				x.run = run

@@ -33,13 +33,13 @@ func FrontMatterChange(before, after string) *model.FrontMatterChange {
 }
 
 // DirectEdits changes the view without marks. Pending suggestions outside the change stay pending.
-func DirectEdits(cur *model.Version, text string) []diffwrap.Edit {
-	edits := diffwrap.Diff(cur.Text(), text)
-	if cur.Raw() == cur.Text() {
+func DirectEdits(current *model.Version, text string) []diffwrap.Edit {
+	edits := diffwrap.Diff(current.Text(), text)
+	if current.Raw() == current.Text() {
 		return edits
 	}
-	spans := textmerge.SwapSides(cur.Side().ViewMatches()) // view to raw
-	marks, _, _ := cur.RawKnown().Layout(cur.Raw())
+	spans := textmerge.SwapSides(current.Side().ViewMatches()) // view to raw
+	marks, _, _ := current.RawKnown().Layout(current.Raw())
 	var out []diffwrap.Edit
 	for _, e := range edits {
 		at := rawInsertAt(marks, spans, e.Off)
@@ -74,21 +74,21 @@ func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Match, off int) in
 }
 
 // Suggest plans an author's suggestions that make text the view of cur. x is cur's layout; nil if it has no marks.
-func Suggest(cur *model.Version, x *attribution.Layout, text string, by model.Author, lens diffwrap.Options) (Plan, error) {
-	lens.Known = cur.Known()
+func Suggest(current *model.Version, x *attribution.Layout, text string, author model.Author, lens diffwrap.Options) (Plan, error) {
+	lens.Known = current.Known()
 	if x != nil {
-		lens.Owners = x.OwnersFor(by)
+		lens.Owners = x.OwnersFor(author)
 	}
-	res, err := lens.Put(cur.Canonical(), text)
+	res, err := lens.Put(current.Canonical(), text)
 	if err != nil {
 		return Plan{}, model.RefusedError(err)
 	}
 	plan := Plan{Warnings: res.Warnings}
 	if len(res.Edits) > 0 {
-		plan.Edits = diffwrap.Compose(len(cur.Raw()), cur.CanonicalEdits(), res.Edits)
+		plan.Edits = diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), res.Edits)
 		plan.Known = res.Known
-		if by.Name != "" {
-			plan.Marks, plan.Moved, plan.Older = attribution.Written(x, cur.Canonical(), res)
+		if author.Name != "" {
+			plan.Marks, plan.Moved, plan.Older = attribution.Written(x, current.Canonical(), res)
 		}
 	}
 	if fm := res.FrontMatter; fm != nil {

@@ -28,8 +28,8 @@ func (d *dictionary) spell(text string) string {
 		if !strings.HasSuffix(w, " ") {
 			w += " "
 		}
-		r, known := d.letters[w]
-		if !known {
+		r, ok := d.letters[w]
+		if !ok {
 			r = firstLetter + rune(len(d.words))
 			d.letters[w], d.words = r, append(d.words, w)
 		}
@@ -50,11 +50,11 @@ func (d *dictionary) read(letters string) string {
 // may look like two other changed words. Words that both sides have changed merge by letters.
 func mergeTexts(before, present, after string) string {
 	d := dictionary{letters: make(map[string]rune)}
-	was, is, want := d.spell(before), d.spell(present), d.spell(after)
-	if len(d.words) > unicode.MaxRune-firstLetter || bothReplace(was, is, want) {
+	old, current, want := d.spell(before), d.spell(present), d.spell(after)
+	if len(d.words) > unicode.MaxRune-firstLetter || bothReplace(old, current, want) {
 		return textmerge.Merge(textmerge.RawSide(before, nil), textmerge.RawSide(present, nil), after)
 	}
-	now := d.read(textmerge.Merge(textmerge.RawSide(was, nil), textmerge.RawSide(is, nil), want))
+	now := d.read(textmerge.Merge(textmerge.RawSide(old, nil), textmerge.RawSide(current, nil), want))
 	if !strings.HasSuffix(present, " ") && !strings.HasSuffix(after, " ") {
 		now = strings.TrimSuffix(now, " ")
 	}
@@ -62,14 +62,14 @@ func mergeTexts(before, present, after string) string {
 }
 
 // bothReplace reports whether two changes of a text replace the same letter.
-func bothReplace(was, is, want string) bool {
+func bothReplace(old, current, want string) bool {
 	replaced := make(map[int]bool)
-	for _, e := range textmerge.DiffSave(was, is) {
+	for _, e := range textmerge.DiffSave(old, current) {
 		for at := e.Off; e.New != "" && at < e.Off+e.Len; at += utf8.UTFMax {
 			replaced[at] = true
 		}
 	}
-	for _, e := range textmerge.DiffSave(was, want) {
+	for _, e := range textmerge.DiffSave(old, want) {
 		for at := e.Off; e.New != "" && at < e.Off+e.Len; at += utf8.UTFMax {
 			if replaced[at] {
 				return true

@@ -11,7 +11,7 @@ import (
 // Write merges data, a writer's new version of the file base, into the canvas. It keeps
 // what others have changed since. An error wraps ErrFormat.
 func Write(doc *ycrdt.Doc, base, data []byte) error {
-	was, err := parse(base)
+	old, err := parse(base)
 	if err != nil {
 		return err
 	}
@@ -20,13 +20,13 @@ func Write(doc *ycrdt.Doc, base, data []byte) error {
 		return err
 	}
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		is := isVisible(doc, tx)
-		w := writer{doc, tx, ends(was.edges, is.edges)}
+		present := isVisible(doc, tx)
+		w := writer{doc, tx, ends(old.edges, present.edges)}
 		if header := doc.Map(headerName); len(header.KeysIn(tx)) == 0 {
 			w.set(header, "v", 0)
 		}
-		w.write(doc.Map(nodesName), was.nodes, is.nodes, want.nodes, w.writeText)
-		w.write(doc.Map(edgesName), was.edges, is.edges, want.edges, merged)
+		w.write(doc.Map(nodesName), old.nodes, present.nodes, want.nodes, w.writeText)
+		w.write(doc.Map(edgesName), old.edges, present.edges, want.edges, merged)
 	})
 	return nil
 }
@@ -38,9 +38,9 @@ type writer struct {
 }
 
 // ends returns the nodes at the ends of the edges that are not in was.
-func ends(was, is ycrdt.Object) map[string]bool {
+func ends(was, current ycrdt.Object) map[string]bool {
 	known, tied := byKey(was), make(map[string]bool)
-	for _, e := range is {
+	for _, e := range current {
 		if _, old := known[e.Key]; !old {
 			edge := e.Value.(ycrdt.Object)
 			tied[member(edge, fromKey)], tied[member(edge, toKey)] = true, true
@@ -51,15 +51,15 @@ func ends(was, is ycrdt.Object) map[string]bool {
 
 // merge returns the replacement of an item, nil if it does not change. was is the item in the base, is the current
 // one, want the new one; was and is may be nil.
-type merge func(id string, was, is, want ycrdt.Object) ycrdt.Object
+type merge func(id string, old, current, want ycrdt.Object) ycrdt.Object
 
 // write applies the difference between was and want to a map of items.
-func (w writer) write(m *ycrdt.Map, was, is, want ycrdt.Object, merge merge) {
-	base, now, left := byKey(was), byKey(is), byKey(want)
+func (w writer) write(m *ycrdt.Map, was, current, want ycrdt.Object, merge merge) {
+	base, now, left := byKey(was), byKey(current), byKey(want)
 	for _, el := range want {
-		old, known := base[el.Key].(ycrdt.Object)
+		old, ok := base[el.Key].(ycrdt.Object)
 		have, there := now[el.Key].(ycrdt.Object)
-		if _, taken := m.GetIn(w.tx, el.Key); taken != there || known && !there {
+		if _, taken := m.GetIn(w.tx, el.Key); taken != there || ok && !there {
 			continue // hidden, or deleted by others
 		}
 		if item := merge(el.Key, old, have, el.Value.(ycrdt.Object)); item != nil {
@@ -80,21 +80,21 @@ func (w writer) set(m *ycrdt.Map, key string, value any) {
 }
 
 // writeText is merged for a node. It applies changes of the node's text to its Text.
-func (w writer) writeText(id string, was, is, want ycrdt.Object) ycrdt.Object {
-	before, present, after := member(was, textKey), member(is, textKey), member(want, textKey)
-	if !hasText(id, want) || is != nil && (before == after || present == after) {
-		return merged(id, was, is, want)
+func (w writer) writeText(id string, old, current, want ycrdt.Object) ycrdt.Object {
+	before, present, after := member(old, textKey), member(current, textKey), member(want, textKey)
+	if !hasText(id, want) || current != nil && (before == after || present == after) {
+		return merged(id, old, current, want)
 	}
 	text := w.doc.Text(id)
 	own := text.StringIn(w.tx)
-	if is == nil {
+	if current == nil {
 		before, present = own, own // text of a deleted node with this ID
 	}
 	now := mergeTexts(before, present, after)
 	textmerge.ApplyEdits(w.tx, text, own, textmerge.DiffSave(own, now))
-	item := merged(id, was, is, with(slices.Clone(want), textKey, before))
+	item := merged(id, old, current, with(slices.Clone(want), textKey, before))
 	if item == nil && now == "" { // the member text counts from now on
-		item = slices.Clone(is)
+		item = slices.Clone(current)
 	}
 	if item == nil {
 		return nil
@@ -103,16 +103,16 @@ func (w writer) writeText(id string, was, is, want ycrdt.Object) ycrdt.Object {
 }
 
 // merged applies the member changes from was to want, except for members that others have changed too.
-func merged(_ string, was, is, want ycrdt.Object) (item ycrdt.Object) {
-	if is == nil {
+func merged(_ string, was, current, want ycrdt.Object) (item ycrdt.Object) {
+	if current == nil {
 		return want
 	}
 	before, after := byKey(was), byKey(want)
 	changed := false
-	for _, m := range is {
-		old, known := before[m.Key]
+	for _, m := range current {
+		old, ok := before[m.Key]
 		value, wanted := after[m.Key]
-		if known && equal(old, m.Value) && !(wanted && equal(old, value)) {
+		if ok && equal(old, m.Value) && !(wanted && equal(old, value)) {
 			changed = true
 			if !wanted {
 				continue
@@ -121,10 +121,10 @@ func merged(_ string, was, is, want ycrdt.Object) (item ycrdt.Object) {
 		}
 		item = append(item, m)
 	}
-	present := byKey(is)
+	present := byKey(current)
 	for _, m := range want {
-		_, known := before[m.Key]
-		if _, there := present[m.Key]; !known && !there {
+		_, ok := before[m.Key]
+		if _, there := present[m.Key]; !ok && !there {
 			item, changed = append(item, m), true
 		}
 	}

@@ -32,12 +32,12 @@ type nameConflict struct {
 // nameConflictsOf returns the names that an update for the folder's document gives to other notes, by clients that did not
 // see our entries. It examines the update alone.
 func nameConflictsOf(folder *ycrdt.Doc, update []byte) (found []nameConflict) {
-	news, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())
+	diff, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())
 	if err != nil {
 		return nil // the caller's ApplyUpdate reports the error
 	}
 	alone := ycrdt.NewDoc(ycrdt.Options{})
-	if alone.ApplyUpdate(news, nil) != nil {
+	if alone.ApplyUpdate(diff, nil) != nil {
 		return nil
 	}
 	here := folderdoc.Open(folder)
@@ -55,14 +55,14 @@ func nameConflictsOf(folder *ycrdt.Doc, update []byte) (found []nameConflict) {
 // FolderReceives finds the documents that will lose their names by an update for the folder's document. Call applied
 // after the update.
 func (f *Drafts) FolderReceives(folder *ycrdt.Doc, update []byte) (applied func()) {
-	clashes := nameConflictsOf(folder, update)
-	return func() { f.keepConflicting(folder, clashes) }
+	conflicts := nameConflictsOf(folder, update)
+	return func() { f.keepConflicting(folder, conflicts) }
 }
 
 // keepConflicting makes drafts of the documents that have lost their names in clashes.
-func (f *Drafts) keepConflicting(folder *ycrdt.Doc, clashes []nameConflict) {
+func (f *Drafts) keepConflicting(folder *ycrdt.Doc, conflicts []nameConflict) {
 	shared := folderdoc.Open(folder)
-	for _, c := range clashes {
+	for _, c := range conflicts {
 		now, _ := shared.Get(c.rel)
 		for _, id := range []string{c.ours, c.theirs} {
 			if id == now.ID || shared.Holds(id) {
@@ -180,8 +180,8 @@ var errEmpty = errors.New("document is empty")
 
 // filled waits until the documents are fetched and have content: the content of an entry that a client has just made
 // may arrive later.
-func (f *Drafts) filled(patience time.Duration, docs ...*replica.Document) error {
-	for end := time.Now().Add(patience); ; {
+func (f *Drafts) filled(timeout time.Duration, docs ...*replica.Document) error {
+	for end := time.Now().Add(timeout); ; {
 		var err error
 		for _, d := range docs {
 			err = cmp.Or(err, f.isFilled(d))

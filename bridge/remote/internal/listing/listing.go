@@ -69,7 +69,7 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 		taken[e.Path], entered[e.ID] = e.Type, true
 	}
 	for _, e := range drafts {
-		if _, is := taken[e.Path]; is || e.ID != "" && entered[e.ID] {
+		if _, ok := taken[e.Path]; ok || e.ID != "" && entered[e.ID] {
 			continue
 		}
 		if dir := Parent(e.Path); dir != "" && taken[dir] != folderdoc.TypeFolder {

@@ -286,18 +286,18 @@ func (d *Document) Receive(update []byte, wait bool) error {
 			return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, d.Name, err)
 		}
 		applied()
-		news, err := s.take()
-		if news == nil && wait && s.modTime.IsZero() {
-			news = model.EmptyUpdate()
+		added, err := s.take()
+		if added == nil && wait && s.modTime.IsZero() {
+			added = model.EmptyUpdate()
 		}
 		if err != nil {
 			return err
 		}
-		if news != nil {
+		if added != nil {
 			if len(s.unstored) == 0 && !wait {
 				time.AfterFunc(flushDelay, func() { _ = d.Flush() })
 			}
-			s.unstored = append(s.unstored, news)
+			s.unstored = append(s.unstored, added)
 			s.version++
 			s.changedAt(time.Now())
 			d.set.callbacks.Changed(d)

@@ -59,8 +59,8 @@ func (y *Scheduler) notFetched(d *replica.Document) error {
 	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has no content for it, or is slow; try again", y.set.Address)}
 }
 
-func (y *Scheduler) await(ctx context.Context, patience time.Duration, cond func() bool) (ok bool) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (y *Scheduler) await(ctx context.Context, timeout time.Duration, cond func() bool) (ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return y.wait(ctx, cond)
 }
@@ -94,8 +94,8 @@ func (y *Scheduler) broadcast() {
 const AttemptTimeout = 5 * time.Second
 
 // Attempted waits for the end of the first attempt to connect. It returns false after patience.
-func (y *Scheduler) Attempted(ctx context.Context, patience time.Duration) bool {
-	return y.await(ctx, patience, func() bool { return y.attempted })
+func (y *Scheduler) Attempted(ctx context.Context, timeout time.Duration) bool {
+	return y.await(ctx, timeout, func() bool { return y.attempted })
 }
 
 // closeTimeout bounds the wait for acknowledgements.

@@ -154,11 +154,11 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 			delete(y.live, d)
 		}
 		again := stay && y.online && ctx.Err() == nil
-		lacks := y.unsent[d.ID()] > 0 && !y.cannotBeAcknowledged() // the change was made while the document was connected
+		missing := y.unsent[d.ID()] > 0 && !y.cannotBeAcknowledged() // the change was made while the document was connected
 		y.mu.Unlock()
 		ended <- err
 		switch canceled := errors.Is(err, context.Canceled); {
-		case canceled && lacks:
+		case canceled && missing:
 			y.enqueueIfOffline(d, prioUnsent)
 		case again && !canceled:
 			time.AfterFunc(RetryDelay, func() { y.enqueueIfOffline(d, prioChanged) })

@@ -139,17 +139,17 @@ func (w *Watcher) run(done chan struct{}) {
 		}
 		w.mu.Unlock()
 		now := time.Now()
-		gone := make(map[*file]bool)
+		closed := make(map[*file]bool)
 		for i, f := range files {
 			has := has
 			if i < len(files)-w.max {
 				has = overLimit
 			}
 			if (has != asNeeded || !now.Before(f.next)) && !w.mergeIfSaved(f, now, has) {
-				gone[f] = true
+				closed[f] = true
 			}
 		}
-		if w.drop(gone) {
+		if w.drop(closed) {
 			return
 		}
 	}
@@ -167,13 +167,13 @@ func (w *Watcher) step() time.Duration {
 }
 
 // drop closes files that need no more looks, and reports whether none is left.
-func (w *Watcher) drop(gone map[*file]bool) (last bool) {
-	for f := range gone {
+func (w *Watcher) drop(closed map[*file]bool) (last bool) {
+	for f := range closed {
 		f.open.Close() // this frees its blocks, so mu is not held
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.files = slices.DeleteFunc(w.files, func(f *file) bool { return gone[f] })
+	w.files = slices.DeleteFunc(w.files, func(f *file) bool { return closed[f] })
 	if len(w.files) > 0 {
 		return false
 	}

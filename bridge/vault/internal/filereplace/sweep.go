@@ -268,7 +268,7 @@ type newFile struct {
 }
 
 // Renamed reports whether the new file of a save got its name, if a sweep has found that out.
-func (s *Swapper) Renamed(save model.Save) (placed, known bool) {
+func (s *Swapper) Renamed(save model.Save) (placed, ok bool) {
 	if _, found := s.unrenamed.Load(newFile{save.Post.Inode, save.Post.ModTime}); found {
 		return false, true
 	}

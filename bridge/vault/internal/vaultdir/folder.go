@@ -68,24 +68,24 @@ func (f *Folder) openAny() (disk.Dir, ID, error) {
 
 // Find opens the directory that is there now, and makes it the vault's. model.ErrOffline if there is none, or if it is empty
 // and had reports that the vault was not: that is what the mountpoint of a removed disk looks like.
-func (f *Folder) Find(had func() bool) (disk.Dir, error) {
+func (f *Folder) Find(old func() bool) (disk.Dir, error) {
 	root, id, err := f.openAny()
 	if err != nil {
 		return nil, err
 	}
-	if err := f.adopt(root, id, had); err != nil {
+	if err := f.adopt(root, id, old); err != nil {
 		root.Close()
 		return nil, err
 	}
 	return root, nil
 }
 
-func (f *Folder) adopt(root disk.Dir, id ID, had func() bool) error {
+func (f *Folder) adopt(root disk.Dir, id ID, old func() bool) error {
 	empty, err := isEmpty(root)
 	if err != nil {
 		return fmt.Errorf("%w: %v", model.ErrOffline, err)
 	}
-	away := empty && had()
+	away := empty && old()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.offline = away; away {
@@ -96,13 +96,13 @@ func (f *Folder) adopt(root disk.Dir, id ID, had func() bool) error {
 }
 
 // Present reports whether the directory of Find is still there. If not, OpenRoot returns model.ErrOffline until the next Find.
-func (f *Folder) Present(had func() bool) bool {
+func (f *Folder) Present(old func() bool) bool {
 	root, id, err := f.openAny()
 	if err == nil {
 		defer root.Close()
 		err = model.ErrOffline
 		if f.isRoot(id) {
-			err = f.adopt(root, id, had)
+			err = f.adopt(root, id, old)
 		}
 	}
 	f.mu.Lock()

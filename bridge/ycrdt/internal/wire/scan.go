@@ -305,15 +305,15 @@ func (u *Update) sorted() []byte {
 		return u.Data
 	}
 	out := lib0.AppendUint(make([]byte, 0, len(u.Data)), uint64(len(u.Sections)))
-	behind := 0
+	after := 0
 	for _, sec := range u.Sections {
 		out = lib0.AppendUint(out, sec.Count)
 		out = lib0.AppendUint(out, uint64(sec.Client))
 		out = lib0.AppendUint(out, sec.Clock)
 		out = append(out, u.Data[sec.Off:sec.end]...)
-		behind = max(behind, sec.end)
+		after = max(after, sec.end)
 	}
-	return append(out, u.Data[behind:]...)
+	return append(out, u.Data[after:]...)
 }
 
 // isUpdateV2 reports whether data has the frame of a V2 update: a zero byte,

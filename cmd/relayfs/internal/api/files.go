@@ -123,9 +123,9 @@ func (h *handler) call(ctx context.Context, r CallRequest) ([]CallResult, error)
 		if err != nil {
 			return nil, err
 		}
-		res, known := s.Call(ctx, c.Tool, args)
+		res, ok := s.Call(ctx, c.Tool, args)
 		switch {
-		case !known:
+		case !ok:
 			return nil, fmt.Errorf("unknown tool %q", c.Tool)
 		case res.Err != nil:
 			return nil, res.Err

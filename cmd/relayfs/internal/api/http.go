@@ -55,7 +55,7 @@ func WriteError(w http.ResponseWriter, err error) {
 
 func statusOf(err error) int {
 	var refused *owner.RefusedError
-	var gone *owner.EndedError
+	var ended *owner.EndedError
 	var stopped *owner.StoppedError
 	var usage *cli.UsageError
 	var conflict reviewqueue.Conflict
@@ -73,7 +73,7 @@ func statusOf(err error) int {
 	case errors.Is(err, model.ErrBadName), errors.Is(err, model.ErrNameTooLong), errors.Is(err, model.ErrIsDir), errors.Is(err, model.ErrNotNote),
 		errors.Is(err, model.ErrRefused):
 		return http.StatusUnprocessableEntity
-	case errors.As(err, &gone), errors.As(err, &stopped):
+	case errors.As(err, &ended), errors.As(err, &stopped):
 		return http.StatusBadGateway
 	}
 	return http.StatusInternalServerError

@@ -75,11 +75,11 @@ func Examine(ctx context.Context, o Options) *Report {
 	}
 	r.Running = slices.DeleteFunc(r.Running, func(info owner.Info) bool {
 		err := owner.NewClient(info).Alive(ctx)
-		_, gone := errors.AsType[*owner.EndedError](err)
-		if err != nil && !gone {
+		_, ended := errors.AsType[*owner.EndedError](err)
+		if err != nil && !ended {
 			r.Findings = append(r.Findings, finding("running", fusefs.Fail, cli.Text(err), ""))
 		}
-		return gone
+		return ended
 	})
 	r.Findings = append(r.Findings, examineStores(ctx, r.Running, o.Sources, base)...)
 	self, _ := os.Executable() // "" if unknown

@@ -118,9 +118,9 @@ func (p *Page) serveAPI(mux *http.ServeMux, c *api.Client) {
 
 // forward passes a request to the owner, and the response back as it arrives: it may be a stream.
 func forward(w http.ResponseWriter, r *http.Request, c *api.Client) {
-	begun := false
+	started := false
 	err := c.Forward(r, r.URL.Path, func(resp *http.Response) error {
-		begun = true
+		started = true
 		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
 		out := http.NewResponseController(w)
 		piece := make([]byte, 32<<10)
@@ -140,7 +140,7 @@ func forward(w http.ResponseWriter, r *http.Request, c *api.Client) {
 			}
 		}
 	})
-	if err != nil && !begun {
+	if err != nil && !started {
 		api.WriteError(w, err)
 	}
 }

@@ -210,7 +210,7 @@ func countProblems(list []model.Problem) map[string]float64 {
 		n[about] = 0
 	}
 	for _, p := range list {
-		if _, known := n[p.About]; !known {
+		if _, ok := n[p.About]; !ok {
 			p.About = otherProblem
 		}
 		n[p.About]++

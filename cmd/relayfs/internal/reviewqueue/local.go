@@ -161,20 +161,20 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if err := q.checkGuarded(ctx, r); err != nil {
 		return Outcome{}, err
 	}
-	by := reviewer()
-	by.Reason = r.Reason
+	author := reviewer()
+	author.Reason = r.Reason
 	if r.Verdict != model.Changed {
 		decide := q.ws.Decide
 		if r.Force {
 			decide = q.ws.DecideStale
 		}
-		out, err := decide(ctx, r.IDs, r.Verdict, by)
+		out, err := decide(ctx, r.IDs, r.Verdict, author)
 		return q.outcome(out, r.Verdict), err
 	}
 	if len(r.IDs) != 1 {
 		return Outcome{}, cli.Usagef("%d suggestions are named: change one at a time", len(r.IDs))
 	}
-	out, err := q.ws.Amend(ctx, r.IDs[0], r.Text, by)
+	out, err := q.ws.Amend(ctx, r.IDs[0], r.Text, author)
 	return q.outcome(out, r.Verdict), err
 }
 
@@ -195,20 +195,20 @@ func (q *Queue) checkShown(ctx context.Context, r DecideRequest) error {
 	for _, p := range proposals {
 		pending[p.ID] = newProposal(p).Revision
 	}
-	var gone, changed int
+	var deleted, changed int
 	for _, id := range r.IDs {
 		switch now, ok := pending[id]; {
 		case !ok:
-			gone++
+			deleted++
 		case now != r.Shown[id]:
 			changed++
 		}
 	}
-	if gone+changed == 0 {
+	if deleted+changed == 0 {
 		return nil
 	}
 	return Conflict(fmt.Sprintf("nothing was decided: of %d suggestions, %d are not pending any more and %d have changed since they were shown; look at them again",
-		len(r.IDs), gone, changed))
+		len(r.IDs), deleted, changed))
 }
 
 // checkGuarded returns a Conflict if a suggestion is in a guarded folder and the request has no Force.

@@ -153,8 +153,8 @@ func (q *Queue) Resolve(ctx context.Context, r ResolveRequest) (Outcome, error) 
 	if len(r.Threads) == 0 {
 		return Outcome{}, cli.Usagef("name the threads to resolve by their IDs")
 	}
-	by := reviewer()
-	by.Reason = OneLineReason(r.Reason)
-	out, err := q.ws.ResolveThreads(ctx, r.Threads, by)
+	author := reviewer()
+	author.Reason = OneLineReason(r.Reason)
+	out, err := q.ws.ResolveThreads(ctx, r.Threads, author)
 	return q.outcome(out, model.Resolved), err
 }

@@ -46,7 +46,7 @@ func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) 
 // just started can briefly hold the socket of a killed owner.
 func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 	err := c.Alive(ctx)
-	if _, gone := errors.AsType[*owner.EndedError](err); gone {
+	if _, ended := errors.AsType[*owner.EndedError](err); ended {
 		return nil, nil
 	}
 	return c, err

@@ -110,13 +110,13 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 		s.bridge.detach()
 		end()
 	}
-	begun, ended := make(chan struct{}), make(chan error, 1)
+	started, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
 		defer end()
 		defer sess.Close()
 		defer c.MCP.Close()
 		err := c.Serve(ctx, MCPCommand, func(ctx context.Context) error {
-			close(begun)
+			close(started)
 			select {
 			case <-ctx.Done(): // also if a source failed
 			case <-handed.Done():
@@ -129,7 +129,7 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 		ended <- err
 	})
 	select {
-	case <-begun:
+	case <-started:
 		return s.clientOf(c.Info()), nil
 	case err := <-ended:
 		return nil, cmp.Or(err, errNoOwner)

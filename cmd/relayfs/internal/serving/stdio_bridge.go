@@ -189,8 +189,8 @@ func (b *stdioBridge) deliver(ctx context.Context, line []byte, started func()) 
 
 // notDelivered reports whether a message certainly did not reach its session.
 func notDelivered(err error) bool {
-	if gone, ok := errors.AsType[*owner.EndedError](err); ok {
-		return !gone.Sent
+	if ended, ok := errors.AsType[*owner.EndedError](err); ok {
+		return !ended.Sent
 	}
 	refused, ok := errors.AsType[*owner.RefusedError](err)
 	return ok && refused.Status == http.StatusNotFound

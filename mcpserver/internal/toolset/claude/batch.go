@@ -44,12 +44,12 @@ func inLines[T any](c *tool.Client, items []T, do func(T) (string, error), succe
 	lines := make([]string, len(items))
 	var failed []int
 	for i, item := range items {
-		said, err := do(item)
+		answer, err := do(item)
 		if err != nil {
-			said = "[error] " + tool.ErrorText(err, c.Phrases)
+			answer = "[error] " + tool.ErrorText(err, c.Phrases)
 			failed = append(failed, i)
 		}
-		lines[i] = fmt.Sprintf("%d. %s", i+1, said)
+		lines[i] = fmt.Sprintf("%d. %s", i+1, answer)
 	}
 	head := fmt.Sprintf(succeeded, len(items)-len(failed), len(items))
 	if len(failed) > 0 && len(failed) < len(items) {
@@ -121,10 +121,10 @@ func (d drafts) marks(c *tool.Client) []string {
 			lines = append(lines, "  the file as a whole")
 			continue
 		}
-		was, _ := diffwrap.FrontMatter(at.before.Raw())
-		is, _ := diffwrap.FrontMatter(at.after.Raw())
-		if at.before.Raw()[:was] != at.after.Raw()[:is] {
-			lines = append(lines, "  front matter, at once: "+result.OneLine(at.after.Raw()[:is]))
+		oldEnd, _ := diffwrap.FrontMatter(at.before.Raw())
+		newEnd, _ := diffwrap.FrontMatter(at.after.Raw())
+		if at.before.Raw()[:oldEnd] != at.after.Raw()[:newEnd] {
+			lines = append(lines, "  front matter, at once: "+result.OneLine(at.after.Raw()[:newEnd]))
 		}
 		for _, m := range session.Added(at.before, at.after) {
 			lines = append(lines, fmt.Sprintf("  L%d: %s", m.Line, result.OldAndNew(m)))

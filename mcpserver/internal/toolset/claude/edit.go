@@ -37,8 +37,8 @@ func edit(ctx context.Context, c *tool.Client, a editArgs) (result.Result, error
 	case a.OldString != "" && a.NewString != "" && list != nil:
 		return result.Result{}, result.InvalidArgument("Give old_string and new_string for one edit, or edits for several, and not both.")
 	case list == nil && !a.DryRun:
-		said, err := editOne(ctx, c, a.oneEdit)
-		return result.Text(said), err
+		answer, err := editOne(ctx, c, a.oneEdit)
+		return result.Text(answer), err
 	case list == nil:
 		list = []oneEdit{a.oneEdit}
 	}

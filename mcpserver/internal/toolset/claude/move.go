@@ -34,8 +34,8 @@ func move(ctx context.Context, c *tool.Client, a moveArgs) (result.Result, error
 	case a.FilePath != "" && list != nil:
 		return result.Result{}, result.InvalidArgument("Give file_path and new_path for one move, or moves for several, and not both.")
 	case list == nil && !a.DryRun:
-		said, err := moveOne(ctx, c, a.oneMove)
-		return result.Text(said), err
+		answer, err := moveOne(ctx, c, a.oneMove)
+		return result.Text(answer), err
 	case list == nil:
 		list = []oneMove{a.oneMove}
 	}

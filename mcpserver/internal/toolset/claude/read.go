@@ -84,20 +84,20 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (result.Re
 	}
 	known, _ := c.Session.ReadStateOf(p)
 	var list []model.Suggestion
-	var told, waiting string
+	var decided, waiting string
 	var untold []bridge.Resolved
 	if d.Version != nil {
 		if list, err = c.Workspace.Suggestions(ctx, p); err != nil {
 			return result.Result{}, err
 		}
-		told, untold = result.DecisionsBlock(c.Session.DecisionsUpTo(p, known, d.Version))
+		decided, untold = result.DecisionsBlock(c.Session.DecisionsUpTo(p, known, d.Version))
 		waiting = result.PendingBlock(p, list)
 	}
 	encoding := d.Notice()
 	if encoding != "" {
 		encoding = "[" + encoding + "]"
 	}
-	limit := most - result.Text(waiting, told, encoding).Cost() - 400
+	limit := most - result.Text(waiting, decided, encoding).Cost() - 400
 	begin, lines, err := a.lines(p, d.Text)
 	if err != nil {
 		return result.Result{}, err
@@ -115,7 +115,7 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (result.Re
 	if notice != "" {
 		notice = "[" + notice + "]"
 	}
-	return result.Text(page, waiting, told, notice, encoding), nil
+	return result.Text(page, waiting, decided, notice, encoding), nil
 }
 
 // maxImage is the maximum size of the images in an answer, in bytes: model APIs accept 5 MB of base64.

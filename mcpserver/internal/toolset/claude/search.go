@@ -86,11 +86,11 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 		if err != nil {
 			return q, err
 		}
-		theirs := make(map[model.Path]bool)
+		ofOthers := make(map[model.Path]bool)
 		for _, s := range list {
-			theirs[s.Path] = theirs[s.Path] || strings.EqualFold(s.Author, a.Author)
+			ofOthers[s.Path] = ofOthers[s.Path] || strings.EqualFold(s.Author, a.Author)
 		}
-		q.Only = func(p model.Path) bool { return theirs[p] }
+		q.Only = func(p model.Path) bool { return ofOthers[p] }
 	}
 	return q, nil
 }

@@ -71,8 +71,8 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 		}})
 	}
 	for _, t := range threads {
-		said := slices.ContainsFunc(t.Entries, func(r model.ThreadComment) bool { return r.Pending == "" }) // pending comments are listed as suggestions
-		if said && t.Suggestion == "" && a.Author == "" {
+		hasWritten := slices.ContainsFunc(t.Entries, func(r model.ThreadComment) bool { return r.Pending == "" }) // pending comments are listed as suggestions
+		if hasWritten && t.Suggestion == "" && a.Author == "" {
 			all = append(all, pendingItem{path: t.Path, id: t.ID, text: func(bool) string { return result.DescribeThread(t) + " [" + t.ID + "]" }})
 		}
 	}

@@ -224,7 +224,7 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 	}
 	task := tasks[k]
 	place := textrange.Lines(known.Text)[task.Line-1]
-	if part, lacks := known.ReadRanges.FirstMissing(place); lacks {
+	if part, missing := known.ReadRanges.FirstMissing(place); missing {
 		return "", change.NotReadError(p, known.Text, part, reader)
 	}
 	changed := result.InvalidArgument("Line %d of %s has changed since you were shown it. Call tasks again.", task.Line, result.Escape(p))

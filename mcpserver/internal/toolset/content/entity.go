@@ -38,13 +38,13 @@ func find(ctx context.Context, c *tool.Client, kind filetype.Type, name string) 
 }
 
 func checkType(declared filetype.Type, p model.Path) error {
-	switch is := filetype.TypeOf(string(p)); is {
+	switch typ := filetype.TypeOf(string(p)); typ {
 	case declared:
 		return nil
 	case "":
 		return result.InvalidArgument("declared '%s' but %q is none. Names of notes end in .md, of canvases in .canvas, of bases in .base.", declared, string(p))
 	default:
-		return result.InvalidArgument("declared '%s' but %q is a %s. Use entity_type='%s' instead.", declared, string(p), is, is)
+		return result.InvalidArgument("declared '%s' but %q is a %s. Use entity_type='%s' instead.", declared, string(p), typ, typ)
 	}
 }
 

@@ -45,8 +45,8 @@ func patchContent(ctx context.Context, c *tool.Client, a patchContentArgs) (patc
 	if errors.As(err, &quote) && len(quote.Places) > 1 {
 		return severalPlaces(res.Path, quote), nil
 	}
-	if said, ok := sentence(c, err); ok {
-		return patchContentResult{Path: a.Path, Error: said}, nil
+	if message, ok := sentence(c, err); ok {
+		return patchContentResult{Path: a.Path, Error: message}, nil
 	}
 	return res, err
 }
@@ -121,8 +121,8 @@ func (r replaceContentResult) Failed() bool { return !r.Success }
 // replaceContent reports every failure in its result.
 func replaceContent(ctx context.Context, c *tool.Client, a replaceContentArgs) (replaceContentResult, error) {
 	res, err := a.run(ctx, c)
-	if said, ok := sentence(c, err); ok {
-		return replaceContentResult{Path: a.Path, EntityType: a.EntityType, Error: said}, nil
+	if message, ok := sentence(c, err); ok {
+		return replaceContentResult{Path: a.Path, EntityType: a.EntityType, Error: message}, nil
 	}
 	return res, err
 }

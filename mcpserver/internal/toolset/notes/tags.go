@@ -264,9 +264,9 @@ func (a tagsArgs) edits(text string, count *tagged) ([]diffwrap.Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, was, _ := frontmatter.Split(text)
-	_, is, _ := frontmatter.Split(rewritten)
-	return append(diffwrap.Diff(text[:was], rewritten[:is]), body...), nil
+	_, old, _ := frontmatter.Split(text)
+	_, current, _ := frontmatter.Split(rewritten)
+	return append(diffwrap.Diff(text[:old], rewritten[:current]), body...), nil
 }
 
 // withTag creates the property if needed.

@@ -124,11 +124,11 @@ func ofSession(ctx context.Context, c *tool.Client, under model.Path, session st
 	if err != nil {
 		return nil, err
 	}
-	theirs := make(map[model.Path]bool)
+	ofOthers := make(map[model.Path]bool)
 	for _, s := range list {
-		theirs[s.Path] = theirs[s.Path] || s.Session == session
+		ofOthers[s.Path] = ofOthers[s.Path] || s.Session == session
 	}
-	return slices.DeleteFunc(docs, func(p model.Path) bool { return !theirs[p] }), nil
+	return slices.DeleteFunc(docs, func(p model.Path) bool { return !ofOthers[p] }), nil
 }
 
 type validator struct {

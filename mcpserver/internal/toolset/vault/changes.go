@@ -67,7 +67,7 @@ func changeLines(list []model.Event, own string, under model.Path) []string {
 		if ch.By.Session == own || !under.Contains(ch.Path) && !under.Contains(ch.OldPath) {
 			continue
 		}
-		by := result.Escape(cmp.Or(ch.By.Name, "a user or another program"))
+		author := result.Escape(cmp.Or(ch.By.Name, "a user or another program"))
 		what := ch.Kind.String()
 		if ch.Dir {
 			what += " (a folder)"
@@ -75,7 +75,7 @@ func changeLines(list []model.Event, own string, under model.Path) []string {
 		if ch.Kind == model.EventRenamed {
 			what = "renamed from " + result.Escape(ch.OldPath)
 		}
-		text := fmt.Sprintf("%s: %s by %s", result.Escape(ch.Path), what, by)
+		text := fmt.Sprintf("%s: %s by %s", result.Escape(ch.Path), what, author)
 		if times[text]++; times[text] == 1 {
 			order = append(order, text)
 		}

@@ -47,9 +47,9 @@ func New() *Index { return &Index{where: make(map[string]place)} }
 const batch = 256
 
 // Apply adds docs, replacing those of the same keys, and removes the documents with the keys gone.
-func (x *Index) Apply(docs []Document, gone []string) {
+func (x *Index) Apply(docs []Document, deleted []string) {
 	x.mu.Lock()
-	for _, key := range gone {
+	for _, key := range deleted {
 		x.forget(key)
 	}
 	x.mu.Unlock()
