@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// openLive serves the notes of files as live documents of the Folder "Team".
+// openLive serves the notes of files as live documents of the root "Team".
 func openLive(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) (*bridgetest.Fixture, *bridgetest.Live) {
 	t.Helper()
 	live := &bridgetest.Live{Store: new(bridgetest.Store)}

@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// freshMount is a mount of one note, and what its Folder is kept in.
+// freshMount is a mount of one note, and what its root is kept in.
 type freshMount struct {
 	*mounted
 	id    uint64

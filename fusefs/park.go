@@ -50,7 +50,7 @@ const (
 // maxUnlinkGrace bounds the grace of notes that a busy program may yet put back.
 const maxUnlinkGrace = time.Minute
 
-// graceLeft returns how long pk stays parked. The grace begins again with each note that the same
+// graceLeft returns how long du stays parked. The grace begins again with each note that the same
 // process unlinks or puts back: git may unlink thousands first.
 func (tb *tableState) graceLeft(du *deferredUnlink) time.Duration {
 	return min(unlinkGrace-time.Since(tb.lastUnlink[du.proc.Identity]), maxUnlinkGrace-time.Since(du.since))

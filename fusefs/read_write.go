@@ -192,7 +192,7 @@ func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	return 0
 }
 
-// syncScratch reports whether f is outside of all Folders. Such a file is not synced, but the
+// syncScratch reports whether f is outside of all roots. Such a file is not synced, but the
 // request is remembered: a note that it later replaces by a rename is synced.
 func (f *File) syncScratch() (isScratch bool) {
 	f.update(func(s *fileState) {

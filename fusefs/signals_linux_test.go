@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// slowSource is a Folder at a server: who reads waits, unless he is interrupted.
+// slowSource is a root at a server: who reads waits, unless he is interrupted.
 type slowSource struct {
 	*bridgetest.Source
 	answers time.Duration

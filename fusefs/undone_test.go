@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// sourceNames lists what people have in a Folder.
+// sourceNames lists what people have in a root.
 func (m *mounted) sourceNames(t testing.TB, folder string) []string {
 	t.Helper()
 	var names []string

@@ -329,7 +329,7 @@ type StoredDoc struct {
 type NodeKind uint8
 
 const (
-	KindDir  NodeKind = iota // a Folder or a folder in it
+	KindDir  NodeKind = iota // a root or a folder in it
 	KindNote                 // a Markdown document
 	KindFile                 // anything else, served byte for byte
 	KindLink                 // a symbolic link, whatever its name; see bridge/namespace/internal/tree

@@ -186,7 +186,7 @@ func (h History) MayHaveHumanEdits() bool {
 	return false
 }
 
-// OnlyBy reports whether the whole history is by authors of whom theirs is true.
+// OnlyBy reports whether the whole history is by authors of whom isOwnAuthor is true.
 func (h History) OnlyBy(isOwnAuthor func(Author) bool) bool {
 	return h.All(func(r *Record) bool {
 		return r.Decision == nil && r.Proposal == "" && isOwnAuthor(Author{Name: r.Author, Session: r.Session})

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// Within limitWindow at most maxDeletions notes may be deleted, or 1/brakeShare of the Root's if that
+	// Within limitWindow at most maxDeletions notes may be deleted, or 1/brakeShare of the root's if that
 	// is less, but always minDeletions, so that a small vault can be tidied up.
 	maxDeletions = 20
 	maxShare     = 10
@@ -21,7 +21,7 @@ const (
 	limitWindow = time.Minute
 )
 
-// deletionLimit returns how many of a Root's notes may be deleted within limitWindow.
+// deletionLimit returns how many of a root's notes may be deleted within limitWindow.
 func deletionLimit(notes int) int { return max(minDeletions, min(maxDeletions, notes/maxShare)) }
 
 // deletionLimiter records the deletions that were proposed within limitWindow.

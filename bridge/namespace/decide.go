@@ -9,14 +9,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Decided is the result of a decision on proposals of one Root.
+// Decided is the result of a decision on proposals of one root.
 type Decided struct {
 	Proposals []model.Proposal // the decided proposals, as they were before
 	Missing   []string         // IDs of proposals that are no longer pending
 	Failed    map[model.Path]error
 }
 
-// Decide decides on proposals of the Root. It accepts a stale proposal only if force
+// Decide decides on proposals of the root. It accepts a stale proposal only if force
 // is set (model.ErrStale). It does not accept a proposal whose name is taken because of
 // another proposal (model.ErrNameTaken).
 func (f *Root) Decide(ctx context.Context, list []*tree.Proposal, d model.Decision, force bool) Decided {

@@ -18,6 +18,6 @@
 //
 // A Folder's lock admits one change of its names at a time, by users or by proposals and decisions.
 // It is held across disk access. Lock returns a Locked, which has all operations under the lock and
-// publishes their events when it is released. The operations also bring a Root up to date with
+// publishes their events when it is released. The operations also bring a root up to date with
 // its source: at the start, after a crash, and whenever the source reports a change.
 package namespace

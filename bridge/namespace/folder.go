@@ -38,7 +38,7 @@ type Root struct {
 // change its names.
 type Locked Root
 
-// Roots maps the folders of a workspace's tree to their Roots.
+// Roots maps the roots of a workspace's tree to their Roots.
 type Roots map[*tree.Root]*Root
 
 func NewRoot(f *tree.Root, log *slog.Logger, act *model.Bus) *Root {
@@ -118,7 +118,7 @@ func (l *Locked) LockNotes(n *tree.Node) (unlock func()) {
 	}
 }
 
-// PersistChanges stores and publishes the changes of the Root's proposals since the last call.
+// PersistChanges stores and publishes the changes of the root's proposals since the last call.
 func (l *Locked) PersistChanges() {
 	s := l.TakeChanges()
 	change := model.ProposalChange{Upserted: l.Changed(), Removed: s.Done}

@@ -34,7 +34,7 @@ type UntouchedNote struct {
 // Text returns the text of the note when FindUntouched found it.
 func (x *UntouchedNote) Text() string { return x.version.Text() }
 
-// FindUntouched returns the note at p if it is fresh. theirs reports whether an author is one of the
+// FindUntouched returns the note at p if it is fresh. isOwnAuthor reports whether an author is one of the
 // programs.
 func (n *Namespace) FindUntouched(ctx context.Context, p model.Path, isOwnAuthor func(model.Author) bool) (*UntouchedNote, bool) {
 	f, err := n.structureAt("open", p)
@@ -55,7 +55,7 @@ func (n *Namespace) FindUntouched(ctx context.Context, p model.Path, isOwnAuthor
 	return &UntouchedNote{n, x, from, v, isOwnAuthor}, err == nil
 }
 
-// untouched returns the current version if only authors that theirs accepts have
+// untouched returns the current version if only authors that isOwnAuthor accepts have
 // changed the note or its proposals, else ErrConflict.
 func untouched(ctx context.Context, x *tree.Node, l *note.Locked, isOwnAuthor func(model.Author) bool) (*model.Version, error) {
 	if st := x.State(); !st.InTree || !st.Shown || !onlyRenamed(st, isOwnAuthor) {

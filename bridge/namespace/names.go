@@ -81,7 +81,7 @@ func New(c *Config, t *tree.Tree) (*Namespace, *Files, *DecisionEffects) {
 // DelegateEffects has n do what follows from a change as whole does, whose tree has what n's hides: the links there follow too.
 func (n *Namespace) DelegateEffects(whole *Namespace) { n.effects = whole.effects }
 
-// at returns the Root of p if it accepts changes now. p must not be the Root itself. Errors:
+// at returns the root of p if it accepts changes now. p must not be the root itself. Errors:
 // fs.ErrNotExist, fs.ErrPermission, model.ErrReadOnly, model.ErrOffline.
 func (n *service) at(op string, p model.Path) (*Root, error) {
 	fail := func(err error) (*Root, error) { return nil, &model.Error{Op: op, Path: p, Err: err} }

@@ -9,7 +9,7 @@ import (
 
 // Remove removes a note, a file or an empty folder, recoverably if the source has a place for that. Unless the
 // structure policy is direct it is a proposal. ErrDeletionLimit stops a burst of deletions: within a minute, at most 20
-// notes or a tenth of the Root, whichever is less, but always five, may be deleted before a user has decided on any
+// notes or a tenth of the root, whichever is less, but always five, may be deleted before a user has decided on any
 // of them.
 func (n *Namespace) Remove(ctx context.Context, p model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("remove", p, o); err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Rename moves a note, file or folder within its Root. It replaces an existing file only if
+// Rename moves a note, file or folder within its root. It replaces an existing file only if
 // o.Replace is set. Links that led there, or would lead elsewhere, are rewritten. Unless the
 // structure policy is direct it is a proposal. Errors: fs.ErrNotExist, fs.ErrExist, ErrIsDir,
 // ErrNotNote if it would turn another file into a note or the reverse, errors.ErrUnsupported to
-// another Root, ErrNeedsReview if the policy denies it, ErrNameTaken.
+// another root, ErrNeedsReview if the policy denies it, ErrNameTaken.
 func (n *Namespace) Rename(ctx context.Context, oldPath, newPath model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("rename", oldPath, o); err != nil {
 		return ChangeResult{}, err
@@ -208,7 +208,7 @@ func (m *renameOp) event() model.Event {
 	}
 }
 
-// Exchange exchanges the names of two notes, or of two other files, of one Root: three renames
+// Exchange exchanges the names of two notes, or of two other files, of one root: three renames
 // through a free name, which are undone if one of them fails. In suggest mode each is a proposal.
 // Errors are those of Rename.
 func (n *Namespace) Exchange(ctx context.Context, a, b model.Path, o ChangeRequest) error {

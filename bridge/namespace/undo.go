@@ -16,7 +16,7 @@ import (
 // This file undoes decisions on proposals: it reverts the change in the source and
 // makes the proposal pending again, shown as done.
 
-// Undo takes back the decisions of journal entries on proposals of the Root, which were made
+// Undo takes back the decisions of journal entries on proposals of the root, which were made
 // in one go, the newest first. It says what waits again, and by the IDs of the others why they do not;
 // tree.ErrMovedSince. d is the decision to do so.
 func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {

@@ -30,7 +30,7 @@ func (n *Locked) CreatedBy(isOwnAuthor func(model.Author) bool, within time.Dura
 	return n.creation != nil && time.Since(n.creation.at) <= within && isOwnAuthor(n.creation.author)
 }
 
-// Untouched returns the current version if only authors that theirs accepts have ever
+// Untouched returns the current version if only authors that isOwnAuthor accepts have ever
 // written in the note, else model.ErrConflict.
 func (n *Locked) Untouched(ctx context.Context, isOwnAuthor func(model.Author) bool) (*model.Version, error) {
 	if n.live != nil {
@@ -159,7 +159,7 @@ func (n *Locked) isOnlyBy(ctx context.Context, isOwnAuthor func(model.Author) bo
 	return current, stamp, err
 }
 
-// unchanged returns the stamp of the source's file if it holds cur, else ErrConflict: a user may have saved a moment
+// unchanged returns the stamp of the source's file if it holds current, else ErrConflict: a user may have saved a moment
 // ago, before the source reported it.
 func (n *Locked) unchanged(ctx context.Context, current *model.Version) (model.Stamp, error) {
 	data, stamp, err := n.source.Read(ctx, n.node.Location().Rel)

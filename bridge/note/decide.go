@@ -42,7 +42,7 @@ func (n *Note) Threads(ctx context.Context, p model.Path) (*model.Version, []mod
 	return current, list, x.Threads(p, list), nil
 }
 
-// Suggestions lists the suggestions of cur, the current version, as they are laid out. The list is not to be changed.
+// Suggestions lists the suggestions of current, as they are laid out. The list is not to be changed.
 func (n *Locked) Suggestions(p model.Path, current *model.Version) ([]model.Suggestion, *attribution.Layout, error) {
 	x, err := n.layout(current)
 	if err != nil {

@@ -153,15 +153,15 @@ func (d *document) recordsStored(seq uint64, sum model.ContentSum, records []mod
 	d.store.RecordFileSeq(d.id, seq, sum)
 }
 
-// nameRuns stores in cur, which is about to be replaced, the identities of its characters for a later merge. The
-// document is in the state of cur.
+// nameRuns stores in current, which is about to be replaced, the identities of its characters for a later merge. The
+// document is in the state of current.
 func (d *document) nameRuns(current *model.Version) {
 	if d.doc != nil && current.Runs() == nil {
 		current.SetRuns(d.runs(current))
 	}
 }
 
-// runs returns the identities of the characters of cur, the current version; nil without a document.
+// runs returns the identities of the characters of current; nil without a document.
 func (d *document) runs(current *model.Version) []ycrdt.Run {
 	switch {
 	case d.live != nil:
@@ -204,7 +204,7 @@ func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
 	return runsAs(first, v.Raw())
 }
 
-// pieces returns the identities of the document, with deleted ones; ErrConflict if its text is not cur's.
+// pieces returns the identities of the document, with deleted ones; ErrConflict if its text is not current's.
 func (d *document) pieces(ctx context.Context, current *model.Version) (pieces []ycrdt.Piece, err error) {
 	if d.live == nil {
 		return d.text.Pieces(), nil
@@ -220,7 +220,7 @@ func (d *document) pieces(ctx context.Context, current *model.Version) (pieces [
 	return pieces, err
 }
 
-// mergeInto returns the view text that results when a writer has read base and written text, and the note is now cur.
+// mergeInto returns the view text that results when a writer has read base and written text, and the note is now current.
 func (d *document) mergeInto(base, current *model.Version, text string) string {
 	if base.Raw() == current.Raw() {
 		return text
@@ -272,7 +272,7 @@ func (d *document) markStored(seq uint64, records []model.Record) {
 	}
 }
 
-// identities returns the attribution of cur, the current version, and the identities of its raw text: both empty if
+// identities returns the attribution of current, and the identities of its raw text: both empty if
 // the note was never written through relayfs.
 func (d *document) identities(current *model.Version) (*attribution.Table, []ycrdt.Run, error) {
 	switch {

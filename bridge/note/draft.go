@@ -18,7 +18,7 @@ type draft struct {
 	fileText string // text of the file
 	raw      string // raw text after the change
 	sync     bool
-	change   func(*ycrdt.Doc) model.Record // makes the change in a document in the state of cur
+	change   func(*ycrdt.Doc) model.Record // makes the change in a document in the state of current
 
 	docModified bool // the document is open and may have changed
 	id          model.DocID

@@ -42,7 +42,7 @@ type Note struct {
 	document
 
 	seq      uint64      // number of the last published version
-	stamp    model.Stamp // stamp of the file that cur was read from or written to
+	stamp    model.Stamp // stamp of the file that current was read from or written to
 	synced   bool        // the store's history was compared with the file
 	creation *creation   // nil if this process did not create the note
 
@@ -263,7 +263,7 @@ func modTimeOf(current *model.Version, stamp model.Stamp) time.Time {
 	return model.NextModTime(current.ModTime(), time.Now())
 }
 
-// succeed publishes v as the version after cur and returns the event. If readers see no change, the modification time
+// succeed publishes v as the version after current and returns the event. If readers see no change, the modification time
 // stays the same.
 func (n *Locked) succeed(current, v *model.Version) *model.Event {
 	viewChanged := v.Text() != current.Text()

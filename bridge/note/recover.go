@@ -78,7 +78,7 @@ func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (u
 	return newest, err
 }
 
-// writeFile makes the file hold cur, which the store has. former is the last record's stored save: if the write
+// writeFile makes the file hold current, which the store has. former is the last record's stored save: if the write
 // fails, writeFile stores it again.
 func (n *Locked) writeFile(ctx context.Context, loc Location, current *model.Version, modTime time.Time, former model.Save) error {
 	id, seq, sum := n.id, n.storedSeq, model.SumOf(current.Raw())

@@ -180,7 +180,7 @@ func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, e
 	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: current}, ev, nil
 }
 
-// commit applies a plan's edits to the document, the log and the file. If the file is not the one that cur was read
+// commit applies a plan's edits to the document, the log and the file. If the file is not the one that current was read
 // from, it changes nothing and returns ErrConflict.
 func (n *Locked) commit(ctx context.Context, current *model.Version, plan planner.Plan, c Change) (*model.Event, error) {
 	loc := n.node.Location()
@@ -225,7 +225,7 @@ func orTime(t, otherwise time.Time) time.Time {
 	return t
 }
 
-// Plan computes how text changes the raw text of cur, the current version. It writes nothing.
+// Plan computes how text changes the raw text of current. It writes nothing.
 func (n *Locked) Plan(current *model.Version, text string, author model.Author) (planner.Plan, error) {
 	return n.set.plan(&n.document, current, text, author)
 }

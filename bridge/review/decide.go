@@ -273,7 +273,7 @@ func (r *Review) chooseProposals(waiting map[string]*namespace.Proposal, ids []s
 	return chosen, rest
 }
 
-// decideProposals decides on proposals, Folder by Folder, and on their link rewrites.
+// decideProposals decides on proposals, root by root, and on their link rewrites.
 func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Root][]*namespace.Proposal, d model.Decision, author model.Author, stale bool, out *Outcome) {
 	decided := make(map[string]bool)
 	for f, list := range chosen {

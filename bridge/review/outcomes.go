@@ -16,7 +16,7 @@ type Resolved struct {
 }
 
 // Outcomes returns the outcomes of marks, suggestions in the version since of the note at p, that
-// cur no longer has. The note's table has the decisions made through relayfs. For decisions made by
+// current no longer has. The note's table has the decisions made through relayfs. For decisions made by
 // hand in an editor the text decides: accepted if the new text is there without a mark, rejected if
 // the old one is.
 func (r *Review) Outcomes(p model.Path, since, current *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
@@ -69,7 +69,7 @@ func removedMarks(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 }
 
 // resolvedByHand compares the text at the place of s with both sides of s. edits turn before into
-// the canonical text of cur.
+// the canonical text of current.
 func resolvedByHand(before string, current *model.Version, edits []diffwrap.Edit, s diffwrap.Suggestion) Resolved {
 	from, to := s.Start, s.End
 	for _, e := range edits { // whole edits only: text around s within an edit is compared, too

@@ -186,12 +186,12 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	r.undoProposals(ctx, j, proposals, author, out)
 }
 
-// batchKey names the entries about proposals of one batch in one Folder.
+// batchKey names the entries about proposals of one batch in one root.
 type batchKey struct{ root, batch string }
 
 func batchKeyOf(e model.JournalEntry) batchKey { return batchKey{e.Folder, e.BatchOf()} }
 
-// undoProposals takes back decisions on proposals: those of one batch in one Folder together, the
+// undoProposals takes back decisions on proposals: those of one batch in one root together, the
 // newest first.
 func (r *Review) undoProposals(ctx context.Context, j journalView, entries []model.JournalEntry, author model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)

@@ -126,7 +126,7 @@ func joins(r rune) bool {
 	return InWord(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// scriptOf returns the edits from base to cur that keep what they share.
+// scriptOf returns the edits from base to current that keep what they share.
 func scriptOf(shared []Match, base, current string) (edits []diffwrap.Edit) {
 	a, b := 0, 0
 	for _, s := range append(slices.Clip(shared), Match{len(base), len(current), 0}) {

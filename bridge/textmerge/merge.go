@@ -47,7 +47,7 @@ func Nearest[T any](bases []T, textOf func(T) string, text string) T {
 	return bases[best]
 }
 
-// Merge returns the view text that results when a writer has read base and written text, and the note is now cur.
+// Merge returns the view text that results when a writer has read base and written text, and the note is now current.
 func Merge(base, current Side, text string) string {
 	if base.Raw == current.Raw {
 		return text
@@ -77,7 +77,7 @@ func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
 	return SwapSides(outside(back, changed))
 }
 
-// sharedView returns the spans of base's view that are still in cur's view.
+// sharedView returns the spans of base's view that are still in current's view.
 func sharedView(base, current Side) []Match {
 	var raw []Match
 	if base.Runs != nil && current.Runs != nil {

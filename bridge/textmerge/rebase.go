@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// rebase applies edits, a script of base, to cur. shared is what base and cur have in common. A change that both
-// sides made to the same words is applied once. Other changes of cur stay.
+// rebase applies edits, a script of base, to current. shared is what base and current have in common. A change that both
+// sides made to the same words is applied once. Other changes of current stay.
 func rebase(base, current string, shared []Match, edits []diffwrap.Edit) string {
 	r := rebaser{base: base, current: current, shared: shared}
 	for _, e := range edits {
@@ -24,7 +24,7 @@ type rebaser struct {
 	next          int     // first span that does not end before the current edit
 	out           strings.Builder
 	tail          string // last text written to out
-	done          int    // bytes of cur already in out
+	done          int    // bytes of current already in out
 }
 
 func (r *rebaser) apply(e diffwrap.Edit) {
@@ -95,12 +95,12 @@ func (r *rebaser) copyTo(off int) {
 	}
 }
 
-// insertAt returns the offset in cur for the new text of e. A replacement goes before the first remaining character
-// of the replaced text, or after the text that cur has instead. An insertion goes after the character before it. If
+// insertAt returns the offset in current for the new text of e. A replacement goes before the first remaining character
+// of the replaced text, or after the text that current has instead. An insertion goes after the character before it. If
 // that was deleted, it goes before the character after it. If both were deleted, it goes after the nearest shared
 // character before it.
 func (r *rebaser) insertAt(e diffwrap.Edit) int {
-	at, near, end := 0, 0, e.Off+e.Len // near in base corresponds to at in cur
+	at, near, end := 0, 0, e.Off+e.Len // near in base corresponds to at in current
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {
 		s := r.shared[i]
 		if s.A < e.Off {
@@ -125,7 +125,7 @@ func (r *rebaser) insertAt(e diffwrap.Edit) int {
 	return at
 }
 
-// alreadyMade reports whether cur has already replaced the same bytes as e with the same text.
+// alreadyMade reports whether current has already replaced the same bytes as e with the same text.
 func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
 	if e.New == "" || e.Len == 0 {
 		return false // deleting twice is harmless, and two equal insertions are two
@@ -150,7 +150,7 @@ func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
 			break
 		}
 		if s.A >= e.Off {
-			return false // cur still has bytes that e deletes
+			return false // current still has bytes that e deletes
 		}
 	}
 	return left.A+left.Len == e.Off && right.A == e.Off+e.Len &&

@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// newIndex has the given files in the Folder "V", notes and others alike.
+// newIndex has the given files in the root "V", notes and others alike.
 func newIndex(files ...string) *links.Index {
 	x := links.NewIndex()
 	for _, f := range files {

@@ -153,7 +153,7 @@ type ProposalChanges struct {
 	Done        []string               // IDs of proposals whose change users made themselves
 }
 
-// TakeChanges returns the changes of the Root's proposals, for the caller to store and publish. It also shows blocked
+// TakeChanges returns the changes of the root's proposals, for the caller to store and publish. It also shows blocked
 // renames that are possible again.
 func (f *Root) TakeChanges() ProposalChanges {
 	f.mu.Lock()

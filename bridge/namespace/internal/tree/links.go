@@ -58,7 +58,7 @@ func (t *Tree) Follow(p model.Path) (model.Path, error) {
 }
 
 // leadsTo returns the workspace path of the target of the link n, resolved from where n is shown.
-// It is always in the Root of n, whatever the link says.
+// It is always in the root of n, whatever the link says.
 func (n *Node) leadsTo() model.Path {
 	top := n.Root.Path()
 	dir := strings.TrimPrefix(string(n.parent.path()), string(top))
@@ -66,7 +66,7 @@ func (n *Node) leadsTo() model.Path {
 }
 
 // target returns leadsTo relative to the folder that shows n. All ".." come first, and never lead
-// out of the Root, whoever follows the link.
+// out of the root, whoever follows the link.
 func (n *Node) target() string {
 	if n.parent == nil {
 		return n.link // n is no longer shown
@@ -78,7 +78,7 @@ func (n *Node) target() string {
 	return filepath.ToSlash(rel)
 }
 
-// MayMoveTo refuses a place from which the link n would lead out of its Root.
+// MayMoveTo refuses a place from which the link n would lead out of its root.
 func (n *Node) MayMoveTo(p model.Path) error {
 	n.Root.mu.RLock()
 	defer n.Root.mu.RUnlock()

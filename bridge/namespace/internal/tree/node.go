@@ -266,7 +266,7 @@ type Info struct {
 	Mode     fs.FileMode // permission bits
 	Target   string      // target of a symbolic link, relative to the folder that shows it
 	ReadOnly bool        // a write would be refused
-	Offline  bool        // the Root's source is unavailable; ReadOnly is set too
+	Offline  bool        // the root's source is unavailable; ReadOnly is set too
 }
 
 // Info describes the node shown at p, except for a note's size; fs.ErrNotExist.

@@ -16,7 +16,7 @@ type sourceLoc struct {
 	name   string
 }
 
-// sourceView returns the node that the source has in folder d under name, or nil.
+// inSource returns the node that the source has in folder d under name, or nil.
 func (d *Node) inSource(name string) *Node {
 	if c := d.movedOut[name]; c != nil {
 		return c
@@ -39,7 +39,7 @@ func (n *Node) walkSource(fn func(*Node)) {
 	}
 }
 
-// rel returns the path of n in the source, "" for the Root itself and if the source
+// rel returns the path of n in the source, "" for the root itself and if the source
 // does not have n.
 func (n *Node) rel() string {
 	var rel string

@@ -11,7 +11,7 @@ import (
 // home removes a node.
 type placementPlan map[*Node]sourceLoc
 
-// treeView is one of the two trees of a Root: the shown tree or the source's.
+// treeView is one of the two trees of a root: the shown tree or the source's.
 type treeView struct {
 	at       func(d *Node, name string) *Node // or nil
 	parent   func(*Node) *Node                // nil above the root, and for a node without a place

@@ -118,7 +118,7 @@ func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
 	return list, nil
 }
 
-// Pending returns the pending proposals of the Root, oldest first.
+// Pending returns the pending proposals of the root, oldest first.
 func (f *Root) Pending() []*Proposal {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

@@ -12,7 +12,7 @@ import (
 )
 
 // Rules keep agents away from parts of a tree. A glob names what it matches, and everything below that, by its path in the
-// workspace or in its Root. Case and Unicode composition do not count: on some disks such names are one.
+// workspace or in its root. Case and Unicode composition do not count: on some disks such names are one.
 type Rules struct {
 	hide, lock []glob
 }

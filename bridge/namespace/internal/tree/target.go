@@ -72,7 +72,7 @@ type Target struct {
 
 // TargetAt finds the place newPath for the existing node n, which replaces the node there if
 // replace is set. Errors: fs.ErrNotExist, model.ErrNotDir, fs.ErrExist, model.ErrIsDir,
-// model.ErrBadName for a place in n, errors.ErrUnsupported for another Root.
+// model.ErrBadName for a place in n, errors.ErrUnsupported for another root.
 func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

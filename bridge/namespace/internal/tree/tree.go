@@ -16,14 +16,14 @@ import (
 // Tree is the tree of names, or the part of it that a restricted workspace has.
 type Tree struct {
 	*shared
-	root  *Node  // its children are the Roots within reach; they do not change once the tree is served
+	root  *Node  // its children are the roots within reach; they do not change once the tree is served
 	rules *Rules // for agents; nil for people
 }
 
 // shared is shared by the full tree and its restricted parts.
 type shared struct {
 	notes    *note.Set
-	fullRoot *Node // root of the tree with every Root
+	fullRoot *Node // its children are all roots
 
 	mu     sync.RWMutex // guards the fields below, and everything in Nodes, Roots and Proposals that can change
 	nextID uint64
@@ -54,7 +54,7 @@ func newRoot() *Node {
 	return &Node{ID: 1, Kind: model.KindDir, children: make(map[string]*Node), mode: 0o755, modTime: time.Now()}
 }
 
-// AddRoot adds an empty Root. Add all Roots before the tree is served.
+// AddRoot adds an empty root. Add all roots before the tree is served.
 func (t *Tree) AddRoot(name string, source model.Source, store model.Store) *Root {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +68,7 @@ func (t *Tree) AddRoot(name string, source model.Source, store model.Store) *Roo
 	return f
 }
 
-// Restrict returns a restricted tree with the named Roots of t. Its users see no other
+// Restrict returns a restricted tree with the named roots of t. Its users see no other
 // Folder.
 func (t *Tree) Restrict(folders ...string) *Tree {
 	part := &Tree{t.shared, newRoot(), t.rules}
@@ -83,7 +83,7 @@ func (t *Tree) Restrict(folders ...string) *Tree {
 // IsFull says whether everything is within reach.
 func (t *Tree) IsFull() bool { return t.root == t.fullRoot && t.rules == nil }
 
-// Contains says whether p lies in a Root of t, and is not hidden. The folder of all Roots does.
+// Contains says whether p lies in a root of t, and is not hidden. The folder of all roots does.
 func (t *Tree) Contains(p model.Path) bool {
 	name, _ := p.Split()
 	if p == "" || t.IsFull() {
@@ -101,7 +101,7 @@ func (t *Tree) Contains(p model.Path) bool {
 	return n == nil || !t.hides(n)
 }
 
-// FilterVisible returns the items of list whose paths lie in the Roots of t.
+// FilterVisible returns the items of list whose paths lie in the roots of t.
 func FilterVisible[T any](t *Tree, list []T, at func(T) model.Path) []T {
 	if t.IsFull() {
 		return list
@@ -109,7 +109,7 @@ func FilterVisible[T any](t *Tree, list []T, at func(T) model.Path) []T {
 	return slices.DeleteFunc(list, func(x T) bool { return !t.Contains(at(x)) })
 }
 
-// Roots returns the Roots of t, sorted by name.
+// Roots returns the roots of t, sorted by name.
 func (t *Tree) Roots() []*Root {
 	var list []*Root
 	for _, n := range t.root.sorted() {
@@ -118,7 +118,7 @@ func (t *Tree) Roots() []*Root {
 	return list
 }
 
-// Root returns the Root with that name, or nil.
+// Root returns the root with that name, or nil.
 func (t *Tree) Root(name string) *Root {
 	if n := t.root.children[name]; n != nil {
 		return n.Root
@@ -231,7 +231,7 @@ func (t *Tree) CheckNew(op string, p model.Path) error {
 	return nil
 }
 
-// List lists a folder, or the Roots for "", sorted by name: paths, kinds and IDs. Errors: fs.ErrNotExist,
+// List lists a folder, or the roots for "", sorted by name: paths, kinds and IDs. Errors: fs.ErrNotExist,
 // model.ErrNotDir, model.ErrOffline.
 func (t *Tree) List(p model.Path) ([]Info, error) {
 	t.mu.RLock()
@@ -281,7 +281,7 @@ type Counts struct {
 	Changed                 time.Time // the newest known modification time
 }
 
-// CountNotes is how many notes are shown in the Root, to people.
+// CountNotes is how many notes are shown in the root, to people.
 func (f *Root) CountNotes() (notes int) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -293,7 +293,7 @@ func (f *Root) CountNotes() (notes int) {
 	return notes
 }
 
-// Count counts what is shown in the Root f.
+// Count counts what is shown in the root f.
 func (t *Tree) Count(f *Root) (c Counts) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -36,7 +36,7 @@ type undoPlan struct {
 	runs    []model.DecidedRun
 	current *model.Version
 	table   *attribution.Table
-	x       *attribution.Layout // layout of the marked text of cur
+	x       *attribution.Layout // layout of the marked text of current
 
 	target         model.Ranges[int]  // index of runs
 	asked          model.Ranges[bool] // true for targets, false for what stood beside them
