@@ -147,7 +147,7 @@ func (h *attachmentHandle) noteWrite() error {
 
 func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if a.t.isWatchNotification(ctx) {
-		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the poker reads and writes nothing
+		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the watchNotifier reads and writes nothing
 	}
 	p, there := a.where()
 	if !there {

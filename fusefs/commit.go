@@ -216,7 +216,7 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 		f.t.log.Warn("note written", model.LogPath, string(c.path), slog.String("warning", warning))
 	}
 	if !f.life.IsNote() {
-		return // parked or unlinked in the meantime
+		return // deferred or unlinked in the meantime
 	}
 	if f.doc == 0 {
 		f.doc, f.life = doc, f.life.After(evStore)

@@ -66,7 +66,7 @@ func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
 	return d.listing(entries), 0
 }
 
-// listing returns the workspace's entries, without parked ones, and the nodes that exist only here.
+// listing returns the workspace's entries, without deferred unlinks, and the nodes that exist only here.
 func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 	dir, list := d.path(), d.dirEntries()
 	d.t.update(func(tb *tableState) {

@@ -19,15 +19,16 @@
 // # Files
 //
 //	server, mountpoint, options         mounting and unmounting
-//	tree, names, inode_numbers          all inodes, their paths and numbers
-//	file, inode_state, shown, commit    a note or scratch file, its state, the text it shows, how it is saved
+//	tree, node_table, inode_numbers     all inodes, their paths and numbers
+//	file, inode_state, refresh, commit  a note or scratch file, its state, the text it shows, how it is saved
 //	shown_log, recent                   what each process was shown; whose size was asked for last
 //	lookup, attributes, dirs, links,    system calls by family
 //	open_create, read_write,
 //	rename_unlink, save_by_rename
-//	park, scratch, scratch_names,
+//	deferred_unlink, scratch,
+//	scratch_names,
 //	attachment, draft                   notes whose name is missing; what is no note
-//	events, notify, poke                what changes elsewhere, and who is told
+//	events, notify, watch_notifier      changes made elsewhere, and notifications of them
 //	handleless                          a read-only mount
 //	evict                               what an idle mount forgets
 //	system, diagnose                    what depends on the operating system
@@ -48,9 +49,9 @@
 // change that it did not make itself (notify.go). It has one size and one set of pages for an
 // inode, whoever has that open. So an inode of a note shows one text, in its answers to GETATTR and
 // READ, until a program writes through it. A change made elsewhere is shown as a new inode with the
-// same number at the name (shown.go), and open descriptors keep the text that they opened. For a
+// same number at the name (refresh.go), and open descriptors keep the text that they opened. For a
 // moment after a save the name keeps the saved text. A note without open handles keeps no text. The
-// kernel gets the text with the answer to the first OPEN of a note (push). An idle mount makes the
+// kernel gets the text with the answer to the first OPEN of a note (storePages). An idle mount makes the
 // kernel forget all notes but the latest (evict.go).
 //
 // # States of a file
@@ -59,13 +60,13 @@
 // or if it is unlinked but the kernel still knows its name, an open by that name fails with ESTALE, so that the kernel
 // repeats the lookup. The text of a File is in one of these states of internal/content:
 //
-//	unread   at the first request:            shown
-//	asleep   at the next request:             shown; the inode retires if the text has changed
-//	shown    when no longer needed:           asleep; at a write: written
-//	written  when saved and closed:           shown; if that fails: refused
-//	refused  at a write, from its base:       written; when the note has that text: shown
+//	Unloaded     at the first request:        Loaded
+//	Evicted      at the next request:         Loaded; the inode is replaced if the text has changed
+//	Loaded       when no longer needed:       Evicted; at a write: Buffered
+//	Buffered     when saved and closed:       Loaded; if that fails: WriteFailed
+//	WriteFailed  at a write, from its base:   Buffered; when the note has that text: Loaded
 //
-// Independent of both are place.gone (the workspace has no node at the path any more),
+// Independent of both are location.gone (the workspace has no node at the path any more),
 // fileState.pagesStored (the kernel has pages), fileState.nameHold (the name keeps its inode for a moment),
 // File.adopted (a rename is in progress) and fileState.attachmentAlias (programs that have the file open
 // continue with an attachment).
@@ -75,10 +76,10 @@
 //	common.commitMu  one commit or change of name of a File or Attachment at a time; held across the workspace
 //	tree.folders     no commit while a folder changes its path; held across the workspace
 //	File.update      content of one file; memory only, as Attachment.mu, and draft.mu within it
-//	names.update     the nodes by their paths; memory only
-//	the locks of place, attributes and entries, and those of notifications, shownLog, recentFiles and the packages in internal
+//	nodeTable.update the nodes by their paths; memory only
+//	the locks of location, attributes and entries, and those of notifications, shownLog, recentFiles and the packages in internal
 //
-// A separate process wakes programs that watch the mount (poke_linux.go). A kill -9 during a
+// A separate process wakes programs that watch the mount (watch_notifier_linux.go). A kill -9 during a
 // notification may leave the process, and programs that use the mount, waiting in the kernel.
 // Unmount, and Check before the next mount, abort the connection (system_linux.go).
 //

@@ -21,7 +21,7 @@ import (
 type File struct {
 	common
 
-	adopted atomic.Bool // it is being renamed over a note, whose inodes need not learn that
+	adopted atomic.Bool // it is being renamed over a note, whose inodes are not notified
 
 	mu    sync.Mutex
 	state fileState
@@ -33,7 +33,7 @@ type fileState struct {
 	doc             uint64 // the note's ID in the workspace, 0 if the workspace does not have it
 	text            content.Text
 	handles         map[*Handle]struct{}
-	pagesStored     bool        // the kernel has the content, or a writer's; see push
+	pagesStored     bool        // the kernel has the content, or a writer's; see storePages
 	pins            int         // users of the text besides handles
 	attrSentAt      time.Time   // when the kernel last got the attributes; zero if it has none
 	nameHold        nameHold    // keeps the inode at its name after a save
@@ -78,7 +78,7 @@ func (f *File) attachment() (e attachmentAlias) {
 }
 
 // attr fills in the attributes for the kernel. They belong to the content that reads return from
-// now on. If that is no longer the newest version, f has retired when attr returns.
+// now on. If that is no longer the newest version, f is replaced when attr returns.
 func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 	err := f.pin(ctx)
 	if err != nil && !errors.Is(err, syscall.ESTALE) { // size and time are known after ESTALE

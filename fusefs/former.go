@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// A change made elsewhere puts a new inode at a note's name (shown.go). A program that watches the note itself, and not
+// A change made elsewhere puts a new inode at a note's name (refresh.go). A program that watches the note itself, and not
 // its folder, watches the old inode, which the kernel keeps for that. So the process that wakes watchers touches the
 // old inode, too. That has no name any more: for that process alone it has one in a hidden folder.
 

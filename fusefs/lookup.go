@@ -74,7 +74,7 @@ func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, erro
 }
 
 // bind returns the node for info, nil if names have changed since epoch, and an error if the node
-// is parked.
+// is deferred.
 func (t *tree) bind(info bridge.Info, epoch uint64) (n node, err error) {
 	t.used.Store(true)
 	t.update(func(tb *tableState) {

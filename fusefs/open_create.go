@@ -18,7 +18,7 @@ import (
 
 func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if f.t.isWatchNotification(ctx) {
-		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the poker reads and writes nothing
+		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the watchNotifier reads and writes nothing
 	}
 	f.t.used.Store(true)
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY

@@ -36,7 +36,7 @@ func (f *fileState) recordRead(h *Handle) {
 	f.t.shown.add(f.doc, h.by, im)
 }
 
-// maxStoredPages is the maximum size of a note that is pushed: the size of the kernel's own readahead.
+// maxStoredPages is the maximum size of a note that is stored: the size of the kernel's own readahead.
 const maxStoredPages = 128 << 10
 
 // storePages gives the kernel the content with the answer to the first OPEN: a program that opens a note
@@ -45,7 +45,7 @@ const maxStoredPages = 128 << 10
 //
 // No other handle has the note open, and no program has written it here. So no request holds its
 // pages, and the kernel has no pages but the image's. (It would lay a shorter text over a longer
-// one, and keep the size.) It does not matter whether the push succeeds.
+// one, and keep the size.) It does not matter whether the call succeeds.
 func (f *fileState) storePages() {
 	if f.pagesStored || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != stateLive || f.text.State() != content.Loaded {
 		return

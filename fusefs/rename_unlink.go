@@ -212,10 +212,10 @@ func (m *move) replaceFolder(ctx context.Context) error {
 	return nil
 }
 
-// exchangeDeferred exchanges the names of the note being moved and of a parked note that was
-// renamed away. The parked note gets the old name and stays parked: programs exchange
+// exchangeDeferred exchanges the names of the note being moved and of a deferred note that was
+// renamed away. The deferred note gets the old name and stays deferred: programs exchange
 // two files by renaming a.md to a.md.tmp, b.md to a.md, and a.md.tmp to b.md. If no
-// file is put at that name, the parked note was replaced and is removed.
+// file is put at that name, the deferred note was replaced and is removed.
 func (m *move) exchangeDeferred(ctx context.Context) (done bool, err error) {
 	du := m.deferredAt(m.newPath)
 	if src, ok := m.src.(*File); !ok || !src.lifeState().IsNote() || du == nil || du.why != whyRenamed || !du.timer.Stop() {
@@ -285,7 +285,7 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	return syscall.EISDIR
 }
 
-// unlinkNote removes the note or parks it, by the rule in park.go.
+// unlinkNote removes the note or defers that, by the rule in deferred_unlink.go.
 //
 // It first commits what has been written: a user who keeps the note finds it.
 func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err error) {

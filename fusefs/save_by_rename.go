@@ -61,7 +61,7 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 }
 
 // replaced returns the state and the ID of the note that the rename replaces: the one that is
-// parked at the name, or the one that is there.
+// deferred at the name, or the one that is there.
 func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, err error) {
 	if du := m.deferredAt(m.newPath); du != nil {
 		return du.image, du.doc, nil
@@ -243,7 +243,7 @@ func (m *move) moveFileAway(ctx context.Context, a *Attachment) syscall.Errno {
 	}
 	f.update(func(s *fileState) {
 		s.text = content.WrittenText(&content.Buffer{Data: data, Gen: 1, ModTime: info.ModTime})
-		_ = s.fits(int64(len(data))) // it may exceed the scratch layer, as in park
+		_ = s.fits(int64(len(data))) // it may exceed the scratch layer, as in deferUnlink
 	})
 	if over, ok := m.dst.(*File); ok {
 		over.loseName(evUnlink)

@@ -107,7 +107,7 @@ func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions
 	return m
 }
 
-// start runs the server and its goroutines. The poker starts last: WaitMount opens a
+// start runs the server and its goroutines. The watchNotifier starts last: WaitMount opens a
 // file of the mount, and a process started at that moment would inherit the file, never
 // close it, and keep the mount busy.
 func (s *Server) start(mounted <-chan struct{}) {

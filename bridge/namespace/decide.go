@@ -16,7 +16,7 @@ type Decided struct {
 	Failed    map[model.Path]error
 }
 
-// Decide decides on proposals of the root. It accepts a stale proposal only if force
+// Decide decides on proposals of the root. It accepts a stale proposal only if acceptStale
 // is set (model.ErrStale). It does not accept a proposal whose name is taken because of
 // another proposal (model.ErrNameTaken).
 func (f *Root) Decide(ctx context.Context, list []*tree.Proposal, d model.Decision, force bool) Decided {

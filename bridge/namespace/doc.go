@@ -8,7 +8,7 @@
 //
 // # Proposals
 //
-// A Folder makes, applies and undoes proposals: pending renames, deletions and whole files.
+// A Root makes, applies and undoes proposals: pending renames, deletions and whole files.
 //
 // The Tree shows proposals as done (internal/tree); the Store keeps them. Changes by users in the
 // meantime win: a proposal whose place is taken, or whose subject no longer exists, is dropped, and
@@ -16,7 +16,7 @@
 // changed, and the journal its outcome afterwards, so that the next process can tell what a crash
 // left.
 //
-// A Folder's lock admits one change of its names at a time, by users or by proposals and decisions.
+// A Root's lock admits one change of its names at a time, by users or by proposals and decisions.
 // It is held across disk access. Lock returns a Locked, which has all operations under the lock and
 // publishes their events when it is released. The operations also bring a root up to date with
 // its source: at the start, after a crash, and whenever the source reports a change.

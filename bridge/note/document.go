@@ -24,7 +24,7 @@ type document struct {
 	doc          *ycrdt.Doc
 	text         *ycrdt.Text
 	storedSeq    uint64             // store sequence number of the last record in doc
-	table        *attribution.Table // attribution of doc or live from the store's records up to kept; nil if not loaded
+	table        *attribution.Table // attribution of doc or live from the store's records up to storedSeq; nil if not loaded
 	live         model.Document     // replaces doc where the document is authoritative; see live.go
 	cachedLayout cachedLayout
 	// shared has the entries of other machines in live.

@@ -76,7 +76,7 @@ func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 const maxAlike = 8
 
 // findMovedDocument looks for the note's document if the path has none, or another note's: a document that ended there, or whose
-// file was moved here. other is set if the document at the path belongs to another note; claim ends it there.
+// file was moved here. other is set if the document at the path belongs to another note, and is ended there.
 func (n *Locked) findMovedDocument(ctx context.Context, loc Location, other bool, raw string) error {
 	n.set.claimMu.Lock()
 	defer n.set.claimMu.Unlock()

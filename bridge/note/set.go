@@ -65,7 +65,7 @@ type Set struct {
 	claimMu sync.Mutex // held while a document moves to another note; taken after a note's lock
 }
 
-// NewSet returns an empty set. Changes of its notes are operations and events of act.
+// NewSet returns an empty set. Changes of its notes are operations and events of bus.
 func NewSet(o Options, act *model.Bus) *Set {
 	return &Set{o: o, events: act, cache: cache{budget: o.CacheBytes}}
 }
@@ -83,11 +83,11 @@ type cache struct {
 	order     list.List  // of *Note, most recently used first
 	bytes     int
 	used      time.Time   // time of the last access to any note
-	idleTimer *time.Timer // timer of rest; nil if nothing was added since it ran
+	idleTimer *time.Timer // timer of trimIdle; nil if nothing was added since it ran
 }
 
 const (
-	// If no note was used for idleAfter, rest evicts beyond idleBytes, so that one search through a vault does not
+	// If no note was used for idleAfter, trimIdle evicts beyond idleBytes, so that one search through a vault does not
 	// hold its memory forever.
 	idleAfter = time.Minute
 	idleBytes = 16 << 20

@@ -33,7 +33,7 @@ type tailDoc struct {
 	path       model.Path // "" if it has none
 	hasNewPath bool       // path replaces that of the checkpoint
 	deleted    bool       // ignore the checkpoint's data: the document was deleted
-	last       uint64     // number of the last record; 0 if the frames do not have it, or gone
+	last       uint64     // number of the last record; 0 if the frames do not have it, or it was deleted
 	frames     []*wal.Entry
 }
 

@@ -64,7 +64,7 @@ type Store struct {
 	checkpoint *checkpoint.File
 	problems   *model.Problems
 
-	mu          sync.Mutex // guards the fields below; state has frames in the order of the log
+	mu          sync.Mutex // guards the fields below; tail has frames in the order of the log
 	tail        tail
 	files       *fileIndex // nil until needed
 	neededBytes int        // length of the longest frame that did not fit; 0 if the last one did
@@ -280,7 +280,7 @@ func (s *Store) apply(entries []*wal.Entry) error {
 
 var errNothing = errors.New("the entry would change nothing")
 
-// add appends an entry to the log and the state. complete, if set, completes the entry first or returns errNothing. If
+// add appends an entry to the log and the tail. complete, if set, completes the entry first or returns errNothing. If
 // synced is set, the entry and everything before it survive a power cut when add returns.
 func (s *Store) add(e *wal.Entry, synced bool, complete func(*tail) error) error {
 	lsn, err := s.addToLog(e, complete)

@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Match is a shared piece of two states: N bytes at A in the first and at B in the second.
+// Match is a shared piece of two states: Len bytes at A in the first and at B in the second.
 type Match struct{ A, B, Len int }
 
 func Unchanged(size int, edits []diffwrap.Edit) []Match {

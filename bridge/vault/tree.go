@@ -206,7 +206,7 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 	return present
 }
 
-// begin marks paths as being changed by this process, so that Run does not take the change for a user's before wrote or
+// begin marks paths as being changed by this process, so that Run does not take the change for a user's before recordWritten or
 // record is called. end removes the marks.
 func (t *tree) begin(rels ...string) (end func()) {
 	t.mu.Lock()

@@ -95,7 +95,7 @@ type inline struct {
 	to int // the end of the run
 
 	brackets   []bracket // '[' without ']' so far
-	imagesOnly int       // brackets[:dead] contain a link: only images may still close
+	imagesOnly int       // brackets[:imagesOnly] contain a link: only images may still close
 }
 
 type bracket struct {

@@ -11,7 +11,7 @@
 // # Tokens
 //
 // A token is only sent to the host of the address, and only with TLS if the address has TLS, whatever the server
-// requests. Errors never quote it. Costs returns the disadvantages of the token for the server's other clients.
+// requests. Errors never quote it. Warnings returns the disadvantages of the token for the server's other clients.
 //
 // # Errors
 //

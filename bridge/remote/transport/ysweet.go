@@ -29,7 +29,7 @@ import (
 type ysweet struct {
 	baseServer
 	guard        *guard
-	key          *token.Key  // if nil, like plane: tokens are requested from the server
+	key          *token.Key  // if nil, like controlPlane: tokens are requested from the server
 	controlPlane Tokens      // tokens of a control plane
 	folder       string      // the channel in minted tokens
 	noChannel    atomic.Bool // the last token had no channel

@@ -10,10 +10,10 @@
 //	pairGap      a gap         → lines changed, added and deleted               pair.go
 //	stepHunks    lines         → hunks of markers, cells, blocks and words      change.go
 //	tokenScript  two pieces    → changes in numbers of tokens                   words.go
-//	Folds        a script      → a readable script                              fold.go
+//	MergeRules   a script      → a readable script                              fold.go
 //	keepComments hunks         → hunks that keep unchanged comments             comment.go
 //
-// The stages share a room (match.go), which only holds reusable memory and the IDs of texts.
+// The stages share buffers (match.go), which only holds reusable memory and the IDs of texts.
 package align
 
 import "github.com/relayfs/relayfs/diffwrap/internal/span"

@@ -95,7 +95,7 @@ const (
 // Piece is a range of the raw text in one role. The rest is delimiters and metadata, which may be rewritten.
 type Piece struct {
 	role
-	span.Span           // in raw: only the text, but the whole mark of a wall, note or pin
+	span.Span           // in raw: only the text, but the whole mark of another author's text, comment or hidden part
 	View      span.Span // range in the accepted view
 	cell      *critic.Cell
 }

@@ -236,8 +236,8 @@ func (p *Patch) pieceBefore(at int) int {
 	return k
 }
 
-// foreignBefore returns the last wall without visible text after piece k, at offset at of the view; k if there is none.
-// An addition there goes before such a wall, a deletion after it.
+// foreignBefore returns the last foreign text without visible text after piece k, at offset at of the view; k if there is none.
+// An addition there goes before such a text, a deletion after it.
 func (p *Patch) foreignBefore(k, at int) int {
 	for j := k + 1; j < len(p.pieces) && p.pieces[j].View == (span.New(at, at)); j++ {
 		if p.pieces[j].role == roleForeignText {

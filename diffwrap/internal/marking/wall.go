@@ -12,7 +12,7 @@ import (
 // has it, keepForeign splits the hunk around it. Otherwise it returns that text.
 func (p *Patch) keepForeign(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 	out := make([]align.Hunk, 0, len(hunks))
-	end := p.OldBody // of the previous wall
+	end := p.OldBody // of the previous foreign text
 	for k := range p.pieces {
 		x := &p.pieces[k]
 		if x.role != roleForeignText {

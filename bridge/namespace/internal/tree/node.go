@@ -115,7 +115,7 @@ func (n *Node) sourcePath() model.Path {
 	return n.Root.Path().Join(n.rel())
 }
 
-// clearCreator clears the creator of d, and of the folders around it, if by is another
+// clearCreator clears createdByAgent of d, and of the folders around it, if author is another
 // author: that creator needs approval from now on. A user has no name.
 func (d *Node) clearCreator(author model.Author) {
 	for ; d != nil; d = d.loc().parent {

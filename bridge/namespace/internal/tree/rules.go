@@ -46,7 +46,7 @@ func NewRules(hide, lock []string) (*Rules, error) {
 
 func foldCase(s string) string { return strings.ToLower(model.FoldName(s)) }
 
-// match returns the glob that p, or a folder that it is in, matches. A Folder itself matches none.
+// match returns the glob that p, or a folder that it is in, matches. A root itself matches none.
 func match(globs []glob, p model.Path) (written string, ok bool) {
 	if len(globs) == 0 {
 		return "", false

@@ -69,7 +69,7 @@ func (t *Tree) AddRoot(name string, source model.Source, store model.Store) *Roo
 }
 
 // Restrict returns a restricted tree with the named roots of t. Its users see no other
-// Folder.
+// root.
 func (t *Tree) Restrict(folders ...string) *Tree {
 	part := &Tree{t.shared, newRoot(), t.rules}
 	for _, name := range folders {

@@ -251,7 +251,7 @@ func MarksIn(raw string) bool {
 	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
 }
 
-// CanonicalEdits returns the edits that move users' text out of agents' marks and remove agents' torn delimiters. It also
+// CanonicalEdits returns the edits that move users' text out of agents' marks and remove agents' broken delimiters. It also
 // returns the layout of the resulting text.
 func (t *Table) CanonicalEdits(raw string, known diffwrap.Known, u Units) ([]diffwrap.Edit, *Layout) {
 	if t.hasNoAgentText() || !MarksIn(raw) {
@@ -283,14 +283,14 @@ func (t *Table) Waiting(r model.IDRange) (list []model.IDRange) {
 	return list
 }
 
-// Delimits reports whether agents wrote all of the delimiter r, or it is torn.
+// Delimits reports whether agents wrote all of the delimiter r, or it is broken.
 func (t *Table) Delimits(r model.IDRange) bool {
 	all := true
 	t.Each(r, func(_ model.IDRange, fact *Fact) { all = all && (fact.By.MakesMarks() || fact.Broken) })
 	return all
 }
 
-// BrokenDelimiters returns the torn delimiters of agents in a text: those that mark nothing.
+// BrokenDelimiters returns the broken delimiters of agents in a text: those that mark nothing.
 func (t *Table) BrokenDelimiters(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
 	if !t.hasBroken {
 		return nil

@@ -23,7 +23,7 @@ type Table struct {
 	facts        model.Ranges[*Fact]
 	byID         map[string]*Suggestion
 	restoredFrom model.Ranges[origin]
-	hasBroken    bool                     // there is a torn delimiter
+	hasBroken    bool                     // there is a broken delimiter
 	rejected     model.Ranges[*rejection] // characters that a rejection kept, or next to rejected text
 
 	rejections []*rejection

@@ -3,7 +3,7 @@
 // record.
 //
 //   - [Suggest] and [DirectEdits] plan the write of a program.
-//   - [Saved] is a user's save, which may restore an earlier state.
+//   - [SaveDiff] is a user's save, which may restore an earlier state.
 //   - [Decide] and [Amend] plan a user's decision on suggestions.
 //   - [Undo] plans the undo of a decision: the decided text is pending again, character by character, whatever the
 //     order of the undos.

@@ -172,7 +172,7 @@ func (p *printer) delimiters(w *target) (open, closer string) {
 	return open, closer
 }
 
-// substitution writes a mark {~~old~>new~~} if all of it exists or returns. It returns how many of wants it wrote, 0
+// substitution writes a mark {~~old~>new~~} if all of it exists or returns. It returns how many of targets it wrote, 0
 // for none.
 func (p *printer) substitution(i int) int {
 	key := p.targets[i].key

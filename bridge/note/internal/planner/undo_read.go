@@ -16,7 +16,7 @@ type item struct {
 	id           model.IDRange // current identity
 	first        model.IDRange
 	since        uint64 // record that gave it this identity, 0 for the original one
-	run          int    // index in takeback.runs, -1 for none
+	run          int    // index in undoPlan.runs, -1 for none
 	deleted      bool   // deleted; the undo may restore it
 	beforeSyntax bool   // its place is inside furniture: it returns before that
 	text         string

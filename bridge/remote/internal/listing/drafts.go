@@ -23,7 +23,7 @@ import (
 // content. If another note has taken its path in the meantime, the content moves into that document. In this file,
 // notes include canvases.
 //
-// A document that loses its name in a clash becomes a draft, too (clash.go).
+// A document that loses its name in a conflict becomes a draft, too (name_conflict.go).
 //
 // Drafts sends nothing: the replicas of drafts are sent like those of notes.
 //

@@ -1,7 +1,7 @@
 // Package replica keeps this machine's copies of a folder's documents in memory and in the store. Each document is
 // synchronised over its own link.
 //
-//	set := replica.NewSet(options, owner)
+//	set := replica.NewSet(options, callbacks)
 //	d := set.Document(id)
 //	err := d.Change(ctx, &record, func(doc *ycrdt.Doc) error { ... })
 //	err = replica.NewPeer(d, func(ysync.Frame) {}).Run(ctx)
@@ -26,5 +26,5 @@
 //
 // Everything is safe for concurrent use. A document's lock is held during store I/O and calls of the Callbacks, never
 // during network I/O. Lock order: the folder's document, the drafts' document, other documents. The locks of Set,
-// Access and presence are leaves. The lock of resident documents only tries a document's lock.
+// WriteAccess and cursors are leaves. The lock of docLRU only tries a document's lock.
 package replica

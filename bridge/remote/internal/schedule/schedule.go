@@ -1,7 +1,7 @@
 // Package schedule decides when each document of a folder is connected. It keeps the folder's document connected, and
 // gives the notes turns.
 //
-//	y, err := schedule.New(ctx, set, store, progress, folder)
+//	y, err := schedule.New(ctx, set, store, progress, callbacks)
 //	y.Run()
 //	err = y.Fetched(ctx, d)
 //

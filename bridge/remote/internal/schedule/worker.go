@@ -69,7 +69,7 @@ func (y *Scheduler) isWanted(d *replica.Document) bool {
 	return y.unsent[d.ID()] > 0 || slices.Contains(y.notes, d.ID())
 }
 
-// syncOnce synchronises one document, and leaves it connected if room allows it.
+// syncOnce synchronises one document, and leaves it connected if mayStayConnected allows it.
 func (y *Scheduler) syncOnce(ctx context.Context, d *replica.Document, prio priority) error {
 	unsent := y.HasUnacknowledged(d.ID())
 	y.mu.Lock()
@@ -103,7 +103,7 @@ func (y *Scheduler) syncOnce(ctx context.Context, d *replica.Document, prio prio
 }
 
 // mayStayConnected reports whether a document may stay connected. If there are few notes, all may. Otherwise only documents with
-// unsent changes, a reader, or a recent open stay, and room disconnects the one that was used least recently and has
+// unsent changes, a reader, or a recent open stay, and mayStayConnected disconnects the one that was used least recently and has
 // had its turn.
 func (y *Scheduler) mayStayConnected(d *replica.Document, prio priority) bool {
 	limit := y.set.Server.Links() - Workers

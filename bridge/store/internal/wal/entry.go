@@ -20,7 +20,7 @@ const (
 	Sent                        // ID, Seq: a server has the records up to Seq
 	PendingSave                 // ID, Seq, Save: the source's file is about to get the text as of Seq
 	Move                        // Moves, Time
-	Padding                     // Pad: no content; it tests whether the log has room
+	Padding                     // Pad: no content; it tests whether the log has space
 	kinds
 )
 

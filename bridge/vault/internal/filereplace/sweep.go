@@ -174,7 +174,7 @@ func (w *Sweep) in(l tempFile, fn func(disk.Dir) error) error {
 	return fn(dir)
 }
 
-// repair makes a note whole and durable, and returns the temp files that it has not used. left is sorted, newest first. Each of
+// repair makes a note whole and durable, and returns the temp files that it has not used. tempFiles is sorted, newest first. Each of
 // several saves in a row may be torn, and so may a pre-image.
 func (w *Sweep) repair(rel string, left []tempFile) ([]tempFile, error) {
 	at, err := w.s.o.Vault.Locate(rel)

@@ -31,7 +31,7 @@ import (
 const (
 	// notifyDelay collects changes: editors and sync tools make several at once.
 	notifyDelay = 100 * time.Millisecond
-	// maxNotified is the number of paths to poke at a time; above it only their folders are poked.
+	// maxNotified is the number of paths to raise events at in one batch; above it only their folders get events.
 	maxNotified = 500
 )
 

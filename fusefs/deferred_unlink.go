@@ -16,12 +16,12 @@ import (
 
 // Editors save by moving the note away and creating a new file in its place, and mv does so by unlinking it first.
 // Taken literally that deletes the document for everyone and creates another one. So a note that loses its name is
-// parked: hidden here, unchanged in the workspace. If a file is created at its name within a moment, it is the note,
+// deferred: hidden here, unchanged in the workspace. If a file is created at its name within a moment, it is the note,
 // written again. Otherwise the move or the removal was intended, and the structure policy decides.
 //
 // An unlink is the same call whether a save follows or not. So one rule holds for all programs. Where an unlink creates
 // a proposal it does so at once, and a file that is put at the name withdraws the proposal. Where it would be refused,
-// by the policy or the deletion limit, the note is parked, and shown again after the grace. But a process that has
+// by the policy or the deletion limit, the unlink is deferred, and the note shown again after the grace. But a process that has
 // unlinked another note and has not put it back is not saving, and is refused at once.
 
 // unlinkGrace is the time for which a name may be missing during a save.
@@ -36,7 +36,7 @@ type deferredUnlink struct {
 	why       string
 	nameTaken bool                 // another note has its name
 	backup    *File                // what target shows of a file that is no note; nil for a note or folder
-	by        bridge.ChangeRequest // the request that parked it
+	by        bridge.ChangeRequest // the request that was deferred
 	proc      program.Program      // the process of that request
 	since     time.Time
 	timer     *time.Timer
@@ -50,13 +50,13 @@ const (
 // maxUnlinkGrace bounds the grace of notes that a busy program may yet put back.
 const maxUnlinkGrace = time.Minute
 
-// graceLeft returns how long du stays parked. The grace begins again with each note that the same
+// graceLeft returns how long du stays deferred. The grace begins again with each note that the same
 // process unlinks or puts back: git may unlink thousands first.
 func (tb *tableState) graceLeft(du *deferredUnlink) time.Duration {
 	return min(unlinkGrace-time.Since(tb.lastUnlink[du.proc.Identity]), maxUnlinkGrace-time.Since(du.since))
 }
 
-// cancelUnlink ends the parking at p and returns it, nil if there is none.
+// cancelUnlink ends the deferred unlink at p and returns it, nil if there is none.
 func (tb *tableState) cancelUnlink(p model.Path) *deferredUnlink {
 	du := tb.deferred[p]
 	if du != nil {
@@ -137,7 +137,7 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 }
 
 // putBack is called before a file is put at the free name p. If a note with another source path was unlinked at p a
-// moment ago, putBack parks it at p. (A note whose source path is p needs nothing: the workspace recognizes it.)
+// moment ago, putBack defers its unlink at p. (A note whose source path is p needs nothing: the workspace recognizes it.)
 func (t *tree) putBack(ctx context.Context, p model.Path) {
 	var r *removal
 	t.update(func(tb *tableState) {
@@ -203,7 +203,7 @@ func (t *tree) deferAt(tb *tableState, p model.Path, du *deferredUnlink) {
 	})
 }
 
-// applyUnlink removes or renames the parked node in the workspace, or shows it again.
+// applyUnlink removes or renames the deferred node in the workspace, or shows it again.
 func (t *tree) applyUnlink(ctx context.Context, p model.Path, du *deferredUnlink) {
 	if t.deferredAt(p) != du {
 		return
@@ -258,7 +258,7 @@ func (t *tree) flushUnlinks(ctx context.Context, p model.Path) {
 	}
 }
 
-// flushBelow ends the grace of everything below p. A parked folder includes its contents.
+// flushBelow ends the grace of everything below p. A deferred folder includes its contents.
 func (t *tree) flushBelow(ctx context.Context, p model.Path) {
 	below := t.deferredIf(func(at model.Path, _ *deferredUnlink) bool { return at != p && p.Contains(at) })
 	maps.DeleteFunc(below, func(at model.Path, _ *deferredUnlink) bool {
@@ -274,7 +274,7 @@ func (t *tree) flushBelow(ctx context.Context, p model.Path) {
 	}
 }
 
-// dropDeferred ends the parking at p for good, because another node gets the name.
+// dropDeferred ends the deferred unlink at p for good, because another node gets the name.
 func (t *tree) dropDeferred(ctx context.Context, p model.Path) {
 	t.update(func(tb *tableState) {
 		if du := tb.deferred[p]; du != nil {
@@ -307,8 +307,8 @@ func (t *tree) deferredFrom(p model.Path) (model.Path, *deferredUnlink) {
 	return "", nil
 }
 
-// deferAtSourcePath parks the note with the source path p, which was unlinked where it is shown, at p
-// instead. It first ends the grace of another note parked at p: the own name of that note may be
+// deferAtSourcePath defers the unlink of the note with the source path p, which was unlinked where it is shown, at p
+// instead. It first ends the grace of another note deferred at p: the own name of that note may be
 // created next.
 func (t *tree) deferAtSourcePath(ctx context.Context, p model.Path) {
 	at, du := t.deferredFrom(p)
@@ -321,7 +321,7 @@ func (t *tree) deferAtSourcePath(ctx context.Context, p model.Path) {
 }
 
 // restoreFolder shows the folder with the source path p, which was removed where it was shown, at
-// p. Its contents stay parked there.
+// p. Its contents stay deferred there.
 func (t *tree) restoreFolder(ctx context.Context, p model.Path) bool {
 	at, du := p, t.deferredAt(p)
 	if du == nil || du.doc != 0 {

@@ -93,7 +93,7 @@ func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 }
 
 // Whatever lines a save deletes, moves and sorts: no delimiter of a mark stays without the other one, unless that
-// was put somewhere else. None is left in the text that no mark has and that is not said to be torn. All of the marks are
+// was put somewhere else. None is left in the text that no mark has and that is not said to be broken. All of the marks are
 // recorded: they count wherever they stand.
 func TestDelimitersGoTogether(t *testing.T) {
 	randomtest.Check(t, 2000, func(t testing.TB, r *rand.Rand) {

@@ -8,7 +8,7 @@ import (
 )
 
 // placementPlan maps nodes that change their places together to their future places. The zero
-// home removes a node.
+// sourceLoc removes a node.
 type placementPlan map[*Node]sourceLoc
 
 // treeView is one of the two trees of a root: the shown tree or the source's.
@@ -101,7 +101,7 @@ func (to placementPlan) has(n *Node) bool {
 	return ok
 }
 
-// show moves all nodes, none of which may be stranded, to their places, and returns the events.
+// show moves all nodes, all of which must be placeable, to their places, and returns the events.
 func (to placementPlan) show() []model.Event {
 	var events []model.Event
 	if len(to) == 1 {
@@ -132,7 +132,7 @@ func (to placementPlan) show() []model.Event {
 	return events
 }
 
-// includesParentOf reports whether another of the nodes shows n, and so covers it with its own arrival.
+// includesParentOf reports whether another of the nodes shows n, and so covers it with its own events.
 func (to placementPlan) includesParentOf(n *Node) bool {
 	for d := n.parent; d != nil; d = d.parent {
 		if to.has(d) {

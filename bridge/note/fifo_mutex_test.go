@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A turn has one holder at a time and is passed on in order, and who waits for it lets the clock of a synctest go on.
+// A fifoMutex has one holder at a time and is passed on in order, and who waits for it lets the clock of a synctest go on.
 func TestTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l fifoMutex

@@ -23,7 +23,7 @@ type MovedSpan struct{ From, To diffwrap.Span }
 
 func DiffSave(before, after string) []diffwrap.Edit { return DiffExternal(before, after, nil).Edits }
 
-// DiffExternal computes the change from before to after. torn has the delimiters of before that already mark nothing. The
+// DiffExternal computes the change from before to after. broken has the delimiters of before that already mark nothing. The
 // edits replace whole words and marks, and whole lines with the line break after them, so that they merge well with
 // concurrent changes.
 func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
@@ -202,10 +202,10 @@ type externalDiff struct {
 	remaining         []remainingDelimiters // their delimiters in after
 	oldWords          words                 // words of before
 	broken            []brokenDelimiter
-	droppedDelimiters []diffwrap.Span       // spans of before: torn delimiters that are no longer at their place
-	reinserted        map[int]diffwrap.Span // by index of was: the span in after where a deleted token is complete again
+	droppedDelimiters []diffwrap.Span       // spans of before: broken delimiters that are no longer at their place
+	reinserted        map[int]diffwrap.Span // by index of oldTokens: the span in after where a deleted token is complete again
 	isBroken          map[int]bool          // by offset in after
-	wasBroken         map[int]bool          // by offset in before, of torn delimiters
+	wasBroken         map[int]bool          // by offset in before, of broken delimiters
 }
 
 // delimitersIn returns the delimiters in a text, part of a mark or not. They do not overlap.
@@ -236,25 +236,25 @@ type remainingDelimiters struct {
 // brokenDelimiter is a delimiter in after that marks nothing because its other half was deleted, and its old span.
 type brokenDelimiter struct {
 	at, old   diffwrap.Span
-	wasBroken bool // it was torn before
+	wasBroken bool // it was broken before
 }
 
 type parsedTokens struct {
 	tokens    []token
-	same      []int             // index of was to the same token in is, or -1
-	to        []int             // index of was to the token of is that it moved to, or -1
-	lines     [][]MovedSpan     // by index of was: moved lines
-	fresh     []int             // new tokens, as indexes of is
+	same      []int             // index of oldTokens to the same token in tokens, or -1
+	to        []int             // index of oldTokens to the token of tokens that it moved to, or -1
+	lines     [][]MovedSpan     // by index of oldTokens: moved lines
+	fresh     []int             // new tokens, as indexes of tokens
 	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form its pair
 	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
 	released  map[int]bool      // by offset: remaining delimiters of moved tokens
-	moved     map[int]MovedSpan // by index of was: one delimiter stays around the text, this is the other one
+	moved     map[int]MovedSpan // by index of oldTokens: one delimiter stays around the text, this is the other one
 }
 
-// maxReparses bounds how often after is parsed again without torn delimiters.
+// maxReparses bounds how often after is parsed again without broken delimiters.
 const maxReparses = 16
 
-// run finds out which marks stay, which have moved, and which are torn.
+// run finds out which marks stay, which have moved, and which are broken.
 func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) ExternalChange {
 	untouched := true
 	forth := SwapSides(a.matches)
@@ -306,7 +306,7 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 func (a *externalDiff) breakNested() {
 	type stretch struct {
 		diffwrap.Span
-		token int // index of was; -1 for a token inserted whole
+		token int // index of oldTokens; -1 for a token inserted whole
 	}
 	a.reinserted = make(map[int]diffwrap.Span)
 	var list []stretch
@@ -355,7 +355,7 @@ func (a *externalDiff) breakNested() {
 	}
 }
 
-// read parses after without torn delimiters.
+// read parses after without broken delimiters.
 func (a *externalDiff) read() *parsedTokens {
 	r := &parsedTokens{
 		unpaired: make(map[int]bool), rewritten: make(map[int]bool), released: make(map[int]bool), moved: make(map[int]MovedSpan),
@@ -427,7 +427,7 @@ func (a *externalDiff) read() *parsedTokens {
 	return r
 }
 
-// holds reports whether a token contains a held delimiter, also as one of its own.
+// holds reports whether a token contains an unpaired delimiter, also as one of its own.
 func (r *parsedTokens) holds(t token) bool {
 	for at := range r.unpaired {
 		if t.open.Start <= at && at <= t.close.Start {
@@ -491,7 +491,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	for i, t := range a.oldTokens {
 		s := a.remaining[i]
-		_, whole := a.reinserted[i] // a delimiter that stays is torn in any case
+		_, whole := a.reinserted[i] // a delimiter that stays is broken in any case
 		if !whole && (r.same[i] >= 0 || r.to[i] >= 0 || s.opens && s.closes) {
 			continue
 		}
@@ -555,7 +555,7 @@ func (a *externalDiff) keeps(s diffwrap.Span) bool {
 
 func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 	var done ExternalChange
-	var deleted, new []diffwrap.Span // gone: spans of before without kept text; new: new spans of after
+	var deleted, new []diffwrap.Span // deleted: spans of before without kept text; new: new spans of after
 	for i, t := range a.oldTokens {
 		if r.same[i] < 0 && r.to[i] < 0 && !t.comment {
 			done.Plain = append(done.Plain, t.body)

@@ -45,7 +45,7 @@ type Texts struct {
 type TextRange struct {
 	At          IDRange
 	Text        string
-	From, Until int // the first state with it (Never if unknown), and the first one without it
+	From, Until int // the first state with it (StillPresent if unknown), and the first one without it
 }
 
 // StillPresent is the state in which remaining text is deleted.

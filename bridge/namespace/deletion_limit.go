@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// Within limitWindow at most maxDeletions notes may be deleted, or 1/brakeShare of the root's if that
+	// Within limitWindow at most maxDeletions notes may be deleted, or 1/maxShare of the root's if that
 	// is less, but always minDeletions, so that a small vault can be tidied up.
 	maxDeletions = 20
 	maxShare     = 10

@@ -77,7 +77,7 @@ func (f *Drafts) keepConflicting(folder *ycrdt.Doc, conflicts []nameConflict) {
 	}
 }
 
-// keepAsDraft makes the document of a former entry a draft. The draft is withheld until the two files have been
+// keepAsDraft makes the document of a former entry a draft. The draft is hidden until the two files have been
 // compared.
 func (f *Drafts) keepAsDraft(shared *folderdoc.Folder, lost folderdoc.Entry) error {
 	rel := lost.Path

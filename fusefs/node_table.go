@@ -154,13 +154,13 @@ func (n *nodeTable) update(fn func(*tableState)) {
 	fn(&n.inner)
 }
 
-// tableState is guarded by names.
+// tableState is guarded by nodeTable.
 type tableState struct {
 	nodes      map[model.Path]*nodeEntry
 	unnumbered map[model.Path]*nodeEntry // the nodes without an ID
 	deferred   map[model.Path]*deferredUnlink
 	removed    map[model.Path]*removal
-	lastUnlink map[program.Identity]time.Time // when a process last parked a note or put one back, while any is parked
+	lastUnlink map[program.Identity]time.Time // when a process last unlinked a note or put one back, while any is deferred
 	replaced   map[model.Path][]*File         // inodes of notes that another inode has replaced
 	inos       inodeNumbers
 	// epoch counts the changes of names. By it a lookup notices a change between its question to
@@ -299,7 +299,7 @@ func (n *nodeTable) remove(f *File) {
 	n.update(func(tb *tableState) { tb.forget(f.path(), f) })
 }
 
-// trackReplaced lets a retired inode get the events of its note.
+// trackReplaced lets a replaced inode get the events of its note.
 func (n *nodeTable) trackReplaced(f *File) {
 	n.update(func(tb *tableState) {
 		if p, there := f.where(); there && !slices.Contains(tb.replaced[p], f) {
@@ -308,7 +308,7 @@ func (n *nodeTable) trackReplaced(f *File) {
 	})
 }
 
-// forgetReplaced forgets a retired inode that no program has open any more.
+// forgetReplaced forgets a replaced inode that no program has open any more.
 func (n *nodeTable) forgetReplaced(f *File) {
 	n.update(func(tb *tableState) {
 		p := f.path()
@@ -319,7 +319,7 @@ func (n *nodeTable) forgetReplaced(f *File) {
 	})
 }
 
-// unlinkReplaced takes the name from the retired inodes of p, when the inode at p loses it.
+// unlinkReplaced takes the name from the replaced inodes of p, when the inode at p loses it.
 func (n *nodeTable) unlinkReplaced(p model.Path) {
 	var files []*File
 	n.update(func(tb *tableState) {

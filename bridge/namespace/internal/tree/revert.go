@@ -34,12 +34,12 @@ func (f *Root) Unappliable(list []*Proposal) (blocked []*Proposal) {
 	return sourceView.unplaceable(to, list)
 }
 
-// notBlocked are those of the proposals whose places are theirs alone: what a blocked one is about is at home.
+// notBlocked returns the proposals that no other one blocks: the node of a blocked one is shown at its source path.
 func notBlocked(list []*Proposal) []*Proposal {
 	return slices.DeleteFunc(slices.Clone(list), func(p *Proposal) bool { return p.current.Blocked })
 }
 
-// sourceLocs maps nodes to their places in the source, and a file that is only proposed to the zero home.
+// sourceLocs maps nodes to their places in the source, and a file that is only proposed to the zero sourceLoc.
 func sourceLocs(list []*Proposal) placementPlan {
 	to := make(placementPlan)
 	for _, p := range list {

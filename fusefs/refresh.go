@@ -19,12 +19,12 @@ import (
 // programs one without requesting the other (sendfile uses the cached size). An inode has one size
 // at a time, whoever has it open. So an inode of a note has one text until a program writes through
 // it. A change made elsewhere is shown like a save by rename: as a new inode with the same number
-// at the name, with nothing cached. The old inode retires: programs that have it open read what
+// at the name, with nothing cached. The old inode is replaced: programs that have it open read what
 // they opened, to the end, and write what they make of it.
 //
-// A note without open handles is asleep: its inode keeps the length of its text but not the text,
+// A note without open handles is evicted: its inode keeps the length of its text but not the text,
 // so that the workspace alone decides which texts stay in memory. If the note has another text when
-// it is requested again, the inode retires. A note that was looked up a moment ago is awake
+// it is requested again, the inode is replaced. A note that was looked up a moment ago is loaded
 // (tree.recent): it is about to be opened.
 
 // refresh gets the newest version from the workspace and loads the text of f. ESTALE means that the
@@ -86,7 +86,7 @@ func (f *File) published(ev model.Event, atOnce bool) {
 	})
 }
 
-// evict drops the text if it is not needed. On a mount without handles a retired f keeps it while
+// evict drops the text if it is not needed. On a mount without handles a replaced f keeps it while
 // it may be read, because no other place has it; before that tree.recent keeps it for a while.
 func (f *fileState) evict() {
 	reading := len(f.handles) > 0 || f.life.IsReplaced() && f.mayBeOpen()
@@ -178,7 +178,7 @@ func (f *fileState) showLatest() {
 	f.replaceInode(evReplace)
 }
 
-// replaceInode puts a new inode at f's name, for a version other than the one that f shows. A retired
+// replaceInode puts a new inode at f's name, for a version other than the one that f shows. A replaced
 // inode that is open gets the events of its note.
 func (f *fileState) replaceInode(e inodeEvent) {
 	old := f.life
@@ -224,7 +224,7 @@ const lookupAge = 5 * time.Second
 
 // mustReopen reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup:
 // f has only this handle, and the lookup that led to f was long ago, or a caller has requested
-// another text since. The inode of the repeated lookup may retire before it is opened, and is
+// another text since. The inode of the repeated lookup may be replaced before it is opened, and is
 // opened all the same: the kernel looks up twice, but not a third time.
 func (f *File) mustReopen() (left bool) {
 	f.update(func(s *fileState) {
@@ -234,7 +234,7 @@ func (f *File) mustReopen() (left bool) {
 	return left
 }
 
-// successor returns the inode at the name from which f has retired, or nil.
+// successor returns the inode at the name at which f was replaced, or nil.
 func (f *File) successor() (next *File) {
 	if !f.lifeState().IsReplaced() {
 		return nil

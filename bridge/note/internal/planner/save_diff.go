@@ -84,7 +84,7 @@ func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, oldText string, table
 	}
 }
 
-// name records the identities of moved text before and after the save, and the torn delimiters of agents' marks.
+// name records the identities of moved text before and after the save, and the broken delimiters of agents' marks.
 func (s *SaveDiff) name(oldText string, before attribution.Units, text *ycrdt.Text, table *attribution.Table, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
 	var was, is []diffwrap.Span

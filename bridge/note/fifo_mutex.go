@@ -4,7 +4,7 @@ import "sync"
 
 // fifoMutex is a FIFO lock that may be held across disk I/O. It is no Mutex, because package synctest cannot see
 // goroutines that wait for one. It is no channel, because that takes three times the memory, and each note has a
-// turn.
+// fifoMutex.
 type fifoMutex struct {
 	mu      sync.Mutex // guards the fields below
 	taken   bool
@@ -34,7 +34,7 @@ func (t *fifoMutex) tryLock() bool {
 	return true
 }
 
-// unlock hands the turn to the longest waiter.
+// unlock hands the lock to the longest waiter.
 func (t *fifoMutex) unlock() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
