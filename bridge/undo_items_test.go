@@ -234,7 +234,7 @@ func (m *itemModel) check(rt *rapid.T) {
 	}
 	undos, left := model.UndosOf(journal), make(map[string]string)
 	for _, e := range journal {
-		items, _ := undos.Left(e)
+		items, _ := undos.Undoable(e)
 		for _, x := range items {
 			left[x.ID] = e.BatchOf()
 		}

@@ -159,7 +159,7 @@ func (m *proposalMachine) undoesSome(rt *rapid.T) (left bool) {
 	batch, undos := "", model.UndosOf(journal)
 	var items []string
 	for _, e := range journal {
-		list, ok := undos.Left(e)
+		list, ok := undos.Undoable(e)
 		if !ok || e.Withdrawn() || batch != "" && e.BatchOf() != batch {
 			continue
 		}
@@ -184,7 +184,7 @@ func (m *proposalMachine) undoesSome(rt *rapid.T) (left bool) {
 	}
 	undos = model.UndosOf(journal)
 	return slices.ContainsFunc(journal, func(e model.JournalEntry) bool {
-		_, ok := undos.Left(e)
+		_, ok := undos.Undoable(e)
 		return ok && e.BatchOf() == batch
 	})
 }

@@ -88,7 +88,7 @@ func (w *Workspace) ForAgents() *Workspace {
 	if w.rules == nil {
 		return w
 	}
-	t := w.tree.Ruled(w.rules)
+	t := w.tree.WithRules(w.rules)
 	part := w.restricted(t, w.Indexes.Restrict(t))
 	part.DelegateEffects(w.Namespace)
 	return part

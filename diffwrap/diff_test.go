@@ -173,12 +173,12 @@ func checkDecisions(g *generator, raw string) error {
 	joins := i > 0 && i+1 < len(all) && all[i-1].End == s.Start && s.End == all[i+1].Start && all[i-1].Author == all[i+1].Author
 	others := func(n int) bool { return n == len(all)-1 || joins && n == len(all)-2 }
 	edits := known.Accept(raw, s)
-	got, left := Apply(raw, edits), known.Through(raw, edits)
+	got, left := Apply(raw, edits), known.AfterEdits(raw, edits)
 	if rest := left.Suggestions(got); !others(len(rest)) || left.Accepted(got) != known.Accepted(raw) {
 		return fmt.Errorf("raw %q: %+v accepted leaves %q", raw, s, got)
 	}
 	edits = known.Decide(raw, false, nil, s)
-	got, left = Apply(raw, edits), known.Through(raw, edits)
+	got, left = Apply(raw, edits), known.AfterEdits(raw, edits)
 	if rest := left.Suggestions(got); !others(len(rest)) || left.Original(got) != known.Original(raw) {
 		return fmt.Errorf("raw %q: %+v rejected leaves %q", raw, s, got)
 	}

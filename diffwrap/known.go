@@ -40,18 +40,18 @@ func (k Known) Same(other Known) bool { return k.marks.Same(other.marks) }
 // MarksOf returns all marks of raw, known or not.
 func (k Known) MarksOf(raw string) Known { return Known{marks: k.parse(raw).Counted()} }
 
-// Through returns the known marks after a script of raw: those whose openers it keeps.
-func (k Known) Through(raw string, edits []Edit) Known {
-	return Known{marks: k.marks.Through(raw, edits)}
+// AfterEdits returns the known marks after a script of raw: those whose openers it keeps.
+func (k Known) AfterEdits(raw string, edits []Edit) Known {
+	return Known{marks: k.marks.AfterEdits(raw, edits)}
 }
 
 // Kept returns the marks of the text that edits make of raw which are not known, were marks in raw, and count no more by themselves.
 func (k Known) Kept(raw string, edits []Edit) Known {
-	others := k.MarksOf(raw).marks.Without(k.marks).Through(raw, edits)
+	others := k.MarksOf(raw).marks.Without(k.marks).AfterEdits(raw, edits)
 	if len(others.Offsets()) == 0 {
 		return Known{}
 	}
-	return Known{marks: others.Without(k.Through(raw, edits).MarksOf(Apply(raw, edits)).marks)}
+	return Known{marks: others.Without(k.AfterEdits(raw, edits).MarksOf(Apply(raw, edits)).marks)}
 }
 
 func (k Known) Before(at int) Known { return Known{marks: k.marks.Before(at)} }

@@ -17,10 +17,10 @@ func TestKnownMarks(t *testing.T) {
 		"the rest":            {k.From(9), []int{0, 9}},
 		"all marks":           {KnownAt([]int{9}).MarksOf(raw), []int{0, 9, 18}},
 		"by themselves":       {Known{}.MarksOf(raw), []int{0, 18}},
-		"everything":          {Everything.Through(raw, []Edit{{Len: 1}}), nil},
-		"text before":         {k.Through(raw, []Edit{{Off: 0, New: "x"}, {Off: 8, Len: 1}}), []int{1, 9, 18}},
-		"a part of an opener": {k.Through(raw, []Edit{{Off: 10, Len: 1}}), []int{0, 17}},
-		"a cut opener":        {k.Through(raw, []Edit{{Off: 20, New: "--}{--"}}), []int{0, 9, 18}},
+		"everything":          {Everything.AfterEdits(raw, []Edit{{Len: 1}}), nil},
+		"text before":         {k.AfterEdits(raw, []Edit{{Off: 0, New: "x"}, {Off: 8, Len: 1}}), []int{1, 9, 18}},
+		"a part of an opener": {k.AfterEdits(raw, []Edit{{Off: 10, Len: 1}}), []int{0, 17}},
+		"a cut opener":        {k.AfterEdits(raw, []Edit{{Off: 20, New: "--}{--"}}), []int{0, 9, 18}},
 		"read":                {k.Read(raw), []int{0, 9, 18}},
 	} {
 		if !slices.Equal(tt.got.Offsets(), tt.want) {

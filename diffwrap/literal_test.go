@@ -81,7 +81,7 @@ func TestLiteral(t *testing.T) {
 				t.Errorf("written as %q, which shows %q", got, shown)
 			}
 			edits := result.Known.Decide(got, true, nil, diffwrap.Suggestion{End: len(got)})
-			if left := result.Known.Through(got, edits); diffwrap.Apply(got, edits) != raw || left.Accepted(raw) != raw {
+			if left := result.Known.AfterEdits(got, edits); diffwrap.Apply(got, edits) != raw || left.Accepted(raw) != raw {
 				t.Errorf("written and accepted: %q with %v known", diffwrap.Apply(got, edits), left)
 			}
 		})
@@ -241,7 +241,7 @@ func TestLiteralsStay(t *testing.T) {
 			if got := diffwrap.Apply(stored, edits); got != text {
 				t.Fatalf("%q decided, accept %t: %q, want %q", stored, accept, got, text)
 			}
-			if left := known.Through(stored, edits); left.Accepted(text) != text || left.Original(text) != text {
+			if left := known.AfterEdits(stored, edits); left.Accepted(text) != text || left.Original(text) != text {
 				t.Fatalf("%q decided, accept %t: %q has marks", stored, accept, text)
 			}
 		}

@@ -99,7 +99,7 @@ type putter struct {
 	Options
 	marking.Patch
 	matter frontMatter
-	apart  []string // suggestions of earlier sessions that must not change
+	fixed  []string // suggestions of earlier sessions that must not change
 }
 
 // put runs the stages in the package comment, from Compare on.
@@ -118,7 +118,7 @@ func (p *putter) put() (Result, error) {
 			advice: "relayfs makes the suggestions, so write plain text; to write about marks, use code or put a blank after the brace, as in \"{ ++\""}
 	}
 	r, err := p.draw()
-	if err == nil && len(p.apart) > 0 {
+	if err == nil && len(p.fixed) > 0 {
 		if again, err := p.draw(); err == nil {
 			return again, nil
 		}
@@ -126,7 +126,7 @@ func (p *putter) put() (Result, error) {
 	return r, err
 }
 
-// draw marks the change. It sets p.apart to the suggestions that the result changed although the writer did not.
+// draw marks the change. It sets p.fixed to the suggestions that the result changed although the writer did not.
 func (p *putter) draw() (Result, error) {
 	hunks, wall := p.Compare()
 	if wall != nil {
@@ -139,7 +139,7 @@ func (p *putter) draw() (Result, error) {
 		doc := p.read(drawing)
 		if wrong = p.verify(doc); wrong == nil {
 			r := p.result(drawing, doc)
-			r.Made, r.Moved, p.apart = p.Made(drawing, hunks, doc.Raw)
+			r.Made, r.Moved, p.fixed = p.Made(drawing, hunks, doc.Raw)
 			return r, nil
 		}
 	}
@@ -148,7 +148,7 @@ func (p *putter) draw() (Result, error) {
 
 // read reads what a drawing makes of the raw text. A mark that counts now counts afterwards.
 func (p *putter) read(d *marking.Drawing) *critic.Document {
-	known := p.Doc.Counted().Through(p.Doc.Raw, d.Edits).And(d.Opens...)
+	known := p.Doc.Counted().AfterEdits(p.Doc.Raw, d.Edits).And(d.Opens...)
 	if p.matter.change != nil {
 		known = known.From(len(p.matter.text)) // front matter is written without marks
 	}
@@ -208,7 +208,7 @@ func (p *putter) own(c *critic.Cell) bool {
 	switch {
 	case !c.IsSuggestion() && c.Kind != critic.Comment, c.Kind == critic.Comment && !ok:
 		return false
-	case o.Access == Foreign, o.Access == Waiting, o.Access == Earlier && slices.Contains(p.apart, o.Suggestion):
+	case o.Access == Foreign, o.Access == Waiting, o.Access == Earlier && slices.Contains(p.fixed, o.Suggestion):
 		return false
 	}
 	return c.ID == "" && p.isWritersName(c.Author)
@@ -226,10 +226,10 @@ func (p *putter) isWritersName(name string) bool {
 
 func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
 	r := Result{Edits: d.Edits, Known: Known{marks: doc.Counted()}, FrontMatter: p.matter.change}
-	if !d.Live.Empty() && !LiteralsOf(p.New).Has(d.Live.Start) {
+	if !d.LiteralOpener.Empty() && !LiteralsOf(p.New).Has(d.LiteralOpener.Start) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
-			span.LineOf(p.New, d.Live.Start), d.Live.Of(p.New)))
+			span.LineOf(p.New, d.LiteralOpener.Start), d.LiteralOpener.Of(p.New)))
 	}
 	isAfter := func(c critic.Cell) bool { return c.IsSuggestion() && c.Start > doc.Unclosed }
 	if doc.Unclosed >= 0 && slices.ContainsFunc(doc.Cells, isAfter) {

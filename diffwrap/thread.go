@@ -95,7 +95,7 @@ func (k Known) CommentFits(raw string, at int, comment string) bool {
 		return false
 	}
 	after := raw[:at] + comment + raw[at:]
-	written := Known{marks: k.marks.Through(raw, []Edit{{Off: at, New: comment}}).And(at)}
+	written := Known{marks: k.marks.AfterEdits(raw, []Edit{{Off: at, New: comment}}).And(at)}
 	o, a := k.Texts(raw)
 	if o2, a2 := written.Texts(after); o != o2 || a != a2 || len(k.Suggestions(raw)) != len(written.Suggestions(after)) {
 		return false

@@ -74,7 +74,7 @@ func (f *fileState) changed(h *Handle, prog program.Program) {
 		h.wrote = true
 	}
 	if f.life.IsNote() {
-		f.arm(content.WritebackDelay)
+		f.scheduleTick(content.WritebackDelay)
 	}
 }
 
@@ -220,7 +220,7 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 	}
 	if f.doc == 0 {
 		f.doc, f.life = doc, f.life.After(evStore)
-		f.t.bound(c.path, f.File, doc)
+		f.t.setDoc(c.path, f.File, doc)
 	}
 	f.text.SetLatest(res.Version)
 	wrote := f.written(c, res, doc)
@@ -237,7 +237,7 @@ func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
 	if b := f.text.Buffer(); b != nil {
 		f.t.dirtyFiles.Store(f.File, nil)
 		if b.Dirty() {
-			f.arm(content.WritebackDelay)
+			f.scheduleTick(content.WritebackDelay)
 		}
 	}
 	f.releaseClean()
@@ -294,8 +294,8 @@ func (f *fileState) discardBuffer() {
 	f.t.entryChanged(f.path())
 }
 
-// arm makes tick run after d, unless tick is already scheduled.
-func (f *fileState) arm(d time.Duration) {
+// scheduleTick makes tick run after d, unless tick is already scheduled.
+func (f *fileState) scheduleTick(d time.Duration) {
 	if f.timer == nil {
 		f.timer = time.AfterFunc(d, f.tick)
 	}
@@ -315,7 +315,7 @@ func (f *File) tick() {
 		}
 		var wait time.Duration
 		if wait, due = b.Wait(time.Now(), s.hasPositionedWriter(), s.doc == 0); due && wait > 0 {
-			s.arm(wait)
+			s.scheduleTick(wait)
 			due = false
 		}
 		force, prog = b.Truncated, b.Writer

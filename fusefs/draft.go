@@ -97,7 +97,7 @@ func (d *draft) due() bool {
 func (d *draft) isBeingSaved() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.buf.UnderWay()
+	return d.buf.IsBeingSaved()
 }
 
 func (d *draft) ReadAt(p []byte, off int64) (int, error) {
@@ -190,14 +190,14 @@ func (d *draft) Close() error {
 	}
 	d.mu.Unlock()
 	if last {
-		d.a.leave(d, left)
+		d.a.closeDraft(d, left)
 	}
 	return err
 }
 
-// leave ends a's draft. left says that something of it could not be committed: the name shows what it showed before, or
+// closeDraft ends a's draft. left says that something of it could not be committed: the name shows what it showed before, or
 // nothing.
-func (a *Attachment) leave(d *draft, left bool) {
+func (a *Attachment) closeDraft(d *draft, left bool) {
 	a.mu.Lock()
 	if a.draft == d {
 		a.draft = nil

@@ -251,7 +251,7 @@ func (f *fileState) end(h *Handle) (last attachmentAlias) {
 		f.discardBuffer()
 	default:
 		b.ModifiedAt = time.Now()
-		f.arm(content.WritebackDelay)
+		f.scheduleTick(content.WritebackDelay)
 	}
 	return last
 }

@@ -267,5 +267,5 @@ func (t *tree) unsavedFiles() (files []*File) {
 // complete at any time.
 func (f *fileState) isBeingSaved() bool {
 	b := f.text.Buffer()
-	return f.life.IsNote() && b != nil && b.UnderWay() && f.hasPositionedWriter()
+	return f.life.IsNote() && b != nil && b.IsBeingSaved() && f.hasPositionedWriter()
 }

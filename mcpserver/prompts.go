@@ -48,13 +48,13 @@ func rejections(_ context.Context, c *tool.Client, under model.Path) (string, er
 	undos := model.UndosOf(journal)
 	var lines []string
 	for _, e := range journal {
-		left, ok := undos.Left(e)
+		left, ok := undos.Undoable(e)
 		if !ok || e.Decision == nil || e.Decision.Verdict != model.Rejected || e.Withdrawn() || !under.Contains(e.Path) {
 			continue
 		}
 		d := *e.Decision
 		d.Items, e.Decision = left, &d
-		mine := slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author == c.Session.Author().Name })
+		mine := slices.ContainsFunc(d.Items, func(i model.DecidedItem) bool { return i.Author == c.Session.Author().Name })
 		if mine || d.Proposal != nil {
 			lines = append(lines, result.DecisionLines(e)...)
 		}

@@ -109,7 +109,7 @@ func (s *Store) Compact() error {
 		var kept []model.Record
 		for i, rec := range doc.Records {
 			updates = append(updates, rec.Update)
-			if rec.Update, rec.Save = model.EmptyUpdate(), nil; i == 0 || i == len(doc.Records)-1 || rec.Outlives() {
+			if rec.Update, rec.Save = model.EmptyUpdate(), nil; i == 0 || i == len(doc.Records)-1 || rec.SurvivesCompaction() {
 				kept = append(kept, rec)
 			}
 		}

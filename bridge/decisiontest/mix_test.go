@@ -777,7 +777,7 @@ func (m *mix) undoable() (list []model.JournalEntry) {
 	m.must(err)
 	undos := model.UndosOf(all)
 	for _, e := range all {
-		if left, ok := undos.Left(e); ok && len(left) > 0 && !e.Withdrawn() {
+		if left, ok := undos.Undoable(e); ok && len(left) > 0 && !e.Withdrawn() {
 			list = append(list, e)
 		}
 	}

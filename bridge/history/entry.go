@@ -43,10 +43,10 @@ type Entry struct {
 }
 
 type Decision struct {
-	Verdict model.Verdict   `json:"verdict"`
-	Batch   string          `json:"batch"`
-	Reason  string          `json:"reason,omitempty"`
-	Items   []model.Decided `json:"items,omitempty"`
+	Verdict model.Verdict       `json:"verdict"`
+	Batch   string              `json:"batch"`
+	Reason  string              `json:"reason,omitempty"`
+	Items   []model.DecidedItem `json:"items,omitempty"`
 }
 
 func (h *History) Entries() []Entry {

@@ -188,5 +188,5 @@ func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model
 		}
 	}
 	edits := known.Accept(v.Canonical(), rewritten...)
-	return diffwrap.Apply(v.Canonical(), edits), known.Through(v.Canonical(), edits), nil
+	return diffwrap.Apply(v.Canonical(), edits), known.AfterEdits(v.Canonical(), edits), nil
 }

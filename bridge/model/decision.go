@@ -21,11 +21,11 @@ const (
 
 // Decision is the journal's record of a user's decision on one note.
 type Decision struct {
-	Batch   string    `json:"batch"` // of decisions made together
-	Verdict Verdict   `json:"verdict"`
-	By      string    `json:"by,omitempty"`
-	Reason  string    `json:"reason,omitempty"` // in the user's words
-	Items   []Decided `json:"items,omitempty"`
+	Batch   string        `json:"batch"` // of decisions made together
+	Verdict Verdict       `json:"verdict"`
+	By      string        `json:"by,omitempty"`
+	Reason  string        `json:"reason,omitempty"` // in the user's words
+	Items   []DecidedItem `json:"items,omitempty"`
 	// Withdrawn is set if no user decided: the source changed under the proposal, or its author withdrew it.
 	Withdrawn bool `json:"lapsed,omitempty"`
 	// Undoes is the batch that this decision undoes: its Items, or all of it if there are none.
@@ -121,7 +121,7 @@ func quoteShort(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-type Decided struct {
+type DecidedItem struct {
 	ID       string    `json:"id"`
 	Kind     string    `json:"kind"`
 	Line     int       `json:"line"`
@@ -138,7 +138,7 @@ type Decided struct {
 }
 
 // ResultText returns the text that the decision made of New.
-func (d *Decided) ResultText() string {
+func (d *DecidedItem) ResultText() string {
 	if d.ReplacedBy != nil {
 		return *d.ReplacedBy
 	}
@@ -173,7 +173,7 @@ type Suggestion struct {
 }
 
 type Rejection struct {
-	Decided
+	DecidedItem
 	By     string
 	Reason string
 	At     time.Time

@@ -105,8 +105,8 @@ func (r *ProposalRecord) MovedToTempName() {
 	}
 }
 
-// Meets reports whether a path of one is, or contains, a path of the other.
-func (r *ProposalRecord) Meets(other *ProposalRecord) bool {
+// Overlaps reports whether a path of one is, or contains, a path of the other.
+func (r *ProposalRecord) Overlaps(other *ProposalRecord) bool {
 	for _, p := range []string{r.From(), r.Rel, r.To()} {
 		for _, q := range []string{other.From(), other.Rel, other.To()} {
 			if p != "" && q != "" && (Path(p).Contains(Path(q)) || Path(q).Contains(Path(p))) {
@@ -119,11 +119,11 @@ func (r *ProposalRecord) Meets(other *ProposalRecord) bool {
 
 // Decided returns the journal record of a decision on the proposal.
 func (r ProposalRecord) Decided(d Decision, now time.Time) Record {
-	item := Decided{ID: r.ID, Kind: string(r.Kind), Old: r.From(), Author: r.Author, Session: r.Session}
+	item := DecidedItem{ID: r.ID, Kind: string(r.Kind), Old: r.From(), Author: r.Author, Session: r.Session}
 	if r.Kind == ProposedRename {
 		item.New = r.To()
 	}
-	d.Items, d.Proposal = []Decided{item}, &r
+	d.Items, d.Proposal = []DecidedItem{item}, &r
 	return Record{Time: now, Decision: &d}
 }
 
@@ -138,7 +138,7 @@ func (r *ProposalRecord) Rebase(oldRel, newRel string) {
 func (r *ProposalRecord) RebaseOthers(oldRel, newRel string) {
 	r.PendingRelinks = slices.Clone(r.PendingRelinks)
 	for i := range r.PendingRelinks {
-		if o := &r.PendingRelinks[i]; o.Folder == "" {
+		if o := &r.PendingRelinks[i]; o.Root == "" {
 			o.Rel = Rebased(o.Rel, oldRel, newRel)
 		}
 	}
@@ -156,7 +156,7 @@ type ProposalChange struct {
 
 // PendingRelink are the links of one note that a rename has yet to rewrite.
 type PendingRelink struct {
-	Folder     string                `json:"folder,omitempty"` // of the note; "" is the rename's
+	Root       string                `json:"folder,omitempty"` // of the note; "" is the rename's
 	Rel        string                `json:"rel"`              // path of the note in the source
 	OldTargets map[string]LinkTarget `json:"led"`              // by linkpath
 }
@@ -164,18 +164,18 @@ type PendingRelink struct {
 // LinkTarget is the target of a link before the rename, as it was shown.
 type LinkTarget struct {
 	InRenamed bool   `json:"in,omitempty"`     // the renamed node or below it: Rel is relative to it
-	Folder    string `json:"folder,omitempty"` // "" is the rename's
+	Root      string `json:"folder,omitempty"` // "" is the rename's
 	Rel       string `json:"rel,omitempty"`
 }
 
 func (o PendingRelink) isSame(other PendingRelink) bool {
-	return o.Folder == other.Folder && o.Rel == other.Rel && maps.Equal(o.OldTargets, other.OldTargets)
+	return o.Root == other.Root && o.Rel == other.Rel && maps.Equal(o.OldTargets, other.OldTargets)
 }
 
 func (r *ProposalRecord) AddPendingRelinks(more []PendingRelink) {
 	r.PendingRelinks = slices.Clone(r.PendingRelinks)
 	for _, o := range more {
-		i := slices.IndexFunc(r.PendingRelinks, func(old PendingRelink) bool { return old.Folder == o.Folder && old.Rel == o.Rel })
+		i := slices.IndexFunc(r.PendingRelinks, func(old PendingRelink) bool { return old.Root == o.Root && old.Rel == o.Rel })
 		if i < 0 {
 			r.PendingRelinks = append(r.PendingRelinks, o)
 			continue

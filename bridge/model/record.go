@@ -79,8 +79,8 @@ type Save struct {
 // Journalled reports whether Journal lists the record.
 func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }
 
-// Outlives reports whether compaction keeps the record, because attribution and undo need it.
-func (r *Record) Outlives() bool {
+// SurvivesCompaction reports whether compaction keeps the record, because attribution and undo need it.
+func (r *Record) SurvivesCompaction() bool {
 	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners) > 0
 }
 
@@ -142,8 +142,8 @@ type JournalEntry struct {
 	ID   DocID
 	Record
 
-	Folder string // root of the journal; set by Workspace.Journal
-	Rel    string // source path, "" for none; set by Workspace.Journal
+	Root string // root of the journal; set by Workspace.Journal
+	Rel  string // source path, "" for none; set by Workspace.Journal
 }
 
 // Undoable reports whether an entry of this kind can be undone.

@@ -7,14 +7,14 @@ type Undos map[undoneIn][]undo
 
 // undoneIn is a batch in one document, or the decisions of a batch on proposals.
 type undoneIn struct {
-	folder string
-	id     DocID
-	batch  string
+	root  string
+	id    DocID
+	batch string
 }
 
 type undo struct {
-	seq   uint64 // Decision.UndoesSeq
-	takes func(item string) bool
+	seq    uint64 // Decision.UndoesSeq
+	covers func(item string) bool
 }
 
 // UndosOf returns the undos of a journal or of its newest entries: an undo is newer than what it undoes.
@@ -22,22 +22,22 @@ func UndosOf(journal []JournalEntry) Undos {
 	undos := make(Undos)
 	for _, e := range journal {
 		if d := e.Decision; d != nil && d.Verdict == Undone {
-			in := undoneIn{e.Folder, e.ID, d.Undoes}
-			undos[in] = append(undos[in], undo{d.UndoesSeq, d.Takes()})
+			in := undoneIn{e.Root, e.ID, d.Undoes}
+			undos[in] = append(undos[in], undo{d.UndoesSeq, d.Covers()})
 		}
 	}
 	return undos
 }
 
-// Left reports whether a part of an entry can be undone, and returns its items that can. Undos and notes of sessions cannot.
-func (u Undos) Left(e JournalEntry) (items []Decided, ok bool) {
+// Undoable reports whether a part of an entry can be undone, and returns its items that can. Undos and notes of sessions cannot.
+func (u Undos) Undoable(e JournalEntry) (items []DecidedItem, ok bool) {
 	d := e.Decision
 	if !e.Undoable() || d != nil && d.Verdict == Undone {
 		return nil, false
 	}
 	undone := func(item string) bool {
-		return slices.ContainsFunc(u[undoneIn{e.Folder, e.ID, e.BatchOf()}], func(x undo) bool {
-			return (x.seq == 0 || x.seq == e.Seq) && x.takes(item)
+		return slices.ContainsFunc(u[undoneIn{e.Root, e.ID, e.BatchOf()}], func(x undo) bool {
+			return (x.seq == 0 || x.seq == e.Seq) && x.covers(item)
 		})
 	}
 	if d == nil || len(d.Items) == 0 {
@@ -51,8 +51,8 @@ func (u Undos) Left(e JournalEntry) (items []Decided, ok bool) {
 	return items, len(items) > 0
 }
 
-// Takes returns whether an undo applies to an item, by its ID. An undo without items applies to all.
-func (d *Decision) Takes() func(item string) bool {
+// Covers returns whether an undo applies to an item, by its ID. An undo without items applies to all.
+func (d *Decision) Covers() func(item string) bool {
 	if len(d.Items) == 0 {
 		return func(string) bool { return true }
 	}
@@ -65,7 +65,7 @@ func (d *Decision) Takes() func(item string) bool {
 
 // RunsOf returns the characters of the decision's items that an undo applies to.
 func (d *Decision) RunsOf(undo *Decision) []DecidedRun {
-	takes := undo.Takes()
+	takes := undo.Covers()
 	return slices.DeleteFunc(slices.Clone(d.Runs), func(r DecidedRun) bool {
 		return r.Mark < len(d.Marks) && !takes(d.Items[d.Marks[r.Mark].Item].ID)
 	})

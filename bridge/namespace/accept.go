@@ -252,7 +252,7 @@ func (l *Locked) moveTo(ctx context.Context, p *tree.Proposal, to tree.Target) e
 
 func (a acceptOp) remove(ctx context.Context, p *tree.Proposal) error {
 	n, st := p.Node, p.Node.State()
-	if holds := n.Holds(); len(holds) > 0 {
+	if holds := n.SourceChildren(); len(holds) > 0 {
 		return a.nameTakenErr(holds[0].Location().Rel)
 	}
 	var old []byte

@@ -64,7 +64,7 @@ func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *no
 	if err != nil {
 		return note.Result{}, err
 	}
-	c.SetNewFolders(l.MadeFor(string(model.Path(at.Rel).Dir())))
+	c.SetNewFolders(l.NewFoldersFor(string(model.Path(at.Rel).Dir())))
 	ev := created(p, o)
 	if docs, ok := l.Source.(model.Documents); ok {
 		stamp, err := c.KeepLive(ctx, docs, at.Rel)

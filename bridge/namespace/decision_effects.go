@@ -53,7 +53,7 @@ func (n *Namespace) ResumeRejections(ctx context.Context) {
 			if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied || e.Path == "" {
 				continue
 			}
-			if x := f.Lookup(string(e.Path)); x != nil && x.Kind == model.KindNote && x.Note.IsLeftRejected(ctx) {
+			if x := f.Lookup(string(e.Path)); x != nil && x.Kind == model.KindNote && x.Note.IsRejected(ctx) {
 				n.effects.RemoveRejected(ctx, []*tree.Node{x}, nil)
 			}
 		}
@@ -97,7 +97,7 @@ func (n *DecisionEffects) removeFolders(ctx context.Context, p model.Path) {
 			return
 		}
 		st := x.State()
-		if st.CreatedBy.Name == "" || st.Pending != nil || st.Moved || st.ShownChildren > 0 || len(x.Holds()) > 0 {
+		if st.CreatedBy.Name == "" || st.Pending != nil || st.Moved || st.ShownChildren > 0 || len(x.SourceChildren()) > 0 {
 			return
 		}
 		if n.removeNow(ctx, l, x, p, ChangeRequest{}) != nil {
@@ -106,9 +106,9 @@ func (n *DecisionEffects) removeFolders(ctx context.Context, p model.Path) {
 	}
 }
 
-// CreateAgain creates the note that RemoveRejected removed after the decision e, so that e can be
+// Recreate creates the note that RemoveRejected removed after the decision e, so that e can be
 // undone. The store still has its document.
-func (n *DecisionEffects) CreateAgain(ctx context.Context, e model.JournalEntry) error {
+func (n *DecisionEffects) Recreate(ctx context.Context, e model.JournalEntry) error {
 	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied {
 		return nil
 	}
@@ -121,12 +121,12 @@ func (n *DecisionEffects) CreateAgain(ctx context.Context, e model.JournalEntry)
 	}
 	l := f.Lock()
 	defer l.Unlock()
-	return n.createAgain(ctx, l, e.Rel, e.ID, model.Author{Name: e.Decision.By})
+	return n.recreate(ctx, l, e.Rel, e.ID, model.Author{Name: e.Decision.By})
 }
 
-// createAgain creates the note at rel with that document again. It does nothing if something is at
+// recreate creates the note at rel with that document again. It does nothing if something is at
 // rel, or if the document is not that of a note that RemoveRejected removed.
-func (n *DecisionEffects) createAgain(ctx context.Context, l *Locked, rel string, id model.DocID, author model.Author) error {
+func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, id model.DocID, author model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (n *DecisionEffects) createAgain(ctx context.Context, l *Locked, rel string
 	if err != nil {
 		return nil // the undo finds the note missing and reports the reason
 	}
-	if err := n.makeFolderAgain(ctx, l, string(model.Path(rel).Dir()), author); err != nil {
+	if err := n.recreateFolder(ctx, l, string(model.Path(rel).Dir()), author); err != nil {
 		return err
 	}
 	if stamp == (model.Stamp{}) {
@@ -160,16 +160,16 @@ func (n *DecisionEffects) createAgain(ctx context.Context, l *Locked, rel string
 	return nil
 }
 
-// makeRoomAgain restores what RemoveRejected removed after a rename was rejected: the folder in
+// restoreRemoved restores what RemoveRejected removed after a rename was rejected: the folder in
 // which the rename showed a note, and the note.
-func (n *DecisionEffects) makeRoomAgain(ctx context.Context, f *Root, rec *model.ProposalRecord) error {
+func (n *DecisionEffects) restoreRemoved(ctx context.Context, f *Root, rec *model.ProposalRecord) error {
 	if rec.Kind != model.ProposedRename {
 		return nil
 	}
 	l := f.Lock()
 	defer l.Unlock()
 	author := model.Author{Name: rec.Author, Session: rec.Session}
-	if err := n.makeFolderAgain(ctx, l, rec.ToDir, author); err != nil {
+	if err := n.recreateFolder(ctx, l, rec.ToDir, author); err != nil {
 		return err
 	}
 	id, err := l.Store.DocID(model.Path(rec.Rel))
@@ -179,10 +179,10 @@ func (n *DecisionEffects) makeRoomAgain(ctx context.Context, f *Root, rec *model
 	if err != nil {
 		return err
 	}
-	return n.createAgain(ctx, l, rec.Rel, id, author)
+	return n.recreate(ctx, l, rec.Rel, id, author)
 }
 
-func (n *DecisionEffects) makeFolderAgain(ctx context.Context, l *Locked, rel string, author model.Author) error {
+func (n *DecisionEffects) recreateFolder(ctx context.Context, l *Locked, rel string, author model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
 	}
@@ -199,15 +199,15 @@ func shownAt(l *Locked, rel string) model.Path {
 	return shownAt(l, dir).Join(name)
 }
 
-// clear removes the folder at rel, to which another one is to come back, if it is empty. If that fails, the undo says what is in the way.
-func (n *DecisionEffects) clear(ctx context.Context, f *Root, rel string) {
+// removeIfEmpty removes the folder at rel, to which another one is to come back, if it is empty. If that fails, the undo says what is in the way.
+func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string) {
 	l := f.Lock()
 	defer l.Unlock()
 	x := l.Lookup(rel)
 	if x == nil || x.Kind != model.KindDir {
 		return
 	}
-	if st := x.State(); st.Pending == nil && !st.Moved && st.ShownChildren == 0 && len(x.Holds()) == 0 {
+	if st := x.State(); st.Pending == nil && !st.Moved && st.ShownChildren == 0 && len(x.SourceChildren()) == 0 {
 		_ = n.removeNow(ctx, l, x, st.Path, ChangeRequest{})
 	}
 }
@@ -220,9 +220,9 @@ func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry
 		switch {
 		case why != nil:
 		case e.Decision.Verdict == model.Rejected:
-			why = n.makeRoomAgain(ctx, f, rec)
+			why = n.restoreRemoved(ctx, f, rec)
 		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // else it goes back itself
-			n.clear(ctx, f, rec.Rel)
+			n.removeIfEmpty(ctx, f, rec.Rel)
 		}
 		if why != nil {
 			failed[rec.ID] = why

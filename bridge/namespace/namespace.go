@@ -174,7 +174,7 @@ func (n *service) isAgentsOwn(x *tree.Node, author model.Author) bool {
 	case x.Kind != model.KindDir:
 		return x.Kind == model.KindNote && x.Note.IsOwn(author)
 	}
-	return x.State().CreatedBy.Is(author) && !slices.ContainsFunc(x.Holds(), func(c *tree.Node) bool { return !n.isAgentsOwn(c, author) })
+	return x.State().CreatedBy.Is(author) && !slices.ContainsFunc(x.SourceChildren(), func(c *tree.Node) bool { return !n.isAgentsOwn(c, author) })
 }
 
 func makeFile(ctx context.Context, l *Locked, rel string, file model.NewFile, author model.Author) (*tree.Node, model.Stamp, error) {

@@ -49,9 +49,9 @@ func (l *Locked) WithdrawDeletion(n *tree.Node, author model.Author, origin any)
 	return nil
 }
 
-// MadeFor returns dir and the folders above it, innermost first, up to the first existing one that
+// NewFoldersFor returns dir and the folders above it, innermost first, up to the first existing one that
 // no agent made.
-func (l *Locked) MadeFor(dir string) (made []string) {
+func (l *Locked) NewFoldersFor(dir string) (made []string) {
 	for ; dir != ""; dir = string(model.Path(dir).Dir()) {
 		if x := l.Lookup(dir); x != nil && x.State().CreatedBy.Name == "" {
 			break
@@ -142,7 +142,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 	if !st.Proposed {
 		change.Upserted = []model.ProposalRecord{rec}
 	}
-	lapse := func(old model.ProposalRecord) { change.Journal = append(change.Journal, lapsed(old, author)) }
+	lapse := func(old model.ProposalRecord) { change.Journal = append(change.Journal, withdrawnRecord(old, author)) }
 	if st.Pending != nil {
 		old := st.Pending.Record()
 		change.Removed = append(change.Removed, old.ID)
@@ -173,8 +173,8 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 	return rec.ID, nil
 }
 
-// lapsed is the journal's record that the author's change took the place of a proposal.
-func lapsed(old model.ProposalRecord, author model.Author) model.Record {
+// withdrawnRecord is the journal's record that the author's change took the place of a proposal.
+func withdrawnRecord(old model.ProposalRecord, author model.Author) model.Record {
 	return old.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, time.Now().UTC())
 }
 
@@ -215,7 +215,7 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 		rec.Old, rec.Stamp, rec.Stale = old.Old, old.Stamp, old.Stale
 		change = model.ProposalChange{Upserted: []model.ProposalRecord{rec}, Removed: []string{old.ID}}
 		if !author.Is(model.Author{Name: old.Author, Session: old.Session}) {
-			change.Journal = []model.Record{lapsed(old, author)}
+			change.Journal = []model.Record{withdrawnRecord(old, author)}
 		}
 	}
 	if base != (model.ContentSum{}) && base != model.SumOf(string(shown)) {

@@ -72,7 +72,7 @@ func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Ind
 	var owes []model.PendingRelink
 	for node, oldTargets := range oldTargets {
 		if len(oldTargets) > 0 {
-			owes = append(owes, model.PendingRelink{Folder: rootUnlessSame(f, node.Root.Name), Rel: node.Location().Rel, OldTargets: oldTargets})
+			owes = append(owes, model.PendingRelink{Root: rootUnlessSame(f, node.Root.Name), Rel: node.Location().Rel, OldTargets: oldTargets})
 		}
 	}
 	return owes
@@ -91,7 +91,7 @@ func linkTarget(f *Root, old, p model.Path) model.LinkTarget {
 		return model.LinkTarget{InRenamed: true, Rel: strings.TrimPrefix(string(p[len(old):]), "/")}
 	}
 	name, rel := p.Split()
-	return model.LinkTarget{Folder: rootUnlessSame(f, name), Rel: rel}
+	return model.LinkTarget{Root: rootUnlessSame(f, name), Rel: rel}
 }
 
 type relink struct {
@@ -181,7 +181,7 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 			}
 			waiting = o.OldTargets
 		}
-		if n += len(waiting); n > 0 && err == nil && r.tree.Contains(model.Path(path.Join(r.rootName(o.Folder), o.Rel))) {
+		if n += len(waiting); n > 0 && err == nil && r.tree.Contains(model.Path(path.Join(r.rootName(o.Root), o.Rel))) {
 			res.Links += n
 			res.Notes++
 		}
@@ -195,12 +195,12 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 // rewrite rewrites the links of one note. It returns their number, and the links in front matter
 // that must wait.
 func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, waiting map[string]model.LinkTarget, err error) {
-	f := r.tree.Root(r.rootName(o.Folder))
+	f := r.tree.Root(r.rootName(o.Root))
 	if f == nil || r.proposal != nil && r.node.State().Pending != r.proposal {
 		return 0, nil, nil // the rename is withdrawn
 	}
 	rel := o.Rel
-	if o.Folder == "" && r.proposal == nil {
+	if o.Root == "" && r.proposal == nil {
 		rel = model.Rebased(rel, r.current.Rel, r.current.To())
 	}
 	x := f.Lookup(rel)
@@ -255,7 +255,7 @@ func (r *relink) target(to model.LinkTarget) string {
 	if to.InRenamed {
 		return path.Join(string(r.node.Location().Path), to.Rel)
 	}
-	return path.Join(r.rootName(to.Folder), to.Rel)
+	return path.Join(r.rootName(to.Root), to.Rel)
 }
 
 // edits returns the edits of text, the note at p, that restore the targets of its links, and the

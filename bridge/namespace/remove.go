@@ -51,7 +51,7 @@ func (n *Namespace) removeIn(ctx context.Context, f *Root, p model.Path, o Chang
 		}
 	}
 	// Nodes that are only shown elsewhere, or whose deletion is proposed, are in it as well.
-	if !st.Proposed && (n.config.Structure == Direct || len(x.Holds()) == 0 && n.isAgentsOwn(x, o.Author)) {
+	if !st.Proposed && (n.config.Structure == Direct || len(x.SourceChildren()) == 0 && n.isAgentsOwn(x, o.Author)) {
 		return "", dropped, n.removeNow(ctx, l, x, p, o)
 	}
 	if !o.Confirm && x.Kind == model.KindNote {

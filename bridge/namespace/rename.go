@@ -192,7 +192,7 @@ func (n *Namespace) moveNow(ctx context.Context, l *Locked, m *renameOp) error {
 		}
 	}
 	err := l.CompleteRename(m.node)
-	l.Moved(m.node, to, m.req.Author)
+	l.MoveInSource(m.node, to, m.req.Author)
 	if oldRel != newRel && m.node.Kind == model.KindNote {
 		l.EndDocs(newRel) // of the replaced note
 	}

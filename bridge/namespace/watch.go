@@ -134,5 +134,5 @@ func changedInSource(ctx context.Context, n *tree.Node, p model.ProposalRecord) 
 		st := n.State()
 		return !st.Proposed && (st.Size != p.Stamp.Size || st.ModTime.UnixNano() != p.Stamp.ModTime)
 	}
-	return n.Note.ChangedByPerson(ctx, p.Stamp, p.Sum)
+	return n.Note.ChangedByUser(ctx, p.Stamp, p.Sum)
 }

@@ -84,9 +84,9 @@ func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made
 	return &h.Records[0], from.Remove(ctx, loc.Rel)
 }
 
-// IsLeftRejected reports whether the note's file is as a rejection left it, and RemoveRejected has yet to follow: the
+// IsRejected reports whether the note's file is as a rejection left it, and RemoveRejected has yet to follow: the
 // process was killed in between.
-func (n *Note) IsLeftRejected(ctx context.Context) bool {
+func (n *Note) IsRejected(ctx context.Context) bool {
 	l := n.Lock()
 	defer l.Unlock()
 	current, err := l.load(ctx)
@@ -117,7 +117,7 @@ func isRejected(h model.History, left string) bool {
 		if r.Decision == nil {
 			return r.Author != "" || bytes.Equal(r.Update, model.EmptyUpdate()) // the file was deleted and restored
 		}
-		_, stands := undos.Left(model.JournalEntry{Record: *r})
+		_, stands := undos.Undoable(model.JournalEntry{Record: *r})
 		return left == "" || r.Decision.Verdict == model.Rejected || !stands
 	})
 }

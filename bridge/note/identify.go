@@ -36,7 +36,7 @@ func (n *Locked) identify(ctx context.Context, loc Location, raw string) (h mode
 		if h, err = n.store.Load(id); err != nil {
 			return h, err
 		}
-		if isTheirs(h, n.stamp, raw) {
+		if belongsTo(h, n.stamp, raw) {
 			n.id = id
 			return h, nil
 		}
@@ -47,8 +47,8 @@ func (n *Locked) identify(ctx context.Context, loc Location, raw string) (h mode
 	return n.store.Load(n.id)
 }
 
-// isTheirs reports whether a file at the path of a document belongs to the document.
-func isTheirs(h model.History, file model.Stamp, raw string) bool {
+// belongsTo reports whether a file at the path of a document belongs to the document.
+func belongsTo(h model.History, file model.Stamp, raw string) bool {
 	if len(h.Records) == 0 || isKnown(h, file, raw) {
 		return true
 	}
@@ -139,7 +139,7 @@ func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, file model
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
-	return err == nil && !isTheirs(h, there, string(data)), nil
+	return err == nil && !belongsTo(h, there, string(data)), nil
 }
 
 // isAlike reports whether two texts share a quarter of the shorter one's pairs of words. Two notes on one subject

@@ -236,7 +236,7 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 		if err != nil || !s.newEntries && s.raw == current.Raw() && slices.Equal(s.runs, current.Runs()) {
 			return nil, model.WrapError("read", loc.Path, err)
 		}
-		return n.succeed(current, n.versionOf(s, model.NextModTime(current.ModTime(), s.modTime))), nil
+		return n.publishAfter(current, n.versionOf(s, model.NextModTime(current.ModTime(), s.modTime))), nil
 	}
 	data, stamp, err := n.source.Read(ctx, loc.Rel)
 	if err != nil {
@@ -263,9 +263,9 @@ func modTimeOf(current *model.Version, stamp model.Stamp) time.Time {
 	return model.NextModTime(current.ModTime(), time.Now())
 }
 
-// succeed publishes v as the version after current and returns the event. If readers see no change, the modification time
+// publishAfter publishes v as the version after current and returns the event. If readers see no change, the modification time
 // stays the same.
-func (n *Locked) succeed(current, v *model.Version) *model.Event {
+func (n *Locked) publishAfter(current, v *model.Version) *model.Event {
 	viewChanged := v.Text() != current.Text()
 	if !viewChanged {
 		v.SetModTime(current.ModTime())
@@ -295,9 +295,9 @@ func (n *Note) State(ctx context.Context) (model.Stamp, model.ContentSum, error)
 	return l.stamp, model.SumOf(v.Raw()), nil
 }
 
-// ChangedByPerson reports whether a user has changed the file since it had that stamp and text. Writes by relayfs do
+// ChangedByUser reports whether a user has changed the file since it had that stamp and text. Writes by relayfs do
 // not count.
-func (n *Note) ChangedByPerson(ctx context.Context, since model.Stamp, text model.ContentSum) bool {
+func (n *Note) ChangedByUser(ctx context.Context, since model.Stamp, text model.ContentSum) bool {
 	l := n.Lock()
 	defer l.Unlock()
 	loc := n.node.Location()

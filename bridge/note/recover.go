@@ -234,7 +234,7 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 	if !model.Writable(raw) || (n.doc == nil && n.id == "") {
 		n.nameRuns(current)
 		n.unloadDoc()
-		return n.succeed(current, n.newVersion(raw, modTime)), nil
+		return n.publishAfter(current, n.newVersion(raw, modTime)), nil
 	}
 	oldText := current.Raw()
 	if !model.Writable(oldText) {
@@ -251,7 +251,7 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 		// The file is authoritative and was read; a later change updates the store.
 		n.set.o.Logger.Warn("user's change is not in the store yet", model.LogPath, string(loc.Path), model.LogErr, err)
 	}
-	return n.succeed(current, n.newVersion(raw, modTime)), nil
+	return n.publishAfter(current, n.newVersion(raw, modTime)), nil
 }
 
 // keepSaved records the change from had to raw by a user's program, in the document and the store.
@@ -287,7 +287,7 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 	known := attribution.Known(raw, u)
 	var untangled []diffwrap.Edit
 	if shared {
-		untangled = t.Untangled(raw, known, u)
+		untangled = t.Corrected(raw, known, u)
 	}
 	whole, inWhole := diffwrap.Apply(raw, untangled), known
 	if len(untangled) > 0 {

@@ -105,7 +105,7 @@ func (n *Note) Preview(ctx context.Context, p model.Path, text string, author mo
 	v := model.NewVersion(raw, n.set.o.View, time.Now())
 	known := plan.Known
 	if plan.Direct || len(plan.Edits) == 0 {
-		known = current.RawKnown().Through(current.Raw(), plan.Edits)
+		known = current.RawKnown().AfterEdits(current.Raw(), plan.Edits)
 	}
 	known = known.Read(raw)
 	v.Attribute(known, nil, known)
@@ -196,7 +196,7 @@ func (n *Locked) commit(ctx context.Context, current *model.Version, plan planne
 		if err != nil {
 			return nil, model.WrapError("write", loc.Path, err)
 		}
-		return n.succeed(current, n.versionOf(s, model.NextModTime(current.ModTime(), orTime(c.ModTime, s.modTime)))), nil
+		return n.publishAfter(current, n.versionOf(s, model.NextModTime(current.ModTime(), orTime(c.ModTime, s.modTime)))), nil
 	}
 	if len(plan.Edits) == 0 {
 		records, err := n.open(loc, raw)
@@ -206,7 +206,7 @@ func (n *Locked) commit(ctx context.Context, current *model.Version, plan planne
 		if err != nil {
 			return nil, err
 		}
-		return n.succeed(current, n.newVersion(raw, current.ModTime())), nil
+		return n.publishAfter(current, n.newVersion(raw, current.ModTime())), nil
 	}
 	modTime := model.NextModTime(current.ModTime(), orTime(c.ModTime, time.Now()))
 	d := draft{note: n, at: loc, current: current, fileText: current.Raw(), raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
@@ -215,7 +215,7 @@ func (n *Locked) commit(ctx context.Context, current *model.Version, plan planne
 	if err := d.save(ctx, n.stamp, modTime); err != nil {
 		return nil, err
 	}
-	return n.succeed(current, n.newVersion(raw, modTime)), nil
+	return n.publishAfter(current, n.newVersion(raw, modTime)), nil
 }
 
 func orTime(t, otherwise time.Time) time.Time {

@@ -43,7 +43,7 @@ func (s *Source) Problems() []model.Problem { return s.problems.All() }
 func (s *Source) SyncStatus() bridge.SyncStatus {
 	// A new note is first unsent until its content is acknowledged, then a draft without an entry, and then the
 	// folder's document is unsent. Read in this order, the states count it at least once.
-	before, unentered := s.schedule.State().Unsent, s.drafts.Unentered()
+	before, unentered := s.schedule.State().Unsent, s.drafts.NotEntered()
 	state, locked, problems := s.schedule.State(), s.set.WriteAccess.ReadOnlyErr(), s.problems.All()
 	st := bridge.SyncStatus{
 		Server: s.o.Address.String(), Connected: state.Connected, Unsent: max(before, state.Unsent) + unentered,

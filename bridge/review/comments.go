@@ -49,7 +49,7 @@ func (r *Review) Comment(ctx context.Context, at CommentAnchor, text string, aut
 	}
 	defer r.config.Events.EndOp()
 	out := newOutcome()
-	d := model.Decision{Batch: out.Batch, Verdict: model.Commented, By: author.Name, Items: []model.Decided{{Kind: diffwrap.Comment.String(), New: text, Author: author.Name}}}
+	d := model.Decision{Batch: out.Batch, Verdict: model.Commented, By: author.Name, Items: []model.DecidedItem{{Kind: diffwrap.Comment.String(), New: text, Author: author.Name}}}
 	n, err := r.tree.FindNote("comment", at.Path)
 	if err != nil {
 		return Outcome{}, err

@@ -39,7 +39,7 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 			return nil, err
 		}
 		for i, e := range list {
-			list[i].Path, list[i].Folder, list[i].Rel = shownAt(f, e), f.Name, string(e.Path)
+			list[i].Path, list[i].Root, list[i].Rel = shownAt(f, e), f.Name, string(e.Path)
 		}
 		all = mergeNewest(all, list)
 	}

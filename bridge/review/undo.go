@@ -66,7 +66,7 @@ func (r *Review) isMissing(e undoableEntry) bool {
 	if e.Decision != nil && (e.Decision.Proposal != nil || e.Decision.Emptied) {
 		return false
 	}
-	f := r.tree.Root(e.Folder)
+	f := r.tree.Root(e.Root)
 	return e.Path == "" || f != nil && f.Lookup(e.Rel) == nil
 }
 
@@ -164,10 +164,10 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	var mu sync.Mutex // guards out.Unrestored
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
-			if err := r.names.CreateAgain(ctx, e.JournalEntry); err != nil {
+			if err := r.names.Recreate(ctx, e.JournalEntry); err != nil {
 				return again, err
 			}
-			n := r.tree.Root(e.Folder).Lookup(e.Rel) // by source path: its deletion may be proposed
+			n := r.tree.Root(e.Root).Lookup(e.Rel) // by source path: its deletion may be proposed
 			if n == nil || n.Note == nil {
 				_, err := j.explainMissing(e.JournalEntry)
 				return again, err
@@ -189,7 +189,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 // batchKey names the entries about proposals of one batch in one root.
 type batchKey struct{ root, batch string }
 
-func batchKeyOf(e model.JournalEntry) batchKey { return batchKey{e.Folder, e.BatchOf()} }
+func batchKeyOf(e model.JournalEntry) batchKey { return batchKey{e.Root, e.BatchOf()} }
 
 // undoProposals takes back decisions on proposals: those of one batch in one root together, the
 // newest first.
@@ -207,7 +207,7 @@ func (r *Review) undoProposals(ctx context.Context, j journalView, entries []mod
 		}
 		back := moves
 		for i, e := range list {
-			list[i] = j.now(e, back)
+			list[i] = j.withCurrentPaths(e, back)
 			if e.Decision.Verdict == model.Accepted {
 				back = append(back, undoMoves(list[i], list[:i])...)
 			}
@@ -227,7 +227,7 @@ func (r *Review) undoProposals(ctx context.Context, j journalView, entries []mod
 
 type undoableEntry struct {
 	model.JournalEntry
-	items []model.Decided // the items to undo, without those already undone
+	items []model.DecidedItem // the items to undo, without those already undone
 }
 
 // journalView is the decisions of users, the newest first.
@@ -242,7 +242,7 @@ func (r *Review) journal() (j journalView, err error) {
 	}
 	undos := model.UndosOf(j.all)
 	for _, e := range j.all {
-		if items, ok := undos.Left(e); ok {
+		if items, ok := undos.Undoable(e); ok {
 			j.undoable = append(j.undoable, undoableEntry{e, items})
 		}
 	}
@@ -265,10 +265,10 @@ func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) 
 	if rec.Kind != model.ProposedRename {
 		return nil
 	}
-	moves = []move{{e.Folder, rec.ID, rec.Dir, -1, rec.To(), rec.Rel}}
+	moves = []move{{e.Root, rec.ID, rec.Dir, -1, rec.To(), rec.Rel}}
 	for _, x := range batch {
 		if aside := x.Decision.Proposal; aside.DisplacedName != "" && aside.From() == rec.To() {
-			moves = append(moves, move{e.Folder, rec.ID, aside.Dir, -1, aside.Rel, rec.To()})
+			moves = append(moves, move{e.Root, rec.ID, aside.Dir, -1, aside.Rel, rec.To()})
 		}
 	}
 	return moves
@@ -297,17 +297,17 @@ func (j journalView) moves() (moves []move) {
 				m.from, m.to = m.to, m.from
 				moves = append(moves, m)
 			}
-		case slices.ContainsFunc(batches[batchKey{e.Folder, e.Decision.Undoes}], accepts):
+		case slices.ContainsFunc(batches[batchKey{e.Root, e.Decision.Undoes}], accepts):
 			moves = append(moves, back...)
 		}
 	}
 	return moves
 }
 
-// now returns an entry about a proposal with the paths that folders have after moves. An accepted proposal names what was moved or removed
+// withCurrentPaths returns an entry about a proposal with the paths that folders have after moves. An accepted proposal names what was moved or removed
 // by where it was, which something else may have now: of that only the folder is followed. A file that was changed is followed itself, as
 // it is known by its content.
-func (j journalView) now(e model.JournalEntry, moves []move) model.JournalEntry {
+func (j journalView) withCurrentPaths(e model.JournalEntry, moves []move) model.JournalEntry {
 	if len(moves) == 0 {
 		return e
 	}
@@ -315,7 +315,7 @@ func (j journalView) now(e model.JournalEntry, moves []move) model.JournalEntry 
 	d, rec := *e.Decision, *e.Decision.Proposal
 	changed := d.Verdict == model.Accepted && rec.Kind == model.ProposedFile
 	for _, m := range moves {
-		if m.entry >= i || m.folder != e.Folder || !m.dir && !changed {
+		if m.entry >= i || m.folder != e.Root || !m.dir && !changed {
 			continue
 		}
 		if d.Verdict != model.Accepted || rec.Rel == "" || changed {
@@ -399,7 +399,7 @@ func (j journalView) addConflicting(batch string, items map[string]bool) {
 	}
 	for i := 0; i < len(met); i++ {
 		others = slices.DeleteFunc(others, func(e undoableEntry) bool {
-			if e.Folder != met[i].Folder || !e.Decision.Proposal.Meets(met[i].Decision.Proposal) {
+			if e.Root != met[i].Root || !e.Decision.Proposal.Overlaps(met[i].Decision.Proposal) {
 				return false
 			}
 			met, items[e.Decision.Proposal.ID] = append(met, e), true
@@ -443,7 +443,7 @@ func (j journalView) item(id, batch string) (item, in string, err error) {
 		return item, in, nil
 	}
 	for _, e := range j.all {
-		if e.Decision != nil && (batch == "" || e.BatchOf() == batch) && slices.ContainsFunc(e.Decision.Items, func(x model.Decided) bool { return strings.HasPrefix(x.ID, id) }) {
+		if e.Decision != nil && (batch == "" || e.BatchOf() == batch) && slices.ContainsFunc(e.Decision.Items, func(x model.DecidedItem) bool { return strings.HasPrefix(x.ID, id) }) {
 			return "", "", fmt.Errorf("%w: %s has already been undone", ErrNothingToUndo, id)
 		}
 	}
@@ -470,7 +470,7 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 	err := note.ErrNoteGone
 	for _, other := range j.undoable {
 		d := other.Decision
-		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Doc != e.ID || other.Folder != e.Folder {
+		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Doc != e.ID || other.Root != e.Root {
 			continue
 		}
 		at = other.Path
@@ -498,7 +498,7 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, 
 	if e.Decision == nil {
 		return nil, away, nil
 	}
-	takes := (&model.Decision{Items: e.items}).Takes()
+	takes := (&model.Decision{Items: e.items}).Covers()
 	pending, err := n.Suggestions(ctx, p)
 	return slices.DeleteFunc(pending, func(s model.Suggestion) bool { return !takes(s.ID) }), away, err
 }

@@ -234,7 +234,7 @@ func decisionText(who string, d *history.Decision) string {
 	return text + " (" + d.Batch + ")"
 }
 
-func authorsOf(items []model.Decided) string {
+func authorsOf(items []model.DecidedItem) string {
 	var names []string
 	for _, x := range items {
 		if x.Author != "" && !slices.Contains(names, x.Author) {

@@ -22,13 +22,13 @@ const (
 // maxClock is JavaScript's greatest safe integer. No document has that many units of one client.
 const maxClock = 1<<53 - 1
 
-// tells reports whether other mounts need a record. Text written directly is no suggestion.
-func tells(rec *model.Record) bool {
-	return rec.Outlives() && !(rec.Direct && len(rec.Marks) == 0 && rec.Decision == nil)
+// isNeededElsewhere reports whether other mounts need a record. Text written directly is no suggestion.
+func isNeededElsewhere(rec *model.Record) bool {
+	return rec.SurvivesCompaction() && !(rec.Direct && len(rec.Marks) == 0 && rec.Decision == nil)
 }
 
-// reduced returns a record without the data that only this machine needs.
-func reduced(rec *model.Record) model.Record {
+// withoutLocal returns a record without the data that only this machine needs.
+func withoutLocal(rec *model.Record) model.Record {
 	out := model.Record{
 		Author: rec.Author, Session: rec.Session, Time: rec.Time, Client: rec.Client, Clock: rec.Clock, Len: rec.Len,
 		Direct: rec.Direct, Proposal: rec.Proposal, Marks: rec.Marks, Remaps: rec.Remaps, Restored: rec.Restored, BrokenDelimiters: rec.BrokenDelimiters, Plain: rec.Plain,
@@ -41,14 +41,14 @@ func reduced(rec *model.Record) model.Record {
 		return out
 	}
 	d := *rec.Decision
-	d.Unrestored, d.Proposal, d.UndoesSeq, d.Reason = nil, nil, 0, short(d.Reason)
+	d.Unrestored, d.Proposal, d.UndoesSeq, d.Reason = nil, nil, 0, truncated(d.Reason)
 	d.Items, d.Runs, d.Marks, d.Again = slices.Clone(d.Items), slices.Clone(d.Runs), slices.Clone(d.Marks), slices.Clone(d.Again)
 	for i := range d.Items {
 		item := &d.Items[i]
 		if d.Verdict != model.Rejected { // only a rejection is shown with the rejected text
-			*item = model.Decided{ID: item.ID, Kind: item.Kind, Author: item.Author}
+			*item = model.DecidedItem{ID: item.ID, Kind: item.Kind, Author: item.Author}
 		}
-		item.Old, item.New, item.Comments, item.ReplacedBy = short(item.Old), short(item.New), nil, nil
+		item.Old, item.New, item.Comments, item.ReplacedBy = truncated(item.Old), truncated(item.New), nil, nil
 	}
 	for _, runs := range [][]model.DecidedRun{d.Runs, d.Again} {
 		for i := range runs {
@@ -62,7 +62,7 @@ func reduced(rec *model.Record) model.Record {
 	return out
 }
 
-func short(s string) string {
+func truncated(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
@@ -89,7 +89,7 @@ func decode(key, text string) (e *entry, runs int) {
 	if n == 0 || json.Unmarshal([]byte(text), &e.rec) != nil || e.rec.Client != client {
 		return nil, 0
 	}
-	e.rec = reduced(&e.rec)
+	e.rec = withoutLocal(&e.rec)
 	for _, m := range e.rec.Marks { // sorted runs are faster to fold
 		for _, runs := range [][]model.IDRange{m.Add, m.Del} {
 			slices.SortFunc(runs, func(a, b model.IDRange) int {
@@ -132,13 +132,13 @@ func (c *check) run(list ...model.IDRange) {
 	}
 }
 
-func (c *check) beside(r model.IDRange) {
+func (c *check) neighbour(r model.IDRange) {
 	if r != (model.IDRange{}) {
 		c.run(r)
 	}
 }
 
-func (c *check) revived(list []model.IDRemap) {
+func (c *check) remaps(list []model.IDRemap) {
 	for _, r := range list {
 		c.run(r.Old, r.New)
 		c.require(r.Old.Len == r.New.Len)
@@ -147,14 +147,14 @@ func (c *check) revived(list []model.IDRemap) {
 
 func (c *check) record(rec *model.Record) {
 	c.name(rec.Author, rec.Session, rec.Proposal)
-	c.beside(model.IDRange{Client: rec.Client, Clock: rec.Clock, Len: max(1, rec.Len)})
+	c.neighbour(model.IDRange{Client: rec.Client, Clock: rec.Clock, Len: max(1, rec.Len)})
 	for _, m := range rec.Marks {
 		c.name(m.ID, m.Author, m.Session, m.Proposal)
 		c.name(m.Replaces...)
 		c.run(m.Add...)
 		c.run(m.Del...)
 	}
-	c.revived(rec.Remaps)
+	c.remaps(rec.Remaps)
 	c.run(rec.Restored...)
 	c.run(rec.BrokenDelimiters...)
 	c.run(rec.Plain...)
@@ -181,11 +181,11 @@ func (c *check) decision(d *model.Decision) {
 	}
 	for _, r := range slices.Concat(d.Runs, d.Again) {
 		c.run(r.At)
-		c.beside(r.Left)
-		c.beside(r.Right)
+		c.neighbour(r.Left)
+		c.neighbour(r.Right)
 		c.require(r.Mark >= 0 && r.Role >= 0)
 	}
-	c.revived(d.Remaps)
+	c.remaps(d.Remaps)
 	c.run(d.ByHand...)
 	c.run(d.Plain...)
 }

@@ -12,13 +12,13 @@ import (
 
 // Facts are the entries read from one document. The zero value is empty.
 type Facts struct {
-	seen  map[string]bool         // keys, also of what is no entry
-	of    weak.Pointer[ycrdt.Doc] // the document that was read last
-	next  int                     // see ycrdt.Map.KeysSince
-	early []ycrdt.Setter          // whose numbers are too high yet
-	size  int                     // bytes of the values
-	runs  int
-	all   []*entry // in order
+	seen       map[string]bool         // keys, also of what is no entry
+	of         weak.Pointer[ycrdt.Doc] // the document that was read last
+	next       int                     // see ycrdt.Map.KeysSince
+	outOfOrder []ycrdt.Setter          // whose numbers are too high yet
+	size       int                     // bytes of the values
+	runs       int
+	all        []*entry // in order
 	// ownKeys has the records in this machine's store, by their first unit. They have more data than their entries.
 	ownKeys map[[2]uint64]bool
 	// decided has the sequence numbers of decisions, by batch and suggestion.
@@ -44,13 +44,13 @@ func (f *Facts) Read(doc *ycrdt.Doc) (added []model.Record, inOrder bool) {
 	m, limit := doc.Map(Name), units(doc)
 	var keys []ycrdt.Setter
 	keys, f.next = m.KeysSince(f.next)
-	keys, f.early = append(f.early, keys...), nil
+	keys, f.outOfOrder = append(f.outOfOrder, keys...), nil
 	var fresh []*entry
 	for _, set := range keys {
 		key := set.Key
 		n, client := numbersOf(key)
 		if n > limit {
-			f.early = append(f.early, set)
+			f.outOfOrder = append(f.outOfOrder, set)
 		}
 		if n == 0 || n > limit || ycrdt.ClientID(client) != set.Client || f.seen[key] {
 			continue

@@ -97,7 +97,7 @@ func TestUndoesSeq(t *testing.T) {
 	decision := func(d model.Decision) func(*model.Record) {
 		return func(r *model.Record) { r.Seq, r.Decision = 5, &d }
 	}
-	item := []model.Decided{{ID: "s1", New: "text"}}
+	item := []model.DecidedItem{{ID: "s1", New: "text"}}
 	write(doc, "", "a", 0, decision(model.Decision{Batch: "b1", Verdict: model.Rejected, Items: item}))
 	write(doc, "", "b", 0, decision(model.Decision{Batch: "b2", Verdict: model.Undone, Undoes: "b1", UndoesSeq: 5, Items: item}))
 	var f Facts

@@ -20,10 +20,10 @@ const keep = 90 * 24 * time.Hour
 
 // Put adds the entry of a record to the document, which already has the record's change.
 func Put(doc *ycrdt.Doc, rec *model.Record) {
-	if !tells(rec) {
+	if !isNeededElsewhere(rec) {
 		return
 	}
-	out := reduced(rec)
+	out := withoutLocal(rec)
 	text, err := json.Marshal(&out)
 	if err != nil || len(text) > maxSize {
 		return // a record larger than a note has nothing that others could read
@@ -41,7 +41,7 @@ func Prune(doc *ycrdt.Doc, now time.Time) {
 	if !slices.ContainsFunc(f.all, func(e *entry) bool { return isOld(e, now) }) {
 		return
 	}
-	needed := waiting(doc.Text(model.ContentsName))
+	needed := possiblyMarked(doc.Text(model.ContentsName))
 	var obsolete []string
 	for _, e := range slices.Backward(f.all) {
 		waits := !isOld(e, now)
@@ -52,7 +52,7 @@ func Prune(doc *ycrdt.Doc, now time.Time) {
 			obsolete = append(obsolete, keyOf(e.n, e.rec.Client))
 			continue
 		}
-		for _, r := range revivedBy(&e.rec) {
+		for _, r := range remapsOf(&e.rec) {
 			needed.Set(r.Old, true)
 		}
 	}
@@ -72,22 +72,22 @@ func runsOf(rec *model.Record) []model.IDRange {
 	for _, m := range rec.Marks {
 		runs = append(append(runs, m.Add...), m.Del...)
 	}
-	for _, r := range revivedBy(rec) {
+	for _, r := range remapsOf(rec) {
 		runs = append(runs, r.New)
 	}
 	return runs
 }
 
-// revivedBy returns the ID remaps of a record: facts about the old characters apply to the new ones.
-func revivedBy(rec *model.Record) []model.IDRemap {
+// remapsOf returns the ID remaps of a record: facts about the old characters apply to the new ones.
+func remapsOf(rec *model.Record) []model.IDRemap {
 	if rec.Decision == nil {
 		return rec.Remaps
 	}
 	return slices.Concat(rec.Remaps, rec.Decision.Remaps)
 }
 
-// waiting returns the characters of a text that may be in a mark or a comment.
-func waiting(text *ycrdt.Text) model.Ranges[bool] {
+// possiblyMarked returns the characters of a text that may be in a mark or a comment.
+func possiblyMarked(text *ycrdt.Text) model.Ranges[bool] {
 	raw := text.String()
 	marks, _, spans := diffwrap.Everything.Layout(raw)
 	for _, m := range marks {

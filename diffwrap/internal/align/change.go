@@ -78,7 +78,7 @@ func wholeLineHunk(hunks []Hunk, o, n *lineText, i, j int) []Hunk {
 	h := Hunk{span.New(b.Old.Start, o.lines[i].End), span.New(b.New.Start, n.lines[j].End)}
 	if k := len(hunks) - 1; k >= 0 && i > 0 && j > 0 && renumbers(o, n, i, j) && renumbers(o, n, i-1, j-1) &&
 		hunks[k].Old.End == h.Old.Start && hunks[k].New.End == h.New.Start {
-		hunks[k] = hunks[k].Through(h) // one renumbered list
+		hunks[k] = hunks[k].Union(h) // one renumbered list
 		return hunks
 	}
 	return add(hunks, h)

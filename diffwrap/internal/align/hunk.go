@@ -8,7 +8,7 @@ type Hunk struct{ Old, New span.Span }
 
 func (h Hunk) Shift(by int) Hunk { return Hunk{h.Old.Shift(by), h.New.Shift(by)} }
 
-func (h Hunk) Through(last Hunk) Hunk {
+func (h Hunk) Union(last Hunk) Hunk {
 	return Hunk{span.New(h.Old.Start, last.Old.End), span.New(h.New.Start, last.New.End)}
 }
 

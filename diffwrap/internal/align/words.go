@@ -33,7 +33,7 @@ func KeepWords(old, new string, hunks []Hunk) (out []Hunk) {
 		for count < len(hunks) && NoWordBetween(old, new, hunks[count-1], hunks[count]) {
 			count++
 		}
-		h := hunks[0].Through(hunks[count-1])
+		h := hunks[0].Union(hunks[count-1])
 		hunks = hunks[count:]
 		head, tail := old[end:h.Old.Start], old[h.Old.End:]
 		if len(hunks) > 0 {

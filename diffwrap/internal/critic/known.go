@@ -40,9 +40,9 @@ func (k Known) Same(other Known) bool {
 	return k.every == other.every && slices.Equal(k.offsets, other.offsets)
 }
 
-// Through returns the known marks after a script of raw: those whose openers it keeps. The opener of a deleted
+// AfterEdits returns the known marks after a script of raw: those whose openers it keeps. The opener of a deleted
 // comment is cut in two, and still counts as a comment's.
-func (k Known) Through(raw string, edits []span.Edit) Known {
+func (k Known) AfterEdits(raw string, edits []span.Edit) Known {
 	if len(edits) == 0 || k.every {
 		return k
 	}

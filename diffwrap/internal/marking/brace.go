@@ -40,7 +40,7 @@ func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 				break
 			}
 			k++
-			h = h.Through(hunks[k])
+			h = h.Union(hunks[k])
 		}
 		out = append(out, h)
 	}

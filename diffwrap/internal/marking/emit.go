@@ -255,8 +255,8 @@ func (e *emitter) addition(text string, s span.Span, base int) {
 		e.endRun()
 	}
 	content := s.Of(text)
-	if at := critic.FirstOpener(content); at >= 0 && e.Live.Empty() && !strings.HasPrefix(content[at:], "{>>") {
-		e.Live = span.New(base+s.Start+at, base+s.Start+at+3)
+	if at := critic.FirstOpener(content); at >= 0 && e.LiteralOpener.Empty() && !strings.HasPrefix(content[at:], "{>>") {
+		e.LiteralOpener = span.New(base+s.Start+at, base+s.Start+at+3)
 	}
 	open, close := "{++"+e.Metadata, "++}"
 	e.open(open)

@@ -19,12 +19,12 @@ import (
 // types it again.
 
 type Drawing struct {
-	Edits     []span.Edit
-	Opens     []int     // where marks and comments are written, in the new raw text
-	Live      span.Span // first literal opener in new text, in p.New
-	rewritten []marked
-	deleted   [][]wrapped // by hunk
-	written   []written   // in order
+	Edits         []span.Edit
+	Opens         []int     // where marks and comments are written, in the new raw text
+	LiteralOpener span.Span // first literal opener in new text, in p.New
+	rewritten     []marked
+	deleted       [][]wrapped // by hunk
+	written       []written   // in order
 }
 
 // wrapped is raw text that a hunk deletes.
@@ -62,7 +62,7 @@ func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkC
 	at, delta := 0, 0
 	for _, e := range d.Edits {
 		t.stayed, t.deltas = append(t.stayed, span.New(at, e.Off)), append(t.deltas, delta)
-		t.put = append(t.put, span.New(e.Off+delta, e.Off+delta+len(e.New)))
+		t.inserted = append(t.inserted, span.New(e.Off+delta, e.Off+delta+len(e.New)))
 		at, delta = e.Off+e.Len, delta+len(e.New)-e.Len
 	}
 	t.stayed, t.deltas = append(t.stayed, span.New(at, len(p.Doc.Raw))), append(t.deltas, delta)
@@ -72,7 +72,7 @@ func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkC
 		}
 	}
 	t.follow()
-	return append(t.made(raw), t.comments...), t.moved, t.apart()
+	return append(t.made(raw), t.comments...), t.moved, t.unchangedEarlier()
 }
 
 type tracer struct {
@@ -82,10 +82,10 @@ type tracer struct {
 	fresh    []int       // by hunk: length of its text that was in no suggestion of the writer
 	stayed   []span.Span // spans of raw that the edits keep
 	deltas   []int       // shifts of those spans
-	put      []span.Span // spans of the new raw text that the edits insert
+	inserted []span.Span // spans of the new raw text that the edits insert
 	sets     []int       // union-find of hunks, followed by suggestions: each links to another of its set, or to itself
 	byID     map[string]int
-	was      []oldSuggestion
+	old      []oldSuggestion
 	moved    []Move
 	comments []MarkChange
 }
@@ -96,7 +96,7 @@ type oldSuggestion struct {
 	earlier   bool // from an earlier session
 	lost      bool // some of it is in no mark anymore
 	restored  bool // words that it deleted are text again
-	held      bool // some of it is in a hunk
+	inHunk    bool // some of it is in a hunk
 	shown     []span.Span
 	add, del  []span.Span // in raw
 	elsewhere MarkChange  // the parts outside the redrawn regions
@@ -115,20 +115,20 @@ func (t *tracer) join(a, b int) {
 	t.sets[max(a, b)] = min(a, b)
 }
 
-// former returns the writer's suggestion that contains a cell, nil if unknown, and its index in sets.
-func (t *tracer) former(c *critic.Cell) (*oldSuggestion, int) {
+// oldOf returns the writer's suggestion that contains a cell, nil if unknown, and its index in sets.
+func (t *tracer) oldOf(c *critic.Cell) (*oldSuggestion, int) {
 	o := t.Owners[c.Start]
 	if o.Suggestion == "" || !c.IsSuggestion() || !t.Own(c) {
 		return nil, 0
 	}
 	k, ok := t.byID[o.Suggestion]
 	if !ok {
-		k = len(t.was)
+		k = len(t.old)
 		t.byID[o.Suggestion] = k
-		t.was = append(t.was, oldSuggestion{id: o.Suggestion, earlier: o.Access == critic.Earlier})
+		t.old = append(t.old, oldSuggestion{id: o.Suggestion, earlier: o.Access == critic.Earlier})
 		t.sets = append(t.sets, len(t.deleted)+k)
 	}
-	return &t.was[k], len(t.deleted) + k
+	return &t.old[k], len(t.deleted) + k
 }
 
 // follow finds where the writer's own text went.
@@ -137,7 +137,7 @@ func (t *tracer) follow() {
 	for _, r := range t.rewritten {
 		for k := r.from.piece; k < len(t.pieces) && t.pieces[k].Start < r.to.off; k++ {
 			x := &t.pieces[k]
-			f, node := t.former(x.cell)
+			f, node := t.oldOf(x.cell)
 			if f != nil {
 				f.has(x)
 			}
@@ -154,20 +154,20 @@ func (t *tracer) follow() {
 			if w.role != roleDropped {
 				t.fresh[k] += w.Len()
 				t.followKept(k, w)
-			} else if f, node := t.former(w.cell); f != nil {
-				f.held = true
+			} else if f, node := t.oldOf(w.cell); f != nil {
+				f.inHunk = true
 				t.join(k, node)
 			} else {
 				t.fresh[k] += w.Len()
 			}
 		}
 	}
-	for k := range t.was {
-		if f := &t.was[k]; f.lost && !f.held {
+	for k := range t.old {
+		if f := &t.old[k]; f.lost && !f.inHunk {
 			t.replaced(f, len(t.deleted)+k)
 		}
 	}
-	if len(t.was) > 0 {
+	if len(t.old) > 0 {
 		t.followElsewhere()
 		t.followRestored()
 	}
@@ -197,8 +197,8 @@ func (t *tracer) followElsewhere() {
 			delta += len(edits[0].New) - edits[0].Len
 			edits = edits[1:]
 		}
-		t.was[n].has(x)
-		if m := &t.was[n].elsewhere; x.role == roleOwn {
+		t.old[n].has(x)
+		if m := &t.old[n].elsewhere; x.role == roleOwn {
 			m.Add = append(m.Add, x.Shift(delta))
 		} else {
 			m.Del = append(m.Del, x.Shift(delta))
@@ -231,7 +231,7 @@ func (t *tracer) followRestored() {
 	for _, r := range t.rewritten {
 		for k := range r.old.parts {
 			x := &r.old.parts[k]
-			f, _ := t.former(x.cell)
+			f, _ := t.oldOf(x.cell)
 			if x.role != roleDropped || f == nil || !f.earlier || f.restored {
 				continue
 			}
@@ -292,7 +292,7 @@ func (t *tracer) followAdded(x *Piece, f *oldSuggestion, node int) {
 				t.fresh[y.hunk] -= s.Len()
 			}
 			if same || hasWord(s.Of(t.New)) {
-				f.held = true
+				f.inHunk = true
 				t.join(y.hunk, node)
 			}
 		}
@@ -383,7 +383,7 @@ func (t *tracer) move(from int, to span.Span) bool {
 	same := true
 	for at := 0; at < to.Len(); {
 		k, stays, n := covers(t.stayed, from+at, to.Len()-at)
-		_, put, n := covers(t.put, to.Start+at, n)
+		_, put, n := covers(t.inserted, to.Start+at, n)
 		if put && !stays {
 			t.moved = append(t.moved, Move{span.New(from+at, from+at+n), span.New(to.Start+at, to.Start+at+n)})
 		} else {
@@ -430,9 +430,9 @@ func (t *tracer) made(raw string) []MarkChange {
 		}
 		return all[k]
 	}
-	for k := range t.was {
+	for k := range t.old {
 		if m := in(len(t.deleted) + k); m != nil {
-			f := &t.was[k]
+			f := &t.old[k]
 			m.From = append(m.From, f.id)
 			m.Add, m.Del = append(m.Add, f.elsewhere.Add...), append(m.Del, f.elsewhere.Del...)
 		}
@@ -461,7 +461,7 @@ func (t *tracer) made(raw string) []MarkChange {
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		if m := all[k]; len(m.Add)+len(m.Del) > 0 {
 			if len(m.From) == 1 {
-				f := &t.was[t.byID[m.From[0]]]
+				f := &t.old[t.byID[m.From[0]]]
 				m.Same = textAt(raw, m.Add) == textAt(t.Doc.Raw, f.add) && textAt(raw, m.Del) == textAt(t.Doc.Raw, f.del)
 			}
 			out = append(out, *m)
@@ -500,20 +500,20 @@ func (t *tracer) changedSets() map[int]bool {
 	for k, fresh := range t.fresh {
 		changed[t.set(k)] = changed[t.set(k)] || fresh > 0
 	}
-	for k := range t.was {
+	for k := range t.old {
 		at := t.set(len(t.deleted) + k)
 		former[at]++
-		changed[at] = changed[at] || t.was[k].lost || former[at] > 1
+		changed[at] = changed[at] || t.old[k].lost || former[at] > 1
 	}
 	return changed
 }
 
-// apart lists the suggestions of earlier sessions that the writer has not changed, if the drawing has changed one of
+// unchangedEarlier lists the suggestions of earlier sessions that the writer has not changed, if the drawing has changed one of
 // them.
-func (t *tracer) apart() (ids []string) {
+func (t *tracer) unchangedEarlier() (ids []string) {
 	changed, any := t.changedSets(), false
-	for k := range t.was {
-		if f := &t.was[k]; f.earlier && !f.restored && !t.isCut(f.shown) {
+	for k := range t.old {
+		if f := &t.old[k]; f.earlier && !f.restored && !t.isCut(f.shown) {
 			ids = append(ids, f.id)
 			any = any || changed[t.set(len(t.deleted)+k)]
 		}

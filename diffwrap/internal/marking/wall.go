@@ -33,7 +33,7 @@ func (p *Patch) keepForeign(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 			n++
 		}
 		for k := len(out) - 1; k >= 0 && out[k].Old.Start >= end && align.NoWordBetween(p.Old, p.New, out[k], hunks[0]); k-- {
-			hunks[0], out = out[k].Through(hunks[0]), out[:k]
+			hunks[0], out = out[k].Union(hunks[0]), out[:k]
 		}
 		room := span.New(end, len(p.Old))
 		if len(out) > 0 {
@@ -60,7 +60,7 @@ func overlaps(old, x span.Span) bool {
 // splitAround joins the hunks from first to last and splits the result around the text at x of the accepted view, at
 // its nearest occurrence in the new text. Kept text next to the hunks, within room, may be part of that occurrence.
 func (p *Patch) splitAround(first, last align.Hunk, x, room span.Span) (before, after align.Hunk, ok bool) {
-	h := first.Through(last)
+	h := first.Union(last)
 	h = h.Grow(max(0, h.Old.Start-x.Start), max(0, x.End-h.Old.End))
 	around := [2]int{}
 	at := nearest(h.New.Of(p.New), x.Of(p.Old), x.Start-h.Old.Start)

@@ -27,13 +27,13 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	for k, h := range hunks {
 		hunks[k] = p.preferred(h, between(hunks, k, len(old.Text)))
 	}
-	hunks, best := p.settle(hunks)
+	hunks, best := p.improve(hunks)
 	if best.brokenConstructs == 0 {
 		return hunks
 	}
 	for _, r := range []reach{{}, {behind: 1}, {before: 1}, {1, 1}} {
 		stretches := p.stretches(r)
-		for _, place := range []func([]align.Hunk) ([]align.Hunk, cost){p.asIs, p.settle} {
+		for _, place := range []func([]align.Hunk) ([]align.Hunk, cost){p.asIs, p.improve} {
 			for _, s := range stretches {
 				for whole := range p.replaced(hunks, s) {
 					if best.brokenConstructs == 0 || p.work < 0 {
@@ -50,7 +50,7 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 		if best.brokenConstructs == 0 {
 			break
 		}
-		if placed, c := p.settle(other); c.less(best) {
+		if placed, c := p.improve(other); c.less(best) {
 			hunks, best = placed, c
 		}
 	}
@@ -87,7 +87,7 @@ type layout struct {
 func newLayout(old, new align.Side, hunks []align.Hunk) *layout {
 	p := &layout{old: old, new: new, oldBlocks: block.Scan(old.Text), newBlocks: block.Scan(new.Text),
 		work: minWork + maxPages*(len(old.Text)+len(new.Text))}
-	p.match = p.stay(hunks)
+	p.match = p.matchBlocks(hunks)
 	p.oldAtoms, p.newAtoms = wrapped(old.Text, p.oldBlocks), wrapped(new.Text, p.newBlocks)
 	o, n := tally(p.oldBlocks), tally(p.newBlocks)
 	for _, k := range []block.Kind{block.Table, block.Code, block.Math, block.Callout, block.HTML, block.Comment} {
@@ -104,9 +104,9 @@ const (
 
 const maxPairs = 1 << 16
 
-// stay finds the blocks that stay. Of the blocks that both texts have in the same order it chooses those with the most
+// matchBlocks finds the blocks that stay. Of the blocks that both texts have in the same order it chooses those with the most
 // text and prefers blocks that no hunk touches. It stops at maxPairs comparisons.
-func (p *layout) stay(hunks []align.Hunk) []int {
+func (p *layout) matchBlocks(hunks []align.Hunk) []int {
 	match := align.Unmatched(len(p.oldBlocks))
 	same := func(i, j int) bool { return p.oldBlocks[i].Of(p.old.Text) == p.newBlocks[j].Of(p.new.Text) }
 	head, n, m := 0, len(p.oldBlocks), len(p.newBlocks)
@@ -176,7 +176,7 @@ func (p *layout) cost(hunks []align.Hunk) cost {
 	pending := p.pending(hunks)
 	p.work -= len(pending)
 	blocks := block.Scan(pending)
-	c := cost{brokenConstructs: p.unseen(pending, blocks)}
+	c := cost{brokenConstructs: p.countMissing(pending, blocks)}
 	seen := tally(blocks)
 	for k, n := range p.constructs {
 		c.brokenConstructs += max(0, n-seen[k])
@@ -208,8 +208,8 @@ func (p *layout) pending(hunks []align.Hunk) string {
 // maxAhead bounds the search for a block further down a pending page.
 const maxAhead = 256
 
-// unseen counts the kept blocks that a pending page does not have, in order.
-func (p *layout) unseen(pending string, blocks []block.Block) (n int) {
+// countMissing counts the kept blocks that a pending page does not have, in order.
+func (p *layout) countMissing(pending string, blocks []block.Block) (n int) {
 	for i, b := range p.oldBlocks {
 		if p.match[i] < 0 {
 			continue
@@ -259,8 +259,8 @@ func shows(kind block.Kind, pending, text string) bool {
 	return len(pending) < len(text)+64 && strings.TrimSpace(delimiters.Replace(pending)) == strings.TrimSpace(text)
 }
 
-// settle finds better places for hunks, one after the other and in two rounds, until no block breaks.
-func (p *layout) settle(hunks []align.Hunk) ([]align.Hunk, cost) {
+// improve finds better places for hunks, one after the other and in two rounds, until no block breaks.
+func (p *layout) improve(hunks []align.Hunk) ([]align.Hunk, cost) {
 	best := p.cost(hunks)
 	for range 2 {
 		for k := range hunks {
@@ -292,7 +292,7 @@ func (p *layout) reshaped(hunks []align.Hunk) []align.Hunk {
 			continue
 		}
 		from, to := touching(hunks, b.Span)
-		h := hunks[from].Through(hunks[to-1])
+		h := hunks[from].Union(hunks[to-1])
 		h = h.Grow(max(0, h.Old.Start-b.Start), max(0, b.End-h.Old.End))
 		table := func(b block.Block) bool { return b.Kind == block.Table && b.Start < h.New.End && b.End > h.New.Start }
 		if slices.ContainsFunc(p.newBlocks, table) && p.comments(h) <= p.comments(hunks[from:to]...) {
@@ -310,9 +310,9 @@ func (p *layout) unbroken(hunks []align.Hunk) []align.Hunk {
 		switch limit := between(hunks, k, len(p.old.Text)); {
 		case x.Old.Start < limit.Start:
 			from--
-			x = hunks[from].Through(hunks[k])
+			x = hunks[from].Union(hunks[k])
 		case x.Old.End > limit.End:
-			x = hunks[k].Through(hunks[to])
+			x = hunks[k].Union(hunks[to])
 			to++
 		}
 		if x == hunks[k] || p.cuts(x) || p.comments(x) > p.comments(hunks[from:to]...) {
@@ -488,7 +488,7 @@ func (p *layout) within(hunks []align.Hunk, s stretch) (first, last int, ok bool
 	if first == last || delta(first) != s.new.Start-s.old.Start || delta(last) != s.new.End-s.old.End {
 		return 0, 0, false
 	}
-	all := hunks[first].Through(hunks[last-1])
+	all := hunks[first].Union(hunks[last-1])
 	ok = true
 	if all.Old.Start < s.old.Start {
 		ok = p.old.Text[all.Old.Start:s.old.Start] == p.new.Text[all.New.Start:s.new.Start]

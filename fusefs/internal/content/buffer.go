@@ -84,9 +84,9 @@ func (b *Buffer) Wait(now time.Time, positioned, unstored bool) (wait time.Durat
 	return b.ModifiedAt.Add(limit).Sub(now), true
 }
 
-// UnderWay reports whether a program that has the file open seems to be saving it: it has just
+// IsBeingSaved reports whether a program that has the file open seems to be saving it: it has just
 // truncated the file or written to it.
-func (b *Buffer) UnderWay() bool {
+func (b *Buffer) IsBeingSaved() bool {
 	return b.Dirty() && b.WriteErr == nil && (b.Truncated || time.Since(b.ModifiedAt) < WritebackDelay)
 }
 

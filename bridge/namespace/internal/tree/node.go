@@ -215,8 +215,8 @@ func (n *Node) State() State {
 	return s
 }
 
-// Holds returns the nodes that the source has in the folder n.
-func (n *Node) Holds() []*Node {
+// SourceChildren returns the nodes that the source has in the folder n.
+func (n *Node) SourceChildren() []*Node {
 	n.Root.mu.RLock()
 	defer n.Root.mu.RUnlock()
 	return n.sourceChildren()

@@ -24,7 +24,7 @@ func (p *Proposal) record() model.ProposalRecord {
 	if p.Node.parent != nil && !rec.Blocked && (rec.Kind == model.ProposedRename || p.Node.isProposed()) {
 		rec.ToDir, rec.Name = p.Node.parent.rel(), p.Node.name
 	}
-	rec.Made = p.made()
+	rec.Made = p.agentFolders()
 	return rec
 }
 
@@ -39,18 +39,18 @@ func (p *Proposal) newPath() model.Path {
 	return p.Node.Root.Path().Join(p.current.To())
 }
 
-// made returns the folders made by agents, among the node and the folders around its present and
+// agentFolders returns the folders made by agents, among the node and the folders around its present and
 // its new place. A user's decision does not change that.
-func (p *Proposal) made() (made []string) {
+func (p *Proposal) agentFolders() (agentFolders []string) {
 	for _, d := range []*Node{p.Node, p.Node.parent} {
 		for ; d != nil; d = d.loc().parent {
 			rel := d.rel()
-			if rel != "" && (d.creatingAgent().Name != "" || slices.Contains(p.current.Made, rel)) && !slices.Contains(made, rel) {
-				made = append(made, rel)
+			if rel != "" && (d.creatingAgent().Name != "" || slices.Contains(p.current.Made, rel)) && !slices.Contains(agentFolders, rel) {
+				agentFolders = append(agentFolders, rel)
 			}
 		}
 	}
-	return made
+	return agentFolders
 }
 
 func (p *Proposal) public() model.Proposal {

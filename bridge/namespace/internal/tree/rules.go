@@ -64,11 +64,11 @@ func match(globs []glob, p model.Path) (written string, ok bool) {
 	}
 }
 
-// Ruled is the part of the tree that agents reach.
-func (t *Tree) Ruled(r *Rules) *Tree { return &Tree{t.shared, t.root, r} }
+// WithRules is the part of the tree that agents reach.
+func (t *Tree) WithRules(r *Rules) *Tree { return &Tree{t.shared, t.root, r} }
 
-// unruled is t as people reach it.
-func (t *Tree) unruled() *Tree { return t.Ruled(nil) }
+// withoutRules is t as people reach it.
+func (t *Tree) withoutRules() *Tree { return t.WithRules(nil) }
 
 // hides reports whether agents are kept away from n: by where it is shown or where people have it, so that no rename that
 // waits lets it out. A link is hidden with what it leads to. t.mu is held.
@@ -102,7 +102,7 @@ func (t *Tree) MayChange(op string, p model.Path) error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	folder, _ := p.Split()
-	for _, at := range []model.Path{p, model.Path(path.Join(folder, t.unruled().sourcePath(p)))} {
+	for _, at := range []model.Path{p, model.Path(path.Join(folder, t.withoutRules().sourcePath(p)))} {
 		if err := t.rules.refusal(at, "it is"); err != nil {
 			return &model.Error{Op: op, Path: p, Err: err}
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // put adds an entry that a source has got from an author, with missing parents, or updates the existing
-// node. A user has no name. A node that only a proposal shows there makes room (makeRoom). A path whose kind
+// node. A user has no name. A node that only a proposal shows there makes room (clearName). A path whose kind
 // changed gets a new node.
 func (f *Root) put(e model.SourceEntry, author model.Author) (n *Node, created bool) {
 	dir := f.rootNode
@@ -35,7 +35,7 @@ func (f *Root) putChild(dir *Node, name string, e model.SourceEntry) (*Node, boo
 	if n != nil {
 		f.removeSubtree(n, true)
 	}
-	if n = f.makeRoom(dir, name, kind); n != nil {
+	if n = f.clearName(dir, name, kind); n != nil {
 		n.update(e)
 		return n, false
 	}
@@ -102,8 +102,8 @@ func (f *Root) SetSourceLoc(n *Node, to Target) {
 	n.setSourceLoc(to.Dir, to.Name)
 }
 
-// Moved records that the author has moved n to that place in the source, and shows it there.
-func (f *Root) Moved(n *Node, to Target, author model.Author) {
+// MoveInSource records that the author has moved n to that place in the source, and shows it there.
+func (f *Root) MoveInSource(n *Node, to Target, author model.Author) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if to.Existing != nil {
@@ -157,7 +157,7 @@ func (f *Root) SourceMoved(n *Node, newRel string) {
 	if occupant := parent.children[name]; occupant != nil && occupant.isProposed() {
 		f.removeSubtree(occupant, true)
 	}
-	f.makeRoom(parent, name, n.Kind)
+	f.clearName(parent, name, n.Kind)
 	n.setSourceLoc(parent, name)
 	f.changes.Events = append(f.changes.Events, n.move(parent, name)) // only now: its folder may have been moved by revertToSource
 	if p := n.pending; p != nil && p.current.To() == newRel {

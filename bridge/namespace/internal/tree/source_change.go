@@ -16,10 +16,10 @@ func (f *Root) invalidate(p *Proposal) {
 	f.changes.Invalidated = append(f.changes.Invalidated, rec)
 }
 
-// makeRoom removes a node that only a proposal shows in dir under name, because the
+// clearName removes a node that only a proposal shows in dir under name, because the
 // source has an entry there now. If that is a proposed file of the same kind, it
-// becomes the new entry, and makeRoom returns it.
-func (f *Root) makeRoom(dir *Node, name string, kind model.NodeKind) *Node {
+// becomes the new entry, and clearName returns it.
+func (f *Root) clearName(dir *Node, name string, kind model.NodeKind) *Node {
 	f.undeleteParents(dir)
 	occupant := dir.children[name]
 	switch {
@@ -68,7 +68,7 @@ func (f *Root) revertToSource(n *Node) {
 	if loc.parent.isIn(n) {
 		f.revertToSource(loc.parent.outermostMoved(n))
 	}
-	f.makeRoom(loc.parent, loc.name, n.Kind)
+	f.clearName(loc.parent, loc.name, n.Kind)
 	n.show(loc.parent, loc.name)
 	if n.shown() { // else the event of its folder covers it
 		f.changes.Events = append(f.changes.Events, n.createEvents()...)

@@ -97,7 +97,7 @@ func (t *Tree) Contains(p model.Path) bool {
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	n := t.unruled().lookup(p)
+	n := t.withoutRules().lookup(p)
 	return n == nil || !t.hides(n)
 }
 

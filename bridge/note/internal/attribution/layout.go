@@ -63,10 +63,10 @@ type markOwner struct {
 	Suggestion *Suggestion // nil if no record has it
 	lastWriter *Writer     // last writer in the mark, if there is no suggestion
 	soleAuthor string      // author of all its text that can be proposed; "" if several or unknown
-	agents     bool        // an agent made it
+	byAgent    bool        // an agent made it
 }
 
-func (o *markOwner) IsAgents() bool { return o.agents }
+func (o *markOwner) IsAgents() bool { return o.byAgent }
 
 func (o *markOwner) Author() string {
 	switch {
@@ -167,11 +167,11 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 	}
 	edge(x.markOffsets[k].From, x.markOffsets[k].From+MarkEdge)
 	edge(x.markOffsets[k].To-MarkEdge, x.markOffsets[k].To)
-	o.agents = agentUnits == 2*MarkEdge
+	o.byAgent = agentUnits == 2*MarkEdge
 	if o.Suggestion != nil {
-		o.agents = o.Suggestion.author != ""
+		o.byAgent = o.Suggestion.author != ""
 	} else {
-		o.lastWriter = x.writerIn(x.markOffsets[k].From, x.markOffsets[k].To, o.agents)
+		o.lastWriter = x.writerIn(x.markOffsets[k].From, x.markOffsets[k].To, o.byAgent)
 	}
 	if turns == 1 {
 		o.soleAuthor = author
@@ -179,14 +179,14 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 	return o
 }
 
-// separately are the edits that take out of agents' marks what people typed there, so that it stands plain at its place, and marks without text.
-func (x *Layout) separately() (edits []diffwrap.Edit) {
+// separateUserText are the edits that take out of agents' marks what people typed there, so that it stands plain at its place, and marks without text.
+func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 	cursor, i := textmerge.NewCursor(x.Raw), 0
 	for k, m := range x.Marks {
 		for i < len(x.Text) && x.Text[i].End <= m.Start {
 			i++
 		}
-		if !x.MarkOwners[k].agents || strings.HasPrefix(x.Raw[m.Start:], "{~~") {
+		if !x.MarkOwners[k].byAgent || strings.HasPrefix(x.Raw[m.Start:], "{~~") {
 			continue
 		}
 		if m.Deleted.Empty() && m.Added.Empty() {
@@ -261,9 +261,9 @@ func (t *Table) CanonicalEdits(raw string, known diffwrap.Known, u Units) ([]dif
 	for _, s := range t.BrokenDelimiters(raw, u.Runs) {
 		torn = append(torn, diffwrap.Edit{Off: s.Start, Len: s.Len()})
 	}
-	whole, inWhole := diffwrap.Apply(raw, torn), known.Through(raw, torn)
+	whole, inWhole := diffwrap.Apply(raw, torn), known.AfterEdits(raw, torn)
 	x := t.LayOut(whole, inWhole, u.AfterEdits(raw, torn))
-	apart := x.separately()
+	apart := x.separateUserText()
 	if len(apart) == 0 {
 		return torn, x
 	}

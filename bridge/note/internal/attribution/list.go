@@ -14,7 +14,7 @@ import (
 func (x *Layout) List(p model.Path) []model.Suggestion {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {
-		owners[m.Start] = x.MarkOwners[k].asOwner()
+		owners[m.Start] = x.MarkOwners[k].forLens()
 	}
 	marks := x.Known.SuggestionsBy(x.Raw, owners)
 	list := make([]model.Suggestion, len(marks))

@@ -293,7 +293,7 @@ func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 
 func (t *Table) decide(rec *model.Record, w *Writer) {
 	d := rec.Decision
-	w.rewroteMarks = len(d.Items) == 0 || slices.ContainsFunc(d.Items, func(i model.Decided) bool { return i.Author != "" })
+	w.rewroteMarks = len(d.Items) == 0 || slices.ContainsFunc(d.Items, func(i model.DecidedItem) bool { return i.Author != "" })
 	t.update(d.ByHand, func(f Fact) Fact { f.By = nil; return f })
 	t.addRejected(rec)
 	if d.Verdict == model.Undone {

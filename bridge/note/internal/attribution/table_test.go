@@ -48,12 +48,12 @@ func TestUndoBringsBackTheFact(t *testing.T) {
 	first := fact()
 	decide := func(seq uint64, role model.Role) {
 		table.Add(&model.Record{Seq: seq, Author: "person", Decision: &model.Decision{
-			Verdict: model.Rejected, Items: []model.Decided{{ID: first.Dels[0].Of.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: role}},
+			Verdict: model.Rejected, Items: []model.DecidedItem{{ID: first.Dels[0].Of.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: role}},
 		}})
 	}
 	undo := func(seq, of uint64, role model.Role) {
 		table.Add(&model.Record{Seq: seq, Author: "person", Decision: &model.Decision{
-			Verdict: model.Undone, UndoesSeq: of, Items: []model.Decided{{ID: first.Dels[0].Of.ID}}, Again: []model.DecidedRun{{At: at, Role: role}},
+			Verdict: model.Undone, UndoesSeq: of, Items: []model.DecidedItem{{ID: first.Dels[0].Of.ID}}, Again: []model.DecidedRun{{At: at, Role: role}},
 		}})
 	}
 	decide(3, model.RoleDeletionRejected)
@@ -127,7 +127,7 @@ func TestRejectedBeforeItsLastChangeWasKnown(t *testing.T) {
 		was := table.At(at).Dels[0].Of
 		change := &model.Record{Seq: 3, Author: "agent", Client: 3, Len: 2, Marks: []model.MarkRecord{{Replaces: []string{was.ID}, Add: []model.IDRange{added}, Del: []model.IDRange{at}}}}
 		rejection := &model.Record{Seq: 4, Author: "person", Decision: &model.Decision{
-			Verdict: model.Rejected, Items: []model.Decided{{ID: was.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: model.RoleDeletionRejected}},
+			Verdict: model.Rejected, Items: []model.DecidedItem{{ID: was.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: model.RoleDeletionRejected}},
 		}}
 		for _, rec := range map[bool][]*model.Record{false: {change, rejection}, true: {rejection, change}}[rejectedFirst] {
 			table.Add(rec)
@@ -145,7 +145,7 @@ func TestStrays(t *testing.T) {
 	}})
 	const raw = "a{b{ {++-++}"
 	u := table.UnitsOf([]ycrdt.Run{{ID: ycrdt.ID{Client: 1}, Len: 3}, {ID: ycrdt.ID{Client: 2}, Len: 1}, {ID: ycrdt.ID{Client: 1, Clock: 3}, Len: 1}, {ID: ycrdt.ID{Client: 3}, Len: 7}})
-	if got := diffwrap.Apply(raw, table.Untangled(raw, Known(raw, u), u)); got != "a{b {++-++}" {
+	if got := diffwrap.Apply(raw, table.Corrected(raw, Known(raw, u), u)); got != "a{b {++-++}" {
 		t.Errorf("%q becomes %q", raw, got)
 	}
 }

@@ -186,7 +186,7 @@ type rejection struct {
 func (t *Table) addRejected(rec *model.Record) {
 	d := rec.Decision
 	if d.Verdict == model.Undone {
-		takes := d.Takes()
+		takes := d.Covers()
 		for _, r := range t.rejections {
 			r.undone = r.undone || r.seq == d.UndoesSeq && takes(r.ID)
 		}
@@ -196,7 +196,7 @@ func (t *Table) addRejected(rec *model.Record) {
 	}
 	items := make([]*rejection, len(d.Items))
 	for i, item := range d.Items {
-		items[i] = &rejection{Rejection: model.Rejection{Decided: item, By: d.By, Reason: d.Reason, At: rec.Time}, seq: rec.Seq, order: t.order}
+		items[i] = &rejection{Rejection: model.Rejection{DecidedItem: item, By: d.By, Reason: d.Reason, At: rec.Time}, seq: rec.Seq, order: t.order}
 	}
 	t.rejections = append(t.rejections, items...)
 	set := func(run model.IDRange, r *rejection) {

@@ -79,9 +79,9 @@ func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwr
 // isSyntax reports whether a program wrote the character as part of a mark, not of a comment.
 func (f *Fact) isSyntax() bool { return f.Syntax && f.Ins.Of == nil }
 
-// Untangled returns the edits of raw that rewrite tangled marks and remove unmatched delimiters. known and u are
+// Corrected returns the edits of raw that rewrite tangled marks and remove unmatched delimiters. known and u are
 // raw's known marks and identities.
-func (t *Table) Untangled(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
+func (t *Table) Corrected(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
 	if t.hasNoAgentText() {
 		return nil
 	}

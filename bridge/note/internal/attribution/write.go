@@ -11,7 +11,7 @@ import (
 
 // This file provides the lens with the owners of a text's marks, and converts the lens's result for the record.
 
-func (o *markOwner) asOwner() diffwrap.Owner {
+func (o *markOwner) forLens() diffwrap.Owner {
 	if o.Suggestion != nil {
 		return diffwrap.Owner{Suggestion: o.Suggestion.ID, Author: o.Suggestion.author}
 	}
@@ -25,7 +25,7 @@ func (x *Layout) OwnersFor(author model.Author) map[int]diffwrap.Owner {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {
 		marked := &x.MarkOwners[k]
-		o := marked.asOwner()
+		o := marked.forLens()
 		switch {
 		case marked.soleAuthor != author.Name:
 			o.Access = diffwrap.Foreign
@@ -43,14 +43,14 @@ func (x *Layout) OwnersFor(author model.Author) map[int]diffwrap.Owner {
 		to := cursor.PosAt(c.End)
 		if m := x.commentAt(from, to); m != nil && m.author != author.Name {
 			owners[c.Start] = diffwrap.Owner{Suggestion: m.ID, Author: m.author, Access: diffwrap.Waiting}
-		} else if m != nil || x.wroteAll(from, to, author.Name) {
+		} else if m != nil || x.isSoleWriter(from, to, author.Name) {
 			owners[c.Start] = diffwrap.Owner{Author: author.Name}
 		}
 	}
 	return owners
 }
 
-func (x *Layout) wroteAll(from, to int, author string) bool {
+func (x *Layout) isSoleWriter(from, to int, author string) bool {
 	all := true
 	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
 		all = all && fact.By != nil && fact.By.agent && fact.By.author == author && fact.Ins.Status == Pending
@@ -95,7 +95,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRe
 			to += int(id.Len)
 		}
 	}
-	return made, moved, x.older(after, res)
+	return made, moved, x.olderComments(after, res)
 }
 
 // placesOf returns the places of spans of a text, in UTF-16 units.
@@ -116,9 +116,9 @@ func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRang
 	return places
 }
 
-// older are the places in a text after a write of comments that it deletes, or that stand behind suggestions, and were there before it, but
+// olderComments are the places in a text after a write of comments that it deletes, or that stand behind suggestions, and were there before it, but
 // for remarks on what those suggestions were.
-func (x *Layout) older(after string, res diffwrap.Result) (runs []model.IDRange) {
+func (x *Layout) olderComments(after string, res diffwrap.Result) (runs []model.IDRange) {
 	if !strings.Contains(x.Raw, "{>") && !strings.Contains(x.Raw, "{{") {
 		return nil
 	}

@@ -26,10 +26,10 @@ func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (pa
 		if len(edits) > 0 && edits[0].Off < s.End {
 			continue
 		}
-		x := decidedText{off: s.Start, end: s.End, role: model.RoleCommentAccepted, mark: len(p.d.Marks)}
+		x := decidedText{off: s.Start, end: s.End, role: model.RoleCommentAccepted, mark: len(p.decision.Marks)}
 		x.From = cursor.PosAt(x.off)
 		x.To = cursor.PosAt(x.end)
-		p.d.Marks = append(p.d.Marks, model.DecidedMark{Item: i})
+		p.decision.Marks = append(p.decision.Marks, model.DecidedMark{Item: i})
 		if !p.accept {
 			x.role = model.RoleCommentRejected
 			with = append(with, diffwrap.Edit{Off: s.Start, Len: s.End - s.Start})

@@ -35,10 +35,10 @@ func (x decidedText) stays() bool {
 
 // Decide implements note.Decide.
 func Decide(current *model.Version, x *attribution.Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
-	p := decider{Layout: x, d: &d, accept: d.Verdict != model.Rejected, marks: make(map[int]int)}
+	p := decider{Layout: x, decision: &d, accept: d.Verdict != model.Rejected, marks: make(map[int]int)}
 	var marks []diffwrap.Suggestion
 	for i, s := range chosen {
-		d.Items = append(d.Items, model.Decided{
+		d.Items = append(d.Items, model.DecidedItem{
 			ID: s.ID, Kind: s.Kind.String(), Line: s.Line, Old: s.Old, New: s.New, Author: s.Author, Session: s.Session, Time: s.Time, Comments: s.Comments, Proposal: s.Proposal,
 		})
 		if s.Kind == diffwrap.Comment {
@@ -72,7 +72,7 @@ func Decide(current *model.Version, x *attribution.Layout, chosen []model.Sugges
 // decider plans one decision. Places refer to the layout's text.
 type decider struct {
 	*attribution.Layout
-	d               *model.Decision
+	decision        *model.Decision
 	accept          bool
 	marks           map[int]int      // layout mark index to Decision.Marks index
 	removedComments []diffwrap.Span  // comments older than their suggestion that are removed or changed
@@ -84,8 +84,8 @@ type decider struct {
 func (p *decider) choose(item int, at diffwrap.Span) {
 	k, _ := p.MarkAt(at.Start)
 	for ; k < len(p.Layout.Marks) && p.Layout.Marks[k].Start < at.End; k++ {
-		p.marks[k] = len(p.d.Marks)
-		p.d.Marks = append(p.d.Marks, p.describe(item, p.Layout.Marks[k]))
+		p.marks[k] = len(p.decision.Marks)
+		p.decision.Marks = append(p.decision.Marks, p.describe(item, p.Layout.Marks[k]))
 	}
 }
 
@@ -314,7 +314,7 @@ func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit
 func (p *decider) frontMatterBreak(parts []decidedText, edits []diffwrap.Edit) ([]decidedText, []diffwrap.Edit) {
 	end, ok := diffwrap.FrontMatter(p.Layout.Raw)
 	from := len(strings.TrimRight(p.Layout.Raw[:end], "\r\n"))
-	if !ok || p.accept || from == end || len(p.d.Marks) == 0 || diffwrap.HasBody(diffwrap.Apply(p.Layout.Raw, edits)) {
+	if !ok || p.accept || from == end || len(p.decision.Marks) == 0 || diffwrap.HasBody(diffwrap.Apply(p.Layout.Raw, edits)) {
 		return parts, edits
 	}
 	at := attribution.OffsetSpan{From: textmerge.UTF16Len(p.Layout.Raw[:from]), To: textmerge.UTF16Len(p.Layout.Raw[:end])}
@@ -389,12 +389,12 @@ func Amend(current *model.Version, s model.Suggestion, text string) ([]diffwrap.
 	}
 	accepting := current.Known().Accept(current.Canonical(), s.Suggestion)
 	accepted := diffwrap.Apply(current.Canonical(), accepting)
-	known := current.Known().Through(current.Canonical(), accepting)
+	known := current.Known().AfterEdits(current.Canonical(), accepting)
 	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
 		return nil, model.RefusedError(errors.New("its proposed text is not in one piece"))
 	}
 	amended := accepted[:s.Start] + text + accepted[s.Start+len(s.New):]
-	amending := known.Through(accepted, []diffwrap.Edit{{Off: s.Start, Len: len(s.New), New: text}})
+	amending := known.AfterEdits(accepted, []diffwrap.Edit{{Off: s.Start, Len: len(s.New), New: text}})
 	before, view := known.Before(s.Start).Accepted(accepted[:s.Start]), amending.Accepted(amended)
 	if len(amending.Suggestions(amended)) != len(known.Suggestions(accepted)) || !strings.HasPrefix(view, before+text) {
 		return nil, model.RefusedError(fmt.Errorf("%w: %q", errMarkup, text))

@@ -17,7 +17,7 @@ type Plan struct {
 	FrontMatter *model.FrontMatterChange
 	Decision    *model.Decision    // set for a user's decision
 	Marks       []model.MarkRecord // new pending suggestions
-	Moved       []model.IDRemap    // text that a write moved
+	Remaps      []model.IDRemap    // text that a write moved
 	Older       []model.IDRange    // comments that were there before the suggestions beside them
 	KeptOpeners []model.IDRange    // openers of people's marks that stay marks
 	Placements  []model.Placement  // places of new text among deleted characters; nil: directly after the text before it
@@ -38,13 +38,13 @@ func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.
 	doc.Transact(author, func(txn *ycrdt.Txn) { applyAtPlacements(txn, text, raw, p.Edits, p.Placements) })
 	rec.Author, rec.Session, rec.Batch, rec.FrontMatter, rec.Decision = author.Name, author.Session, author.Batch, p.FrontMatter, p.Decision
 	rec.Proposal, rec.Direct = p.Proposal, p.Direct
-	if places || len(p.Marks)+len(p.Moved)+len(p.Older)+len(p.KeptOpeners) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {
+	if places || len(p.Marks)+len(p.Remaps)+len(p.Older)+len(p.KeptOpeners) > 0 || d != nil && len(d.Remaps)+len(d.ByHand) > 0 {
 		after = attribution.UnitsOf(text.Runs())
 	}
 	if d != nil {
 		rec.Decision = resolvedDecision(d, before, after)
 	}
-	rec.Marks, rec.Remaps, rec.KeptOpeners = resolvedMarks(p.Marks, after), resolvedRemaps(p.Moved, after), after.ResolveAll(p.KeptOpeners)
+	rec.Marks, rec.Remaps, rec.KeptOpeners = resolvedMarks(p.Marks, after), resolvedRemaps(p.Remaps, after), after.ResolveAll(p.KeptOpeners)
 	rec.Older = after.ResolveAll(p.Older)
 	if fm := p.FrontMatter; fm != nil {
 		named := *fm

@@ -31,11 +31,11 @@ func AddComment(current *model.Version, at int, text string, dialect diffwrap.Di
 
 // Resolve plans the removal of a thread. pending has its comments that await a decision.
 func Resolve(current *model.Version, x *attribution.Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
-	p := decider{Layout: x, d: &d, marks: make(map[int]int)}
+	p := decider{Layout: x, decision: &d, marks: make(map[int]int)}
 	var comments []decidedText
 	cursor := textmerge.NewCursor(x.Raw)
 	for i, r := range t.Entries {
-		item := model.Decided{ID: t.ID, Kind: r.Kind.String(), Line: r.Line, New: r.New, Author: r.Author, Session: r.Session, Time: r.Time}
+		item := model.DecidedItem{ID: t.ID, Kind: r.Kind.String(), Line: r.Line, New: r.New, Author: r.Author, Session: r.Session, Time: r.Time}
 		c := decidedText{off: r.Start, end: r.End, role: model.RoleCommentResolved, mark: i}
 		if k := slices.IndexFunc(pending, func(s model.Suggestion) bool { return s.ID == r.Pending }); r.Pending != "" && k >= 0 {
 			item.ID, item.Proposal, c.role = r.Pending, pending[k].Proposal, model.RoleCommentRejected

@@ -30,13 +30,13 @@ const (
 
 // undoPlan plans one undo. It keys characters by their original identities: restored text has later ones.
 type undoPlan struct {
-	entry   model.JournalEntry
-	d       *model.Decision // the undo's decision
-	marks   []model.DecidedMark
-	runs    []model.DecidedRun
-	current *model.Version
-	table   *attribution.Table
-	x       *attribution.Layout // layout of the marked text of current
+	entry    model.JournalEntry
+	decision *model.Decision // the undo's decision
+	marks    []model.DecidedMark
+	runs     []model.DecidedRun
+	current  *model.Version
+	table    *attribution.Table
+	layout   *attribution.Layout // layout of the marked text of current
 
 	target         model.Ranges[int]  // index of runs
 	asked          model.Ranges[bool] // true for targets, false for what stood beside them
@@ -50,7 +50,7 @@ type undoPlan struct {
 
 // newUndoPlan collects the characters that the undo concerns.
 func newUndoPlan(e model.JournalEntry, x *attribution.Layout, current *model.Version, d *model.Decision) *undoPlan {
-	t := &undoPlan{entry: e, d: d, current: current, table: x.Table, x: x}
+	t := &undoPlan{entry: e, decision: d, current: current, table: x.Table, layout: x}
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.RunsOf(d), e.Decision.Marks
 	}

@@ -24,20 +24,20 @@ func (t *undoPlan) plan() (Plan, error) {
 	}
 	for _, w := range wants {
 		if !w.deleted && w.key.decided {
-			t.d.Plain = append(t.d.Plain, w.id)
+			t.decision.Plain = append(t.decision.Plain, w.id)
 		}
 	}
-	plan := Plan{Edits: p.edits, Placements: p.placed, Decision: t.d}
-	t.d.Remaps = p.remaps
+	plan := Plan{Edits: p.edits, Placements: p.placed, Decision: t.decision}
+	t.decision.Remaps = p.remaps
 	return plan, p.check()
 }
 
 // nothingToUndo returns the refusal of an undo that can restore nothing.
 func (t *undoPlan) nothingToUndo() error {
-	if len(t.d.Unrestored) == 0 {
+	if len(t.decision.Unrestored) == 0 {
 		return model.RefusedError(errors.New("there is nothing left to undo"))
 	}
-	return model.RefusedError(fmt.Errorf("cannot be undone: %s; its text is in 'relayfs suggestions log'", t.d.Unrestored[0]))
+	return model.RefusedError(fmt.Errorf("cannot be undone: %s; its text is in 'relayfs suggestions log'", t.decision.Unrestored[0]))
 }
 
 // frontMatterIntact reports whether the front matter still has everything that the write
@@ -136,19 +136,19 @@ func (t *undoPlan) targetOfPresent(x item) target {
 	again := x.fact.Again(run.Role, t.entry.Seq)
 	switch run.Role {
 	case model.RoleAdditionAccepted:
-		w.o = w.o && again.Pending(false) == nil
+		w.inOriginal = w.inOriginal && again.Pending(false) == nil
 	case model.RoleDeletionRejected:
-		w.a = w.a && again.Pending(true) == nil
+		w.inAccepted = w.inAccepted && again.Pending(true) == nil
 	case model.RoleReplacement:
-		w.o, w.a = false, false
+		w.inOriginal, w.inAccepted = false, false
 	}
-	w.changed = w.o != x.o || w.a != x.a
-	w.shown = w.o || w.a
+	w.changed = w.inOriginal != x.inOriginal || w.inAccepted != x.inAccepted
+	w.shown = w.inOriginal || w.inAccepted
 	switch {
 	case !w.changed:
 	case !w.shown && run.Role != model.RoleReplacement:
 		t.addUnrestored(x.text, t.proposer(x)+" proposes to delete it")
-		t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.RoleAbsorbed})
+		t.decision.Runs = append(t.decision.Runs, model.DecidedRun{At: x.id, Role: model.RoleAbsorbed})
 	case w.key.n < 0:
 		w.key = inMark{true, run.Mark}
 	}
@@ -157,7 +157,7 @@ func (t *undoPlan) targetOfPresent(x item) target {
 
 func (t *undoPlan) proposer(x item) string {
 	if x.mark >= 0 {
-		return cmp.Or(t.x.MarkOwners[x.mark].Author(), "another author")
+		return cmp.Or(t.layout.MarkOwners[x.mark].Author(), "another author")
 	}
 	return "another author"
 }
@@ -184,11 +184,11 @@ func (t *undoPlan) targetOfDeleted(x item) target {
 			t.addUnrestored(w.text, laterDecision)
 		}
 	case model.RolePlainRemoved:
-		w.shown, w.o, w.a = true, true, true
+		w.shown, w.inOriginal, w.inAccepted = true, true, true
 	default:
 		if t.removed(run.Left) && t.removed(run.Right) {
 			t.addUnrestored(w.text, aroundDeleted)
-			t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.RoleContextDeleted})
+			t.decision.Runs = append(t.decision.Runs, model.DecidedRun{At: x.id, Role: model.RoleContextDeleted})
 			return w
 		}
 		switch run.Role {
@@ -196,12 +196,12 @@ func (t *undoPlan) targetOfDeleted(x item) target {
 			w.kind, w.shown, w.restored = syntaxItem, true, true
 			return w
 		case model.RoleLineBreakRemoved:
-			w.shown, w.restored, w.o, w.a = true, true, true, true
+			w.shown, w.restored, w.inOriginal, w.inAccepted = true, true, true, true
 			return w
 		}
 		again := x.fact.Again(run.Role, t.entry.Seq)
-		w.o, w.a = again.InViews()
-		if w.shown = w.o || w.a; !w.shown {
+		w.inOriginal, w.inAccepted = again.InViews()
+		if w.shown = w.inOriginal || w.inAccepted; !w.shown {
 			t.addUnrestored(w.text, laterDecision)
 		}
 		w.key = inMark{true, run.Mark}
@@ -248,9 +248,9 @@ func (t *undoPlan) removed(r model.IDRange) bool {
 }
 
 func (t *undoPlan) addUnrestored(text, why string) {
-	if n := len(t.d.Unrestored) - 1; n >= 0 && t.d.Unrestored[n].Why == why {
-		t.d.Unrestored[n].Text += text
+	if n := len(t.decision.Unrestored) - 1; n >= 0 && t.decision.Unrestored[n].Why == why {
+		t.decision.Unrestored[n].Text += text
 		return
 	}
-	t.d.Unrestored = append(t.d.Unrestored, model.Unrestored{Text: text, Why: why})
+	t.decision.Unrestored = append(t.decision.Unrestored, model.Unrestored{Text: text, Why: why})
 }

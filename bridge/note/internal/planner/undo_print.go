@@ -14,21 +14,21 @@ type printer struct {
 	targets []target
 	intact  []bool // by layout mark: no change in it
 
-	edits    []diffwrap.Edit
-	placed   []model.Placement
-	remaps   []model.IDRemap
-	sizes    map[inMark]uint64 // text sizes of marks; nil until first used
-	at       int               // offset reached in the old raw text
-	pos      int               // position reached in the new raw text, in UTF-16 units
-	open     *target           // an item of the open mark, nil for none
-	o, a     strings.Builder   // expected original and accepted view
-	raw      strings.Builder
-	oldMarks []int // offsets of the marks of the old raw text that are not yet reached
-	marked   []int // offsets in raw of the marks that are known
+	edits              []diffwrap.Edit
+	placed             []model.Placement
+	remaps             []model.IDRemap
+	sizes              map[inMark]uint64 // text sizes of marks; nil until first used
+	at                 int               // offset reached in the old raw text
+	pos                int               // position reached in the new raw text, in UTF-16 units
+	open               *target           // an item of the open mark, nil for none
+	original, accepted strings.Builder   // expected original and accepted view
+	raw                strings.Builder
+	oldMarks           []int // offsets of the marks of the old raw text that are not yet reached
+	marked             []int // offsets in raw of the marks that are known
 }
 
 func (p *printer) findIntact() {
-	n := len(p.x.Marks)
+	n := len(p.layout.Marks)
 	p.intact = make([]bool, n)
 	closed, delimiters := make([]bool, n), make([]int, n)
 	for k := range p.intact {
@@ -58,7 +58,7 @@ func (p *printer) findIntact() {
 			last = m
 		}
 	}
-	for k, m := range p.x.Marks {
+	for k, m := range p.layout.Marks {
 		if delimiters[k] != m.Len()-m.Deleted.Len()-m.Added.Len() {
 			p.intact[k] = false
 		}
@@ -84,7 +84,7 @@ func (p *printer) print() {
 			p.close()
 			p.keep(w)
 		case !w.shown:
-		case w.kind == syntaxItem, w.o && w.a, !w.key.decided && p.intact[w.key.n]:
+		case w.kind == syntaxItem, w.inOriginal && w.inAccepted, !w.key.decided && p.intact[w.key.n]:
 			p.close()
 			p.keep(w)
 		default:
@@ -92,7 +92,7 @@ func (p *printer) print() {
 				i += n - 1
 				continue
 			}
-			if p.open == nil || p.open.key != w.key || p.open.o != w.o {
+			if p.open == nil || p.open.key != w.key || p.open.inOriginal != w.inOriginal {
 				p.close()
 				open, _ := p.delimiters(w)
 				p.opens()
@@ -118,7 +118,7 @@ func (p *printer) outside(s diffwrap.Span) {
 		}
 	}
 	p.raw.WriteString(s.Of(p.current.Raw()))
-	for _, c := range p.x.Text {
+	for _, c := range p.layout.Text {
 		if c.Start = max(c.Start, s.Start); c.Start < min(c.End, s.End) {
 			c.End = min(c.End, s.End)
 			p.views(c.Of(p.current.Raw()), !c.Added, !c.Deleted)
@@ -129,10 +129,10 @@ func (p *printer) outside(s diffwrap.Span) {
 // views adds text to what the views have to show.
 func (p *printer) views(text string, o, a bool) {
 	if o {
-		p.o.WriteString(text)
+		p.original.WriteString(text)
 	}
 	if a {
-		p.a.WriteString(text)
+		p.accepted.WriteString(text)
 	}
 }
 
@@ -148,8 +148,8 @@ func (p *printer) close() {
 func (p *printer) delimit(key inMark, text string) {
 	from := p.pos
 	p.write(text)
-	if !key.decided && !p.x.MarkOwners[key.n].IsAgents() {
-		p.d.ByHand = append(p.d.ByHand, model.OffsetRange(from, p.pos))
+	if !key.decided && !p.layout.MarkOwners[key.n].IsAgents() {
+		p.decision.ByHand = append(p.decision.ByHand, model.OffsetRange(from, p.pos))
 	}
 }
 
@@ -157,13 +157,13 @@ func (p *printer) written(key inMark) model.DecidedMark {
 	if key.decided {
 		return p.marks[key.n]
 	}
-	return (&decider{Layout: p.x}).describe(0, p.x.Marks[key.n])
+	return (&decider{Layout: p.layout}).describe(0, p.layout.Marks[key.n])
 }
 
 // delimiters returns those of the mark that contains w: the original ones if they still fit.
 func (p *printer) delimiters(w *target) (open, closer string) {
 	open, closer = "{++", "++}"
-	if w.o {
+	if w.inOriginal {
 		open, closer = "{--", "--}"
 	}
 	if old := p.written(w.key); strings.HasPrefix(old.Open, open) {
@@ -190,9 +190,9 @@ func (p *printer) substitution(i int) int {
 		if w.kind != textItem || w.key != key {
 			break
 		}
-		if !w.o && turn < 0 {
+		if !w.inOriginal && turn < 0 {
 			turn = n
-		} else if w.o && turn >= 0 {
+		} else if w.inOriginal && turn >= 0 {
 			return 0
 		}
 		units += w.id.Len
@@ -227,9 +227,9 @@ func (p *printer) sizeOf(key inMark) uint64 {
 				p.sizes[inMark{true, r.Mark}] += r.At.Len
 			}
 		}
-		for i, c := range p.x.Text {
+		for i, c := range p.layout.Text {
 			if c.Mark >= 0 {
-				p.sizes[inMark{false, c.Mark}] += uint64(p.x.TextOffsets[i].To - p.x.TextOffsets[i].From)
+				p.sizes[inMark{false, c.Mark}] += uint64(p.layout.TextOffsets[i].To - p.layout.TextOffsets[i].From)
 			}
 		}
 	}
@@ -267,7 +267,7 @@ func (p *printer) keep(w *target) {
 		p.pos += size
 	}
 	if w.kind == textItem {
-		p.views(w.text, w.o, w.a)
+		p.views(w.text, w.inOriginal, w.inAccepted)
 	}
 }
 
@@ -303,7 +303,7 @@ func (p *printer) edit(e diffwrap.Edit) {
 func (p *printer) check() error {
 	raw, known := p.raw.String(), diffwrap.KnownAt(p.marked)
 	o, a := known.Texts(raw)
-	if o != p.o.String() || a != p.a.String() {
+	if o != p.original.String() || a != p.accepted.String() {
 		return model.RefusedError(errNotReadBack)
 	}
 	oldEnd, _ := diffwrap.FrontMatter(p.current.Raw())

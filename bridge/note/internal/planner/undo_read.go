@@ -13,18 +13,18 @@ import (
 
 // item is a range of the document in one state.
 type item struct {
-	id           model.IDRange // current identity
-	first        model.IDRange
-	since        uint64 // record that gave it this identity, 0 for the original one
-	run          int    // index in undoPlan.runs, -1 for none
-	deleted      bool   // deleted; the undo may restore it
-	beforeSyntax bool   // its place is inside furniture: it returns before that
-	text         string
-	off          int // offset in the raw text if it exists
-	kind         itemKind
-	mark         int // index in the layout, -1 for none
-	o, a         bool
-	fact         *attribution.Fact
+	id                     model.IDRange // current identity
+	first                  model.IDRange
+	since                  uint64 // record that gave it this identity, 0 for the original one
+	run                    int    // index in undoPlan.runs, -1 for none
+	deleted                bool   // deleted; the undo may restore it
+	beforeSyntax           bool   // its place is inside furniture: it returns before that
+	text                   string
+	off                    int // offset in the raw text if it exists
+	kind                   itemKind
+	mark                   int // index in the layout, -1 for none
+	inOriginal, inAccepted bool
+	fact                   *attribution.Fact
 }
 
 type itemKind uint8
@@ -36,11 +36,11 @@ const (
 )
 
 type segment struct {
-	from, to int // UTF-16 units
-	off, end int
-	kind     itemKind
-	mark     int
-	o, a     bool // the original and the accepted view show it
+	from, to               int // UTF-16 units
+	off, end               int
+	kind                   itemKind
+	mark                   int
+	inOriginal, inAccepted bool // the original and the accepted view show it
 }
 
 // segments are the stretch of the raw text that the undo is about, by what it is to the layout.
@@ -83,17 +83,17 @@ func (t *undoPlan) markedSegments() (list []segment) {
 	if len(t.current.CanonicalEdits()) == 0 {
 		end = t.in.End
 	}
-	k, _ := slices.BinarySearchFunc(t.x.Marks, at+1, func(m diffwrap.Mark, at int) int { return m.End - at })
-	f, _ := slices.BinarySearchFunc(t.x.Syntax, at+1, func(s diffwrap.Span, at int) int { return s.End - at })
-	syntax := t.x.Syntax[f:]
+	k, _ := slices.BinarySearchFunc(t.layout.Marks, at+1, func(m diffwrap.Mark, at int) int { return m.End - at })
+	f, _ := slices.BinarySearchFunc(t.layout.Syntax, at+1, func(s diffwrap.Span, at int) int { return s.End - at })
+	syntax := t.layout.Syntax[f:]
 	fill := func(to int) {
 		for at < to {
-			for k < len(t.x.Marks) && t.x.Marks[k].End <= at {
+			for k < len(t.layout.Marks) && t.layout.Marks[k].End <= at {
 				k++
 			}
 			s := segment{off: at, end: to, kind: syntaxItem, mark: -1}
-			if k < len(t.x.Marks) {
-				if m := t.x.Marks[k]; m.Start <= at {
+			if k < len(t.layout.Marks) {
+				if m := t.layout.Marks[k]; m.Start <= at {
 					s.kind, s.mark, s.end = delimiterItem, k, min(to, m.End)
 				} else {
 					s.end = min(to, m.Start)
@@ -107,11 +107,11 @@ func (t *undoPlan) markedSegments() (list []segment) {
 			at = s.end
 		}
 	}
-	i, _ := slices.BinarySearchFunc(t.x.Text, at+1, func(c diffwrap.Content, at int) int { return c.End - at })
-	for ; i < len(t.x.Text) && t.x.Text[i].Start < end; i++ {
-		c := t.x.Text[i]
+	i, _ := slices.BinarySearchFunc(t.layout.Text, at+1, func(c diffwrap.Content, at int) int { return c.End - at })
+	for ; i < len(t.layout.Text) && t.layout.Text[i].Start < end; i++ {
+		c := t.layout.Text[i]
 		fill(c.Start)
-		list = append(list, segment{off: at, end: min(c.End, end), mark: c.Mark, o: !c.Added, a: !c.Deleted})
+		list = append(list, segment{off: at, end: min(c.End, end), mark: c.Mark, inOriginal: !c.Added, inAccepted: !c.Deleted})
 		at = min(c.End, end)
 	}
 	fill(end)
@@ -153,8 +153,8 @@ func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
 	t.in.End = cursor.OffAt(to)
 	for old := (diffwrap.Span{}); old != t.in; {
 		old = t.in
-		t.in = touching(t.in, t.x.Marks, func(m diffwrap.Mark) diffwrap.Span { return m.Span })
-		t.in = touching(t.in, t.x.Syntax, func(s diffwrap.Span) diffwrap.Span { return s })
+		t.in = touching(t.in, t.layout.Marks, func(m diffwrap.Mark) diffwrap.Span { return m.Span })
+		t.in = touching(t.in, t.layout.Syntax, func(s diffwrap.Span) diffwrap.Span { return s })
 	}
 }
 
@@ -201,7 +201,7 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 				start = len(t.items)
 			}
 			n := min(r.Len, uint64(s.to-pos))
-			t.addItems(r.Part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a})
+			t.addItems(r.Part(0, n), item{kind: s.kind, mark: s.mark, inOriginal: s.inOriginal, inAccepted: s.inAccepted})
 			r = r.Part(n, r.Len-n)
 			pos += int(n)
 			if pos == s.to && s.kind == syntaxItem {
@@ -244,7 +244,7 @@ func (t *undoPlan) comment(units []item) {
 	switch role(units[0]) {
 	case model.RoleAdditionAccepted, model.RoleDeletionRejected:
 		for i := range units {
-			units[i].kind, units[i].o, units[i].a = textItem, true, true
+			units[i].kind, units[i].inOriginal, units[i].inAccepted = textItem, true, true
 		}
 	case model.RoleCommentAccepted:
 		t.commentPending = true

@@ -76,8 +76,8 @@ func (f *Drafts) list() (drafts []folderdoc.Entry) {
 	return drafts
 }
 
-// Unentered returns the number of drafts with acknowledged content that peers cannot see yet.
-func (f *Drafts) Unentered() (n int) {
+// NotEntered returns the number of drafts with acknowledged content that peers cannot see yet.
+func (f *Drafts) NotEntered() (n int) {
 	for _, e := range f.list() {
 		if !f.schedule.HasUnacknowledged(model.DocID(e.ID)) {
 			n++

@@ -123,7 +123,7 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	if err != nil {
 		return err
 	}
-	awaited := l.awaited(now)
+	awaited := l.withoutContent(now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var documents []model.DocID
@@ -150,8 +150,8 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	return nil
 }
 
-// awaited returns the IDs of canvases without content: it was not fetched yet, or there is none.
-func (l *Listing) awaited(entries []folderdoc.Entry) map[string]bool {
+// withoutContent returns the IDs of canvases without content: it was not fetched yet, or there is none.
+func (l *Listing) withoutContent(entries []folderdoc.Entry) map[string]bool {
 	ids := make(map[string]bool)
 	for _, e := range entries {
 		if e.Type != folderdoc.TypeCanvas {

@@ -198,7 +198,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			if rec.Update == nil {
 				return nil
 			}
-			return d.keep(s, rec) // the record has data about the existing text
+			return d.appendUpdates(s, rec) // the record has data about the existing text
 		}
 		d.watch(s, mirrored())
 		if d.Note {
@@ -217,7 +217,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 		update, err := s.take()
 		if err == nil {
 			rec.Update = update
-			err = d.keep(s, rec)
+			err = d.appendUpdates(s, rec)
 		}
 		if err != nil {
 			s.drop() // the store has the previous state
@@ -226,9 +226,9 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 	})
 }
 
-// keep appends the arrived updates and the record of a local change to the store, and queues the change for the
+// appendUpdates appends the arrived updates and the record of a local change to the store, and queues the change for the
 // server.
-func (d *Document) keep(s *docState, rec *model.Record) error {
+func (d *Document) appendUpdates(s *docState, rec *model.Record) error {
 	records, err := s.unstoredRecords()
 	if err != nil {
 		return err
@@ -324,16 +324,16 @@ func (d *Document) reclaim(s *docState) {
 		return
 	}
 	s.reclaimed++
-	d.keepOwn(s, &rec)
+	d.appendOwn(s, &rec)
 }
 
-// keepOwn is keep for a change without a waiting caller.
-func (d *Document) keepOwn(s *docState, rec *model.Record) {
+// appendOwn is keep for a change without a waiting caller.
+func (d *Document) appendOwn(s *docState, rec *model.Record) {
 	rec.Len = s.doc.StateVector()[d.set.Client] - rec.Clock
 	update, err := s.take()
 	if err == nil {
 		rec.Update = update
-		err = d.keep(s, rec)
+		err = d.appendUpdates(s, rec)
 	}
 	if err != nil {
 		s.drop() // the store has the previous state and reports the error
@@ -385,7 +385,7 @@ func (d *Document) repair(s *docState) {
 	s.mirrored = nil
 	rec := model.Record{Client: uint64(d.set.Client), Clock: s.doc.StateVector()[d.set.Client]}
 	if d.set.WriteAccess.ReadOnlyErr() == nil && folderdoc.Repair(s.doc, keys) {
-		d.keepOwn(s, &rec)
+		d.appendOwn(s, &rec)
 		d.set.callbacks.Changed(d)
 	}
 }

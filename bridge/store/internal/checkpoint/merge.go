@@ -69,7 +69,7 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 		if err != nil {
 			return err
 		}
-		if rec.Seq == last || rec.Outlives() || doc.before(rec.Seq) == 0 {
+		if rec.Seq == last || rec.SurvivesCompaction() || doc.before(rec.Seq) == 0 {
 			former, err = nil, doc.putRevision(recordKey, m)
 		} else {
 			err = doc.demote(former, &m)

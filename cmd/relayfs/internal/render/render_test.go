@@ -68,7 +68,7 @@ func TestSessionsAreTold(t *testing.T) {
 		{"show", func(w io.Writer) { Diffs(w, []reviewqueue.Suggestion{ann, person, bob}) }, []string{"s1", "s3"}},
 		{"log", func(w io.Writer) {
 			Log(w, []reviewqueue.LogEntry{
-				{Batch: "1", Path: "F/N.md", Action: "accepted", Suggestions: []reviewqueue.LogItem{{Decided: model.Decided{ID: "a", Session: "s1"}}, {Decided: model.Decided{ID: "d"}}}},
+				{Batch: "1", Path: "F/N.md", Action: "accepted", Suggestions: []reviewqueue.LogItem{{DecidedItem: model.DecidedItem{ID: "a", Session: "s1"}}, {DecidedItem: model.DecidedItem{ID: "d"}}}},
 				{Batch: "2", Path: "F/N.md", Action: reviewqueue.FrontMatterChanged, By: "ann", Session: "s2"},
 			})
 		}, []string{"s1", "s2"}},

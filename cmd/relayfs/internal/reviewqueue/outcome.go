@@ -133,7 +133,7 @@ func Runs[T any](list []T, together func(first, next *T) bool) (runs [][]T) {
 }
 
 type LogItem struct {
-	model.Decided
+	model.DecidedItem
 	Undone bool `json:"undone,omitempty"` // undone since
 }
 
@@ -170,13 +170,13 @@ func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
 	case e.Approval != nil:
 		out.Action = Asked
 	}
-	left, ok := undos.Left(e)
+	left, ok := undos.Undoable(e)
 	if d := e.Decision; d != nil {
 		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
 		out.Lapsed, out.Unrestored = d.Withdrawn, d.Unrestored
 		out.Session = ""
 		for _, item := range d.Items {
-			x := LogItem{Decided: item, Undone: d.Verdict != model.Undone}
+			x := LogItem{DecidedItem: item, Undone: d.Verdict != model.Undone}
 			if len(left) > 0 && left[0].ID == item.ID {
 				x.Undone, left = false, left[1:]
 			}

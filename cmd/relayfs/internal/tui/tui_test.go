@@ -509,7 +509,7 @@ func TestReviewAsks(t *testing.T) {
 // decidedAtOnce is a log of an undo of one of three suggestions of a batch, of that, and of one that was decided before.
 func decidedAtOnce() []reviewqueue.LogEntry {
 	item := func(id, text string, undone bool) reviewqueue.LogItem {
-		return reviewqueue.LogItem{Decided: model.Decided{ID: id, Kind: "addition", Line: 1, New: text}, Undone: undone}
+		return reviewqueue.LogItem{DecidedItem: model.DecidedItem{ID: id, Kind: "addition", Line: 1, New: text}, Undone: undone}
 	}
 	return []reviewqueue.LogEntry{
 		{Batch: "b3", Path: "N/a.md", Action: "undone", Undoes: "b2", Suggestions: []reviewqueue.LogItem{item("d1", "one", false)}},
