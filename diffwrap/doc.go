@@ -71,7 +71,7 @@
 // less keeps two such blocks, it replaces all text between them. If the result does not verify, the last stages run
 // again with other ways to write (marking.WriteOptions).
 //
-// The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, Islands and Folds
+// The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, CoalesceRules and MergeRules
 // (internal/align) for words, Places and Lines (internal/placement) for placement. A row has its example, which
 // rules_test.go holds it to. testdata/put has the cases of whole stages; docs/marks.md shows the results.
 //

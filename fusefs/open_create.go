@@ -214,7 +214,7 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	d.touch()
 	f.update(func(s *fileState) {
 		s.changed(nil, prog)
-		b.ModTime = content.Later(now, b.Base.ModTime)
+		b.ModTime = model.NextModTime(b.Base.ModTime, now)
 	})
 	return f
 }

@@ -41,7 +41,7 @@ func (s *Store) Unsettled() ([]model.Path, error) {
 }
 
 func (s *Store) Revisions(id model.DocID) (model.RevisionHistory, error) {
-	return fromAll(s, "read history", func(v checkpoint.View) (model.RevisionHistory, error) { return v.Document(id).Past() })
+	return fromAll(s, "read history", func(v checkpoint.View) (model.RevisionHistory, error) { return v.Document(id).Revisions() })
 }
 
 func (s *Store) SessionNote(session string) model.SessionNote {

@@ -304,16 +304,16 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 
 // breakNested tears the marks that a save nested or interleaved with others: marks do not nest.
 func (a *externalDiff) breakNested() {
-	type stretch struct {
+	type tokenSpan struct {
 		diffwrap.Span
 		token int // index of oldTokens; -1 for a token inserted whole
 	}
 	a.reinserted = make(map[int]diffwrap.Span)
-	var list []stretch
+	var list []tokenSpan
 	tries := 0
 	for i, t := range a.oldTokens {
 		if s := a.remaining[i]; s.opens && s.closes {
-			list = append(list, stretch{diffwrap.Span{Start: s.open.Start, End: s.close.End}, i})
+			list = append(list, tokenSpan{diffwrap.Span{Start: s.open.Start, End: s.close.End}, i})
 		} else if tries++; tries <= maxTries && isDistinctive(t.body.Of(a.before)) {
 			text := t.span().Of(a.before)
 			for at := 0; ; at++ {
@@ -324,8 +324,8 @@ func (a *externalDiff) breakNested() {
 				at += n
 				current := diffwrap.Span{Start: at, End: at + len(text)}
 				if !a.keeps(diffwrap.Span{Start: current.Start, End: current.Start + t.open.Len()}) && !a.keeps(diffwrap.Span{Start: current.End - t.close.Len(), End: current.End}) {
-					if !slices.ContainsFunc(list, func(x stretch) bool { return x.Span == current }) {
-						list = append(list, stretch{current, -1})
+					if !slices.ContainsFunc(list, func(x tokenSpan) bool { return x.Span == current }) {
+						list = append(list, tokenSpan{current, -1})
 						a.reinserted[i] = current
 						break
 					}
@@ -333,8 +333,8 @@ func (a *externalDiff) breakNested() {
 			}
 		}
 	}
-	slices.SortFunc(list, func(x, y stretch) int { return x.Start - y.Start })
-	var last *stretch
+	slices.SortFunc(list, func(x, y tokenSpan) int { return x.Start - y.Start })
+	var last *tokenSpan
 	for i := range list {
 		x := &list[i]
 		if last != nil && x.Start < last.End {

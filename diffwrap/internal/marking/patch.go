@@ -1,7 +1,7 @@
 // Package marking writes a change of the accepted view as marks in the raw text. It chooses the ends of marks and
 // refuses nothing; the caller verifies the result.
 //
-// Highlights and comments are furniture, part of neither text. A highlight never changes; marks go inside it. Another
+// Highlights and comments are part of neither text. A highlight never changes; marks go inside it. Another
 // author's open comment is deleted like text, by marks around it that are cut at its edges and in its opener, so that
 // a rejection restores it. The writer's own comments are written and removed without marks. A comment that awaits a
 // decision as another author's suggestion never changes.

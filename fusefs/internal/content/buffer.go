@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
@@ -94,16 +95,7 @@ func (b *Buffer) Touch(prog program.Program, now time.Time) {
 	b.Gen++
 	b.Writer = prog
 	b.ModifiedAt = now
-	b.ModTime = Later(now, b.Base.ModTime)
-}
-
-// Later returns now, or a millisecond after prev if that is later: programs compare whole
-// milliseconds.
-func Later(now, prev time.Time) time.Time {
-	if least := prev.Add(time.Millisecond); now.Before(least) {
-		return least
-	}
-	return now
+	b.ModTime = model.NextModTime(b.Base.ModTime, now)
 }
 
 // WriteAt writes p at off and fills a gap with zeros.

@@ -69,15 +69,3 @@ func TestBufferDue(t *testing.T) {
 		t.Error("committed data is due")
 	}
 }
-
-func TestLater(t *testing.T) {
-	now := time.Unix(1000, 500)
-	if got := Later(now, now.Add(-time.Hour)); !got.Equal(now) {
-		t.Errorf("after an old time: %v, want %v", got, now)
-	}
-	for _, prev := range []time.Time{now, now.Add(time.Hour), now.Add(-time.Microsecond)} {
-		if got, want := Later(now, prev), prev.Add(time.Millisecond); !got.Equal(want) {
-			t.Errorf("after %v: %v, want %v", prev, got, want)
-		}
-	}
-}

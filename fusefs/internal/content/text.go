@@ -197,7 +197,7 @@ func (t *Text) Forget() { t.state = Unloaded }
 
 // Next returns the text of the next inode, for a version other than the image.
 func (t *Text) Next() Text {
-	t.notBefore = Later(t.notBefore, t.image.ModTime)
+	t.notBefore = model.NextModTime(t.image.ModTime, t.notBefore)
 	return Text{notBefore: t.notBefore}
 }
 

@@ -18,7 +18,7 @@ type item struct {
 	since                  uint64 // record that gave it this identity, 0 for the original one
 	run                    int    // index in undoPlan.runs, -1 for none
 	deleted                bool   // deleted; the undo may restore it
-	beforeSyntax           bool   // its place is inside furniture: it returns before that
+	beforeSyntax           bool   // its place is inside syntax: it returns before that
 	text                   string
 	off                    int // offset in the raw text if it exists
 	kind                   itemKind

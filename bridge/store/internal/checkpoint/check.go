@@ -39,7 +39,7 @@ func (v View) checkDocuments() error {
 	listed := unsettled.Inspect().KeyN
 	err := bucket(v.tx, docsBucket).ForEachBucket(func(key []byte) error {
 		doc := v.Document(model.DocID(key))
-		if _, err := doc.Past(); err != nil {
+		if _, err := doc.Revisions(); err != nil {
 			return fmt.Errorf("document %q: %w", key, err)
 		}
 		if doc.Last() > doc.FileMark().Seq {

@@ -222,9 +222,9 @@ func (d Document) moves() (moves []model.Moved, err error) {
 	return moves, read(d.get(movesKey), &moves)
 }
 
-// Past returns the known states of the document. For the time before the beginning it has only the authors' changes
+// Revisions returns the known states of the document. For the time before the beginning it has only the authors' changes
 // without their text.
-func (d Document) Past() (p model.RevisionHistory, err error) {
+func (d Document) Revisions() (p model.RevisionHistory, err error) {
 	p.Update, p.Begin.Units = model.EmptyUpdate(), ycrdt.JoinSnapshots()
 	list, err := d.list(0, math.MaxInt)
 	if err != nil || len(list) == 0 {
