@@ -9,7 +9,7 @@ import (
 
 // KeepBreaks returns a written text with the line breaks of the texts that its writer was shown: many programs know only one kind, and
 // nobody asked them to change the other. A break that stays is as in the last of those texts that has it. A new one is as in the
-// first: as the one in whose place it stands, or else the next one, or the last. A writer who writes both kinds knows them apart.
+// first: as the one that it replaces, or the one before it, or the next one. A writer who writes both kinds knows them apart.
 func KeepBreaks(written string, shown ...string) string {
 	shown = slices.DeleteFunc(slices.Clone(shown), func(s string) bool { return !strings.Contains(s, "\n") })
 	plain := withLF(written)
@@ -25,8 +25,9 @@ func KeepBreaks(written string, shown ...string) string {
 		return strings.ReplaceAll(plain, "\n", "\r\n")
 	}
 	is := make([]bool, strings.Count(plain, "\n"))
+	body, _ := FrontMatter(plain)
 	for i, s := range shown {
-		carryBreaks(is, plain, breaksOf(s), withLF(s), i == 0)
+		carryBreaks(is, plain, strings.Count(plain[:body], "\n"), breaksOf(s), withLF(s), i == 0)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(plain) {
@@ -39,8 +40,9 @@ func KeepBreaks(written string, shown ...string) string {
 	return b.String()
 }
 
-// carryBreaks tells of the breaks of a text which are CR LF, as was tells of those of another text; if not all, only of those that stay.
-func carryBreaks(is []bool, text string, was []bool, before string, all bool) {
+// carryBreaks tells of the breaks of a text which are CR LF, as was tells of those of another text; if not all, only of those that stay. The first body breaks are those of
+// front matter.
+func carryBreaks(is []bool, text string, body int, was []bool, before string, all bool) {
 	at, from, to := 0, 0, 0 // in before, and how many breaks of both are behind
 	edits := append(align.Diff(before, text), Edit{Off: len(before)})
 	for i, e := range edits {
@@ -54,7 +56,11 @@ func carryBreaks(is []bool, text string, was []bool, before string, all bool) {
 		from, to = from+stay, to+stay
 		gone, new := strings.Count(before[e.Off:e.Off+e.Len], "\n"), strings.Count(e.New, "\n")
 		for n := 0; all && n < new; n++ {
-			is[to+n] = was[min(from+min(n, gone), len(was)-1)]
+			like := from + min(n, gone)
+			if e.Len == 0 && to != body { // a new line ends as the one above it, but that of front matter
+				like = max(0, from-1)
+			}
+			is[to+n] = was[min(like, len(was)-1)]
 		}
 		at, from, to = e.Off+e.Len, from+gone, to+new
 	}
