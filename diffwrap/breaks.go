@@ -40,10 +40,11 @@ func KeepBreaks(written string, shown ...string) string {
 	return b.String()
 }
 
-// carryBreaks tells of the breaks of a text which are CR LF, as was tells of those of another text; if not all, only of those that stay. The first body breaks are those of
+// carryBreaks sets is, which flags the CR LF breaks of text, from was, which flags those of before. Unless all is set,
+// it sets only the breaks that both texts have. The first body breaks are those of
 // front matter.
 func carryBreaks(is []bool, text string, body int, was []bool, before string, all bool) {
-	at, from, to := 0, 0, 0 // in before, and how many breaks of both are behind
+	at, from, to := 0, 0, 0 // offset in before, and numbers of breaks passed in both
 	edits := append(align.Diff(before, text), Edit{Off: len(before)})
 	for i, e := range edits {
 		if moved := before[e.Off:e.Off+e.Len] + e.New; (e.Len == 0 || e.New == "") && strings.HasPrefix(moved, "\n") && strings.HasPrefix(before[e.Off+e.Len:], "\n") && edits[i+1].Off > e.Off+e.Len {
@@ -66,7 +67,7 @@ func carryBreaks(is []bool, text string, body int, was []bool, before string, al
 	}
 }
 
-// breaksOf tells of the breaks of a text which are CR LF.
+// breaksOf reports for each line break of a text whether it is CR LF.
 func breaksOf(text string) (crlf []bool) {
 	for line := range strings.Lines(text) {
 		if strings.HasSuffix(line, "\n") {

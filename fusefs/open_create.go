@@ -198,9 +198,9 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	return t.errno.Of(ctx, "create", p, t.ws.MayWrite(p))
 }
 
-// createNote creates an empty note. The workspace gets it with its first bytes, or if it is left
-// empty. At the name of a note that was renamed away or unlinked a moment ago it is that note,
-// about to be written again.
+// createNote creates an empty note. The workspace gets it with its first bytes, or if it is left empty. If a note of
+// that name was renamed away or unlinked a moment ago, the new inode continues that note, which is about to be written
+// again.
 func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
 	t.putBack(ctx, p)

@@ -307,9 +307,8 @@ func (t *tree) parkedFrom(p model.Path) (model.Path, *parking) {
 	return "", nil
 }
 
-// bringHome parks the note with the source path p, which was unlinked where it is shown, at p
-// instead. It first ends the grace of another note parked at p: the own name of that note may be
-// created next.
+// bringHome parks the note with the source path p, which was unlinked where it is shown, at p instead. It first ends
+// the grace period of another note parked at p, because a program may create that note's own name next.
 func (t *tree) bringHome(ctx context.Context, p model.Path) {
 	at, pk := t.parkedFrom(p)
 	if pk == nil || pk.doc == 0 || !pk.timer.Stop() { // a folder, or its grace is just over

@@ -33,7 +33,6 @@ type Restructure struct {
 	Base model.ContentSum
 }
 
-// Restructured is the result of a Restructure.
 type Restructured struct {
 	Proposal string // ID of the pending proposal; "" if it was done at once
 	Links    int    // rewritten links elsewhere, as suggestions in suggest mode
@@ -78,7 +77,8 @@ func New(c *Config, t *tree.Tree) (*Names, *Files, *Consequences) {
 	return &Names{b, consequences}, &Files{b}, consequences
 }
 
-// ActAs has n do what follows from a change as whole does, whose tree has what n's hides: the links there follow too.
+// ActAs makes n apply the consequences of a change as whole does, whose tree includes the nodes hidden from n: links in
+// hidden notes follow a rename, too.
 func (n *Names) ActAs(whole *Names) { n.consequences = whole.consequences }
 
 // at returns the Folder of p if it accepts changes now. p must not be the Folder itself. Errors:

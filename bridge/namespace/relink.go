@@ -85,7 +85,7 @@ func otherThan(f *Folder, name string) string {
 	return name
 }
 
-// ledTo returns p relative to the rename of old, which is in f.
+// ledTo describes the link target p relative to a rename of old in the root f.
 func ledTo(f *Folder, old, p model.Path) model.LedTo {
 	if old.Contains(p) {
 		return model.LedTo{In: true, Rel: strings.TrimPrefix(string(p[len(old):]), "/")}

@@ -51,9 +51,8 @@ func (f *Folder) wrote(ctx context.Context, e model.SourceEntry) {
 	}
 }
 
-// outdated reports whether the source's report on rel is older than the last change here: another
-// operation has since removed the node, or created it again. there is whether the report says that
-// it exists.
+// outdated reports whether the source's report on rel is older than the last change here: another operation has since
+// removed the node, or created it again. there is set if the report says that the node exists.
 func outdated(source model.Source, rel string, kind model.NodeKind, there bool) bool {
 	s, ok := source.(model.Stater)
 	if !ok {

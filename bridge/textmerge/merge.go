@@ -60,8 +60,8 @@ func Merge(base, cur Side, text string) string {
 	return rebase(base.Text, cur.Text, wholeComments(base.Text, sharedView(base, cur), edits), edits)
 }
 
-// wholeComments is what two texts share, without the parts of comments of which a script takes a delimiter: a comment that has changed
-// since stays whole.
+// wholeComments returns the shared spans of two texts, except in comments that have changed since and of which a script
+// deletes a delimiter: such a comment stays whole.
 func wholeComments(text string, shared []Span, edits []diffwrap.Edit) []Span {
 	back := Flip(shared)
 	var changed []diffwrap.Span

@@ -146,7 +146,7 @@ func (f *Folder) Forget(n *Node) {
 	f.forget(n)
 }
 
-// Shift is the changes of proposals since the last TakeShift.
+// Shift holds the changes of proposals since the last TakeShift.
 type Shift struct {
 	Events  []model.Event
 	Dropped []model.ProposalRecord // as they were when they became pointless

@@ -34,12 +34,12 @@ func (f *Folder) Blocked(list []*Proposal) (blocked []*Proposal) {
 	return inSource.stranded(to, list)
 }
 
-// notBlocked are those of the proposals whose places are theirs alone: what a blocked one is about is at home.
+// notBlocked returns the proposals that are not blocked. The node of a blocked proposal is at its source path.
 func notBlocked(list []*Proposal) []*Proposal {
 	return slices.DeleteFunc(slices.Clone(list), func(p *Proposal) bool { return p.rec.Blocked })
 }
 
-// homes maps nodes to their places in the source, and a file that is only proposed to the zero home.
+// homes maps each node to its place in the source. A file that is only proposed gets the zero home.
 func homes(list []*Proposal) placing {
 	to := make(placing)
 	for _, p := range list {
@@ -78,7 +78,7 @@ func (f *Folder) Return(n *Node) model.Event {
 }
 
 // ErrElsewhere means that the node of a decision was moved or changed too much since.
-var ErrElsewhere = errors.New("cannot be taken back: it is not where the decision left it, or something else is proposed for it")
+var ErrElsewhere = errors.New("cannot be undone: it was moved or changed after the decision, or something else is proposed for it")
 
 // Decided is a proposal that was decided on, with the present node of its subject.
 type Decided struct {

@@ -17,7 +17,7 @@ import (
 type Tree struct {
 	*forest
 	root  *Node  // its children are the Folders within reach; they do not change once the tree is served
-	rules *Rules // for agents; nil for people
+	rules *Rules // for agents; nil for users
 }
 
 // forest is shared by the full tree and its restricted parts.
@@ -80,10 +80,10 @@ func (t *Tree) Within(folders ...string) *Tree {
 	return part
 }
 
-// IsWhole says whether everything is within reach.
+// IsWhole reports whether t is unrestricted.
 func (t *Tree) IsWhole() bool { return t.root == t.whole && t.rules == nil }
 
-// Reaches says whether p lies in a Folder of t, and is not hidden. The folder of all Folders does.
+// Reaches reports whether p is in a root of t and not hidden. It is true for the top level.
 func (t *Tree) Reaches(p model.Path) bool {
 	name, _ := p.Split()
 	if p == "" || t.IsWhole() {
@@ -281,7 +281,7 @@ type Counts struct {
 	Changed                 time.Time // the newest known modification time
 }
 
-// CountNotes is how many notes are shown in the Folder, to people.
+// CountNotes returns the number of notes in the root, including those hidden from agents.
 func (f *Folder) CountNotes() (notes int) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -293,7 +293,7 @@ func (f *Folder) CountNotes() (notes int) {
 	return notes
 }
 
-// Count counts what is shown in the Folder f.
+// Count counts the nodes and proposals of f that are not hidden.
 func (t *Tree) Count(f *Folder) (c Counts) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

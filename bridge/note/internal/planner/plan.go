@@ -18,8 +18,8 @@ type Plan struct {
 	Decision    *model.Decision   // set for a user's decision
 	Marks       []model.MadeMark  // new pending suggestions
 	Moved       []model.Revival   // text that a write moved
-	Older       []model.IDRun     // comments that were there before the suggestions beside them
-	Kept        []model.IDRun     // openers of people's marks that stay marks
+	Older       []model.IDRun     // comments that are older than the suggestions next to them
+	Kept        []model.IDRun     // openers of users' marks that stay marks
 	Placed      []model.Placement // places of new text among deleted characters; nil: directly after the text before it
 	Proposal    string            // set if it rewrites links for a rename
 	Direct      bool              // the text is written unchanged, without marks
@@ -57,7 +57,8 @@ func (p *Plan) CarryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by model.A
 	}
 }
 
-// isByPlace says whether a run, or a text beside it, is named by place: what has no document yet has no identities.
+// isByPlace reports whether a run, or a text next to it, is named by place, because a note without a document has no
+// identities.
 func isByPlace(r model.DecidedRun) bool {
 	return slices.ContainsFunc([]model.IDRun{r.At, r.Left, r.Right}, func(r model.IDRun) bool { return r.Client == 0 && r.Len > 0 })
 }

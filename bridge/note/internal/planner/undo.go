@@ -39,13 +39,13 @@ type takeback struct {
 	x     *attribution.Layout // layout of the marked text of cur
 
 	target model.Ranges[int]  // index of runs
-	asked  model.Ranges[bool] // true for targets, false for what stood beside them
-	live   model.Ranges[bool] // what of asked is there
-	in     diffwrap.Span      // of the raw text: where all is that the undo may change
-	home   model.Ranges[int]  // index of items, of what is gone
+	asked  model.Ranges[bool] // true for targets, false for their neighbours
+	live   model.Ranges[bool] // the characters of asked that still exist
+	in     diffwrap.Span      // the range of the raw text that the undo may change
+	home   model.Ranges[int]  // index of items, for deleted characters
 	items  []item
-	waits  bool   // a comment that was accepted stands there as it was, and so waits again
-	remark uint64 // how long the comment is that was written, unless that stands there whole, and nothing else in it
+	waits  bool   // an accepted comment is unchanged, and so is pending again
+	remark uint64 // length of the comment that the decision wrote; 0 if it is still there, whole and unchanged
 }
 
 // newTakeback collects the characters that the undo concerns.

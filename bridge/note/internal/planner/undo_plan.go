@@ -119,7 +119,7 @@ func (t *takeback) wants() (list []want, changed bool) {
 	return list, changed
 }
 
-// wantLive decides on text that exists: what the decision accepted or kept is pending again.
+// wantLive decides on text that exists: text that the decision accepted or kept is pending again.
 func (t *takeback) wantLive(x item) want {
 	w := want{item: x, shown: true, key: noMark}
 	if x.run >= 0 && t.runs[x.run].Role == model.Remarked {
