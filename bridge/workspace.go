@@ -81,9 +81,10 @@ func (w *Workspace) Restrict(folders ...string) *Workspace {
 	return w.restricted(t, w.Indexes.Restrict(t))
 }
 
-// ForAgents is the part of w that agents may reach: without what Options.Hide names, and read-only in what Options.Lock
-// names. The mount and the MCP server serve it. A path that is hidden does not exist in it, in no list, index, journal and
-// event; making something there is refused. What follows from a change, as links from a rename, is done everywhere.
+// ForAgents returns the part of w that agents may reach: without the paths that match Options.Hide, and read-only where
+// paths match Options.Lock. The mount and the MCP server serve it. A hidden path appears in no list, index, journal or
+// event, and nothing can be created there. The consequences of a change, such as new links after a rename, apply
+// everywhere.
 func (w *Workspace) ForAgents() *Workspace {
 	if w.rules == nil {
 		return w
@@ -97,7 +98,8 @@ func (w *Workspace) ForAgents() *Workspace {
 // Contains reports whether p is within reach, whether something is there or not.
 func (w *Workspace) Contains(p model.Path) bool { return w.tree.Contains(p) }
 
-// reached is ev as it is seen within reach. A rename out of it is a removal, and one into it makes something.
+// reached returns ev as a client of w sees it: a rename out of its reach is a removal, and a rename into its reach a
+// creation.
 func (w *Workspace) reached(ev model.Event) (_ model.Event, ok bool) {
 	is := w.tree.Contains(ev.Path)
 	if ev.Kind != model.EventRenamed {

@@ -9,7 +9,7 @@ import (
 
 // KeepBreaks returns a written text with the line breaks of the texts that its writer was shown: many programs know only one kind, and
 // nobody asked them to change the other. A break that stays is as in the last of those texts that has it. A new one is as in the
-// first: as the one in whose place it stands, or else the next one, or the last. A writer who writes both kinds knows them apart.
+// first: as the one that it replaces, or the one before it, or the next one. A writer who writes both kinds knows them apart.
 func KeepBreaks(written string, shown ...string) string {
 	shown = slices.DeleteFunc(slices.Clone(shown), func(s string) bool { return !strings.Contains(s, "\n") })
 	plain := withLF(written)
@@ -25,8 +25,9 @@ func KeepBreaks(written string, shown ...string) string {
 		return strings.ReplaceAll(plain, "\n", "\r\n")
 	}
 	newBreaks := make([]bool, strings.Count(plain, "\n"))
+	body, _ := FrontMatter(plain)
 	for i, s := range shown {
-		carryBreaks(newBreaks, plain, breaksOf(s), withLF(s), i == 0)
+		carryBreaks(newBreaks, plain, strings.Count(plain[:body], "\n"), breaksOf(s), withLF(s), i == 0)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(plain) {
@@ -39,9 +40,11 @@ func KeepBreaks(written string, shown ...string) string {
 	return b.String()
 }
 
-// carryBreaks tells of the breaks of a text which are CR LF, as was tells of those of another text; if not all, only of those that stay.
-func carryBreaks(newBreaks []bool, text string, oldBreaks []bool, before string, all bool) {
-	at, from, to := 0, 0, 0 // in before, and how many breaks of both are behind
+// carryBreaks sets newBreaks, which flags the CR LF breaks of text, from oldBreaks, which flags those of before. Unless all is set,
+// it sets only the breaks that both texts have. The first body breaks are those of
+// front matter.
+func carryBreaks(newBreaks []bool, text string, body int, oldBreaks []bool, before string, all bool) {
+	at, from, to := 0, 0, 0 // offset in before, and numbers of breaks passed in both
 	edits := append(align.Diff(before, text), Edit{Off: len(before)})
 	for i, e := range edits {
 		if moved := before[e.Off:e.Off+e.Len] + e.New; (e.Len == 0 || e.New == "") && strings.HasPrefix(moved, "\n") && strings.HasPrefix(before[e.Off+e.Len:], "\n") && edits[i+1].Off > e.Off+e.Len {
@@ -54,13 +57,17 @@ func carryBreaks(newBreaks []bool, text string, oldBreaks []bool, before string,
 		from, to = from+stay, to+stay
 		deleted, new := strings.Count(before[e.Off:e.Off+e.Len], "\n"), strings.Count(e.New, "\n")
 		for n := 0; all && n < new; n++ {
-			newBreaks[to+n] = oldBreaks[min(from+min(n, deleted), len(oldBreaks)-1)]
+			like := from + min(n, deleted)
+			if e.Len == 0 && to != body { // a new line ends as the one above it, but that of front matter
+				like = max(0, from-1)
+			}
+			newBreaks[to+n] = oldBreaks[min(like, len(oldBreaks)-1)]
 		}
 		at, from, to = e.Off+e.Len, from+deleted, to+new
 	}
 }
 
-// breaksOf tells of the breaks of a text which are CR LF.
+// breaksOf reports for each line break of a text whether it is CR LF.
 func breaksOf(text string) (crlf []bool) {
 	for line := range strings.Lines(text) {
 		if strings.HasSuffix(line, "\n") {

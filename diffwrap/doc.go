@@ -1,88 +1,89 @@
 // Package diffwrap is a lens between a note that holds pending suggestions and the text that a reader is shown.
 //
 // Suggestions are CriticMarkup: {--deleted--}, {++added++}, {~~old~>new~~}, {>>comment<<}, {==highlight==}. The stored
-// text, marks included, is the raw text. A View of it is what somebody is shown: Accepted with all suggestions carried
-// out, Original with none. Put is the way back: a writer was shown the accepted view and wrote it back with changes, and
-// Put says how the raw text must change so that the writer reads what it wrote and a person can accept or reject each
-// change:
+// text, marks included, is the raw text. A View is a rendering of it for a reader: Accepted has all suggestions
+// applied, Original has none. Put is the reverse: a writer was shown the accepted view and wrote back a changed text.
+// Put returns the edits of the raw text that make the written text its accepted view, with changes that a user can
+// accept or reject one by one:
 //
 //	raw := "I {--teh--}{++the++} best fox.\n"
 //	diffwrap.Accepted(raw)                                        // "I the best fox.\n"
 //	edits, err := diffwrap.Put(raw, "I the best red fox.\n")     // insert "{++red ++}" at byte 26
 //	diffwrap.Apply(raw, edits)                                    // "I {--teh--}{++the++} best {++red ++}fox.\n"
 //
-// Put returns edits and not a text, because the raw text is a shared document: what an edit does not touch keeps its
-// identity there, and with it other people's concurrent changes.
+// Put returns edits and not a text, because the raw text is a shared document: text that no edit touches keeps its
+// identity, so that concurrent changes by others still apply to it.
 //
 // # Laws
 //
-// With R the raw text, W what was written, and R' the raw text after Put(R, W):
+// R is the raw text, W the written text, and R' the raw text after Put(R, W):
 //
-//  1. PutGet: Accepted(R') is W, byte for byte. A W that equals Accepted(R) but for the kind of its line breaks or
-//     for a final one is no change; one that has all its breaks of one kind counts as if it had those of R's views
+//  1. PutGet: Accepted(R') is W, byte for byte. A W that differs from Accepted(R) only in the kind of its line
+//     breaks, or in a final one, is no change. If all breaks of W are of one kind, they count as those of R's views
 //     (KeepBreaks). A byte order mark at the start of R is taken to be at the start of W, too, and one that R has not is
 //     not taken to be there.
 //  2. GetPut: Put(R, Accepted(R)) changes nothing.
 //  3. Base: Original(R') is Original(R), and R' without the writer's marks and comments is R without them, byte for byte:
-//     what a rejection brings back is what was there, highlights and comments included. Front matter is the exception:
+//     a rejection restores the original, highlights and comments included. Front matter is the exception:
 //     it is never marked, since a mark breaks the YAML; its changes go in directly, are reported, and can be forbidden
 //     (FrontMatterPolicy).
 //  4. No nesting: only {--x--} and {++y++} are written, never empty, with no opener, no own closer, no ~> and no @@
 //     inside (runs are cut in the middle of such text), an addition directly after its deletion. No run ends between CR and LF.
-//  5. Amend: editing one's own pending addition changes it in place; taking it back, or writing deleted text again,
+//  5. Amend: editing one's own pending addition changes it in place; deleting it, or writing deleted text again,
 //     leaves no mark.
 //  6. Path independence: the marks of a line depend on the original line and the new line, not on what the line was in
-//     between, unless literal braces happen to make an opener with a mark; Put(R', W) changes nothing. Of several lines that
-//     holds for the views alone: which lines are paired, and where a mark stands between blocks, depends on what was there when
-//     they changed. In 999 cases of 1,000 the marks then hold at most half as much text again.
+//     between, unless literal braces happen to make an opener with a mark; Put(R', W) changes nothing. For several lines
+//     this holds only for the views: the pairing of lines, and the place of a mark between blocks, depend on the text at
+//     the time of the change. In 999 of 1,000 cases the marks then hold at most 1.5 times as much text.
 //  7. Furniture: highlights are never changed; marks go inside. An open comment that W keeps is left alone. One that W
 //     leaves out, or has moved across a line that stays, is deleted like text, by marks that are cut at its edges and in
-//     its opener, so that no reader takes it for a comment. A comment that W brings is written as such; it has one line
-//     and no name but the writer's. Those that Options.Owners gives to the writer are its own, like its additions. Another
-//     author's pending suggestion is never changed, nor is a comment that waits.
+//     its opener, so that no reader takes it for a comment. A new comment in W is written as a comment; it has one line
+//     and no author except the writer. Comments that Options.Owners gives to the writer are its own, like its additions. A
+//     pending suggestion or comment of another author is never changed.
 //  8. Minimal: the edits insert delimiters and new text around existing characters, and delete only delimiters and
 //     metadata of suggestions and the writer's own pending additions and comments.
 //  9. Refusals are decided before anything is returned, as a *RefusedError that names the line and the literal.
 //
-// The laws are property tests (laws_test.go, comments_test.go). Put holds them by construction where a text has no literal
-// delimiters, and reads every result back before it returns it (verify.go), so that what cannot be written is refused.
+// The laws are property tests (laws_test.go, comments_test.go). Put holds them by construction where a text has no
+// literal delimiters, and parses every result before it returns it (verify.go), so that it refuses a change that it
+// cannot write.
 //
 // # How Put works
 //
-// Put (put.go) is a pipeline. Each stage takes the result of the one before. A change that only takes back the writer's
-// own suggestions skips the pipeline (undo). What can be refused without a comparison is refused first.
+// Put (put.go) is a pipeline. Each stage takes the result of the previous stage. A change that only reverts the
+// writer's own suggestions skips the pipeline (undo). Refusals that need no comparison come first.
 //
 //	critic.Parse      the raw text    → cells: text, marks, comments, highlights
 //	frontMatter       both texts      → where their bodies start; edits of the front matter
 //	Patch.Compare     both bodies     → hunks that show which lines changed (align.Exact), none of them in another author's text
-//	Patch.regions     hunks           → regions: lines that are marked anew; as large as the blocks around where lines change (block)
+//	Patch.regions     hunks           → regions: lines whose marks are rewritten; the blocks around changed lines (block)
 //	align.Readable    a region        → hunks that can be read
-//	placement.Hunks   those           → hunks that leave the page standing
+//	placement.Hunks   those           → hunks that keep unchanged blocks recognisable
 //	closeEnds         those           → hunks after which no parser sees an opener
 //	emitter.write     those           → edits of the raw text
 //	verify            the edits       → a result, or a refusal
 //
-// Cells are pieces to the writer: what is kept, what its own marks add and delete, what is another author's
-// (internal/marking). Each region is marked anew from its original text and its new text alone, all else is left alone.
-// Comments that stay divide the texts that are compared. The comparison itself (internal/align) goes from lines to
-// words: similar lines paired, line markers and table cells left whole, whole-line runs a block at a time, constructs
-// such as links never cut, few changes of a line kept apart and many made one. Placement widens a mark that would cut a
-// multi-line construct to the whole construct, and moves marks so that unchanged blocks are still recognised. If nothing
-// less keeps two such blocks, it replaces all text between them. If the result does not verify, the last stages run
-// again with other ways to write (marking.WriteOptions).
+// Package marking divides cells into pieces: kept text, text that the writer's own marks add or delete, and text of
+// another author. It rewrites the marks of each region from the region's original text and new text alone, and changes
+// nothing else. Comments that stay divide the texts that are compared. The comparison itself (internal/align) goes from
+// lines to words: similar lines paired, line markers and table cells left whole, whole-line runs a block at a time,
+// constructs such as links never cut, few changes of a line kept apart and many made one. Placement widens a mark that
+// would cut a multi-line construct to the whole construct, and moves marks so that unchanged blocks are still
+// recognised. If nothing less keeps two such blocks, it replaces all text between them. If the result does not verify,
+// the last stages run again with other ways to write (marking.How).
 //
 // The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, CoalesceRules and MergeRules
-// (internal/align) for words, Places and Lines (internal/placement) for placement. A row has its example, which
-// rules_test.go holds it to. testdata/put has the cases of whole stages; docs/marks.md shows the results.
+// (internal/align) for words, Places and Lines (internal/placement) for placement. Each row has an example, which
+// rules_test.go checks. testdata/put has the cases of whole stages; docs/marks.md shows the results.
 //
-// Readers disagree about a text with literal delimiters. Ours is the reading of most in prose: the leftmost opener
+// Readers disagree about a text with literal delimiters. In prose we read it as most of them do: the leftmost opener
 // counts, it ends at its first own closer, nothing nests, and an opener without a closer is text. Delimiters in code,
 // formulas, front matter, templates and the like are literal, unless the caller knows the mark (Known). Literal text is
 // found in the text without the known marks, so a pending change of a fence creates no marks inside it.
 //
 // # Authors
 //
-// A mark may say who made it, in one of several dialects (Dialect), all of which are read. Marks without an author, and
+// A mark may name its author, in one of several dialects (Dialect), all of which are read. Marks without an author, and
 // those of Options.Author, are the writer's own.
 //
 // All functions are pure and safe for concurrent use. The same input gives the same output on any machine: work is

@@ -28,7 +28,7 @@ func ExampleOptions_Put() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// line 1, "---": front matter is not to be changed here; leave the properties as they are
+	// line 1, "---": front matter must not be changed here; leave the properties as they are
 }
 
 func ExampleSuggestions() {

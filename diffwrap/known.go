@@ -16,7 +16,7 @@ import (
 // Its methods read a raw text. The functions of the same names read a raw text without known marks.
 type Known struct {
 	marks critic.Known
-	doc   *critic.Document // what was read last, nil for nothing
+	doc   *critic.Document // the cached parse, nil if there is none
 }
 
 // KnownAt returns the marks that open at the given offsets, which are in order.
@@ -27,7 +27,7 @@ var Everything = Known{marks: critic.Everything}
 
 func (k Known) Offsets() []int { return k.marks.Offsets() }
 
-// Bytes is about how much memory what was read takes.
+// Bytes returns the approximate size of the cached parse in memory.
 func (k Known) Bytes() int {
 	if k.doc == nil {
 		return 0
@@ -45,7 +45,7 @@ func (k Known) AfterEdits(raw string, edits []Edit) Known {
 	return Known{marks: k.marks.AfterEdits(raw, edits)}
 }
 
-// Kept returns the marks of the text that edits make of raw which are not known, were marks in raw, and count no more by themselves.
+// Kept returns marks of raw that are not known and that edits keep, but that would not count as marks in the new text.
 func (k Known) Kept(raw string, edits []Edit) Known {
 	others := k.MarksOf(raw).marks.Without(k.marks).AfterEdits(raw, edits)
 	if len(others.Offsets()) == 0 {
@@ -74,13 +74,13 @@ func LiteralsOf(text string) Literals { return Literals{markdown.NewZones(text)}
 // Has reports whether an offset is inside a literal range. Offsets must not decrease between calls.
 func (l Literals) Has(at int) bool { return l.zones.In(at) }
 
-// Read returns k with what it reads in raw, which no method has to read again.
+// Read returns k with a cached parse of raw, so that its methods need not parse raw again.
 func (k Known) Read(raw string) Known {
 	k.doc = k.parse(raw)
 	return k
 }
 
-// parse returns a document that others read, too.
+// parse returns a shared document, which callers must not change.
 func (k Known) parse(raw string) *critic.Document {
 	if k.doc != nil && k.doc.Raw == raw {
 		return k.doc

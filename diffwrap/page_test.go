@@ -16,24 +16,24 @@ const marksPage = "../docs/marks.md"
 var marksIntro = `# What a pending change looks like
 
 A change that a program makes waits in the note as [CriticMarkup](https://fletcher.github.io/MultiMarkdown-6/syntax/critic.html): ` + "`{--deleted--}`" + ` and ` + "`{++added++}`" + `. Each example below is a
-note with one pending change. If you accept the change, relayfs removes the deleted text; if you reject it, the added text.
+note with one pending change. If you accept the change, relayfs removes the deleted text. If you reject it, relayfs removes the added text.
 
 All examples follow two rules. Each change is a readable unit for the user who decides: a word, a cell, a sentence, a block. And
-unchanged text looks as before while the change is pending. So relayfs never puts a mark where it would break a heading,
-a fence or a table.
+unchanged text looks as before while the change is pending. So relayfs puts marks where they break no heading,
+fence or table, if the change leaves such a place.
 
 The examples are test cases of the package ` + "`diffwrap`" + ` (testdata/put), and a test writes this page from them.
 
 ## What counts as a mark
 
-Marks that relayfs wrote count anywhere, even in code, because relayfs keeps a record of each. In text that it did not write, the leftmost opener counts with the
-first closer of its kind, in any dialect; marks do not nest. But braces with signs can also be ordinary text. relayfs treats them as text
+Marks that relayfs wrote count anywhere, even in code, because relayfs keeps a record of each. In other text, a mark goes from the leftmost opener to the
+first closer of the same kind, in any dialect. Marks do not nest. But braces with signs can also be ordinary text. relayfs treats them as text
 
 ` + literalExamples() + `
 Such text is the same in every view. relayfs does not list or count it, ` + "`accept --all`" + ` does not change it, and an agent may write it. Other plugins may treat it differently: Commentator and
 Relay Comments see marks in code too, obsidian-track-changes and the extension of VS Code do not.
 
-A mark that you type in one of these places is therefore not a suggestion. Nor is a comment there: write it next to the code. If the state folder is lost, the marks that relayfs wrote in such
+A mark that you type in one of these places is therefore not a suggestion. A comment there does not count either: write it next to the code. If the state folder is lost, the marks that relayfs wrote in such
 places become text as well, and you must remove them yourself.
 `
 
@@ -74,7 +74,7 @@ func literalExamples() string {
 		{"in an Obsidian comment", "%%{++later++}%%"},
 		{"in a template", "{{-- Blade --}} <%* if (a) {++b; c++} %>"},
 		{"without a body, or where opener and closer share their signs", "pages = {123{--}145}, {++++}"},
-		{"from inside one block to inside another, unless the mark is a comment or a highlight", "Call f({--n, or\n\nthen g(n--}) again."},
+		{"where a mark would begin in one block and end in another, unless it is a comment or a highlight", "Call f({--n, or\n\nthen g(n--}) again."},
 	} {
 		if stored := diffwrap.Accepted(x.example); stored != x.example {
 			panic(x.example + " has marks")

@@ -146,7 +146,7 @@ func (p *putter) draw() (Result, error) {
 	return Result{}, wrong
 }
 
-// read reads what a drawing makes of the raw text. A mark that counts now counts afterwards.
+// read parses the raw text that a drawing produces. A mark that counts now counts afterwards.
 func (p *putter) read(d *marking.Drawing) *critic.Document {
 	known := p.Doc.Counted().AfterEdits(p.Doc.Raw, d.Edits).And(d.Opens...)
 	if p.matter.change != nil {

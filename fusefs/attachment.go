@@ -35,8 +35,8 @@ type Attachment struct {
 	// its name is gone.
 	size    int64
 	modTime time.Time
-	from    *File  // the scratch file that it was, while somebody has that open
-	draft   *draft // what programs write, while any has it open for that; nil in direct mode
+	from    *File  // the scratch file from which it was made, while a program has that open
+	draft   *draft // new content, while a program has the file open for writing; nil in direct mode
 
 	madeIn program.Identity // the run that made it on this mount, or none; see moveMadeOver
 }
@@ -185,7 +185,7 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 func (h *attachmentHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	file := h.file
 	if d := h.a.shared(); d != nil {
-		file = d // opened before somebody wrote it
+		file = d // opened before the draft existed
 	}
 	n, err := file.ReadAt(dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -242,15 +242,15 @@ func (h *attachmentHandle) close() {
 	_ = h.Release(context.Background()) // an error is logged
 }
 
-// setFrom sets the scratch file that a was, while a program has that open.
+// setFrom sets the scratch file from which a was made, or nil when no program has that file open.
 func (a *Attachment) setFrom(f *File) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.from = f
 }
 
-// takeOver redirects programs that have the scratch file f open to a. It also writes to a what they
-// have written since text was read from f.
+// takeOver redirects programs that have the scratch file f open to a. It also writes to a the changes that they made
+// since text was read from f.
 func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
 	h, err := a.openForWriting(ctx, a.path(), os.O_RDWR)
 	if err != nil {
@@ -268,7 +268,7 @@ func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
 			h = nil
 		}
 	})
-	if h != nil { // nobody goes on with it
+	if h != nil { // no program continues with it
 		err = errors.Join(err, h.file.Close())
 	}
 	return err

@@ -6,32 +6,29 @@
 //
 // # Nouns
 //
-// A Server is one mount. Its root is the workspace, the root's children are the
-// Folders. A Dir is a folder of the workspace, an Attachment is a file in it
-// that is not a note, whose draft programs write in suggest mode, and a Link is a symbolic link. A File is a note or a
-// scratch file (an editor's swap, backup or temporary file), which lives in
-// memory and never leaves the mount. A File can change from one to the
-// other: a program that saves by writing a temporary file and renaming it over
-// Name.md has, as POSIX requires, its own inode at that name afterwards, and
-// that inode is the note from then on. A document belongs to a name, not to an
-// inode.
+// A Server is one mount. Its root is the workspace, the root's children are the Folders. A Dir is a folder of the
+// workspace. An Attachment is a file in it that is not a note; in suggest mode programs write a draft of it. A Link is
+// a symbolic link. A File is a note or a scratch file (an editor's swap, backup or temporary file), which lives in
+// memory and never leaves the mount. A File can change from one to the other: a program that saves by writing a
+// temporary file and renaming it over Name.md has, as POSIX requires, its own inode at that name afterwards, and that
+// inode is the note from then on. A document belongs to a name, not to an inode.
 //
 // # Files
 //
 //	server, mountpoint, options         mounting and unmounting
 //	tree, node_table, inode_numbers     all inodes, their paths and numbers
 //	file, inode_state, refresh, commit  a note or scratch file, its state, the text it shows, how it is saved
-//	shown_log, recent                   what each process was shown; whose size was asked for last
+//	shown_log, recent                   the text that each process was shown; the files whose sizes were requested last
 //	lookup, attributes, dirs, links,    system calls by family
 //	open_create, read_write,
 //	rename_unlink, save_by_rename
 //	deferred_unlink, scratch,
 //	scratch_names,
-//	attachment, draft                   notes whose name is missing; what is no note
+//	attachment, draft                   notes in their grace period after an unlink; files that are not notes
 //	events, notify, watch_notifier      changes made elsewhere, and notifications of them
 //	handleless                          a read-only mount
-//	evict                               what an idle mount forgets
-//	system, diagnose                    what depends on the operating system
+//	evict                               eviction from an idle mount
+//	system, diagnose                    system-dependent code
 //
 // # Writing
 //
@@ -45,14 +42,13 @@
 //
 // # Caches
 //
-// The kernel caches attributes, names, listings and pages for an hour, and is notified of each
-// change that it did not make itself (notify.go). It has one size and one set of pages for an
-// inode, whoever has that open. So an inode of a note shows one text, in its answers to GETATTR and
-// READ, until a program writes through it. A change made elsewhere is shown as a new inode with the
-// same number at the name (refresh.go), and open descriptors keep the text that they opened. For a
-// moment after a save the name keeps the saved text. A note without open handles keeps no text. The
-// kernel gets the text with the answer to the first OPEN of a note (storePages). An idle mount makes the
-// kernel forget all notes but the latest (evict.go).
+// The kernel caches attributes, names, listings and pages for an hour, and is notified of each change that it did not
+// make itself (notify.go). It has one size and one set of pages per inode, for all processes. So an inode of a note
+// shows one text, in its answers to GETATTR and READ, until a program writes through it. A change made elsewhere is
+// shown as a new inode with the same number at the name (refresh.go), and open descriptors keep the text that they
+// opened. For a moment after a save the name keeps the saved text. A note without open handles keeps no text. The
+// kernel gets the text with the answer to the first OPEN of a note (storePages). An idle mount makes the kernel forget all
+// notes except the latest (evict.go).
 //
 // # States of a file
 //

@@ -18,20 +18,20 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// draft is an Attachment that programs write where its content is proposed: the whole file in memory, which all that have
-// it open for writing share. The workspace gets it as a note's text is committed: when a handle that wrote is closed or
-// synced, and before the file gets another name. It is a model.File, so that handles write it as they write a file.
+// draft is the new content of an Attachment in suggest mode: the whole file in memory, shared by all handles that have
+// it open for writing. It is committed to the workspace like a note's text: when a handle that wrote is closed or
+// synced, and before the file is renamed. It is a model.File, so that handles write it as they write a file.
 type draft struct {
 	a *Attachment
 
 	mu           sync.Mutex // guards the fields below
 	buf          content.Buffer
-	base         model.ContentSum // what buf was made from; zero if nothing of it is left
+	base         model.ContentSum // the content that buf was made from; zero if none of it is left
 	writers      int
 	scratchBytes int64 // bytes accounted to the scratch layer
 }
 
-// newDraft is the draft of a new file, which is to be committed even if nobody writes it.
+// newDraft returns the draft of a new file, which is committed even if no program writes it.
 func newDraft(a *Attachment, prog program.Program) *draft {
 	d := &draft{a: a}
 	d.buf.Truncated = true
@@ -40,7 +40,7 @@ func newDraft(a *Attachment, prog program.Program) *draft {
 	return d
 }
 
-// openDraft is the draft that a's writers share from now on.
+// openDraft returns the draft that the writers of a share. It creates the draft if there is none.
 func (a *Attachment) openDraft(ctx context.Context, p model.Path, truncate bool) (*draft, error) {
 	if err := a.t.ws.MayWriteFile(p); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (a *Attachment) openDraft(ctx context.Context, p model.Path, truncate bool)
 	return d, nil
 }
 
-// shared is the draft of a, nil if nobody writes it.
+// shared returns the draft of a, nil if no program has it open for writing.
 func (a *Attachment) shared() *draft {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -141,7 +141,7 @@ func (d *draft) truncate(size int64) error {
 	return nil
 }
 
-// fits spoils the draft if it cannot have that size: what its program writes is half of something then.
+// fits spoils the draft if it cannot have that size, because it would then lack a part of what its program writes.
 func (d *draft) fits(size int64) error {
 	switch t := d.a.t; {
 	case t.drained.Load():
@@ -170,8 +170,8 @@ func (d *draft) Sync() error {
 	return d.a.t.ws.Sync(context.Background(), d.a.path())
 }
 
-// Close ends one writer's use. With the last one what came after the last flush is committed, also a file that is only
-// made or emptied. What could not be committed goes, as its program has been told.
+// Close ends one writer's use. The last Close commits the changes since the last flush, even if the file was only
+// created or truncated. It drops changes that could not be committed, because their program got the error.
 func (d *draft) Close() error {
 	d.mu.Lock()
 	due := d.writers <= 1 && d.buf.FailedGen != d.buf.Gen
@@ -195,8 +195,8 @@ func (d *draft) Close() error {
 	return err
 }
 
-// closeDraft ends a's draft. left says that something of it could not be committed: the name shows what it showed before, or
-// nothing.
+// closeDraft ends a's draft. left is set if a part of it could not be committed: the name then shows the previous content,
+// or disappears.
 func (a *Attachment) closeDraft(d *draft, left bool) {
 	a.mu.Lock()
 	if a.draft == d {
@@ -224,13 +224,13 @@ func (a *Attachment) isUnstored() (unstored bool) {
 	return unstored
 }
 
-// forget takes the name from a file that the workspace does not have.
+// forget removes the name of a file that the workspace does not have.
 func (a *Attachment) forget(p model.Path) {
 	a.t.update(func(tb *tableState) { tb.forget(p, a) })
 	a.vanish()
 }
 
-// commit proposes what was written to d, durably.
+// commit durably proposes the content of d.
 func (a *Attachment) commit(ctx context.Context, d *draft) error {
 	defer a.t.holdCommits(a)()
 	return a.commitHeld(ctx, d)
@@ -277,7 +277,7 @@ func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// createDraft makes a file that the workspace learns of with its first commit.
+// createDraft creates a file that the workspace gets with its first commit.
 func (d *Dir) createDraft(ctx context.Context, p model.Path, mode uint32) *Attachment {
 	t := d.t
 	prog := t.programs.Of(ctx)
@@ -293,7 +293,7 @@ func (d *Dir) createDraft(ctx context.Context, p model.Path, mode uint32) *Attac
 	return a
 }
 
-// closeUnwritten commits a new file that its maker does not open for writing.
+// closeUnwritten commits a new file that its creator does not open for writing.
 func (a *Attachment) closeUnwritten(ctx context.Context) syscall.Errno {
 	d := a.shared()
 	if d == nil {

@@ -16,7 +16,7 @@ import (
 
 // A change made elsewhere puts a new inode at a note's name (refresh.go). A program that watches the note itself, and not
 // its folder, watches the old inode, which the kernel keeps for that. So the process that wakes watchers touches the
-// old inode, too. That has no name any more: for that process alone it has one in a hidden folder.
+// old inode, too. The old inode has lost its name, so a hidden folder gives it one that only this process can use.
 
 // formerDir is the name of that folder, at the top of the mount.
 const formerDir = ".relayfs-former"

@@ -222,7 +222,7 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 	}
 	if m, err := mountOf(dir); err == nil && m.fstype == mountType {
 		return &SetupError{
-			Problem: fmt.Sprintf("a relayfs is mounted at %q already", dir), Hint: fmt.Sprintf("unmount it with `relayfs unmount %s`", dir),
+			Problem: fmt.Sprintf("relayfs is already mounted at %q", dir), Hint: fmt.Sprintf("unmount it with `relayfs unmount %s`", dir),
 		}
 	}
 	if nonEmpty {
@@ -251,8 +251,8 @@ func Mounted() (dirs []string) {
 	return dirs
 }
 
-// Unmount unmounts the relayfs at dir, even if its server is dead. A live server commits what is
-// written and not yet closed. A mount that programs still use stays: the *SetupError names them.
+// Unmount unmounts the relayfs at dir, even if its server is dead. A live server commits the written data of open
+// files. A mount that programs still use stays: the *SetupError names them.
 func Unmount(dir string) error {
 	m, err := mountOf(dir)
 	if err != nil {

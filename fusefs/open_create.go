@@ -5,7 +5,9 @@ package fusefs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"path"
 	"syscall"
 	"time"
 
@@ -132,6 +134,8 @@ func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.
 	return n.EmbeddedInode(), h, fuseFlags, 0
 }
 
+var errNoExtension = fmt.Errorf("a new file without an extension is not proposed; it exists on the mount only: %w", model.ErrNeedsReview)
+
 func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno) {
 	t := d.t
 	if err := model.CheckNewName(name); err != nil {
@@ -152,20 +156,27 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	}
 	refused := t.ws.MayWriteFile(p)
 	switch {
-	case refused != nil && isAttachmentName(name):
-		return nil, t.errno.OfSave(ctx, "create", p, refused)
 	case refused != nil:
-		f, err := d.createScratch(ctx, name, mode)
-		if err != nil {
-			return nil, t.errno.Of(ctx, "create", p, err)
+	case t.ws.WritesFiles() == nil: // directly
+		a, err := d.createAttachment(ctx, p, mode)
+		if !errors.Is(err, model.ErrReadOnly) {
+			return a, t.errno.Of(ctx, "create", p, err)
 		}
-		d.reportLeft(name, f, t.programs.Of(ctx), refused)
-		return f, 0
-	case t.ws.WritesFiles() != nil:
+		refused = err // a server that stores no files
+	case path.Ext(name) != "":
 		return d.createDraft(ctx, p, mode), 0
+	default: // most such files are renamed over a note within a moment (sed -i)
+		refused = errNoExtension
 	}
-	a, err := d.createAttachment(ctx, p, mode)
-	return a, t.errno.Of(ctx, "create", p, err)
+	if isAttachmentName(name) {
+		return nil, t.errno.OfSave(ctx, "create", p, refused)
+	}
+	f, err := d.createScratch(ctx, name, mode)
+	if err != nil {
+		return nil, t.errno.Of(ctx, "create", p, err)
+	}
+	d.reportLeft(name, f, t.programs.Of(ctx), refused)
+	return f, 0
 }
 
 // creatable refuses what the workspace would refuse when the bytes arrive: programs check the error
@@ -187,9 +198,9 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	return t.errno.Of(ctx, "create", p, t.ws.MayWrite(p))
 }
 
-// createNote creates an empty note. The workspace gets it with its first bytes, or if it is left
-// empty. At the name of a note that was renamed away or unlinked a moment ago it is that note,
-// about to be written again.
+// createNote creates an empty note. The workspace gets it with its first bytes, or if it is left empty. If a note of
+// that name was renamed away or unlinked a moment ago, the new inode continues that note, which is about to be written
+// again.
 func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
 	t.putBack(ctx, p)

@@ -43,9 +43,9 @@ const maxStoredPages = 128 << 10
 // for reading is about to read it. That saves a READ, a sixth of the time of a first search through
 // all notes. If the kernel drops the pages later, it requests them as usual.
 //
-// No other handle has the note open, and no program has written it here. So no request holds its
-// pages, and the kernel has no pages but the image's. (It would lay a shorter text over a longer
-// one, and keep the size.) It does not matter whether the call succeeds.
+// No other handle has the note open, and no program has written it here. So no request holds its pages, and the kernel
+// has only the image's pages. (It would lay a shorter text over a longer one, and keep the size.) It does not matter
+// whether the push succeeds.
 func (f *fileState) storePages() {
 	if f.pagesStored || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != stateLive || f.text.State() != content.Loaded {
 		return
@@ -213,7 +213,7 @@ func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errn
 // log a failure.
 func (h *Handle) Release(ctx context.Context) syscall.Errno {
 	var due bool
-	var last attachmentAlias // nobody goes on with it any more
+	var last attachmentAlias // no program continues with it
 	h.f.update(func(s *fileState) {
 		b := s.text.Buffer()
 		due = h.wrote && s.life.IsNote() && b != nil && b.Due() && b.FailedGen != b.Gen
@@ -231,8 +231,8 @@ func (h *Handle) Release(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// end forgets h. A buffer whose commit failed goes with the last handle that wrote: its
-// program has been told. So does what the file goes on as, which is for the caller to close.
+// end removes h. With the last handle that wrote it drops a buffer whose commit failed, because the program got the
+// error. With the last handle it returns the attachment that continues the file, which the caller closes.
 func (f *fileState) end(h *Handle) (last attachmentAlias) {
 	if delete(f.handles, h); len(f.handles) == 0 {
 		f.handles = nil // an empty map is not small, and the kernel may know 100,000 files

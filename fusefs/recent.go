@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// recentFiles keeps the texts of the files whose sizes were requested last: a program that asks for
-// the size of a file is about to read the text with that size, and may not ask again before. Each
-// file in the list has one pin. The list is bounded in bytes.
+// recentFiles keeps the texts of the files whose sizes were requested last: a program that requests the size of a file
+// is about to read the text with that size, and may not request the size again first. Each file in the list has one
+// pin. The list is bounded in bytes.
 type recentFiles struct {
 	bound int64
 	unpin func(*File)

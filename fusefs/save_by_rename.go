@@ -60,8 +60,8 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 	return c, 0
 }
 
-// replaced returns the state and the ID of the note that the rename replaces: the one that is
-// deferred at the name, or the one that is there.
+// replaced returns the state and the ID of the note that the rename replaces: the note that is parked at the name, or
+// else the present note.
 func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, err error) {
 	if du := m.deferredAt(m.newPath); du != nil {
 		return du.image, du.doc, nil
@@ -173,8 +173,8 @@ func (m *move) promoteToAttachment(ctx context.Context, f *File) syscall.Errno {
 	return m.errno.Of(ctx, "rename", m.newPath, err)
 }
 
-// proposeFile proposes data as the content of the file at the new name, which becomes a's if that is not nil. The
-// inode that was there goes on without a name.
+// proposeFile proposes data as the content of the file at the new name. If a is not nil, it becomes the inode of that
+// name. The previous inode continues without a name.
 func (m *move) proposeFile(ctx context.Context, data []byte, a *Attachment) error {
 	if _, err := m.ws.WriteFile(ctx, m.newPath, data, m.changeRequest(ctx)); err != nil {
 		return err
@@ -202,8 +202,8 @@ func (m *move) proposeFile(ctx context.Context, data []byte, a *Attachment) erro
 	return nil
 }
 
-// moveProposedOver is a save of a file by one that only a proposal has, as a scratch file saves it. done says whether it
-// is one.
+// moveProposedOver handles a save of a file by renaming another file over it that exists only as a proposal, like a
+// save by a scratch file. done reports whether it was such a save.
 func (m *move) moveProposedOver(ctx context.Context, a *Attachment) (errno syscall.Errno, done bool) {
 	if _, ok := m.dst.(*Attachment); !ok || !m.ws.IsProposed(m.oldPath) {
 		return 0, false
@@ -219,15 +219,15 @@ func (m *move) moveProposedOver(ctx context.Context, a *Attachment) (errno sysca
 	return 0, true
 }
 
-// retractFile takes away what was renamed over another file, which has its content.
+// retractFile removes the file that was renamed over another one, which has its content now.
 func (m *move) retractFile(ctx context.Context, data []byte) {
 	if err := m.ws.RetractFile(ctx, m.oldPath, data, m.changeRequest(ctx)); err != nil {
-		m.log.Warn("a file that was renamed over another one is still there: delete it if it is not wanted", model.LogPath, string(m.oldPath), model.LogErr, err)
+		m.log.Warn("a file that was renamed over another one was not removed: delete it if you do not need it", model.LogPath, string(m.oldPath), model.LogErr, err)
 	}
 }
 
-// moveFileAway handles a program that renames a file in order to have a backup of it, as moveAway does for a note. The
-// backup is a scratch file with the same content.
+// moveFileAway handles a program that renames a file to make a backup of it, as moveAway does for a note. The backup is
+// a scratch file with the same content.
 func (m *move) moveFileAway(ctx context.Context, a *Attachment) syscall.Errno {
 	info, err := m.ws.Stat(ctx, m.oldPath)
 	var data []byte
@@ -263,9 +263,10 @@ func (m *move) moveFileAway(ctx context.Context, a *Attachment) syscall.Errno {
 	return 0
 }
 
-// moveMadeOver is a save by a file that is no note, and that the same run has made in the workspace, or any program has
-// only proposed: the workspace takes such files, and nothing shows at first that it is not to stay. The note has the
-// content, durably, before the file goes. done says whether it is one.
+// moveMadeOver handles a save of a note by renaming a file over it that is not a note, and that the same run has
+// created in the workspace or that is only proposed. The workspace accepts such files, and nothing shows at first that
+// they are temporary. The note has the content, durably, before the file is removed. done reports whether it was such a
+// save.
 func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.Errno, done bool) {
 	if !m.newPath.IsNote() {
 		return 0, false
@@ -352,10 +353,10 @@ func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 // does not have it yet, it becomes the inode of the note that it replaces, as a scratch file does,
 // and its own note is removed without a trace.
 //
-// The note has its new content, durably, before the fresh one is removed. A crash in between leaves
-// both, and so does another writer who changes the fresh one in between.
+// The note has its new content, durably, before the fresh one is removed. If relayfs crashes in between, or another
+// writer changes the fresh note, both notes remain.
 
-// replaceWithNew is such a rename; done reports whether it was one.
+// replaceWithNew handles such a rename. done reports whether it was one.
 func (m *move) replaceWithNew(ctx context.Context, f *File) (errno syscall.Errno, done bool) {
 	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) {
 		return 0, false

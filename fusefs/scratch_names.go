@@ -12,16 +12,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Scratch files are what editors and other programs make beside a file while they save it. They never become documents.
-// A new file is one whatever its name is, if it is no note's or attachment's and the workspace takes notes alone (Dir.create). Where it
-// takes other files, too, what a run makes and renames over a note is a save as well (moveMadeOver), and the forms below only keep
-// backups and the like out of the vault. They also tell what a note is renamed to in order to have a backup of it. A
-// name that ends in ".md" is a note unless it begins with a dot, so that no form here can swallow one.
+// Scratch files are temporary files that editors and other programs create next to a file while they save it. They
+// never become documents. If the workspace accepts only notes, every new file is scratch unless its name is that of a
+// note or attachment (Dir.create). If the workspace accepts other files, too, a file that a run creates and renames
+// over a note is a save as well (moveMadeOver), and the patterns below only keep backups and the like out of the vault.
+// They also show that a note is renamed to make a backup of it. A name that ends in ".md" is a note unless it begins
+// with a dot, so no pattern here matches a note.
 
-// besideNote matches names without the name of a note in them: probes and autosaves, of which nothing else remains.
+// besideNote matches names of probes and autosaves that do not contain a note's name.
 var besideNote = regexp.MustCompile(`^(#(?s:.+)#|[0-9]+)$`)
 
-// behindNote matches what stands behind a note's name: random characters, numbers, dates, versions, and words in brackets of
+// behindNote matches suffixes of a note's name: random characters, numbers, dates, versions, and words in brackets of
 // punctuation. Extensions that mean something (Name.md.gz, Name.md.html, Name.mdx) are shorter.
 var behindNote = regexp.MustCompile(`^([0-9]+|[-_+,=@%][^.]*|\.((?s:.*)\.)?([\w-]{6,}|[0-9]+))$`)
 
@@ -41,7 +42,7 @@ func isScratchName(name string) bool {
 	return i > 0 && behindNote.MatchString(lower[i+len(model.NoteExt):])
 }
 
-// scratchExts are words for what is on its way, or was.
+// scratchExts are the extensions of temporary files and backups.
 var scratchExts = []string{".tmp", ".temp", ".new", ".save", ".lock", ".swp", ".bak", ".orig", ".old", ".part"}
 
 // attachmentExts are the extensions of files that Obsidian shows next to notes. No program creates such a file in order

@@ -138,12 +138,12 @@ func (s *Server) start(mounted <-chan struct{}) {
 	}()
 }
 
-// Wait returns when the mount is gone, whoever unmounted it, and everything written is committed.
+// Wait returns when the mount has ended, by Unmount or from outside, and all written data is committed.
 func (s *Server) Wait() { <-s.gone }
 
-// Unmount blocks new saves, gives the saves in progress saveGrace, commits what is written and not
-// yet closed, and unmounts. A busy mount is detached, and served for lingerAfterDetach. The error
-// describes what could not be committed or unmounted.
+// Unmount blocks new saves, gives the saves in progress saveGrace, commits written data of open files, and unmounts. A
+// busy mount is detached, and served for lingerAfterDetach. The error describes what could not be committed or
+// unmounted.
 func (s *Server) Unmount() error {
 	s.tree.awaitSaves()
 	err := s.tree.end()

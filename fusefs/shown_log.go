@@ -44,8 +44,8 @@ func (l *shownLog) add(doc uint64, prog program.Program, im content.Image) {
 	l.note(doc, prog, im, true)
 }
 
-// wrote records that by wrote im to doc, which is its base from now on. Other processes of its
-// session keep what they have read, until they read again.
+// wrote records that prog wrote im to doc. im is the base of its next write. Other processes of its session keep their
+// bases until they read again.
 func (l *shownLog) wrote(doc uint64, prog program.Program, im content.Image) {
 	l.note(doc, prog, im, false)
 }

@@ -90,7 +90,7 @@ func (s *Server) Close() {
 	}
 }
 
-// New returns a Server of what agents may reach of ws. Close it to end its subscription to workspace events.
+// New returns a Server for the part of ws that agents may reach. Close it to end its subscription to workspace events.
 func New(ws *bridge.Workspace, o Options) *Server {
 	ws = ws.ForAgents()
 	s := &Server{ws: ws, log: o.Logger, o: o}

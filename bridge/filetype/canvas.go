@@ -211,7 +211,7 @@ func (p parser) children(v *value, open json.Delim, depth int) error {
 			if err != nil {
 				return err
 			}
-			name = key.(string) // a decoder gives strings where keys stand
+			name = key.(string) // the decoder returns strings for keys
 		}
 		item, err := p.value(depth + 1)
 		if err != nil {

@@ -1,5 +1,6 @@
-// Package filetype tells documents by their names, and checks the text of canvases and bases before it becomes a
-// proposal, whoever writes it.
+// Package filetype tells the type of a document from its name: note, canvas or base. It also checks whether a text is a
+// valid canvas or base, and names the line and column of an error. Its callers check each text that a program writes as a
+// whole file, before they write or propose it.
 package filetype
 
 import (

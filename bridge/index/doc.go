@@ -2,8 +2,9 @@
 // suggestions and threads ([SuggestionIndex]).
 //
 // [Indexes] holds the three indexes of a tree of notes. A [Follower] keeps one of them current: the first query reads
-// every note, later ones read the notes that the event log names. Each type has a private lock, which is not held while
-// a note is read. A note that cannot be read is omitted and retried by the next query.
+// every note, later ones read the notes that the event log names. If the log has dropped events, all notes are read again.
+// A Follower lets one query at a time read notes; no other lock is held meanwhile. A note that cannot be read is omitted
+// and retried by the next query.
 //
 // Package links implements Obsidian's link rules, outline the structure of a note, and semantic the search by words and
 // meaning.

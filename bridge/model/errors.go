@@ -92,7 +92,7 @@ func (e *ReadOnlyError) Unwrap() error { return ErrReadOnly }
 // ErrNotText is the ErrReadOnly of a note that is served byte for byte.
 var ErrNotText error = &ReadOnlyError{Reason: "it is not valid UTF-8, or larger than 16 MiB, and shown byte for byte; mend that in the vault"}
 
-// ErrTop is the fs.ErrPermission of what is beside the roots.
+// ErrTop is the fs.ErrPermission for the top level, outside of all roots.
 var ErrTop = fmt.Errorf("the top level of the mount holds only the served folders; go into one of them: %w", fs.ErrPermission)
 
 type Error struct {

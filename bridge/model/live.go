@@ -75,12 +75,12 @@ type Syncer interface {
 
 type noWaitKey struct{}
 
-// WithoutBlocking returns a context whose operations use what is present instead of waiting for a server.
+// WithoutBlocking returns a context whose operations use the data at hand instead of waiting for a server.
 func WithoutBlocking(ctx context.Context) context.Context {
 	return context.WithValue(ctx, noWaitKey{}, true)
 }
 
-// MayBlock reports whether a Source may wait, within its bound, for what it has yet to fetch.
+// MayBlock reports whether a Source may wait, within its bound, for content that it has yet to fetch.
 func MayBlock(ctx context.Context) bool { return ctx.Value(noWaitKey{}) == nil }
 
 type progressKey struct{}

@@ -37,8 +37,8 @@ type Replacement struct {
 	ModTime   time.Time // of the new file
 	// Sync requires that Data is on the disk before the rename: the writer has synced its own copy.
 	Sync bool
-	// BeforeRename, unless nil, is called once with the stamp that Data will have, except for CTime, which the rename sets.
-	// After an error of it, which Replace returns as it is, nothing has changed.
+	// BeforeRename, unless nil, is called once with the stamp that Data will have, except for CTime, which the rename
+	// sets. If it returns an error, Replace changes nothing and returns that error unchanged.
 	BeforeRename func(post Stamp) error
 	// OnAbort, unless nil, is called before Replace returns an error, if BeforeRename has succeeded. Until then the next
 	// process learns from RenameChecker that Data did not get the name.
@@ -238,8 +238,8 @@ type Stamp struct {
 	Birth          int64 // Unix nanoseconds; 0 where the disk does not record it
 }
 
-// IsFile reports whether two stamps are of one file, whatever its content and name. Disks reuse the inode of a deleted file,
-// often for the next new one; the birth time tells the two apart.
+// IsFile reports whether two stamps are of one file, whatever its content and name. Disks reuse the inode of a deleted
+// file, often for the next new one; the birth time distinguishes the two.
 func (s Stamp) IsFile(other Stamp) bool {
 	return s.Inode != 0 && s.Inode == other.Inode && s.Birth == other.Birth && (s.Birth != 0 || s.Device == other.Device)
 }
@@ -250,8 +250,8 @@ func (s Stamp) SameFile(other Stamp) bool {
 	return s == other
 }
 
-// Next returns the modification time of a file that replaces this one: t, or the next later time, because times tell the
-// states of a note apart.
+// Next returns the modification time of a file that replaces this one: t, or the next later time, because times
+// distinguish the states of a note.
 func (s Stamp) Next(t time.Time) time.Time {
 	if least := time.Unix(0, s.ModTime+1); t.Before(least) {
 		return least
@@ -280,7 +280,7 @@ type SourceEvent struct {
 type Store interface {
 	// DocID returns the document at p, or fs.ErrNotExist.
 	DocID(p Path) (DocID, error)
-	// DocsOf returns candidates for the document of a file: first those whose file this was when the store last knew it, then
+	// DocsOf returns candidates for the document of a file: first the documents whose last known file this is, then
 	// those whose file had a text with this sum. It is called rarely.
 	DocsOf(file Stamp, sum ContentSum) ([]StoredDoc, error)
 	// Load returns everything stored for id, oldest first; an empty History for an unknown id.
@@ -289,8 +289,9 @@ type Store interface {
 	// process when Append returns, and a power cut a moment later. Records that are journalled or Unsent, of which the
 	// source has no copy, survive a power cut at once. Calls for one document come one at a time.
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
-	// RecordFileSeq records that the source's file durably has the text as of seq, whose sum is given. It is stored soon, not
-	// durably: the file itself is the proof. Records up to seq may be compacted from then on.
+	// RecordFileSeq records that the source's file durably has the text as of record seq; sum is the sum of that text.
+	// The store writes this soon but not durably, because the file itself is the proof. Records up to seq may then be
+	// compacted.
 	RecordFileSeq(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath, durably.
 	Rename(oldPath, newPath Path) error
@@ -299,8 +300,8 @@ type Store interface {
 	End(p Path) error
 	// Forget deletes the document id with its history and its journal entries, durably. An unknown id is no error.
 	Forget(id DocID) error
-	// Abort deletes the records of a document from number seq on, durably: what they say did not happen. A document without
-	// records is unknown.
+	// Abort durably deletes the records of a document from number seq on, because their changes did not happen. A
+	// document without records is unknown.
 	Abort(id DocID, seq uint64) error
 	// Unsettled returns the paths of documents whose file in the source may lack their newest text.
 	Unsettled() ([]Path, error)
@@ -315,8 +316,8 @@ type Store interface {
 	Proposals() ([]ProposalRecord, error)
 	// SessionNote returns the newest note of a session, the zero one for none.
 	SessionNote(session string) SessionNote
-	// Propose durably changes the pending proposals, and adds decisions on them and notes of sessions to the journal: all of
-	// it or nothing.
+	// Propose changes the pending proposals, and adds decisions on them and session notes to the journal, durably and
+	// atomically.
 	Propose(ProposalChange) error
 }
 

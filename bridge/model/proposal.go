@@ -19,8 +19,8 @@ const (
 	RenameDone ProposalKind = "renamed"
 )
 
-// Proposal is a pending change that marks in a text cannot express. The workspace shows it as done; the source has nothing
-// of it until a user accepts it.
+// Proposal is a pending change that marks in a text cannot express. The workspace shows it as done; the source does not
+// have it until a user accepts it.
 type Proposal struct {
 	ID      string
 	Kind    ProposalKind
@@ -72,8 +72,8 @@ type ProposalRecord struct {
 	Accepted *Decision `json:"accepted,omitempty"`
 	// PendingDecision is set while the source is being changed. After a crash the next process finds out whether that was done.
 	PendingDecision *Decision `json:"accepting,omitempty"`
-	// DisplacedName is its name before it was moved out of another node's way, in the same folder. It gets that name back when it is
-	// free, if the proposal is still pending.
+	// DisplacedName is the node's earlier name in the same folder, if the node was renamed to make room for another one. The
+	// node gets that name back when it is free, if the proposal is still pending.
 	DisplacedName string `json:"aside,omitempty"`
 	// MovingTo is the target while a file is moved aside, or back.
 	MovingTo string `json:"via,omitempty"`

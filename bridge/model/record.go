@@ -50,7 +50,8 @@ type Record struct {
 	// belong to no document.
 	SessionNote *SessionNote `json:"sessionNote,omitempty"`
 	Approval    *Approval    `json:"approval,omitempty"`
-	// Remaps maps text that the change inserted again, restored by a user's save or moved, to the original. Its authors stay.
+	// Remaps maps text that the change inserted again (moved, or restored by a user's save) to the original text,
+	// whose authors it keeps.
 	Remaps []IDRemap `json:"returned,omitempty"`
 	// Restored is all the text of a state that a user's save restored: Marks are the suggestions pending in it.
 	Restored []IDRange `json:"restored,omitempty"`
@@ -58,18 +59,20 @@ type Record struct {
 	BrokenDelimiters []IDRange `json:"torn,omitempty"`
 	// Plain is text of suggestions whose marks a user's save deleted: it is not pending any more, whatever is around it.
 	Plain []IDRange `json:"plain,omitempty"`
-	// Older are comments that were there before the suggestions which the change put beside them: they belong to the text.
+	// Older are comments that existed before the change put suggestions next to them: they belong to the text.
 	Older []IDRange `json:"older,omitempty"`
-	// KeptOpeners are the openers of marks that people wrote before, and which what was accepted around them would make code or the like.
+	// KeptOpeners are the openers of users' older marks that the accepted text around them would otherwise turn into literal
+	// text, such as code.
 	KeptOpeners []IDRange `json:"kept,omitempty"`
-	// DetectedLate is set for a change that was made while nothing followed the note: Time is when it was found.
+	// DetectedLate is set for a change that was made while no process followed the note. Time is then the time of its
+	// discovery.
 	DetectedLate bool `json:"found,omitempty"`
 	// Save has the file before and after a change that was stored before the source's file got its text.
 	Save *Save `json:"save,omitempty"`
 }
 
-// Save is the effect of a change on the source's file. A file with the stamp Pre does not have the change yet. One with Post
-// has it, completely or torn by a power cut, which Sum tells apart.
+// Save is the effect of a change on the source's file. A file with the stamp Pre does not have the change yet. A file
+// with the stamp Post has it, completely or torn by a power cut; Sum distinguishes the two.
 type Save struct {
 	Pre  Stamp  `json:"pre,omitzero"` // zero for a new file
 	Post Stamp  `json:"post"`
@@ -84,7 +87,8 @@ func (r *Record) SurvivesCompaction() bool {
 	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners) > 0
 }
 
-// IsFirstText reports whether the record adopted the text of a note without a document, with this character in it.
+// IsFirstText reports whether the record adopted the initial text of a note that had no document, and this character is
+// part of that text.
 func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
 	return r.Author == "" && r.Proposal == "" && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
 }
@@ -100,7 +104,8 @@ type MarkRecord struct {
 	Proposal string    `json:"proposal,omitempty"`
 	// Comment is set for a comment: Add is its whole text.
 	Comment bool `json:"comment,omitempty"`
-	// Replaces are the suggestions that a write made this one of. Their rejection by somebody who did not know of it is its own.
+	// Replaces are the IDs of the suggestions that a write turned into this one. If a client without that write rejects one
+	// of them, this one is rejected, too.
 	Replaces []string  `json:"was,omitempty"`
 	Add      []IDRange `json:"add,omitempty"`
 	Del      []IDRange `json:"del,omitempty"`
@@ -201,7 +206,8 @@ func (h History) EndsWith(raw string) bool {
 	return h.FileIsCurrent(SumOf(raw))
 }
 
-// All reports whether ok is true for every change of the note. A missing number was compacted and does not tell its author.
+// All reports whether ok is true for every change of the note. A record with a missing number was compacted, so its
+// author is unknown.
 func (h History) All(ok func(*Record) bool) bool {
 	for i := range h.Records {
 		if r := &h.Records[i]; r.Seq != uint64(i+1) || !ok(r) {
@@ -221,7 +227,7 @@ func SumOf(raw string) ContentSum {
 // EmptyUpdate returns the Yjs update that changes nothing.
 func EmptyUpdate() []byte { return []byte{0, 0} }
 
-// Author makes a change. Session tells the sittings of an author apart; all fields may be empty.
+// Author makes a change. Session distinguishes the sessions of an author. All fields may be empty.
 type Author struct {
 	Name, Session string
 	Batch         string // of changes made together; "" for a single change

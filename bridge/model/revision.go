@@ -11,7 +11,7 @@ import (
 
 // RevisionHistory is the stored history of a document's states.
 type RevisionHistory struct {
-	// Update has every text that the document had, as far as it is retained.
+	// Update has every retained text of the document.
 	Update []byte
 	// Begin is the oldest known state. If its Seq is not 0, earlier ones are beyond the retention. Its time is that of the last
 	// change in it.
@@ -41,7 +41,7 @@ type Texts struct {
 	Last   int // the newest state
 }
 
-// TextRange is text that was inserted and deleted as one.
+// TextRange is text that was inserted together and deleted together.
 type TextRange struct {
 	At          IDRange
 	Text        string
@@ -130,7 +130,7 @@ func (t *Texts) At(state int) string {
 	return b.String()
 }
 
-// Holds reports whether a text is that of a state.
+// Holds reports whether a state has a text.
 func (t *Texts) Holds(state int, text string) bool {
 	for i := range t.Ranges {
 		if s := &t.Ranges[i]; s.In(state) {

@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// Undos are the undos in a journal, by what they undo.
+// Undos indexes the undos in a journal by the decisions that they undo.
 type Undos map[undoneIn][]undo
 
 // undoneIn is a batch in one document, or the decisions of a batch on proposals.
@@ -17,7 +17,8 @@ type undo struct {
 	covers func(item string) bool
 }
 
-// UndosOf returns the undos of a journal or of its newest entries: an undo is newer than what it undoes.
+// UndosOf returns the undos of a journal. The newest entries suffice, because an undo is newer than the entries that it
+// undoes.
 func UndosOf(journal []JournalEntry) Undos {
 	undos := make(Undos)
 	for _, e := range journal {
@@ -29,7 +30,8 @@ func UndosOf(journal []JournalEntry) Undos {
 	return undos
 }
 
-// Undoable reports whether a part of an entry can be undone, and returns its items that can. Undos and notes of sessions cannot.
+// Undoable reports whether a part of an entry can be undone, and returns the items of that part. Undos and session notes
+// cannot be undone.
 func (u Undos) Undoable(e JournalEntry) (items []DecidedItem, ok bool) {
 	d := e.Decision
 	if !e.Undoable() || d != nil && d.Verdict == Undone {

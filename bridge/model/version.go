@@ -28,7 +28,7 @@ type Version struct {
 	canonical      string
 	canonicalEdits []diffwrap.Edit
 
-	known, canonicalKnown diffwrap.Known // the marks of raw and canonical that the store's records know
+	known, canonicalKnown diffwrap.Known // the recorded marks of raw and canonical
 
 	// runs are the CRDT IDs of raw. For a note with a Doc they are set when a newer version replaces this one; versions of a
 	// live document have them from the start. Only merges and attribution read them. Guarded by the note's write lock.

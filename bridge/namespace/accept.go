@@ -14,9 +14,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// This file applies proposals that users accept. It records the start of an acceptance
-// in the Store, changes the source, and then records the outcome, so that the next
-// process can tell what a crash left.
+// This file applies proposals that users accept. It records the start of an acceptance in the Store, changes the
+// source, and then records the outcome, so that after a crash the next process can determine whether the source was
+// changed.
 
 type acceptOp struct {
 	*Locked

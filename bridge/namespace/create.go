@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// errDeletionWithdrawn means that the name was that of a note with a pending deletion, which
-// was withdrawn: the note is shown again.
+// errDeletionWithdrawn means that the name belonged to a note with a pending deletion, which was withdrawn: the note is shown
+// again.
 var errDeletionWithdrawn = errors.New("was to be deleted")
 
 // Create creates a new note with wr.Text as its view: front matter plain, and in suggest mode its

@@ -12,14 +12,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// If a user rejects all of a note that an agent made, the note is removed, together
-// with the folders that were made for it and hold nothing else. Undoing the rejection
-// creates the note again with its last content and its document.
+// If a user rejects the whole text of a note that an agent created, relayfs removes the note, and the folders that were
+// created for it and are now empty. Undoing the rejection creates the note again with its last content and its
+// document.
 
-// RemoveRejected removes each of notes, of which something was just rejected, that an agent made
-// and that has nothing left but front matter. A note that cannot be removed stays. RemoveRejected
-// then removes empty folders that agents made: those of the removed notes, and folders, in which
-// rejected proposals were shown.
+// RemoveRejected removes the notes in which a user has just rejected something, if an agent created them and only front
+// matter is left. A note that cannot be removed stays. RemoveRejected then removes empty folders that agents created:
+// the folders of the removed notes, and the given folders, in which rejected proposals were shown.
 func (n *DecisionEffects) RemoveRejected(ctx context.Context, notes, folders []*tree.Node) {
 	for _, x := range notes {
 		st := x.State()
@@ -82,8 +81,8 @@ func (n *DecisionEffects) removeRejected(ctx context.Context, x *tree.Node, p mo
 	return nil
 }
 
-// removeFolders removes the folder at p and the folders above it, up to the first that no agent
-// made or that is not empty.
+// removeFolders removes the folder at p and the folders above it. It stops at the first folder that is not empty or
+// that no agent created.
 func (n *DecisionEffects) removeFolders(ctx context.Context, p model.Path) {
 	f, err := n.structureAt("remove", p)
 	if err != nil {
@@ -124,8 +123,8 @@ func (n *DecisionEffects) Recreate(ctx context.Context, e model.JournalEntry) er
 	return n.recreate(ctx, l, e.Rel, e.ID, model.Author{Name: e.Decision.By})
 }
 
-// recreate creates the note at rel with that document again. It does nothing if something is at
-// rel, or if the document is not that of a note that RemoveRejected removed.
+// recreate creates the note at rel again, with the document id. It does nothing if rel exists, or if RemoveRejected
+// did not remove the note of that document.
 func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, id model.DocID, author model.Author) error {
 	if l.Lookup(rel) != nil {
 		return nil
@@ -199,7 +198,8 @@ func shownAt(l *Locked, rel string) model.Path {
 	return shownAt(l, dir).Join(name)
 }
 
-// removeIfEmpty removes the folder at rel, to which another one is to come back, if it is empty. If that fails, the undo says what is in the way.
+// removeIfEmpty removes an empty folder at rel, so that the undo can restore another folder there. If the folder cannot be
+// removed, the undo reports the conflict.
 func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string) {
 	l := f.Lock()
 	defer l.Unlock()

@@ -10,11 +10,10 @@
 //
 // A Root makes, applies and undoes proposals: pending renames, deletions and whole files.
 //
-// The Tree shows proposals as done (internal/tree); the Store keeps them. Changes by users in the
-// meantime win: a proposal whose place is taken, or whose subject no longer exists, is dropped, and
-// the journal records that. The Store records the start of an acceptance before the source is
-// changed, and the journal its outcome afterwards, so that the next process can tell what a crash
-// left.
+// The Tree shows proposals as done (internal/tree); the Store keeps them. Changes by users in the meantime win: a
+// proposal whose place is taken, or whose subject no longer exists, is dropped, and the journal records that. The Store
+// records the start of an acceptance before the source is changed, and the journal its outcome afterwards, so that
+// after a crash the next process can determine whether the source was changed.
 //
 // A Root's lock admits one change of its names at a time, by users or by proposals and decisions.
 // It is held across disk access. Lock returns a Locked, which has all operations under the lock and

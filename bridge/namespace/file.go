@@ -90,8 +90,8 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeReq
 	})
 }
 
-// RetractFile removes the file at p, which a program made a moment ago and which holds data, for good: even the
-// source's trash does not get it. If the file is no longer that one, RetractFile changes nothing and returns
+// RetractFile permanently removes the file at p, which a program has just created with the content data. The file does
+// not go to the source's trash. If the file was changed or replaced since, RetractFile changes nothing and returns
 // ErrConflict.
 func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) error {
 	return n.change("retract", p, func(l *Locked) error {
@@ -124,7 +124,7 @@ func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Ch
 	})
 }
 
-// WritesFiles returns nil if what is not a note can be made and written in place, else ErrReadOnly: WriteFile
+// WritesFiles returns nil if files that are not notes can be created and written in place, else ErrReadOnly: WriteFile
 // proposes its content.
 func (n *Files) WritesFiles() error {
 	if n.config.ReadOnly || n.config.Mode != note.Direct {
@@ -139,7 +139,7 @@ func (n *Files) IsProposed(p model.Path) bool {
 	return err == nil && x.State().Proposed
 }
 
-// checkContent refuses what the file at p must not hold.
+// checkContent refuses content that the file at p must not have.
 func checkContent(p model.Path, data []byte) error {
 	if len(data) > model.MaxNote {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrTooLarge}
@@ -215,12 +215,10 @@ func (n *Files) MayWriteFile(p model.Path) error {
 	return n.tree.CheckNew("write", p)
 }
 
-// WriteFile makes data the content of the file at p, which is not a note and is
-// created if it is missing, all of it or nothing. In suggest mode it is a
-// proposal. Errors: ErrConflict if o.Base is not what readers are shown there now,
-// ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote,
-// ErrRefused for a canvas or base that is not valid, ErrReadOnly, ErrNeedsReview where
-// the structure policy denies it, ErrOffline, ErrNoSpace, fs.ErrPermission.
+// WriteFile atomically makes data the content of the file at p, which is not a note. A missing file is created. In
+// suggest mode it is a proposal. Errors: ErrConflict if o.Base is not what readers are shown there now, ErrNotNote for
+// a note's name, ErrIsDir, ErrTooLarge for more than MaxNote, ErrRefused for a canvas or base that is not valid,
+// ErrReadOnly, ErrNeedsReview where the structure policy denies it, ErrOffline, ErrNoSpace, fs.ErrPermission.
 func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) (res ChangeResult, err error) {
 	if p.IsNote() {
 		return ChangeResult{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}

@@ -33,7 +33,6 @@ type ChangeRequest struct {
 	Base model.ContentSum
 }
 
-// ChangeResult is the result of a ChangeRequest.
 type ChangeResult struct {
 	Proposal string // ID of the pending proposal; "" if it was done at once
 	Links    int    // rewritten links elsewhere, as suggestions in suggest mode
@@ -78,7 +77,8 @@ func New(c *Config, t *tree.Tree) (*Namespace, *Files, *DecisionEffects) {
 	return &Namespace{b, consequences}, &Files{b}, consequences
 }
 
-// DelegateEffects has n do what follows from a change as whole does, whose tree has what n's hides: the links there follow too.
+// DelegateEffects makes n apply the consequences of a change as whole does, whose tree includes the nodes hidden from n: links in
+// hidden notes follow a rename, too.
 func (n *Namespace) DelegateEffects(whole *Namespace) { n.effects = whole.effects }
 
 // at returns the root of p if it accepts changes now. p must not be the root itself. Errors:

@@ -127,9 +127,9 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	return id, dropped, nil
 }
 
-// Delete hides n and keeps the proposal, by whose ID it is known; "" if nobody has n but a
-// proposal. Whatever else was proposed for n is withdrawn; a content, unless the same session
-// proposed n, and a rename by another author stay in the journal.
+// Delete hides n and returns the ID of the proposal to delete it, or "" if n exists only as a proposal. It withdraws
+// the other proposals for n. The journal keeps a proposed content, unless the same session proposed n, and a rename by
+// another author.
 func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, origin any) (id string, err error) {
 	stamp, sum, err := stateOf(ctx, n)
 	if err != nil {
@@ -187,10 +187,9 @@ func (l *Locked) File(at tree.Destination, data []byte, author model.Author) (id
 	return rec.ID, nil
 }
 
-// Content proposes data as the content of the file n, instead of what was proposed
-// before, which stays in the journal if another session proposed it; what is there
-// already needs no proposal, and has no ID. base names what the
-// writer had read, zero for whatever it is; model.ErrConflict if it was something else.
+// Content proposes data as the content of the file n. It replaces an earlier proposed content, which stays in the
+// journal if another session proposed it. If the file already has the content, there is no proposal and no ID. base is
+// the sum of the content that the writer has read, or zero for any; model.ErrConflict if the content was different.
 func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, author model.Author, origin any) (id string, err error) {
 	st := n.State()
 	rec := newRecord(model.ProposedFile, st.Rel, author)

@@ -85,7 +85,7 @@ func rootUnlessSame(f *Root, name string) string {
 	return name
 }
 
-// linkTarget returns p relative to the rename of old, which is in root.
+// linkTarget describes the link target p relative to a rename of old in the root f.
 func linkTarget(f *Root, old, p model.Path) model.LinkTarget {
 	if old.Contains(p) {
 		return model.LinkTarget{InRenamed: true, Rel: strings.TrimPrefix(string(p[len(old):]), "/")}

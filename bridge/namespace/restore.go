@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Start reads the source into the tree, restores the proposals of earlier processes, and completes
-// what a crash has interrupted.
+// Start reads the source into the tree, restores the proposals of earlier processes, and completes the operations that
+// a crash has interrupted.
 func (f *Root) Start(ctx context.Context) error {
 	var entries []model.SourceEntry
 	if err := f.Source.Scan(ctx, func(e model.SourceEntry) { entries = append(entries, e) }); err != nil {

@@ -16,9 +16,9 @@ import (
 // This file undoes decisions on proposals: it reverts the change in the source and
 // makes the proposal pending again, shown as done.
 
-// Undo takes back the decisions of journal entries on proposals of the root, which were made
-// in one go, the newest first. It says what waits again, and by the IDs of the others why they do not;
-// tree.ErrMovedSince. d is the decision to do so.
+// Undo undoes the decisions of journal entries, newest first. The decisions are on proposals of the root and were made
+// in one batch. Undo returns the proposals that are pending again, and the errors of the others by ID
+// (tree.ErrElsewhere). d is the decision that records the undo.
 func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	l := f.Lock()
 	defer l.Unlock()
@@ -55,7 +55,7 @@ func (u *undoOp) acceptances(ctx context.Context, left []model.ProposalRecord) (
 	var aside []*tree.Proposal
 	for again := true; again; {
 		again = false
-		var away []model.Path // folders that are not back, and so what was decided on in them before is not there
+		var away []model.Path // folders that are not restored yet; nodes of earlier decisions are missing with them
 		left = slices.DeleteFunc(left, func(rec model.ProposalRecord) bool {
 			var p *tree.Proposal
 			err := tree.ErrMovedSince
@@ -143,8 +143,7 @@ type revertOp struct {
 	node    *tree.Node // the subject, nil if it does not exist
 }
 
-// revert undoes the accepted change in the source. The next process determines what a crash has
-// left of it.
+// revert undoes the accepted change in the source. If a crash interrupts it, the next process determines the outcome.
 func (u *revertOp) revert(ctx context.Context) error {
 	started := u.current
 	started.PendingDecision = &u.d
@@ -199,8 +198,8 @@ func (u *revertOp) recreate(ctx context.Context) error {
 	return nil
 }
 
-// RestoreFile restores the file that was removed from rel, with that stamp and content, if the
-// source has kept it; otherwise it creates an equal file. meanwhile is BeforeRename of the NewFile.
+// RestoreFile restores the file that was removed from rel, with the given stamp and content, if the source has kept
+// it; otherwise it creates an equal file. meanwhile becomes BeforeRename of the NewFile.
 func (l *Locked) RestoreFile(ctx context.Context, rel string, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
 	err = fs.ErrNotExist
 	if from, ok := l.Structure.(model.Restorer); ok {

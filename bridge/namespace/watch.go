@@ -51,9 +51,8 @@ func (f *Root) onWritten(ctx context.Context, e model.SourceEntry) {
 	}
 }
 
-// isStaleEvent reports whether the source's report on rel is older than the last change here: another
-// operation has since removed the node, or created it again. there is whether the report says that
-// it exists.
+// isStaleEvent reports whether the source's report on rel is older than the last change here: another operation has since
+// removed the node, or created it again. there is set if the report says that the node exists.
 func isStaleEvent(source model.Source, rel string, kind model.NodeKind, there bool) bool {
 	s, ok := source.(model.Stater)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file finds out who has changed a note. The authors of its text do not show that:
-// all text in a user's note may come from an agent.
+// This file determines who has changed a note. The authors of its text do not show that: all text in a user's note may
+// come from an agent.
 
 // IsOwn reports whether this session of the author made the note and no one else has
 // changed it or decided on anything in it.
@@ -123,7 +123,7 @@ func isRejected(h model.History, left string) bool {
 }
 
 // FinalText returns the last text of a document whose file RemoveRejected has deleted, and the file's stamp, if the
-// history has one; model.ErrConflict if the history is that of another document.
+// history has one; model.ErrConflict if the history belongs to another document.
 func FinalText(h model.History) (raw string, stamp model.Stamp, err error) {
 	doc, err := replay(h.Records)
 	if err != nil {

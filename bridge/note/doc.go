@@ -5,8 +5,8 @@
 // merged.
 //
 // A Note finds its current Location through its Node in the tree of names. Its lock admits one writer at a time and is
-// held during disk I/O. Lock returns a Locked, whose methods require the lock; readers of a loaded note do not take
-// it. A Set has the state that the notes of a workspace share.
+// held during disk I/O. Lock returns a Locked, whose methods require the lock. Version does not take it once the note is
+// loaded; Suggestions, Threads and Outcomes do. A Set has the state that the notes of a workspace share.
 //
 // There are two pure packages inside: internal/attribution determines from the records who wrote what, and
 // internal/planner computes the [Plan] of a write, a decision or an undo. [Note.Change] carries out a Plan.

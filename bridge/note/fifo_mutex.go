@@ -2,9 +2,9 @@ package note
 
 import "sync"
 
-// fifoMutex is a FIFO lock that may be held across disk I/O. It is no Mutex, because package synctest cannot see
-// goroutines that wait for one. It is no channel, because that takes three times the memory, and each note has a
-// fifoMutex.
+// fifoMutex is a FIFO lock that may be held across disk I/O. It is not a sync.Mutex, because package synctest does not
+// recognise goroutines that wait for a Mutex as blocked. It is no channel, because that takes three times the memory,
+// and each note has a turn.
 type fifoMutex struct {
 	mu      sync.Mutex // guards the fields below
 	taken   bool

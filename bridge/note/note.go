@@ -127,7 +127,7 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	}
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
-	var h *model.History // what the store has, nil if not loaded
+	var h *model.History // the stored history, nil if not loaded
 	if !n.synced {
 		kept, err := n.identify(ctx, loc, v.Raw())
 		if err != nil {

@@ -34,7 +34,7 @@ type fileState struct {
 // A save of the last row does not revert text that the file never held. A file that was set back to an old text, from
 // a backup or by git, counts as a user's save.
 //
-// h is what the store has. If the file cannot be written, recover returns the newest text and the error.
+// h is the stored history. If the file cannot be written, recover returns the newest text and the error.
 func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (unwritten *model.Version, err error) {
 	if n.id == "" {
 		return nil, nil
@@ -303,7 +303,7 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 }
 
 // separateStored is separate for a note that was just read, and whose document is in the store. It does nothing if
-// document and file have yet to be compared. h is what the store has, nil if not loaded.
+// document and file have yet to be compared. h is the stored history, nil if not loaded.
 func (n *Locked) separateStored(loc Location, v *model.Version, h *model.History) error {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return nil

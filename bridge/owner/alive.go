@@ -24,9 +24,9 @@ const InfoPath = "/info"
 const (
 	// lookEvery is the interval of these checks.
 	lookEvery = 2 * time.Second
-	// stoppedAfter is how long a process must be stopped before the client gives up.
+	// stoppedAfter is the time for which a process must be stopped before the client gives up.
 	stoppedAfter = time.Second
-	// answerTimeout is how long a running owner may take to respond on a busy machine.
+	// answerTimeout is the time that a running owner may take to respond on a busy machine.
 	answerTimeout = 20 * time.Second
 )
 

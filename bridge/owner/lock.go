@@ -141,7 +141,7 @@ func (o *Owner) lock(c LockRequest) error {
 
 var errHeld = errors.New("locked by another process")
 
-// lockRetryWait is how long to wait for a lock whose owner is dead: a child process that the owner was starting briefly
+// lockRetryWait is the time to wait for a lock whose owner is dead: a child process that the owner was starting briefly
 // holds copies of its files.
 const lockRetryWait = 10 * time.Second
 

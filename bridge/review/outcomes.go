@@ -52,8 +52,7 @@ type markKey struct {
 
 func keyOf(s diffwrap.Suggestion) markKey { return markKey{s.Kind, s.Old, s.New} }
 
-// removedMarks returns the marks that are not in left. Of equal marks it returns the last
-// ones.
+// removedMarks returns the marks that are not in left. If there are equal marks, it returns the last ones.
 func removedMarks(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 	have := make(map[markKey]int, len(left))
 	for _, s := range left {

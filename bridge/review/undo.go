@@ -26,10 +26,9 @@ var ErrNothingToUndo = errors.New("nothing to undo")
 // journal. "" means the newest one that is not undone, except decisions that no user made
 // (Decision.Lapsed). Later changes in the notes stay.
 //
-// With ids of suggestions and proposals, or prefixes of ids, Undo undoes the batch's decisions on
-// these; for "" the newest decision on each. It undoes nothing else of the batch, except what
-// belongs to a proposal: the links that a rename rewrites, and proposals about the same names,
-// which only fit together.
+// With ids of suggestions and proposals, or prefixes of ids, Undo undoes the batch's decisions on these; for "" the
+// newest decision on each. With a proposal it also undoes the links that a rename rewrites, and proposals about the
+// same names, which depend on each other. The rest of the batch stays decided.
 func (r *Review) Undo(ctx context.Context, batch string, author model.Author, ids ...string) (Outcome, error) {
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
@@ -144,7 +143,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 	return out, nil
 }
 
-// undoEntries undoes entries of the journal, those of a note newest first.
+// undoEntries undoes journal entries. It undoes the entries of one note newest first.
 func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, author model.Author, out *Outcome) {
 	byNote := make(map[model.Path][]string)
 	entriesOf := make(map[model.Path][]undoableEntry) // newest first
@@ -191,8 +190,7 @@ type batchKey struct{ root, batch string }
 
 func batchKeyOf(e model.JournalEntry) batchKey { return batchKey{e.Root, e.BatchOf()} }
 
-// undoProposals takes back decisions on proposals: those of one batch in one root together, the
-// newest first.
+// undoProposals undoes decisions on proposals. It undoes the decisions of one batch in one root together, newest first.
 func (r *Review) undoProposals(ctx context.Context, j journalView, entries []model.JournalEntry, author model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)
 	lists := make(map[batchKey][]model.JournalEntry)
@@ -230,7 +228,7 @@ type undoableEntry struct {
 	items []model.DecidedItem // the items to undo, without those already undone
 }
 
-// journalView is the decisions of users, the newest first.
+// journalView holds the decisions of users, newest first.
 type journalView struct {
 	all      []model.JournalEntry
 	undoable []undoableEntry // entries that can still be undone
@@ -258,8 +256,8 @@ type move struct {
 	from, to string
 }
 
-// undoMoves lists the moves by which an accepted rename is taken back. What had the new name was moved aside
-// before, for a proposal of the same batch, and gets its name back then.
+// undoMoves lists the moves that undo an accepted rename. A node that was moved aside to free the new name, by a
+// proposal of the same batch, gets that name back.
 func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) {
 	rec := e.Decision.Proposal
 	if rec.Kind != model.ProposedRename {
@@ -274,7 +272,7 @@ func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) 
 	return moves
 }
 
-// moves lists the moves that the journal tells of, the oldest first.
+// moves lists the moves recorded in the journal, oldest first.
 func (j journalView) moves() (moves []move) {
 	batches := make(map[batchKey][]model.JournalEntry)
 	for _, e := range j.all {
@@ -304,9 +302,9 @@ func (j journalView) moves() (moves []move) {
 	return moves
 }
 
-// withCurrentPaths returns an entry about a proposal with the paths that folders have after moves. An accepted proposal names what was moved or removed
-// by where it was, which something else may have now: of that only the folder is followed. A file that was changed is followed itself, as
-// it is known by its content.
+// withCurrentPaths returns an entry about a proposal with its paths updated by moves. An accepted proposal names a moved or removed
+// node by its old path, which another node may have now, so only the folder of that path is updated. The path of a
+// changed file is updated completely, because its content identifies the file.
 func (j journalView) withCurrentPaths(e model.JournalEntry, moves []move) model.JournalEntry {
 	if len(moves) == 0 {
 		return e

@@ -51,7 +51,7 @@ func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	err = errors.Join(stage(filepath.Join(filepath.Dir(path), staged), from, o), parent.Sync())
 	if _, missing := parent.Stat(name); err == nil && missing == nil {
 		if err = parent.Exchange(staged, parent, name); errors.Is(err, errors.ErrUnsupported) {
-			err = errors.New("its disk cannot exchange two folders: move that one away, and restore again")
+			err = errors.New("its disk cannot exchange two folders: move the old store away, then restore again")
 		}
 		aside = staged
 	} else if err == nil {

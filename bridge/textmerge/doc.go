@@ -1,10 +1,13 @@
-// Package textmerge merges concurrent writes of several users and programs. It is pure: it handles texts, edit
-// scripts and the CRDT identities of characters.
+// Package textmerge merges concurrent writes of several users and programs. It handles texts, edit scripts and the CRDT
+// identities of characters, and no files. Only [ApplyEdits] and [ApplyEdit] change something: the text of a document.
 //
 // A writer computes its text from a state that it has read. When it writes, the note may have changed. [Merge]
 // applies the writer's changes to the current state. It finds the characters that the writer kept or dropped by their
 // identities, or, where identities are not known, by a comparison of the texts. So text that a user typed in the
 // meantime stays, whether inside, next to or far from the change.
+// [Nearest] chooses the state that a writer most likely read.
+//
+// [Adopt] turns a text that did not come through relayfs, such as a user's save, into edits, moves and torn delimiters.
 //
 // Go counts bytes ("off"); Yjs counts UTF-16 units ("pos"). [Cursor] converts between them.
 package textmerge

@@ -60,8 +60,8 @@ func Merge(base, current Side, text string) string {
 	return rebase(base.Text, current.Text, wholeComments(base.Text, sharedView(base, current), edits), edits)
 }
 
-// wholeComments is what two texts share, without the parts of comments of which a script takes a delimiter: a comment that has changed
-// since stays whole.
+// wholeComments returns the shared spans of two texts, except in comments that have changed since and of which a script
+// deletes a delimiter: such a comment stays whole.
 func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
 	back := SwapSides(shared)
 	var changed []diffwrap.Span

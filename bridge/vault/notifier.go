@@ -51,7 +51,8 @@ func (n *notifier) close() {
 	}
 }
 
-// add watches the folder rel, and reports whether it was not watched before: then the folder needs a look.
+// add watches the folder rel, and reports whether the watch is new. If so, the folder must be scanned for changes
+// before the watch.
 func (n *notifier) add(rel string) (isNew bool) {
 	if n.watched[rel] || n.polled[rel] {
 		return false

@@ -13,8 +13,8 @@ import (
 
 const (
 	coalesce = 20 * time.Millisecond // before the first look at a path, so that one look covers the events of a save
-	// saveQuiet is how long a file must stay the same before it is reported. With coalesce, a save is visible after about
-	// 100 ms.
+	// saveQuiet is the time for which a file must stay the same before it is reported. With coalesce, a save is visible
+	// after about 100 ms.
 	saveQuiet = 60 * time.Millisecond
 	lookLimit = time.Second // for a file that is written all the time
 )

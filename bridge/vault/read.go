@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// quiet is how long a file that was just changed must stay the same. It is longer than the coarsest step of the kernel's
-	// file times (10 ms), within which two saves can have the same time.
+	// quiet is the time for which a file that was just changed must stay the same. It is longer than the coarsest step
+	// of the kernel's file times (10 ms), within which two saves can have the same time.
 	quiet = 30 * time.Millisecond
-	// vanishGrace is how long a name may be missing before the file counts as removed: some editors move the old file away some
-	// milliseconds before they write the new one.
+	// vanishGrace is the time for which a name may be missing before the file counts as removed: some editors move the
+	// old file away some milliseconds before they write the new one.
 	vanishGrace = 250 * time.Millisecond
 )
 
@@ -40,7 +40,7 @@ func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, erro
 	}
 }
 
-// settled reports whether what was seen is a completed save.
+// settled reports whether the observed state is a completed save.
 func (v *Vault) settled(rel string, seen *vaultdir.StatSample, now time.Time) bool {
 	last, own, old := v.tree.stamp(rel)
 	age := now.Sub(time.Unix(0, seen.Stamp.CTime))

@@ -86,7 +86,7 @@ func (v *Vault) Close() error {
 	return nil
 }
 
-// readOnlyFor is how long an answer of the disk is used: ReadOnlyErr is called with every look at a file.
+// readOnlyFor is the time for which an answer of the disk is used: ReadOnlyErr is called with every look at a file.
 const readOnlyFor = time.Second
 
 // ReadOnlyErr returns model.ErrReadOnly if nothing can be written now: by option, or because the disk is mounted read-only.

@@ -32,7 +32,9 @@ func Example() {
 	}
 	fmt.Println(alice.Text("contents"))
 	fmt.Println(bob.Text("contents"))
-	// Output: Hello, Bob! How are you? Hello, Bob! How are you?
+	// Output:
+	// Hello, Bob! How are you?
+	// Hello, Bob! How are you?
 }
 
 // A provider passes on the changes that are made here, applies those that arrive, and tells the two apart by their origin.
@@ -85,5 +87,7 @@ func ExampleMap() {
 		}
 		fmt.Println(key, value)
 	}
-	// Output: id 9f3c tags [a b]
+	// Output:
+	// id 9f3c
+	// tags [a b]
 }

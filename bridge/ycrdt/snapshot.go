@@ -88,8 +88,8 @@ func (s *Snapshot) DeletedRuns() []Run {
 }
 
 // WithDeletesOf returns the update with the deletions of a snapshot instead of its own. A document that applies an
-// update without deletions shows, in its place, every text that ever existed and that the update holds. The errors are
-// those of [MergeUpdates].
+// update without deletions shows every text in the update that ever existed, each at its place. The errors are those of
+// [MergeUpdates].
 func WithDeletesOf(update []byte, s *Snapshot) ([]byte, error) {
 	return wire.WithDeletes(update, s.deletes)
 }

@@ -117,7 +117,7 @@ func checkValue(v any) error {
 		return nil
 	case sharedType:
 		if h := v.base(); h.doc != nil || h.branch.Load() != nil {
-			return fmt.Errorf("%w: the %T is part of a document already", ErrValue, v)
+			return fmt.Errorf("%w: the %T is already part of a document", ErrValue, v)
 		}
 		return v.check()
 	}
@@ -130,7 +130,7 @@ func (tx *Txn) insertValue(v any, left, right structs.Ref, parent int32) (struct
 	switch v := v.(type) {
 	case sharedType:
 		if v.base().doc != nil { // the same value twice in one call
-			return left, fmt.Errorf("%w: the %T is part of a document already", ErrValue, v)
+			return left, fmt.Errorf("%w: the %T is already part of a document", ErrValue, v)
 		}
 		r := tx.nest(v, left, right, parent)
 		return r, v.fill(tx)

@@ -2,7 +2,7 @@
 
 // Command relayfs mounts a vault of notes as a folder and turns the changes of programs into suggestions, which the user
 // accepts or rejects. This package has the commands: their flags, help texts, wiring and exit codes. internal/serving
-// serves vaults; internal/api is the client through which every command sends its requests.
+// serves vaults; internal/api has the API of the serving process, and the client with which commands read and change notes.
 package main
 
 import (

@@ -45,7 +45,8 @@ type hookInput struct {
 	Dir     string `json:"cwd"`
 }
 
-// reportedDecisions is what a session of Claude Code knows. Each process of a session is a session on the mount.
+// reportedDecisions records which decisions a session of Claude Code has been shown. Each of its processes has its own session on
+// the mount.
 type reportedDecisions struct {
 	Sessions []string  `json:"sessions"`
 	Until    time.Time `json:"until"` // of the last decision
@@ -59,8 +60,8 @@ const (
 
 var claudeSession = regexp.MustCompile(`^[0-9A-Za-z-]{1,100}$`) // a file is named like it
 
-// tellNews prints what the user decided on the suggestions of a session of Claude Code since its last prompt. What a hook
-// prints there becomes part of the model's context. Where no relayfs runs, it prints nothing.
+// tellNews prints what the user decided on the suggestions of a session of Claude Code since its last prompt. The
+// output of a hook becomes part of the model's context. If no relayfs runs, it prints nothing.
 func (f *workspaceFlags) tellNews(ctx context.Context, e *env) error {
 	var in hookInput
 	if err := json.NewDecoder(e.stdin).Decode(&in); err != nil || !claudeSession.MatchString(in.Session) {
@@ -78,7 +79,7 @@ func (f *workspaceFlags) tellNews(ctx context.Context, e *env) error {
 	dir, name := owner.Folder(base).Sub("claude"), in.Session+".json"
 	var before reportedDecisions
 	if data, err := dir.Read(name); err == nil {
-		_ = json.Unmarshal(data, &before) // a damaged file is as none
+		_ = json.Unmarshal(data, &before) // a damaged file counts as missing
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -131,7 +132,7 @@ func remember(dir owner.Folder, name string, now reportedDecisions) error {
 // newsIn returns a line for each decision after a time on a suggestion of the sessions, oldest first.
 func newsIn(log []reviewqueue.LogEntry, sessions []string, after time.Time) (lines []string) {
 	became := map[string]string{
-		string(model.Accepted): "accepted", string(model.Rejected): "rejected", string(model.Changed): "accepted with another text", string(model.Undone): "decision taken back, pending again",
+		string(model.Accepted): "accepted", string(model.Rejected): "rejected", string(model.Changed): "accepted with another text", string(model.Undone): "decision undone, pending again",
 	}
 	fresh := make(map[string]bool) // batches; the undo of one is no news
 	for _, x := range slices.Backward(log) {

@@ -62,7 +62,7 @@ func (f *workspaceFlags) registerClient(e *env, cmd *cobra.Command) {
 
 func (f *workspaceFlags) registerState(e *env, cmd *cobra.Command) {
 	registerState(e, cmd, &f.state)
-	e.settings(cmd).StringArrayVar(&f.hide, "hide", nil, "globs of what agents do not see, such as Private or **/Diary")
+	e.settings(cmd).StringArrayVar(&f.hide, "hide", nil, "globs of paths hidden from agents, such as Private or **/Diary")
 	e.settings(cmd).StringArrayVar(&f.lock, "lock", nil, "globs of what agents see and do not change")
 	e.settings(cmd).StringSliceVar(&f.agents, "agents", program.Agents, "process names of agents; none for no program")
 	e.settings(cmd).StringVar(&f.audience, "server-audience", "", "audience of tokens made with $RELAYFS_SERVER_KEY: the url in the server's configuration (default: its address)")

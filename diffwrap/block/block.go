@@ -1,6 +1,9 @@
-// Package block finds Markdown's top-level blocks: those of CommonMark, and Obsidian's tables, footnotes, formulas,
-// comments and callouts. It makes one pass over the lines and builds no tree. It looks into lists and quotes only to
-// decide whether a line still belongs to them.
+// Package block finds the top-level blocks of a Markdown text: those of CommonMark, and Obsidian's tables, footnotes,
+// formulas, comments and callouts. Scan makes one pass over the lines and builds no tree. It looks into lists and quotes
+// only to decide whether a line still belongs to them, and does not recognize front matter.
+//
+// Line tells the kind of a single line, FrontMatter finds the front matter, and Literals the ranges in which markup has no
+// meaning.
 package block
 
 import (

@@ -128,7 +128,8 @@ func (t *Table) Self() Program {
 	return p
 }
 
-// OfProcess returns the program of a process, or of the process of a thread. What was found once stays, whatever becomes of its ancestors.
+// OfProcess returns the program of a process, or of the process of a thread. The result is cached, and stays the same
+// when ancestors of the process exit.
 func (t *Table) OfProcess(thread int) Program {
 	s, ok := readStatus(thread)
 	if !ok {
@@ -163,8 +164,8 @@ func (t *Table) program(s status, depth int) Program {
 	return p
 }
 
-// runOf returns the run of a process, and its agent: those of its parent if that is in an agent's run. What the system
-// or another user has started is in no agent's run.
+// runOf returns the run of a process, and its agent. A process whose parent is in an agent's run is in the same run. A
+// process that the system or another user has started is in no agent's run.
 func (t *Table) runOf(s status, id Identity, depth int) (run Identity, agent string) {
 	if above, ok := readStatus(s.parent); ok && s.parent > 1 && above.uid == s.uid && depth < maxAncestors {
 		if parent := t.program(above, depth+1); parent.Agent != "" {

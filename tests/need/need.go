@@ -1,7 +1,7 @@
 // Package need checks requirements of tests on the machine. It skips tests whose requirements are missing, and limits
 // the time and memory of calls on hostile input ([Call], [Linear]), and all times on a busy machine ([Scaled]).
 //
-// RELAYFS_TESTS=all, which make test sets, runs all tests; otherwise only tests that need nothing but Go run. If CI=true
+// RELAYFS_TESTS=all, which make test sets, runs all tests; otherwise only the tests that need only Go run. If CI=true
 // is also set, a test fails instead of skipping.
 package need
 

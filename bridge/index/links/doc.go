@@ -14,12 +14,12 @@
 // # Resolution
 //
 // A linkpath is resolved in the vault of its note: first as an exact path from the vault's root, then in the note's
-// folder, then as a suffix of whole path elements. Of several suffix matches the shortest path wins, then the first in
-// lexicographic order (Obsidian's own choice is unstable). Linkpaths that begin with "./" or "../" are relative to the
-// note's folder, and those that begin with "/" to the vault's root, both without fallback. If a link matches nothing in
-// the vault it is resolved in the whole workspace as if it were one vault. Case and Unicode composition do not matter,
-// but an exact spelling wins. The ".md" of a note may be omitted; other files need their extension. Aliases do not
-// resolve links, as in Obsidian.
+// folder, then as a suffix of whole path elements. Among several suffix matches the shortest path wins, then the first
+// in lexicographic order (Obsidian's own choice is unstable). Linkpaths that begin with "./" or "../" are relative to
+// the note's folder, and those that begin with "/" to the vault's root, both without fallback. If a link matches
+// nothing in the vault it is resolved in the whole workspace as if it were one vault. Case and Unicode composition do
+// not matter, but an exact spelling wins. The ".md" of a note may be omitted; other files need their extension. Aliases
+// do not resolve links, as in Obsidian.
 //
 // # Suggestions
 //

@@ -59,7 +59,7 @@ type Answer struct {
 }
 
 // The ranks of the searches are fused by their reciprocals (Cormack, Clarke and Buettcher, 2009). The weight of the
-// search by words is the share of the query that its words cover: all of a name, next to nothing of a paraphrase.
+// search by words is the share of the query that its words cover: all for a name, almost none for a paraphrase.
 const (
 	pool          = 100 // notes that each search contributes
 	rankOffset    = 10
@@ -67,7 +67,7 @@ const (
 	meaningWeight = 1.0
 )
 
-// Find ranks the notes of ws, the workspace or a part of it, by words and meaning, and returns at most limit of those
+// Find ranks the notes of ws, the workspace or a part of it, by words and meaning, and returns at most limit results
 // after the place. Without vectors it ranks by words alone.
 func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after Place, limit int) (Answer, error) {
 	notes, err := x.chosen(ctx, ws, q)
@@ -307,8 +307,8 @@ func weigh(text string, pieces []piece, words *lexical.Query) (some bool) {
 	return some
 }
 
-// window returns the last of the pieces to show with the first, preferably the end of a paragraph, and the weight of the
-// words in them. Of two windows with the same words, the one that begins with them is better.
+// window returns the last of the pieces to show with the first, preferably the end of a paragraph, and the weight of
+// the words in them. If two windows have the same words, the window that begins with them is better.
 func window(pieces []piece, first float32) (last int, sum float32) {
 	best := make([]float32, len(pieces[0].weights))
 	ended := false // the paragraph of the last piece with a word has ended

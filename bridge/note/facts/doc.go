@@ -1,13 +1,13 @@
-// Package facts carries what relayfs knows of a note's suggestions in the note's document, where the other mounts of
-// its server read it: the root map [Name]. Each change by a program and each decision is an entry: its record, without
-// what only an undo needs. Clients that are no relayfs keep a root that they do not know.
+// Package facts stores the attribution of a note's suggestions in the note's document, in the root map [Name], where
+// the other mounts of its server read it. Each change by a program and each decision is an entry: its record, without
+// the data that only an undo needs. Other Yjs clients preserve roots that they do not use.
 //
-// An entry is written once. Its number is that of the units which the document had before: as each entry is a unit, it is
-// greater than those of all entries that its writer knew, and nobody can use up the numbers. All mounts fold entries in the
-// order of numbers, and of clients where numbers are equal. The order of entries of which neither knew the other does not
-// matter much: each tells of other characters, and of two decisions on one suggestion the later one counts. A client makes
-// entries of its own changes only.
+// An entry is written once. Its number is the number of units that the document had before. Each entry is a unit, so
+// the number is greater than the numbers of all entries that its writer had read, and no client can exhaust the
+// numbers. All mounts apply entries in the order of their numbers, then of their clients. The order of concurrent
+// entries hardly matters: they concern different characters, and if two decide on one suggestion, the later one counts.
+// A client writes entries only for its own changes.
 //
-// The map may hold anything, since every client of the server may write to it. What is no entry is skipped, and the
-// time and the memory that the map takes are bounded.
+// Every client of the server may write to the map, so it may hold anything. Values that are not entries are skipped,
+// and the time and memory for reading the map are bounded.
 package facts

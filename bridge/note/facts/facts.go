@@ -12,10 +12,10 @@ import (
 
 // Facts are the entries read from one document. The zero value is empty.
 type Facts struct {
-	seen       map[string]bool         // keys, also of what is no entry
+	seen       map[string]bool         // keys, including those of invalid entries
 	of         weak.Pointer[ycrdt.Doc] // the document that was read last
 	next       int                     // see ycrdt.Map.KeysSince
-	outOfOrder []ycrdt.Setter          // whose numbers are too high yet
+	outOfOrder []ycrdt.Setter          // setters of entries whose numbers are still too high
 	size       int                     // bytes of the values
 	runs       int
 	all        []*entry // in order

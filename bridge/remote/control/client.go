@@ -80,7 +80,7 @@ type Options struct {
 	Logins Logins
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Poll is how often Login checks whether the user has finished in the browser; default one second.
+	// Poll is the interval at which Login checks whether the user has finished in the browser; default one second.
 	Poll time.Duration
 }
 

@@ -156,7 +156,7 @@ func (c *Client) login(ctx context.Context, api string) (Login, error) {
 	case err != nil:
 		return Login{}, fmt.Errorf("%w: %v", transport.ErrLogin, err)
 	case api != "" && l.API != api:
-		return Login{}, fmt.Errorf("%w at %s: it is at %s", transport.ErrLogin, api, l.API)
+		return Login{}, fmt.Errorf("%w at %s: the login is for %s", transport.ErrLogin, api, l.API)
 	case l.ended(c.o.Now()):
 		return Login{}, fmt.Errorf("%w: the login of %s has expired", transport.ErrLogin, l.User)
 	case !c.refreshDue(l):

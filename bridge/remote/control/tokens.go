@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// renewBefore is how long before its expiry a token is renewed.
+// renewBefore is the time before its expiry at which a token is renewed.
 const renewBefore = 5 * time.Minute
 
 type Tokens struct {

@@ -140,9 +140,10 @@ func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
 	}
 }
 
-// Repair writes the mirror's values of properties into the text, where the text has other values, and into the mirror
-// again: clients copy new mirror values to their text. It reports whether there were any. Two clients that set one
-// property concurrently leave a mixture of both in the text, and one of the values in the mirror.
+// Repair reconciles the properties whose values in the text and in the mirror differ. It writes the mirror's values
+// into the text, and into the mirror again, because clients copy new mirror values to their text. It reports whether
+// there were such properties. Two clients that set one property concurrently leave a mixture of both values in the
+// text, and one of the values in the mirror.
 func Repair(doc *ycrdt.Doc, keys []string) bool {
 	mirror, contents := doc.Map(propertiesName), doc.Text(ContentsName)
 	have := contents.String()

@@ -21,16 +21,16 @@
 // # Content documents
 //
 // The document of a note has its text, "contents", and the map "users", which attributes clients. Obsidian's plugin
-// adds "frontmatter", a mirror of the properties. Mirror, Register and EnsureNonEmpty maintain what clients expect of
-// them.
+// adds "frontmatter", a mirror of the properties. Mirror, Repair, Register, Reclaim and EnsureNonEmpty maintain what
+// clients expect of them.
 //
 // # The rules
 //
 // Clients delete users' files when these rules are broken, so every function here keeps them. A Markdown entry is in
-// both maps, written in one transaction. An entry that is not in docs counts as deleted, and one that is only in docs
+// both maps, written in one transaction. A Markdown entry that is not in docs counts as deleted; one that is only in docs
 // is from an older client. A rename is one transaction that writes the new keys and deletes the old ones; receivers
 // pair them by ID. The second client to create a path adopts the existing ID. A key with an empty element is never
-// written, and skipped when read. The caller must write an entry only after its content was synced.
+// written, and skipped when read. One rule is left to the caller: it writes an entry only after its content was synced.
 //
 // # Concurrency and errors
 //

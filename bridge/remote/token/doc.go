@@ -1,5 +1,6 @@
-// Package token has the credentials of servers of the y-sweet family: client tokens, and
-// the two kinds of signed tokens, which it mints and verifies.
+// Package token implements the credentials of servers of the y-sweet family: client
+// tokens and signed tokens. It mints and verifies both kinds of signed tokens. It does no
+// I/O; package transport requests client tokens.
 //
 // # Nouns
 //
@@ -7,9 +8,9 @@
 // connect to, and a token for it.
 //
 // A token is a set of signed Claims: its Scope (the whole server, one document, one file,
-// every document with a prefix), its user and its expiry. The legacy kind of y-sweet is a
-// hash over bincode and a 30-byte key. The other kind is a CBOR Web Token (RFC 8392),
-// signed with a 32-byte HMAC key, ES256 or Ed25519.
+// every document with a prefix), its user and its expiry. y-sweet's legacy kind is
+// bincode, followed by a hash of it and of a 30-byte key. The other kind is a CBOR Web
+// Token (RFC 8392), signed with a 32-byte HMAC key, ES256 or Ed25519.
 //
 //	key, err := token.GenerateKey("main", token.HMAC)
 //	text, err := key.Mint(token.Claims{

@@ -60,7 +60,7 @@ func (t *hocuspocus) attach(ctx context.Context, name string) (*Link, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.named[name] != nil {
-		return nil, fmt.Errorf("document %q is connected already", name)
+		return nil, fmt.Errorf("document %q is already connected", name)
 	}
 	if t.sock == nil {
 		// The socket outlives the caller.

@@ -24,7 +24,7 @@ const (
 	// writeTimeout bounds the write of one frame. A slower connection is closed, and the next one compares
 	// everything.
 	writeTimeout = 30 * time.Second
-	// reasonTimeout is how long a failed write waits for the reader to receive the server's reason to close.
+	// reasonTimeout is the time that a failed write waits for the reader to receive the server's reason to close.
 	reasonTimeout = time.Second
 )
 

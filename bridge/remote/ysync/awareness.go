@@ -19,7 +19,7 @@ const (
 	checkEvery    = 3 * time.Second
 )
 
-// forgetAfter is how long an Awareness stores the clock of a client that has left.
+// forgetAfter is the time for which an Awareness stores the clock of a client that has left.
 const forgetAfter = time.Hour
 
 // Limits of the states of other clients.

@@ -105,8 +105,8 @@ func foldPairs(w *tokenDiff, changes []change) []change {
 	})
 }
 
-// maxScattered is how many changes of a line a user can decide one by one, however little text separates them. They
-// may have several writers.
+// maxScattered is the maximum number of changes of a line that a user can decide one by one, however little text
+// separates them. They may have several writers.
 const maxScattered = 3
 
 func foldLine(w *tokenDiff, changes []change) []change {

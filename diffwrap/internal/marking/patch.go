@@ -1,10 +1,11 @@
-// Package marking writes a change of the accepted view as marks in the raw text. It chooses the ends of marks and
-// refuses nothing; the caller verifies the result.
+// Package marking writes a change of the accepted view as marks in the raw text. Package placement chooses where the marks
+// begin and end. Compare returns another author's text that the change would touch, for the caller to refuse. The caller
+// verifies the result of Write.
 //
-// Highlights and comments are part of neither text. A highlight never changes; marks go inside it. Another
-// author's open comment is deleted like text, by marks around it that are cut at its edges and in its opener, so that
-// a rejection restores it. The writer's own comments are written and removed without marks. A comment that awaits a
-// decision as another author's suggestion never changes.
+// Highlights and comments ("furniture") are part of neither text. A highlight never changes; marks go inside it.
+// Another author's open comment is deleted like text, by marks around it that are cut at its edges and in its opener,
+// so that a rejection restores it. The writer's own comments are written and removed without marks. A pending comment
+// of another author never changes.
 package marking
 
 import (

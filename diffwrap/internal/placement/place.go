@@ -1,7 +1,10 @@
-// Package placement decides where marks begin and end, so that a page with pending changes still looks like the page. A
-// run that adds or removes lines can begin at several places with the same meaning. A mark that touches a heading, a
-// fence or a table changes how that block, or all that follows, is rendered. The package chooses the place that breaks
-// the fewest blocks and, among equals, the best one by the table of lines (lines.go).
+// Package placement decides where the marks of changed lines begin and end, so that unchanged blocks look as before. A
+// hunk that adds or removes lines can begin at several places with the same meaning. If its mark touches a heading, a
+// fence or a table, that block, or all that follows, may be rendered differently. The package chooses places that break
+// the fewest blocks and, among equals, the fewest rules of the table of lines (lines.go). It may also widen and join
+// hunks. Its work is bounded: in a long text with many changes, blocks may break.
+//
+// Package align decides where marks within a line are; package marking writes all marks.
 package placement
 
 import (
@@ -104,8 +107,8 @@ const (
 
 const maxPairs = 1 << 16
 
-// matchBlocks finds the blocks that stay. Of the blocks that both texts have in the same order it chooses those with the most
-// text and prefers blocks that no hunk touches. It stops at maxPairs comparisons.
+// matchBlocks finds the blocks that stay. From the blocks that both texts have in the same order, it chooses those with the
+// most text and prefers blocks that no hunk touches. It stops at maxPairs comparisons.
 func (p *layout) matchBlocks(hunks []align.Hunk) []int {
 	match := align.Unmatched(len(p.oldBlocks))
 	same := func(i, j int) bool { return p.oldBlocks[i].Of(p.old.Text) == p.newBlocks[j].Of(p.new.Text) }

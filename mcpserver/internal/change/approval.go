@@ -91,7 +91,7 @@ func (r Request) question() result.Question {
 	return result.Question{ID: "approve-" + hex.EncodeToString(sum[:8]), Text: text}
 }
 
-// Asked tells whether the client can ask its user, and returns the replies of this call.
+// Asked reports whether the client can ask its user, and returns the replies of this call.
 type Asked struct {
 	CanAsk bool
 	Reply  func(id string) (reply model.Answer, ok bool) // ok is false if the question was not asked

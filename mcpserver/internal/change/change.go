@@ -237,7 +237,7 @@ func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []d
 	return nil
 }
 
-// NotReadError names the call that reads the missing range.
+// NotReadError returns an error that names the call to read the missing range.
 func NotReadError(p model.Path, text string, part textrange.Range, r Reader) error {
 	begin := textrange.PositionAt(text, part.Start)
 	if begin.Column <= result.MaxLine {

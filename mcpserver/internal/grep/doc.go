@@ -13,7 +13,6 @@
 // Unicode's. Package regexp supports only ASCII \b, so the automaton decides which lines match. If a matching line has
 // no match for regexp, the matches of the expression without \b are used. Line breaks are LF or CRLF, unless the pattern
 // contains a carriage return. Every pattern takes time linear in the text.
-// CRLF, unless the pattern names a carriage return. Every pattern takes time linear in the text.
 //
 // Without Multiline no match crosses a line break: the line break is removed from classes, and a literal line break in a
 // pattern is an error. With Multiline, '.' also matches line breaks (ripgrep's --multiline-dotall), and counts are of

@@ -1,6 +1,7 @@
-// Package session holds the state of one client: its name, the ranges of each document version that it has read, its own
-// suggestions and the decisions on them, and its position in the change log. It does not read or change documents. A
-// Session has one lock, a leaf.
+// Package session holds the state of one client: its name and its position in the change log. For each document that the
+// client has read, it holds the last text that the client read, and the ranges of it that were read. It also holds the
+// client's own marks in that text, and the decisions that the client was not told yet. It keeps at most 4096 documents. It
+// asks the workspace for the decisions, and changes no documents. A Session has one lock, a leaf.
 package session
 
 import (

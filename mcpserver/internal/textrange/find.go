@@ -125,7 +125,7 @@ func InStyleOf(base, content string) string {
 	return content
 }
 
-// inBreaksOf returns s, which takes the place of found, with the line breaks of that, or else of doc.
+// inBreaksOf returns s, the replacement for found, with the line breaks of found, or else of doc.
 func inBreaksOf(doc, found, s string) string {
 	if strings.Contains(found, "\n") {
 		return diffwrap.KeepBreaks(s, found)

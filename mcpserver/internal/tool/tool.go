@@ -1,6 +1,7 @@
-// Package tool defines tools independently of the protocol: a tool is a function from a client and typed arguments to a
-// result. The JSON Schemas (schema.go) and the decoding of calls (arguments.go) are derived from struct tags of the
-// arguments and results. Errors become texts for a model (errtext.go).
+// Package tool defines tools independently of the protocol. A tool is a function from a client and typed arguments to a
+// result. Struct tags of the arguments and results define the JSON Schemas (schema.go). They also define how the package
+// checks and decodes the arguments of a call (arguments.go). It turns errors into texts for a model (errtext.go). The
+// tools themselves are in the packages below internal/toolset.
 package tool
 
 import (

@@ -10,8 +10,8 @@
 // # The end-to-end tests
 //
 // They are in the folders below tests, one for each subject. They build the relayfs binary, mount vaults with it, and
-// use the mount, MCP and the command line like users' programs. Of the product's packages they use only diffwrap, to
-// read a vault's files.
+// use the mount, MCP and the command line like users' programs. The only package of the product that they use is
+// diffwrap, to read a vault's files.
 //
 // RELAYFS_TESTS=all, which make test sets, runs tests that need more than Go or take long. RELAYFS_SOAK=1 runs repeated
 // and random tests at the length of make soak.

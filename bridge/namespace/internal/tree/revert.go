@@ -34,12 +34,12 @@ func (f *Root) Unappliable(list []*Proposal) (blocked []*Proposal) {
 	return sourceView.unplaceable(to, list)
 }
 
-// notBlocked returns the proposals that no other one blocks: the node of a blocked one is shown at its source path.
+// notBlocked returns the proposals that are not blocked. The node of a blocked proposal is at its source path.
 func notBlocked(list []*Proposal) []*Proposal {
 	return slices.DeleteFunc(slices.Clone(list), func(p *Proposal) bool { return p.current.Blocked })
 }
 
-// sourceLocs maps nodes to their places in the source, and a file that is only proposed to the zero sourceLoc.
+// sourceLocs maps each node to its place in the source. A file that is only proposed gets the zero home.
 func sourceLocs(list []*Proposal) placementPlan {
 	to := make(placementPlan)
 	for _, p := range list {
@@ -78,7 +78,7 @@ func (f *Root) Undelete(n *Node) model.Event {
 }
 
 // ErrMovedSince means that the node of a decision was moved or changed too much since.
-var ErrMovedSince = errors.New("cannot be taken back: it is not where the decision left it, or something else is proposed for it")
+var ErrMovedSince = errors.New("cannot be undone: it was moved or changed after the decision, or something else is proposed for it")
 
 // Decided is a proposal that was decided on, with the present node of its subject.
 type Decided struct {

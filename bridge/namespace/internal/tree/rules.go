@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Rules keep agents away from parts of a tree. A glob names what it matches, and everything below that, by its path in the
-// workspace or in its root. Case and Unicode composition do not count: on some disks such names are one.
+// Rules restrict agents' access to parts of a tree. A glob matches a path in the workspace or in its root, and covers
+// everything below that path. Case and Unicode composition are ignored, because some disks treat such names as equal.
 type Rules struct {
 	hide, lock []glob
 }
@@ -46,7 +46,7 @@ func NewRules(hide, lock []string) (*Rules, error) {
 
 func foldCase(s string) string { return strings.ToLower(model.FoldName(s)) }
 
-// match returns the glob that p, or a folder that it is in, matches. A root itself matches none.
+// match returns the glob that matches p or a folder above p. No glob matches a root itself.
 func match(globs []glob, p model.Path) (written string, ok bool) {
 	if len(globs) == 0 {
 		return "", false
@@ -64,14 +64,14 @@ func match(globs []glob, p model.Path) (written string, ok bool) {
 	}
 }
 
-// WithRules is the part of the tree that agents reach.
+// WithRules returns the part of the tree that agents can reach under r.
 func (t *Tree) WithRules(r *Rules) *Tree { return &Tree{t.shared, t.root, r} }
 
-// withoutRules is t as people reach it.
+// withoutRules returns t without rules, as users reach it.
 func (t *Tree) withoutRules() *Tree { return t.WithRules(nil) }
 
-// hides reports whether agents are kept away from n: by where it is shown or where people have it, so that no rename that
-// waits lets it out. A link is hidden with what it leads to. t.mu is held.
+// hides reports whether the rules hide n, at the path where it is shown or at its source path, so that a pending rename
+// cannot reveal it. A link is hidden if its target is. The caller holds t.mu.
 func (t *Tree) hides(n *Node) bool {
 	if t.rules == nil || n.Root == nil {
 		return false
@@ -86,7 +86,7 @@ func (t *Tree) hides(n *Node) bool {
 	})
 }
 
-// shown drops from list what is hidden.
+// shown removes the hidden nodes from list.
 func (t *Tree) shown(list []*Node) []*Node {
 	if t.rules == nil {
 		return list
@@ -94,7 +94,7 @@ func (t *Tree) shown(list []*Node) []*Node {
 	return slices.DeleteFunc(list, t.hides)
 }
 
-// MayChange returns a ReadOnlyError that names the rule which keeps agents from changing, or making, what is at p.
+// MayChange returns a ReadOnlyError that names the rule by which agents may not change or create p.
 func (t *Tree) MayChange(op string, p model.Path) error {
 	if t.rules == nil {
 		return nil
@@ -110,7 +110,7 @@ func (t *Tree) MayChange(op string, p model.Path) error {
 	return nil
 }
 
-// MayMove is MayChange for everything in the folder n, whose path would be another one.
+// MayMove is MayChange for everything in the folder n, whose paths a move would change.
 func (t *Tree) MayMove(op string, n *Node) (err error) {
 	if t.rules == nil {
 		return nil

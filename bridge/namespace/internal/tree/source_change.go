@@ -146,7 +146,7 @@ func (f *Root) Forget(n *Node) {
 	f.forget(n)
 }
 
-// ProposalChanges is the changes of proposals since the last TakeChanges.
+// ProposalChanges holds the changes of proposals since the last TakeChanges.
 type ProposalChanges struct {
 	Events      []model.Event
 	Invalidated []model.ProposalRecord // as they were when they became pointless

@@ -17,7 +17,7 @@ import (
 type Tree struct {
 	*shared
 	root  *Node  // its children are the roots within reach; they do not change once the tree is served
-	rules *Rules // for agents; nil for people
+	rules *Rules // for agents; nil for users
 }
 
 // shared is shared by the full tree and its restricted parts.
@@ -80,10 +80,10 @@ func (t *Tree) Restrict(folders ...string) *Tree {
 	return part
 }
 
-// IsFull says whether everything is within reach.
+// IsFull reports whether t is unrestricted.
 func (t *Tree) IsFull() bool { return t.root == t.fullRoot && t.rules == nil }
 
-// Contains says whether p lies in a root of t, and is not hidden. The folder of all roots does.
+// Contains reports whether p is in a root of t and not hidden. It is true for the top level.
 func (t *Tree) Contains(p model.Path) bool {
 	name, _ := p.Split()
 	if p == "" || t.IsFull() {
@@ -281,7 +281,7 @@ type Counts struct {
 	Changed                 time.Time // the newest known modification time
 }
 
-// CountNotes is how many notes are shown in the root, to people.
+// CountNotes returns the number of notes in the root, including those hidden from agents.
 func (f *Root) CountNotes() (notes int) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -293,7 +293,7 @@ func (f *Root) CountNotes() (notes int) {
 	return notes
 }
 
-// Count counts what is shown in the root f.
+// Count counts the nodes and proposals of f that are not hidden.
 func (t *Tree) Count(f *Root) (c Counts) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -179,7 +179,8 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 	return o
 }
 
-// separateUserText are the edits that take out of agents' marks what people typed there, so that it stands plain at its place, and marks without text.
+// apart returns the edits that split agents' marks around text that users typed in them, so that this text is plain,
+// and that remove marks without text.
 func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 	cursor, i := textmerge.NewCursor(x.Raw), 0
 	for k, m := range x.Marks {

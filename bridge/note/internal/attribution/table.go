@@ -32,12 +32,12 @@ type Table struct {
 // Fact is the attribution of a character. It is immutable: a record that changes it creates another Fact.
 type Fact struct {
 	By        *Writer // nil for users, or if unknown
-	Ins       Atom    // zero if nobody proposed the character
+	Ins       Atom    // zero if the character was not proposed
 	Dels      []Atom
 	Syntax    bool // part of a mark or comment that relayfs wrote
-	Broken    bool // no text: a delimiter that marks nothing, or see refuse
+	Broken    bool // not text: an unmatched delimiter; see also refuse
 	Displaced bool // a user typed it instead of a suggestion that is pending again
-	Older     bool // of a comment: it was there before the suggestion beside it
+	Older     bool // part of a comment that is older than the suggestion next to it
 	Undone    bool // an undo removed it or did not restore it; users did not delete it
 }
 
@@ -62,10 +62,10 @@ type Suggestion struct {
 	ID string
 	*Writer
 	Comment bool
-	Outcome *Outcome // of the last decision on it, nil if that was taken back
+	Outcome *Outcome // outcome of the last decision on it, nil if that was undone
 
 	add, del []model.IDRange // its text, after the last write
-	next     []*Suggestion   // what writes made of it
+	next     []*Suggestion   // suggestions that later writes made of it
 	refused  bool
 }
 
@@ -87,8 +87,8 @@ type Writer struct {
 	author, session, proposal string
 	time                      time.Time
 	order                     uint64 // of the record
-	agent                     bool   // a program's own text, not what a person typed or decided
-	rewroteMarks              bool   // it wrote agents' marks anew
+	agent                     bool   // a program's own text, not text that a user typed or decided
+	rewroteMarks              bool   // it rewrote agents' marks
 }
 
 // MakesMarks reports whether marks that w wrote count as agents' marks.
@@ -163,7 +163,7 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 	case model.RoleReplacement:
 		f.Displaced = true
 	case model.RoleAdditionAccepted, model.RoleAdditionRejected, model.RoleCommentAccepted, model.RoleCommentRejected:
-		if f.Ins.by == seq || f.Broken { // else somebody has decided again since
+		if f.Ins.by == seq || f.Broken { // else there is a newer decision
 			f.Ins.Status, f.Broken = Pending, false
 		}
 	case model.RoleDeletionAccepted, model.RoleDeletionRejected:
@@ -256,8 +256,8 @@ func (s *Suggestion) isRejected() bool {
 	return s.Outcome != nil && s.Outcome.Verdict == model.Rejected
 }
 
-// refuse rejects the rest of a suggestion: what a mount made of it that did not know of its rejection elsewhere. Nobody takes that
-// text out of the document before the next write does.
+// refuse rejects the rest of a suggestion: the text that a mount without the rejection has made of it. That text stays
+// in the document until the next write.
 func (t *Table) refuse(s *Suggestion, seq uint64) {
 	if s.refused {
 		return
@@ -423,8 +423,8 @@ func (t *Table) addRemaps(moved []model.IDRemap) {
 	}
 }
 
-// EachOriginal calls f for the parts of r, with the first identities that the characters had
-// and the order of the record that gave them those of r, 0 for none.
+// EachOriginal calls f for the parts of r, with the original identities of the characters, and the order of the record
+// that gave them their identities in r (0 if there is none).
 func (t *Table) EachOriginal(r model.IDRange, f func(part, first model.IDRange, since uint64)) {
 	if len(t.restoredFrom) == 0 {
 		f(r, r, 0)

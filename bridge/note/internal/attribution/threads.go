@@ -168,13 +168,13 @@ func (x *Layout) commentsRemovedWith(suggestions []diffwrap.Suggestion) map[int]
 	return places
 }
 
-// isOlder says whether something of a comment was there before the suggestion beside it.
+// isOlder reports whether a part of a comment existed before the suggestion next to it.
 func (x *Layout) isOlder(from, to int) (older bool) {
 	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) { older = older || fact.Older })
 	return older
 }
 
-// rejection is one that was made by a record, and may have been taken back.
+// rejection is a recorded rejection, which may have been undone.
 type rejection struct {
 	model.Rejection
 	seq    uint64 // of the record

@@ -13,7 +13,7 @@ import (
 type Units struct {
 	Runs    []ycrdt.Run
 	starts  []int   // UTF-16 positions at which the runs begin
-	facts   []*Fact // what is known of the runs; nil for nothing
+	facts   []*Fact // attribution of the runs; nil if there is none
 	lastRun int     // the run that was asked for last
 }
 
@@ -27,7 +27,7 @@ func UnitsOf(runs []ycrdt.Run) Units {
 	return u
 }
 
-// UnitsOf are the identities of a text, cut where something else is known.
+// UnitsOf returns the identities of a text, split where the attribution changes.
 func (t *Table) UnitsOf(runs []ycrdt.Run) Units {
 	if t.hasNoAgentText() {
 		return UnitsOf(runs)
@@ -47,7 +47,7 @@ func (u *Units) add(pos int, run ycrdt.Run, fact *Fact) (end int) {
 
 // run returns the index of the run at the UTF-16 position pos, len(u.Runs) if none.
 func (u *Units) run(pos int) int {
-	const steps = 4 // who reads a text asks for one place after another
+	const steps = 4 // callers usually go through a text in order
 	has := func(i int) bool { return u.starts[i] <= pos && pos < u.starts[i]+u.Runs[i].Len }
 	for i := u.lastRun; i < min(u.lastRun+steps, len(u.Runs)); i++ {
 		if has(i) {
@@ -71,7 +71,7 @@ func (u *Units) Each(from, to int, f func(pos int, r model.IDRange)) {
 	u.Facts(from, to, func(pos int, r model.IDRange, _ *Fact) { f(pos, r) })
 }
 
-// Facts calls f for the parts of the text from one position to another, and what is known of each.
+// Facts calls f for the parts of the text between two positions, with the attribution of each.
 func (u *Units) Facts(from, to int, f func(pos int, r model.IDRange, fact *Fact)) {
 	for i := u.run(from); i < len(u.Runs) && u.starts[i] < to; i++ {
 		start, end := max(u.starts[i], from), min(u.starts[i]+u.Runs[i].Len, to)
@@ -101,8 +101,8 @@ func (u *Units) ResolveAll(list []model.IDRange) (out []model.IDRange) {
 	return out
 }
 
-// AfterEdits are the identities of the text that edits make of raw: those of what stays.
-// What is new has none: delimiters of marks.
+// AfterEdits returns the identities of the text after edits of raw. Remaining text keeps its identities. New text, which
+// is delimiters of marks, has none.
 func (u Units) AfterEdits(raw string, edits []diffwrap.Edit) Units {
 	if len(edits) == 0 {
 		return u

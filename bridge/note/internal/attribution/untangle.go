@@ -18,7 +18,7 @@ type delimiter struct {
 	char  byte
 }
 
-// delimiters lists those of raw, whose marks and identities are given.
+// delimiters lists the delimiters in raw; marks and u are the marks and identities of raw.
 func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 	cursor := textmerge.NewCursor(raw)
 	for at := 0; at+MarkEdge <= len(raw); at++ {
@@ -54,8 +54,8 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 	return list
 }
 
-// strayDelimiters returns the edits that take out what is left of delimiters outside of some spans: a change may write a part of one only,
-// and another one take away the rest.
+// strayDelimiters returns the edits that remove leftover characters of delimiters outside of spans: one change may write only a
+// part of a delimiter, and another one remove the rest.
 func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwrap.Edit) {
 	slices.SortFunc(spans, func(a, b diffwrap.Span) int { return a.Start - b.Start })
 	cursor, end := textmerge.NewCursor(raw), 0
@@ -175,7 +175,8 @@ func rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
 	return slices.Clip(edits)
 }
 
-// mark is what the character is in, and the character of the delimiters of that, "" for none.
+// mark returns the pending suggestion that the character is in, and the character of its delimiters, "" if there is
+// none.
 func (f *Fact) mark() (char string, of *Suggestion) {
 	if added := f.Pending(false); added != nil && !added.Comment {
 		return "+", added

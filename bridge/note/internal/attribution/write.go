@@ -58,9 +58,9 @@ func (x *Layout) isSoleWriter(from, to int, author string) bool {
 	return all && len(x.Runs) > 0
 }
 
-// Written is what the lens did to a marked text, for a record: the suggestions that it made, by places in the text after it, and
-// which identities are which of those places now, and which comments belong to the text. x is the layout of the text; nil if it had
-// no marks.
+// Written converts the lens's result for a marked text to the data of a record: the suggestions that it made, at places
+// in the new text; the places that existing identities have now; and the comments that belong to the text. x is the
+// layout of the text, nil if it had no marks.
 func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRecord, moved []model.IDRemap, older []model.IDRange) {
 	after := diffwrap.Apply(marked, res.Edits)
 	var all []diffwrap.Span
@@ -116,14 +116,14 @@ func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRang
 	return places
 }
 
-// olderComments are the places in a text after a write of comments that it deletes, or that stand behind suggestions, and were there before it, but
-// for remarks on what those suggestions were.
+// olderComments returns the places, in the text after a write, of the existing comments that the write deletes or that follow
+// suggestions. It excludes remarks on the suggestions that became those suggestions.
 func (x *Layout) olderComments(after string, res diffwrap.Result) (runs []model.IDRange) {
 	if !strings.Contains(x.Raw, "{>") && !strings.Contains(x.Raw, "{{") {
 		return nil
 	}
 	comments, kept := x.commentsBefore(), textmerge.Unchanged(len(x.Raw), res.Edits)
-	old := make(map[int][]string) // what the suggestion was that has a part there, by where that begins
+	old := make(map[int][]string) // earlier IDs of a suggestion, by the start of each of its parts
 	var foreign []diffwrap.Span
 	for _, m := range res.Made {
 		for _, s := range slices.Concat(m.Add, m.Del) {

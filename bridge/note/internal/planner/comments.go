@@ -12,7 +12,7 @@ import (
 // text. It stays pending as long as the record of its author's write has all its characters: a comment that a user
 // has reworded is the user's.
 
-// comments decides on those of the items that are comments, unless the edits of the others take them away.
+// comments decides on the items that are comments, unless the edits for the other items remove them.
 func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (parts []decidedText, with []diffwrap.Edit) {
 	with = slices.Clone(edits)
 	cursor := textmerge.NewCursor(p.Layout.Raw)

@@ -131,7 +131,8 @@ func (p *decider) commentOutcome(c diffwrap.Attached) diffwrap.CommentFate {
 	return diffwrap.CommentKept
 }
 
-// anyFact says whether a fact holds for something of a comment, or of a part of it; comments come in order.
+// anyFact reports whether a fact holds for any character of a comment, or of a part of it. Calls must be in the order of the
+// text.
 func (p *decider) anyFact(s diffwrap.Span, holds func(*attribution.Fact) bool) (some bool) {
 	p.cursor.Text = p.Layout.Raw
 	from := p.cursor.PosAt(s.Start)
@@ -139,7 +140,8 @@ func (p *decider) anyFact(s diffwrap.Span, holds func(*attribution.Fact) bool) (
 	return some
 }
 
-// parts are what is decided on, what is taken along, the given comments, and the note's text around that, in order.
+// parts returns, in order, the decided text, the text that is removed along with it, the given comments, and the text
+// around them.
 func (p *decider) parts(edits, instead []diffwrap.Edit, comments []decidedText) []decidedText {
 	list := append(p.collateralDeletes(edits), comments...)
 	from, to := p.around(list)
@@ -177,8 +179,8 @@ func (p *decider) textPart(i int) decidedText {
 	return decidedText{OffsetSpan: p.TextOffsets[i], off: c.Start, end: c.End, comment: c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment}
 }
 
-// around are the first of the note's texts, and the one behind the last, that are decided on or stand beside that or beside the given
-// parts and stay.
+// around returns the range of the note's texts that covers the decided texts, the given parts, and the nearest text on
+// each side that stays.
 func (p *decider) around(parts []decidedText) (from, to int) {
 	start, end := len(p.Layout.Raw), 0
 	for k := range p.marks {
@@ -292,8 +294,8 @@ func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decide
 	return list, rest
 }
 
-// amendEdits returns the edits of instead for the text after the acceptance, where the proposed text is in one piece.
-// It adds to p.amended what they write.
+// amendEdits returns the edits of instead for the text after the acceptance, where the proposed text is in one piece. It
+// adds the text that they write to p.typed.
 func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
 	start, moved := p.Layout.Marks[first].Start, 0

@@ -18,8 +18,8 @@ type Plan struct {
 	Decision    *model.Decision    // set for a user's decision
 	Marks       []model.MarkRecord // new pending suggestions
 	Remaps      []model.IDRemap    // text that a write moved
-	Older       []model.IDRange    // comments that were there before the suggestions beside them
-	KeptOpeners []model.IDRange    // openers of people's marks that stay marks
+	Older       []model.IDRange    // comments that are older than the suggestions next to them
+	KeptOpeners []model.IDRange    // openers of users' marks that stay marks
 	Placements  []model.Placement  // places of new text among deleted characters; nil: directly after the text before it
 	Proposal    string             // set if it rewrites links for a rename
 	Direct      bool               // the text is written unchanged, without marks
@@ -57,7 +57,8 @@ func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.
 	}
 }
 
-// hasOffsets says whether a run, or a text beside it, is named by place: what has no document yet has no identities.
+// hasOffsets reports whether a run, or a text next to it, is named by place, because a note without a document has no
+// identities.
 func hasOffsets(r model.DecidedRun) bool {
 	return slices.ContainsFunc([]model.IDRange{r.At, r.Left, r.Right}, func(r model.IDRange) bool { return r.Client == 0 && r.Len > 0 })
 }

@@ -39,13 +39,13 @@ type undoPlan struct {
 	layout   *attribution.Layout // layout of the marked text of current
 
 	target         model.Ranges[int]  // index of runs
-	asked          model.Ranges[bool] // true for targets, false for what stood beside them
-	present        model.Ranges[bool] // what of asked is there
-	in             diffwrap.Span      // of the raw text: where all is that the undo may change
-	itemOf         model.Ranges[int]  // index of items, of what is gone
+	asked          model.Ranges[bool] // true for targets, false for their neighbours
+	present        model.Ranges[bool] // the characters of asked that still exist
+	in             diffwrap.Span      // the range of the raw text that the undo may change
+	itemOf         model.Ranges[int]  // index of items, for deleted characters
 	items          []item
-	commentPending bool   // a comment that was accepted stands there as it was, and so waits again
-	commentLen     uint64 // how long the comment is that was written, unless that stands there whole, and nothing else in it
+	commentPending bool   // an accepted comment is unchanged, and so is pending again
+	commentLen     uint64 // length of the comment that the decision wrote; 0 if it is still there, whole and unchanged
 }
 
 // newUndoPlan collects the characters that the undo concerns.

@@ -119,7 +119,7 @@ func (t *undoPlan) targets() (list []target, changed bool) {
 	return list, changed
 }
 
-// targetOfPresent decides on text that exists: what the decision accepted or kept is pending again.
+// targetOfPresent decides on text that exists: text that the decision accepted or kept is pending again.
 func (t *undoPlan) targetOfPresent(x item) target {
 	w := target{item: x, shown: true, key: noMark}
 	if x.run >= 0 && t.runs[x.run].Role == model.RoleCommentAdded {

@@ -73,7 +73,7 @@ func (p *printer) dropped(w *target) bool {
 func (p *printer) print() {
 	p.findIntact()
 	raw := p.current.Raw()
-	p.oldMarks = p.current.RawKnown().MarksOf(raw).Offsets() // what is a mark stays one for the check, also in what becomes code
+	p.oldMarks = p.current.RawKnown().MarksOf(raw).Offsets() // for the check, every mark stays a mark, even in text that becomes code
 	p.outside(diffwrap.Span{End: p.in.Start})
 	p.at, p.pos = p.in.Start, textmerge.UTF16Len(raw[:p.in.Start])
 	for i := 0; i < len(p.targets); i++ {
@@ -107,7 +107,7 @@ func (p *printer) print() {
 	p.outside(diffwrap.Span{Start: p.in.End, End: len(raw)})
 }
 
-// outside takes over what the undo is not about.
+// outside copies text that the undo does not concern.
 func (p *printer) outside(s diffwrap.Span) {
 	if s.Empty() {
 		return
@@ -126,7 +126,7 @@ func (p *printer) outside(s diffwrap.Span) {
 	}
 }
 
-// views adds text to what the views have to show.
+// views adds text to the expected views.
 func (p *printer) views(text string, o, a bool) {
 	if o {
 		p.original.WriteString(text)
@@ -160,7 +160,7 @@ func (p *printer) written(key inMark) model.DecidedMark {
 	return (&decider{Layout: p.layout}).describe(0, p.layout.Marks[key.n])
 }
 
-// delimiters returns those of the mark that contains w: the original ones if they still fit.
+// delimiters returns the delimiters of the mark that contains w: the original ones if they still fit.
 func (p *printer) delimiters(w *target) (open, closer string) {
 	open, closer = "{++", "++}"
 	if w.inOriginal {
@@ -247,7 +247,7 @@ func (p *printer) keep(w *target) {
 	at := model.OffsetRange(p.pos, p.pos+size)
 	if w.restored {
 		if w.kind == syntaxItem && strings.HasPrefix(w.text, "{") && p.table.At(w.id).Syntax {
-			p.opens() // of a comment that a record tells of
+			p.opens() // of a recorded comment
 		}
 		if w.beforeSyntax {
 			p.write(w.text)

@@ -43,7 +43,7 @@ type segment struct {
 	inOriginal, inAccepted bool // the original and the accepted view show it
 }
 
-// segments are the stretch of the raw text that the undo is about, by what it is to the layout.
+// segments divides the range t.in of the raw text by its role in the layout.
 func (t *undoPlan) segments() (list []segment) {
 	marked := t.markedSegments()
 	at := t.in.Start
@@ -118,8 +118,8 @@ func (t *undoPlan) markedSegments() (list []segment) {
 	return list
 }
 
-// findPresent finds out which of the characters that the undo asks about are there, and where those stand, or stood, that it is about: with all
-// of the marks and comments that touch them.
+// findPresent sets t.live to the asked characters that still exist, and t.in to the range of the raw text where the targets
+// are or were, with all marks and comments that touch it.
 func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
 	from, to, pos := -1, 0, 0 // UTF-16 units
 	var live []model.RangeValue[bool]
@@ -158,7 +158,7 @@ func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
 	}
 }
 
-// touching is a stretch with those of a list, which is in order, that touch it.
+// touching returns in, extended by the elements of list that touch it. The list is in order.
 func touching[T any](in diffwrap.Span, list []T, of func(T) diffwrap.Span) diffwrap.Span {
 	k := sort.Search(len(list), func(i int) bool { return of(list[i]).End >= in.Start })
 	for ; k < len(list) && of(list[k]).Start <= in.End; k++ {
@@ -167,7 +167,7 @@ func touching[T any](in diffwrap.Span, list []T, of func(T) diffwrap.Span) diffw
 	return in
 }
 
-// read goes through the document, as far as the undo is about it.
+// read collects the items of the part of the document that the undo concerns.
 func (t *undoPlan) read(pieces []ycrdt.Piece) {
 	t.findPresent(pieces)
 	segments := t.segments()
@@ -226,8 +226,8 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 	t.itemOf = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
-// comment finds out what a comment was to the decision, unless somebody has written in it since: that is another comment, which stays as
-// it is. One that was accepted as text, or was rejected to go, is content.
+// comment applies the role that a comment had in the decision. A comment that was edited since is another comment and
+// stays as it is. A comment that was accepted as text, or whose deletion was rejected, is content.
 func (t *undoPlan) comment(units []item) {
 	size := uint64(0)
 	role := func(x item) model.Role {
@@ -255,7 +255,8 @@ func (t *undoPlan) comment(units []item) {
 	}
 }
 
-// addItems adds one stretch, cut where what is known of it changes. Of what is gone only what the undo is about is of interest.
+// addItems adds the items of one run, split where the attribution changes. It skips deleted text that the undo does not
+// concern.
 func (t *undoPlan) addItems(r model.IDRange, like item) {
 	t.table.EachOriginal(r, func(now, original model.IDRange, since uint64) {
 		t.target.Each(original, func(of model.IDRange, run int, ok bool) {

@@ -6,7 +6,7 @@
 //	err := d.Change(ctx, &record, func(doc *ycrdt.Doc) error { ... })
 //	err = replica.NewPeer(d, func(ysync.Frame) {}).Run(ctx)
 //
-// The documentation of package remote says what is stored when.
+// Package remote documents when changes are stored.
 //
 //	Change ──► Doc ──► Store ──► outbox ──► Peer ──► Link ──► server
 //	            ▲                             │
@@ -24,7 +24,8 @@
 //
 // # Concurrency
 //
-// Everything is safe for concurrent use. A document's lock is held during store I/O and calls of the Callbacks, never
-// during network I/O. Lock order: the folder's document, the drafts' document, other documents. The locks of Set,
-// WriteAccess and cursors are leaves. The lock of docLRU only tries a document's lock.
+// Everything is safe for concurrent use. A document's lock is held during store I/O and calls of the Callbacks, except
+// Acknowledged, and never during network I/O. Lock order: the folder's document, the drafts' document, other documents.
+// The locks of Set, WriteAccess and presence are leaves. Whoever holds the lock of the list of resident documents only tries
+// the lock of a document, and never waits for it.
 package replica

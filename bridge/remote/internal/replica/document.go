@@ -426,7 +426,7 @@ func (d *Document) evict() bool {
 func (d *Document) attach(p *Peer) error {
 	return d.loaded(func(*docState) error {
 		if d.peer != nil {
-			return errors.New("document is connected already")
+			return errors.New("document is already connected")
 		}
 		d.peer, d.outbox = p, nil
 		return nil
@@ -451,8 +451,8 @@ func (d *Document) stateVector() ([]byte, error) {
 	return read(d, func(s *docState) []byte { return s.doc.EncodeStateVector() })
 }
 
-// difference returns the update that a server with the given state vector lacks, with the number of its last record,
-// and empties the outbox, which is part of it.
+// difference returns the update that a server with the given state vector lacks, and the number of the last record in
+// the update. The update includes the outbox, which difference empties.
 func (d *Document) difference(stateVector []byte) (outgoing, error) {
 	if _, err := ycrdt.DecodeStateVector(stateVector); err != nil {
 		return outgoing{}, err

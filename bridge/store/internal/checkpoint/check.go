@@ -51,7 +51,7 @@ func (v View) checkDocuments() error {
 		return nil
 	})
 	if err == nil && listed != 0 {
-		err = Damaged("documents are listed as unsettled that are not")
+		err = Damaged("settled documents are listed as unsettled")
 	}
 	return err
 }

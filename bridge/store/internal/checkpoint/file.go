@@ -20,7 +20,7 @@ import (
 
 var ErrLocked = errors.New("store is in use by another process")
 
-// lockTimeout is how long Open waits for another process that is about to exit.
+// lockTimeout limits the time that Open waits for another process that is about to exit.
 const lockTimeout = time.Second
 
 type Options struct {

@@ -16,8 +16,8 @@ import (
 const (
 	// maxMoves limits the stored moves of a document.
 	maxMoves = 1000
-	// expireAt is how much older than the limit the oldest moment may become before it is removed. Removing it rewrites
-	// all data about the oldest state.
+	// expireAt is the age beyond the limit at which the oldest moment is removed. Removing it rewrites all data about
+	// the oldest state.
 	expireAt = 24 * time.Hour
 )
 

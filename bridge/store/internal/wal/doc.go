@@ -1,6 +1,7 @@
-// Package wal is a write-ahead log: an append-only sequence of frames that survives a crash of the process at once, and
-// a power cut once it is synced. The owner of a checkpoint releases the frames that the checkpoint has. A Log does not
-// interpret the frames; Entry is the format of a store's frames.
+// Package wal is a write-ahead log: an append-only sequence of frames. A frame survives a crash of the process once Append
+// returns, and a power cut once Sync returns. Each frame has a log sequence number (LSN). The caller, who keeps a
+// checkpoint, releases the frames that the checkpoint has. A Log does not interpret the frames; Entry is the format of a
+// store's frames.
 //
 //	l, err := wal.Open(dir, wal.Options{}, applied, func(lsn wal.LSN, body []byte) error { ... })
 //	lsn, err := l.Append(body)   // outlives kill -9
@@ -15,16 +16,16 @@
 //	frame    length of the body (4 bytes), CRC-32C (4), LSN (8), body
 //
 // A frame's checksum covers the segment's salt, the LSN, the length and the body. The space after the last frame is
-// filled with zeros in advance, so that a sync only writes data; no frame is zero. The salt is random, so that blocks of
+// filled with zeros in advance, so that a sync only writes data; no frame is all zeros. The salt is random, so that blocks of
 // a removed file, which may reappear after a power cut, are not valid frames.
 //
 // # Crashes
 //
-// LSNs are consecutive. Open reads each segment up to the first frame that is missing, cut off or damaged, and sets aside
-// segments that do not continue the one before: segments are synced in order, so nothing after a gap was ever synced. It
-// writes new frames only to a new segment.
+// LSNs are consecutive. Open reads each segment up to the first frame that is missing, cut off or damaged. It renames
+// segments that do not continue the one before. Segments are synced in order, so without damage to the disk nothing after
+// a gap was ever synced. Open syncs the frames that it found. New frames go only to a new segment.
 //
 // After a failed sync the kernel may have dropped the unwritten data, and the next sync would succeed without it. So the
 // log keeps frames in memory until they are synced. After a failed sync it writes them to a new segment; the old segment
-// holds a prefix of the same frames. As long as that fails too, each Append and Sync retries it first and fails.
+// holds a prefix of the same frames. As long as that fails, too, each Append and Sync first retries it, and returns an error.
 package wal

@@ -21,13 +21,13 @@ import (
 //	...
 //	w.End()
 //
-// Its change of the file is merged into the note. If the change overlaps with what the note has got since, the late save
-// becomes a conflicted copy next to the note. A lease shows whether a program has the file open for writing (disk.File): as
-// long as one has, the file is watched; without a writer, for two seconds.
+// Its change of the file is merged into the note. If the change overlaps with later changes of the note, the late save
+// becomes a conflicted copy next to the note. A lease shows whether a program has the file open for writing
+// (disk.File): as long as one has, the file is watched; without a writer, for two seconds.
 
 const (
-	// grace is how long a file without a writer is watched: a program that has found the file under its name but has not
-	// opened it yet, because the machine is busy, cannot be seen.
+	// grace is the time for which a file without a writer is watched: a program that has found the file under its name
+	// but has not opened it yet, because the machine is busy, cannot be seen.
 	grace = 2 * time.Second
 	// While End waits, a file is watched for closeGrace after its last change if a program has it open, or may have; for
 	// idleGrace if none has.

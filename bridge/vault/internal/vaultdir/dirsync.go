@@ -58,7 +58,8 @@ func (s *Syncs) SyncAll(dir disk.Dir) error {
 	return err
 }
 
-// SyncBestEffort is Sync after a change that is not undone, or that nobody waits for: the next SyncAll returns its error.
+// SyncBestEffort is Sync after a change that is not undone, or that no caller waits for: the next SyncAll returns its
+// error.
 func (s *Syncs) SyncBestEffort(dir disk.Dir) {
 	if err := s.Sync(dir); err != nil {
 		s.Log.Warn("folder is not synced: a power cut may restore its previous content", model.LogErr, err)

@@ -66,8 +66,8 @@ func (f *Folder) openAny() (disk.Dir, ID, error) {
 	return root, id, nil
 }
 
-// Find opens the directory that is there now, and makes it the vault's. model.ErrOffline if there is none, or if it is empty
-// and had reports that the vault was not: that is what the mountpoint of a removed disk looks like.
+// Find opens the directory that is there now, and makes it the vault's. model.ErrOffline if there is none, or if it is
+// empty and had reports that the vault was not: the mountpoint of a removed disk is an empty directory.
 func (f *Folder) Find(old func() bool) (disk.Dir, error) {
 	root, id, err := f.openAny()
 	if err != nil {

@@ -2,5 +2,5 @@
 // merges items at commit, all as Yjs does, so that the same history gives the same bytes. It also edits lists by visible
 // position, and text by unit: it keeps surrogate pairs whole and adjusts formats.
 //
-// The lock of the store also guards its [Txn].
+// It has no locks; the owner of the ytypes.Store also guards its [Txn].
 package edit

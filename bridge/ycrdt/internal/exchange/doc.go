@@ -1,6 +1,6 @@
-// Package exchange integrates updates into a document and encodes them: it checks for room, orders structs by their
-// dependencies, holds back updates that depend on missing ones, and encodes the data that a peer lacks. Package wire
-// defines the format; package edit places the items.
+// Package exchange integrates updates into a document, and encodes what a peer lacks or a transaction has changed. It
+// refuses an update for which the document has no room, orders structs by their dependencies, and holds back updates that
+// depend on missing ones. Package wire defines the format; package edit places the items.
 //
-// The lock of the store also guards its [Updates].
+// It has no locks; the owner of the ytypes.Store also guards its [Updates].
 package exchange

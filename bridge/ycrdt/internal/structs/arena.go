@@ -130,7 +130,7 @@ func (a *Arena) Merge(left, right *Item) {
 	left.Length += right.Length
 }
 
-// Drop turns it into a Deleted item of the same length.
+// Drop turns an item into a Deleted item of the same length.
 func (a *Arena) Drop(it *Item) {
 	if it.Kind != wire.KindType && it.Kind > wire.KindDeleted {
 		a.dead += int(it.Size)

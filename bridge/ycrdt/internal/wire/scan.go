@@ -210,7 +210,7 @@ func (r *StructReader) json() Span {
 	return r.behind(r.Bytes())
 }
 
-// jsonValue reads a value of JSON content, where "undefined" is one.
+// jsonValue reads a value of JSON content, which may be "undefined".
 func (r *StructReader) jsonValue() {
 	from := r.Offset()
 	if string(r.Bytes()) != "undefined" && r.Err() == nil {

@@ -1,7 +1,7 @@
-// Package account stores the login at a control plane (such as Relay's hosted service) below the state folder. An
-// Account holds the login, the last list of shared folders, and the tokens of documents.
+// Package account keeps the user's login to a control plane, such as Relay's hosted service. An Account stores the login,
+// the last list of shared folders, and the tokens of documents in the state folder.
 //
-// The login's secret is in the system's keyring or, if there is none, in a file that only the user can read. Package
+// The login's secret is in the system's keyring or, if that does not work, in a file that only the user can read. Package
 // bridge/remote/control communicates with the service.
 package account
 

@@ -21,7 +21,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Bounds of an image: a browser decodes all pixels, which a small file can have many of.
+// Bounds of an image. A browser decodes all pixels, and a small file can have very many.
 const (
 	maxImage  = 10 << 20    // bytes
 	maxPixels = 100_000_000 // of a PNG, JPEG or GIF

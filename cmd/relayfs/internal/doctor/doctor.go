@@ -1,6 +1,8 @@
-// Package doctor checks the requirements for mounting. Examine returns a Report with a finding per check, each ok, warn
-// or fail, with a fix. Its configuration errors come from the checks of 'relayfs mount' itself, so that both agree.
-// Examine changes nothing, except that it writes and removes a test file in the state folder.
+// Package doctor checks the requirements for mounting: the system, the configuration, the state folder and its stores, the
+// vaults and the servers. Examine returns a Report with a finding per check: ok, warn or fail. Most that are not ok have a
+// fix. Callers pass the errors of the configuration, from the checks of 'relayfs mount' itself, so that both agree. Examine
+// changes nothing, except that it writes and removes a test file in the state folder. If that is missing, it does so in the
+// nearest parent that exists.
 package doctor
 
 import (

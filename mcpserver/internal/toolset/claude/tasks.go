@@ -249,7 +249,7 @@ func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (
 	}
 	out := fmt.Sprintf("%s the task on line %d of %s%s", did, task.Line, result.Escape(p), outcome(c, res))
 	if rule := recurrence.FindStringSubmatch(task.Text); rule != nil && !task.Done {
-		out += fmt.Sprintf(" It recurs (%s): the plugin Tasks makes the next one only when the user checks it off in Obsidian, so add that yourself if it is wanted.", result.OneLine(strings.TrimSpace(rule[1]+rule[2])))
+		out += fmt.Sprintf(" It recurs (%s): the Tasks plugin creates the next one only when the user checks it off in Obsidian, so add it yourself if the user wants it.", result.OneLine(strings.TrimSpace(rule[1]+rule[2])))
 	}
 	if textrange.CountLines(res.Before) != textrange.CountLines(known.Text) {
 		out += " Its lines have moved since you read them: call tasks again before you toggle others in it."

@@ -16,7 +16,7 @@ const defaultSpan = 100
 type readContentLinesArgs struct {
 	documentArgs
 	StartLine int  `arg:"start_line" min:"1" def:"1" doc:"First line to read, counted from 1"`
-	EndLine   *int `arg:"end_line" min:"1" doc:"Last line to read, that one included; start_line + 100 if it is left out"`
+	EndLine   *int `arg:"end_line" min:"1" doc:"Last line to read (inclusive); start_line + 100 if it is left out"`
 	Column    int  `arg:"column" min:"1" doc:"Character of start_line to begin at, counted from 1, for lines that are too long for one answer"`
 }
 

@@ -28,7 +28,7 @@ type searchContentArgs struct {
 
 type searchContentResult struct {
 	Matches      []contentMatch `json:"matches"`
-	TotalMatches int            `json:"total_matches" doc:"How many lines match, those of other answers included"`
+	TotalMatches int            `json:"total_matches" doc:"Number of matching lines, including those in other answers"`
 	Truncated    bool           `json:"truncated" doc:"There are more"`
 	Skipped      string         `json:"skipped,omitempty" doc:"Files that were not searched, and why"`
 	result.Page

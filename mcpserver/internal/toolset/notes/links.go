@@ -40,7 +40,7 @@ type findLinksArgs struct {
 type findLinksResult struct {
 	Kind  string      `json:"kind"`
 	Found []foundLink `json:"found"`
-	Count int         `json:"count" doc:"How many there are, those of other answers included"`
+	Count int         `json:"count" doc:"Number of results, including those in other answers"`
 	result.Page
 }
 

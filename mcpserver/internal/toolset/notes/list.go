@@ -23,7 +23,7 @@ type listNotesArgs struct {
 type listNotesResult struct {
 	Folder string       `json:"folder"`
 	Notes  []listedNote `json:"notes"`
-	Count  int          `json:"count" doc:"How many notes there are, those of other answers included"`
+	Count  int          `json:"count" doc:"Number of notes, including those in other answers"`
 	result.Page
 }
 
@@ -89,7 +89,7 @@ type propertySearchArgs struct {
 type propertySearchResult struct {
 	Properties frontmatter.Properties `json:"properties"`
 	Matches    []propertyMatch        `json:"matches"`
-	Count      int                    `json:"count" doc:"How many notes match, those of other answers included"`
+	Count      int                    `json:"count" doc:"Number of matching notes, including those in other answers"`
 	result.Page
 }
 

@@ -18,7 +18,7 @@ import (
 type readNoteArgs struct {
 	Path      string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
 	StartLine int    `arg:"start_line" min:"1" doc:"First line to read, counted from 1"`
-	EndLine   *int   `arg:"end_line" min:"1" doc:"Last line to read, that one included"`
+	EndLine   *int   `arg:"end_line" min:"1" doc:"Last line to read (inclusive)"`
 	Column    int    `arg:"column" min:"1" doc:"Character of start_line to begin at, counted from 1, for lines that are too long for one answer"`
 }
 
@@ -52,7 +52,7 @@ type readMetadataResult struct {
 	FrontMatter frontmatter.Properties `json:"frontmatter"`
 	Stats       noteStats              `json:"stats"`
 	Modified    string                 `json:"modified" doc:"When the note last changed (RFC 3339)"`
-	Error       string                 `json:"frontmatter_error,omitempty" doc:"Why the front matter cannot be read; it is then told as empty"`
+	Error       string                 `json:"frontmatter_error,omitempty" doc:"Why the front matter cannot be read; it is then returned as empty"`
 	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
 	TooDeep     string                 `json:"body_error,omitempty" doc:"Why a part of the body was read as plain text"`
 }

@@ -27,7 +27,7 @@ const (
 type tagsArgs struct {
 	Action string `arg:"action" enum:"list|add|remove|rename" def:"\"list\"" doc:"list counts the notes of each tag; the others change the tags of notes"`
 	Tag    string `arg:"tag" max:"500" doc:"The tag to add, remove or rename"`
-	NewTag string `arg:"new_tag" max:"500" doc:"What rename makes of it; work/urgent becomes job/urgent with work"`
+	NewTag string `arg:"new_tag" max:"500" doc:"New name of the tag for rename; renaming work to job also renames work/urgent to job/urgent"`
 	Path   string `arg:"path" is:"path" doc:"Note, or folder whose notes are meant. Leave it out for all; add needs it"`
 	DryRun bool   `arg:"dry_run" def:"false" doc:"Change nothing; list the notes that would change"`
 	result.Listing

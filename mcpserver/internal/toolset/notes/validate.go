@@ -43,7 +43,7 @@ type validateArgs struct {
 
 type validateResult struct {
 	Problems []problem `json:"problems"`
-	Count    int       `json:"count" doc:"How many there are, those of other answers included"`
+	Count    int       `json:"count" doc:"Number of findings, including those in other answers"`
 	New      int       `json:"new" doc:"How many of them come from a pending suggestion in their document"`
 	Checked  int       `json:"checked" doc:"How many documents were checked"`
 	result.Page

@@ -11,7 +11,7 @@ import (
 // momentToken matches bracketed text, an escaped character, or the longest token.
 var momentToken = regexp.MustCompile(`\[[^\[\]]*\]|\\.|MMMM|MMM|MM|Mo|M|DDDD|DDDo|DDD|DD|Do|D|dddd|ddd|dd|do|d|E|e|ww|wo|w|WW|Wo|W|YYYYYY|YYYY|YY|Y|gggg|gg|GGGG|GG|Qo|Q|A|a|HH|H|hh|h|kk|k|mm|m|ss|s|S{1,9}|ZZ|Z|X|x|LTS|LT|LLLL|LLL|LL|L|llll|lll|ll|l`)
 
-// shorter makes a preset of it that a token in lower case stands for.
+// shorter turns a preset into its short form, which a token in lower case stands for.
 var shorter = strings.NewReplacer("MMMM", "MMM", "MM", "M", "DD", "D", "dddd", "ddd")
 
 // format formats t as moment.js does in Obsidian.

@@ -65,8 +65,8 @@ type Asked struct {
 }
 
 // Asked returns the words of a query, whose language is rarely certain. Each word has its stem in the query's probable
-// language first, then those in the other languages. Stop words are those of the probable language; a query of nothing
-// but stop words keeps the words that are not stop words in another language.
+// language first, then those in the other languages. Stop words are those of the probable language; a query that has
+// only stop words keeps those that are not stop words in another language.
 func (s *Stemmer) Asked(text string, in []Language) []Asked {
 	own := LanguageOf(text)
 	s.mu.Lock()

@@ -2,9 +2,9 @@
 // background colour. Every command would wait up to five seconds for the reply and lose typed keys, although only one
 // command uses bubbletea. bubbletea does not query if TERM is "dumb"; this package sets it until main calls Restore.
 //
-// This package must be initialised before bubbletea. Go initialises packages in the order of their import paths once
-// their imports are initialised. This package imports only os, and bubbletea imports os/signal, whose path sorts after
-// this one.
+// This package must be initialised before bubbletea. Of the packages whose imports are initialised, Go initialises the
+// one with the first import path next. This package needs only os, and its path ("github.com/...") is before "os/signal",
+// which bubbletea needs.
 package quietinit
 
 import "os"
