@@ -142,7 +142,6 @@ func soak(t *testing.T, moment time.Duration) time.Duration {
 // Three clients on a bad network end with the same bytes, and with every word
 // that any of them wrote.
 func TestChaos(t *testing.T) {
-	t.Parallel()
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // endurance takes as long as it takes

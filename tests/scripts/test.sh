@@ -14,7 +14,7 @@ TIMEOUT=${TIMEOUT:-$((20 * SCALE))m}
 export GOFLAGS=${GOFLAGS--trimpath}
 # All that matters, at full size; without it `go test` runs a sample that needs Go alone.
 export RELAYFS_TESTS=all
-RACE=${RACE:-'/(bridge|bridge/remote/ysync|bridge/vault|bridge/store(/internal/wal)?|bridge/owner|fusefs(/internal/[a-z]+)?|mcpserver|cmd/relayfs(/internal/[a-z]+)?)$'}
+RACE=${RACE:-'/(bridge|bridge/remote/ysync|bridge/vault|bridge/store(/internal/wal)?|bridge/owner|fusefs(/internal/[a-z]+)?|mcpserver|cmd/relayfs(/internal/(api|ports|reviewqueue|serving|tui))?)$'}
 
 tests/scripts/deps.sh test
 echo "test: everything that the tests need was there or installed after $SECONDS s"

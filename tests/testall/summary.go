@@ -72,6 +72,13 @@ func (s *summary) end(id testID, ev event) {
 	switch {
 	case ev.Action == "fail":
 		lines = append(slices.Clone(s.builds[ev.FailedBuild]), lines...)
+		if id.Test == "" { // tests that were running when the process died
+			for other, rest := range s.output {
+				if other.Package == id.Package {
+					lines = append(lines, rest...)
+				}
+			}
+		}
 		fmt.Fprint(s.out, strings.Join(lines, ""))
 	case ev.Action == "skip" && id.Test != "":
 		s.skipped = append(s.skipped, fmt.Sprintf("%s: %s", id.Test, skipReason(lines)))

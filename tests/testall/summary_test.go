@@ -73,10 +73,11 @@ func TestSummary(t *testing.T) {
 		{
 			name: "a package that panics stays a failure, though its timed tests pass in another run",
 			events: `{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestC","Output":"panic: lost\n"}
 {"Action":"fail","Package":"p"}
 {"Action":"pass","Package":"p","Test":"TestTimedB"}
 {"Action":"pass","Package":"p"}`,
-			want: []string{"failed\tp, see above\n", "2 passed, 1 failed\n"},
+			want: []string{"panic: lost\n", "failed\tp, see above\n", "2 passed, 1 failed\n"},
 		},
 		{name: "nothing run is not well", events: `{"Action":"skip","Package":"p"}`, want: []string{"0 passed, 0 failed\n"}},
 	}

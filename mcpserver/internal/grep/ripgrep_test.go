@@ -100,7 +100,8 @@ func (c *call) avoidDifferences() {
 		// with a '^' and a \b at its beginning.
 		c.pattern = strings.TrimLeft(c.pattern, "^")
 	}
-	if c.o.Multiline || c.f.OnlyMatching {
+	// In a note with CRLF, '$' takes the CR with it, and a \b behind it sees that.
+	if c.o.Multiline || c.f.OnlyMatching || strings.Contains(c.pattern, "$") {
 		// A \b stops the search for further matches in a line.
 		c.pattern = strings.ReplaceAll(c.pattern, `\b`, "")
 	}
