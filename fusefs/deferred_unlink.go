@@ -307,8 +307,8 @@ func (t *tree) deferredFrom(p model.Path) (model.Path, *deferredUnlink) {
 	return "", nil
 }
 
-// deferAtSourcePath parks the note with the source path p, which was unlinked where it is shown, at p instead. It first ends
-// the grace period of another note parked at p, because a program may create that note's own name next.
+// deferAtSourcePath defers the unlink of the note with the source path p, which was unlinked where it is shown, at p
+// instead. It first ends the grace period of another note deferred at p, because a program may create that note's own name next.
 func (t *tree) deferAtSourcePath(ctx context.Context, p model.Path) {
 	at, du := t.deferredFrom(p)
 	if du == nil || du.doc == 0 || !du.timer.Stop() { // a folder, or its grace is just over

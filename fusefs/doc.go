@@ -6,7 +6,7 @@
 //
 // # Nouns
 //
-// A Server is one mount. Its root is the workspace, the root's children are the Folders. A Dir is a folder of the
+// A Server is one mount. Its root is the workspace, the root's children are the roots. A Dir is a folder of the
 // workspace. An Attachment is a file in it that is not a note; in suggest mode programs write a draft of it. A Link is
 // a symbolic link. A File is a note or a scratch file (an editor's swap, backup or temporary file), which lives in
 // memory and never leaves the mount. A File can change from one to the other: a program that saves by writing a

@@ -45,7 +45,7 @@ const maxStoredPages = 128 << 10
 //
 // No other handle has the note open, and no program has written it here. So no request holds its pages, and the kernel
 // has only the image's pages. (It would lay a shorter text over a longer one, and keep the size.) It does not matter
-// whether the push succeeds.
+// whether the call succeeds.
 func (f *fileState) storePages() {
 	if f.pagesStored || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != stateLive || f.text.State() != content.Loaded {
 		return

@@ -18,7 +18,7 @@ import (
 // The kernel takes the size of a file and its bytes from different answers, caches both, and gives programs one without
 // requesting the other (sendfile uses the cached size). An inode has one size at a time, for all processes. So an inode
 // of a note has one text until a program writes through it. A change made elsewhere is shown like a save by rename: as
-// a new inode with the same number at the name, with nothing cached. The old inode retires: programs that have it open
+// a new inode with the same number at the name, with nothing cached. The old inode is replaced: programs that have it open
 // continue to read the text that they opened, and base their writes on that text.
 //
 // A note without open handles is evicted: its inode keeps the length of its text but not the text,
@@ -223,7 +223,7 @@ const lookupAge = 5 * time.Second
 
 // mustReopen reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup. It must if this is
 // the only handle of f, and the lookup of f was long ago or a caller has requested another text since. If the inode of
-// the repeated lookup retires before it is opened, the open succeeds all the same: the kernel looks up twice, but not a
+// the repeated lookup is replaced before it is opened, the open succeeds all the same: the kernel looks up twice, but not a
 // third time.
 func (f *File) mustReopen() (left bool) {
 	f.update(func(s *fileState) {

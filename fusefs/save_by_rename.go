@@ -60,7 +60,7 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 	return c, 0
 }
 
-// replaced returns the state and the ID of the note that the rename replaces: the note that is parked at the name, or
+// replaced returns the state and the ID of the note that the rename replaces: the note that is deferred at the name, or
 // else the present note.
 func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, err error) {
 	if du := m.deferredAt(m.newPath); du != nil {

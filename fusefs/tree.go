@@ -79,7 +79,7 @@ func (t *tree) entryChanged(p model.Path) {
 }
 
 // refusal returns the errno of a write to, or a creation in, the node of info. For an offline
-// Folder it is the errno of the write itself.
+// root it is the errno of the write itself.
 func (t *tree) refusal(ctx context.Context, op string, p model.Path, info bridge.Info) syscall.Errno {
 	switch {
 	case info.Offline:

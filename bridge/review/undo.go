@@ -24,7 +24,7 @@ var ErrNothingToUndo = errors.New("nothing to undo")
 
 // Undo undoes the rest of a batch of decisions, or of one front matter change, by its name in the
 // journal. "" means the newest one that is not undone, except decisions that no user made
-// (Decision.Lapsed). Later changes in the notes stay.
+// (Decision.Withdrawn). Later changes in the notes stay.
 //
 // With ids of suggestions and proposals, or prefixes of ids, Undo undoes the batch's decisions on these; for "" the
 // newest decision on each. With a proposal it also undoes the links that a rename rewrites, and proposals about the

@@ -2,7 +2,7 @@
 // begin and end. Compare returns another author's text that the change would touch, for the caller to refuse. The caller
 // verifies the result of Write.
 //
-// Highlights and comments ("furniture") are part of neither text. A highlight never changes; marks go inside it.
+// Highlights and comments are part of neither text. A highlight never changes; marks go inside it.
 // Another author's open comment is deleted like text, by marks around it that are cut at its edges and in its opener,
 // so that a rejection restores it. The writer's own comments are written and removed without marks. A pending comment
 // of another author never changes.

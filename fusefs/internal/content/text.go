@@ -66,7 +66,7 @@ type Text struct {
 	// image is the text that the kernel knows, and that reads return unless the text is written. It
 	// stays the same while no program writes through the inode.
 	image  Image
-	size   int64   // length of a text that is asleep
+	size   int64   // length of an evicted text
 	from   *Image  // base of a refused text: the next write is computed from it, not from the refused text
 	buffer *Buffer // of a written text
 	latest *model.Version

@@ -39,7 +39,7 @@ func notBlocked(list []*Proposal) []*Proposal {
 	return slices.DeleteFunc(slices.Clone(list), func(p *Proposal) bool { return p.current.Blocked })
 }
 
-// sourceLocs maps each node to its place in the source. A file that is only proposed gets the zero home.
+// sourceLocs maps each node to its place in the source. A file that is only proposed gets the zero sourceLoc.
 func sourceLocs(list []*Proposal) placementPlan {
 	to := make(placementPlan)
 	for _, p := range list {

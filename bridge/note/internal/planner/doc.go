@@ -3,7 +3,7 @@
 // their record.
 //
 //   - [Suggest] and [DirectEdits] plan the write of a program.
-//   - [Saved] is a user's save, which may restore an earlier state. It has a Apply of its own and is no Plan.
+//   - [SaveDiff] is a user's save, which may restore an earlier state. It has its own Apply and is no Plan.
 //   - [Decide] and [Amend] plan a user's decision on suggestions.
 //   - [Remark] and [Resolve] plan a user's comment and the removal of a thread.
 //   - [Undo] plans the undo of a decision: the decided text is pending again, character by character, whatever the

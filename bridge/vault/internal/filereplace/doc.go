@@ -16,7 +16,7 @@
 //  5. Verify: if the displaced file is not the expected one, another program saved in between. The names are exchanged back, and
 //     the result is model.ErrConflict. A program that reads the note in that moment sees a text that is not kept. A save
 //     in that moment goes to our file, which is watched as in 7.
-//  6. Settle: the file and its folder are synced, and then the pre-image is removed (settle.go). Commit does not wait for that. A
+//  6. Sync: the file and its folder are synced, and then the pre-image is removed (settle.go). Commit does not wait for that. A
 //     power cut leaves the old note or the new one, once the next process has swept the vault (sweep.go).
 //  7. A program that had the old file open may still write to it. The file is passed to Options.Late (late.go).
 //
