@@ -71,12 +71,12 @@ func TestCommentsLaw(t *testing.T) {
 			for range rapid.IntRange(1, 3).Draw(rt, "edits") {
 				text = rewrite(rt, text, fresh)
 			}
-			by := rapid.SampledFrom([]model.Author{ann, {Name: "bob", Session: "s"}}).Draw(rt, "agent")
-			_, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: text, By: by})
+			author := rapid.SampledFrom([]model.Author{ann, {Name: "bob", Session: "s"}}).Draw(rt, "agent")
+			_, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: text, By: author})
 			if err != nil && !errors.Is(err, model.ErrRefused) {
 				rt.Fatal(err)
 			}
-			rt.Logf("%s wrote %q: %q, %v", by.Name, text, open(t, f.Workspace, plan).Raw(), err)
+			rt.Logf("%s wrote %q: %q, %v", author.Name, text, open(t, f.Workspace, plan).Raw(), err)
 		}
 		is := func(what, want string) {
 			if got := open(t, f.Workspace, plan).Raw(); got != want {

@@ -25,9 +25,9 @@ func TestCommentsWait(t *testing.T) {
 		path model.Path
 	}{{"file", inFile, "Notes/Note.md"}, {"live", inLive, "Team/Note.md"}} {
 		t.Run(tc.name, func(t *testing.T) {
-			write := func(by model.Author, text string) {
+			write := func(author model.Author, text string) {
 				t.Helper()
-				if _, err := tc.f.Write(t.Context(), tc.path, bridge.Write{Text: text, By: by}); err != nil {
+				if _, err := tc.f.Write(t.Context(), tc.path, bridge.Write{Text: text, By: author}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -123,7 +123,7 @@ type survivor struct {
 }
 
 // Placed says whether the new file of a save got its name.
-func (s survivor) Renamed(save model.Save) (placed, known bool) {
+func (s survivor) Renamed(save model.Save) (placed, ok bool) {
 	return !slices.ContainsFunc(s.m.unplaced, save.Post.SameFile), true
 }
 
@@ -304,13 +304,13 @@ func TestEveryKillAndAPersonsSave(t *testing.T) {
 			m := &machine{src: new(bridgetest.Source), store: new(bridgetest.Store)}
 			_, before := m.run(t, sc, killAt)
 			states++
-			had := before
+			oldText := before
 			if has(m.src, "Plan.md") {
-				had = m.src.Person(t).Content("Plan.md")
+				oldText = m.src.Person(t).Content("Plan.md")
 			}
-			m.src.Person(t).Save("Plan.md", "typed\n"+strings.TrimPrefix(had, "-"))
+			m.src.Person(t).Save("Plan.md", "typed\n"+strings.TrimPrefix(oldText, "-"))
 			var want []string
-			for _, text := range []string{had, before, sc.want, "one two{++\nthree++}\n"} {
+			for _, text := range []string{oldText, before, sc.want, "one two{++\nthree++}\n"} {
 				text = strings.TrimPrefix(text, "-")
 				want = append(want, "typed\n"+text)
 				if sc.before == "" || sc.before == "-" {

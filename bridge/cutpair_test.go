@@ -170,23 +170,23 @@ func typistsAndWriters(t testing.TB, mode bridge.Mode, rng *rand.Rand) {
 		for range rng.IntN(3) {
 			cutPair(t, live, "Note.md", anyUnit(rng, open().Raw()), "🦊"+made("⟦typed%d%s⟧", "王", "ü", "e\u0301", "🐱", "👩‍🚀")+"🐸")
 		}
-		cur := open()
-		bases = append(bases, cur)
+		current := open()
+		bases = append(bases, current)
 		base := bases[max(0, len(bases)-1-rng.IntN(4))]
 		word := made("⟪written%d%s⟫", "宮", "ö", "o\u0302", "🐶", "👨‍🔬")
 		before, after := parted(rng, base.Text(), mode == bridge.Direct)
 		w := bridge.Write{Bases: []*model.Version{base}, Text: before + word + after, By: model.Author{Name: "ai"}}
 		res, err := f.Write(t.Context(), note, w)
 		if err != nil {
-			t.Fatalf("%v\nbase %q\ntext %q\nnow  %q", err, base.Text(), w.Text, cur.Text())
+			t.Fatalf("%v\nbase %q\ntext %q\nnow  %q", err, base.Text(), w.Text, current.Text())
 		}
 		bases = append(bases, res.Version)
-		why := damaged(word, cur.Text(), res.Version.Text())
+		why := damaged(word, current.Text(), res.Version.Text())
 		if mode == bridge.Direct && why == "" { // else the lens may write anew what waits already
 			why = misplaced(word, before, after, res.Version.Text())
 		}
 		if why != "" {
-			t.Fatalf("%s\nbase   %q\ntext   %q\nnow    %q\nresult %q", why, base.Text(), w.Text, cur.Text(), res.Version.Text())
+			t.Fatalf("%s\nbase   %q\ntext   %q\nnow    %q\nresult %q", why, base.Text(), w.Text, current.Text(), res.Version.Text())
 		}
 		if got := token.FindAllString(diffwrap.Original(res.Version.Raw()), -1); mode == bridge.Suggest && slices.ContainsFunc(got, isWritten) {
 			t.Fatalf("written without a mark: %q", res.Version.Raw())

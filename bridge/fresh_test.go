@@ -43,9 +43,9 @@ func TestFreshNote(t *testing.T) {
 		{"a minute old", func(*testing.T, *bridgetest.Fixture) { time.Sleep(time.Minute + time.Second) }, false},
 		{"amended by a person", func(_ *testing.T, f *bridgetest.Fixture) { f.Person(made, f.SourceText(made)+"three\n") }, false},
 		{"amended by a person, who took it back", func(_ *testing.T, f *bridgetest.Fixture) {
-			was := f.SourceText(made)
-			f.Person(made, was+"three\n")
-			f.Person(made, was)
+			old := f.SourceText(made)
+			f.Person(made, old+"three\n")
+			f.Person(made, old)
 		}, false},
 		{"amended by a person, not reported yet", func(t *testing.T, f *bridgetest.Fixture) {
 			f.Source("F").Person(t).Save("Made.md", "{++one++}")

@@ -123,13 +123,13 @@ func secret(t *testing.T, ws *bridge.Workspace) {
 	replaceIn(t, ws, plan, ann, "secret", "SECRET")
 }
 
-func replaceIn(t *testing.T, ws *bridge.Workspace, p model.Path, by model.Author, old, new string) {
+func replaceIn(t *testing.T, ws *bridge.Workspace, p model.Path, author model.Author, old, new string) {
 	t.Helper()
 	text := open(t, ws, p).Text()
 	if !strings.Contains(text, old) {
 		t.Fatalf("%q is not in %q", old, text)
 	}
-	write(t, ws, p, bridge.Write{Text: strings.Replace(text, old, new, 1), By: by})
+	write(t, ws, p, bridge.Write{Text: strings.Replace(text, old, new, 1), By: author})
 }
 
 const (

@@ -45,8 +45,8 @@ func TestLiveWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := model.Author{Name: "ai", Session: "s1"}
-	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*model.Version{v}, Text: "The quick red fox 🦊!\n", By: by})
+	author := model.Author{Name: "ai", Session: "s1"}
+	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*model.Version{v}, Text: "The quick red fox 🦊!\n", By: author})
 	if err != nil || !res.Changed || res.Suggestions() != 2 {
 		t.Fatalf("Write = %+v, %v", res, err)
 	}
@@ -104,8 +104,8 @@ func TestLiveConcurrentWriters(t *testing.T) {
 	for range 2 {
 		wg.Go(func() {
 			for range rounds {
-				_, err := f.Update(t.Context(), "Team/Note.md", model.Author{Name: "ai"}, nil, func(cur *model.Version) (string, error) {
-					return cur.Text() + "w", nil
+				_, err := f.Update(t.Context(), "Team/Note.md", model.Author{Name: "ai"}, nil, func(current *model.Version) (string, error) {
+					return current.Text() + "w", nil
 				})
 				if err != nil {
 					t.Error(err)

@@ -17,7 +17,7 @@ type worker struct {
 	by model.Author
 }
 
-func (a worker) as(by model.Author) worker { a.by = by; return a }
+func (a worker) as(author model.Author) worker { a.by = author; return a }
 
 func (a worker) must(err error) {
 	a.t.Helper()

@@ -49,7 +49,7 @@ func TestNewNoteThatWasRejectedIsGoneAfterAKill(t *testing.T) {
 			what(src.Source.Person(t))
 			ws = process(t, src.Source, store)
 			_, err := ws.Stat(t.Context(), plan)
-			if gone := errors.Is(err, fs.ErrNotExist); gone != (name == "nothing") {
+			if deleted := errors.Is(err, fs.ErrNotExist); deleted != (name == "nothing") {
 				t.Errorf("after the kill: %v, there are %q", err, src.Source.Person(t).Names())
 			}
 			if name == "nothing" {

@@ -36,11 +36,11 @@ func TestOutcomesByHand(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.Person(plan, tt.after)
-			cur, err := f.Open(t.Context(), plan)
+			current, err := f.Open(t.Context(), plan)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := f.Outcomes(plan, since, cur, diffwrap.Suggestions(raw))
+			got, err := f.Outcomes(plan, since, current, diffwrap.Suggestions(raw))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,11 +77,11 @@ func TestOutcomesFromTheJournal(t *testing.T) {
 		t.Fatal(out.Failed, err)
 	}
 	f.Person(plan, "something else\n")
-	cur, err := f.Open(t.Context(), plan)
+	current, err := f.Open(t.Context(), plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := f.Outcomes(plan, since, cur, diffwrap.Suggestions(since.Raw()))
+	got, err := f.Outcomes(plan, since, current, diffwrap.Suggestions(since.Raw()))
 	if err != nil || len(got) != 2 || got[0].Verdict != model.Accepted || got[1].Verdict != model.Rejected || got[1].Reason != "too loud" {
 		t.Errorf("outcomes %+v, %v", got, err)
 	}

@@ -45,14 +45,14 @@ func run(t testing.TB, src *bridgetest.Source, store *bridgetest.Store, opts ...
 }
 
 // replace is an author's program that replaces a text of the note as it is shown now.
-func (r *running) replace(by model.Author, old, new string) {
+func (r *running) replace(author model.Author, old, new string) {
 	r.t.Helper()
 	v, err := r.Open(context.Background(), plan)
 	if err == nil && !strings.Contains(v.Text(), old) {
 		r.t.Fatalf("%q is not in %q", old, v.Text())
 	}
 	if err == nil {
-		_, err = r.Write(context.Background(), plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: by})
+		_, err = r.Write(context.Background(), plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: author})
 	}
 	if err != nil {
 		r.t.Fatal(err)

@@ -63,8 +63,8 @@ func (r *returning) saves(raw string) {
 }
 
 // writes has an agent write; what would change another's suggestion is refused.
-func (r *returning) writes(by, text string) {
-	_, err := r.ws.Write(r.t.Context(), "Notes/N.md", bridge.Write{Text: text, By: model.Author{Name: by, Session: "s"}})
+func (r *returning) writes(author, text string) {
+	_, err := r.ws.Write(r.t.Context(), "Notes/N.md", bridge.Write{Text: text, By: model.Author{Name: author, Session: "s"}})
 	if err != nil && !errors.Is(err, model.ErrRefused) {
 		r.rt.Fatal(err)
 	}
@@ -116,8 +116,8 @@ func (r *returning) check(verdict model.Verdict) {
 }
 
 // word is a new word, or one that stands somewhere.
-func (r *returning) word(rt *rapid.T, by string) string {
-	return by + rapid.SampledFrom([]string{"1", "2", "3é", "4🙂", "4🙃"}).Draw(rt, "word")
+func (r *returning) word(rt *rapid.T, author string) string {
+	return author + rapid.SampledFrom([]string{"1", "2", "3é", "4🙂", "4🙃"}).Draw(rt, "word")
 }
 
 // insert puts a word before one of text.
@@ -136,8 +136,8 @@ func TestReturnsKeepTheirAuthors(t *testing.T) {
 		for range rapid.IntRange(2, 12).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 8).Draw(rt, "step") {
 			case 0, 1:
-				by := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "agent")
-				r.writes(by, insert(rt, r.note().Text(), r.word(rt, by)))
+				author := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "agent")
+				r.writes(author, insert(rt, r.note().Text(), r.word(rt, author)))
 			case 2:
 				r.saves(insert(rt, r.note().Raw(), r.word(rt, "p")))
 			case 3, 4:

@@ -39,11 +39,11 @@ func (s *staleNote) open() *model.Version {
 	return v
 }
 
-func (s *staleNote) write(by string, base *model.Version, text string) {
+func (s *staleNote) write(author string, base *model.Version, text string) {
 	s.t.Helper()
-	_, err := s.f.Write(s.t.Context(), "V/N.md", bridge.Write{Bases: []*model.Version{base}, Text: text, By: model.Author{Name: by}})
+	_, err := s.f.Write(s.t.Context(), "V/N.md", bridge.Write{Bases: []*model.Version{base}, Text: text, By: model.Author{Name: author}})
 	if err != nil {
-		s.t.Fatalf("%s writes %q: %v", by, text, err)
+		s.t.Fatalf("%s writes %q: %v", author, text, err)
 	}
 }
 

@@ -59,7 +59,7 @@ func TestPersonsSaveWhileTheStoreIsUnreadable(t *testing.T) {
 	store.broken.Store(true)
 	f.Person(plan, "typed by a person\n"+f.SourceText(plan))
 	store.broken.Store(false)
-	f.Workspace.Update(t.Context(), plan, bob, nil, func(cur *model.Version) (string, error) { return cur.Text() + "more\n", nil })
+	f.Workspace.Update(t.Context(), plan, bob, nil, func(current *model.Version) (string, error) { return current.Text() + "more\n", nil })
 	if got := f.SourceText(plan); !strings.Contains(got, "typed by a person") {
 		t.Errorf("the person's save is gone: %q", got)
 	}

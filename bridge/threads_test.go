@@ -71,13 +71,13 @@ func (k *talk) check() {
 	raw, texts := k.raw(), make(map[string]bool)
 	for _, th := range k.threads() {
 		first := th.Entries[0].New
-		if was := k.ids[first]; was != "" && was != th.ID {
-			k.t.Fatalf("the thread of %s was %s, is %s: %q", first, was, th.ID, raw)
+		if old := k.ids[first]; old != "" && old != th.ID {
+			k.t.Fatalf("the thread of %s was %s, is %s: %q", first, old, th.ID, raw)
 		}
 		k.ids[first] = th.ID
 		for _, r := range th.Entries {
 			texts[r.New] = true
-			if _, known := k.stays[r.New]; known && th.Suggestion == "" { // its suggestion's author has left it to the text
+			if _, ok := k.stays[r.New]; ok && th.Suggestion == "" { // its suggestion's author has left it to the text
 				k.stays[r.New] = true
 			}
 			if r.Author != person.Name || r.Agent || r.Time.IsZero() {
@@ -96,7 +96,7 @@ func (k *talk) check() {
 
 // act does what a user can take back.
 func (k *talk) act(do func() (bridge.Outcome, error)) {
-	was := &before{raw: k.raw(), stays: maps.Clone(k.stays)}
+	old := &before{raw: k.raw(), stays: maps.Clone(k.stays)}
 	out, err := do()
 	if errors.Is(err, model.ErrRefused) {
 		k.t.Skip(err)
@@ -104,8 +104,8 @@ func (k *talk) act(do func() (bridge.Outcome, error)) {
 	if err != nil || out.Notes != 1 || len(out.Failed)+len(out.Missing) > 0 {
 		k.t.Fatalf("%+v, %v", out, err)
 	}
-	was.batch = out.Batch
-	k.last = was
+	old.batch = out.Batch
+	k.last = old
 }
 
 func (k *talk) comment(at bridge.CommentAnchor) {
@@ -236,10 +236,10 @@ func TestThreadsLaw(t *testing.T) {
 // the rejection is undone; and a suggestion that was asked for again and has changed is answered.
 func TestAnswers(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "One two three.\n"})
-	edit := func(by model.Author, old, new string) {
+	edit := func(author model.Author, old, new string) {
 		t.Helper()
 		v := open(t, f.Workspace, plan)
-		write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: by})
+		write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: author})
 	}
 	only := func() model.Suggestion {
 		t.Helper()

@@ -198,7 +198,7 @@ func (m *itemModel) isKilled(rt *rapid.T) {
 	batch, left := m.aBatch(rt)
 	m.restarts(rt, func(ws *bridge.Workspace) { ws.Undo(m.t.Context(), batch, person) })
 	for _, d := range left { // what the text says was undone
-		if was := d.raw(); !slices.Contains(strings.Split(open(m.t, m.ws, d.Path).Raw(), "\n"), was) {
+		if old := d.raw(); !slices.Contains(strings.Split(open(m.t, m.ws, d.Path).Raw(), "\n"), old) {
 			d.batch = ""
 		}
 	}
@@ -265,11 +265,11 @@ func TestUndoByItem(t *testing.T) {
 // of that item has been.
 func TestUndoOfAnItemLeavesTheOthers(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\n\ntwo\n"})
-	edit := func(by model.Author, old, new string) string {
+	edit := func(author model.Author, old, new string) string {
 		t.Helper()
 		v := open(t, f.Workspace, plan)
 		known := ids(pendingOf(t, f.Workspace))
-		write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: by})
+		write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{v}, Text: strings.Replace(v.Text(), old, new, 1), By: author})
 		for _, s := range pendingOf(t, f.Workspace) {
 			if !slices.Contains(known, s.ID) {
 				return s.ID

@@ -294,18 +294,18 @@ func TestUndoOfADeletionUnderATakenName(t *testing.T) {
 func TestUndoOfABatchOfFrontMatter(t *testing.T) {
 	const other = "Notes/Other.md"
 	f := bridgetest.New(t, map[string]string{plan: "---\na: 1\n---\nP.\n", other: "---\na: 2\n---\nO.\n"})
-	by := ann
-	by.Batch = bridge.NewBatch()
-	write(t, f.Workspace, plan, bridge.Write{Text: "---\na: 9\n---\nP.\n", By: by})
-	write(t, f.Workspace, other, bridge.Write{Text: "---\na: 9\n---\nO.\n", By: by})
-	write(t, f.Workspace, other, bridge.Write{Text: "---\na: 9\nb: 1\n---\nO.\n", By: by})
+	author := ann
+	author.Batch = bridge.NewBatch()
+	write(t, f.Workspace, plan, bridge.Write{Text: "---\na: 9\n---\nP.\n", By: author})
+	write(t, f.Workspace, other, bridge.Write{Text: "---\na: 9\n---\nO.\n", By: author})
+	write(t, f.Workspace, other, bridge.Write{Text: "---\na: 9\nb: 1\n---\nO.\n", By: author})
 	undo(t, f.Workspace, "")
 	for p, want := range map[string]string{plan: "---\na: 1\n---\nP.\n", other: "---\na: 2\n---\nO.\n"} {
 		if got := f.SourceText(p); got != want {
 			t.Errorf("%s is %q, want %q", p, got, want)
 		}
 	}
-	if _, err := f.Undo(t.Context(), by.Batch, person); !errors.Is(err, bridge.ErrNothingToUndo) {
+	if _, err := f.Undo(t.Context(), author.Batch, person); !errors.Is(err, bridge.ErrNothingToUndo) {
 		t.Errorf("undone twice: %v", err)
 	}
 }

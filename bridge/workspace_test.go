@@ -108,8 +108,8 @@ func TestUpdate(t *testing.T) {
 	if err != own {
 		t.Errorf("error of the function came back as %v", err)
 	}
-	by := model.Author{Name: "ann", Session: "s1"}
-	_, err = f.Update(t.Context(), plan, by, "me", func(v *model.Version) (string, error) {
+	author := model.Author{Name: "ann", Session: "s1"}
+	_, err = f.Update(t.Context(), plan, author, "me", func(v *model.Version) (string, error) {
 		return strings.Replace(v.Text(), "two", "three", 1), nil
 	})
 	if err != nil {
@@ -127,9 +127,9 @@ func TestUpdate(t *testing.T) {
 
 func TestAuthorsOfNeighboursAreToldApart(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\nthree\n"})
-	for _, by := range []string{"ann", "bob"} {
-		_, err := f.Update(t.Context(), plan, model.Author{Name: by}, nil, func(v *model.Version) (string, error) {
-			return strings.Replace(v.Text(), map[string]string{"ann": "one", "bob": "three"}[by], by, 1), nil
+	for _, author := range []string{"ann", "bob"} {
+		_, err := f.Update(t.Context(), plan, model.Author{Name: author}, nil, func(v *model.Version) (string, error) {
+			return strings.Replace(v.Text(), map[string]string{"ann": "one", "bob": "three"}[author], author, 1), nil
 		})
 		if err != nil {
 			t.Fatal(err)

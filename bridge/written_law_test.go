@@ -38,7 +38,7 @@ func TestSuggestionsStayTheSame(t *testing.T) {
 		}
 		var log []string
 		for range 1 + r.IntN(6) {
-			by := model.Author{Name: []string{"ann", "ann", "bob"}[r.IntN(3)], Session: []string{"s", "t"}[r.IntN(2)]}
+			author := model.Author{Name: []string{"ann", "ann", "bob"}[r.IntN(3)], Session: []string{"s", "t"}[r.IntN(2)]}
 			v, err := ws.Open(t.Context(), plan)
 			if err != nil {
 				t.Fatal(err)
@@ -57,14 +57,14 @@ func TestSuggestionsStayTheSame(t *testing.T) {
 				}
 			}
 			text := strings.Join(tokens, "")
-			res, err := ws.Write(t.Context(), plan, bridge.Write{Text: text, By: by})
+			res, err := ws.Write(t.Context(), plan, bridge.Write{Text: text, By: author})
 			if errors.Is(err, model.ErrRefused) {
 				continue
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			log = append(log, fmt.Sprintf("%s %s: %q is %q", by.Name, by.Session, text, res.Version.Raw()))
+			log = append(log, fmt.Sprintf("%s %s: %q is %q", author.Name, author.Session, text, res.Version.Raw()))
 			after := list(ws)
 			told := func(format string, args ...any) {
 				t.Fatalf("%s\n%s\nbefore %+v\nafter %+v", fmt.Sprintf(format, args...), strings.Join(log, "\n"), before, after)
@@ -76,15 +76,15 @@ func TestSuggestionsStayTheSame(t *testing.T) {
 					if a := after[k]; a.Old != s.Old || a.New != s.New || a.Author != s.Author || a.Session != s.Session || !a.Time.Equal(s.Time) {
 						told("%s has changed", s.ID)
 					}
-				case s.Author != by.Name:
+				case s.Author != author.Name:
 					told("%s of another author is gone", s.ID)
-				case s.Session != by.Session && s.Parts == nil && !amended(s, v.Text(), res.Version.Text()) && fitsBeside(v.Canonical(), text, before, by):
+				case s.Session != author.Session && s.Parts == nil && !amended(s, v.Text(), res.Version.Text()) && fitsBeside(v.Canonical(), text, before, author):
 					told("%s of another session is gone", s.ID)
 				}
 			}
 			for _, a := range after {
 				old := slices.ContainsFunc(before, func(s model.Suggestion) bool { return s.ID == a.ID })
-				if !old && (a.Author != by.Name || a.Session != by.Session) {
+				if !old && (a.Author != author.Name || a.Session != author.Session) {
 					told("%s is new, and not the writer's", a.ID)
 				}
 			}
@@ -110,18 +110,18 @@ func amended(s model.Suggestion, before, after string) bool {
 }
 
 // fitsBeside says whether an author can propose a text who must leave alone all that others, and other sessions, have proposed.
-func fitsBeside(marked, text string, list []model.Suggestion, by model.Author) bool {
+func fitsBeside(marked, text string, list []model.Suggestion, author model.Author) bool {
 	owners := make(map[int]diffwrap.Owner)
 	marks, _, _ := (diffwrap.Known{}).Layout(marked)
 	for _, m := range marks {
 		owners[m.Start] = diffwrap.Owner{Access: diffwrap.Foreign}
 		for _, s := range list {
 			own := slices.ContainsFunc(s.Stretches(), func(at diffwrap.Span) bool { return at.Start <= m.Start && m.End <= at.End })
-			if own && s.Author == by.Name && s.Session == by.Session {
+			if own && s.Author == author.Name && s.Session == author.Session {
 				owners[m.Start] = diffwrap.Owner{Suggestion: s.ID}
 			}
 		}
 	}
-	_, err := diffwrap.Options{Author: by.Name, Owners: owners}.Put(marked, text)
+	_, err := diffwrap.Options{Author: author.Name, Owners: owners}.Put(marked, text)
 	return err == nil
 }

@@ -62,7 +62,7 @@ func TestMixedBreaksStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if shown, was := known.Accepted(got), known.Original(got); strings.Replace(shown, "word ", "", 1) != raw || was != raw || marked(got) > 2 {
+		if shown, old := known.Accepted(got), known.Original(got); strings.Replace(shown, "word ", "", 1) != raw || old != raw || marked(got) > 2 {
 			t.Fatalf("raw %q\nwritten %q\nstored %q", raw, written, got)
 		}
 	})

@@ -167,10 +167,10 @@ func equalButBreaks(a, b string) bool {
 // withMarkOf states the exception of law 1 for byte order marks in another way than the code does: the one at the start of
 // what was shown stays, and none comes there.
 func withMarkOf(raw, shown, want string) string {
-	switch had, has := strings.HasPrefix(shown, ByteOrderMark), strings.HasPrefix(want, ByteOrderMark); {
-	case has && !had:
+	switch old, has := strings.HasPrefix(shown, ByteOrderMark), strings.HasPrefix(want, ByteOrderMark); {
+	case has && !old:
 		return want[len(ByteOrderMark):]
-	case had && !has && strings.HasPrefix(raw, ByteOrderMark):
+	case old && !has && strings.HasPrefix(raw, ByteOrderMark):
 		return ByteOrderMark + want
 	}
 	return want
@@ -260,12 +260,12 @@ func textFollows(doc *critic.Document, i int) bool {
 // furniture is law 7: without the writer's own marks the raw text is what it was, byte for byte, highlights, comments and
 // other authors' suggestions included. What came beside the marks is comments of one line that nobody else has signed.
 func furniture(x exchange) error {
-	had := strings.Join(undecided(x.raw, x.known), "")
+	oldText := strings.Join(undecided(x.raw, x.known), "")
 	if x.FrontMatter != nil {
-		had = x.FrontMatter.After + had[len(x.FrontMatter.Before):]
+		oldText = x.FrontMatter.After + oldText[len(x.FrontMatter.Before):]
 	}
-	if is := undecided(x.got, x.Known); !leaves(is, had) {
-		return x.broken("7, furniture", "stored %q, which is %q undecided, not %q", x.got, is, had)
+	if is := undecided(x.got, x.Known); !leaves(is, oldText) {
+		return x.broken("7, furniture", "stored %q, which is %q undecided, not %q", x.got, is, oldText)
 	}
 	return nil
 }
@@ -296,11 +296,11 @@ func undecided(raw string, known Known, own ...Span) []string {
 }
 
 // leaves reports whether what is undecided is had, but for some comments that the writer may write.
-func leaves(undecided []string, had string) bool {
+func leaves(undecided []string, oldText string) bool {
 	if len(undecided) > 100 {
 		return true // there are too many ways
 	}
-	rest, ok := strings.CutPrefix(had, undecided[0])
+	rest, ok := strings.CutPrefix(oldText, undecided[0])
 	switch {
 	case !ok:
 		return false

@@ -152,7 +152,7 @@ var noise = []string{"a", "b", " ", "x = 1;", "{++", "++}", "{--", "--}", "{~~",
 func aLiteral(r *rand.Rand) string {
 	text := "q" + strings.Join(randomtest.Some(r, 1, 8, noise...), "") + "q"
 	lines := "q" + strings.Join(randomtest.Some(r, 1, 8, append(noise, "\n", "\n\nq")...), "") + "q"
-	indented := func(s, by string) string { return by + strings.ReplaceAll(s, "\n", "\n"+by) }
+	indented := func(s, author string) string { return author + strings.ReplaceAll(s, "\n", "\n"+author) }
 	switch r.IntN(12) {
 	case 0:
 		return "```js\n" + lines + "\n```"

@@ -89,7 +89,7 @@ func (b *book) write(o Options, want string) error {
 			origin[m.To.Start+i], stayed[m.From.Start+i] = m.From.Start+i, true
 		}
 	}
-	was, is := contentsOf(b.raw), contentsOf(after)
+	old, is := contentsOf(b.raw), contentsOf(after)
 	made := make(map[int]int)
 	changed := make(map[string]bool)
 	comments := critic.Parse(after, critic.Everything)
@@ -125,10 +125,10 @@ func (b *book) write(o Options, want string) error {
 			owner = Owner{Suggestion: r.Made[k].From[0]}
 		} else if ok {
 			owner.Suggestion = fmt.Sprintf("s%d", b.made+k+1)
-		} else if from := origin[at]; from < 0 || was[from].added != is[at].added || b.owners[was[from].mark].Suggestion == "" {
+		} else if from := origin[at]; from < 0 || old[from].added != is[at].added || b.owners[old[from].mark].Suggestion == "" {
 			return broken("nothing tells whose %d is", at)
 		} else {
-			owner = b.owners[was[from].mark]
+			owner = b.owners[old[from].mark]
 			left[owner.Suggestion]++
 		}
 		if before, ok := owners[is[at].mark]; ok && before.Suggestion != owner.Suggestion {
@@ -137,7 +137,7 @@ func (b *book) write(o Options, want string) error {
 		owners[is[at].mark] = owner
 	}
 	had := make(map[string]int)
-	for _, c := range was {
+	for _, c := range old {
 		had[b.owners[c.mark].Suggestion]++
 	}
 	for id, n := range left {

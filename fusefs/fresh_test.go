@@ -180,10 +180,10 @@ func TestTouchedNoteRenamedOver(t *testing.T) {
 			m := mount(t, map[string]string{"F/Note.md": tideTable})
 			m.sh(t, "F", "sed s/six/seven/ Note.md > x.md")
 			touch(t, m)
-			was := m.SourceText("F/x.md")
+			old := m.SourceText("F/x.md")
 			m.sh(t, "F", "mv x.md Note.md")
 			checkText(t, "source", m.SourceText("F/Note.md"), tideTable)
-			checkText(t, "source of what was renamed", m.SourceText("F/x.md"), was)
+			checkText(t, "source of what was renamed", m.SourceText("F/x.md"), old)
 			if ids := m.proposed(t); len(ids) != 2 {
 				t.Errorf("%d proposals, want a deletion and a rename", len(ids))
 			}
@@ -220,9 +220,9 @@ func TestFreshNoteOfATakenName(t *testing.T) {
 	}
 }
 
-func (m *mounted) write(t *testing.T, p model.Path, text string, by model.Author) {
+func (m *mounted) write(t *testing.T, p model.Path, text string, author model.Author) {
 	t.Helper()
-	if _, err := m.Write(t.Context(), p, bridge.Write{Text: text, By: by}); err != nil {
+	if _, err := m.Write(t.Context(), p, bridge.Write{Text: text, By: author}); err != nil {
 		t.Fatal(err)
 	}
 }

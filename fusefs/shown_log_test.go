@@ -25,9 +25,9 @@ func TestShownLog(t *testing.T) {
 	sed := program.Program{Identity: program.Identity{PID: 30}, Run: program.Identity{PID: 2}}
 	stranger := program.Program{Identity: program.Identity{PID: 40}, Run: program.Identity{PID: 4}}
 	l := &shownLog{}
-	check := func(what string, by program.Program, own bool, want ...string) {
+	check := func(what string, prog program.Program, own bool, want ...string) {
 		t.Helper()
-		if got, read := l.images(doc, by); !slices.Equal(textsOf(got), want) || read != own {
+		if got, read := l.images(doc, prog); !slices.Equal(textsOf(got), want) || read != own {
 			t.Errorf("%s: got %q (read by itself: %v), want %q (%v)", what, textsOf(got), read, want, own)
 		}
 	}

@@ -49,8 +49,8 @@ func (c *tools) call(name string, args ...any) mcpserver.Result {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	res, known := c.sess.Call(c.t.Context(), name, raw)
-	if !known {
+	res, ok := c.sess.Call(c.t.Context(), name, raw)
+	if !ok {
 		c.t.Fatalf("no tool %s", name)
 	}
 	if res.Err != nil {

@@ -22,10 +22,10 @@ func TestInstructionsNameTheToolsThatAreThere(t *testing.T) {
 			tools := picked.tools
 			text := instructions(bridge.Options{}, toolset{tools: tools})
 			for _, name := range word.FindAllString(text, -1) {
-				known := slices.ContainsFunc(tools, func(t tool.Tool) bool {
+				ok := slices.ContainsFunc(tools, func(t tool.Tool) bool {
 					return t.Name == name || slices.ContainsFunc(t.Params, func(p tool.Param) bool { return p.Name == name })
 				})
-				if !known {
+				if !ok {
 					t.Errorf("%v, read-only %v: %s is named and not there", sets, readOnly, name)
 				}
 			}

@@ -66,12 +66,12 @@ func TestRefusedRequests(t *testing.T) {
 		{"prompts/get", map[string]any{"name": "answer-comments", "arguments": map[string]any{"path": 3}}, invalid, `The parameter "arguments" of prompts/get must be an object of strings, not an object.`},
 		{"completion/complete", map[string]any{"ref": 3}, invalid, `The parameter "ref" of completion/complete must be an object of strings, not a number.`},
 	} {
-		for by, r := range b.request(t, tt.method, tt.params) {
+		for author, r := range b.request(t, tt.method, tt.params) {
 			switch {
 			case r.Error == nil:
-				t.Errorf("%s %v on %s: not refused: %s", tt.method, tt.params, by, r.Result)
+				t.Errorf("%s %v on %s: not refused: %s", tt.method, tt.params, author, r.Result)
 			case r.Error.Code != tt.code || !strings.HasPrefix(r.Error.Message, tt.say) || source.MatchString(r.Error.Message) || len(r.Error.Message) > 1000:
-				t.Errorf("%s on %s: %d %s; want %d %s", tt.method, by, r.Error.Code, r.Error.Message, tt.code, tt.say)
+				t.Errorf("%s on %s: %d %s; want %d %s", tt.method, author, r.Error.Code, r.Error.Message, tt.code, tt.say)
 			}
 		}
 	}
@@ -90,12 +90,12 @@ func TestResourceAddressAsItStands(t *testing.T) {
 		"note:///V/h%231.md?line=2": {"note:///V/h%231.md", "five"},
 		"note:///V/é.md":            {"note:///V/%C3%A9.md", "six"},
 	} {
-		for by, r := range b.request(t, "resources/read", map[string]any{"uri": uri}) {
+		for author, r := range b.request(t, "resources/read", map[string]any{"uri": uri}) {
 			var got struct{ Contents []struct{ URI, Text string } }
 			if r.Error != nil {
-				t.Errorf("%s on %s: %s", uri, by, r.Error.Message)
+				t.Errorf("%s on %s: %s", uri, author, r.Error.Message)
 			} else if err := json.Unmarshal(r.Result, &got); err != nil || len(got.Contents) != 1 || got.Contents[0].URI != want[0] || got.Contents[0].Text != want[1] {
-				t.Errorf("%s on %s: %s, want %v", uri, by, r.Result, want)
+				t.Errorf("%s on %s: %s, want %v", uri, author, r.Result, want)
 			}
 		}
 	}
@@ -116,13 +116,13 @@ func TestTooLongIsRefusedAtOnce(t *testing.T) {
 		"write": {"file_path": "V/new.md", "content": strings.Repeat(long, 17)},
 	} {
 		begin := time.Now()
-		for by, r := range b.request(t, "tools/call", map[string]any{"name": tool, "arguments": args}) {
+		for author, r := range b.request(t, "tools/call", map[string]any{"name": tool, "arguments": args}) {
 			var res struct {
 				IsError bool
 				Content []struct{ Text string }
 			}
 			if r.Error != nil || json.Unmarshal(r.Result, &res) != nil || !res.IsError || len(res.Content[0].Text) > 1000 {
-				t.Errorf("%s on %s is not refused: %.200s", tool, by, r.Result)
+				t.Errorf("%s on %s is not refused: %.200s", tool, author, r.Result)
 			}
 		}
 		if took := time.Since(begin); took > need.Scaled(20*time.Second) {

@@ -244,8 +244,8 @@ func (r *transcriptRun) decide(command string) {
 	for _, s := range list {
 		ids = append(ids, s.ID)
 	}
-	by := model.Author{Name: "person", Reason: words[2]}
-	if out, err := r.f.Decide(r.t.Context(), ids, model.Verdict(words[0]), by); err != nil || len(out.Failed) > 0 {
+	author := model.Author{Name: "person", Reason: words[2]}
+	if out, err := r.f.Decide(r.t.Context(), ids, model.Verdict(words[0]), author); err != nil || len(out.Failed) > 0 {
 		r.t.Fatalf("%s: %v, %v", command, err, out.Failed)
 	}
 }
@@ -295,8 +295,8 @@ func (r *transcriptRun) run(command string) string {
 		r.f.SetOffline(rest, true)
 		return ""
 	case "fail":
-		var known bool
-		if *r.fault, known = failures[rest]; !known {
+		var ok bool
+		if *r.fault, ok = failures[rest]; !ok {
 			r.t.Fatalf("%s: no such failure", command)
 		}
 		return ""

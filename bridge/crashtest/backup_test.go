@@ -75,8 +75,8 @@ func (r *rover) step() error {
 		_, _ = r.p.ws.Decide(ctx, []string{list[r.rng.IntN(len(list))].ID}, verdict, model.Author{Name: "rob"})
 		return nil
 	}
-	_, err := r.p.ws.Update(ctx, path, model.Author{Name: "claude", Session: "s"}, nil, func(cur *model.Version) (string, error) {
-		return r.edit(cur.Text(), "agent"), nil
+	_, err := r.p.ws.Update(ctx, path, model.Author{Name: "claude", Session: "s"}, nil, func(current *model.Version) (string, error) {
+		return r.edit(current.Text(), "agent"), nil
 	})
 	if errors.Is(err, model.ErrRefused) { // a mark in its way
 		return nil

@@ -146,7 +146,7 @@ func (d *day) shown(fits func(bridge.Info) bool) model.Path {
 func isNote(e bridge.Info) bool { return e.Kind == model.KindNote }
 
 func (d *day) agentEdits() {
-	p, by := d.shown(isNote), d.agent()
+	p, author := d.shown(isNote), d.agent()
 	if p == "" {
 		return
 	}
@@ -170,8 +170,8 @@ func (d *day) agentEdits() {
 		lines[i] = strings.Join(words, " ")
 	}
 	text := head + strings.Join(lines, "")
-	_, err = d.p.ws.Write(d.t.Context(), p, bridge.Write{Bases: []*model.Version{v}, Text: text, By: by})
-	d.done(fmt.Sprintf("%s writes %s: %q", by.Name, p, text), err)
+	_, err = d.p.ws.Write(d.t.Context(), p, bridge.Write{Bases: []*model.Version{v}, Text: text, By: author})
+	d.done(fmt.Sprintf("%s writes %s: %q", author.Name, p, text), err)
 }
 
 // cutHead cuts a note behind its first line of text.
@@ -188,15 +188,15 @@ func cutHead(text string) (head, body string, ok bool) {
 }
 
 func (d *day) agentRenames() {
-	by := d.agent()
+	author := d.agent()
 	from := d.shown(func(bridge.Info) bool { return true })
 	info, err := d.p.ws.Stat(d.t.Context(), from)
 	if err != nil {
 		return
 	}
 	to := d.newName(info)
-	_, err = d.p.ws.Rename(d.t.Context(), from, to, bridge.ChangeRequest{Author: by, Replace: d.r.IntN(3) == 0})
-	d.done(fmt.Sprintf("%s renames %s to %s", by.Name, from, to), err)
+	_, err = d.p.ws.Rename(d.t.Context(), from, to, bridge.ChangeRequest{Author: author, Replace: d.r.IntN(3) == 0})
+	d.done(fmt.Sprintf("%s renames %s to %s", author.Name, from, to), err)
 }
 
 func (d *day) newName(info bridge.Info) model.Path {
@@ -215,30 +215,30 @@ func (d *day) newName(info bridge.Info) model.Path {
 }
 
 func (d *day) agentDeletes() {
-	by, p := d.agent(), d.shown(func(bridge.Info) bool { return true })
+	author, p := d.agent(), d.shown(func(bridge.Info) bool { return true })
 	if p == "" {
 		return
 	}
-	_, err := d.p.ws.Remove(d.t.Context(), p, bridge.ChangeRequest{Author: by, Confirm: true})
-	d.done(fmt.Sprintf("%s deletes %s", by.Name, p), err)
+	_, err := d.p.ws.Remove(d.t.Context(), p, bridge.ChangeRequest{Author: author, Confirm: true})
+	d.done(fmt.Sprintf("%s deletes %s", author.Name, p), err)
 }
 
 func (d *day) agentCreates() {
-	by := d.agent()
+	author := d.agent()
 	if d.r.IntN(3) == 0 {
 		p := d.newName(bridge.Info{Kind: model.KindDir})
-		d.done(fmt.Sprintf("%s makes folder %s", by.Name, p), d.p.ws.Mkdir(d.t.Context(), p, bridge.ChangeRequest{Author: by}))
+		d.done(fmt.Sprintf("%s makes folder %s", author.Name, p), d.p.ws.Mkdir(d.t.Context(), p, bridge.ChangeRequest{Author: author}))
 		return
 	}
 	p, text := d.newName(bridge.Info{Kind: model.KindNote}), d.word("A")+"\n"+d.word("A")+" [[Home]]\n"
-	_, err := d.p.ws.Create(d.t.Context(), p, bridge.Write{Text: text, By: by})
-	d.done(fmt.Sprintf("%s creates %s: %q", by.Name, p, text), err)
+	_, err := d.p.ws.Create(d.t.Context(), p, bridge.Write{Text: text, By: author})
+	d.done(fmt.Sprintf("%s creates %s: %q", author.Name, p, text), err)
 }
 
 func (d *day) agentWritesFile() {
-	by, p, data := d.agent(), d.newName(bridge.Info{Kind: model.KindFile}), d.word("A")+"\n"
-	_, err := d.p.ws.WriteFile(d.t.Context(), p, []byte(data), bridge.ChangeRequest{Author: by})
-	d.done(fmt.Sprintf("%s writes %s: %q", by.Name, p, data), err)
+	author, p, data := d.agent(), d.newName(bridge.Info{Kind: model.KindFile}), d.word("A")+"\n"
+	_, err := d.p.ws.WriteFile(d.t.Context(), p, []byte(data), bridge.ChangeRequest{Author: author})
+	d.done(fmt.Sprintf("%s writes %s: %q", author.Name, p, data), err)
 }
 
 // pending are the IDs of all that waits.
@@ -273,9 +273,9 @@ func (d *day) undoes() {
 }
 
 func (d *day) takesBack() {
-	by := d.agent()
-	out, err := d.p.ws.UndoSession(d.t.Context(), by.Session, person)
-	d.done(fmt.Sprintf("the person takes back what %s did, but %v", by.Name, out.Failed), err)
+	author := d.agent()
+	out, err := d.p.ws.UndoSession(d.t.Context(), author.Session, person)
+	d.done(fmt.Sprintf("the person takes back what %s did, but %v", author.Name, out.Failed), err)
 }
 
 // types adds a line to a note of the vault, or makes one.
@@ -416,10 +416,10 @@ func (d *day) check() {
 		for _, word := range personsWord.FindAllString(text, -1) {
 			times[word]++
 		}
-		want, known := d.notes[rel]
+		want, ok := d.notes[rel]
 		if text, want := withoutPersons(text), withoutPersons(want); text != want {
 			d.t.Errorf("%s: got %q, want %q, the person's words left aside", rel, text, want)
-		} else if !known && text == "" && !personsWord.MatchString(got[rel]) {
+		} else if !ok && text == "" && !personsWord.MatchString(got[rel]) {
 			d.t.Errorf("%s is there, and blank", rel)
 		}
 	}

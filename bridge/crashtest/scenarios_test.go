@@ -54,15 +54,17 @@ type scenario struct {
 }
 
 // write has a program change the note as it sees it.
-func write(by model.Author, change func(text string) string) step { return writeTo(plan, by, change) }
+func write(author model.Author, change func(text string) string) step {
+	return writeTo(plan, author, change)
+}
 
-func writeTo(path model.Path, by model.Author, change func(text string) string) step {
+func writeTo(path model.Path, author model.Author, change func(text string) string) step {
 	return step{do: func(p *process) error {
 		v, err := p.ws.Open(p.t.Context(), path)
 		if err != nil {
 			return err
 		}
-		_, err = p.ws.Write(p.t.Context(), path, bridge.Write{Bases: []*model.Version{v}, Text: change(v.Text()), By: by})
+		_, err = p.ws.Write(p.t.Context(), path, bridge.Write{Bases: []*model.Version{v}, Text: change(v.Text()), By: author})
 		return err
 	}}
 }

@@ -625,26 +625,26 @@ func (m *mix) save(raw string, edits []diffwrap.Edit) {
 
 // agentWrites has an agent write, at times on what it has read some time ago, or while a person saves.
 func (m *mix) agentWrites(now scene) (step, error) {
-	by := model.Author{Name: randomtest.Pick(m.r, "ann", "bob"), Session: randomtest.Pick(m.r, "s", "t")}
+	author := model.Author{Name: randomtest.Pick(m.r, "ann", "bob"), Session: randomtest.Pick(m.r, "s", "t")}
 	base := m.version(m.ws)
 	m.seen = append(m.seen, base)
 	if n := len(m.seen); n > 1 && m.r.IntN(3) == 0 {
 		base = m.seen[max(0, n-1-m.r.IntN(4))]
 	}
 	text := m.agentText(base.Text())
-	had, has := among(base.Text()), among(text)
-	s := step{what: fmt.Sprintf("%s %s writes %q", by.Name, by.Session, text), gone: make(map[string]bool), keepsO: true, agent: true}
+	old, has := among(base.Text()), among(text)
+	s := step{what: fmt.Sprintf("%s %s writes %q", author.Name, author.Session, text), gone: make(map[string]bool), keepsO: true, agent: true}
 	if base != m.seen[len(m.seen)-1] {
 		s.what += fmt.Sprintf(" on %q", base.Text())
 	}
-	for w := range had {
+	for w := range old {
 		if !has[w] {
 			s.gone[w] = true
 		}
 	}
 	outside := wholeComment.ReplaceAllString(text, "")
 	for w := range among(outside) {
-		if !had[w] {
+		if !old[w] {
 			s.wrote = append(s.wrote, w)
 		}
 	}
@@ -656,7 +656,7 @@ func (m *mix) agentWrites(now scene) (step, error) {
 			m.save(now.raw, []diffwrap.Edit{{Off: at, New: " " + w + " "}})
 		}
 	}
-	_, err := m.ws.Write(context.Background(), m.path(), bridge.Write{Bases: []*model.Version{base}, Text: text, By: by})
+	_, err := m.ws.Write(context.Background(), m.path(), bridge.Write{Bases: []*model.Version{base}, Text: text, By: author})
 	if errors.Is(err, model.ErrRefused) {
 		s.what += ", which is refused"
 		s.wrote, err = nil, nil

@@ -569,8 +569,8 @@ func (w *world) checkList(what, marked string) error {
 				return fmt.Errorf("%s: %+v has %q of the sessions %q: %q", what, s, c.r, sessions, marked)
 			}
 		}
-		if was, ok := w.told[key]; ok && s.Author != "" && (was.ID != s.ID || !was.Time.Equal(s.Time) || was.Author != s.Author || was.Session != s.Session) {
-			return fmt.Errorf("%s: %+v was %+v: %q", what, s, was.Suggestion, marked)
+		if old, ok := w.told[key]; ok && s.Author != "" && (old.ID != s.ID || !old.Time.Equal(s.Time) || old.Author != s.Author || old.Session != s.Session) {
+			return fmt.Errorf("%s: %+v was %+v: %q", what, s, old.Suggestion, marked)
 		}
 		w.told[key] = toldAs{s, atoms}
 	}
@@ -704,7 +704,7 @@ func (w *world) base(before string) {
 }
 
 func (w *world) agentWrites(r *rand.Rand) error {
-	by := model.Author{Name: []string{"ann", "bob", "cy"}[r.IntN(3)], Session: []string{"s", "t"}[r.IntN(2)]}
+	author := model.Author{Name: []string{"ann", "bob", "cy"}[r.IntN(3)], Session: []string{"s", "t"}[r.IntN(2)]}
 	v := w.version()
 	before := v.Raw()
 	if w.live != nil {
@@ -755,9 +755,9 @@ func (w *world) agentWrites(r *rand.Rand) error {
 		text = strings.Join(words, " ")
 	}
 	pendingBefore := w.pending(markedBefore)
-	earlier := w.earlier(by, markedBefore)
+	earlier := w.earlier(author, markedBefore)
 	journal := w.journalled()
-	res, err := w.ws.Write(context.Background(), w.path, bridge.Write{Text: matter + text, By: by})
+	res, err := w.ws.Write(context.Background(), w.path, bridge.Write{Text: matter + text, By: author})
 	if errors.Is(err, model.ErrRefused) {
 		w.stat["refused writes"]++
 		return nil
@@ -781,21 +781,21 @@ func (w *world) agentWrites(r *rand.Rand) error {
 		w.matter = matter
 	}
 	raw := w.version().Raw()
-	w.note("%s %s: %q", by.Name, by.Session, raw)
+	w.note("%s %s: %q", author.Name, author.Session, raw)
 	if strings.Contains(raw, "{>++}") {
 		return errSkip // a comment whose deletion is pending was written again, as text that is proposed
 	}
-	fresh, err := w.takeIn(raw, by)
+	fresh, err := w.takeIn(raw, author)
 	if err != nil {
-		return fmt.Errorf("%s writes: %w: %q", by.Name, err, raw)
+		return fmt.Errorf("%s writes: %w: %q", author.Name, err, raw)
 	}
 	for _, e := range earlier {
-		if e.amended(w.visible(), fresh) || (comments || !standsBeside(markedBefore, text) || e.rewritten(fresh) || e.oneIsLeft(v.Text(), text)) && w.isListed(e, by) {
-			e.take(by)
+		if e.amended(w.visible(), fresh) || (comments || !standsBeside(markedBefore, text) || e.rewritten(fresh) || e.oneIsLeft(v.Text(), text)) && w.isListed(e, author) {
+			e.take(author)
 		}
 	}
 	if got := w.version().Text(); got != matter+text && strings.ReplaceAll(got, "\r\n", "\n") != strings.ReplaceAll(matter+text, "\r\n", "\n") {
-		return fmt.Errorf("%s wrote %q and reads %q", by.Name, matter+text, got)
+		return fmt.Errorf("%s wrote %q and reads %q", author.Name, matter+text, got)
 	}
 	_, marked := body(w.version().Canonical())
 	after := w.pending(marked)
@@ -844,12 +844,12 @@ func changeLetter(r *rand.Rand, text string) string {
 }
 
 // takeIn tells the model what an agent's write did to which characters, and returns the new ones.
-func (w *world) takeIn(raw string, by model.Author) ([]*modelChar, error) {
+func (w *world) takeIn(raw string, author model.Author) ([]*modelChar, error) {
 	type flags struct{ o, a bool }
-	was := make(map[*modelChar]flags)
+	old := make(map[*modelChar]flags)
 	for _, c := range w.visible() {
 		o, a := c.shown()
-		was[c] = flags{o, a}
+		old[c] = flags{o, a}
 	}
 	w.moves()
 	fresh, held, byOff := w.learn(raw)
@@ -863,15 +863,15 @@ func (w *world) takeIn(raw string, by model.Author) ([]*modelChar, error) {
 		if now[c] != (flags{false, true}) {
 			return nil, fmt.Errorf("new text is not an addition")
 		}
-		c.ins = &modelAtom{author: by.Name, session: by.Session}
+		c.ins = &modelAtom{author: author.Name, session: author.Session}
 	}
-	for c, before := range was {
+	for c, before := range old {
 		switch after := now[c]; {
 		case before == after:
 		case after == flags{} && before == flags{false, true}:
 			c.dead = true
 		case before == flags{true, true} && after == flags{true, false}:
-			c.dels = append(c.dels, &modelAtom{author: by.Name, session: by.Session})
+			c.dels = append(c.dels, &modelAtom{author: author.Name, session: author.Session})
 		case before == flags{true, false} && after == flags{true, true}:
 			for _, d := range c.dels {
 				if d.status == pendingAtom {
@@ -892,9 +892,9 @@ type proposed struct {
 	begins   map[*modelChar]bool // of what it adds, the characters before which something else stands
 }
 
-func (w *world) earlier(by model.Author, marked string) (list []proposed) {
+func (w *world) earlier(author model.Author, marked string) (list []proposed) {
 	for _, s := range w.list() {
-		if s.Author == by.Name && s.Session != by.Session {
+		if s.Author == author.Name && s.Session != author.Session {
 			p := proposed{s.Old, s.New, w.of(&s, marked), make(map[*modelChar]bool)}
 			begins := true
 			for _, c := range w.visible() {
@@ -948,8 +948,8 @@ func (p proposed) rewritten(fresh []*modelChar) bool {
 	if len(words) == 0 {
 		return strings.Contains(text.String(), p.old)
 	}
-	return slices.ContainsFunc(words, func(was string) bool {
-		return slices.ContainsFunc(strings.Fields(text.String()), func(is string) bool { return strings.Contains(was, is) || strings.Contains(is, was) })
+	return slices.ContainsFunc(words, func(old string) bool {
+		return slices.ContainsFunc(strings.Fields(text.String()), func(is string) bool { return strings.Contains(old, is) || strings.Contains(is, old) })
 	})
 }
 
@@ -962,19 +962,19 @@ func (p proposed) oneIsLeft(before, after string) bool {
 }
 
 // isListed says whether all that is left of it is listed as that session's.
-func (w *world) isListed(p proposed, by model.Author) bool {
+func (w *world) isListed(p proposed, author model.Author) bool {
 	_, marked := body(w.version().Canonical())
 	return !slices.ContainsFunc(w.list(), func(s model.Suggestion) bool {
-		return s.Author == by.Name && s.Session != by.Session && slices.ContainsFunc(w.of(&s, marked), func(c *modelChar) bool { return slices.Contains(p.chars, c) })
+		return s.Author == author.Name && s.Session != author.Session && slices.ContainsFunc(w.of(&s, marked), func(c *modelChar) bool { return slices.Contains(p.chars, c) })
 	})
 }
 
 // take makes what is left of it the session's.
-func (p proposed) take(by model.Author) {
+func (p proposed) take(author model.Author) {
 	atoms, _ := atomsOf(p.chars)
 	for _, a := range atoms {
-		if a.author == by.Name {
-			a.session = by.Session
+		if a.author == author.Name {
+			a.session = author.Session
 		}
 	}
 }
@@ -1375,23 +1375,23 @@ type markSpan struct{ delimiters, body []int }
 
 // markSpans are the additions and deletions, as indices of held.
 func markSpans(held []heldChar) (list []markSpan) {
-	var cur *markSpan
+	var current *markSpan
 	for i := 0; i < len(held); i++ {
 		h := held[i]
 		switch {
-		case !h.markup && cur != nil:
-			cur.body = append(cur.body, i)
+		case !h.markup && current != nil:
+			current.body = append(current.body, i)
 		case !h.markup:
 		case h.r == '{' && (held[i+1].r == '+' || held[i+1].r == '-'):
-			cur = &markSpan{delimiters: []int{i, i + 1, i + 2}}
+			current = &markSpan{delimiters: []int{i, i + 1, i + 2}}
 			i += 2
-		case (h.r == '+' || h.r == '-') && cur != nil:
-			cur.delimiters = append(cur.delimiters, i, i+1, i+2)
-			list = append(list, *cur)
-			cur = nil
+		case (h.r == '+' || h.r == '-') && current != nil:
+			current.delimiters = append(current.delimiters, i, i+1, i+2)
+			list = append(list, *current)
+			current = nil
 			i += 2
 		default: // a part of a comment that is to go
-			cur = nil
+			current = nil
 		}
 	}
 	return list
@@ -1468,13 +1468,13 @@ func (w *world) decides(r *rand.Rand) error {
 			live[c] = true
 		}
 	}
-	gone := make(map[*modelRecord]map[*modelChar]bool)
+	deleted := make(map[*modelRecord]map[*modelChar]bool)
 	for _, rec := range recs {
 		rec.batch = out.Batch
-		gone[rec] = rec.decide(status, live)
+		deleted[rec] = rec.decide(status, live)
 	}
 	for _, rec := range recs {
-		w.findNeighbours(rec, gone[rec])
+		w.findNeighbours(rec, deleted[rec])
 	}
 	w.records = append(w.records, recs...)
 	w.stat["decisions"]++
@@ -1499,8 +1499,8 @@ func (w *world) decides(r *rand.Rand) error {
 
 // decide sets what is pending, and returns what is gone with that. Of an amendment live is
 // what is left.
-func (rec *modelRecord) decide(status atomStatus, live map[*modelChar]bool) (gone map[*modelChar]bool) {
-	gone = make(map[*modelChar]bool)
+func (rec *modelRecord) decide(status atomStatus, live map[*modelChar]bool) (deleted map[*modelChar]bool) {
+	deleted = make(map[*modelChar]bool)
 	for _, c := range rec.chars {
 		o, a := c.shown()
 		set := status
@@ -1513,7 +1513,7 @@ func (rec *modelRecord) decide(status atomStatus, live map[*modelChar]bool) (gon
 		if !o {
 			c.ins.status = set
 			rec.atoms = append(rec.atoms, c.ins)
-			gone[c] = set == rejectedAtom
+			deleted[c] = set == rejectedAtom
 			continue
 		}
 		for _, d := range c.dels {
@@ -1522,18 +1522,18 @@ func (rec *modelRecord) decide(status atomStatus, live map[*modelChar]bool) (gon
 				rec.atoms = append(rec.atoms, d)
 			}
 		}
-		gone[c] = a == false && set == acceptedAtom
+		deleted[c] = a == false && set == acceptedAtom
 	}
-	return gone
+	return deleted
 }
 
-func (w *world) findNeighbours(rec *modelRecord, gone map[*modelChar]bool) {
+func (w *world) findNeighbours(rec *modelRecord, deleted map[*modelChar]bool) {
 	stays := func(c *modelChar) bool {
 		o, a := c.shown()
 		return (o || a) && !slices.Contains(rec.typed, c)
 	}
 	for i, c := range w.chars {
-		if !gone[c] {
+		if !deleted[c] {
 			continue
 		}
 		g := modelGone{char: c}

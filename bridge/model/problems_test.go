@@ -54,7 +54,7 @@ func TestLaw(t *testing.T) {
 		var attempts []attempt
 		for range randomtest.Between(r, 0, 30) {
 			x := attempt{about: randomtest.Pick(r, "a", "b", "c"), err: randomtest.Pick(r, "", "", "full", "slow")}
-			was := textOf(problemsAfter(attempts), x.about)
+			old := textOf(problemsAfter(attempts), x.about)
 			log.Reset()
 			var err error
 			if x.err != "" {
@@ -75,7 +75,7 @@ func TestLaw(t *testing.T) {
 			if got := list.Err(x.about); got != err {
 				t.Fatalf("Err(%q) = %v, want %v", x.about, got, err)
 			}
-			checkLine(t, log.String(), was, textOf(want, x.about))
+			checkLine(t, log.String(), old, textOf(want, x.about))
 		}
 	})
 }
@@ -92,11 +92,11 @@ func textOf(problems []attempt, about string) string {
 }
 
 // checkLine checks the line of the log when the problem of a thing becomes another one; "" is none.
-func checkLine(t testing.TB, line, was, now string) {
+func checkLine(t testing.TB, line, old, now string) {
 	want := ""
 	switch {
-	case was == now:
-	case was == "":
+	case old == now:
+	case old == "":
 		want = fmt.Sprintf("level=WARN msg=problem about=%%s err=%q\n", now)
 	case now == "":
 		want = "level=WARN msg=\"problem is over\" about=%s lasted="
@@ -105,7 +105,7 @@ func checkLine(t testing.TB, line, was, now string) {
 	}
 	before, after, _ := strings.Cut(want, "%s")
 	if (want == "") != (line == "") || !strings.Contains(line, before) || !strings.Contains(line, after) {
-		t.Fatalf("from %q to %q the log has %q, want %q", was, now, line, want)
+		t.Fatalf("from %q to %q the log has %q, want %q", old, now, line, want)
 	}
 }
 

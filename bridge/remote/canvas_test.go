@@ -263,7 +263,7 @@ func sorted(file string) string {
 func TestProposedCanvas(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "y-websocket")
-	p, by := s.person(), model.Author{Name: "ann"}
+	p, author := s.person(), model.Author{Name: "ann"}
 	p.do("createCanvas", args{"path": "Board.canvas", "nodes": []args{textNode("a", "one two", 0), textNode("b", "gone", 0)}})
 	c := mustOpen(t, s, func(_ *remote.Options, b *bridge.Options) { b.Structure = bridge.StructurePropose })
 	c.awaitBytes("Team/Board.canvas", []byte(canvasOf(textNode("a", "one two", 0), textNode("b", "gone", 0))))
@@ -288,7 +288,7 @@ func TestProposedCanvas(t *testing.T) {
 		data, _, err := c.source.Read(t.Context(), "Board.canvas")
 		return err == nil && strings.Contains(string(data), "zero ")
 	})
-	out, err := c.Decide(t.Context(), ids, model.Accepted, by)
+	out, err := c.Decide(t.Context(), ids, model.Accepted, author)
 	if err != nil || len(out.Failed) > 0 || len(ids) != 2 {
 		t.Fatal(out, err)
 	}
@@ -300,7 +300,7 @@ func TestProposedCanvas(t *testing.T) {
 		data, _, err := c.source.Read(t.Context(), "Board.canvas")
 		return err == nil && strings.Contains(string(data), "minus ")
 	})
-	undone, err := c.Undo(t.Context(), "", by)
+	undone, err := c.Undo(t.Context(), "", author)
 	noError(t, err)
 	if len(undone.Failed) > 0 {
 		t.Error(undone)

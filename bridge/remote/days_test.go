@@ -166,10 +166,10 @@ func (d *day) edit(i int, c *client) {
 	agent := model.Author{Name: []string{"anna", "bert"}[d.r.IntN(2)], Session: fmt.Sprint("s", d.r.IntN(2))}
 	word := fmt.Sprintf("w%d", len(d.done))
 	kind := d.r.IntN(4)
-	var was, is string
+	var old, is string
 	_, err := c.Update(d.t.Context(), dayNote, agent, nil, func(cur *model.Version) (string, error) {
-		was = cur.Text()
-		words := strings.Split(was, " ")
+		old = cur.Text()
+		words := strings.Split(old, " ")
 		at := d.r.IntN(len(words))
 		n := 1 + d.r.IntN(2)
 		end := min(at+n, len(words))
@@ -185,7 +185,7 @@ func (d *day) edit(i int, c *client) {
 		is = strings.Join(words, " ")
 		return is, nil
 	})
-	d.log("%s in %s on mount %d: %q to %q: %v", agent.Name, agent.Session, i, was, is, err)
+	d.log("%s in %s on mount %d: %q to %q: %v", agent.Name, agent.Session, i, old, is, err)
 }
 
 // typeWord has the person type a word, be it inside of a mark, but not into its delimiters.

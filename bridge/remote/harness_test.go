@@ -309,8 +309,8 @@ func (c *client) awaitSent() {
 
 func (c *client) write(p model.Path, fn func(string) string) {
 	c.t.Helper()
-	_, err := c.Update(c.t.Context(), p, model.Author{Name: "ai", Session: "s"}, nil, func(cur *model.Version) (string, error) {
-		return fn(cur.Text()), nil
+	_, err := c.Update(c.t.Context(), p, model.Author{Name: "ai", Session: "s"}, nil, func(current *model.Version) (string, error) {
+		return fn(current.Text()), nil
 	})
 	noError(c.t, err)
 }

@@ -75,7 +75,7 @@ func (c *client) tryRemove(path string) {
 }
 
 func (c *client) tryWrite(path string) {
-	_, _ = c.Update(c.t.Context(), model.Path("Team/"+path), model.Author{Name: "ai"}, nil, func(cur *model.Version) (string, error) {
-		return strings.ToUpper(cur.Text()) + "more\n", nil
+	_, _ = c.Update(c.t.Context(), model.Path("Team/"+path), model.Author{Name: "ai"}, nil, func(current *model.Version) (string, error) {
+		return strings.ToUpper(current.Text()) + "more\n", nil
 	})
 }

@@ -46,12 +46,12 @@ func drawWord(r *rand.Rand, letters string) string {
 // place of others in any other way share nothing with them.
 func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 	randomtest.Check(t, 1000, func(t testing.TB, r *rand.Rand) {
-		was := drawMarks(r, "abc")
+		old := drawMarks(r, "abc")
 		is := drawMarks(r, "xyz")
 		typed := r.IntN(2) == 0
 		if typed {
-			at := randomtest.Between(r, 0, len(was)-1)
-			is = slices.Clone(was)
+			at := randomtest.Between(r, 0, len(old)-1)
+			is = slices.Clone(old)
 			is[at].words = slices.Clone(is[at].words)
 			is[at].words[randomtest.Between(r, 0, len(is[at].words)-1)] = drawWord(r, "xyz ")
 		}
@@ -62,23 +62,23 @@ func TestMarksAreTypedIntoOrReplaced(t *testing.T) {
 			return text
 		}
 		const head, tail = "head ", " tail\n"
-		before, after := head+group(was)+tail, head+group(is)+tail
+		before, after := head+group(old)+tail, head+group(is)+tail
 		edits := textmerge.DiffSave(before, after)
 		if got := diffwrap.Apply(before, edits); got != after {
 			t.Fatalf("%+v make %q of %q, want %q", edits, got, before, after)
 		}
-		one := len(was) == 1 && len(is) == 1 && len(is[0].words) == 1 && was[0].form[:3] == is[0].form[:3]
+		one := len(old) == 1 && len(is) == 1 && len(is[0].words) == 1 && old[0].form[:3] == is[0].form[:3]
 		kept := 0
 		for _, s := range textmerge.Unchanged(len(before), edits) {
 			kept += max(0, min(s.B+s.Len, len(after)-len(tail))-max(s.B, len(head)))
 		}
 		want := 0
 		switch {
-		case typed, one && was[0].form == is[0].form:
+		case typed, one && old[0].form == is[0].form:
 			want = len(group(is))
 			for k := range is {
 				for i, w := range is[k].words {
-					if w != was[k].words[i] {
+					if w != old[k].words[i] {
 						want -= len(w)
 					}
 				}

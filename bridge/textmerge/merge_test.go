@@ -62,12 +62,12 @@ func TestMergeView(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			doc, text, base := docOf(tt.base)
-			cur := edit(doc, text, tt.cur)
-			if got := Merge(base, cur, tt.text); got != tt.want {
+			current := edit(doc, text, tt.cur)
+			if got := Merge(base, current, tt.text); got != tt.want {
 				t.Errorf("by identity: got %q, want %q", got, tt.want)
 			}
 			base.Runs = nil
-			if got := Merge(base, cur, tt.text); got != tt.want {
+			if got := Merge(base, current, tt.text); got != tt.want {
 				t.Errorf("by diff: got %q, want %q", got, tt.want)
 			}
 		})
@@ -98,11 +98,11 @@ func TestNearestBase(t *testing.T) {
 func TestMergeKeepsEverybodysWords(t *testing.T) {
 	randomtest.Check(t, 3000, func(t testing.TB, rng *rand.Rand) {
 		base := randomWords(rng, "base", 3+rng.IntN(30))
-		doc, text, was := docOf(strings.Join(base, ""))
+		doc, text, old := docOf(strings.Join(base, ""))
 		person := scramble(rng, base, "person")
-		cur := edit(doc, text, strings.Join(person, ""))
+		current := edit(doc, text, strings.Join(person, ""))
 		writer := scramble(rng, base, "writer")
-		got := Merge(was, cur, strings.Join(writer, ""))
+		got := Merge(old, current, strings.Join(writer, ""))
 		for _, w := range append(person, writer...) {
 			w = strings.TrimSpace(w)
 			own := !strings.HasPrefix(w, "base")
@@ -153,10 +153,10 @@ func TestMergeLeavesFrontMatterAlone(t *testing.T) {
 				base = append(base, fmt.Sprintf("p%d00 p%d01 p%d02", i, i, i)[:5*(1+rng.IntN(3))-1])
 			}
 			person, writer := note(editParagraphs(rng, base, "h")), note(editParagraphs(rng, base, "a"))
-			doc, text, was := docOf(note(base))
-			cur := edit(doc, text, person)
-			if got := Merge(was, cur, writer); !strings.HasPrefix(got, front) {
-				t.Fatalf("base %q, person %q, writer %q: %q", was.Text, person, writer, got)
+			doc, text, old := docOf(note(base))
+			current := edit(doc, text, person)
+			if got := Merge(old, current, writer); !strings.HasPrefix(got, front) {
+				t.Fatalf("base %q, person %q, writer %q: %q", old.Text, person, writer, got)
 			}
 		})
 	}
@@ -234,18 +234,18 @@ func TestSharedViewIsTheSameText(t *testing.T) {
 		churn(rng, doc, text, rng.IntN(4))
 		base := sideOf(text)
 		churn(rng, doc, text, 1+rng.IntN(12))
-		cur := sideOf(text)
+		current := sideOf(text)
 		at := Match{}
-		for _, s := range sharedView(base, cur) {
+		for _, s := range sharedView(base, current) {
 			if s.Len <= 0 || s.A < at.A+at.Len || s.B < at.B+at.Len {
 				t.Fatalf("span %v comes after %v", s, at)
 			}
-			if s.A+s.Len > len(base.Text) || s.B+s.Len > len(cur.Text) {
-				t.Fatalf("span %v of %q and %q", s, base.Text, cur.Text)
+			if s.A+s.Len > len(base.Text) || s.B+s.Len > len(current.Text) {
+				t.Fatalf("span %v of %q and %q", s, base.Text, current.Text)
 			}
-			was, is := base.Text[s.A:s.A+s.Len], cur.Text[s.B:s.B+s.Len]
-			if was != is || !utf8.ValidString(was) {
-				t.Fatalf("%q is shared with %q\nbase %q\ncur  %q", was, is, base.Text, cur.Text)
+			old, is := base.Text[s.A:s.A+s.Len], current.Text[s.B:s.B+s.Len]
+			if old != is || !utf8.ValidString(old) {
+				t.Fatalf("%q is shared with %q\nbase %q\ncur  %q", old, is, base.Text, current.Text)
 			}
 			at = s
 		}

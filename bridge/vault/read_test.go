@@ -275,18 +275,18 @@ func TestRestore(t *testing.T) {
 	}
 	p.Save("dir/N.md", "text")
 	p.check(os.Chtimes(p.path("dir/N.md"), time.Time{}, time.Unix(2000, 0)))
-	was, err := v.Stat("dir/N.md")
+	old, err := v.Stat("dir/N.md")
 	p.check(err)
 	p.check(v.Remove(t.Context(), "dir/N.md"))
-	wantError(t, "another content", second(v.Restore(t.Context(), "dir/N.md", was.Stamp, []byte("other"))), fs.ErrNotExist)
-	is, err := v.Restore(t.Context(), "dir/N.md", was.Stamp, []byte("text"))
-	if err != nil || !is.Stamp.SameFile(was.Stamp) || is.Stamp.ModTime != was.Stamp.ModTime || p.Content("dir/N.md") != "text" {
-		t.Errorf("brought back %+v, %v, want %+v", is, err, was)
+	wantError(t, "another content", second(v.Restore(t.Context(), "dir/N.md", old.Stamp, []byte("other"))), fs.ErrNotExist)
+	is, err := v.Restore(t.Context(), "dir/N.md", old.Stamp, []byte("text"))
+	if err != nil || !is.Stamp.SameFile(old.Stamp) || is.Stamp.ModTime != old.Stamp.ModTime || p.Content("dir/N.md") != "text" {
+		t.Errorf("brought back %+v, %v, want %+v", is, err, old)
 	}
 	if names, err := os.ReadDir(p.path(".trash")); err != nil || len(names) != 3 {
 		t.Errorf("the trash holds %v, %v, want the three others", names, err)
 	}
-	wantError(t, "a second time", second(v.Restore(t.Context(), "dir/N.md", was.Stamp, []byte("text"))), fs.ErrNotExist)
+	wantError(t, "a second time", second(v.Restore(t.Context(), "dir/N.md", old.Stamp, []byte("text"))), fs.ErrNotExist)
 }
 
 func TestBadNames(t *testing.T) {

@@ -49,9 +49,9 @@ func TestSavesOfEditors(t *testing.T) {
 			for i := range 3 {
 				start := time.Now()
 				old := p.Content("N.md")
-				begun := time.Now()
+				started := time.Now()
 				p.check(save(p.path("N.md"), old, fmt.Sprintf("line %d\n", i)))
-				stretched = stretched || time.Since(begun) > 40*time.Millisecond
+				stretched = stretched || time.Since(started) > 40*time.Millisecond
 				seen := await(t, events, "a save", func(ev model.SourceEvent) bool {
 					return ev.Rel == "N.md" && (ev.Kind == model.EventChanged || stretched && ev.Kind == model.EventCreated)
 				})

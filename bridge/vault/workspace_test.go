@@ -29,8 +29,8 @@ func TestWorkspaceAgainstAPerson(t *testing.T) {
 	go func() { done <- personAppends(t, p) }()
 	suggestions := 0
 	for finished := 0; finished == 0; suggestions++ {
-		_, err := w.Update(t.Context(), "V/N.md", model.Author{Name: "agent"}, nil, func(cur *model.Version) (string, error) {
-			return fmt.Sprintf("suggestion %d.\n\n%s", suggestions, cur.Text()), nil
+		_, err := w.Update(t.Context(), "V/N.md", model.Author{Name: "agent"}, nil, func(current *model.Version) (string, error) {
+			return fmt.Sprintf("suggestion %d.\n\n%s", suggestions, current.Text()), nil
 		})
 		p.check(err)
 		select {

@@ -212,9 +212,9 @@ func BenchmarkProgram(b *testing.B) {
 // withoutPidfs has pidfds without numbers of their own, as before Linux 6.9.
 func withoutPidfs(t *testing.T) {
 	t.Helper()
-	was := hasPidfs
+	old := hasPidfs
 	hasPidfs = func() bool { return false }
-	t.Cleanup(func() { hasPidfs = was })
+	t.Cleanup(func() { hasPidfs = old })
 }
 
 // On a kernel whose pidfds have no numbers, a process is itself as long as it lives, for every table, and another one

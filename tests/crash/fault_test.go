@@ -443,7 +443,7 @@ func testCreateFault(t *testing.T, m *harness.Mount, disk *faultyDisk, f faults)
 	if got := fmt.Sprint(harness.ListFiles(t, m.Vault)); got != "[note.md]" {
 		t.Errorf("the vault holds %s, want %s", got, "[note.md]")
 	}
-	gone := func() error {
+	deleted := func() error {
 		if _, err := os.Stat(m.Path("new.md")); !os.IsNotExist(err) {
 			return fmt.Errorf("the mount shows a note that is not there: %v", err)
 		}
@@ -452,7 +452,7 @@ func testCreateFault(t *testing.T, m *harness.Mount, disk *faultyDisk, f faults)
 		}
 		return nil
 	}
-	harness.Eventually(t, harness.StartTimeout, gone)
+	harness.Eventually(t, harness.StartTimeout, deleted)
 	disk.fail(nil)
 	harness.WriteFile(t, m.Path("new.md"), "new\n")
 	harness.CheckText(t, "accepted view", diffwrap.Everything.Accepted(harness.ReadFile(t, m.VaultPath("new.md"))), "new\n")
@@ -460,7 +460,7 @@ func testCreateFault(t *testing.T, m *harness.Mount, disk *faultyDisk, f faults)
 	if err := os.Remove(m.VaultPath("new.md")); err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, harness.StartTimeout, gone)
+	harness.Eventually(t, harness.StartTimeout, deleted)
 }
 
 // A tool that finds the disk full says so, and changes nothing.

@@ -93,8 +93,8 @@ type manual struct {
 
 func (m *manual) of(t *testing.T, path string) string {
 	t.Helper()
-	text, known := m.help[path]
-	if !known {
+	text, ok := m.help[path]
+	if !ok {
 		text = m.sandbox.Run(t, append(strings.Fields(path)[1:], "--help")...).Stdout
 		m.help[path] = text
 	}

@@ -26,9 +26,9 @@ func TestMCPOutlivesItsOwner(t *testing.T) {
 			client.MustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
 			end(m, t)
 
-			gone := client.Call(t, "read", "file_path", "Vault/note.md")
-			if !gone.IsError || !strings.Contains(gone.Text, "try again") && !strings.Contains(gone.Text, "read the document again") {
-				t.Errorf("read without an owner: %+v", gone)
+			deleted := client.Call(t, "read", "file_path", "Vault/note.md")
+			if !deleted.IsError || !strings.Contains(deleted.Text, "try again") && !strings.Contains(deleted.Text, "read the document again") {
+				t.Errorf("read without an owner: %+v", deleted)
 			}
 			if _, rpcError := client.Ask(t, "tools/list", map[string]any{}); !strings.Contains(string(rpcError), "cannot be reached") {
 				t.Errorf("tools/list without an owner: error %s", rpcError)

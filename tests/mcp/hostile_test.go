@@ -268,7 +268,7 @@ func others(vault string, r *rand.Rand, next <-chan struct{}) {
 	for range next {
 		n++
 		p := filepath.Join(vault, names[n%len(names)])
-		was, _ := os.ReadFile(p)
+		old, _ := os.ReadFile(p)
 		// What fails here changes nothing, as elsewhere: a folder may be gone.
 		switch r.IntN(6) {
 		case 0:
@@ -280,7 +280,7 @@ func others(vault string, r *rand.Rand, next <-chan struct{}) {
 			_ = os.MkdirAll(filepath.Dir(p), 0o755)
 			_ = os.WriteFile(p, []byte(files["Plan.md"]), 0o644)
 		case 3:
-			_ = os.WriteFile(p, append(was, fmt.Sprintf("\nA person's line %d, the plan.\n", n)...), 0o644)
+			_ = os.WriteFile(p, append(old, fmt.Sprintf("\nA person's line %d, the plan.\n", n)...), 0o644)
 		default:
 			_ = os.MkdirAll(filepath.Dir(p), 0o755)
 			_ = os.WriteFile(p, []byte(files[names[n%len(names)]]), 0o644)

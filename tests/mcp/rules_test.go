@@ -78,8 +78,8 @@ func TestHiddenAndLocked(t *testing.T) {
 		t.Fatal(err, offered)
 	}
 	for _, tool := range offered.Tools {
-		call, known := calls[tool.Name]
-		if !known {
+		call, ok := calls[tool.Name]
+		if !ok {
 			t.Errorf("%s is not tried here", tool.Name)
 		}
 		for _, a := range call.find {

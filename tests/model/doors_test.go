@@ -164,8 +164,8 @@ func decideByEveryDoor(t *testing.T, r *rand.Rand) {
 		pending := both[0].list(t)
 		for _, sg := range pending {
 			is, key := made{sg.ID, sg.Time}, sg.Old+" > "+sg.New
-			if was, ok := known[key]; ok && was != is {
-				t.Errorf("step %d: %v was %v, is %v", i, sg, was, is)
+			if old, ok := known[key]; ok && old != is {
+				t.Errorf("step %d: %v was %v, is %v", i, sg, old, is)
 			}
 			known[key] = is
 		}

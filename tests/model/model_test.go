@@ -286,9 +286,9 @@ func (m *model) written(raw, author string, step int) error {
 			w.amended, w.nth = step, i // as they stand now
 		}
 	}
-	gone := m.live()
+	deleted := m.live()
 	var prev *word
-	for i, k := range align(gone, words) {
+	for i, k := range align(deleted, words) {
 		w := k.word
 		switch {
 		case w == nil && k.seen.mark != '+':
@@ -303,10 +303,10 @@ func (m *model) written(raw, author string, step int) error {
 				d.status = rejected
 			}
 		}
-		gone = slices.DeleteFunc(gone, func(g *word) bool { return g == w })
+		deleted = slices.DeleteFunc(deleted, func(g *word) bool { return g == w })
 		prev = w
 	}
-	for _, w := range gone {
+	for _, w := range deleted {
 		if w.mark() != '+' {
 			return fmt.Errorf("%q is gone without a mark", w.text)
 		}
@@ -451,16 +451,16 @@ func (m *model) wordsOf(list []pendingEntry) [][]*word {
 
 // undo lets the decision's atoms wait again, and says which words are to come back.
 func (m *model) undo(d *decision) (back []*word) {
-	was := make(map[*word]bool)
+	old := make(map[*word]bool)
 	for _, w := range m.words {
-		was[w] = w.live()
+		old[w] = w.live()
 	}
 	for _, a := range d.atoms {
 		a.status = pending
 	}
 	d.undone = true
 	for _, w := range m.words {
-		if !was[w] && w.live() {
+		if !old[w] && w.live() {
 			back = append(back, w)
 		}
 	}

@@ -575,9 +575,9 @@ func (s *sequence) wrote(author, rawBefore string, base shownText, text string, 
 			return fmt.Errorf("%q: a stale agent has read it: %v; it has kept it: %v; it is in the accepted view: %v", w.text, may, kept, there)
 		}
 	}
-	was := wordsOf(base.text)
+	old := wordsOf(base.text)
 	for _, w := range now {
-		if !slices.Contains(was, w) && !slices.Contains(got, w) {
+		if !slices.Contains(old, w) && !slices.Contains(got, w) {
 			return fmt.Errorf("%q, which a stale agent wrote, is not in the accepted view %q", w, got)
 		}
 	}
@@ -675,7 +675,7 @@ func (s *sequence) personSave(r *rand.Rand) error {
 	text := raw
 	type typed struct{ behind, word *word }
 	var add *typed
-	var gone *word
+	var deleted *word
 	if len(live) == 0 {
 		add = &typed{nil, &word{text: s.word('h'), born: s.done}}
 		text = raw + add.word.text
@@ -693,14 +693,14 @@ func (s *sequence) personSave(r *rand.Rand) error {
 			add = &typed{live[i], &word{text: s.word('h'), born: s.done, within: words[i].mark != ' '}}
 			text = raw[:at[1]] + " " + add.word.text + raw[at[1]:]
 		case k == 4: // removes
-			gone = live[i]
+			deleted = live[i]
 			text = raw[:at[0]] + strings.TrimPrefix(raw[at[1]:], " ")
 			text = strings.ReplaceAll(text, "{====}", "") // which without a body is ordinary text
 		default: // does both
 			if gluedWord(locs, i) {
 				return nil
 			}
-			gone = live[i]
+			deleted = live[i]
 			add = &typed{live[i], &word{text: s.word('h'), born: s.done, within: words[i].mark != ' '}}
 			text = raw[:at[0]] + add.word.text + raw[at[1]:]
 		}
@@ -713,8 +713,8 @@ func (s *sequence) personSave(r *rand.Rand) error {
 		}
 		s.model.insert(add.behind, add.word)
 	}
-	if gone != nil {
-		gone.dead = true
+	if deleted != nil {
+		deleted.dead = true
 		s.removed = s.done
 		s.model.tear()
 	}
@@ -857,12 +857,12 @@ func (s *sequence) takeBack(d *decision) error {
 		return err
 	}
 	s.say("undo of %v", d.ids)
-	was, gone := s.model.shape(), s.gone() // which only the decision that took it brings back
+	old, deleted := s.model.shape(), s.gone() // which only the decision that took it brings back
 	back := s.model.undo(d)
 	mayStay := func(w *word) bool { return s.removed >= d.step || d.adrift(w) } // what was around it has been removed
 	if _, err := s.w.undoBatch(d.batch); err != nil {
 		allStay := !slices.ContainsFunc(back, func(w *word) bool { return !mayStay(w) })
-		if s.model.shape() != was && !gone && !(allStay && len(back) > 0) && s.removed < d.step {
+		if s.model.shape() != old && !deleted && !(allStay && len(back) > 0) && s.removed < d.step {
 			return err
 		}
 		for _, a := range d.atoms { // nothing of it can be taken back
@@ -1051,9 +1051,9 @@ func (s *sequence) checkListed() error {
 			return fmt.Errorf("%q (mark %q) is in no suggestion: %+v", w.text, w.mark(), s.list)
 		}
 	}
-	for id, was := range s.known {
+	for id, old := range s.known {
 		left := 0
-		for w, a := range was.words {
+		for w, a := range old.words {
 			if a.status == pending && len(w.proposals()) == 1 { // what two propose to delete is in one suggestion
 				left++
 			}
@@ -1064,8 +1064,8 @@ func (s *sequence) checkListed() error {
 			continue
 		case !ok:
 			return fmt.Errorf("suggestion %s has lost its id: %+v", id, s.list)
-		case !now.time.Equal(was.time) || now.author != was.author:
-			return fmt.Errorf("suggestion %s is by %s at %v, was by %s at %v", id, now.author, now.time, was.author, was.time)
+		case !now.time.Equal(old.time) || now.author != old.author:
+			return fmt.Errorf("suggestion %s is by %s at %v, was by %s at %v", id, now.author, now.time, old.author, old.time)
 		}
 	}
 	for id, k := range known { // also of what is decided now and comes back later

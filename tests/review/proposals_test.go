@@ -123,13 +123,13 @@ func TestKillWhileDecidingOnProposals(t *testing.T) {
 		}
 		for name, text := range files {
 			old, to := filepath.Join(vault, name), filepath.Join(vault, "to-"+name)
-			at, gone := to, old
+			at, deleted := to, old
 			if pending[fmt.Sprintf("Vault%d/%s", round, name)] {
-				at, gone = old, to
+				at, deleted = old, to
 			}
 			harness.CheckText(t, at, harness.ReadFile(t, at), text)
-			if _, err := os.Stat(gone); err == nil {
-				t.Errorf("%s is there, too", gone)
+			if _, err := os.Stat(deleted); err == nil {
+				t.Errorf("%s is there, too", deleted)
 			}
 		}
 		s.DecideOn(t, 0, "accept", "--all", "--yes", vault)

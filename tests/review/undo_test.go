@@ -221,9 +221,9 @@ func TestUndoneNamesAreAsBefore(t *testing.T) {
 	s := harness.NewSandbox(t)
 	files := map[string]string{"A.md": "the first\n", "B.md": "the second\n", "Gone.md": "gone\n", "Index.md": "[[A]] and [[B]]\n"}
 	vault := s.Vault(t, "Vault", files)
-	gone := filepath.Join(vault, "Gone.md")
+	deleted := filepath.Join(vault, "Gone.md")
 	old := time.Date(2020, 2, 3, 4, 5, 6, 0, time.UTC)
-	if err := os.Chtimes(gone, old, old); err != nil {
+	if err := os.Chtimes(deleted, old, old); err != nil {
 		t.Fatal(err)
 	}
 	m := s.Mount(t, vault)
@@ -246,7 +246,7 @@ func TestUndoneNamesAreAsBefore(t *testing.T) {
 			harness.CheckText(t, name+" after "+verdict+" and undo", harness.ReadFile(t, filepath.Join(vault, name)), files[name])
 		}
 		harness.CheckText(t, "A.md on the mount", harness.ReadFile(t, m.Path("A.md")), files["B.md"])
-		if info, err := os.Stat(gone); err != nil || !info.ModTime().Equal(old) {
+		if info, err := os.Stat(deleted); err != nil || !info.ModTime().Equal(old) {
 			t.Errorf("Gone.md is of %v, %v, want %v", info, err, old)
 		}
 		if left, err := os.ReadDir(filepath.Join(vault, ".trash")); err == nil && len(left) > 0 {

@@ -60,11 +60,11 @@ func TestSavedBytesAreThereToVerify(t *testing.T) {
 					if c.before != "" {
 						harness.ObsidianSave(t, inVault, c.before)
 					}
-					begun := time.Now()
+					started := time.Now()
 					if err := save(note, c.written); err != nil {
 						t.Fatal(err)
 					}
-					mtime := checkOwnBytes(t, note, c.written, begun, func() {
+					mtime := checkOwnBytes(t, note, c.written, started, func() {
 						if after != "" {
 							harness.ObsidianSave(t, inVault, harness.ReadFile(t, inVault)+after)
 						}
@@ -103,12 +103,12 @@ var verifiedSaves = map[string]func(note, text string) error{
 
 // checkOwnBytes looks at a note for as long as it shows what was saved to it, and
 // returns its time. then is called after the first look.
-func checkOwnBytes(t *testing.T, note, text string, begun time.Time, then func()) (mtime time.Time) {
+func checkOwnBytes(t *testing.T, note, text string, started time.Time, then func()) (mtime time.Time) {
 	t.Helper()
 	for looks := 0; ; looks++ {
 		info, err := os.Stat(note)
 		data, readErr := os.ReadFile(note)
-		after := time.Since(begun)
+		after := time.Since(started)
 		if err != nil || readErr != nil {
 			t.Fatal(err, readErr)
 		}

@@ -43,10 +43,10 @@ func oidcProvider(t *testing.T) string {
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
 		sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 		mu.Lock()
-		want, known := challenges[r.FormValue("code")]
+		want, ok := challenges[r.FormValue("code")]
 		delete(challenges, r.FormValue("code"))
 		mu.Unlock()
-		if !known || want != base64.RawURLEncoding.EncodeToString(sum[:]) {
+		if !ok || want != base64.RawURLEncoding.EncodeToString(sum[:]) {
 			http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
 			return
 		}

@@ -124,10 +124,10 @@ func TestRejectedBeforeItsLastChangeWasKnown(t *testing.T) {
 	at, added := model.IDRange{Client: 1, Len: 4}, model.IDRange{Client: 3, Len: 2}
 	for _, rejectedFirst := range []bool{false, true} {
 		table := NewTable(replacements(1))
-		was := table.At(at).Dels[0].Of
-		change := &model.Record{Seq: 3, Author: "agent", Client: 3, Len: 2, Marks: []model.MarkRecord{{Replaces: []string{was.ID}, Add: []model.IDRange{added}, Del: []model.IDRange{at}}}}
+		old := table.At(at).Dels[0].Of
+		change := &model.Record{Seq: 3, Author: "agent", Client: 3, Len: 2, Marks: []model.MarkRecord{{Replaces: []string{old.ID}, Add: []model.IDRange{added}, Del: []model.IDRange{at}}}}
 		rejection := &model.Record{Seq: 4, Author: "person", Decision: &model.Decision{
-			Verdict: model.Rejected, Items: []model.DecidedItem{{ID: was.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: model.RoleDeletionRejected}},
+			Verdict: model.Rejected, Items: []model.DecidedItem{{ID: old.ID}}, Marks: []model.DecidedMark{{}}, Runs: []model.DecidedRun{{At: at, Role: model.RoleDeletionRejected}},
 		}}
 		for _, rec := range map[bool][]*model.Record{false: {change, rejection}, true: {rejection, change}}[rejectedFirst] {
 			table.Add(rec)

@@ -207,18 +207,18 @@ func checkMembers(t testing.TB, id string, base, is, made, now item) {
 		}
 	}
 	text := func(n item) string { s, _ := n["text"].(string); return s }
-	had := strings.Fields(text(base))
+	old := strings.Fields(text(base))
 	for _, side := range []item{is, made} {
 		for _, word := range strings.Fields(text(side)) {
-			if !slices.Contains(had, word) && !slices.Contains(strings.Fields(text(now)), word) {
+			if !slices.Contains(old, word) && !slices.Contains(strings.Fields(text(now)), word) {
 				t.Errorf("%s of %s is lost: %q", word, id, text(now))
 			}
 		}
 	}
-	for _, word := range had {
-		gone := !slices.Contains(strings.Fields(text(is)), word) || !slices.Contains(strings.Fields(text(made)), word)
-		if gone == slices.Contains(strings.Fields(text(now)), word) {
-			t.Errorf("%s of %s: gone is %v, and the text is %q", word, id, gone, text(now))
+	for _, word := range old {
+		deleted := !slices.Contains(strings.Fields(text(is)), word) || !slices.Contains(strings.Fields(text(made)), word)
+		if deleted == slices.Contains(strings.Fields(text(now)), word) {
+			t.Errorf("%s of %s: gone is %v, and the text is %q", word, id, deleted, text(now))
 		}
 	}
 }

@@ -54,8 +54,8 @@ func TestTornSaves(t *testing.T) {
 					if left := w.temp(); left != "" {
 						t.Errorf("%s is left", left)
 					}
-					if got, known := w.s.Renamed(save); got != (want == new) || !known {
-						t.Errorf("placed: %v, known: %v", got, known)
+					if got, ok := w.s.Renamed(save); got != (want == new) || !ok {
+						t.Errorf("placed: %v, known: %v", got, ok)
 					}
 				})
 			}
@@ -169,8 +169,8 @@ func TestRenamedAfterSave(t *testing.T) {
 				}
 				w.start(w.dir)
 				w.sweep()
-				if placed, known := w.s.Renamed(save); !placed || !known {
-					t.Errorf("placed: %v, known: %v", placed, known)
+				if placed, ok := w.s.Renamed(save); !placed || !ok {
+					t.Errorf("placed: %v, known: %v", placed, ok)
 				}
 				w.holds("Same.md", "same\n")
 				if !torn {
@@ -204,11 +204,11 @@ func TestPlacedAtOneTime(t *testing.T) {
 	w.start(w.dir)
 	w.sweep()
 	w.swept("N.md", "new\n")
-	if placed, known := w.s.Renamed(save); !placed || !known {
-		t.Errorf("placed: %v, known: %v", placed, known)
+	if placed, ok := w.s.Renamed(save); !placed || !ok {
+		t.Errorf("placed: %v, known: %v", placed, ok)
 	}
 	save.Pre.Inode, save.Post.Inode = save.Pre.Inode+100, save.Post.Inode+100
-	if _, known := w.s.Renamed(save); known {
+	if _, ok := w.s.Renamed(save); ok {
 		t.Error("it is known where the file of another note is")
 	}
 }
@@ -271,9 +271,9 @@ func TestSweepOfTwoSavesIsKilled(t *testing.T) {
 			w.sweepOn(killed)
 			over = len(killed.Calls()) < n
 			w.sweepOn(killed.Killed())
-			placed, known := w.s.Renamed(save)
-			if later, knownLater := w.s.Renamed(second); placed || !known && knownLater && !later {
-				t.Errorf("killed before %v: placed %v, known %v", killed.Calls()[len(killed.Calls())-1], placed, known)
+			placed, ok := w.s.Renamed(save)
+			if later, knownLater := w.s.Renamed(second); placed || !ok && knownLater && !later {
+				t.Errorf("killed before %v: placed %v, known %v", killed.Calls()[len(killed.Calls())-1], placed, ok)
 			}
 		}
 	}
@@ -320,8 +320,8 @@ func TestHalfMadeTemp(t *testing.T) {
 				w.start(w.dir)
 				w.sweep()
 				w.swept("N.md", "old\n")
-				if placed, known := w.s.Renamed(s.save()); placed || !known {
-					t.Errorf("placed: %v, known: %v", placed, known)
+				if placed, ok := w.s.Renamed(s.save()); placed || !ok {
+					t.Errorf("placed: %v, known: %v", placed, ok)
 				}
 			})
 		}

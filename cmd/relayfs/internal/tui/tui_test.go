@@ -136,9 +136,9 @@ func keyOf(name string) tea.KeyMsg {
 
 func (s *sitting) at(id string) {
 	s.t.Helper()
-	cur := s.m.current()
-	if cur == nil || cur.ID != id {
-		s.t.Fatalf("at %+v, want %s", cur, id)
+	current := s.m.current()
+	if current == nil || current.ID != id {
+		s.t.Fatalf("at %+v, want %s", current, id)
 	}
 }
 
@@ -271,8 +271,8 @@ func TestReviewAsksForReasons(t *testing.T) {
 // A proposal reads as in the list and has no text to edit; one that is stale is accepted only when the person says so twice.
 func TestReviewOfProposals(t *testing.T) {
 	rename := reviewqueue.Suggestion{ID: "p1", Path: "N/Plan.md", Kind: "rename", Old: "N/Plan.md", New: "N/Sub/Goal.md"}
-	gone := reviewqueue.Suggestion{ID: "p2", Path: "N/Old", Kind: "delete", Old: "N/Old", Dir: true, Stale: true}
-	s := newSitting(t, rename, gone)
+	deleted := reviewqueue.Suggestion{ID: "p2", Path: "N/Old", Kind: "delete", Old: "N/Old", Dir: true, Stale: true}
+	s := newSitting(t, rename, deleted)
 	if view := s.m.View(); !strings.Contains(view, "    rename to N/Sub/Goal.md") || strings.Contains(view, "{--") {
 		t.Errorf("a rename reads\n%s", view)
 	}

@@ -84,7 +84,7 @@ func changesAreAsNew(t testing.TB, r *rand.Rand) {
 	x, now := lexical.New(), make(map[string]lexical.Document)
 	for range r.IntN(600) {
 		var docs []lexical.Document
-		var gone []string
+		var deleted []string
 		for range r.IntN(4) {
 			d := lexical.Document{Key: fmt.Sprint(r.IntN(80)), Title: text(), Tags: text(), Body: text()}
 			if !slices.ContainsFunc(docs, func(e lexical.Document) bool { return e.Key == d.Key }) {
@@ -92,10 +92,10 @@ func changesAreAsNew(t testing.TB, r *rand.Rand) {
 			}
 		}
 		if key := fmt.Sprint(r.IntN(80)); r.IntN(3) == 0 && !slices.ContainsFunc(docs, func(e lexical.Document) bool { return e.Key == key }) {
-			gone = append(gone, key)
+			deleted = append(deleted, key)
 			delete(now, key)
 		}
-		x.Apply(docs, gone)
+		x.Apply(docs, deleted)
 	}
 	fresh := lexical.New()
 	for _, d := range now {
