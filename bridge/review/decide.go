@@ -218,7 +218,7 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 }
 
 // Amend decides on the suggestion with the given id by putting text, the user's own, in place of
-// the proposed text. The note has the text as accepted text, attributed to by; the journal has the
+// the proposed text. The note has the text as accepted text, attributed to author; the journal has the
 // verdict Changed, and Undo restores the suggestion. With the proposed text itself Amend is an
 // acceptance. Errors: ErrReadOnly; ErrRefused, in the Outcome's Failed, for text that would be
 // parsed as CriticMarkup. A suggestion that is no longer pending is Missing.

@@ -295,7 +295,7 @@ func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decide
 }
 
 // amendEdits returns the edits of instead for the text after the acceptance, where the proposed text is in one piece. It
-// adds the text that they write to p.typed.
+// adds the text that they write to p.amended.
 func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
 	start, moved := p.Layout.Marks[first].Start, 0
