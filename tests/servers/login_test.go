@@ -305,7 +305,7 @@ func TestLoginEndsOffline(t *testing.T) {
 	p.stop()
 	time.Sleep(6 * time.Duration(shortLife) * time.Second)
 	server.Restart() // which ends connections; the end of a token does not
-	statusTells(t, s, "not connected", "that of ann@example.org has expired", "run 'relayfs login'")
+	statusTells(t, s, "not connected", "the login of ann@example.org has expired", "run 'relayfs login'")
 	if err := harness.WriteAll(note, []byte("note\nwritten offline\n")); err != nil {
 		t.Fatal(err)
 	}
