@@ -123,7 +123,7 @@ func TestReadWaitsForARename(t *testing.T) {
 func TestReadIsBounded(t *testing.T) {
 	t.Parallel()
 	v, p := open(t, vault.Options{})
-	p.Save("Log.md", "")
+	p.Save("Log.md", "line\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan bool)
 	go func() {
