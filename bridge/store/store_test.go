@@ -24,6 +24,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
