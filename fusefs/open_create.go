@@ -5,7 +5,6 @@ package fusefs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"syscall"
@@ -134,7 +133,7 @@ func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.
 	return n.EmbeddedInode(), h, fuseFlags, 0
 }
 
-var errNoExtension = fmt.Errorf("a new file without an extension is not proposed; it exists on the mount only: %w", model.ErrNeedsReview)
+var errNoExtension = errors.New("a new file without an extension is not proposed; it exists on the mount only")
 
 func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno) {
 	t := d.t
