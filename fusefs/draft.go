@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -49,7 +48,7 @@ func (a *Attachment) openDraft(ctx context.Context, p model.Path, truncate bool)
 	if d == nil {
 		d = &draft{a: a}
 		if !truncate {
-			data, err := a.t.readFile(ctx, p)
+			data, err := a.t.ws.ReadFile(ctx, p, model.MaxNote)
 			if err != nil {
 				return nil, err
 			}
@@ -303,21 +302,4 @@ func (a *Attachment) closeUnwritten(ctx context.Context) syscall.Errno {
 	d.writers++
 	d.mu.Unlock()
 	return a.t.errno.OfSave(ctx, "create", a.path(), d.Close())
-}
-
-// readFile reads the file at p, which is not a note.
-func (t *tree) readFile(ctx context.Context, p model.Path) ([]byte, error) {
-	file, err := t.ws.OpenFile(ctx, p, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err == nil && info.Size() > model.MaxNote {
-		err = model.ErrTooLarge
-	}
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.NewSectionReader(file, 0, info.Size()))
 }

@@ -208,7 +208,7 @@ func (m *move) moveProposedOver(ctx context.Context, a *Attachment) (errno sysca
 	if _, ok := m.dst.(*Attachment); !ok || !m.ws.IsProposed(m.oldPath) {
 		return 0, false
 	}
-	data, err := m.readFile(ctx, m.oldPath)
+	data, err := m.ws.ReadFile(ctx, m.oldPath, model.MaxNote)
 	if err == nil {
 		err = m.proposeFile(ctx, data, a)
 	}
@@ -232,7 +232,7 @@ func (m *move) moveFileAway(ctx context.Context, a *Attachment) syscall.Errno {
 	info, err := m.ws.Stat(ctx, m.oldPath)
 	var data []byte
 	if err == nil {
-		data, err = m.readFile(ctx, m.oldPath)
+		data, err = m.ws.ReadFile(ctx, m.oldPath, model.MaxNote)
 	}
 	var f *File
 	if err == nil {
@@ -274,7 +274,7 @@ func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.E
 	if isMade := m.ws.HasNote(m.newPath) && a.isMadeIn(m.programs.Of(ctx).Run); !isMade && !(a.madeIn.PID != 0 && m.ws.IsProposed(m.oldPath)) {
 		return 0, false
 	}
-	data, err := m.readFile(ctx, m.oldPath)
+	data, err := m.ws.ReadFile(ctx, m.oldPath, model.MaxNote)
 	if err != nil {
 		return m.errno.Of(ctx, "rename", m.oldPath, err), true
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -53,6 +55,23 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 	}
 	opened, err := files.OpenFile(st.Rel, flag, 0)
 	return opened, model.WrapError("open", p, err)
+}
+
+// ReadFile returns the content of the file at p, which is not a note. If it is longer than most bytes, it returns the
+// first most bytes and ErrTooLarge.
+func (n *Files) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
+	f, err := n.OpenFile(ctx, p, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, most+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read %q: %w", string(p), err)
+	}
+	if int64(len(data)) > most {
+		return data[:most], &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
+	}
+	return data, nil
 }
 
 // PutFile replaces the file at p, which is not a note, by a new file with data and the permission

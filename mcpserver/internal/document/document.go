@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -127,16 +124,5 @@ func (r Resolver) ReadFile(ctx context.Context, p model.Path, most int64) ([]byt
 	if info.Kind == model.KindDir {
 		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
 	}
-	f, err := r.Workspace.OpenFile(ctx, p, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(io.NewSectionReader(f, 0, most+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("read %q: %w", string(p), err)
-	}
-	if int64(len(data)) > most {
-		return data[:most], &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
-	}
-	return data, nil
+	return r.Workspace.ReadFile(ctx, p, most)
 }

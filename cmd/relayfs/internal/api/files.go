@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -68,12 +66,7 @@ func (h *handler) content(ctx context.Context, path string) ([]byte, error) {
 		}
 		return []byte(v.Text()), nil
 	}
-	f, err := h.Workspace.OpenFile(ctx, p, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
+	return h.Workspace.ReadFile(ctx, p, math.MaxInt64-1)
 }
 
 func (h *handler) names(ctx context.Context, path string, recursive bool) ([]Entry, error) {

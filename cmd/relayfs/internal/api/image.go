@@ -3,15 +3,14 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	_ "image/gif"  // for image.DecodeConfig
 	_ "image/jpeg" // for image.DecodeConfig
 	_ "image/png"  // for image.DecodeConfig
-	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -55,12 +54,9 @@ func (h *handler) embedded(ctx context.Context, note, target string) (data []byt
 	if !ok || p.IsNote() {
 		return nil, "", &model.Error{Op: "open", Path: model.Path(target), Err: fs.ErrNotExist}
 	}
-	f, err := h.Workspace.OpenFile(ctx, p, os.O_RDONLY)
-	if err != nil {
-		return nil, "", err
-	}
-	defer f.Close()
-	if data, err = io.ReadAll(io.NewSectionReader(f, 0, maxImage+1)); err != nil {
+	data, err = h.Workspace.ReadFile(ctx, p, maxImage)
+	tooLarge := errors.Is(err, model.ErrTooLarge)
+	if err != nil && !tooLarge {
 		return nil, "", err
 	}
 	kind = http.DetectContentType(data)
@@ -70,7 +66,7 @@ func (h *handler) embedded(ctx context.Context, note, target string) (data []byt
 	case !slices.Contains(imageTypes, kind):
 		return nil, "", cli.Usagef("%s is not an image", found)
 	}
-	if len(data) > maxImage {
+	if tooLarge {
 		return nil, "", cli.Usagef("%s is larger than %d MiB", found, maxImage>>20)
 	}
 	if size, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && size.Width*size.Height > maxPixels {
