@@ -125,6 +125,15 @@ var named = regexp.MustCompile(`MMM|dd|[oAaLl]`)
 // languageOf returns the language of Obsidian in a vault, as the names of its periodic notes of about a year show it. Obsidian
 // keeps it outside of the vault.
 func languageOf(ctx context.Context, c *tool.Client, folder string, now time.Time) (*language, error) {
+	var settings []periodicSettings
+	for period := range periodFormats {
+		if s, err := periodicOf(c.Workspace, folder, period); err == nil && named.MatchString(s.Format) {
+			settings = append(settings, s)
+		}
+	}
+	if len(settings) == 0 {
+		return &english, nil
+	}
 	there := make(map[string]bool)
 	err := c.Workspace.Walk(ctx, model.Path(folder), func(e bridge.Info) error {
 		_, rel := e.Path.Split()
@@ -135,12 +144,6 @@ func languageOf(ctx context.Context, c *tool.Client, folder string, now time.Tim
 		return nil, err
 	}
 	best, most := &english, 0
-	var settings []periodicSettings
-	for period := range periodFormats {
-		if s, err := periodicOf(c.Workspace, folder, period); err == nil && named.MatchString(s.Format) {
-			settings = append(settings, s)
-		}
-	}
 	for _, lang := range languages {
 		found := make(map[string]bool)
 		for _, s := range settings {
