@@ -41,8 +41,7 @@ func KeepBreaks(written string, shown ...string) string {
 }
 
 // carryBreaks sets newBreaks, which flags the CR LF breaks of text, from oldBreaks, which flags those of before. Unless all is set,
-// it sets only the breaks that both texts have. The first body breaks are those of
-// front matter.
+// it sets only the breaks that both texts have. The first body breaks are those of front matter.
 func carryBreaks(newBreaks []bool, text string, body int, oldBreaks []bool, before string, all bool) {
 	at, from, to := 0, 0, 0 // offset in before, and numbers of breaks passed in both
 	edits := append(align.Diff(before, text), Edit{Off: len(before)})

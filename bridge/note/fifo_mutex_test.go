@@ -8,7 +8,7 @@ import (
 )
 
 // A fifoMutex has one holder at a time and is passed on in order, and who waits for it lets the clock of a synctest go on.
-func TestTurn(t *testing.T) {
+func TestFIFOMutex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l fifoMutex
 		var order []int

@@ -134,7 +134,7 @@ func (t *Table) Corrected(raw string, known diffwrap.Known, u Units) []diffwrap.
 		spans = append(spans, diffwrap.Span{Start: e.Off, End: e.Off + e.Len})
 	}
 	edits = append(edits, strayDelimiters(raw, u, spans)...)
-	slices.SortFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
+	slices.SortStableFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
 	return edits
 }
 
