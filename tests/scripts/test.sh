@@ -25,7 +25,7 @@ trap 'rm -rf "$work"' EXIT
 
 cover=()
 if [[ -n ${COVER-} ]]; then
-	mkdir -p -m 1777 "$COVER/program" # programs that run as another user write there, too
+	mkdir -p -m 777 "$COVER/program" # programs that run as another user write there, too
 	cover=(-cover -covermode=set -coverpkg=./cmd/...,./bridge/...,./fusefs/...,./mcpserver/...,./diffwrap/...)
 	export GOCOVERDIR=$COVER/program
 fi
