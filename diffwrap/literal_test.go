@@ -134,7 +134,10 @@ func TestMarksInProse(t *testing.T) {
 		"a {++b++} c", "a {--b--}{++c++}.", "{~~a~>b~~}", "a {++ b\nc ++} d", "A.{++\n\nNew.++}\n\nB.", "A.{-- --}{++\n\n++}B.", "# A {++b++}", "- a{++\n- b++}\n",
 		"| a |\n|---|\n| {--1--}{++2++} |\n", "> a {++b++}\n", `{++{"author":"Bob"}@@b++}`, `a {++b++}{{author="Bob">><<}}`, "{==a {--b--} c==}{>>why<<}",
 		"{--`a`--}{++`b`++}", "{--$a$--}{++$b$++}", "It costs {--$5--}{++$6++} now, not $7.", "`a` {++b++} `c`", "{--`a--}{++`b++}", "a < b {++c++} > d",
-		"{++\n```\ncode\n```\n++}", "<div>\nText {++a++}\n</div>\n", "<script>a</script> no {--plums--}{++<i>damsons</i>++}.\n", "<!-- a --> no {--b--}\n", "a{++b++}c{>>why?\n\nreally<<} d\n", "{--{{date}}--}{++{{time}}++}", "It is 5 %% of {++all++}, no more.", "A.{--\n\n-----}\n\nMore.",
+		"{++\n```\ncode\n```\n++}", "<div>\nText {++a++}\n</div>\n", "<script>a</script> no {--plums--}{++<i>damsons</i>++}.\n", "<!-- a --> no {--b--}\n", "a{++b++}c{>>why?\n\nreally<<} d\n", "{--{{date}}--}{++{{time}}++}", "It is 5 %% of {++all++}, no more.",
+		// What looks like a tag is none.
+		"`{++a++} <a b=", "`{++a++} <a b==c>", "`{++a++} <a b='c", "<br/> {++a++}", "<?xml a?>\n\n{++b++}\n",
+		"A.{--\n\n-----}\n\nMore.",
 	} {
 		if len(diffwrap.Suggestions(raw)) == 0 {
 			t.Errorf("%q has no suggestion", raw)

@@ -1,6 +1,7 @@
 package diffwrap_test
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -50,6 +51,10 @@ func TestSuggestions(t *testing.T) {
 		{"roughdraft attributes", `{++x++}{id="s1" by="AI" at="2026-07-13T07:01:55.000Z"}`, []diffwrap.Suggestion{
 			{Kind: diffwrap.Addition, End: 54, Line: 1, New: "x", Author: "AI", Time: july}}},
 		{"an id without end matter is text", "{++x++}{#s1}", []diffwrap.Suggestion{{Kind: diffwrap.Addition, End: 7, Line: 1, New: "x"}}},
+		{"end matter with a section of another name is text", "{++x++}{#s1}\n\n---\nsuggestions:\n  s1:\n    by: AI\nnotes:\n  s2:\n    by: Ada\n", []diffwrap.Suggestion{
+			{Kind: diffwrap.Addition, End: 7, Line: 1, New: "x"}}},
+		{"relay comments, ID of an author", `{++b++}{{authorId="u-1">><<}}`, []diffwrap.Suggestion{
+			{Kind: diffwrap.Addition, End: 29, Line: 1, New: "b", Author: "u-1"}}},
 		{"a gap", "{++a++} b{>>why<<} c {++d++}", []diffwrap.Suggestion{
 			{Kind: diffwrap.Addition, End: 7, Line: 1, New: "a"},
 			{Kind: diffwrap.Addition, Start: 21, End: 28, Line: 1, New: "d", Gap: 5}}},
@@ -188,6 +193,15 @@ func TestFrontMatterChange(t *testing.T) {
 	}
 	if got := diffwrap.Apply(raw, r.Edits); got != want.After+"# {++New ++}title\n" {
 		t.Errorf("stored %q", got)
+	}
+	refusal := new(diffwrap.RefusedError)
+	for want, text := range map[string]string{
+		`property "status" twice`:          "---\nstatus: done\nstatus: draft\n---\n# New title\n",
+		"not a mapping of names to values": "---\n- done\n---\n# New title\n",
+	} {
+		if _, err := (diffwrap.Options{}).Put(raw, text); !errors.As(err, &refusal) || !strings.Contains(err.Error(), want) {
+			t.Errorf("Put of %q: %v; want a refusal with %q", text, err, want)
+		}
 	}
 	r, err = diffwrap.Options{}.Put(raw, "# New title\n")
 	if err != nil || r.FrontMatter.After != "" || diffwrap.Apply(raw, r.Edits) != "# {++New ++}title\n" {

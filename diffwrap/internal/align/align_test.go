@@ -359,3 +359,36 @@ func TestIntern(t *testing.T) {
 		}
 	})
 }
+
+// Each of very many tokens is a rune of its own that is the same after it was in a string.
+func TestTokensAreRunes(t *testing.T) {
+	indices := make([]int, 70_000)
+	for i := range indices {
+		indices[i] = i
+	}
+	runes := asRunes(indices, indices)
+	if got := []rune(string(runes)); !slices.Equal(got, runes) {
+		t.Errorf("%d tokens are other runes after they were in a string", len(runes))
+	}
+	if distinct := slices.Compact(slices.Sorted(slices.Values(runes))); len(distinct) != len(runes) {
+		t.Errorf("%d tokens are %d runes", len(runes), len(distinct))
+	}
+}
+
+func TestSentenceEnd(t *testing.T) {
+	for text, want := range map[string]string{
+		"One 3.14 two. Three.": "One 3.14 two. ",
+		"Is it? Yes":           "Is it? ",
+		"一。二":                  "一。",
+		"none":                 "none",
+	} {
+		w := tokenScript(&buffers{}, side(text), side(""), Hunk{span.New(0, len(text)), span.New(0, 0)})
+		got := ""
+		for _, token := range w.old.list[:sentenceEnd(w.old, 0)] {
+			got += token.Of(text)
+		}
+		if got != want {
+			t.Errorf("the first sentence of %q is %q, want %q", text, got, want)
+		}
+	}
+}
