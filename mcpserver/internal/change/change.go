@@ -103,7 +103,7 @@ func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (conte
 // Create creates a note. argument names the argument that holds text; "" skips the check for CriticMarkup.
 func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (bridge.Result, error) {
 	if argument != "" {
-		if err := textrange.CheckMarkup(argument, c.Workspace.Options().View, "", text, 0); err != nil {
+		if err := textrange.CheckMarkup(textrange.Argument{Name: argument, Text: text}, c.Workspace.Options().View, "", text, 0); err != nil {
 			return bridge.Result{}, err
 		}
 	}
@@ -188,8 +188,11 @@ func (c Changes) Append(ctx context.Context, p model.Path, section, content, arg
 		} else {
 			return nil, &model.Error{Op: "edit", Path: p, Err: err}
 		}
-		edits := []diffwrap.Edit{{Off: off, New: insert}}
-		return edits, textrange.CheckMarkup(argument, c.Workspace.Options().View, doc, diffwrap.Apply(doc, edits), off)
+		edits, view := []diffwrap.Edit{{Off: off, New: insert}}, c.Workspace.Options().View
+		if err := textrange.CheckMarkup(textrange.Argument{Name: "section", Text: made}, view, "", made, 0); err != nil {
+			return nil, err
+		}
+		return edits, textrange.CheckMarkup(textrange.Argument{Name: argument, Text: content}, view, doc, diffwrap.Apply(doc, edits), off)
 	})
 	return res, made, err
 }

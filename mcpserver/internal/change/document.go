@@ -63,7 +63,7 @@ func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, r Re
 		return c.rewriteFile(ctx, p, known, content, r)
 	}
 	content = textrange.InStyleOf(known.Text, content)
-	if err := textrange.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0); err != nil {
+	if err := textrange.CheckMarkup(textrange.Argument{Name: "content", Text: content}, c.Workspace.Options().View, known.Text, content, 0); err != nil {
 		return Result{}, err
 	}
 	res, err := c.Replace(ctx, p, known, content, r, "replace the content of "+string(p))
@@ -209,7 +209,7 @@ func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textr
 	}
 	edits = textrange.Replace(text, places, q.Old, q.New)
 	if p.IsNote() {
-		err = textrange.CheckMarkup("new_string", view, text, diffwrap.Apply(text, edits), places[0].Start)
+		err = textrange.CheckMarkup(textrange.Argument{Name: "new_string", Text: q.New}, view, text, diffwrap.Apply(text, edits), places[0].Start)
 	}
 	return edits, unseen, err
 }

@@ -1,8 +1,10 @@
 package textrange
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -113,6 +115,31 @@ func TestNewMarkup(t *testing.T) {
 			}
 			if got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// The error names the line of the argument, wherever its text is in the document.
+func TestCheckMarkup(t *testing.T) {
+	for _, tt := range []struct {
+		name, arg, before, after string
+		begin, want              int // line, or 0 for no error
+	}{
+		{"whole text", "a\n{++b++}", "", "a\n{++b++}", 0, 2},
+		{"after blank lines that a tool adds", "{++b++}", "a\n", "a\n\n{++b++}\n", 2, 1},
+		{"after lines that a tool omits", "\n\n{++b++}", "a\n", "a\n\n{++b++}\n", 2, 3},
+		{"below front matter", "b\n{==c==}", "---\nx: 1\n---\na", "---\nx: 1\n---\nb\n{==c==}", 13, 2},
+		{"CRLF", "b\n{==c==}", "a\r\n", "b\r\n{==c==}\r\n", 0, 2},
+		{"after code with the delimiter", "`{++`\n{++b++}", "a\n", "a\n\n`{++`\n{++b++}\n", 2, 2},
+		{"in the second of two places", "b\n{++c++}", "`x`\n\nx", "`b\n{++c++}`\n\nb\n{++c++}", 0, 2},
+		{"made by both together", "+x++}", "{+", "{++x++}", 2, 1},
+		{"text", "`{++`", "a", "a `{++`", 1, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := CheckMarkup(Argument{"content", tt.arg}, diffwrap.AcceptedView, tt.before, tt.after, tt.begin)
+			if want := fmt.Sprintf("at line %d,", tt.want); (err != nil) != (tt.want > 0) || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
 			}
 		})
 	}

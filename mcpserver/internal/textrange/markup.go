@@ -31,9 +31,12 @@ func hasLine(doc, line string) bool {
 	return strings.Contains("\n"+doc+"\n", "\n"+line+"\n")
 }
 
-// CheckMarkup returns an error if a change introduces CriticMarkup. argument names the argument with the new text,
-// which begins at offset begin of after; the error counts lines from there. The raw view allows marks.
-func CheckMarkup(argument string, view diffwrap.View, before, after string, begin int) error {
+// Argument is a named text in a call.
+type Argument struct{ Name, Text string }
+
+// CheckMarkup returns an error if a change introduces CriticMarkup. arg is the new text, which is in after from offset
+// begin on, perhaps in several places and with other blanks and line breaks. The raw view allows marks.
+func CheckMarkup(arg Argument, view diffwrap.View, before, after string, begin int) error {
 	if view == diffwrap.RawView {
 		return nil
 	}
@@ -41,7 +44,16 @@ func CheckMarkup(argument string, view diffwrap.View, before, after string, begi
 	if !found {
 		return nil
 	}
-	line := LineOf(after, off) - LineOf(after, begin) + 1
+	earlier := strings.Count(after[min(begin, off):off], d) % max(1, strings.Count(arg.Text, d))
 	return result.InvalidArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
-		argument, d, max(line, 1))
+		arg.Name, d, lineOfNth(arg.Text, d, earlier))
+}
+
+// lineOfNth returns the line of the occurrence of s with number n, from 0, or 1 if there are fewer.
+func lineOfNth(text, s string, n int) int {
+	parts := strings.SplitN(text, s, n+2)
+	if len(parts) < n+2 {
+		return 1
+	}
+	return LineOf(text, len(text)-len(parts[n+1])-len(s))
 }

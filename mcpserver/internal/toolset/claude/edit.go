@@ -120,7 +120,7 @@ func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 		return nil, result.InvalidArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", result.Escape(j.path))
 	}
 	j.replaced = 1
-	return []diffwrap.Edit{{New: j.New}}, textrange.CheckMarkup("new_string", j.view, "", j.New, 0)
+	return []diffwrap.Edit{{New: j.New}}, textrange.CheckMarkup(textrange.Argument{Name: "new_string", Text: j.New}, j.view, "", j.New, 0)
 }
 
 func outcome(c *tool.Client, res change.Result) string {
@@ -195,7 +195,7 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (result.Result,
 			if diffwrap.LiteralsOf(current.Text()).Has(at) {
 				return nil, result.InvalidArgument("anchor_text stands in code, front matter, a formula or the like in %s, where a comment would be text. Anchor it to the text before or after.", result.Escape(p))
 			}
-			if err := textrange.CheckMarkup("comment", c.Workspace.Options().View, "", note, 0); err != nil {
+			if err := textrange.CheckMarkup(textrange.Argument{Name: "comment", Text: a.Comment}, c.Workspace.Options().View, "", note, 0); err != nil {
 				return nil, err
 			}
 			return []diffwrap.Edit{{Off: at, New: "{>>" + note + "<<}"}}, nil

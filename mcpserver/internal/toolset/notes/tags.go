@@ -211,7 +211,7 @@ func (a tagsArgs) apply(ctx context.Context, c *tool.Client, p model.Path) (done
 		if err != nil {
 			return nil, result.InvalidArgument("%s was left as it is: %v. Correct the front matter as text first.", p, err)
 		}
-		return edits, textrange.CheckMarkup("tag", c.Workspace.Options().View, current.Text(), diffwrap.Apply(current.Text(), edits), 0)
+		return edits, textrange.CheckMarkup(textrange.Argument{Name: "tag", Text: a.Tag}, c.Workspace.Options().View, current.Text(), diffwrap.Apply(current.Text(), edits), 0)
 	}
 	if a.DryRun {
 		err = c.Changes.CheckWrite(p)

@@ -53,7 +53,7 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 	}
 	content, err := updateNoteArgs{Content: a.Content}.apply(p, before)
 	if err == nil {
-		err = textrange.CheckMarkup("content", c.Workspace.Options().View, before, content, 0)
+		err = a.checkMarkup(c, before, content)
 	}
 	if err != nil {
 		return none, err
@@ -83,6 +83,17 @@ func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 		return "", result.InvalidArgument("%s was left as it is: %v. The argument \"frontmatter\" cannot be applied; correct the front matter as text first.", p, err)
 	}
 	return text, nil
+}
+
+func (a updateNoteArgs) checkMarkup(c *tool.Client, before, after string) error {
+	if a.Content == nil {
+		return nil
+	}
+	begin := 0
+	if _, _, own := frontmatter.Split(*a.Content); !own {
+		_, begin, _ = frontmatter.Split(before)
+	}
+	return textrange.CheckMarkup(textrange.Argument{Name: "content", Text: *a.Content}, c.Workspace.Options().View, before, after, begin)
 }
 
 func changesOf(before, after string) noteChanges {
@@ -121,7 +132,7 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 	if err != nil {
 		return none, result.InvalidArgument("%s was not written: %v.", p, err)
 	}
-	if err := textrange.CheckMarkup("content", c.Workspace.Options().View, "", a.Content, 0); err != nil {
+	if err := textrange.CheckMarkup(textrange.Argument{Name: "content", Text: a.Content}, c.Workspace.Options().View, "", a.Content, 0); err != nil {
 		return none, err
 	}
 	res, err := c.Changes.Create(ctx, p, text, "")
