@@ -48,6 +48,17 @@ func (m mountEntry) server() int {
 // kernel until its mount is freed.
 func Killed(pid int) bool { return pid > 0 && killed(pid) }
 
+// ServerPID returns the process that serves the relayfs at dir, or that has served a dead one. It returns 0 for other
+// mounts, and if the process is not known, as that of a container is not.
+func ServerPID(dir string) int {
+	m, err := mountOf(dir)
+	pid := m.server()
+	if err != nil || pid == 0 || !servesFUSE(pid) {
+		return 0
+	}
+	return pid
+}
+
 // free ends a mount whose process was killed, and with it the process. Programs that wait for the mount get an error.
 func (m mountEntry) free() error {
 	if err := abort(m); err != nil {

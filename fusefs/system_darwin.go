@@ -75,8 +75,10 @@ func mountTable() (mounts []mountEntry, err error) {
 		return nil, err
 	}
 	for _, st := range table[:n] {
-		m := mountEntry{dir: unix.ByteSliceToString(st.Mntonname[:]), fstype: unix.ByteSliceToString(st.Fstypename[:])}
-		if strings.HasPrefix(unix.ByteSliceToString(st.Mntfromname[:]), fsName) {
+		m := mountEntry{
+			dir: unix.ByteSliceToString(st.Mntonname[:]), fstype: unix.ByteSliceToString(st.Fstypename[:]), source: unix.ByteSliceToString(st.Mntfromname[:]),
+		}
+		if strings.HasPrefix(m.source, fsName) {
 			m.fstype = mountType
 		}
 		mounts = append(mounts, m)
@@ -89,6 +91,8 @@ func closeOnExec() {}
 
 // killed returns false: no thread waits for a notification, so a killed process ends.
 func killed(int) bool { return false }
+
+func servesFUSE(int) bool { return true }
 
 func abort(mountEntry) error { return errors.ErrUnsupported }
 

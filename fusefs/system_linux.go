@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -163,6 +164,20 @@ func killed(pid int) bool {
 		}
 	}
 	return false
+}
+
+// servesFUSE reports whether the process has /dev/fuse open, or has ended. Another process may have its ID in this
+// namespace.
+func servesFUSE(pid int) bool {
+	proc := fmt.Sprintf("/proc/%d", pid)
+	if _, err := os.Stat(proc); err != nil || killed(pid) {
+		return true
+	}
+	links, _ := filepath.Glob(proc + "/fd/*")
+	return slices.ContainsFunc(links, func(link string) bool {
+		to, err := os.Readlink(link)
+		return err == nil && to == "/dev/fuse"
+	})
 }
 
 // control is the folder in which fusectl has the connections. The user who mounted may abort one.

@@ -42,6 +42,8 @@ func FreeKilled(string) error { return nil }
 
 func Killed(int) bool { return false }
 
+func ServerPID(string) int { return 0 }
+
 func RunWatchNotifier(io.Reader) error { return unsupported() }
 
 func Diagnose() []Finding { return []Finding{finding("FUSE", "", Warn, unsupported())} }

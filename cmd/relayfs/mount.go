@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -173,8 +172,7 @@ func checkDisjoint(sources []source.Source, mountpoint string) error {
 }
 
 func newUnmountCommand(e *env) *cobra.Command {
-	var state string
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "unmount MOUNTPOINT",
 		Short: "Unmount cleanly, even if the mount is dead",
 		Long: `Unmount ends the mount at MOUNTPOINT and returns when its process has released the
@@ -186,21 +184,20 @@ vaults. It also removes the mount of a process that was killed.`,
 			if err != nil {
 				return err
 			}
-			served := serving.OwnerOfMount(dir, state)
-			if served != nil && !fusefs.Killed(served.PID) {
-				err := owner.NewClient(*served).Alive(cmd.Context())
-				if ended := (*owner.EndedError)(nil); err != nil && !errors.As(err, &ended) { // a killed process may still hold its locks
-					return err
-				}
+			served := owner.Info{PID: fusefs.ServerPID(dir), Command: "mount", Mountpoint: dir}
+			if served.Stopped() {
+				return &owner.StoppedError{Owner: served}
 			}
 			if err := runInterruptible(cmd.Context(), func() error { return fusefs.Unmount(dir) }); err != nil {
 				return err
 			}
+			if served.PID == 0 {
+				cli.Line(e.stderr, "relayfs: unmounted %s, but did not find its process: it may hold the vault for a few more seconds", dir)
+				return nil
+			}
 			return serving.AwaitEnd(cmd.Context(), served)
 		},
 	}
-	registerState(e, cmd, &state)
-	return cmd
 }
 
 const pokeCommand = "mount-poke"

@@ -13,8 +13,10 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/doctor"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+	"github.com/relayfs/relayfs/fusefs"
 )
 
 func newStatusCommand(e *env) *cobra.Command {
@@ -99,7 +101,8 @@ func (f *workspaceFlags) examine(ctx context.Context, e *env, args []string) (o 
 	if err != nil {
 		return o, err
 	}
-	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && serving.OwnerOfMount(abs, f.state) != nil)
+	pid := fusefs.ServerPID(abs)
+	plan, errs := m.plan(ctx, &quiet, sources, mountpoint, mountpoint != "" && pid != 0 && !process.Ended(pid))
 	o.Sources, o.Config = plan.sources, append(o.Config, errs...)
 	return o, nil
 }

@@ -3,12 +3,14 @@ package owner
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // The second owner of a vault is refused with a sentence that names the first.
@@ -150,5 +152,54 @@ func TestUnmountCommand(t *testing.T) {
 	}
 	if out := s.Run(t, "unmount", m.Dir); out.Code != 1 || !strings.Contains(out.Stderr, m.Dir) {
 		t.Errorf("second unmount: exit %d, %q", out.Code, out.Stderr)
+	}
+}
+
+// Unmount finds the process by the mount, whatever its state folder and the folder of its socket: the vault is free for
+// the next mount when unmount returns.
+func TestUnmountWithAnotherState(t *testing.T) {
+	t.Parallel()
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+	other := harness.NewSandbox(t)
+	other.Env = append(other.Env, "TMPDIR="+other.Mkdir(t, "tmp"), "RELAYFS_STATE="+s.Path("nowhere"))
+	for i := range 5 {
+		m := s.MountAt(t, vault, s.Mkdir(t, fmt.Sprint("mnt", i)), "RELAYFS_STATE="+s.Path("state"))
+		harness.WriteFile(t, m.Path("note.md"), fmt.Sprintf("%s%d\n", harness.TideTable, i))
+		if out := other.Run(t, "unmount", m.Dir); out.Code != 0 || out.Stderr != "" {
+			t.Fatalf("exit %d: %s", out.Code, out.Stderr)
+		}
+	}
+}
+
+// The process of a mount may have another ID here, as that of a container does. Unmount does not wait for the process
+// that has the ID here, and says that it could not wait.
+func TestUnmountOfAnotherPIDNamespace(t *testing.T) {
+	t.Parallel()
+	harness.RequireFUSE(t)
+	need.Programs(t, "unshare")
+	s := harness.NewSandbox(t)
+	dir := s.Mkdir(t, "mnt")
+	relayfs := s.Command(t.Context(), "mount", s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), dir)
+	cmd := exec.Command("unshare", append([]string{"--pid", "--fork", "--kill-child"}, relayfs.Args...)...)
+	log := harness.NewLog()
+	cmd.Env, cmd.Dir, cmd.Stderr = relayfs.Env, relayfs.Dir, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-log.Seen("mounted " + dir):
+	case err := <-ended:
+		need.Missing(t, "no namespaces: %v: %s", err, log)
+	}
+	out := s.Run(t, "unmount", dir)
+	if out.Code != 0 || !strings.Contains(out.Stderr, "did not find its process") {
+		t.Errorf("exit %d: %s", out.Code, out.Stderr)
+		_ = syscall.Unmount(dir, syscall.MNT_DETACH)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("relayfs mount: %v\n%s", err, log)
 	}
 }

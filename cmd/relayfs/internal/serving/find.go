@@ -260,26 +260,10 @@ func OwnerInError(err error) *owner.Info {
 
 const poll = 20 * time.Millisecond
 
-// OwnerOfMount returns the owner with a mount at dir, or nil.
-func OwnerOfMount(dir, state string) *owner.Info {
-	base, err := source.StateDir(state)
-	if err != nil {
-		return nil
-	}
-	live, _ := owner.Running(source.VaultsDir(base))
-	if i := slices.IndexFunc(live, func(info owner.Info) bool { return info.Mountpoint == dir }); i >= 0 {
-		return &live[i]
-	}
-	return nil
-}
-
 // exitTimeout limits the exit of an unmounted process, which serves open files for a few more seconds.
 const exitTimeout = 15 * time.Second
 
-func AwaitEnd(ctx context.Context, info *owner.Info) error {
-	if info == nil {
-		return nil
-	}
+func AwaitEnd(ctx context.Context, info owner.Info) error {
 	timeout := time.After(exitTimeout)
 	for !process.Ended(info.PID) {
 		select {
@@ -287,7 +271,7 @@ func AwaitEnd(ctx context.Context, info *owner.Info) error {
 			return ctx.Err()
 		case <-timeout:
 			return cli.WithHint(
-				fmt.Errorf("%v is unmounted, but has not ended yet", *info),
+				fmt.Errorf("%v is unmounted, but has not ended yet", info),
 				fmt.Sprintf("close programs that have notes open and containers that use the mount, or end the process with `kill %d`", info.PID))
 		case <-time.After(10 * time.Millisecond):
 		}
