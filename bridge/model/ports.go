@@ -149,6 +149,12 @@ type NameChecker interface {
 	CheckName(name string) error
 }
 
+// FileChecker is a Source that cannot keep every file.
+type FileChecker interface {
+	// CheckFile returns a *ReadOnlyError if nothing can be written to the file at rel, which is not a note.
+	CheckFile(rel string) error
+}
+
 // FileMerger is a Source with files, other than notes, that several users may change concurrently.
 type FileMerger interface {
 	// CanMerge reports whether rel is, or would be, such a file.

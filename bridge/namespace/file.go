@@ -179,6 +179,9 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 	if err := n.WritesFiles(); err != nil {
 		return &model.Error{Op: "create", Path: p, Err: err}
 	}
+	if err := n.MayWriteFile(p); err != nil {
+		return err
+	}
 	return n.change("create", p, func(l *Locked) error {
 		files, ok := l.Source.(model.Files)
 		if !ok {
@@ -228,10 +231,17 @@ func (n *Files) MayWriteFile(p model.Path) error {
 	if n.config.Mode != note.Direct && n.config.Structure == Deny {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrNeedsReview}
 	}
-	if _, err := n.structureAt("write", p); err != nil {
+	f, err := n.structureAt("write", p)
+	if err != nil {
 		return err
 	}
-	return n.tree.CheckNew("write", p)
+	if err := n.tree.CheckNew("write", p); err != nil {
+		return err
+	}
+	if c, ok := f.Source.(model.FileChecker); ok {
+		return model.WrapError("write", p, c.CheckFile(n.tree.SourcePath(p)))
+	}
+	return nil
 }
 
 // WriteFile atomically makes data the content of the file at p, which is not a note. A missing file is created. In

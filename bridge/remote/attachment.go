@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/internal/listing"
+	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 )
 
 func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
@@ -50,6 +51,17 @@ func (s *Source) PutFile(rel string, _ []byte, _ fs.FileMode) (model.Stamp, erro
 	return model.Stamp{}, listing.Failed("write", rel, model.ErrReadOnly)
 }
 
+var errNoAttachments error = &model.ReadOnlyError{Reason: "its server stores notes and canvases, but no other files; put the file into a vault on this machine, or link to its address"}
+
+// CheckFile refuses attachments if the server is known to store none.
+func (s *Source) CheckFile(rel string) error {
+	typ, _ := folderdoc.TypeOf(rel)
+	if _, document := replica.FormatOf(typ); document || s.attachments.Stored() {
+		return nil
+	}
+	return errNoAttachments
+}
+
 func (s *Source) readAttachment(rel string) ([]byte, model.Stamp, error) {
 	e, err := s.attachment("read", rel)
 	if err != nil {
@@ -84,7 +96,7 @@ func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) 
 	case err == nil:
 		return model.Stamp{}, listing.Failed("create", rel, fs.ErrExist)
 	case !s.attachments.Served():
-		return model.Stamp{}, listing.Failed("create", rel, model.ErrNotNote)
+		return model.Stamp{}, listing.Failed("create", rel, errNoAttachments)
 	}
 	e := folderdoc.Entry{Path: rel, ID: folderdoc.NewID(), Type: typ}
 	return s.putAttachment(ctx, "create", e, data, func(shared *folderdoc.Folder, e folderdoc.Entry) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -57,6 +58,36 @@ func TestAttachments(t *testing.T) {
 			a.await("the removal", func() bool { _, err := a.Stat(t.Context(), "Team/pics/C.pdf"); return err != nil })
 		})
 	}
+}
+
+// A server that stores no attachments gets none, in neither mode: a proposal of one could never be accepted.
+func TestServersWithoutAttachments(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, s *server) {
+		stores := s.kind == "relay-server"
+		for mode, change := range map[string]func(*remote.Options, *bridge.Options){"suggest": func(*remote.Options, *bridge.Options) {}, "direct": direct} {
+			if stores && mode == "direct" {
+				continue // TestAttachments
+			}
+			c := mustOpen(t, s, change)
+			c.await("the server's answer", func() bool { return c.source.SyncStatus().Connected })
+			for _, name := range []model.Path{"pic.png", "table.base", "data.bin"} {
+				p := model.Path("Team").Join(mode + string(name))
+				_, err := c.WriteFile(t.Context(), p, []byte("filters: {}\n"), bridge.ChangeRequest{})
+				if refused := errors.Is(err, model.ErrReadOnly) && strings.Contains(err.Error(), "stores notes and canvases"); refused == stores || err != nil && !refused {
+					t.Errorf("%s: WriteFile(%s): %v", mode, p, err)
+				}
+				if _, err := c.Stat(t.Context(), p); (err == nil) != stores {
+					t.Errorf("%s: Stat(%s): %v", mode, p, err)
+				}
+				if err := c.CreateFile(t.Context(), p, 0o644, bridge.ChangeRequest{}); mode == "direct" && (err == nil || !strings.Contains(err.Error(), "stores notes and canvases")) {
+					t.Errorf("CreateFile(%s): %v", p, err)
+				}
+			}
+			_, err := c.WriteFile(t.Context(), model.Path("Team").Join(mode+".canvas"), []byte("{}"), bridge.ChangeRequest{})
+			noError(t, err)
+		}
+	})
 }
 
 // What was fetched is there without the server; what is written then is refused.

@@ -194,6 +194,7 @@ var _ interface {
 	model.Source
 	model.Structure
 	model.NameChecker
+	model.FileChecker
 	model.FileMerger
 	bridge.Documents
 	model.ReadOnlyReporter

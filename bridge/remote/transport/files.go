@@ -17,6 +17,11 @@ import (
 
 const fileTimeout = 10 * time.Minute
 
+// StoresFiles implements Files: relay-server and the servers of a control plane store files, y-sweet does not.
+func (t *ysweet) StoresFiles() bool {
+	return t.controlPlane != nil || t.guard.relay.Load() || !t.guard.served.Load()
+}
+
 func (t *ysweet) Download(ctx context.Context, name, hash, mimetype string, take func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()

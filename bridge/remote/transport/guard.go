@@ -13,6 +13,7 @@ type guard struct {
 	http.RoundTripper
 	secure bool        // the address has TLS, so every request must
 	relay  atomic.Bool // the server is relay-server
+	served atomic.Bool // the server has answered a request as asked
 }
 
 // relayHeader is a header in every answer of relay-server.
@@ -28,6 +29,9 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := g.RoundTripper.RoundTrip(r)
 	if err == nil && resp.Header.Get(relayHeader) != "" {
 		g.relay.Store(true)
+	}
+	if err == nil && resp.StatusCode < http.StatusMultipleChoices { // others may come from a proxy
+		g.served.Store(true)
 	}
 	return resp, err
 }

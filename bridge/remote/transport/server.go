@@ -34,8 +34,10 @@ type Creator interface {
 	Create(ctx context.Context, name string) error
 }
 
-// Files is a Server that stores the bytes of attachments, by name and hash.
+// Files is a Server that may store the bytes of attachments, by name and hash.
 type Files interface {
+	// StoresFiles returns false if the server has answered and is known to store none.
+	StoresFiles() bool
 	Download(ctx context.Context, name, hash, mimetype string, take func(io.Reader) error) error
 	Upload(ctx context.Context, name, hash, mimetype string, data []byte) error
 }

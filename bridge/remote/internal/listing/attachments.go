@@ -70,6 +70,9 @@ func IsAttachment(e folderdoc.Entry) bool {
 
 func (a *Attachments) Served() bool { return a.server != nil }
 
+// Stored returns false if the server is known to store none.
+func (a *Attachments) Stored() bool { return a.Served() && a.server.StoresFiles() }
+
 func (a *Attachments) Has(e folderdoc.Entry) bool { return a.cache.Has(e.Hash) }
 
 func (a *Attachments) Fetch(missing []folderdoc.Entry) {
