@@ -22,6 +22,8 @@ type Info struct {
 	Started    time.Time `json:"started"`
 	Version    string    `json:"version"`
 	Log        string    `json:"log,omitempty"`  // the file that it logs to, "" if that is its stderr
+	Config     string    `json:"config"`         // its configuration file, which may be missing
+	ConfigSum  string    `json:"configSum"`      // a sum of that file's content at the start, "" if it was missing
 	HTTP       *HTTP     `json:"http,omitempty"` // nil without a port
 	// HandoverStarted is the time when the owner began to hand over, or zero. Clients wait for the next owner.
 	HandoverStarted time.Time `json:"handedOver,omitzero"`

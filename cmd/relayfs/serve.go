@@ -38,6 +38,7 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 	}
 	add := func(err error) { errs = append(errs, parts(err)...) }
 	opts, err = o.session(log)
+	opts.About.Config, opts.About.ConfigSum = e.config.File, e.config.Sum
 	add(err)
 	add(o.mcpFlags.check())
 	add(ports.CheckMetrics(o.metrics))

@@ -15,6 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
@@ -22,6 +23,8 @@ type statusReport struct {
 	Owner *owner.Info `json:"owner,omitempty"` // absent if none is running
 	Error string      `json:"error,omitempty"` // error of the owner, instead of a report
 	Token string      `json:"token,omitempty"` // bearer token of the owner's HTTP port, with --show-token
+	// NewConfig means that the owner's configuration file has changed since its start.
+	NewConfig bool `json:"newConfig,omitempty"`
 	bridge.Status
 	Others []statusReport `json:"others,omitempty"` // reports of the other owners, if no source was named
 }
@@ -47,7 +50,7 @@ func askAll(ctx context.Context, owners []owner.Info, secrets, inAgent bool) (r 
 
 func askStatus(ctx context.Context, c *api.Client, secrets bool) (r statusReport, err error) {
 	info := c.Owner()
-	r.Owner = &info
+	r.Owner, r.NewConfig = &info, config.SumOf(info.Config) != info.ConfigSum
 	if r.Status, err = c.Status(ctx); err != nil || !secrets {
 		return r, err
 	}
@@ -78,6 +81,9 @@ func printStatus(w io.Writer, r statusReport) {
 func printOwner(w io.Writer, r *statusReport) {
 	cli.Line(w, "running: %v since %s", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
 	fmt.Fprintf(w, "mode: %s, view: %s%s\n", r.Mode, r.View, map[bool]string{true: ", read-only"}[r.ReadOnly])
+	if r.NewConfig {
+		cli.Line(w, "NEW CONFIGURATION: %s has changed since then; restart relayfs to use it", r.Owner.Config)
+	}
 	cli.Line(w, "log: %s", cmp.Or(r.Owner.Log, "stderr of that process"))
 	if h := r.Owner.HTTP; h != nil {
 		cli.Line(w, "MCP: %s", h.URL)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
@@ -118,7 +119,7 @@ func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error
 	if err := errors.Join(errs[:]...); err != nil {
 		return o, err
 	}
-	o.Version, o.Audience, o.NewFolder = version(), f.audience, f.newFolder
+	o.About, o.Audience, o.NewFolder = owner.Info{Version: version()}, f.audience, f.newFolder
 	if f.presence {
 		o.Presence = f.author
 	}
@@ -166,7 +167,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	o := serving.Options{Base: base, Version: version(), Audience: f.audience, DropEmptyState: true}
+	o := serving.Options{Base: base, About: owner.Info{Version: version()}, Audience: f.audience, DropEmptyState: true}
 	o.Workspace.Logger, o.Workspace.Hide, o.Workspace.Lock = log, f.hide, f.lock
 	s, err := serving.Open(ctx, sources, o)
 	if err != nil {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,7 @@ import (
 
 type Config struct {
 	File       string // path, even if the file does not exist
+	Sum        string // see SumOf
 	found      bool
 	sources    []string
 	mountpoint string
@@ -56,7 +58,7 @@ func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Comm
 	if err != nil {
 		return nil, err
 	}
-	c := &Config{File: file, flags: make(map[string][]string), known: configurable(root, settings)}
+	c := &Config{File: file, Sum: SumOf(file), flags: make(map[string][]string), known: configurable(root, settings)}
 	var values map[string]any
 	_, err = toml.DecodeFile(file, &values)
 	if errors.Is(err, fs.ErrNotExist) && !must {
@@ -76,6 +78,15 @@ func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Comm
 		}
 	}
 	return c, errors.Join(errs...)
+}
+
+// SumOf returns a sum of the content of a configuration file, or "" if it cannot be read.
+func SumOf(file string) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
 func (c *Config) set(key string, value any) error {

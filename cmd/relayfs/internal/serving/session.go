@@ -35,7 +35,7 @@ type Options struct {
 	Workspace      bridge.Options // without its folders
 	Base           string         // state folder of all sources
 	Presence       string         // author's name shown to other users of a server, "" for none
-	Version        string         // version of this program
+	About          owner.Info     // version and configuration of this process
 	NewFolder      bool           // create the folder if the server has none with its ID
 	Audience       string         // audience of tokens made by relayfs; "" for the server's address
 	SyncBefore     bool           // fsync a note before it replaces the old file
@@ -49,7 +49,7 @@ type Session struct {
 	sources        []source.Source
 	Base           string       // state folder of all sources
 	State          owner.Folder // state folder of the first source
-	version        string
+	about          owner.Info
 	closers        []func() error
 	dropEmptyState bool
 	stores         []backup.Folder // one per source
@@ -58,7 +58,7 @@ type Session struct {
 
 func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
 	s := &Session{
-		sources: sources, Base: o.Base, State: owner.Folder(sources[0].State(o.Base)), version: o.Version, Log: o.Workspace.Logger,
+		sources: sources, Base: o.Base, State: owner.Folder(sources[0].State(o.Base)), about: o.About, Log: o.Workspace.Logger,
 		dropEmptyState: o.DropEmptyState,
 	}
 	defer func() {
@@ -321,10 +321,9 @@ func (c *taskGroup) stop() error {
 }
 
 func (c *Control) info(command, socket string) owner.Info {
-	info := owner.Info{
-		PID: os.Getpid(), Command: command, Mountpoint: c.Workspace.Mountpoint(), Socket: socket,
-		Started: time.Now().UTC().Truncate(time.Second), Version: c.version,
-	}
+	info := c.about
+	info.PID, info.Command, info.Mountpoint, info.Socket = os.Getpid(), command, c.Workspace.Mountpoint(), socket
+	info.Started = time.Now().UTC().Truncate(time.Second)
 	if h := c.HTTP; h != nil {
 		info.HTTP = &owner.HTTP{URL: h.URL(), TokenFile: h.TokenFile}
 	}
