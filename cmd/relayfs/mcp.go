@@ -66,7 +66,7 @@ func (f *mcpFlags) endpoint(log *slog.Logger) *semantic.Endpoint {
 func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
 	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, AgentNotes: o.agentNotes, Inflight: ports.Budget, Logger: s.Log}
-	if slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
+	if o.embeddingsURL != "" || slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
 		opts := semantic.Options{Dir: s.State.Sub("semantic"), Logger: s.Log}
 		if o.embeddingsURL != "" {
 			opts.Embedder = o.endpoint(s.Log)

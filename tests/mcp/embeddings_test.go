@@ -2,6 +2,9 @@ package mcp
 
 import (
 	"bufio"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,43 @@ import (
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
+
+// With the setting embeddings, search finds notes by their meaning in every language, whatever the toolset.
+func TestEmbeddingsInEachToolset(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var req struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			t.Error(err)
+		}
+		type vector struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		}
+		var answer struct {
+			Data []vector `json:"data"`
+		}
+		for i, text := range req.Input {
+			v := []float32{0, 1}
+			if strings.Contains(text, "slugs") || strings.Contains(text, "Schnecken") {
+				v = []float32{1, 0}
+			}
+			answer.Data = append(answer.Data, vector{i, v})
+		}
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	for toolset, tool := range map[string]string{"claude": "search", "notes": "semantic_search"} {
+		s := harness.NewSandbox(t)
+		vault := s.Vault(t, "Vault", map[string]string{"Salat.md": "Schnecken fressen den Salat.\n", "Boot.md": "Das Boot liegt am Ufer.\n"})
+		c := s.MCP(t, "--toolsets", toolset, vault, "RELAYFS_EMBEDDINGS="+server.URL, "RELAYFS_EMBEDDINGS_MODEL=m")
+		if got := c.MustCall(t, tool, "query", "slugs", "limit", 1); !strings.Contains(got, "Vault/Salat.md") {
+			t.Errorf("%s: %s", tool, got)
+		}
+	}
+}
 
 // With a real model behind --embeddings, search answers questions that share hardly a word with their notes.
 func TestRealEmbeddings(t *testing.T) {
