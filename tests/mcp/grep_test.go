@@ -3,6 +3,7 @@ package mcp
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"runtime"
@@ -27,17 +28,23 @@ type grepCall struct {
 
 // generateCalls makes calls that find something in files, most of them.
 func generateCalls(rnd *rand.Rand, files map[string]string, n int) []grepCall {
-	names := sortedKeys(files)
+	sets := make(map[string][]string) // names of their files; a call opens each file of its set
+	for _, name := range sortedKeys(files) {
+		set, _, _ := strings.Cut(name, "/")
+		sets[set] = append(sets[set], name)
+	}
 	calls := make([]grepCall, n)
 	for i := range calls {
-		name := names[rnd.IntN(len(names))]
-		lines := strings.Split(files[name], "\n")
-		calls[i] = generateCall(rnd, name, pattern(rnd, lines[rnd.IntN(len(lines))]))
+		names := sets[oneOf(rnd, sortedKeys(sets))]
+		name := oneOf(rnd, names)
+		calls[i] = generateCall(rnd, name, pattern(rnd, oneOf(rnd, strings.Split(files[name], "\n"))))
 	}
 	return calls
 }
 
-func sortedKeys(m map[string]string) []string {
+func oneOf[T any](rnd *rand.Rand, list []T) T { return list[rnd.IntN(len(list))] }
+
+func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)
@@ -102,8 +109,10 @@ func generateCall(rnd *rand.Rand, name, pattern string) grepCall {
 		add("type", "md", "--type", "md")
 	}
 	set, _, _ := strings.Cut(name, "/")
-	paths := []string{"Docs", "Docs/" + set, "Docs/" + set, "Docs/" + set, "Docs/" + name}
-	path := paths[rnd.IntN(len(paths))]
+	path := oneOf(rnd, []string{"Docs/" + set, "Docs/" + name})
+	if rnd.IntN(60) == 0 {
+		path = "Docs"
+	}
 	add("path", path, "-e", pattern, "--", path)
 	return c
 }
@@ -129,7 +138,37 @@ func contentFlags(rnd *rand.Rand, empty, multiline bool, add func(string, any, .
 	}
 }
 
-// Searching published documentation over MCP finds what ripgrep finds.
+// suggest changes some of the notes on a mount, and returns their texts with the lines that it has added. Each of these
+// notes has pending additions and deletions, so its file in the vault has other lines than the mount shows.
+func suggest(t *testing.T, rnd *rand.Rand, m *harness.Mount, files map[string]string) map[string]string {
+	t.Helper()
+	all, changed := maps.Clone(files), 0
+	for i, name := range sortedKeys(files) {
+		lines := strings.Split(files[name], "\n")
+		if i%20 != 0 || len(lines) < 40 {
+			continue
+		}
+		at := len(lines)/2 + rnd.IntN(len(lines)/4)
+		added := []string{"", fmt.Sprintf("The suggestion %d.%d that is pending, лодка 灯台.", i, at), ""}
+		view := slices.Concat(lines[:at], added, lines[at+2:])
+		harness.WriteFile(t, m.Path(name), strings.Join(view, "\n"))
+		if got := harness.ReadFile(t, m.Path(name)); got != strings.Join(view, "\n") {
+			t.Fatalf("the mount does not show the change of %s", name)
+		}
+		if raw := harness.ReadFile(t, m.VaultPath(name)); !strings.Contains(raw, "{++") || !strings.Contains(raw, "{--") {
+			continue
+		}
+		all[name] = strings.Join(append(lines, added...), "\n")
+		changed++
+	}
+	t.Logf("%d notes have pending suggestions", changed)
+	if changed < 30 {
+		t.Fatal("these are too few")
+	}
+	return all
+}
+
+// Searching published documentation over MCP finds what ripgrep finds on the mount, also in notes with pending suggestions.
 func TestMCPGrepEqualsRipgrepOnDocs(t *testing.T) {
 	t.Parallel()
 	need.Programs(t, "rg")
@@ -138,14 +177,20 @@ func TestMCPGrepEqualsRipgrepOnDocs(t *testing.T) {
 	if len(files) < 2000 {
 		t.Fatalf("%d documents, want 2,000", len(files))
 	}
-	client := s.MCP(t, s.Vault(t, "Docs", files))
+	for _, name := range sortedKeys(files)[2000:] { // ripgrep opens each of them in many calls
+		delete(files, name)
+	}
+	rnd := randomtest.New(t)
+	m := s.Mount(t, s.Vault(t, "Docs", files))
+	files = suggest(t, rnd, m, files)
+	client := s.MCP(t, m.Vault)
 	found, differ := 0, 0
 	n := 300
 	if randomtest.Soaks() {
 		n = 2000
 	}
-	calls := generateCalls(randomtest.New(t), files, n)
-	wants := ripgreps(t, s.Dir, calls)
+	calls := generateCalls(rnd, files, n)
+	wants := ripgreps(t, m.Dir, calls)
 	for i, c := range calls {
 		got, want := client.MustCall(t, "grep", c.args...), wants[i]
 		if want != "" {
