@@ -232,6 +232,9 @@ func Append(note string, at *Section, content string) (off int, insert string) {
 		}
 	}
 	f := formOf(note)
+	if at == nil {
+		to = f.data
+	}
 	to = f.end(note, from, to)
 	if f.kanban && (at == nil || strings.HasPrefix(note[at.From:], "## ")) {
 		lines = card(lines)

@@ -122,6 +122,7 @@ func TestAppend(t *testing.T) {
 		{"card in the last lane", board, "Done", "- [x] d", strings.Replace(board, "- [x] c\n", "- [x] c\n- [x] d\n", 1)},
 		{"card in the archive", board, "Archive", "- [x] f", strings.Replace(board, "- [x] e\n", "- [x] e\n- [x] f\n", 1)},
 		{"drawing", drawing, "", "two", strings.Replace(drawing, "one\n", "one\n\ntwo\n", 1)},
+		{"drawing without text", strings.Replace(drawing, "# Back\none\n\n", "", 1), "", "two", strings.Replace(drawing, "# Back\none\n", "two\n", 1)},
 		{"section of a drawing", drawing, "Back", "two", strings.Replace(drawing, "one\n", "one\n\ntwo\n", 1)},
 		{"byte order mark", "\ufeff", "", "x", "\ufeffx\n"},
 	} {

@@ -42,7 +42,7 @@ func (w Phrases) sentences() []sentence {
 		{model.ErrNotNote, "%q is not a note: its name does not end in .md. This tool works on notes only."},
 		{model.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
 		{model.ErrInvalidUTF8, "%q cannot be changed: it is not stored as UTF-8. Tell the user, who can convert it."},
-		{model.ErrTooLarge, "%q cannot be written: a document holds at most 16 MiB. Split it into several documents."},
+		{model.ErrTooLarge, "%q is too large: the tools read and write at most 16 MiB. Split it into several documents, or tell the user."},
 		{model.ErrReadOnly, "%q is read-only here. Tell the user what you would change."},
 		{model.ErrNotFetched, "%q has not been fetched from the server yet. Try again in a few seconds."},
 		{model.ErrOffline, "The folder of %q is offline. Try again later, or tell the user."},
