@@ -99,7 +99,6 @@ func (p *Peer) Run(ctx context.Context) error {
 	return err
 }
 
-// greet makes l the link, and starts to compare the document with the server's.
 func (p *Peer) greet(l *transport.Link) error {
 	p.link.Store(l)
 	p.server, p.waiting, p.step1SentAt, p.needsAck, p.echoes, p.echoed = nil, nil, time.Time{}, false, 0, false
@@ -136,7 +135,6 @@ func (p *Peer) move(l *transport.Link) error {
 	return err
 }
 
-// discardNext closes a link that was opened too late.
 func (p *Peer) discardNext() {
 	if p.next == nil {
 		return
@@ -217,7 +215,7 @@ func (p *Peer) resync() error {
 	if p.server == nil {
 		return transport.ErrSilent
 	}
-	p.d.set.cursors.renew(p)
+	p.d.set.cursors.announce(p)
 	return p.step1()
 }
 
