@@ -23,7 +23,6 @@ func (s *Set) Reserve(structs, bytes int) {
 	s.Arena.reserve(bytes)
 }
 
-// Trim releases the excess of Reserve.
 func (s *Set) Trim() {
 	s.Slab.trim()
 	s.Arena.trim()
