@@ -188,7 +188,7 @@ func behindMarkers(p *layout, h align.Hunk) bool {
 	line := firstLine(old[from:])
 	m := markdown.Marker(line)
 	if block.IsRow(line) {
-		m = markdown.Skip(line, 0, " |")
+		m = span.Skip(line, 0, " |")
 	}
 	return m > 0 && from+m == h.Old.Start && span.StartsLine(old, from)
 }
