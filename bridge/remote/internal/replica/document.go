@@ -51,7 +51,6 @@ type docState struct {
 	pruned     bool       // unneeded facts were removed
 }
 
-// outgoing is a local update and the sequence number of its record.
 type outgoing struct {
 	seq    uint64
 	update []byte
@@ -177,7 +176,6 @@ func (d *Document) ChangeFolder(fn func(*folderdoc.Folder) error) error {
 	return d.Change(context.Background(), &model.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
 }
 
-// Change calls fn, then stores and sends its changes.
 func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	if d.Name != "" {
 		if err := d.set.WriteAccess.ReadOnlyErr(); err != nil {
@@ -214,15 +212,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			folderdoc.Register(s.doc, s.agent, client)
 			folderdoc.Reclaim(s.doc, s.agent) // for an earlier process that could not do it
 		}
-		update, err := s.take()
-		if err == nil {
-			rec.Update = update
-			err = d.appendUpdates(s, rec)
-		}
-		if err != nil {
-			s.drop() // the store has the previous state
-		}
-		return err
+		return d.keep(s, rec)
 	})
 }
 
@@ -330,14 +320,20 @@ func (d *Document) reclaim(s *docState) {
 // appendOwn is keep for a change without a waiting caller.
 func (d *Document) appendOwn(s *docState, rec *model.Record) {
 	rec.Len = s.doc.StateVector()[d.set.Client] - rec.Clock
+	_ = d.keep(s, rec) // the store reports the error
+}
+
+// keep stores the changes of the document since the last call, as one record.
+func (d *Document) keep(s *docState, rec *model.Record) error {
 	update, err := s.take()
 	if err == nil {
 		rec.Update = update
 		err = d.appendUpdates(s, rec)
 	}
 	if err != nil {
-		s.drop() // the store has the previous state and reports the error
+		s.drop() // the store has the previous state
 	}
+	return err
 }
 
 // quiet returns for how long nothing must have changed in the document before its properties are compared with their mirror:
