@@ -262,7 +262,6 @@ func isFlow(n *yaml.Node) bool {
 	return (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) && n.Style&yaml.FlowStyle != 0
 }
 
-// isBlock reports whether a value is written on separate lines.
 func isBlock(v any) bool {
 	switch v := v.(type) {
 	case []any:

@@ -7,7 +7,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Verdict is the outcome of a suggestion.
 type Verdict string
 
 const (

@@ -133,7 +133,6 @@ func (p Path) EndedAt() (original Path, ended bool) {
 	return p, false
 }
 
-// Contains reports whether q is p or below p.
 func (p Path) Contains(q Path) bool {
 	return p == "" || q == p || strings.HasPrefix(string(q), string(p)+"/")
 }
@@ -142,7 +141,6 @@ func (p Path) Contains(q Path) bool {
 // the file written on Linux.
 func FoldName(name string) string { return norm.NFC.String(name) }
 
-// Rebased returns the path of rel after the rename of oldRel to newRel.
 func Rebased(rel, oldRel, newRel string) string {
 	if rel == oldRel {
 		return newRel

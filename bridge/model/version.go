@@ -75,7 +75,6 @@ func (v *Version) Suggestions() []diffwrap.Suggestion { return v.Known().Suggest
 // Runs are the CRDT IDs of Raw, nil if unknown. Call it with the note's write lock held.
 func (v *Version) Runs() []ycrdt.Run { return v.runs }
 
-// Side returns the version as one side of a merge.
 func (v *Version) Side() textmerge.Side {
 	return textmerge.Side{Raw: v.raw, Canonical: v.canonical, Known: v.Known(), Text: v.Text(), CanonicalEdits: v.canonicalEdits, Runs: v.runs}
 }

@@ -33,7 +33,6 @@ type document struct {
 
 type sourceOrigin struct{}
 
-// NewDocID returns a random 128-bit ID.
 func NewDocID() model.DocID {
 	var b [16]byte
 	rand.Read(b[:])
@@ -161,7 +160,6 @@ func (d *document) nameRuns(current *model.Version) {
 	}
 }
 
-// runs returns the identities of the characters of current; nil without a document.
 func (d *document) runs(current *model.Version) []ycrdt.Run {
 	switch {
 	case d.live != nil:
@@ -239,7 +237,6 @@ func (d *document) mergeInto(base, current *model.Version, text string) string {
 	return textmerge.Merge(old, is, text)
 }
 
-// currentTable returns the table of the records that the store has of the document.
 func (d *document) currentTable() (*attribution.Table, error) {
 	if d.id == "" || d.doc != nil && d.storedSeq == 0 {
 		return attribution.NewTable(nil), nil // the store has no records of it

@@ -712,7 +712,6 @@ func wordsIn(text string) words {
 	return set
 }
 
-// has reports whether text contains a word of the set.
 func (set words) has(text string) bool {
 	for w := range wordsIn(text) {
 		if set[w] {

@@ -347,7 +347,6 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 	return model.SourceEntry{}, fs.ErrNotExist
 }
 
-// holds reports whether the file name in dir has this content.
 func holds(dir disk.Dir, name string, data []byte) bool {
 	file, err := dir.Open(name, os.O_RDONLY, 0)
 	if err != nil {

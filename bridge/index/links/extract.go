@@ -133,7 +133,6 @@ func (s *scanner) commentBlock(off int) (next int, ok bool) {
 	return next, true
 }
 
-// line is the block structure of one line.
 type line struct {
 	indent  int    // columns of white space before anything else
 	quoted  bool   // in a block quote

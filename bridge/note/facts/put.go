@@ -66,7 +66,6 @@ func Prune(doc *ycrdt.Doc, now time.Time) {
 
 func isOld(e *entry, now time.Time) bool { return now.Sub(e.rec.Time) > keep }
 
-// runsOf returns the characters that an entry concerns.
 func runsOf(rec *model.Record) []model.IDRange {
 	runs := append([]model.IDRange{{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}}, rec.BrokenDelimiters...)
 	for _, m := range rec.Marks {

@@ -40,7 +40,6 @@ type ysweet struct {
 	needsDocToken bool // the server token does not open documents
 }
 
-// clientToken is a token for one document, with the end of its use.
 type clientToken struct {
 	token.ClientToken
 	until time.Time
@@ -203,7 +202,6 @@ func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, err
 // asks reports whether tokens are requested from the server.
 func (t *ysweet) asks() bool { return t.key == nil && t.controlPlane == nil }
 
-// denied discards a rejected token and returns the error.
 func (t *ysweet) denied(name string, err error) error {
 	t.DiscardToken(name)
 	if t.controlPlane != nil {

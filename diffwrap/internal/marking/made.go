@@ -49,7 +49,6 @@ type MarkChange struct {
 	Comment  bool        // it is a comment; Add is its whole text
 }
 
-// Move is text that is deleted from the raw text and typed again in the new one: the same characters.
 type Move struct{ From, To span.Span }
 
 // Made returns the suggestions and comments that a drawing of changes made, and the text that moved. raw is the new
@@ -485,7 +484,6 @@ func (t *tracer) takenComments() map[string][]int {
 	return taken
 }
 
-// textAt returns the text of spans, in order.
 func textAt(text string, at []span.Span) string {
 	slices.SortFunc(at, func(a, b span.Span) int { return a.Start - b.Start })
 	var b strings.Builder

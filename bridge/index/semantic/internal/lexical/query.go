@@ -160,7 +160,6 @@ func (q *Query) Unknown() []string {
 	return list
 }
 
-// Words returns the words of the query without stop words.
 func (q *Query) Words() []string {
 	var list []string
 	for _, w := range q.words {
