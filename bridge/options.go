@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
@@ -66,7 +65,6 @@ type (
 	Outcome       = review.Outcome
 	CommentAnchor = review.CommentAnchor
 	Resolved      = review.Resolved
-	Links         = index.Links
 	Documents     = model.Documents
 	Document      = model.Document
 	Syncer        = model.Syncer

@@ -91,7 +91,8 @@ func (o Options) put(raw, accepted string) (Result, error) {
 		Doc: doc, Old: old, New: accepted, RawBody: matter.rawEnd, OldBody: matter.oldEnd, NewBody: matter.newEnd, Matter: matter.edits,
 		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now), Owners: o.Owners,
 	}}
-	p.Own, p.AwaitsDecision = p.own, p.awaitsDecision
+	p.Own = p.own
+	p.AwaitsDecision = func(c *critic.Cell) bool { return o.Owners[c.Start].Access == Waiting } // another author's
 	return p.put()
 }
 
@@ -210,11 +211,6 @@ func (p *putter) own(c *critic.Cell) bool {
 		return false
 	}
 	return p.isWritersName(c.Author)
-}
-
-// awaitsDecision reports whether another author's comment awaits a decision.
-func (p *putter) awaitsDecision(c *critic.Cell) bool {
-	return p.Options.Owners[c.Start].Access == Waiting
 }
 
 // isWritersName reports whether a name in the text is the writer's or empty.

@@ -41,7 +41,7 @@ func Rewrite(text string, want Properties) (string, error) {
 			yaml = fence + yaml + fence
 		}
 		result := text[:from] + yaml + text[to:]
-		if has && len(want) == 0 && isBlank(yaml) {
+		if rest := strings.TrimSpace(yaml); has && len(want) == 0 && (rest == "" || rest == "{}") {
 			bare := text[:len(text)-len(strings.TrimPrefix(text, diffwrap.ByteOrderMark))] + text[body:]
 			if _, _, has := Split(bare); !has {
 				return bare, nil
@@ -52,11 +52,6 @@ func Rewrite(text string, want Properties) (string, error) {
 		}
 	}
 	return "", ErrEntangled
-}
-
-func isBlank(yaml string) bool {
-	yaml = strings.TrimSpace(yaml)
-	return yaml == "" || yaml == "{}"
 }
 
 // holds reports whether text parses as the properties p and body.

@@ -145,7 +145,9 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	notes := slices.DeleteFunc(x.notes.below(""), func(n *NoteInfo) bool { return !n.meets(conditions) })
+	notes := slices.DeleteFunc(x.notes.below(""), func(n *NoteInfo) bool {
+		return slices.ContainsFunc(conditions, func(c condition) bool { return !n.meets(c) })
+	})
 	return namespace.FilterVisible(x.tree, notes, pathOf), nil
 }
 

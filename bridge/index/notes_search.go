@@ -67,11 +67,7 @@ func alternatives(want any) []any {
 	return []any{want}
 }
 
-func (n *NoteInfo) meets(conditions []condition) bool {
-	return !slices.ContainsFunc(conditions, func(c condition) bool { return !n.meetsOne(c) })
-}
-
-func (n *NoteInfo) meetsOne(c condition) bool {
+func (n *NoteInfo) meets(c condition) bool {
 	switch c.op {
 	case "=":
 		return n.equalsAny(c)

@@ -145,13 +145,6 @@ func (d *document) applyPlan(doc *ycrdt.Doc, raw string, plan *planner.Plan, aut
 	})
 }
 
-// recordsStored records that the store has appended records, the last one as seq, and that the file holds their text, which
-// has this checksum.
-func (d *document) recordsStored(seq uint64, sum model.ContentSum, records []model.Record) {
-	d.markStored(seq, records)
-	d.store.RecordFileSeq(d.id, seq, sum)
-}
-
 // nameRuns stores in current, which is about to be replaced, the identities of its characters for a later merge. The
 // document is in the state of current.
 func (d *document) nameRuns(current *model.Version) {

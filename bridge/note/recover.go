@@ -222,7 +222,8 @@ func (n *Locked) keep(loc Location, sum model.ContentSum, records []model.Record
 		n.unloadDoc()
 		return model.WrapError("write", loc.Path, err)
 	}
-	n.recordsStored(seq, sum, records)
+	n.markStored(seq, records)
+	n.store.RecordFileSeq(n.id, seq, sum) // the file holds their text
 	return nil
 }
 

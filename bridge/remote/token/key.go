@@ -107,8 +107,6 @@ func (k *Key) Secret() string { return base64.RawURLEncoding.EncodeToString(k.se
 // IsLegacy reports whether the key's tokens have y-sweet's own format, without a channel or server.
 func (k *Key) IsLegacy() bool { return k.alg == Legacy }
 
-func (k *Key) ID() string { return k.id }
-
 // Mint returns a signed token; its KeyID is the key's own. A Legacy token cannot carry
 // Audience, Channel and Issued.
 func (k *Key) Mint(c Claims) (string, error) {

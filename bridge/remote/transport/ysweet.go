@@ -130,7 +130,8 @@ func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, 
 
 // accepted returns ErrWouldCreate, or an error if the server rejects the token in another request.
 func (t *ysweet) accepted(ctx context.Context, tok token.ClientToken) error {
-	err := t.versions(ctx, tok)
+	// relay-server has this page and loads no document for it; y-sweet does not have it.
+	_, err := t.do(ctx, http.MethodGet, tok.BaseURL+"/versions", tok.Token, nil)
 	if errors.Is(err, ErrDenied) && t.guard.relay.Load() {
 		return t.acceptedBySocket(ctx, tok)
 	}
@@ -225,7 +226,9 @@ func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) 
 	claims, invalid := token.Inspect(t.address.Token)
 	switch kind := claims.Scope.Kind; {
 	case t.key != nil:
-		tok, err = t.mintedToken(name, p)
+		var text string
+		text, err = t.mint(token.Scope{Kind: token.Doc, ID: name, Permission: p})
+		tok = t.clientToken(name, text, p)
 	case invalid == nil && (kind == token.Prefix || kind == token.Doc):
 		tok = t.clientToken(name, t.address.Token, claims.Scope.Permission)
 	default:
@@ -234,11 +237,6 @@ func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) 
 	claims, _ = token.Inspect(tok.Token)
 	t.noChannel.Store(tok.Token != "" && claims.Channel == "")
 	return tok, err
-}
-
-func (t *ysweet) mintedToken(name string, p token.Permission) (token.ClientToken, error) {
-	text, err := t.mint(token.Scope{Kind: token.Doc, ID: name, Permission: p})
-	return t.clientToken(name, text, p), err
 }
 
 // serversToken returns a token that the server issues for the server token, or the server token itself, which has
@@ -352,13 +350,6 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 		return nil, connectionError(err)
 	}
 	return data, nil
-}
-
-// versions requests a page that relay-server has and y-sweet does not. relay-server
-// loads no document for it.
-func (t *ysweet) versions(ctx context.Context, tok token.ClientToken) error {
-	_, err := t.do(ctx, http.MethodGet, tok.BaseURL+"/versions", tok.Token, nil)
-	return err
 }
 
 // Fetch implements Server. Some servers accept the server token, which saves a request.

@@ -336,10 +336,6 @@ func (d *Document) keep(s *docState, rec *model.Record) error {
 	return err
 }
 
-// quiet returns for how long nothing must have changed in the document before its properties are compared with their mirror:
-// a second, unless a test shortens Resync.
-func (d *Document) quiet() time.Duration { return d.set.Resync / 20 }
-
 // watch schedules a comparison of the properties that a change has set.
 func (d *Document) watch(s *docState, keys []string) {
 	if len(keys) == 0 {
@@ -354,7 +350,7 @@ func (d *Document) watch(s *docState, keys []string) {
 // repairLater compares once the document has not changed for a random time, so that mounts do not repair
 // simultaneously. version is the version after the current change.
 func (d *Document) repairLater(version int64) {
-	quiet := d.quiet()
+	quiet := d.set.Resync / 20 // a second, unless a test shortens Resync
 	changed, wait := time.Now(), quiet+rand.N(quiet/2)
 	var look func()
 	look = func() {
@@ -441,10 +437,6 @@ func read[T any](d *Document, fn func(s *docState) T) (found T, err error) {
 		return nil
 	})
 	return found, err
-}
-
-func (d *Document) stateVector() ([]byte, error) {
-	return read(d, func(s *docState) []byte { return s.doc.EncodeStateVector() })
 }
 
 // difference returns the update that a server with the given state vector lacks, and the number of the last record in

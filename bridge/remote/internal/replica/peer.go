@@ -105,7 +105,7 @@ func (p *Peer) greet(l *transport.Link) error {
 	if l.ReadOnly() {
 		p.d.set.WriteAccess.refuse("the token is read-only")
 	} else {
-		p.d.set.WriteAccess.allow()
+		p.d.set.WriteAccess.locked.Store(nil)
 	}
 	if l.Acks == transport.AckEcho {
 		p.requestEcho() // its answer shows before the first step 2 whether the server supports echoes
@@ -222,7 +222,7 @@ func (p *Peer) resync() error {
 // step1 sends the document's state vector. The answer acknowledges everything sent before, unless the server
 // acknowledges each update separately.
 func (p *Peer) step1() error {
-	sv, err := p.d.stateVector()
+	sv, err := read(p.d, func(s *docState) []byte { return s.doc.EncodeStateVector() })
 	if err != nil {
 		return err
 	}
