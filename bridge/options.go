@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/review"
 )
 
-// Mode is the effect of a write.
 type Mode = note.Mode
 
 const (
@@ -27,7 +26,6 @@ func ParseMode(s string) (Mode, error) {
 	return Mode(i), err
 }
 
-// StructurePolicy is the effect of renames, moves and deletions.
 type StructurePolicy = namespace.Policy
 
 const (

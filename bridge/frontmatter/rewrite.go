@@ -241,7 +241,6 @@ func (e *editor) replaceByBlock(colon, from, to int, lines string) {
 	}
 }
 
-// valueOf returns the value of a node of a text that was parsed before.
 func valueOf(n *yaml.Node) any {
 	r := reader{left: maxNodes}
 	v, err := r.value(n, 0)

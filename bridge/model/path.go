@@ -116,7 +116,6 @@ func (p Path) Join(name string) Path {
 	return p + "/" + Path(name)
 }
 
-// IsNote reports whether the name ends in ".md", in any case.
 func (p Path) IsNote() bool { return strings.EqualFold(path.Ext(string(p)), NoteExt) }
 
 // endedDir is not the path of a note: names that begin with a dot are not served.

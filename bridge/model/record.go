@@ -78,7 +78,6 @@ type Save struct {
 	Sum  []byte `json:"sum"` // a ContentSum
 }
 
-// Journalled reports whether Journal lists the record.
 func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }
 
 // SurvivesCompaction reports whether compaction keeps the record, because attribution and undo need it.
@@ -150,7 +149,6 @@ type JournalEntry struct {
 	Rel  string // source path, "" for none; set by Workspace.Journal
 }
 
-// Undoable reports whether an entry of this kind can be undone.
 func (e JournalEntry) Undoable() bool { return e.Decision != nil || e.FrontMatter != nil }
 
 // FileIsCurrent reports whether the last record is known to have led to the text with this sum.

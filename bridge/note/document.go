@@ -99,7 +99,6 @@ func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 
 func (d *document) use(doc *ycrdt.Doc) { d.doc, d.text = doc, doc.Text(model.ContentsName) }
 
-// lookupID returns the stored document ID of the note at at, "" if it has none.
 func (d *document) lookupID(loc Location) (model.DocID, error) {
 	id, err := d.store.DocID(model.Path(loc.Rel))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -248,7 +247,6 @@ func (d *document) currentTable() (*attribution.Table, error) {
 	return l, nil
 }
 
-// markStored records that the store has appended records in one call, the last one as seq.
 func (d *document) markStored(seq uint64, records []model.Record) {
 	current := d.table != nil && d.table.LastSeq == d.storedSeq
 	d.storedSeq = seq

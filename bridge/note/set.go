@@ -35,7 +35,6 @@ type Options struct {
 	Saved func(took time.Duration, err error)
 }
 
-// Observe calls Saved for a change that began at start.
 func (o *Options) Observe(start time.Time, err error) {
 	if o.Saved != nil {
 		o.Saved(time.Since(start), err)

@@ -20,8 +20,8 @@ const keep = 90 * 24 * time.Hour
 
 // Put adds the entry of a record to the document, which already has the record's change.
 func Put(doc *ycrdt.Doc, rec *model.Record) {
-	if !isNeededElsewhere(rec) {
-		return
+	if !rec.SurvivesCompaction() || rec.Direct && len(rec.Marks) == 0 && rec.Decision == nil {
+		return // text written directly is no suggestion
 	}
 	out := withoutLocal(rec)
 	text, err := json.Marshal(&out)

@@ -153,7 +153,6 @@ func (f *Folder) Rename(oldPath, newPath string, replace bool) error {
 	})
 }
 
-// makeRoom removes a file at p if replace is set.
 func (f *Folder) makeRoom(tx *ycrdt.Txn, p string, replace bool) error {
 	there := f.keysBelow(tx, p)
 	if len(there) == 0 {

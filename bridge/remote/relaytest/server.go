@@ -240,7 +240,6 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // fails if the client has disconnected
 }
 
-// refuse answers with relay-server's text.
 func refuse(w http.ResponseWriter, code int, reason string) {
 	w.WriteHeader(code)
 	_, _ = io.WriteString(w, "Something went wrong: "+reason) // fails if the client has disconnected

@@ -25,7 +25,6 @@ var (
 
 func (p Permission) String() string { return permissionNames[p] }
 
-// MarshalText returns "read-only" or "full".
 func (p Permission) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText parses the form of MarshalText. The error wraps ErrMalformed.

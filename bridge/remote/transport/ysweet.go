@@ -200,7 +200,6 @@ func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, err
 	return tok, nil
 }
 
-// asks reports whether tokens are requested from the server.
 func (t *ysweet) asks() bool { return t.key == nil && t.controlPlane == nil }
 
 func (t *ysweet) denied(name string, err error) error {
@@ -280,7 +279,6 @@ func (t *ysweet) clientToken(name, text string, p token.Permission) token.Client
 	return token.NewClientToken(t.address.URL.JoinPath("d", name).String(), name, text, p)
 }
 
-// Create creates a document on the server, unless it exists.
 func (t *ysweet) Create(ctx context.Context, name string) error {
 	if !t.asks() || t.direct.Load() {
 		return nil // a full token creates what it opens

@@ -253,15 +253,9 @@ func (t *tracer) types(view span.Span, counts func(string) bool) bool {
 	return false
 }
 
-// changeFrom returns the first change that ends at or after an offset of the accepted view.
-func (t *tracer) changeFrom(at int) int {
-	k, _ := slices.BinarySearchFunc(t.changes, at, func(c align.Hunk, off int) int { return cmp.Compare(c.Old.End, off) })
-	return k
-}
-
 // changesAt returns the range of changes that touch a range of the accepted view.
 func (t *tracer) changesAt(s span.Span) (from, to int) {
-	from = t.changeFrom(s.Start)
+	from, _ = slices.BinarySearchFunc(t.changes, s.Start, func(c align.Hunk, off int) int { return cmp.Compare(c.Old.End, off) })
 	for to = from; to < len(t.changes) && t.changes[to].Old.Start <= s.End; {
 		to++
 	}

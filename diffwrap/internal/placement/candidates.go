@@ -164,7 +164,6 @@ func (p *layout) rank(h align.Hunk) int {
 	return slices.IndexFunc(Places, func(x Place) bool { return x.is(p, h) })
 }
 
-// leads reports whether each run of a hunk begins with a line break or is empty.
 func (p *layout) leads(h align.Hunk) bool {
 	return span.StartsWithBreak(h.Old.Of(p.old.Text)) && span.StartsWithBreak(h.New.Of(p.new.Text))
 }

@@ -58,7 +58,6 @@ type outgoing struct {
 
 func (d *Document) ID() model.DocID { return d.id }
 
-// Title returns the quoted path of the document, for messages.
 func (d *Document) Title() string {
 	return strconv.Quote(strings.TrimPrefix(string(d.set.path(d)), "/"))
 }

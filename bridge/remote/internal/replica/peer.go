@@ -125,16 +125,6 @@ func (p *Peer) openNext(ctx context.Context) {
 	}()
 }
 
-// move changes to another link. The document has everything from the server of the old link, so the new link's server
-// gets it. The new link is not doubtful, because the document was loaded when it was opened.
-func (p *Peer) move(l *transport.Link) error {
-	p.link.Load().Close()
-	l.MaybeStale = false
-	err := p.greet(l)
-	p.LinkReplaced.Set()
-	return err
-}
-
 func (p *Peer) discardNext() {
 	if p.next == nil {
 		return
@@ -160,7 +150,10 @@ func (p *Peer) work(ctx context.Context) error {
 		case l, ok := <-p.next:
 			p.next = nil
 			if ok {
-				n, err = 1, p.move(l) // restart the time limit for the first answers
+				p.link.Load().Close()
+				l.MaybeStale = false   // the document was loaded when the link was opened
+				n, err = 1, p.greet(l) // restart the time limit for the first answers
+				p.LinkReplaced.Set()
 			}
 		case <-p.wake:
 			err = p.flush()

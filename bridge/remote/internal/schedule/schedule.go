@@ -144,7 +144,6 @@ func (y *Scheduler) priorityOf(id model.DocID) priority {
 	return prioKnown
 }
 
-// enqueueIfOffline queues a note, unless it is connected.
 func (y *Scheduler) enqueueIfOffline(d *replica.Document, p priority) {
 	if !d.Note {
 		return

@@ -139,7 +139,11 @@ func (r *Reader) any(depth int, ordered bool) any {
 	case tagTrue:
 		return true
 	case tagInt:
-		return r.number()
+		v, negative := r.Int()
+		if v == 0 && negative {
+			return math.Copysign(0, -1)
+		}
+		return v
 	case tagFloat32, tagFloat64, tagBigInt:
 		r.off--
 		return r.fixed()
@@ -157,14 +161,6 @@ func (r *Reader) any(depth int, ordered bool) any {
 	}
 	r.Fail(ErrTag)
 	return nil
-}
-
-func (r *Reader) number() any {
-	v, negative := r.Int()
-	if v == 0 && negative {
-		return math.Copysign(0, -1)
-	}
-	return v
 }
 
 func (r *Reader) fixed() any {

@@ -168,7 +168,6 @@ func (q *Query) Words() []string {
 	return list
 }
 
-// beginning returns a hash of the first two bytes of a word. It ignores case.
 func beginning(word string) int {
 	if len(word) < 2 {
 		return 0
