@@ -55,17 +55,19 @@ func (x *values[T]) rename(oldPath, newPath model.Path) {
 	maps.Copy(x.byPath, moved)
 }
 
-// below returns the values of the notes at or below under, sorted by path.
-func (x *values[T]) below(under model.Path) (list []T) {
+// below returns the values of the notes at or below under that pass keep, sorted by path.
+func (x *values[T]) below(under model.Path, keep func(T) bool) (list []T) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, p := range x.paths(under) {
+	paths := slices.DeleteFunc(x.paths(under), func(p model.Path) bool { return !keep(x.byPath[p]) })
+	slices.Sort(paths)
+	for _, p := range paths {
 		list = append(list, x.byPath[p])
 	}
 	return list
 }
 
-// paths returns the paths of values at or below under, sorted. The caller holds mu.
+// paths returns the paths of values at or below under. The caller holds mu.
 func (x *values[T]) paths(under model.Path) (list []model.Path) {
 	if _, note := x.byPath[under]; note { // changes and lists concern mostly one note
 		return []model.Path{under}
@@ -75,6 +77,5 @@ func (x *values[T]) paths(under model.Path) (list []model.Path) {
 			list = append(list, p)
 		}
 	}
-	slices.Sort(list)
 	return list
 }
