@@ -8,14 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge/index"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/review"
 )
 
-// Mode is the effect of a write.
 type Mode = note.Mode
 
 const (
@@ -28,7 +26,6 @@ func ParseMode(s string) (Mode, error) {
 	return Mode(i), err
 }
 
-// StructurePolicy is the effect of renames, moves and deletions.
 type StructurePolicy = namespace.Policy
 
 const (
@@ -66,7 +63,6 @@ type (
 	Outcome       = review.Outcome
 	CommentAnchor = review.CommentAnchor
 	Resolved      = review.Resolved
-	Links         = index.Links
 	Documents     = model.Documents
 	Document      = model.Document
 	Syncer        = model.Syncer

@@ -221,7 +221,6 @@ type Status struct {
 	ReadOnly    bool         `json:"readOnly"`
 }
 
-// RootStatus is the part of a Status for one root.
 type RootStatus struct {
 	Name        string    `json:"name"`
 	Notes       int       `json:"notes"`

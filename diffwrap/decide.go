@@ -51,7 +51,6 @@ func among(chosen []Suggestion) func(Span) bool {
 // text. fate, unless nil, decides on the attached comments.
 func (k Known) Decide(raw string, accept bool, fate func(Attached) CommentFate, suggestions ...Suggestion) []Edit {
 	doc, chosen := k.parse(raw), among(suggestions)
-	ids := make(map[string]bool)
 	left := make([]Span, len(doc.Cells)) // remaining part of each cell
 	reopened := make(map[int]Edit)       // by cell
 	mark := -1                           // last decided mark, while its attached comments follow; -1 for none
@@ -62,7 +61,6 @@ func (k Known) Decide(raw string, accept bool, fate func(Attached) CommentFate, 
 		case c.IsSuggestion() && chosen(c.Span):
 			mark = i
 			left[i] = c.Kept(accept)
-			ids[c.ID] = true
 		case c.Kind == critic.Comment && mark >= 0:
 			at, becomes := Attached{Span: c.Span, Mark: doc.Cells[mark].Span}, CommentRemoved
 			if c.Resolved {
@@ -73,7 +71,6 @@ func (k Known) Decide(raw string, accept bool, fate func(Attached) CommentFate, 
 			}
 			if becomes == CommentRemoved {
 				left[i] = span.New(c.End, c.End)
-				ids[c.ID] = true
 			} else if becomes == CommentReopened {
 				reopened[i] = Edit{Off: at.Resolved.Start, Len: at.Resolved.Len()}
 			}
@@ -86,10 +83,6 @@ func (k Known) Decide(raw string, accept bool, fate func(Attached) CommentFate, 
 	for i := range doc.Cells {
 		edits = span.Append(edits, reopened[i])
 		edits = doc.Cells[i].Reduce(edits, left[i])
-	}
-	delete(ids, "")
-	for _, e := range doc.Forget(ids) {
-		edits = span.Append(edits, e)
 	}
 	return edits
 }

@@ -22,7 +22,6 @@ func TestReadingIsLinear(t *testing.T) {
 		(diffwrap.Known{}).Accept(text, all...)
 		(diffwrap.Known{}).Decide(text, false, nil, all...)
 	})
-	need.LinearInParts(t, 30_000, "{>>x<<}{#c1}\n\n---\ncomments:\n  c1: ", "", func(text string) { diffwrap.Suggestions(text) })
 }
 
 func TestWritingIsLinear(t *testing.T) {

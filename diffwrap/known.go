@@ -37,7 +37,6 @@ func (k Known) Bytes() int {
 
 func (k Known) Same(other Known) bool { return k.marks.Same(other.marks) }
 
-// MarksOf returns all marks of raw, known or not.
 func (k Known) MarksOf(raw string) Known { return Known{marks: k.parse(raw).Counted()} }
 
 // AfterEdits returns the known marks after a script of raw: those whose openers it keeps.

@@ -91,7 +91,8 @@ func (o Options) put(raw, accepted string) (Result, error) {
 		Doc: doc, Old: old, New: accepted, RawBody: matter.rawEnd, OldBody: matter.oldEnd, NewBody: matter.newEnd, Matter: matter.edits,
 		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now), Owners: o.Owners,
 	}}
-	p.Own, p.AwaitsDecision = p.own, p.awaitsDecision
+	p.Own = p.own
+	p.AwaitsDecision = func(c *critic.Cell) bool { return o.Owners[c.Start].Access == Waiting } // another author's
 	return p.put()
 }
 
@@ -201,8 +202,6 @@ func (p *putter) undo() []Edit {
 	return append(slices.Clone(p.Matter), edits...)
 }
 
-// own reports whether a cell is a suggestion or comment of the writer. One with an ID is not: the end matter has more
-// about it than its author, and would have to change with it.
 func (p *putter) own(c *critic.Cell) bool {
 	o, ok := p.Options.Owners[c.Start]
 	switch {
@@ -211,12 +210,7 @@ func (p *putter) own(c *critic.Cell) bool {
 	case o.Access == Foreign, o.Access == Waiting, o.Access == Earlier && slices.Contains(p.fixed, o.Suggestion):
 		return false
 	}
-	return c.ID == "" && p.isWritersName(c.Author)
-}
-
-// awaitsDecision reports whether another author's comment awaits a decision.
-func (p *putter) awaitsDecision(c *critic.Cell) bool {
-	return p.Options.Owners[c.Start].Access == Waiting
+	return p.isWritersName(c.Author)
 }
 
 // isWritersName reports whether a name in the text is the writer's or empty.

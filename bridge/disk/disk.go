@@ -1,10 +1,6 @@
 // Package disk contains the system calls that relayfs makes on the files of a vault and of its log, behind three narrow
 // interfaces, so that a test can stop between any two calls and lose unsynced data.
 //
-//	root, err := disk.OS{}.OpenRoot("/home/ann/Notes")
-//	f, err := root.Open("Plan.md", os.O_RDONLY, 0)
-//	info, err := f.Info()
-//
 // Names are looked up in open folders, so that a renamed or replaced folder does not redirect a path. Symlinks are not
 // followed, except by OpenRoot on the way to the root. Methods are safe for concurrent use. Errors are those of the
 // system calls, or errors.ErrUnsupported.

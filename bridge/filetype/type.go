@@ -1,5 +1,5 @@
 // Package filetype tells the type of a document from its name: note, canvas or base. It also checks whether a text is a
-// valid canvas or base, and names the line and column of an error. Its callers check each text that a program writes as a
+// valid canvas or base, and names the place of an error. Its callers check each text that a program writes as a
 // whole file, before they write or propose it.
 package filetype
 
@@ -35,15 +35,7 @@ func TypeOf(p string) Type {
 	return ""
 }
 
-// Error is the position and reason why a document is invalid. Line and Column, in characters, start at 1.
-type Error struct {
-	Line, Column int
-	Msg          string
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg) }
-
-// Check returns an *Error if text is invalid. Every text is a valid note.
+// Check returns an error that names the place if text is invalid. Every text is a valid note.
 func (t Type) Check(text string) error {
 	switch t {
 	case Canvas:
@@ -59,16 +51,15 @@ func checkBase(text string) error {
 	var syntax *frontmatter.SyntaxError
 	if errors.As(err, &syntax) {
 		// The parser counts from the opening fence of a note; a base has none.
-		return &Error{syntax.Line - 1, syntax.Column, "the base is not valid: " + syntax.Msg}
+		return fmt.Errorf("line %d, column %d: the base is not valid: %s", syntax.Line-1, syntax.Column, syntax.Msg)
 	}
 	return err
 }
 
+// at returns an error at an offset. Lines and columns, in characters, start at 1.
 func at(text string, off int, format string, args ...any) error {
 	off = min(max(off, 0), len(text))
 	start := strings.LastIndexByte(text[:off], '\n') + 1
-	return &Error{
-		Line: 1 + strings.Count(text[:off], "\n"), Column: 1 + utf8.RuneCountInString(text[start:off]),
-		Msg: fmt.Sprintf(format, args...),
-	}
+	line, column := 1+strings.Count(text[:off], "\n"), 1+utf8.RuneCountInString(text[start:off])
+	return fmt.Errorf("line %d, column %d: %s", line, column, fmt.Sprintf(format, args...))
 }

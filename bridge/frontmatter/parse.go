@@ -75,7 +75,6 @@ func rootOf(src string) (*yaml.Node, error) {
 	return root, nil
 }
 
-// isEmpty reports whether a node is an omitted null.
 func isEmpty(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Tag == "!!null"
 }

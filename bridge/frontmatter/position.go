@@ -24,7 +24,6 @@ func linesOf(src string) []int {
 	return lines
 }
 
-// offset returns the start of a node, including its anchor and tag.
 func (e *editor) offset(n *yaml.Node) int {
 	if n.Line < 1 || n.Line > len(e.lines) {
 		return len(e.src)

@@ -41,7 +41,7 @@ func Rewrite(text string, want Properties) (string, error) {
 			yaml = fence + yaml + fence
 		}
 		result := text[:from] + yaml + text[to:]
-		if has && len(want) == 0 && isBlank(yaml) {
+		if rest := strings.TrimSpace(yaml); has && len(want) == 0 && (rest == "" || rest == "{}") {
 			bare := text[:len(text)-len(strings.TrimPrefix(text, diffwrap.ByteOrderMark))] + text[body:]
 			if _, _, has := Split(bare); !has {
 				return bare, nil
@@ -52,11 +52,6 @@ func Rewrite(text string, want Properties) (string, error) {
 		}
 	}
 	return "", ErrEntangled
-}
-
-func isBlank(yaml string) bool {
-	yaml = strings.TrimSpace(yaml)
-	return yaml == "" || yaml == "{}"
 }
 
 // holds reports whether text parses as the properties p and body.
@@ -246,7 +241,6 @@ func (e *editor) replaceByBlock(colon, from, to int, lines string) {
 	}
 }
 
-// valueOf returns the value of a node of a text that was parsed before.
 func valueOf(n *yaml.Node) any {
 	r := reader{left: maxNodes}
 	v, err := r.value(n, 0)
@@ -262,7 +256,6 @@ func isFlow(n *yaml.Node) bool {
 	return (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) && n.Style&yaml.FlowStyle != 0
 }
 
-// isBlock reports whether a value is written on separate lines.
 func isBlock(v any) bool {
 	switch v := v.(type) {
 	case []any:

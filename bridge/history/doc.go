@@ -2,10 +2,6 @@
 // the Store keeps the history, and drops old parts of it. An Entry is one change, or all plain changes of one author in one
 // minute.
 //
-//	h, err := archive.History(ctx, "Notes/Plan.md")
-//	entries := h.Entries()
-//	text, err := h.At(history.Time(time.Now().Add(-2 * time.Hour)))
-//
 // A document holds every text that it ever contained, each character under its ID. A Store records which characters a
 // change added or deleted (model.Past). So the text at a time consists of the characters added and not deleted by then,
 // in the order of the document, and no text is stored twice. A note gets its document when an agent first changes it, or a

@@ -21,20 +21,37 @@ type Indexes struct {
 type shared struct {
 	links         *LinkIndex
 	followLinks   *Follower
-	pending       *SuggestionIndex
+	pending       values[markedNote]
 	followPending *Follower
-	notes         *NoteIndex
+	notes         values[*NoteInfo]
 	followNotes   *Follower
 }
 
+type markedNote struct {
+	suggestions []model.Suggestion
+	threads     []model.Thread
+}
+
 func New(t *namespace.Tree, act *model.Bus, log *slog.Logger) *Indexes {
-	x := &Indexes{&shared{notes: NewNoteIndex()}, t}
+	x := &Indexes{new(shared), t}
 	x.links = NewLinkIndex(x.withLinksRewritten)
-	x.pending = NewSuggestionIndex(x.markedIn)
+	x.pending.of, x.pending.byPath = x.markedIn, make(map[model.Path]markedNote)
+	x.pending.moved = func(m markedNote, p model.Path) markedNote {
+		return markedNote{note.Renamed(m.suggestions, p), note.RenamedThreads(m.threads, p)}
+	}
+	x.notes.byPath = make(map[model.Path]*NoteInfo)
+	x.notes.of = func(_ context.Context, p model.Path, v *model.Version) (*NoteInfo, bool, error) {
+		return NewNoteInfo(p, v), true, nil
+	}
+	x.notes.moved = func(n *NoteInfo, p model.Path) *NoteInfo {
+		moved := *n
+		moved.Path = p
+		return &moved
+	}
 	from := treeSource{t, act}
 	x.followLinks = NewFollower(from, log, x.links)
-	x.followPending = NewFollower(from, log, x.pending)
-	x.followNotes = NewFollower(from, log, x.notes)
+	x.followPending = NewFollower(from, log, &x.pending)
+	x.followNotes = NewFollower(from, log, &x.notes)
 	return x
 }
 
@@ -65,7 +82,7 @@ func (x *Indexes) Suggestions(ctx context.Context, under model.Path) ([]model.Su
 	if err != nil {
 		return nil, err
 	}
-	return namespace.FilterVisible(x.tree, marked.Suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
+	return namespace.FilterVisible(x.tree, marked.suggestions, func(s model.Suggestion) model.Path { return s.Path }), nil
 }
 
 // Threads lists the threads at or below under, sorted by path and offset, or returns fs.ErrNotExist.
@@ -74,29 +91,33 @@ func (x *Indexes) Threads(ctx context.Context, under model.Path) ([]model.Thread
 	if err != nil {
 		return nil, err
 	}
-	return namespace.FilterVisible(x.tree, marked.Threads, func(t model.Thread) model.Path { return t.Path }), nil
+	return namespace.FilterVisible(x.tree, marked.threads, func(t model.Thread) model.Path { return t.Path }), nil
 }
 
-func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (MarkedNote, error) {
+func (x *Indexes) markedBelow(ctx context.Context, under model.Path) (all markedNote, err error) {
 	if _, err := x.tree.Find("list", under); err != nil {
-		return MarkedNote{}, err
+		return all, err
 	}
 	if err := x.followPending.Current(ctx); err != nil {
-		return MarkedNote{}, err
+		return all, err
 	}
-	return x.pending.Below(under), nil
+	for _, m := range x.pending.below(under, func(markedNote) bool { return true }) {
+		all.suggestions = append(all.suggestions, m.suggestions...)
+		all.threads = append(all.threads, m.threads...)
+	}
+	return all, nil
 }
 
-func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m MarkedNote, err error) {
+func (x *Indexes) markedIn(ctx context.Context, p model.Path, v *model.Version) (m markedNote, ok bool, err error) {
 	if !note.HasMarks(v) {
-		return m, nil
+		return m, false, nil
 	}
 	n, err := x.tree.FindNote("open", p)
 	if err != nil {
-		return m, err
+		return m, false, err
 	}
-	_, m.Suggestions, m.Threads, err = n.Threads(ctx, p)
-	return m, err
+	_, m.suggestions, m.threads, err = n.Threads(ctx, p)
+	return m, len(m.suggestions)+len(m.threads) > 0, err
 }
 
 // Notes describes the notes at or below under, sorted by path. The first call reads every note and reports progress to
@@ -108,7 +129,7 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, err
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	return namespace.FilterVisible(x.tree, x.notes.Below(under), pathOf), nil
+	return namespace.FilterVisible(x.tree, x.notes.below(under, func(*NoteInfo) bool { return true }), pathOf), nil
 }
 
 // NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts match in any case;
@@ -117,16 +138,21 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, err
 // mapping has operators: = and != with a value or a list; <, <=, > and >= with a number or a date; exists with a bool.
 // All other conditions are a [*ConditionError].
 func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*NoteInfo, error) {
+	conditions, err := conditionsOf(want)
+	if err != nil {
+		return nil, err
+	}
 	if err := x.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	notes, err := x.notes.With(want)
-	return namespace.FilterVisible(x.tree, notes, pathOf), err
+	notes := x.notes.below("", func(n *NoteInfo) bool {
+		return !slices.ContainsFunc(conditions, func(c condition) bool { return !n.meets(c) })
+	})
+	return namespace.FilterVisible(x.tree, notes, pathOf), nil
 }
 
 func pathOf(n *NoteInfo) model.Path { return n.Path }
 
-// Links lists the links from and to a note, without pending links.
 type Links struct {
 	Backlinks  []model.Path // sorted
 	Forward    []model.Path // in the order of the text, each once
@@ -177,12 +203,12 @@ func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model
 	if !x.tree.HasProposals() {
 		return v.Canonical(), known, nil
 	}
-	marked, err := x.markedIn(ctx, p, v)
+	marked, _, err := x.markedIn(ctx, p, v)
 	if err != nil {
 		return "", known, err
 	}
 	var rewritten []diffwrap.Suggestion
-	for _, s := range marked.Suggestions {
+	for _, s := range marked.suggestions {
 		if s.Proposal != "" {
 			rewritten = append(rewritten, s.Suggestion)
 		}

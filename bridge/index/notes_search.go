@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,46 +60,6 @@ func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 	return list, nil
 }
 
-// With returns the notes that meet all conditions. It tests the candidates of the equality that has the fewest.
-func (x *NoteIndex) With(want frontmatter.Properties) ([]*NoteInfo, error) {
-	conditions, err := conditionsOf(want)
-	if err != nil {
-		return nil, err
-	}
-	candidates, ok := x.candidates(conditions)
-	if !ok {
-		candidates = x.Below("")
-	}
-	return slices.DeleteFunc(candidates, func(n *NoteInfo) bool { return !n.meets(conditions) }), nil
-}
-
-func (x *NoteIndex) candidates(conditions []condition) (list []*NoteInfo, ok bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	var fewest [][]*NoteInfo
-	least := -1
-	for _, c := range conditions {
-		if c.op != "=" {
-			continue
-		}
-		var lists [][]*NoteInfo
-		n := 0
-		for _, v := range alternatives(c.want) {
-			list := x.terms[x.term(c.key, v)]
-			lists, n = append(lists, list), n+len(list)
-		}
-		if least < 0 || n < least {
-			fewest, least = lists, n
-		}
-	}
-	if len(fewest) == 1 {
-		return slices.Clone(fewest[0]), true
-	}
-	list = slices.Concat(fewest...)
-	slices.SortFunc(list, byPath)
-	return slices.Compact(list), least >= 0
-}
-
 func alternatives(want any) []any {
 	if list, ok := want.([]any); ok {
 		return list
@@ -108,11 +67,7 @@ func alternatives(want any) []any {
 	return []any{want}
 }
 
-func (n *NoteInfo) meets(conditions []condition) bool {
-	return !slices.ContainsFunc(conditions, func(c condition) bool { return !n.meetsOne(c) })
-}
-
-func (n *NoteInfo) meetsOne(c condition) bool {
+func (n *NoteInfo) meets(c condition) bool {
 	switch c.op {
 	case "=":
 		return n.equalsAny(c)
@@ -215,47 +170,4 @@ func valuesOf(v any) []any {
 		return []any{nil}
 	}
 	return []any{v}
-}
-
-func (x *NoteIndex) termsOf(o *outline.Outline) []uint64 {
-	var terms []uint64
-	for _, e := range o.Properties {
-		if outline.IsTagKey(e.Key) {
-			continue
-		}
-		for _, v := range valuesOf(e.Value) {
-			terms = append(terms, x.term(e.Key, v))
-		}
-	}
-	for _, tag := range o.Tags {
-		h := x.hash("tags")
-		for i, part := range strings.SplitAfter(strings.ToLower(tag), "/") {
-			if i > 0 {
-				terms = append(terms, h.Sum64())
-				h.WriteByte('/')
-			}
-			h.WriteString(strings.TrimSuffix(part, "/"))
-		}
-		terms = append(terms, h.Sum64())
-	}
-	slices.Sort(terms)
-	return slices.Compact(terms)
-}
-
-func (x *NoteIndex) term(key string, v any) uint64 {
-	key, text := strings.ToLower(key), strings.ToLower(frontmatter.Text(v))
-	if outline.IsTagKey(key) {
-		key, text = "tags", strings.Trim(strings.TrimPrefix(text, "#"), "/")
-	}
-	h := x.hash(key)
-	h.WriteString(text)
-	return h.Sum64()
-}
-
-func (x *NoteIndex) hash(key string) *maphash.Hash {
-	h := new(maphash.Hash)
-	h.SetSeed(x.seed)
-	h.WriteString(key)
-	h.WriteByte(0)
-	return h
 }

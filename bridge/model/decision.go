@@ -7,7 +7,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Verdict is the outcome of a suggestion.
 type Verdict string
 
 const (
@@ -73,7 +72,6 @@ const (
 	RoleLineBreakRemoved    // deleted: the line break after front matter that ended the note before
 )
 
-// Deletes reports whether the decision deleted the characters.
 func (r Role) Deletes() bool {
 	return r == RoleDeletionAccepted || r == RoleAdditionRejected || r == RoleCommentRemoved || r == RoleOlderCommentRemoved || r == RoleCommentRejected || r == RoleCommentResolved || r == RoleLineBreakRemoved
 }

@@ -107,7 +107,6 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Refusal is an operation that a mount refused.
 type Refusal struct {
 	Time    time.Time `json:"time"`
 	PID     int       `json:"pid,omitempty"`     // 0 if unknown
@@ -127,7 +126,6 @@ func (r *refusal) Error() string { return r.reason.Error() }
 
 func (r *refusal) Unwrap() []error { return []error{ErrRefused, r.reason} }
 
-// WrapError adds op and path to err, unless it is an *Error already.
 func WrapError(op string, p Path, err error) error {
 	if _, known := errors.AsType[*Error](err); err == nil || known {
 		return err

@@ -1,6 +1,5 @@
 package model
 
-// EventKind is the kind of a change at a path.
 type EventKind uint8
 
 const (

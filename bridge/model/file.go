@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// FileOf returns data as a read-only open file.
 func FileOf(name string, data []byte, modTime time.Time) File {
 	return &file{bytes.NewReader(data), name, modTime}
 }

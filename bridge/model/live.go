@@ -36,7 +36,6 @@ type Document interface {
 	Change(ctx context.Context, rec *Record, fn func(*ycrdt.Doc) error) error
 }
 
-// SyncStatus is the state of the synchronisation between a Source and its server.
 type SyncStatus struct {
 	Server    string `json:"server"`
 	Connected bool   `json:"connected"`
@@ -61,7 +60,6 @@ type SyncStatus struct {
 	Uncompared int       `json:"uncompared,omitempty"`
 }
 
-// Syncer is a Source with a server.
 type Syncer interface {
 	SyncStatus() SyncStatus
 	// Opened compares the note at rel with the server's in the background: it is being opened, and may have changed unnoticed.

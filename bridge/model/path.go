@@ -116,7 +116,6 @@ func (p Path) Join(name string) Path {
 	return p + "/" + Path(name)
 }
 
-// IsNote reports whether the name ends in ".md", in any case.
 func (p Path) IsNote() bool { return strings.EqualFold(path.Ext(string(p)), NoteExt) }
 
 // endedDir is not the path of a note: names that begin with a dot are not served.
@@ -133,7 +132,6 @@ func (p Path) EndedAt() (original Path, ended bool) {
 	return p, false
 }
 
-// Contains reports whether q is p or below p.
 func (p Path) Contains(q Path) bool {
 	return p == "" || q == p || strings.HasPrefix(string(q), string(p)+"/")
 }
@@ -142,7 +140,6 @@ func (p Path) Contains(q Path) bool {
 // the file written on Linux.
 func FoldName(name string) string { return norm.NFC.String(name) }
 
-// Rebased returns the path of rel after the rename of oldRel to newRel.
 func Rebased(rel, oldRel, newRel string) string {
 	if rel == oldRel {
 		return newRel

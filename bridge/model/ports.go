@@ -327,7 +327,6 @@ type Store interface {
 	Propose(ProposalChange) error
 }
 
-// StoredDoc is a document and its path in a Store, "" for none.
 type StoredDoc struct {
 	ID   DocID
 	Path Path

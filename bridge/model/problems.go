@@ -11,10 +11,6 @@ import (
 
 // Problems holds the current problems of one part of the program, for the status and the log.
 //
-//	problems := NewProblems(log, address.Explain)
-//	problems.Record("connection", err) // after each attempt, nil if it succeeded
-//	for _, p := range problems.All() { ... }
-//
 // # The law
 //
 // A thing has a problem if and only if its last attempt failed; the problem began with the first failure after the last
@@ -102,7 +98,6 @@ func (l *Problems) Record(about string, err error) {
 	l.logChange(level, message, logAbout, about, LogErr, now.text)
 }
 
-// Err returns the error of a thing's problem, nil for none.
 func (l *Problems) Err(about string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

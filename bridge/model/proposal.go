@@ -86,7 +86,6 @@ func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
 		slices.EqualFunc(r.PendingRelinks, other.PendingRelinks, PendingRelink.isSame) && slices.Equal(r.Made, other.Made)
 }
 
-// To returns the target of a rename in the source.
 func (r *ProposalRecord) To() string { return path.Join(r.ToDir, r.Name) }
 
 // From returns its path before it was moved aside.

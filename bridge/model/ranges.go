@@ -44,7 +44,6 @@ func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
 	return i, at(to)
 }
 
-// Set sets the value of the units of r.
 func (x Ranges[T]) Set(r IDRange, v T) {
 	if r.Len == 0 {
 		return
@@ -58,7 +57,6 @@ func (x Ranges[T]) Set(r IDRange, v T) {
 	x[r.Client] = slices.Replace(x[r.Client], i, j, idRange[T]{from, to, v})
 }
 
-// RangeValue is the value of a range.
 type RangeValue[T any] struct {
 	Of    IDRange
 	Value T
@@ -104,7 +102,6 @@ func (x Ranges[T]) Each(r IDRange, f func(part IDRange, v T, ok bool)) {
 	}
 }
 
-// Has reports whether the first unit of r has a value.
 func (x Ranges[T]) Has(r IDRange) (has bool) {
 	x.Each(r.Part(0, 1), func(_ IDRange, _ T, ok bool) { has = ok })
 	return has

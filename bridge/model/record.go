@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// History is the stored records of one document.
 type History struct {
 	Records []Record // the first one may be several merged into one
 	FileSeq uint64   // Seq of the last record that the source's file is known to have
@@ -79,7 +78,6 @@ type Save struct {
 	Sum  []byte `json:"sum"` // a ContentSum
 }
 
-// Journalled reports whether Journal lists the record.
 func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }
 
 // SurvivesCompaction reports whether compaction keeps the record, because attribution and undo need it.
@@ -151,7 +149,6 @@ type JournalEntry struct {
 	Rel  string // source path, "" for none; set by Workspace.Journal
 }
 
-// Undoable reports whether an entry of this kind can be undone.
 func (e JournalEntry) Undoable() bool { return e.Decision != nil || e.FrontMatter != nil }
 
 // FileIsCurrent reports whether the last record is known to have led to the text with this sum.
@@ -235,7 +232,6 @@ type Author struct {
 	Reason string
 }
 
-// Is reports whether two are the same session of the same author.
 func (a Author) Is(b Author) bool { return a.Name == b.Name && a.Session == b.Session }
 
 // IDRange is Len units of a document's text with consecutive CRDT IDs. In a change that is only planned, offsets in the text name
@@ -261,11 +257,8 @@ func (r IDRange) Run() ycrdt.Run {
 	return ycrdt.Run{ID: ycrdt.ID{Client: ycrdt.ClientID(r.Client), Clock: r.Clock}, Len: int(r.Len)}
 }
 
-// Last returns the ID of the last unit.
 func (r IDRange) Last() ycrdt.ID { return r.Part(r.Len-1, 1).Run().ID }
 
-// Part returns n units of the run from off on.
 func (r IDRange) Part(off, n uint64) IDRange { return IDRange{r.Client, r.Clock + off, n} }
 
-// OffsetRange names units by their offsets.
 func OffsetRange(from, to int) IDRange { return IDRange{Clock: uint64(from), Len: uint64(to - from)} }

@@ -27,7 +27,6 @@ type Revision struct {
 	Units *ycrdt.Snapshot // the added and deleted units, nil if unknown
 }
 
-// Moved is a rename of a document.
 type Moved struct {
 	Time  time.Time `json:"time"`
 	From  Path      `json:"from"`
@@ -51,7 +50,6 @@ type TextRange struct {
 // StillPresent is the state in which remaining text is deleted.
 const StillPresent = math.MaxInt
 
-// In reports whether a state has the text.
 func (s *TextRange) In(state int) bool { return s.From <= state && state < s.Until }
 
 // TextsOf reads an update with all that a document had, and the changes that led to each of its states, nil if unknown.
@@ -130,7 +128,6 @@ func (t *Texts) At(state int) string {
 	return b.String()
 }
 
-// Holds reports whether a state has a text.
 func (t *Texts) Holds(state int, text string) bool {
 	for i := range t.Ranges {
 		if s := &t.Ranges[i]; s.In(state) {

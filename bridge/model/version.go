@@ -75,7 +75,6 @@ func (v *Version) Suggestions() []diffwrap.Suggestion { return v.Known().Suggest
 // Runs are the CRDT IDs of Raw, nil if unknown. Call it with the note's write lock held.
 func (v *Version) Runs() []ycrdt.Run { return v.runs }
 
-// Side returns the version as one side of a merge.
 func (v *Version) Side() textmerge.Side {
 	return textmerge.Side{Raw: v.raw, Canonical: v.canonical, Known: v.Known(), Text: v.Text(), CanonicalEdits: v.canonicalEdits, Runs: v.runs}
 }
@@ -88,7 +87,6 @@ func (v *Version) SetSeq(seq uint64)            { v.seq = seq }
 func (v *Version) SetModTime(modTime time.Time) { v.modTime = modTime }
 func (v *Version) SetReadOnly()                 { v.readOnly = true }
 
-// Writable reports whether a note with this raw text can be written: it is UTF-8, and not too large.
 func Writable(raw string) bool { return len(raw) <= MaxNote && utf8.ValidString(raw) }
 
 // NewVersion returns a state of a note. Text that is not UTF-8 or too large is shown byte for byte and cannot be written.

@@ -37,7 +37,6 @@ func (s *Set) Create(store model.Store, text string, author model.Author) (*Crea
 
 func (c *Creation) Raw() string { return c.raw }
 
-// SetNewFolders records which parent folders of the note agents created.
 func (c *Creation) SetNewFolders(folders []string) { c.newFolders = folders }
 
 func (c *Creation) Warn(warning string) { c.plan.Warnings = append(c.plan.Warnings, warning) }
@@ -71,7 +70,6 @@ func (c *Creation) Abandon() error {
 	return c.doc.store.Abort(c.doc.id, c.doc.storedSeq)
 }
 
-// RecordFile records in the store that the file has the text.
 func (c *Creation) RecordFile() {
 	if c.doc.storedSeq > 0 {
 		c.doc.store.RecordFileSeq(c.doc.id, c.doc.storedSeq, model.SumOf(c.raw))

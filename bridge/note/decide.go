@@ -84,7 +84,12 @@ func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*O
 // in d.
 func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
 	if n.live == nil {
-		if err := n.prepare(n.node.Location(), current.Raw()); err != nil {
+		loc := n.node.Location()
+		records, err := n.open(loc, current.Raw())
+		if err == nil {
+			err = n.keep(loc, model.SumOf(current.Raw()), records)
+		}
+		if err != nil {
 			return planner.Plan{}, err
 		}
 	}

@@ -33,7 +33,6 @@ type document struct {
 
 type sourceOrigin struct{}
 
-// NewDocID returns a random 128-bit ID.
 func NewDocID() model.DocID {
 	var b [16]byte
 	rand.Read(b[:])
@@ -100,7 +99,6 @@ func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 
 func (d *document) use(doc *ycrdt.Doc) { d.doc, d.text = doc, doc.Text(model.ContentsName) }
 
-// lookupID returns the stored document ID of the note at at, "" if it has none.
 func (d *document) lookupID(loc Location) (model.DocID, error) {
 	id, err := d.store.DocID(model.Path(loc.Rel))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,13 +144,6 @@ func (d *document) applyPlan(doc *ycrdt.Doc, raw string, plan *planner.Plan, aut
 	})
 }
 
-// recordsStored records that the store has appended records, the last one as seq, and that the file holds their text, which
-// has this checksum.
-func (d *document) recordsStored(seq uint64, sum model.ContentSum, records []model.Record) {
-	d.markStored(seq, records)
-	d.store.RecordFileSeq(d.id, seq, sum)
-}
-
 // nameRuns stores in current, which is about to be replaced, the identities of its characters for a later merge. The
 // document is in the state of current.
 func (d *document) nameRuns(current *model.Version) {
@@ -161,7 +152,6 @@ func (d *document) nameRuns(current *model.Version) {
 	}
 }
 
-// runs returns the identities of the characters of current; nil without a document.
 func (d *document) runs(current *model.Version) []ycrdt.Run {
 	switch {
 	case d.live != nil:
@@ -239,7 +229,6 @@ func (d *document) mergeInto(base, current *model.Version, text string) string {
 	return textmerge.Merge(old, is, text)
 }
 
-// currentTable returns the table of the records that the store has of the document.
 func (d *document) currentTable() (*attribution.Table, error) {
 	if d.id == "" || d.doc != nil && d.storedSeq == 0 {
 		return attribution.NewTable(nil), nil // the store has no records of it
@@ -258,7 +247,6 @@ func (d *document) currentTable() (*attribution.Table, error) {
 	return l, nil
 }
 
-// markStored records that the store has appended records in one call, the last one as seq.
 func (d *document) markStored(seq uint64, records []model.Record) {
 	current := d.table != nil && d.table.LastSeq == d.storedSeq
 	d.storedSeq = seq

@@ -55,7 +55,6 @@ func (d *document) readShared(doc *ycrdt.Doc) bool {
 	return len(added) > 0
 }
 
-// isAt reports whether a live document is in the state of current.
 func isAt(text *ycrdt.Text, current *model.Version) bool {
 	return text.String() == current.Raw() && slices.Equal(text.Runs(), current.Runs())
 }

@@ -38,7 +38,9 @@ type Note struct {
 	// first read.
 	changed atomic.Int64
 
-	writeLock fifoMutex // held by the current writer; guards the fields below
+	// writeLock, of capacity 1, is full while a writer holds it; it guards the fields below. It is a channel, because
+	// writers hold it across disk I/O in the order in which they came, which package synctest sees as blocked.
+	writeLock chan struct{}
 	document
 
 	seq      uint64      // number of the last published version
@@ -51,14 +53,12 @@ type Note struct {
 	size   int           // cached bytes
 }
 
-// creation describes how a note was created.
 type creation struct {
 	author  model.Author
 	at      time.Time // zero for a note without a file
 	folders []string  // its parent folders that agents created
 }
 
-// creator returns the author who created the note in this process.
 func (n *Note) creator() model.Author {
 	if n.creation == nil {
 		return model.Author{}
@@ -70,11 +70,11 @@ func (n *Note) creator() model.Author {
 type Locked Note
 
 func (n *Note) Lock() *Locked {
-	n.writeLock.lock()
+	n.writeLock <- struct{}{}
 	return (*Locked)(n)
 }
 
-func (n *Locked) Unlock() { n.writeLock.unlock() }
+func (n *Locked) Unlock() { <-n.writeLock }
 
 // Version returns the published version. It reads the note if necessary. Errors: model.ErrOffline, fs.ErrNotExist,
 // fs.ErrPermission.
@@ -323,7 +323,6 @@ func (n *Note) ChangedByUser(ctx context.Context, since model.Stamp, text model.
 	return err != nil || !h.WroteText(sum)
 }
 
-// Chmod sets the permission bits of the file and keeps its content.
 func (n *Note) Chmod(ctx context.Context, source model.Permissions, mode fs.FileMode) error {
 	l := n.Lock() // a write replaces the file
 	defer l.Unlock()

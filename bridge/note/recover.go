@@ -197,15 +197,6 @@ func isInterrupted(states []fileState, stamp model.Stamp) bool {
 
 // Below: how a note's document follows the text of its file.
 
-// prepare ensures that the note has a document in the state raw, in memory and in the store.
-func (n *Locked) prepare(loc Location, raw string) error {
-	records, err := n.open(loc, raw)
-	if err != nil {
-		return err
-	}
-	return n.keep(loc, model.SumOf(raw), records)
-}
-
 // unloadDoc drops the document from memory. The store may lack its last state.
 func (n *Locked) unloadDoc() {
 	n.doc, n.text, n.table, n.cachedLayout, n.shared = nil, nil, nil, cachedLayout{}, facts.Facts{}
@@ -222,7 +213,8 @@ func (n *Locked) keep(loc Location, sum model.ContentSum, records []model.Record
 		n.unloadDoc()
 		return model.WrapError("write", loc.Path, err)
 	}
-	n.recordsStored(seq, sum, records)
+	n.markStored(seq, records)
+	n.store.RecordFileSeq(n.id, seq, sum) // the file holds their text
 	return nil
 }
 
@@ -247,20 +239,14 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 	if oldText == current.Raw() {
 		n.nameRuns(current)
 	}
-	if err := n.keepSaved(loc, oldText, raw, records); err != nil {
+	if oldText != raw {
+		records = append(slices.Clip(records), n.changeSaved(n.doc, oldText, raw))
+	}
+	if err := n.keep(loc, model.SumOf(raw), records); err != nil {
 		// The file is authoritative and was read; a later change updates the store.
 		n.set.o.Logger.Warn("user's change is not in the store yet", model.LogPath, string(loc.Path), model.LogErr, err)
 	}
 	return n.publishAfter(current, n.newVersion(raw, modTime)), nil
-}
-
-// keepSaved records the change from had to raw by a user's program, in the document and the store.
-func (n *Locked) keepSaved(loc Location, oldText, raw string, records []model.Record) error {
-	if oldText == raw {
-		return n.keep(loc, model.SumOf(raw), records)
-	}
-	rec := n.changeSaved(n.doc, oldText, raw)
-	return n.keep(loc, model.SumOf(raw), append(slices.Clip(records), rec))
 }
 
 // separate attributes the recorded marks in v, and moves users' text out of agents' marks. The document must be in

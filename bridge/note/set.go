@@ -35,7 +35,6 @@ type Options struct {
 	Saved func(took time.Duration, err error)
 }
 
-// Observe calls Saved for a change that began at start.
 func (o *Options) Observe(start time.Time, err error) {
 	if o.Saved != nil {
 		o.Saved(time.Since(start), err)
@@ -71,7 +70,7 @@ func NewSet(o Options, act *model.Bus) *Set {
 }
 
 func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
-	return &Note{set: s, node: node, source: source, document: document{store: store}}
+	return &Note{set: s, node: node, source: source, writeLock: make(chan struct{}, 1), document: document{store: store}}
 }
 
 // cache bounds the memory of loaded notes. Beyond the budget it evicts the least recently used ones, which are read
@@ -159,7 +158,9 @@ func (c *cache) forget(n *Note) {
 // evict drops a note's text and document from memory, unless the note is locked. The file and the store have both. A
 // version that a writer holds as a base keeps the identities of its characters.
 func (n *Note) evict() bool {
-	if !n.writeLock.tryLock() {
+	select {
+	case n.writeLock <- struct{}{}:
+	default:
 		return false
 	}
 	l := (*Locked)(n)
@@ -172,7 +173,6 @@ func (n *Note) evict() bool {
 	return true
 }
 
-// size returns the approximate memory of the document in bytes.
 func (d *document) size() int {
 	size := d.table.Bytes()
 	if d.doc != nil {

@@ -225,7 +225,6 @@ func orTime(t, otherwise time.Time) time.Time {
 	return t
 }
 
-// Plan computes how text changes the raw text of current. It writes nothing.
 func (n *Locked) Plan(current *model.Version, text string, author model.Author) (planner.Plan, error) {
 	return n.set.plan(&n.document, current, text, author)
 }

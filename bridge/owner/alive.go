@@ -46,34 +46,21 @@ func (i Info) Stopped() bool {
 }
 
 func (c *Client) Alive(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errSilent)
-	defer cancel()
-	answered := make(chan error, 1)
-	go func() { answered <- c.ask(ctx) }()
-	tick := time.NewTicker(stoppedAfter / 4)
-	defer tick.Stop()
-	var since time.Time // when the process was first found stopped
-	for {
-		select {
-		case err := <-answered:
-			if err != nil && errors.Is(context.Cause(ctx), errSilent) {
-				err = errSilent
-			}
-			if err != nil {
-				return c.unanswered(err)
-			}
-			return nil
-		case now := <-tick.C:
-			switch {
-			case !c.Info().Stopped():
-				since = time.Time{}
-			case since.IsZero():
-				since = now
-			case now.Sub(since) >= stoppedAfter:
-				return &StoppedError{c.Info()}
-			}
+	if c.Info().Stopped() {
+		if time.Sleep(stoppedAfter); c.Info().Stopped() {
+			return &StoppedError{c.Info()}
 		}
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errSilent)
+	defer cancel()
+	err := c.ask(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		err = errSilent
+	}
+	if err != nil {
+		return c.unanswered(err)
+	}
+	return nil
 }
 
 // ask makes one request. It accepts any response: an older relayfs lacks the path.

@@ -84,7 +84,6 @@ func (f Folder) Remove(name string) error { return os.Remove(f.Path(name)) }
 
 func (f Folder) RemoveAll() error { return os.RemoveAll(string(f)) }
 
-// Size returns the total size in bytes of all readable files in the folder.
 func (f Folder) Size() (bytes int64) {
 	_ = fs.WalkDir(f.FS(), ".", func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {

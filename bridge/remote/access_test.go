@@ -27,7 +27,7 @@ func guarded(t *testing.T, alg token.Algorithm, types ...token.ScopeKind) *serve
 	}
 	key, err := token.GenerateKey(id, alg)
 	noError(t, err)
-	s := &server{t: t, kind: "relay-server", folder: "team", room: "team", keys: token.Ring{key}, types: types}
+	s := &server{t: t, kind: "relay-server", folder: "team", room: "team", keys: []*token.Key{key}, types: types}
 	s.start("0")
 	t.Cleanup(s.stop)
 	return s

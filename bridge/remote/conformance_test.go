@@ -208,9 +208,7 @@ func echoed(t *testing.T) {
 	conn, _, err := websocket.Dial(t.Context(), s.url()+"/d/"+s.folder+"/ws/"+s.folder, nil)
 	noError(t, err)
 	defer conn.CloseNow()
-	a := ysync.NewAwareness(7)
-	noError(t, a.SetLocal(map[string]any{"user": "me"}))
-	awareness := ysync.AppendAwareness(nil, a.Encode(7))
+	awareness := ysync.AppendAwareness(nil, ysync.EncodeAwareness(7, 1, []byte(`{"user":"me"}`)))
 	echo := ysync.AppendEcho(nil, []byte("now"))
 	for _, frame := range [][]byte{awareness, echo} {
 		noError(t, conn.Write(t.Context(), websocket.MessageBinary, frame))

@@ -1,12 +1,6 @@
 // Package remote serves the shared folders of a server. It is a client of y-sweet, relay-server, y-websocket and
 // Hocuspocus, and a model.Source.
 //
-//	address, err := transport.ParseAddress("yss://notes.example.org")
-//	address.Token = os.Getenv("RELAYFS_TOKEN")
-//	source, err := remote.Open(remote.Options{Address: address, Folder: id, Store: store})
-//	defer source.Close()
-//	workspace, err := bridge.New(bridge.Options{Folders: []bridge.RootSource{{Name: "Team", Source: source, Store: store}}})
-//
 // A Source serves one shared folder: a folder document (package folderdoc) and a document for each note and each
 // canvas (package canvasdoc). In the packages below, "note" includes canvases. To readers a canvas is a file, which is
 // listed once it has content. OpenFile opens it only for reading; Replace and Merge change it. A Source combines the
@@ -18,8 +12,6 @@
 // moment later. Local changes are stored durably before a write returns, and sent afterwards. The store also records
 // what the server has not acknowledged. Connections may end at any time. Each new one starts with a comparison of
 // state vectors, which finds what either side lacks.
-//
-// # Concurrency
 //
 // Everything is safe for concurrent use. Lock order: listing.Listing.Move, the folder document, the drafts' document,
 // another document, the listing, the scheduler, leaves. No lock is held during network I/O; a document's lock is held
@@ -34,8 +26,6 @@
 // The client queries a server at least every 20 s (replica.DefaultResync), and after each write. If no answer
 // comes within a quarter of that time, the status says since when. After all of that time the connection ends. The status is
 // "acknowledged" only if everything that was written here is stored here and acknowledged by the server.
-//
-// # Errors
 //
 // Errors about the server wrap those of package transport; transport.Hint returns the next step. For a note that was
 // never fetched the error is model.ErrNotFetched. A note that was fetched, but never written to, is empty.

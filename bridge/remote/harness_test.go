@@ -69,7 +69,7 @@ type server struct {
 	in    io.WriteCloser
 	cmd   *exec.Cmd
 	own   *relaytest.Server // instead of a program of npm
-	keys  token.Ring        // of own
+	keys  []*token.Key      // of own
 	types []token.ScopeKind // likewise
 	// folder is the name of the folder's document for relayfs, and room that for
 	// persons.

@@ -37,7 +37,7 @@ func standIn(t *testing.T, o relaytest.Options) (*relaytest.Server, *token.Key) 
 	t.Helper()
 	key, err := token.GenerateKey("k1", token.HMAC)
 	noError(t, err)
-	o.Keys = token.Ring{key}
+	o.Keys = []*token.Key{key}
 	return relaytest.New(t, o), key
 }
 
@@ -46,7 +46,7 @@ func withServerTokens(t *testing.T) (*relaytest.Server, *token.Key) {
 	t.Helper()
 	key, err := token.GenerateKey("", token.Legacy)
 	noError(t, err)
-	return relaytest.New(t, relaytest.Options{Keys: token.Ring{key}, Types: relaytest.AllTypes}), key
+	return relaytest.New(t, relaytest.Options{Keys: []*token.Key{key}, Types: relaytest.AllTypes}), key
 }
 
 func withKey(key *token.Key) func(*remote.Options, *bridge.Options) {
@@ -87,8 +87,10 @@ func put(t *testing.T, s *relaytest.Server, folder string, notes int, text func(
 		entries, ids = append(entries, e), append(ids, id)
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	_, errs := folderdoc.Open(doc).CreateAll(entries)
-	noError(t, errors.Join(errs...))
+	for _, e := range entries {
+		_, err := folderdoc.Open(doc).Create(e)
+		noError(t, err)
+	}
 	s.Put(t, folder, doc.EncodeStateAsUpdate(nil))
 	return ids
 }
@@ -193,7 +195,7 @@ func TestCosts(t *testing.T) {
 	t.Parallel()
 	legacy, err := token.GenerateKey("", token.Legacy)
 	noError(t, err)
-	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{legacy}})
+	s := relaytest.New(t, relaytest.Options{Keys: []*token.Key{legacy}})
 	c := openRelay(t, s, withKey(legacy))
 	c.await("a warning", func() bool { return len(c.source.SyncStatus().Warnings) > 0 })
 }
@@ -223,7 +225,7 @@ func TestProbeCreatesNothing(t *testing.T) {
 	allowed, allowedKey := withServerTokens(t)
 	legacy, err := token.GenerateKey("", token.Legacy)
 	noError(t, err)
-	byDefault := relaytest.New(t, relaytest.Options{Keys: token.Ring{legacy}})
+	byDefault := relaytest.New(t, relaytest.Options{Keys: []*token.Key{legacy}})
 	prefix := token.Scope{Kind: token.Prefix, ID: relayFolder[:36]}
 	reader := cbor.Mint(t, token.Claims{Scope: prefix})
 	prefix.Permission = token.Full

@@ -49,7 +49,6 @@ type Options struct {
 	Logger    *slog.Logger // nil discards
 }
 
-// Progress is the number of fetched notes of a folder.
 type Progress = schedule.Progress
 
 type Source struct {

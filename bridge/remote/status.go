@@ -22,7 +22,6 @@ func (s *Source) ReadOnlyErr() error {
 
 func (s *Source) Attempted(ctx context.Context) { s.schedule.Attempted(ctx, schedule.AttemptTimeout) }
 
-// Acknowledged waits until the server has the whole note at rel, and reports whether it does.
 func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
 	e, err := s.listing.Find("sync", rel)
 	return err == nil && s.schedule.AwaitAcknowledged(ctx, model.DocID(e.ID))

@@ -25,7 +25,6 @@ func (r *Review) SetSessionNote(author model.Author, n model.SessionNote) error 
 	return nil
 }
 
-// SessionNote returns the last note of a session, or the zero SessionNote.
 func (r *Review) SessionNote(session string) (n model.SessionNote) {
 	for _, f := range r.tree.Roots() {
 		if n = f.Store.SessionNote(session); n != (model.SessionNote{}) {

@@ -272,7 +272,6 @@ func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) 
 	return moves
 }
 
-// moves lists the moves recorded in the journal, oldest first.
 func (j journalView) moves() (moves []move) {
 	batches := make(map[batchKey][]model.JournalEntry)
 	for _, e := range j.all {

@@ -1,12 +1,6 @@
 // Package store is the model.Store of a running process. It stores the documents' Yjs updates, and relayfs's own data about
 // them.
 //
-//	s, err := store.Open(filepath.Join(stateDir, "store"), store.Options{})
-//	...
-//	defer s.Close()
-//	seq, err := s.Append(id, "Projects/Plan.md", model.Record{Update: update, Author: "claude", Time: now})
-//	h, err := s.Load(id)
-//
 // # Log and checkpoint
 //
 // Each change is a frame of the log (internal/wal). It survives a crash of the process once the call returns. The log is
@@ -20,8 +14,6 @@
 // A Store reports whether it can store changes, as model.Problems. An attempt is an append to the log with its sync.
 // After a frame that did not fit on the disk, Problems tries one of the same length with padding. A failed checkpoint is
 // a separate problem and loses no data: the log has everything. Damage stays a problem until the store is opened again.
-//
-// # Concurrency and errors
 //
 // Methods are safe for concurrent use. One process at a time can open the store; others get ErrLocked. A damaged file is
 // ErrDamaged, a full disk model.ErrNoSpace; data stored before is kept.

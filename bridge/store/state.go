@@ -176,7 +176,6 @@ func (s *tail) below(p model.Path) (list []wal.DocMove, err error) {
 	return list, err
 }
 
-// last returns the number of the document's last record, or 0.
 func (s *tail) last(id model.DocID) (last uint64, err error) {
 	if d := s.docs[id]; d != nil && (d.last > 0 || d.deleted) {
 		return d.last, nil

@@ -85,7 +85,6 @@ func CutsWord(text string, e diffwrap.Edit) bool {
 	return start < e.Off || end > e.Off+e.Len
 }
 
-// replaces reports whether edits both delete and insert text.
 func replaces(edits []diffwrap.Edit) bool {
 	return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) &&
 		slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.New != "" })

@@ -86,7 +86,6 @@ func Without(raw string, torn []diffwrap.Span) string {
 	return string(text)
 }
 
-// around returns the token that strictly contains an offset, nil if none.
 func around(tokens []token, off int) *token {
 	i, _ := slices.BinarySearchFunc(tokens, off+1, func(t token, off int) int { return t.close.End - off })
 	if i == len(tokens) || tokens[i].open.Start >= off {
@@ -712,7 +711,6 @@ func wordsIn(text string) words {
 	return set
 }
 
-// has reports whether text contains a word of the set.
 func (set words) has(text string) bool {
 	for w := range wordsIn(text) {
 		if set[w] {
@@ -722,7 +720,6 @@ func (set words) has(text string) bool {
 	return false
 }
 
-// isDistinctive reports whether a text has words or part of a comment.
 func isDistinctive(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }
 
 // isWord reports whether a character is part of a word, or is one by itself, as emoji are.

@@ -74,7 +74,6 @@ func (r *rebaser) insert(e diffwrap.Edit) {
 	r.write(e.New)
 }
 
-// formsOneWord reports whether a's last and b's first character would form one word.
 func formsOneWord(a, b string) bool {
 	last, _ := utf8.DecodeLastRuneInString(a)
 	first, _ := utf8.DecodeRuneInString(b)

@@ -104,8 +104,6 @@ func (n *notifier) forget(rel string) {
 	maps.DeleteFunc(n.polled, func(dir string, _ bool) bool { return dir == rel || vaultdir.Below(rel, dir) })
 }
 
-func (n *notifier) due(now time.Time) bool { return len(n.polled) > 0 && !now.Before(n.next) }
-
 func (n *notifier) poll(look func(rel string)) {
 	start := time.Now()
 	for dir := range n.polled {

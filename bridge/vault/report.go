@@ -9,7 +9,6 @@ import (
 
 // Settled changes are reported here: renames by the inode, removals children first, creations parents first.
 
-// otherKind reports whether the types differ: folder, file or symlink.
 func otherKind(a, b *model.SourceEntry) bool {
 	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
 }

@@ -137,7 +137,6 @@ func (v *Vault) makeFolders(rel string) (disk.Dir, error) {
 	return up.OpenDir(path.Base(rel))
 }
 
-// makeFolder creates the folder rel, whose parent is open.
 func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	defer v.tree.begin(rel)()
 	name := path.Base(rel)
@@ -347,7 +346,6 @@ func (v *Vault) restore(rel string, stamp model.Stamp, data []byte) (model.Sourc
 	return model.SourceEntry{}, fs.ErrNotExist
 }
 
-// holds reports whether the file name in dir has this content.
 func holds(dir disk.Dir, name string, data []byte) bool {
 	file, err := dir.Open(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -378,7 +376,6 @@ func (v *Vault) removeFolder(p *vaultdir.Entry) error {
 	}
 }
 
-// Hidden returns the names at rel, or in the folder rel, that are not served.
 func (v *Vault) Hidden(_ context.Context, rel string) ([]string, error) {
 	hidden, err := v.hidden(rel)
 	if errors.Is(err, fs.ErrNotExist) {

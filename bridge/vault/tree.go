@@ -125,7 +125,6 @@ func (t *tree) findFolder(id vaultdir.ID) (rel string, ok bool) {
 	return t.root.findFolder("", id)
 }
 
-// entry returns the entry at a path, nil for none.
 func (t *tree) entry(rel string) *model.SourceEntry {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -42,7 +42,7 @@ func (v *Vault) Run(ctx context.Context, changed func(model.SourceEvent)) error 
 			w.checkPending(now)
 		case now := <-root.C:
 			w.checkRoot()
-			if w.notifier.due(now) {
+			if len(w.notifier.polled) > 0 && !now.Before(w.notifier.next) {
 				w.notifier.poll(w.compare)
 			}
 			due = 0

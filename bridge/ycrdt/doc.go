@@ -67,8 +67,8 @@
 // structs (items in memory), ytypes (types and their children, and the index of positions), edit (transactions, and editing
 // by position) and exchange (updates into a document and out of it).
 //
-// The tests call Check of packages structs and ytypes after every step. It verifies these invariants: the items of a
-// client follow one another without a gap; every item is in exactly one list, whose links agree in both directions; only
-// the last item of a key may be visible; after a commit deleted items have no content; the length of a list is the sum
-// of its visible items; and all derived indexes agree with the lists.
+// The tests verify these invariants after every step (check_test.go): the items of a client follow one another
+// without a gap; every item is in exactly one list, whose links agree in both directions; only the last item of a key
+// may be visible; after a commit deleted items have no content; the length of a list is the sum of its visible items;
+// and all derived indexes agree with the lists.
 package ycrdt

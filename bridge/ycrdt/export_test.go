@@ -7,13 +7,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// Check verifies all invariants of the document.
-func Check(d *Doc) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.store.Check()
-}
-
 // Holds reports whether the unit was there, and not deleted.
 func Holds(s *Snapshot, id ID) bool {
 	return id.Clock < s.state[id.Client] && !contains(s.deletes, id)

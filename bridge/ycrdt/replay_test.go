@@ -125,7 +125,7 @@ func replayStep(replicas []*replica, s *scenarioStep) error {
 		}
 	}
 	r.doc.mu.Lock()
-	err = r.doc.store.Check()
+	err = checkStore(r.doc.store)
 	r.doc.mu.Unlock()
 	if err != nil {
 		return err

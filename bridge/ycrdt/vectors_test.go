@@ -30,7 +30,7 @@ func verify(t *testing.T, d *Doc) {
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.store.Check(); err != nil {
+	if err := checkStore(d.store); err != nil {
 		t.Fatalf("invariant broken: %v", err)
 	}
 }

@@ -232,7 +232,7 @@ func (s *scanner) fenced(l line) line {
 		}
 		l = next
 		if l.indent < codeIndent && !l.blank() && l.rest[0] == mark {
-			if m := skip(l.rest, 0, l.rest[:1]); m >= n && strings.Trim(l.rest[m:], " \t") == "" {
+			if m := span.Skip(l.rest, 0, l.rest[:1]); m >= n && strings.Trim(l.rest[m:], " \t") == "" {
 				return l
 			}
 		}
@@ -292,7 +292,7 @@ func listMarker(l line) (m marker, ok bool) {
 	case c == '-' || c == '*' || c == '+':
 		m.kind = c
 	case c >= '0' && c <= '9':
-		d := skip(l.rest, 0, "0123456789")
+		d := span.Skip(l.rest, 0, "0123456789")
 		if d > 9 || d == len(l.rest) || l.rest[d] != '.' && l.rest[d] != ')' {
 			return m, false
 		}

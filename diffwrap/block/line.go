@@ -1,6 +1,10 @@
 package block
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // LineKind is the kind of a line by itself, without regard to the lines around it.
 type LineKind uint8
@@ -30,7 +34,7 @@ func Line(s string) (LineKind, int) {
 	m, item := listMarker(l)
 	switch n := headingHashes(s); {
 	case n > 0:
-		return HeadingLine, skip(s, n, " \t")
+		return HeadingLine, span.Skip(s, n, " \t")
 	case Fence(s) > 0:
 		return FenceLine, Fence(s)
 	case strings.TrimRight(s, " \t") == "$$":
@@ -40,7 +44,7 @@ func Line(s string) (LineKind, int) {
 	case s[0] == '|':
 		return RowLine, 0
 	case isCalloutTitle(s):
-		return CalloutLine, skip(s, strings.IndexByte(s, ']')+1, "+- \t")
+		return CalloutLine, span.Skip(s, strings.IndexByte(s, ']')+1, "+- \t")
 	case isFootnote(s):
 		return FootnoteLine, 0
 	case label(s) > 0:
@@ -50,9 +54,9 @@ func Line(s string) (LineKind, int) {
 	case !item:
 		return Prose, 0
 	}
-	end := skip(s, len(m.number)+1, " \t")
+	end := span.Skip(s, len(m.number)+1, " \t")
 	if box := s[end:]; len(box) >= 3 && box[0] == '[' && box[2] == ']' && (len(box) == 3 || box[3] == ' ' || box[3] == '\t') {
-		return TaskLine, skip(s, end+3, " \t")
+		return TaskLine, span.Skip(s, end+3, " \t")
 	}
 	return ItemLine, end
 }
@@ -65,7 +69,7 @@ func Fence(s string) int {
 	if s == "" || s[0] != '`' && s[0] != '~' {
 		return 0
 	}
-	n := skip(s, 0, s[:1])
+	n := span.Skip(s, 0, s[:1])
 	if n < 3 || s[0] == '`' && strings.IndexByte(s[n:], '`') >= 0 {
 		return 0
 	}
@@ -73,7 +77,7 @@ func Fence(s string) int {
 }
 
 func headingHashes(s string) int {
-	n := skip(s, 0, "#")
+	n := span.Skip(s, 0, "#")
 	if n > 6 || n < len(s) && s[n] != ' ' && s[n] != '\t' {
 		return 0
 	}
@@ -109,12 +113,4 @@ func isRule(s string) bool {
 
 func isCalloutTitle(s string) bool {
 	return strings.HasPrefix(s, "[!") && strings.IndexByte(s, ']') > 2
-}
-
-// skip returns the offset after the run of bytes of set that starts at offset i.
-func skip(s string, i int, set string) int {
-	for i < len(s) && strings.IndexByte(set, s[i]) >= 0 {
-		i++
-	}
-	return i
 }

@@ -30,7 +30,7 @@ func relayServer(t *testing.T, url string) (s *relaytest.Server, key *token.Key,
 	if err != nil {
 		t.Fatal(err)
 	}
-	s = relaytest.New(t, relaytest.Options{Keys: token.Ring{key}, URL: url})
+	s = relaytest.New(t, relaytest.Options{Keys: []*token.Key{key}, URL: url})
 	return s, key, []string{s.Address() + "#Team=" + relayFolder}
 }
 
@@ -49,7 +49,7 @@ func shareFolder(t *testing.T, name string, files map[string]string) *sharedFold
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &sharedFolder{relaytest.New(t, relaytest.Options{Keys: token.Ring{key}}), key, name, make(map[string]string)}
+	f := &sharedFolder{relaytest.New(t, relaytest.Options{Keys: []*token.Key{key}}), key, name, make(map[string]string)}
 	folder := ycrdt.NewDoc(ycrdt.Options{})
 	for path, text := range files {
 		e := folderdoc.Entry{Path: path, ID: folderdoc.NewID(), Type: folderdoc.TypeMarkdown}
@@ -171,7 +171,7 @@ func TestServerTokenCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := relaytest.New(t, relaytest.Options{Keys: token.Ring{key}, Types: relaytest.AllTypes})
+	server := relaytest.New(t, relaytest.Options{Keys: []*token.Key{key}, Types: relaytest.AllTypes})
 	source := []string{server.Address() + "#Team=" + relayFolder}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, name := range []string{"A.png", "dir/B.pdf"} {
@@ -254,7 +254,7 @@ func TestRelayServerTokens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			server := relaytest.New(t, relaytest.Options{Keys: token.Ring{key}})
+			server := relaytest.New(t, relaytest.Options{Keys: []*token.Key{key}})
 			doc, note := ycrdt.NewDoc(ycrdt.Options{}), ycrdt.NewDoc(ycrdt.Options{})
 			e := folderdoc.Entry{Path: "Note.md", ID: folderdoc.NewID(), Type: folderdoc.TypeMarkdown}
 			if _, err := folderdoc.Open(doc).Create(e); err != nil {

@@ -110,7 +110,7 @@ func TestServerTokenRevoked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.SetKeys(token.Ring{another})
+	server.SetKeys([]*token.Key{another})
 	statusTells(t, s, "not connected", "server refuses access (401 Unauthorized)", "set RELAYFS_TOKEN to a token that is valid for the folder", "retries automatically")
 	if err := harness.WriteAll(note, []byte("written meanwhile\n")); err != nil {
 		t.Error(err)
@@ -120,7 +120,7 @@ func TestServerTokenRevoked(t *testing.T) {
 	harness.CheckText(t, "the server's text", server.Text(server.notes["Note.md"]), "note\n")
 
 	// The old key is back: the same client goes on by itself.
-	server.SetKeys(token.Ring{server.key})
+	server.SetKeys([]*token.Key{server.key})
 	statusTells(t, s, ": connected, everything")
 	server.becomes(t, "Note.md", "written meanwhile\n")
 	m.Stop(t)

@@ -3,13 +3,7 @@
 // A vault is one root of a workspace; paths are "Folder/sub/Name.md". A [Link] is a place in a note's text that names
 // another note or file: a wikilink [[Note]], an embed ![[Note]], or a Markdown link [text](Note.md). Its linkpath
 // ([Link.Target]) is the name without the subpath ("#Heading", "#^block"). [Extract] finds the links of one text; an [Index]
-// has the links of all notes and resolves linkpaths to paths:
-//
-//	x := links.NewIndex()
-//	x.Set("Lens/Cell Theory.md", links.Extract("See [[Biology 101#Cells|here]]."))
-//	x.Set("Lens/Biology 101.md", nil)
-//	x.Forward("Lens/Cell Theory.md", isShown)   // [Lens/Biology 101.md], nil
-//	x.Backlinks("Lens/Biology 101.md") // [Lens/Cell Theory.md]
+// has the links of all notes and resolves linkpaths to paths.
 //
 // # Resolution
 //
@@ -25,8 +19,6 @@
 //
 // In a raw text, links inside CriticMarkup additions and deletions are flagged ([Link.Pending]). An Index ignores pending
 // additions and counts pending deletions.
-//
-// # Concurrency and errors
 //
 // Extract is pure and linear. An Index is safe for concurrent use. No function here fails: text that is not a link
 // yields no Link.

@@ -72,7 +72,7 @@ func (s *scanner) line(off, end int) {
 		return
 	}
 	l := parseLine(s.text[off:end])
-	switch char, n := l.opensFence(); {
+	switch n := block.Fence(l.content); {
 	case l.content == "":
 		s.flush(off, end)
 		s.blank = true
@@ -82,9 +82,9 @@ func (s *scanner) line(off, end int) {
 		return
 	case n > 0:
 		s.flush(off, end)
-		s.fence, s.fenceLen, s.fenceQuot = char, n, l.quoted
+		s.fence, s.fenceLen, s.fenceQuot = l.content[0], n, l.quoted
 		return
-	case l.startsBlock():
+	case l.item || l.content[0] == '#' || l.content[0] == '|': // no construct continues into it
 		s.flush(off, off)
 	}
 	s.list = l.item || s.list && (l.indent > 0 || !s.blank)
@@ -133,7 +133,6 @@ func (s *scanner) commentBlock(off int) (next int, ok bool) {
 	return next, true
 }
 
-// line is the block structure of one line.
 type line struct {
 	indent  int    // columns of white space before anything else
 	quoted  bool   // in a block quote
@@ -190,16 +189,4 @@ func ListMark[T string | []byte](s T) int {
 		return 0
 	}
 	return digits + 1
-}
-
-// startsBlock reports whether no inline construct continues from the line before into l.
-func (l line) startsBlock() bool {
-	return l.item || l.content[0] == '#' || l.content[0] == '|'
-}
-
-func (l line) opensFence() (char byte, n int) {
-	if n = block.Fence(l.content); n > 0 {
-		char = l.content[0]
-	}
-	return char, n
 }

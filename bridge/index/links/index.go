@@ -58,7 +58,6 @@ func (x *Index) AddFile(path string) {
 	x.add(path)
 }
 
-// Remove removes the note or file at path, or everything below it.
 func (x *Index) Remove(path string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -1,11 +1,6 @@
 // Package outline extracts the structure of a note's text: its properties, tags, headings, tasks, code blocks and
 // wikilinks, and its length. It also finds a section of a note by heading or block ID, and the place for appended text.
 //
-//	o := outline.Of("---\ntags: [work/urgent]\n---\n# Plan\nSee [[Other]] #Later\n")
-//	o.Tags      // [work/urgent Later]
-//	o.Headings  // [{1 Plan 4}]
-//	o.Words     // 3
-//
 // Block structure is CommonMark's, parsed by goldmark without its inline parsers; tags are Obsidian's. Words and
 // characters are counted in the body.
 //

@@ -4,10 +4,7 @@
 //
 // A note is cut into passages of a few paragraphs. An [Embedder] turns a passage into a vector; texts about the same
 // subject have vectors with a small angle between them. An [Index] keeps the words (internal/lexical) and the vectors of
-// a workspace's notes current. It ranks the notes for a query by words and by vectors, and fuses the two rankings:
-//
-//	x := semantic.New(ws, semantic.Options{Dir: stateDir})
-//	answer, err := x.Find(ctx, ws, semantic.Query{Text: "keeping slugs off the lettuce"}, semantic.Place{}, 10)
+// a workspace's notes current. It ranks the notes for a query by words and by vectors, and fuses the two rankings.
 //
 // # Embedders
 //
@@ -17,8 +14,6 @@
 //
 // A file in Dir stores the vectors by the hash of their passage, so that each passage is embedded only once, even after
 // a restart.
-//
-// # Concurrency and errors
 //
 // An Index is safe for concurrent use. A search first embeds the changed notes; the first one embeds every note and
 // reports progress to model.WithProgress. Errors of an endpoint wrap [ErrEndpoint].

@@ -19,7 +19,6 @@ import (
 	"time"
 )
 
-// ErrEndpoint is wrapped by errors of an endpoint that returned no vectors.
 var ErrEndpoint = errors.New("embeddings endpoint returned no vectors")
 
 const (
@@ -212,7 +211,6 @@ func decodeVectors(answer []byte, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// usable reports whether v is not empty, consists of finite numbers and has the length of first.
 func usable(v, first []float32) bool {
 	var sum float64
 	for _, x := range v {

@@ -41,7 +41,6 @@ func embedEnglish(text string) (v []float32, known, all int) {
 // sampleSize is the number of bytes from which the language of a note is determined.
 const sampleSize = 4000
 
-// isEnglish reports whether most words of a text have vectors.
 func isEnglish(text string) bool {
 	if len(text) > sampleSize {
 		text = text[:characterStart(text, sampleSize)]

@@ -22,11 +22,6 @@ const (
 // maxClock is JavaScript's greatest safe integer. No document has that many units of one client.
 const maxClock = 1<<53 - 1
 
-// isNeededElsewhere reports whether other mounts need a record. Text written directly is no suggestion.
-func isNeededElsewhere(rec *model.Record) bool {
-	return rec.SurvivesCompaction() && !(rec.Direct && len(rec.Marks) == 0 && rec.Decision == nil)
-}
-
 // withoutLocal returns a record without the data that only this machine needs.
 func withoutLocal(rec *model.Record) model.Record {
 	out := model.Record{

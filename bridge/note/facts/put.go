@@ -20,8 +20,8 @@ const keep = 90 * 24 * time.Hour
 
 // Put adds the entry of a record to the document, which already has the record's change.
 func Put(doc *ycrdt.Doc, rec *model.Record) {
-	if !isNeededElsewhere(rec) {
-		return
+	if !rec.SurvivesCompaction() || rec.Direct && len(rec.Marks) == 0 && rec.Decision == nil {
+		return // text written directly is no suggestion
 	}
 	out := withoutLocal(rec)
 	text, err := json.Marshal(&out)
@@ -66,7 +66,6 @@ func Prune(doc *ycrdt.Doc, now time.Time) {
 
 func isOld(e *entry, now time.Time) bool { return now.Sub(e.rec.Time) > keep }
 
-// runsOf returns the characters that an entry concerns.
 func runsOf(rec *model.Record) []model.IDRange {
 	runs := append([]model.IDRange{{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}}, rec.BrokenDelimiters...)
 	for _, m := range rec.Marks {

@@ -54,7 +54,6 @@ type Login struct {
 	Since time.Time `json:"since"` // when the token was issued
 }
 
-// ended reports whether the token has expired according to its claims.
 func (l Login) ended(now time.Time) bool {
 	_, rest, _ := strings.Cut(l.Token, ".")
 	payload, _, _ := strings.Cut(rest, ".")

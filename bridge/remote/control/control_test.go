@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/control"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
@@ -99,19 +96,14 @@ func start(t *testing.T) *bench {
 	if b.service, err = control.ParseService(b.server.URL+"/", b.server.URL); err != nil {
 		t.Fatal(err)
 	}
-	b.Client = b.client()
-	b.logins.login = &control.Login{Service: b.service, User: "ann@example.org", Token: "user-secret", Since: b.now}
-	b.paths["/token"] = b.document(time.Hour)
-	return b
-}
-
-// client returns another client, as after a restart.
-func (b *bench) client() *control.Client {
-	return control.New(control.Options{Logins: b.logins, Poll: time.Millisecond, Now: func() time.Time {
+	b.Client = control.New(control.Options{Logins: b.logins, Poll: time.Millisecond, Now: func() time.Time {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return b.now
 	}})
+	b.logins.login = &control.Login{Service: b.service, User: "ann@example.org", Token: "user-secret", Since: b.now}
+	b.paths["/token"] = b.document(time.Hour)
+	return b
 }
 
 func (b *bench) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -378,9 +370,9 @@ func TestFoldersFail(t *testing.T) {
 	}
 }
 
-func (b *bench) tokens(c *control.Client, file string) *control.Tokens {
+func (b *bench) tokens() *control.Tokens {
 	b.t.Helper()
-	tokens, err := c.Tokens(b.service.API, document, owner.Folder(filepath.Dir(file)), filepath.Base(file))
+	tokens, err := b.Tokens(b.service.API, document)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -401,7 +393,7 @@ func (b *bench) get(tokens *control.Tokens, name string) string {
 // A token is requested once, renewed five minutes before its end, and used to its end if no other is to be had.
 func TestRenewal(t *testing.T) {
 	b := start(t)
-	tokens := b.tokens(b.Client, "")
+	tokens := b.tokens()
 	first := b.get(tokens, document)
 	b.pass(54 * time.Minute)
 	if again := b.get(tokens, document); again != first {
@@ -425,58 +417,11 @@ func TestRenewal(t *testing.T) {
 // A token that the server rejects is not used again.
 func TestExpired(t *testing.T) {
 	b := start(t)
-	tokens := b.tokens(b.Client, "")
+	tokens := b.tokens()
 	first := b.get(tokens, document)
 	tokens.DiscardToken(document)
 	if b.get(tokens, document) == first {
 		t.Error("a rejected token is used again")
-	}
-}
-
-// After a restart the tokens are there, without the service and for this user alone.
-func TestTokensAreKept(t *testing.T) {
-	b := start(t)
-	file := filepath.Join(t.TempDir(), "tokens")
-	tokens := b.tokens(b.Client, file)
-	want := b.get(tokens, document)
-	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file is made as %v, %v; want mode 0600", info, err)
-	}
-	b.set("/token", b.document(time.Minute))
-	b.get(tokens, relay+"-"+note)
-	for range 300 { // a file that grew without bound would be seen
-		b.get(tokens, relay+"-"+note)
-	}
-	info, err := os.Stat(file)
-	if err != nil || info.Mode().Perm() != 0o600 || info.Size() > 100<<10 {
-		t.Errorf("the file has mode %v and %d bytes, %v; want 0600 and fewer", info.Mode(), info.Size(), err)
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
-	b.want(err, nil)
-	_, err = f.WriteString("{\"name\":\"torn")
-	b.want(errors.Join(err, f.Close()), nil)
-
-	b.pass(2 * time.Minute)
-	b.set("/token", status(http.StatusBadGateway))
-	tokens = b.tokens(b.client(), file)
-	if got := b.get(tokens, document); got != want {
-		t.Errorf("token %q after a restart, want %q", got, want)
-	}
-	_, err = tokens.Document(t.Context(), relay+"-"+note)
-	b.want(err, transport.ErrUnreachable)
-	if data, err := os.ReadFile(file); err != nil || strings.Contains(string(data), note) {
-		t.Errorf("what has ended is still there: %s, %v", data, err)
-	}
-}
-
-// A cache whose directory is gone, since the user has logged out, comes back only with it.
-func TestTokensAfterLogout(t *testing.T) {
-	b := start(t)
-	dir := filepath.Join(t.TempDir(), "login")
-	tokens := b.tokens(b.Client, filepath.Join(dir, "tokens"))
-	b.get(tokens, document)
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the directory is made: %v", err)
 	}
 }
 
@@ -499,7 +444,7 @@ func TestRequestsAtATime(t *testing.T) {
 		mu.Unlock()
 		good(w, r)
 	})
-	tokens := b.tokens(b.Client, "")
+	tokens := b.tokens()
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() { b.get(tokens, fmt.Sprintf("%s-%08d%s", relay, i, note[8:])) })
@@ -524,7 +469,7 @@ func TestFileToken(t *testing.T) {
 		_ = json.NewDecoder(r.Body).Decode(&body)
 		answer(object{"baseUrl": "http://127.0.0.1:9/f/x", "docId": "x", "token": "document-secret", "authorization": "full"})(w, r)
 	})
-	tok, err := b.tokens(b.Client, "").File(t.Context(), relay+"-"+note, "0a", "image/png", 0)
+	tok, err := b.tokens().File(t.Context(), relay+"-"+note, "0a", "image/png", 0)
 	b.want(err, nil)
 	if tok.BaseURL != "http://127.0.0.1:9/f/x" || tok.Token != "document-secret" {
 		t.Errorf("token %+v", tok)
@@ -567,18 +512,18 @@ func TestTokenFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
 			b.set("/token", c.handle)
-			_, err := b.tokens(b.Client, "").Document(t.Context(), document)
+			_, err := b.tokens().Document(t.Context(), document)
 			b.want(err, c.want)
 		})
 	}
 	b.t = t
 	b.set("/token", with("url", "wss://relay.example.org/d/x/ws"))
-	tok, err := b.tokens(b.Client, "").Document(t.Context(), document)
+	tok, err := b.tokens().Document(t.Context(), document)
 	b.want(err, nil)
 	if tok.Authorization != token.Full || tok.WebsocketURL() != "wss://relay.example.org/d/x/ws/"+document+"?token="+tok.Token {
 		t.Errorf("token %+v", tok)
 	}
-	if _, err := b.Tokens(b.service.API, "../../etc", "", ""); !errors.Is(err, transport.ErrNoFolder) {
+	if _, err := b.Tokens(b.service.API, "../../etc"); !errors.Is(err, transport.ErrNoFolder) {
 		t.Errorf("a path for a folder: %v", err)
 	}
 }
@@ -603,7 +548,7 @@ func TestNoLogin(t *testing.T) {
 			if b.logins.login = c.login; c.login != nil && c.login.API == "" {
 				b.logins.login.Service = b.service
 			}
-			tokens := b.tokens(b.Client, "")
+			tokens := b.tokens()
 			_, err := tokens.Document(t.Context(), document)
 			b.want(err, transport.ErrLogin)
 			if !errors.Is(err, transport.ErrDenied) || !strings.Contains(err.Error(), c.says) || transport.Hint(err) != "run 'relayfs login'" {
@@ -622,7 +567,7 @@ func TestNoLogin(t *testing.T) {
 // The token of the user is replaced daily; while the service does not answer the old one does.
 func TestRefresh(t *testing.T) {
 	b := start(t)
-	tokens := b.tokens(b.Client, "")
+	tokens := b.tokens()
 	b.get(tokens, document)
 	b.pass(25 * time.Hour)
 	b.set(authRefresh, status(http.StatusBadGateway))

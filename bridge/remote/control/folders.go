@@ -22,7 +22,6 @@ type Folder struct {
 
 func (f Folder) Document() string { return f.Relay + "-" + f.ID }
 
-// record is a folder record of PocketBase.
 type record struct {
 	GUID    string
 	Name    string

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/token"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
@@ -21,19 +21,28 @@ type Tokens struct {
 	api    string
 	relay  string
 	folder string
-	cache  *cache
+
+	mu     sync.Mutex // guards the field below
+	tokens map[string]expiring
 }
+
+// expiring is a token as in the service's answers.
+type expiring struct {
+	token.ClientToken
+	ExpiryTime int64 `json:"expiryTime"` // Unix milliseconds; 0 if unknown
+}
+
+func (k expiring) validAt(t time.Time) bool { return k.ExpiryTime == 0 || t.UnixMilli() < k.ExpiryTime }
 
 var _ transport.Tokens = (*Tokens)(nil)
 
-// Tokens returns the tokens of the documents of a folder, given the name of its document. If dir is not "", file in
-// dir caches them; it is only written while dir exists.
-func (c *Client) Tokens(api, document string, dir owner.Folder, file string) (*Tokens, error) {
+// Tokens returns the tokens of the documents of a folder, given the name of its document.
+func (c *Client) Tokens(api, document string) (*Tokens, error) {
 	relay, folder, ok := transport.SplitRelay(document)
 	if !ok {
 		return nil, fmt.Errorf("%w: %q is not of the form RELAY-FOLDER (two UUIDs)", transport.ErrNoFolder, document)
 	}
-	return &Tokens{c, api, relay, folder, openCache(dir, file, c.o.Now())}, nil
+	return &Tokens{client: c, api: api, relay: relay, folder: folder, tokens: make(map[string]expiring)}, nil
 }
 
 // request is the body of a token request. IDs are without the relay's.
@@ -53,7 +62,9 @@ func (t *Tokens) about(name string) request {
 // Document returns a token. If a renewal fails, it returns the old one as long as that is valid.
 func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, error) {
 	now := t.client.o.Now()
-	kept, ok := t.cache.get(name)
+	t.mu.Lock()
+	kept, ok := t.tokens[name]
+	t.mu.Unlock()
 	if ok && kept.validAt(now.Add(renewBefore)) {
 		return kept.ClientToken, nil
 	}
@@ -67,11 +78,17 @@ func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, 
 	if err != nil {
 		return token.ClientToken{}, err
 	}
-	t.cache.put(name, answer)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tokens[name] = answer
 	return answer.ClientToken, nil
 }
 
-func (t *Tokens) DiscardToken(name string) { t.cache.drop(name) }
+func (t *Tokens) DiscardToken(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.tokens, name)
+}
 
 func (t *Tokens) File(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error) {
 	r := t.about(name)
@@ -80,23 +97,23 @@ func (t *Tokens) File(ctx context.Context, name, hash, mimetype string, size int
 	return answer.ClientToken, err
 }
 
-func (t *Tokens) request(ctx context.Context, path string, r request) (cachedToken, error) {
+func (t *Tokens) request(ctx context.Context, path string, r request) (expiring, error) {
 	select {
 	case t.client.tokenSem <- struct{}{}:
 		defer func() { <-t.client.tokenSem }()
 	case <-ctx.Done():
-		return cachedToken{}, ctx.Err()
+		return expiring{}, ctx.Err()
 	}
-	var answer cachedToken
+	var answer expiring
 	err := t.client.authorized(ctx, t.api, http.MethodPost, func(s Service) string { return s.API + path }, r, &answer)
 	if err != nil {
-		return cachedToken{}, err
+		return expiring{}, err
 	}
 	if !isToken(answer.Token) {
-		return cachedToken{}, protocol(t.api, "the answer to a token request has no token")
+		return expiring{}, protocol(t.api, "the answer to a token request has no token")
 	}
 	if !t.allowed(answer.BaseURL, "https", "http") || path == "/token" && !t.allowed(answer.URL, "wss", "ws") {
-		return cachedToken{}, protocol(t.api, "a token has an invalid server address, or one without TLS")
+		return expiring{}, protocol(t.api, "a token has an invalid server address, or one without TLS")
 	}
 	return answer, nil
 }

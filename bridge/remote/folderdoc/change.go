@@ -13,26 +13,11 @@ import (
 // If the path has an entry of the same kind, Create completes and returns that entry, and the caller adopts its ID.
 // fs.ErrExist if an entry of another kind is at the path or above it.
 func (f *Folder) Create(e Entry) (Entry, error) {
-	made, errs := f.CreateAll([]Entry{e})
-	return made[0], errs[0]
-}
-
-// CreateAll is Create for many entries in one transaction. Each has a separate error.
-func (f *Folder) CreateAll(list []Entry) (made []Entry, errs []error) {
-	made, errs = slices.Clone(list), make([]error, len(list))
-	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
-		v := f.view(tx)
-		for i := range made {
-			err := CheckPath(made[i].Path)
-			if err == nil {
-				made[i], err = f.create(tx, v, made[i])
-			}
-			if err != nil {
-				errs[i] = &fs.PathError{Op: "create", Path: made[i].Path, Err: err}
-			}
-		}
+	err := f.change("create", e.Path, func(tx *ycrdt.Txn) (err error) {
+		e, err = f.create(tx, f.view(tx), e)
+		return err
 	})
-	return made, errs
+	return e, err
 }
 
 // view is the content of a folder document in one state: its entries; all also has the implicit folders of paths.
@@ -168,7 +153,6 @@ func (f *Folder) Rename(oldPath, newPath string, replace bool) error {
 	})
 }
 
-// makeRoom removes a file at p if replace is set.
 func (f *Folder) makeRoom(tx *ycrdt.Txn, p string, replace bool) error {
 	there := f.keysBelow(tx, p)
 	if len(there) == 0 {

@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -58,7 +58,6 @@ func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID) (added bool) {
 	return added
 }
 
-// IsByAgent reports whether an agent is registered in the document: a relayfs has written to it.
 func IsByAgent(doc *ycrdt.Doc) bool {
 	return slices.ContainsFunc(doc.Map("users").Keys(), func(user string) bool { return strings.HasPrefix(user, "ai:") })
 }
@@ -147,26 +146,15 @@ func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
 func Repair(doc *ycrdt.Doc, keys []string) bool {
 	mirror, contents := doc.Map(propertiesName), doc.Text(ContentsName)
 	have := contents.String()
-	if contents.Len() != len(utf16.Encode([]rune(have))) {
+	if contents.Len() != textmerge.UTF16Len(have) {
 		return false // it has more than text
 	}
 	want, differ := frontmatter.Mirrored(have, maps.Collect(mirror.All()), keys)
 	if len(differ) == 0 {
 		return false
 	}
-	old, new := []rune(have), []rune(want)
-	from, end := 0, 0
-	for from < min(len(old), len(new)) && old[from] == new[from] {
-		from++
-	}
-	for end < min(len(old), len(new))-from && old[len(old)-1-end] == new[len(new)-1-end] {
-		end++
-	}
-	units := func(r []rune) int { return len(utf16.Encode(r)) }
-	at := units(old[:from])
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		contents.Delete(tx, at, units(old[from:len(old)-end]))
-		contents.Insert(tx, at, string(new[from:len(new)-end]))
+		textmerge.ApplyEdits(tx, contents, have, textmerge.DiffSave(have, want))
 		for _, p := range differ {
 			_ = mirror.Set(tx, p.Key, p.Value) // a string always has a Yjs form
 		}

@@ -1,13 +1,6 @@
 // Package folderdoc reads and writes folder documents: the Yjs documents in which a Relay server lists the contents
 // of shared folders.
 //
-//	folder := folderdoc.Open(doc)
-//	e, err := folder.Create(folderdoc.Entry{Path: "Projects/Plan.md", ID: id})
-//	err = folder.Rename("Projects", "Archive/Projects", false)
-//	for _, e := range folder.List() {
-//		fmt.Println(e.Path, e.Type, e.ID)
-//	}
-//
 // # The document
 //
 // Two root maps have paths with a leading slash as keys:
@@ -15,8 +8,7 @@
 //	filemeta_v0   "/Projects/Plan.md" -> {id, version: 0, type, [mimetype, hash, synctime]}
 //	docs          "/Projects/Plan.md" -> id, of Markdown only
 //
-// A third map, folder_config, may hold the folder's name. The ID of a Markdown or canvas entry names its content
-// document. The bytes of an attachment are found by their hash. The ID of a folder names nothing.
+// The ID of a Markdown or canvas entry names its content document. The bytes of an attachment are found by their hash. The ID of a folder names nothing.
 //
 // # Content documents
 //
@@ -31,8 +23,6 @@
 // is from an older client. A rename is one transaction that writes the new keys and deletes the old ones; receivers
 // pair them by ID. The second client to create a path adopts the existing ID. A key with an empty element is never
 // written, and skipped when read. One rule is left to the caller: it writes an entry only after its content was synced.
-//
-// # Concurrency and errors
 //
 // All functions are safe for concurrent use; each change is one transaction. Errors are *fs.PathError with ErrPath,
 // ErrNotEmpty or a sentinel of io/fs.

@@ -85,7 +85,6 @@ func TypeOf(name string) (typ, mimetype string) {
 	return TypeFile, "application/octet-stream"
 }
 
-// NewID returns a random UUID (version 4).
 func NewID() string {
 	var b [16]byte
 	rand.Read(b[:])

@@ -10,34 +10,18 @@ import (
 )
 
 const (
-	metaName   = "filemeta_v0"
-	docsName   = "docs"
-	configName = "folder_config"
-	nameKey    = "name"
+	metaName = "filemeta_v0"
+	docsName = "docs"
 )
 
 type Folder struct {
 	doc        *ycrdt.Doc
 	docs, meta *ycrdt.Map
-	config     *ycrdt.Map
 }
 
 // Open interprets doc, which may be empty, as a folder document.
 func Open(doc *ycrdt.Doc) *Folder {
-	return &Folder{doc, doc.Map(docsName), doc.Map(metaName), doc.Map(configName)}
-}
-
-// Name returns the folder's name, "" if the document has none.
-func (f *Folder) Name() string {
-	v, _ := f.config.Get(nameKey)
-	name, _ := v.(string)
-	return name
-}
-
-func (f *Folder) SetName(name string) {
-	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
-		_ = f.config.Set(tx, nameKey, name) // a string always has a Yjs form
-	})
+	return &Folder{doc, doc.Map(docsName), doc.Map(metaName)}
 }
 
 // List returns the entries and the implicit folders of their paths, sorted by path.

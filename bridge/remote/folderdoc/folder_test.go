@@ -278,13 +278,9 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-func TestSetFileAndName(t *testing.T) {
+func TestSetFile(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	f := folderdoc.Open(doc)
-	if f.Name() != "" {
-		t.Errorf("name is %q", f.Name())
-	}
-	f.SetName("Team")
 	if _, err := f.Create(folderdoc.Entry{Path: "a.png", ID: "1", Hash: "00", Mimetype: "image/png", SyncTime: 5}); err != nil {
 		t.Fatal(err)
 	}
@@ -293,8 +289,8 @@ func TestSetFileAndName(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, _ := f.Get("a.png")
-	if f.Name() != "Team" || e.Hash != "ff" || e.SyncTime != 1.7e12 {
-		t.Errorf("name %q, entry %+v", f.Name(), e)
+	if e.Hash != "ff" || e.SyncTime != 1.7e12 {
+		t.Errorf("entry %+v", e)
 	}
 	if d := folderdoc.Diff(before, f.List()); len(d) != 1 || d[0].Kind != folderdoc.Changed {
 		t.Errorf("Diff = %+v", d)

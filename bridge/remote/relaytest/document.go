@@ -319,9 +319,7 @@ func (s *Server) take(d *document, c *client, f ysync.Frame, p token.Permission)
 	switch f.Type {
 	case ysync.Sync:
 		if f.Step == ysync.Step1 {
-			if reply, err := f.Apply(d.doc, nil); err == nil {
-				c.send(reply)
-			}
+			c.send(ysync.AppendStep2(nil, d.doc.EncodeStateAsUpdate(f.Payload)))
 		} else if p == token.Full {
 			_ = s.apply(d, f.Payload, c.user)
 		}

@@ -53,7 +53,7 @@ func (s *Server) uploadURL(w http.ResponseWriter, r *http.Request) {
 // downloadURL returns a URL even for a server token; the download itself then refuses that token.
 func (s *Server) downloadURL(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.claims(w, r)
-	if ok && c.OnServer() && r.URL.Query().Get("hash") != "" {
+	if ok && c.Scope.Kind == token.Server && r.URL.Query().Get("hash") != "" {
 		answer(w, map[string]string{"downloadUrl": s.fileURL(r, "download")})
 		return
 	}

@@ -147,7 +147,7 @@ func newKey(t *testing.T, alg token.Algorithm) *token.Key {
 // first token had one, and never after a request for the whole document, whatever came later.
 func TestFirstLoaderFixesTheChannel(t *testing.T) {
 	t.Parallel()
-	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{newKey(t, token.HMAC)}})
+	s := relaytest.New(t, relaytest.Options{Keys: []*token.Key{newKey(t, token.HMAC)}})
 	folder := dial(t, s, "folder", token.Claims{})
 	folder.send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
 	if frames := folder.handled(); len(frames) != 1 || frames[0].Type != ysync.Sync || frames[0].Step != ysync.Step1 {
@@ -170,7 +170,7 @@ func TestFirstLoaderFixesTheChannel(t *testing.T) {
 // Changes of a second are one event, in the name of whoever had the document loaded.
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{newKey(t, token.HMAC)}})
+	s := relaytest.New(t, relaytest.Options{Keys: []*token.Key{newKey(t, token.HMAC)}})
 	folder := dial(t, s, "folder", token.Claims{})
 	folder.send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
 	first := dial(t, s, "note", token.Claims{Channel: "folder", User: "ann"})
@@ -211,7 +211,7 @@ func TestEvents(t *testing.T) {
 // The server writes who wrote, and removes what would lead out of the folder.
 func TestServerWrites(t *testing.T) {
 	t.Parallel()
-	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{newKey(t, token.HMAC)}})
+	s := relaytest.New(t, relaytest.Options{Keys: []*token.Key{newKey(t, token.HMAC)}})
 	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 77})
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
 		for _, key := range []string{"/a...md", "/../b.md", "/c/../d.md"} {
@@ -240,7 +240,7 @@ func TestServerWrites(t *testing.T) {
 func TestUnloads(t *testing.T) {
 	t.Parallel()
 	const checkpoint = 100 * time.Millisecond
-	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{newKey(t, token.HMAC)}, Checkpoint: checkpoint})
+	s := relaytest.New(t, relaytest.Options{Keys: []*token.Key{newKey(t, token.HMAC)}, Checkpoint: checkpoint})
 	note := dial(t, s, "note", token.Claims{Channel: "folder"})
 	time.Sleep(4 * checkpoint)
 	dial(t, s, "folder", token.Claims{})
@@ -306,7 +306,7 @@ func TestRefusals(t *testing.T) {
 		if parts[1] == "all" {
 			o.Types = relaytest.AllTypes
 		}
-		o.Keys = token.Ring{newKey(t, alg)}
+		o.Keys = []*token.Key{newKey(t, alg)}
 		s := relaytest.New(t, o)
 		s.Put(t, "note", update("text"))
 		text := s.Mint(t, token.Claims{Scope: scopes[parts[2]]})
@@ -334,7 +334,7 @@ func TestRefusals(t *testing.T) {
 // A change comes back to its sender, too. That of a client which may only read is dropped.
 func TestEchoes(t *testing.T) {
 	t.Parallel()
-	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{newKey(t, token.HMAC)}})
+	s := relaytest.New(t, relaytest.Options{Keys: []*token.Key{newKey(t, token.HMAC)}})
 	s.Put(t, "note", update("text"))
 	writer := dial(t, s, "note", token.Claims{})
 	reader, code := connect(t, s, "note", s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Doc, ID: "note"}}))
@@ -359,7 +359,7 @@ func TestEchoes(t *testing.T) {
 func TestAudience(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, token.HMAC)
-	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{key}, URL: "https://relay.example"})
+	s := relaytest.New(t, relaytest.Options{Keys: []*token.Key{key}, URL: "https://relay.example"})
 	for audience, want := range map[string]int{"https://relay.example": 0, "https://relay.example/": 401, "https://RELAY.example": 401, base(s): 401, "": 401} {
 		text, err := key.Mint(token.Claims{
 			Scope: token.Scope{Kind: token.Doc, ID: "note", Permission: token.Full}, Audience: audience, Expires: time.Now().Add(time.Hour),
@@ -376,7 +376,7 @@ func TestAudience(t *testing.T) {
 // Bytes of attachments are taken from and given to file tokens only, by their hash.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	s := relaytest.New(t, relaytest.Options{Keys: token.Ring{newKey(t, token.HMAC)}, Types: relaytest.AllTypes})
+	s := relaytest.New(t, relaytest.Options{Keys: []*token.Key{newKey(t, token.HMAC)}, Types: relaytest.AllTypes})
 	const sum = "3b9c358f36f0a31b6ad3e14f309c7cf198ac9246e8316f9ce543d5b19ac02b80" // of "file"
 	file := s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.File, ID: "f", Hash: sum, Permission: token.Full}})
 	other := s.Mint(t, token.Claims{Scope: token.Scope{Kind: token.Doc, ID: "f", Permission: token.Full}})
@@ -399,7 +399,7 @@ func TestExpiry(t *testing.T) {
 	t.Parallel()
 	for name, alg := range map[string]token.Algorithm{"legacy": token.Legacy, "CBOR": token.HMAC} {
 		key := newKey(t, alg)
-		s := relaytest.New(t, relaytest.Options{Keys: token.Ring{key}})
+		s := relaytest.New(t, relaytest.Options{Keys: []*token.Key{key}})
 		text, err := key.Mint(token.Claims{
 			Scope: token.Scope{Kind: token.Doc, ID: "note", Permission: token.Full}, Audience: base(s), Expires: time.Now().Add(1500 * time.Millisecond),
 		})

@@ -8,15 +8,9 @@ import (
 	"time"
 )
 
-// Errors of this package wrap one of these.
-var (
-	ErrMalformed = errors.New("malformed")
-	ErrExpired   = errors.New("token expired")
-	ErrSignature = errors.New("no trusted key signed the token")
-	ErrAudience  = errors.New("token is for another server")
-)
+// Errors of this package wrap ErrMalformed.
+var ErrMalformed = errors.New("malformed")
 
-// Permission is a token's permission for a document or file.
 type Permission uint8
 
 const (
@@ -31,7 +25,6 @@ var (
 
 func (p Permission) String() string { return permissionNames[p] }
 
-// MarshalText returns "read-only" or "full".
 func (p Permission) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText parses the form of MarshalText. The error wraps ErrMalformed.
@@ -120,6 +113,3 @@ func (c Claims) OnDoc(id string) (p Permission, ok bool) {
 	}
 	return ReadOnly, false
 }
-
-// OnServer reports whether this is a server token, which permits everything.
-func (c Claims) OnServer() bool { return c.Scope.Kind == Server }

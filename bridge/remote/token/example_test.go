@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	claims, err := token.Ring{key}.Verify(text, "", time.Now())
+	claims, err := token.Inspect(text)
 	permission, ok := claims.OnDoc("note-1")
 	fmt.Println(claims.User, permission, ok, err)
 	// Output: ann read-only true <nil>

@@ -10,7 +10,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"strings"
-	"time"
 )
 
 type Algorithm uint8
@@ -36,7 +35,6 @@ type Key struct {
 	ed     ed25519.PrivateKey
 }
 
-// GenerateKey returns a new random key of the algorithm Legacy or HMAC.
 func GenerateKey(id string, alg Algorithm) (*Key, error) {
 	size, random := map[Algorithm]int{Legacy: legacySize, HMAC: hmacSize}[alg]
 	if !random {
@@ -109,9 +107,6 @@ func (k *Key) Secret() string { return base64.RawURLEncoding.EncodeToString(k.se
 // IsLegacy reports whether the key's tokens have y-sweet's own format, without a channel or server.
 func (k *Key) IsLegacy() bool { return k.alg == Legacy }
 
-// ID returns the ID that the key's tokens include, "" for none.
-func (k *Key) ID() string { return k.id }
-
 // Mint returns a signed token; its KeyID is the key's own. A Legacy token cannot carry
 // Audience, Channel and Issued.
 func (k *Key) Mint(c Claims) (string, error) {
@@ -121,60 +116,14 @@ func (k *Key) Mint(c Claims) (string, error) {
 	return k.mintCWT(c)
 }
 
-type Ring []*Key
-
-// Verify checks a token's signature, audience and time, and returns its claims. audience
-// is the server's URL: a CWT must name it, byte for byte, unless audience is "". A token
-// is valid up to and including the moment that it names, as in y-sweet. Errors:
-// ErrMalformed, ErrSignature, ErrAudience, and ErrExpired, with which the claims are
-// returned, too.
-func (r Ring) Verify(text, audience string, now time.Time) (Claims, error) {
-	t, err := parse(text)
-	if err != nil {
-		return Claims{}, err
-	}
-	claims := t.claims
-	switch {
-	case !r.signed(t):
-		return Claims{}, ErrSignature
-	case audience != "" && t.cwt && claims.Audience != audience:
-		return Claims{}, ErrAudience
-	case !claims.Expires.IsZero() && now.After(claims.Expires):
-		return claims, ErrExpired
-	}
-	return claims, nil
-}
-
-// signed reports whether one of the keys signed t. If t has a KeyID, only that key counts.
-func (r Ring) signed(t parsed) bool {
-	for _, k := range r {
-		if (t.claims.KeyID == "" || k.id == t.claims.KeyID) && t.signedBy(k) {
-			return true
-		}
-	}
-	return false
-}
+// maxToken bounds the text of a token in bytes; real tokens have some 200.
+const maxToken = 8 << 10
 
 // Inspect returns the claims of a token without verification, for a client that has no key but needs the token's
 // scope and expiry.
 func Inspect(text string) (Claims, error) {
-	t, err := parse(text)
-	return t.claims, err
-}
-
-// parsed is a decoded, unverified token of either kind.
-type parsed struct {
-	claims   Claims
-	cwt      bool
-	signedBy func(k *Key) bool
-}
-
-// maxToken bounds the text of a token in bytes; real tokens have some 200.
-const maxToken = 8 << 10
-
-func parse(text string) (parsed, error) {
 	if len(text) > maxToken {
-		return parsed{}, fmt.Errorf("token has %d bytes: %w", len(text), ErrMalformed)
+		return Claims{}, fmt.Errorf("token has %d bytes: %w", len(text), ErrMalformed)
 	}
 	keyID, body, named := strings.Cut(text, ".")
 	if !named {
@@ -182,7 +131,7 @@ func parse(text string) (parsed, error) {
 	}
 	data, err := decode64(body)
 	if err != nil {
-		return parsed{}, fmt.Errorf("token: %w", err)
+		return Claims{}, fmt.Errorf("token: %w", err)
 	}
 	if !named && isCWT(data) {
 		return parseCWT(data)

@@ -2,11 +2,11 @@ package token
 
 import (
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -23,13 +23,6 @@ import (
 // legacyTail is the length in bytes of the length-prefixed hash at the end.
 const legacyTail = 1 + sha256.Size
 
-func (k *Key) legacyHash(payload []byte) []byte {
-	h := sha256.New()
-	h.Write(payload)
-	h.Write(k.secret)
-	return h.Sum(nil)
-}
-
 func (k *Key) mintLegacy(c Claims) string {
 	payload := appendPermission(nil, c)
 	if c.Expires.IsZero() {
@@ -37,7 +30,8 @@ func (k *Key) mintLegacy(c Claims) string {
 	} else {
 		payload = appendVarint(append(payload, 1), uint64(max(0, c.Expires.UnixMilli())))
 	}
-	signed := append(append(payload, sha256.Size), k.legacyHash(payload)...)
+	hash := sha256.Sum256(slices.Concat(payload, k.secret))
+	signed := append(append(payload, sha256.Size), hash[:]...)
 	text := base64.RawURLEncoding.EncodeToString(signed)
 	if k.id != "" {
 		text = k.id + "." + text
@@ -82,23 +76,20 @@ func appendVarint(b []byte, n uint64) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, 253), n)
 }
 
-func parseLegacy(keyID string, data []byte) (parsed, error) {
+func parseLegacy(keyID string, data []byte) (Claims, error) {
 	bad := fmt.Errorf("token: %w", ErrMalformed)
 	end := len(data) - legacyTail
 	if end < 0 || data[end] != sha256.Size {
-		return parsed{}, bad
+		return Claims{}, bad
 	}
-	payload, hash := data[:end], data[end+1:]
 	for _, withUser := range []bool{true, false} {
-		d := bincode{rest: payload}
+		d := bincode{rest: data[:end]}
 		if c := d.claims(withUser); !d.failed && len(d.rest) == 0 {
 			c.KeyID = keyID
-			return parsed{claims: c, signedBy: func(k *Key) bool {
-				return k.alg == Legacy && subtle.ConstantTimeCompare(hash, k.legacyHash(payload)) == 1
-			}}, nil
+			return c, nil
 		}
 	}
-	return parsed{}, bad
+	return Claims{}, bad
 }
 
 // bincode is a decoder. After the first error it returns zeros and failed is set.

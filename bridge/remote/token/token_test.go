@@ -12,6 +12,8 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
+	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +69,7 @@ func TestLegacyBytes(t *testing.T) {
 	} {
 		sum := sha256.Sum256(append([]byte(tc.payload), k.secret...))
 		text := base64.RawURLEncoding.EncodeToString([]byte(tc.payload + "\x20" + string(sum[:])))
-		got, err := Ring{k}.Verify(text, "", time.UnixMilli(0))
+		got, err := Inspect(text)
 		if err != nil || got != tc.want {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, tc.want)
 		}
@@ -97,18 +99,12 @@ func TestRFC8392(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var outer, inner cbor.RawTag
-	var msg coseMessage
-	for _, err := range []error{cbor.Unmarshal(data, &outer), cbor.Unmarshal(outer.Content, &inner), cbor.Unmarshal(inner.Content, &msg)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	over, err := toSign(tagMac0, msg.Protected, msg.Payload)
+	tag, msg := message(t, data)
+	over, err := toSign(tag, msg.Protected, msg.Payload)
 	if err != nil || !bytes.Equal(k.mac(over)[:hmac64], msg.Signature) {
 		t.Errorf("tag is %x, %v, want %x", k.mac(over)[:hmac64], err, msg.Signature)
 	}
-	if _, err := (Ring{k}).Verify(base64.RawURLEncoding.EncodeToString(data), "", testTime); !errors.Is(err, ErrMalformed) {
+	if _, err := Inspect(base64.RawURLEncoding.EncodeToString(data)); !errors.Is(err, ErrMalformed) {
 		t.Errorf("a token without a scope gives %v", err)
 	}
 }
@@ -158,61 +154,66 @@ func keys(t *testing.T) map[string]*Key {
 	}
 }
 
-func TestMintAndVerify(t *testing.T) {
-	other, err := GenerateKey("other", HMAC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const here = "http://here"
+func TestMint(t *testing.T) {
 	for name, k := range keys(t) {
 		want := Claims{
 			Scope: Scope{Kind: Doc, ID: "note", Permission: Full}, User: "me", KeyID: "k", Expires: testTime,
 		}
 		if name != "legacy" {
-			want.Audience, want.Channel, want.Issued = here, "folder", testTime.Add(-time.Hour)
+			want.Audience, want.Channel, want.Issued = "http://here", "folder", testTime.Add(-time.Hour)
 		}
 		text := mustMint(t, k, want)
-		got, err := Ring{other, k}.Verify(text, here, testTime)
-		if err != nil || got != want {
+		if got, err := Inspect(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, want)
 		}
-		if said, err := Inspect(text); err != nil || said != want {
-			t.Errorf("%s: Inspect: %+v, %v", name, said, err)
-		}
-		if _, err := (Ring{k}).Verify(text, here, testTime.Add(time.Second)); !errors.Is(err, ErrExpired) {
-			t.Errorf("%s: an expired token gives %v", name, err)
-		}
-		if _, err := (Ring{other}).Verify(text, here, testTime); !errors.Is(err, ErrSignature) {
-			t.Errorf("%s: another's token gives %v", name, err)
-		}
-		if _, err := (Ring{k}).Verify(text, "http://there", testTime); name != "legacy" && !errors.Is(err, ErrAudience) {
-			t.Errorf("%s: a token for another server gives %v", name, err)
+		if !signed(t, k, text) {
+			t.Errorf("%s: the signature is wrong", name)
 		}
 	}
 }
 
-// Every single changed byte of a token is noticed.
-func TestVerifyTampered(t *testing.T) {
-	for name, k := range keys(t) {
-		text := mustMint(t, k, Claims{Scope: Scope{Kind: Doc, ID: "note"}, User: "me", Expires: testTime})
-		prefix, body, named := strings.Cut(text, ".")
-		if !named {
-			prefix, body = "", text
-		} else {
-			prefix += "."
-		}
-		data, err := decode64(body)
+// signed reports whether k has signed a token that it has minted.
+func signed(t *testing.T, k *Key, text string) bool {
+	t.Helper()
+	if k.alg == Legacy {
+		data, err := decode64(strings.TrimPrefix(text, k.id+"."))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range data {
-			data[i] ^= 1
-			if _, err := (Ring{k}).Verify(prefix+base64.RawURLEncoding.EncodeToString(data), "", testTime); err == nil {
-				t.Errorf("%s: byte %d may be changed", name, i)
-			}
-			data[i] ^= 1
+		payload, hash := data[:len(data)-legacyTail], data[len(data)-sha256.Size:]
+		want := sha256.Sum256(slices.Concat(payload, k.secret))
+		return bytes.Equal(hash, want[:])
+	}
+	data, err := decode64(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag, msg := message(t, data)
+	over, err := toSign(tag, msg.Protected, msg.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch sig := msg.Signature; k.alg {
+	case ES256:
+		sum := sha256.Sum256(over)
+		return ecdsa.Verify(&k.ec.PublicKey, sum[:], new(big.Int).SetBytes(sig[:es256Half]), new(big.Int).SetBytes(sig[es256Half:]))
+	case Ed25519:
+		return ed25519.Verify(k.ed.Public().(ed25519.PublicKey), over, sig)
+	default:
+		return bytes.Equal(sig, k.mac(over)[:hmac64])
+	}
+}
+
+// message returns the content of a CWT, and its tag.
+func message(t *testing.T, data []byte) (tag uint64, msg coseMessage) {
+	t.Helper()
+	var outer, inner cbor.RawTag
+	for _, err := range []error{cbor.Unmarshal(data, &outer), cbor.Unmarshal(outer.Content, &inner), cbor.Unmarshal(inner.Content, &msg)} {
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
+	return inner.Number, msg
 }
 
 func TestOnDoc(t *testing.T) {
@@ -257,28 +258,20 @@ func TestParseKeyRefuses(t *testing.T) {
 	}
 }
 
-// Whatever comes in is refused or understood, never a panic; and nothing that
-// was not minted here is believed.
-func FuzzVerify(f *testing.F) {
+// Whatever comes in is refused or understood, never a panic.
+func FuzzInspect(f *testing.F) {
 	legacy, _ := ParsePrivateKey("", strings.Repeat("ab12", legacySize/3))
 	mac, _ := ParsePrivateKey("m", strings.Repeat("ab12", hmacSize/3)+"abc=")
-	minted := make(map[string]bool)
 	for _, k := range []*Key{legacy, mac} {
 		for _, s := range []string{"server", "doc:d:rw", "prefix:p:r", "file:00ff:d:rw"} {
 			scope, _ := ParseScope(s)
 			text, _ := k.Mint(Claims{Scope: scope, User: "u", Expires: testTime})
-			minted[text] = true
 			f.Add(text)
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		claims, err := Ring{legacy, mac}.Verify(text, "", testTime)
-		said, inspectErr := Inspect(text)
-		if err == nil && (inspectErr != nil || said != claims) {
-			t.Errorf("verified as %+v, inspected as %+v, %v", claims, said, inspectErr)
-		}
-		if plain := strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimRight(text, "=")); err == nil && !minted[plain] {
-			t.Errorf("%q was never minted", text)
+		if _, err := Inspect(text); err != nil && !errors.Is(err, ErrMalformed) {
+			t.Errorf("%q: %v", text, err)
 		}
 	})
 }

@@ -1,10 +1,5 @@
 // Package transport connects to the documents of a server: y-sweet and relay-server, y-websocket, Hocuspocus.
 //
-//	address, err := transport.ParseAddress("yss://notes.example.org")
-//	server := transport.New(address, folder, nil, 16)
-//	link, err := server.Open(ctx, name)
-//	link.Send(ysync.AppendStep1(nil, doc.EncodeStateVector()))
-//
 // A Server opens links; a Link carries the frames of one document. The package handles tokens, frames and their
 // limits. It ignores the contents of documents, stores nothing and does not retry.
 //
@@ -13,12 +8,8 @@
 // A token is only sent to the host of the address, and only with TLS if the address has TLS, whatever the server
 // requests. Errors never quote it. Warnings returns the disadvantages of the token for the server's other clients.
 //
-// # Errors
-//
 // Errors about the server wrap ErrUnreachable, ErrDenied, ErrNoFolder, ErrProtocol or a more specific error; Hint
 // returns the next step.
-//
-// # Concurrency
 //
 // Everything is safe for concurrent use. The locks guard tokens, sockets and queues, and are leaves. No lock is held
 // during network I/O, except that of Hocuspocus while its socket is opened.

@@ -89,7 +89,6 @@ func (a Address) Explain(err error) string {
 	return text
 }
 
-// WriteHint returns the next step for a read-only folder.
 func (a Address) WriteHint() string {
 	if a.Kind == Relay {
 		return "ask the folder's owner for write access if you need it"

@@ -76,7 +76,6 @@ func (l *Link) Err() error { return context.Cause(l.ctx) }
 // Heard returns when the last byte from the server arrived, for any document on the socket.
 func (l *Link) Heard() time.Time { return time.Unix(0, l.sock.heard.Load()) }
 
-// ReadOnly reports whether the server accepts no changes.
 func (l *Link) ReadOnly() bool { return l.viewOnly.Load() }
 
 // Close ends the link without waiting for the other side.

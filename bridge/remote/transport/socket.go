@@ -122,7 +122,6 @@ func (s *socket) write() {
 	}
 }
 
-// next removes the first frame of the queue, nil if there is none.
 func (s *socket) next() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

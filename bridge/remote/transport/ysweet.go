@@ -40,7 +40,6 @@ type ysweet struct {
 	needsDocToken bool // the server token does not open documents
 }
 
-// clientToken is a token for one document, with the end of its use.
 type clientToken struct {
 	token.ClientToken
 	until time.Time
@@ -131,7 +130,8 @@ func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, 
 
 // accepted returns ErrWouldCreate, or an error if the server rejects the token in another request.
 func (t *ysweet) accepted(ctx context.Context, tok token.ClientToken) error {
-	err := t.versions(ctx, tok)
+	// relay-server has this page and loads no document for it; y-sweet does not have it.
+	_, err := t.do(ctx, http.MethodGet, tok.BaseURL+"/versions", tok.Token, nil)
 	if errors.Is(err, ErrDenied) && t.guard.relay.Load() {
 		return t.acceptedBySocket(ctx, tok)
 	}
@@ -200,10 +200,8 @@ func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, err
 	return tok, nil
 }
 
-// asks reports whether tokens are requested from the server.
 func (t *ysweet) asks() bool { return t.key == nil && t.controlPlane == nil }
 
-// denied discards a rejected token and returns the error.
 func (t *ysweet) denied(name string, err error) error {
 	t.DiscardToken(name)
 	if t.controlPlane != nil {
@@ -227,7 +225,9 @@ func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) 
 	claims, invalid := token.Inspect(t.address.Token)
 	switch kind := claims.Scope.Kind; {
 	case t.key != nil:
-		tok, err = t.mintedToken(name, p)
+		var text string
+		text, err = t.mint(token.Scope{Kind: token.Doc, ID: name, Permission: p})
+		tok = t.clientToken(name, text, p)
 	case invalid == nil && (kind == token.Prefix || kind == token.Doc):
 		tok = t.clientToken(name, t.address.Token, claims.Scope.Permission)
 	default:
@@ -236,11 +236,6 @@ func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) 
 	claims, _ = token.Inspect(tok.Token)
 	t.noChannel.Store(tok.Token != "" && claims.Channel == "")
 	return tok, err
-}
-
-func (t *ysweet) mintedToken(name string, p token.Permission) (token.ClientToken, error) {
-	text, err := t.mint(token.Scope{Kind: token.Doc, ID: name, Permission: p})
-	return t.clientToken(name, text, p), err
 }
 
 // serversToken returns a token that the server issues for the server token, or the server token itself, which has
@@ -284,7 +279,6 @@ func (t *ysweet) clientToken(name, text string, p token.Permission) token.Client
 	return token.NewClientToken(t.address.URL.JoinPath("d", name).String(), name, text, p)
 }
 
-// Create creates a document on the server, unless it exists.
 func (t *ysweet) Create(ctx context.Context, name string) error {
 	if !t.asks() || t.direct.Load() {
 		return nil // a full token creates what it opens
@@ -354,13 +348,6 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 		return nil, connectionError(err)
 	}
 	return data, nil
-}
-
-// versions requests a page that relay-server has and y-sweet does not. relay-server
-// loads no document for it.
-func (t *ysweet) versions(ctx context.Context, tok token.ClientToken) error {
-	_, err := t.do(ctx, http.MethodGet, tok.BaseURL+"/versions", tok.Token, nil)
-	return err
 }
 
 // Fetch implements Server. Some servers accept the server token, which saves a request.

@@ -1,6 +1,7 @@
 package ysync
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -31,7 +32,6 @@ const (
 	Echo         Type = wireEcho                 // the server returns the Payload unchanged
 	Event        Type = 0x100 | wireEvent        // Payload is a CBOR map
 	Subscribe    Type = 0x100 | wireSubscribe    // Names are types of events
-	Unsubscribe  Type = 0x100 | wireUnsubscribe  // Names are types of events
 	QuerySubdocs Type = 0x100 | wireQuerySubdocs // Names are documents
 	Subdocs      Type = 0x100 | wireSubdocs      // Payload is a CBOR map of snapshots
 )
@@ -116,19 +116,6 @@ func (f *Frame) readCommon(r *reader) {
 	}
 }
 
-// Apply executes a Sync or SyncReply frame: it applies an update to doc, or answers a step 1. reply is the body of
-// the answer, which Hocuspocus prefixes with the name of the document; nil if there is none. The errors are those of
-// [ycrdt.Doc.ApplyUpdate]; they leave the document unchanged.
-func (f *Frame) Apply(doc *ycrdt.Doc, origin any) (reply []byte, err error) {
-	if f.Step != Step1 {
-		return nil, doc.ApplyUpdate(f.Payload, origin)
-	}
-	if _, err := ycrdt.DecodeStateVector(f.Payload); err != nil {
-		return nil, err
-	}
-	return AppendStep2(nil, doc.EncodeStateAsUpdate(f.Payload)), nil
-}
-
 func AppendStep1(dst, stateVector []byte) []byte { return appendSync(dst, Step1, stateVector) }
 
 func AppendStep2(dst, update []byte) []byte { return appendSync(dst, Step2, update) }
@@ -139,7 +126,14 @@ func appendSync(dst []byte, step Step, payload []byte) []byte {
 	return appendBytes(append(dst, byte(Sync), byte(step)), payload)
 }
 
-// AppendAwareness appends a frame with the result of [Awareness.Encode].
 func AppendAwareness(dst, update []byte) []byte {
 	return appendBytes(append(dst, byte(AwarenessState)), update)
+}
+
+// EncodeAwareness returns an awareness update with the state of one client, as JSON. A peer ignores it unless its clock
+// is above that of the client's last state.
+func EncodeAwareness(client ycrdt.ClientID, clock uint64, state []byte) []byte {
+	const clients = 1
+	update := binary.AppendUvarint(binary.AppendUvarint([]byte{clients}, uint64(client)), clock)
+	return appendBytes(update, state)
 }

@@ -11,7 +11,6 @@ import (
 const (
 	wireEvent        = 4
 	wireSubscribe    = 5
-	wireUnsubscribe  = 6
 	wireQuerySubdocs = 7
 	wireSubdocs      = 8
 	wireEcho         = 102
@@ -23,15 +22,12 @@ const DocumentUpdated = "document.updated"
 // MaxQuerySubdocs is the maximum number of documents in a QuerySubdocs frame; the minimum is one.
 const MaxQuerySubdocs = 100
 
-// readRelay reads the rest of a frame that y-websocket does not have.
 func (f *Frame) readRelay(r *reader, wire uint64) {
 	switch wire {
 	case wireEvent:
 		f.Type, f.Payload = Event, r.bytes("event")
 	case wireSubscribe:
 		f.Type, f.Names = Subscribe, r.texts("event type")
-	case wireUnsubscribe:
-		f.Type, f.Names = Unsubscribe, r.texts("event type")
 	case wireQuerySubdocs:
 		f.Type, f.Names = QuerySubdocs, r.texts("document")
 		if n := len(f.Names); r.err == nil && (n == 0 || n > MaxQuerySubdocs) {
@@ -67,12 +63,10 @@ func AppendEcho(dst, payload []byte) []byte {
 	return appendBytes(append(dst, wireEcho), payload)
 }
 
-// AppendEvent appends a frame with which a server reports an event, a CBOR map.
 func AppendEvent(dst, event []byte) []byte {
 	return appendBytes(append(dst, wireEvent), event)
 }
 
-// AppendSubscribe appends a frame that requests events of the given types.
 func AppendSubscribe(dst []byte, events ...string) []byte {
 	return appendTexts(append(dst, wireSubscribe), events)
 }

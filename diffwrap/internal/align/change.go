@@ -92,8 +92,8 @@ func renumbers(o, n *lineText, i, j int) bool {
 }
 
 func cutNumber(s string) (number, rest string) {
-	indent := markdown.Skip(s, 0, " \t>")
-	digits := markdown.Skip(s, indent, "0123456789")
+	indent := span.Skip(s, 0, " \t>")
+	digits := span.Skip(s, indent, "0123456789")
 	return s[indent:digits], s[:indent] + s[digits:]
 }
 

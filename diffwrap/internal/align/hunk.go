@@ -12,7 +12,6 @@ func (h Hunk) Union(last Hunk) Hunk {
 	return Hunk{span.New(h.Old.Start, last.Old.End), span.New(h.New.Start, last.New.End)}
 }
 
-// Grow adds equal bytes before and after the hunk.
 func (h Hunk) Grow(before, after int) Hunk {
 	return Hunk{span.New(h.Old.Start-before, h.Old.End+after), span.New(h.New.Start-before, h.New.End+after)}
 }

@@ -53,7 +53,6 @@ func (m *Matcher) grow(size int) {
 	}
 }
 
-// sizeOf returns the largest token plus one.
 func sizeOf(tokens []int) (size int) {
 	for _, t := range tokens {
 		size = max(size, t+1)
@@ -268,7 +267,6 @@ func slideSide(tokens, own, other []int) {
 	}
 }
 
-// Prefix returns the length in bytes of the common start of a and b.
 func Prefix(a, b string) int {
 	const block = 256
 	n := min(len(a), len(b))
@@ -282,7 +280,6 @@ func Prefix(a, b string) int {
 	return i
 }
 
-// Suffix returns the length in bytes of the common end of a and b.
 func Suffix(a, b string) int {
 	const block = 256
 	n := min(len(a), len(b))

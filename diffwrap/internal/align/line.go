@@ -85,7 +85,7 @@ func findFences(text string, lines []line) {
 
 // fenceAfter returns the code fence that is open after a line, given the one open before it; "" for none.
 func fenceAfter(fence, s string) string {
-	n := markdown.Skip(s, 0, " \t>")
+	n := span.Skip(s, 0, " \t>")
 	kind, length := block.Line(s[n:])
 	switch {
 	case kind != block.FenceLine && kind != block.FormulaFence:

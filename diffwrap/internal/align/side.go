@@ -16,7 +16,6 @@ func (s Side) within(x span.Span) Side {
 	return Side{x.Of(s.Text), span.Shift(Inside(s.Comments, x), -x.Start)}
 }
 
-// Inside returns the comments that are completely inside a range of text.
 func Inside(comments []span.Span, s span.Span) []span.Span {
 	at := func(off int) int {
 		k, _ := slices.BinarySearchFunc(comments, off, func(c span.Span, off int) int { return c.Start - off })
@@ -38,7 +37,6 @@ func touched(comments []span.Span, s span.Span) int {
 	return n
 }
 
-// InComment reports whether an offset is strictly inside a comment.
 func InComment(comments []span.Span, off int) bool {
 	c, ok := commentAround(comments, off)
 	return ok && c.Start < off
@@ -53,7 +51,6 @@ func commentAround(comments []span.Span, off int) (span.Span, bool) {
 	return span.Span{}, false
 }
 
-// cutsComment reports whether one of these offsets is inside a comment on its side.
 func cutsComment(old, new Side, oldAt, newAt int) bool {
 	return InComment(old.Comments, oldAt) || InComment(new.Comments, newAt)
 }

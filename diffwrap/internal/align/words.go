@@ -73,7 +73,6 @@ func wordsIn(text string, s span.Span) (words []markdown.Token) {
 	return words
 }
 
-// shares reports whether a hunk has the same ASCII character at two offsets.
 func (h Hunk) shares(old, new string, i, j int) bool {
 	return !h.Old.Empty() && !h.New.Empty() && old[i] == new[j] && old[i] < utf8.RuneSelf
 }
@@ -125,7 +124,6 @@ func (t *tokens) read(r *buffers, s Side, piece span.Span) {
 	}
 }
 
-// piece returns the text range of some tokens, by index.
 func (t *tokens) piece(r span.Span) span.Span {
 	s := span.New(t.End, t.End)
 	if r.Start < len(t.list) {

@@ -63,7 +63,6 @@ func FirstDelimiter(s string) (at, n int) {
 	return 0, 0
 }
 
-// FirstOpener returns the offset of the first opener in s, -1 if there is none.
 func FirstOpener(s string) int {
 	first := -1
 	for _, f := range forms {

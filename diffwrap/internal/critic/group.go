@@ -1,13 +1,11 @@
 package critic
 
-// Owner is the owner of a mark or comment, and the suggestion that it is part of, as the caller knows it.
 type Owner struct {
 	Suggestion string // "" if unknown
 	Author     string
 	Access     Access
 }
 
-// Access is a writer's permission for a mark or comment.
 type Access uint8
 
 const (

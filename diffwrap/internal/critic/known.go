@@ -74,7 +74,6 @@ func (k Known) And(offsets ...int) Known {
 	return Known{offsets: slices.Compact(all)}
 }
 
-// Without returns the known marks that are not among others.
 func (k Known) Without(others Known) Known {
 	return Known{offsets: slices.DeleteFunc(slices.Clone(k.offsets), others.Has)}
 }
@@ -144,7 +143,6 @@ func IsCertain(raw string) bool {
 
 const DelimiterLen = len("{++")
 
-// opensMark reports whether s starts with an opener of one of the forms or of Relay's comments.
 func opensMark(s string) bool {
 	if s[0] != '{' {
 		return false
@@ -152,7 +150,7 @@ func opensMark(s string) bool {
 	if _, ok := formOf(s); ok {
 		return true
 	}
-	_, n := readAttributes(s, "{{", ">>")
+	_, n := readAttributes(s, ">>")
 	return n > 0
 }
 

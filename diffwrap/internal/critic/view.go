@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// View is a rendering of a raw text.
 type View int
 
 const (
@@ -47,7 +46,6 @@ func (d *Document) Render(v View) string {
 	return b.String()
 }
 
-// Segment maps Len bytes at ViewOff of a view to the same bytes at RawOff of the raw text.
 type Segment struct{ RawOff, ViewOff, Len int }
 
 func Segments(raw string, known Known, v View) []Segment {

@@ -97,7 +97,7 @@ func atStart(f length) length {
 
 func lineBreak(text string, i, _ int) int { return max(1, span.BreakLen(text[i:])) }
 
-func run(text string, i, _ int) int { return Skip(text, i, text[i:i+1]) - i }
+func run(text string, i, _ int) int { return span.Skip(text, i, text[i:i+1]) - i }
 
 func escape(text string, i, _ int) int {
 	n, _ := character(text, i)
@@ -129,7 +129,6 @@ func enclosed(s, open, close string) int {
 
 func wikilink(s string) int { return enclosed(s, "[[", "]]") }
 
-// link returns the length of a [link](destination) at the start of s.
 func link(s string) int {
 	text := balanced(s, '[', ']')
 	if text == 0 {
@@ -141,7 +140,6 @@ func link(s string) int {
 	return 0
 }
 
-// label returns the length of a [^footnote] at the start of s.
 func label(s string) int {
 	if n := balanced(s, '[', ']'); strings.HasPrefix(s, "[^") && !strings.HasPrefix(s[n:], "(") {
 		return n
@@ -176,13 +174,13 @@ func balanced(s string, open, close byte) int {
 
 // codeSpan returns the length of `inline code`, delimited by equal runs of backticks.
 func codeSpan(s string) int {
-	n := Skip(s, 0, "`")
+	n := span.Skip(s, 0, "`")
 	for i := n; i < len(s) && s[i] != '\n'; {
 		if s[i] != '`' {
 			i++
 			continue
 		}
-		end := Skip(s, i, "`")
+		end := span.Skip(s, i, "`")
 		if end-i == n {
 			return end
 		}
@@ -204,7 +202,7 @@ func mathSpan(s string) int {
 }
 
 func entity(s string) int {
-	if n := Skip(s, 1, alphanumeric+"#"); n > 1 && strings.HasPrefix(s[n:], ";") {
+	if n := span.Skip(s, 1, alphanumeric+"#"); n > 1 && strings.HasPrefix(s[n:], ";") {
 		return n + 1
 	}
 	return 0
@@ -238,7 +236,7 @@ func tag(text string, i, _ int) int {
 }
 
 func blockID(s string) int {
-	if n := Skip(s, 1, alphanumeric+"-"); n > 1 && (n == len(s) || s[n] == '\n' || s[n] == '\r') {
+	if n := span.Skip(s, 1, alphanumeric+"-"); n > 1 && (n == len(s) || s[n] == '\n' || s[n] == '\r') {
 		return n
 	}
 	return 0

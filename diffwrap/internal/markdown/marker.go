@@ -5,9 +5,9 @@ package markdown
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/block"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // LineMarker is a rule about the marker that gives a line its kind.
@@ -46,19 +46,11 @@ func Marker(s string) int {
 
 // indentation returns the length of the blanks and quote markers at the start of a line.
 func indentation(s string) int {
-	n := Skip(s, 0, " \t")
+	n := span.Skip(s, 0, " \t")
 	for n < len(s) && s[n] == '>' {
-		n = Skip(s, n+1, " \t")
+		n = span.Skip(s, n+1, " \t")
 	}
 	return n
 }
 
-// Skip returns the offset after the run of bytes of set that starts at offset i.
-func Skip(s string, i int, set string) int {
-	for i < len(s) && strings.IndexByte(set, s[i]) >= 0 {
-		i++
-	}
-	return i
-}
-
-func IsBlank(line string) bool { return Skip(line, 0, " \t\r") == len(line) }
+func IsBlank(line string) bool { return span.Skip(line, 0, " \t\r") == len(line) }

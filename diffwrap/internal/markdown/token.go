@@ -111,7 +111,6 @@ func tokenAlone(text string, i, from int, comments []span.Span) Token {
 	return Token{span.New(i, end), class}
 }
 
-// NextComment returns the first comment that starts at or after offset i.
 func NextComment(comments []span.Span, i int) (span.Span, bool) {
 	k, _ := slices.BinarySearchFunc(comments, i, func(c span.Span, off int) int { return c.Start - off })
 	if k == len(comments) {

@@ -96,7 +96,7 @@ func (z *Zones) pairBackticks() {
 			return
 		}
 		i += at
-		end := Skip(z.text[:z.end], i, "`")
+		end := span.Skip(z.text[:z.end], i, "`")
 		if before, ok := last[end-i]; ok {
 			z.closers[before] = end
 		}
@@ -118,7 +118,7 @@ func (z *Zones) inline(i int) int {
 		if end, ok := z.closers[i]; ok {
 			return end
 		}
-		return Skip(text, i, "`")
+		return span.Skip(text, i, "`")
 	case '$':
 		return z.formula(i)
 	case '%':
@@ -171,7 +171,7 @@ func (z *Zones) formula(i int) int {
 		if end := z.enclosed(i, "$$", "$$", z.end); end > i+2 {
 			return end
 		}
-		return Skip(text, i, "$")
+		return span.Skip(text, i, "$")
 	}
 	end := i + 1
 	for end < len(text) && text[end] != '$' {
@@ -197,9 +197,9 @@ func tagLength(s string) int {
 	if i == len(s) || !isLetter(s[i]) {
 		return 0
 	}
-	i = Skip(s, i, alphanumeric+"-")
+	i = span.Skip(s, i, alphanumeric+"-")
 	for i < len(s) {
-		n := Skip(s, i, " \t\r\n")
+		n := span.Skip(s, i, " \t\r\n")
 		blank := n > i
 		i = n
 		switch {
@@ -212,7 +212,7 @@ func tagLength(s string) int {
 		case !blank, closing:
 			return 0
 		}
-		name := Skip(s, i, alphanumeric+"_:.-@") // Vue and others use @ there
+		name := span.Skip(s, i, alphanumeric+"_:.-@") // Vue and others use @ there
 		if name == i {
 			return 0
 		}
@@ -225,11 +225,11 @@ func tagLength(s string) int {
 
 // attributeValue returns the end of the optional value after the name of an attribute; -1 if it is not closed.
 func attributeValue(s string, name int) int {
-	i := Skip(s, name, " \t\r\n")
+	i := span.Skip(s, name, " \t\r\n")
 	if i == len(s) || s[i] != '=' {
 		return name
 	}
-	if i = Skip(s, i+1, " \t\r\n"); i == len(s) {
+	if i = span.Skip(s, i+1, " \t\r\n"); i == len(s) {
 		return -1
 	}
 	if c := s[i]; c == '"' || c == '\'' {

@@ -12,7 +12,6 @@ import (
 // delimiters (lang-criticmarkup, MultiMarkdown) see an opener there. Lines of code often end in a brace, so runs are
 // moved or widened until they end in another character.
 
-// endsOpen reports whether a run of a hunk ends in an opening brace.
 func endsOpen(h align.Hunk, old, new string) bool {
 	return critic.EndsOpen(h.Old.Of(old), '-') || critic.EndsOpen(h.New.Of(new), '+')
 }

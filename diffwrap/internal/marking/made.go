@@ -49,7 +49,6 @@ type MarkChange struct {
 	Comment  bool        // it is a comment; Add is its whole text
 }
 
-// Move is text that is deleted from the raw text and typed again in the new one: the same characters.
 type Move struct{ From, To span.Span }
 
 // Made returns the suggestions and comments that a drawing of changes made, and the text that moved. raw is the new
@@ -254,15 +253,9 @@ func (t *tracer) types(view span.Span, counts func(string) bool) bool {
 	return false
 }
 
-// changeFrom returns the first change that ends at or after an offset of the accepted view.
-func (t *tracer) changeFrom(at int) int {
-	k, _ := slices.BinarySearchFunc(t.changes, at, func(c align.Hunk, off int) int { return cmp.Compare(c.Old.End, off) })
-	return k
-}
-
 // changesAt returns the range of changes that touch a range of the accepted view.
 func (t *tracer) changesAt(s span.Span) (from, to int) {
-	from = t.changeFrom(s.Start)
+	from, _ = slices.BinarySearchFunc(t.changes, s.Start, func(c align.Hunk, off int) int { return cmp.Compare(c.Old.End, off) })
 	for to = from; to < len(t.changes) && t.changes[to].Old.Start <= s.End; {
 		to++
 	}
@@ -485,7 +478,6 @@ func (t *tracer) takenComments() map[string][]int {
 	return taken
 }
 
-// textAt returns the text of spans, in order.
 func textAt(text string, at []span.Span) string {
 	slices.SortFunc(at, func(a, b span.Span) int { return a.Start - b.Start })
 	var b strings.Builder

@@ -164,7 +164,6 @@ func (p *layout) rank(h align.Hunk) int {
 	return slices.IndexFunc(Places, func(x Place) bool { return x.is(p, h) })
 }
 
-// leads reports whether each run of a hunk begins with a line break or is empty.
 func (p *layout) leads(h align.Hunk) bool {
 	return span.StartsWithBreak(h.Old.Of(p.old.Text)) && span.StartsWithBreak(h.New.Of(p.new.Text))
 }
@@ -188,7 +187,7 @@ func behindMarkers(p *layout, h align.Hunk) bool {
 	line := firstLine(old[from:])
 	m := markdown.Marker(line)
 	if block.IsRow(line) {
-		m = markdown.Skip(line, 0, " |")
+		m = span.Skip(line, 0, " |")
 	}
 	return m > 0 && from+m == h.Old.Start && span.StartsLine(old, from)
 }

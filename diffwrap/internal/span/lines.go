@@ -29,7 +29,6 @@ func BreakStart(text string, at, from int) int {
 	return at
 }
 
-// LineEnd returns the offset after the line break that ends the line at offset i.
 func LineEnd(text string, i int) int {
 	if at := strings.IndexByte(text[i:], '\n'); at >= 0 {
 		return i + at + 1
@@ -43,10 +42,17 @@ func StartsWithBreak(s string) bool { return s == "" || BreakLen(s) > 0 }
 
 func StartsLine(text string, i int) bool { return i == 0 || text[i-1] == '\n' }
 
-// LineOf returns the 1-based line of an offset.
 func LineOf(text string, off int) int { return 1 + strings.Count(text[:off], "\n") }
 
 // SameButBreaks reports whether two texts are equal except for the kind of their line breaks and a final line break.
 func SameButBreaks(a, b string) bool { return normal(a) == normal(b) }
 
 func normal(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }
+
+// Skip returns the offset after the run of bytes of set that starts at offset i.
+func Skip(s string, i int, set string) int {
+	for i < len(s) && strings.IndexByte(set, s[i]) >= 0 {
+		i++
+	}
+	return i
+}

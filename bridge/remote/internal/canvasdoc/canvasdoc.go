@@ -76,7 +76,6 @@ func hasText(id string, node ycrdt.Object) bool {
 	return member(node, typeKey) == typeText
 }
 
-// member returns a string member, "" if there is none.
 func member(o ycrdt.Object, key string) string {
 	for _, m := range o {
 		if m.Key == key {

@@ -1,9 +1,6 @@
 // Package canvasdoc reads and writes the documents of shared canvases: the Yjs documents in which a Relay server
 // stores the content of Obsidian's .canvas files.
 //
-//	data := canvasdoc.Read(doc)
-//	err := canvasdoc.Write(doc, data, changed)
-//
 // # The document
 //
 //	nodes    map: id -> the node, a plain object that is replaced as a whole

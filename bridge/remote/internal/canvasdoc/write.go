@@ -53,7 +53,6 @@ func ends(was, current ycrdt.Object) map[string]bool {
 // one, want the new one; was and is may be nil.
 type merge func(id string, old, current, want ycrdt.Object) ycrdt.Object
 
-// write applies the difference between was and want to a map of items.
 func (w writer) write(m *ycrdt.Map, was, current, want ycrdt.Object, merge merge) {
 	base, now, left := byKey(was), byKey(current), byKey(want)
 	for _, el := range want {
@@ -90,7 +89,7 @@ func (w writer) writeText(id string, old, current, want ycrdt.Object) ycrdt.Obje
 	if current == nil {
 		before, present = own, own // text of a deleted node with this ID
 	}
-	now := mergeTexts(before, present, after)
+	now := textmerge.Merge(textmerge.RawSide(before, nil), textmerge.RawSide(present, nil), after)
 	textmerge.ApplyEdits(w.tx, text, own, textmerge.DiffSave(own, now))
 	item := merged(id, old, current, with(slices.Clone(want), textKey, before))
 	if item == nil && now == "" { // the member text counts from now on

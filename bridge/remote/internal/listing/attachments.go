@@ -25,8 +25,6 @@ import (
 //
 // Attachments does not read the folder's document: its caller reports what is missing.
 //
-// # Concurrency
-//
 // Everything is safe for concurrent use. The lock guards the lists of missing and failed attachments and is a leaf.
 
 type Attachments struct {
@@ -156,7 +154,6 @@ func (a *Attachments) report() {
 
 func (a *Attachments) name(e folderdoc.Entry) string { return transport.DocumentName(a.folder, e.ID) }
 
-// Retry allows another attempt for failed downloads.
 func (a *Attachments) Retry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -25,10 +25,6 @@ var (
 // A Cache stores the bytes of attachments in a folder. Each file is named by the SHA-256 of its content. Files are
 // complete, synced, and immutable.
 //
-//	c, err := OpenCache(folder)
-//	hash, err := c.Put(data)
-//	f, err := c.Open(hash)
-//
 // A Cache is safe for concurrent use. Errors are those of package os; ErrHash is for bytes with another hash than
 // announced.
 type Cache struct {

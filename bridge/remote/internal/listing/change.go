@@ -57,13 +57,7 @@ func (l *Listing) Move(fn func() error) error {
 	return fn()
 }
 
-// updateBoth runs fn on the folder's document and on the drafts. One of them must have the path.
-func (l *Listing) updateBoth(op, rel string, fn func(*folderdoc.Folder) error) error {
-	return Failed(op, rel, l.Move(func() error {
-		return l.ChangeOwn(func(shared *folderdoc.Folder) error { return l.updateBothIn(shared, fn) })
-	}))
-}
-
+// updateBothIn runs fn on the folder's document and on the drafts. One of them must have the path.
 func (l *Listing) updateBothIn(shared *folderdoc.Folder, fn func(*folderdoc.Folder) error) error {
 	first := fn(shared)
 	if first != nil && !errors.Is(first, fs.ErrNotExist) {
@@ -113,13 +107,16 @@ func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
 	case over.Type == folderdoc.TypeFolder || !replace:
 		return Failed("rename", newRel, fs.ErrExist)
 	}
-	return l.updateBoth("rename", oldRel, func(f *folderdoc.Folder) error {
+	rename := func(f *folderdoc.Folder) error {
 		err := f.Rename(oldRel, newRel, replace)
 		if errors.Is(err, fs.ErrNotExist) && over.ID != "" { // a draft replaces a shared note
 			_ = f.Delete(newRel)
 		}
 		return err
-	})
+	}
+	return Failed("rename", oldRel, l.Move(func() error {
+		return l.ChangeOwn(func(shared *folderdoc.Folder) error { return l.updateBothIn(shared, rename) })
+	}))
 }
 
 func (l *Listing) Remove(rel string) error {

@@ -1,15 +1,8 @@
 // Package listing is the contents of a folder: the server's folder document combined with the drafts, notes that the
 // server does not have yet (drafts.go), and the bytes of attachments (attachments.go, blobs.go).
 //
-//	l := listing.New(ctx, set, attachments, notes)
-//	err := l.List(false)
-//	e, err := l.Find("open", "Projects/Plan.md")
-//	err = l.Rename("Projects", "Archive/Projects", false)
-//
 // A Listing changes names, and reports changes by peers. It does not handle the contents of notes, decide when a
 // draft becomes an entry, or open connections.
-//
-// # Concurrency
 //
 // Everything is safe for concurrent use. Lock order: Move, the folder document, the drafts, the listing, and the
 // missing attachments, whose lock is a leaf. A function with a *folderdoc.Folder as argument is called with that

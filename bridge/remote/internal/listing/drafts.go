@@ -27,8 +27,6 @@ import (
 //
 // Drafts sends nothing: the replicas of drafts are sent like those of notes.
 //
-// # Concurrency
-//
 // Everything is safe for concurrent use. There is no lock: the drafts are in a document, and Listing.Move serialises
 // their moves.
 
@@ -66,7 +64,6 @@ func (f *Drafts) Enter(d *replica.Document, rel, typ string) error {
 	})
 }
 
-// list returns the drafts, without folders.
 func (f *Drafts) list() (drafts []folderdoc.Entry) {
 	err := f.set.Drafts.ViewFolder(func(all *folderdoc.Folder) error {
 		drafts = slices.DeleteFunc(all.List(), func(e folderdoc.Entry) bool { return e.Type == folderdoc.TypeFolder })

@@ -82,7 +82,6 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 	return all
 }
 
-// Parent returns the path of the folder of rel, "" for the root.
 func Parent(rel string) string { return string(model.Path(rel).Dir()) }
 
 // served reports whether an entry is listed once its content is here: folders, attachments if they can be fetched,

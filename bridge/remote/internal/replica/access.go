@@ -22,5 +22,3 @@ func (a *WriteAccess) refuse(reason string) {
 		a.o.Log.Warn("folder is read-only", model.LogFolder, a.o.Name, "reason", reason)
 	}
 }
-
-func (a *WriteAccess) allow() { a.locked.Store(nil) }

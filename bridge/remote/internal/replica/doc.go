@@ -1,11 +1,6 @@
 // Package replica keeps this machine's copies of a folder's documents in memory and in the store. Each document is
 // synchronised over its own link.
 //
-//	set := replica.NewSet(options, callbacks)
-//	d := set.Document(id)
-//	err := d.Change(ctx, &record, func(doc *ycrdt.Doc) error { ... })
-//	err = replica.NewPeer(d, func(ysync.Frame) {}).Run(ctx)
-//
 // Package remote documents when changes are stored.
 //
 //	Change ──► Doc ──► Store ──► outbox ──► Peer ──► Link ──► server
@@ -21,8 +16,6 @@
 // y-sweet echoes frames in order, y-websocket answers a sync step 1 in order, and Hocuspocus answers each change. The
 // answer to any later frame acknowledges a change. An echo costs the server least. If a server does not return the
 // first echo, which the peer sends before step 1, the peer asks with sync step 1 instead.
-//
-// # Concurrency
 //
 // Everything is safe for concurrent use. A document's lock is held during store I/O and calls of the Callbacks, except
 // Acknowledged, and never during network I/O. Lock order: the folder's document, the drafts' document, other documents.

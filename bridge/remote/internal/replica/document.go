@@ -51,7 +51,6 @@ type docState struct {
 	pruned     bool       // unneeded facts were removed
 }
 
-// outgoing is a local update and the sequence number of its record.
 type outgoing struct {
 	seq    uint64
 	update []byte
@@ -59,7 +58,6 @@ type outgoing struct {
 
 func (d *Document) ID() model.DocID { return d.id }
 
-// Title returns the quoted path of the document, for messages.
 func (d *Document) Title() string {
 	return strconv.Quote(strings.TrimPrefix(string(d.set.path(d)), "/"))
 }
@@ -177,7 +175,6 @@ func (d *Document) ChangeFolder(fn func(*folderdoc.Folder) error) error {
 	return d.Change(context.Background(), &model.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
 }
 
-// Change calls fn, then stores and sends its changes.
 func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	if d.Name != "" {
 		if err := d.set.WriteAccess.ReadOnlyErr(); err != nil {
@@ -214,15 +211,7 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 			folderdoc.Register(s.doc, s.agent, client)
 			folderdoc.Reclaim(s.doc, s.agent) // for an earlier process that could not do it
 		}
-		update, err := s.take()
-		if err == nil {
-			rec.Update = update
-			err = d.appendUpdates(s, rec)
-		}
-		if err != nil {
-			s.drop() // the store has the previous state
-		}
-		return err
+		return d.keep(s, rec)
 	})
 }
 
@@ -330,19 +319,21 @@ func (d *Document) reclaim(s *docState) {
 // appendOwn is keep for a change without a waiting caller.
 func (d *Document) appendOwn(s *docState, rec *model.Record) {
 	rec.Len = s.doc.StateVector()[d.set.Client] - rec.Clock
+	_ = d.keep(s, rec) // the store reports the error
+}
+
+// keep stores the changes of the document since the last call, as one record.
+func (d *Document) keep(s *docState, rec *model.Record) error {
 	update, err := s.take()
 	if err == nil {
 		rec.Update = update
 		err = d.appendUpdates(s, rec)
 	}
 	if err != nil {
-		s.drop() // the store has the previous state and reports the error
+		s.drop() // the store has the previous state
 	}
+	return err
 }
-
-// quiet returns for how long nothing must have changed in the document before its properties are compared with their mirror:
-// a second, unless a test shortens Resync.
-func (d *Document) quiet() time.Duration { return d.set.Resync / 20 }
 
 // watch schedules a comparison of the properties that a change has set.
 func (d *Document) watch(s *docState, keys []string) {
@@ -358,7 +349,7 @@ func (d *Document) watch(s *docState, keys []string) {
 // repairLater compares once the document has not changed for a random time, so that mounts do not repair
 // simultaneously. version is the version after the current change.
 func (d *Document) repairLater(version int64) {
-	quiet := d.quiet()
+	quiet := d.set.Resync / 20 // a second, unless a test shortens Resync
 	changed, wait := time.Now(), quiet+rand.N(quiet/2)
 	var look func()
 	look = func() {
@@ -445,10 +436,6 @@ func read[T any](d *Document, fn func(s *docState) T) (found T, err error) {
 		return nil
 	})
 	return found, err
-}
-
-func (d *Document) stateVector() ([]byte, error) {
-	return read(d, func(s *docState) []byte { return s.doc.EncodeStateVector() })
 }
 
 // difference returns the update that a server with the given state vector lacks, and the number of the last record in

@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Format converts documents of one type to files and back.
 type Format struct {
 	Read func(doc *ycrdt.Doc) []byte
 	// Write applies the change from the file base, which is the document's, to the file data.

@@ -99,14 +99,13 @@ func (p *Peer) Run(ctx context.Context) error {
 	return err
 }
 
-// greet makes l the link, and starts to compare the document with the server's.
 func (p *Peer) greet(l *transport.Link) error {
 	p.link.Store(l)
 	p.server, p.waiting, p.step1SentAt, p.needsAck, p.echoes, p.echoed = nil, nil, time.Time{}, false, 0, false
 	if l.ReadOnly() {
 		p.d.set.WriteAccess.refuse("the token is read-only")
 	} else {
-		p.d.set.WriteAccess.allow()
+		p.d.set.WriteAccess.locked.Store(nil)
 	}
 	if l.Acks == transport.AckEcho {
 		p.requestEcho() // its answer shows before the first step 2 whether the server supports echoes
@@ -126,17 +125,6 @@ func (p *Peer) openNext(ctx context.Context) {
 	}()
 }
 
-// move changes to another link. The document has everything from the server of the old link, so the new link's server
-// gets it. The new link is not doubtful, because the document was loaded when it was opened.
-func (p *Peer) move(l *transport.Link) error {
-	p.link.Load().Close()
-	l.MaybeStale = false
-	err := p.greet(l)
-	p.LinkReplaced.Set()
-	return err
-}
-
-// discardNext closes a link that was opened too late.
 func (p *Peer) discardNext() {
 	if p.next == nil {
 		return
@@ -162,7 +150,10 @@ func (p *Peer) work(ctx context.Context) error {
 		case l, ok := <-p.next:
 			p.next = nil
 			if ok {
-				n, err = 1, p.move(l) // restart the time limit for the first answers
+				p.link.Load().Close()
+				l.MaybeStale = false   // the document was loaded when the link was opened
+				n, err = 1, p.greet(l) // restart the time limit for the first answers
+				p.LinkReplaced.Set()
 			}
 		case <-p.wake:
 			err = p.flush()
@@ -217,14 +208,14 @@ func (p *Peer) resync() error {
 	if p.server == nil {
 		return transport.ErrSilent
 	}
-	p.d.set.cursors.renew(p)
+	p.d.set.cursors.announce(p)
 	return p.step1()
 }
 
 // step1 sends the document's state vector. The answer acknowledges everything sent before, unless the server
 // acknowledges each update separately.
 func (p *Peer) step1() error {
-	sv, err := p.d.stateVector()
+	sv, err := read(p.d, func(s *docState) []byte { return s.doc.EncodeStateVector() })
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"encoding/json"
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -15,11 +16,16 @@ type cursors struct {
 	client ycrdt.ClientID
 
 	mu    sync.Mutex // guards the field below
-	notes map[model.DocID]*ysync.Awareness
+	notes map[model.DocID]*cursor
+}
+
+type cursor struct {
+	state []byte // JSON
+	clock uint64 // of the last announcement
 }
 
 func newPresence(author string, client ycrdt.ClientID) *cursors {
-	p := &cursors{client: client, notes: make(map[model.DocID]*ysync.Awareness)}
+	p := &cursors{client: client, notes: make(map[model.DocID]*cursor)}
 	if author != "" {
 		p.name = author + " (agent)"
 	}
@@ -41,35 +47,24 @@ func (p *cursors) setCursor(id model.DocID, clock uint64) {
 		"type": nil, "tname": "contents", "assoc": -1,
 		"item": map[string]any{"client": uint64(p.client), "clock": clock - 1},
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	a := p.notes[id]
-	if a == nil {
-		a = ysync.NewAwareness(p.client)
-		p.notes[id] = a
-	}
-	_ = a.SetLocal(map[string]any{ // plain values encode as JSON
+	state, _ := json.Marshal(map[string]any{ // plain values encode as JSON
 		"user":   map[string]any{"name": p.name, "color": presenceColor, "colorLight": presenceLight},
 		"cursor": map[string]any{"anchor": at, "head": at},
 	})
-}
-
-func (p *cursors) announce(to *Peer) {
-	if a := p.of(to); a != nil {
-		to.Send(ysync.AppendAwareness(nil, a.Encode(p.client)))
-	}
-}
-
-func (p *cursors) of(peer *Peer) *ysync.Awareness {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.notes[peer.d.id]
+	if p.notes[id] == nil {
+		p.notes[id] = &cursor{}
+	}
+	p.notes[id].state = state
 }
 
-// renew sends the state again: peers drop it after 30 seconds.
-func (p *cursors) renew(to *Peer) {
-	if a := p.of(to); a != nil {
-		_ = a.SetLocal(a.Local()) // raw JSON encodes unchanged
-		p.announce(to)
+// announce sends the state under a new clock: peers drop one that they have not received again within 30 seconds.
+func (p *cursors) announce(to *Peer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.notes[to.d.id]; c != nil {
+		c.clock++
+		to.Send(ysync.AppendAwareness(nil, ysync.EncodeAwareness(p.client, c.clock, c.state)))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// openQueries has the time of each peer's oldest unanswered request.
 type openQueries struct {
 	mu    sync.Mutex // guards the field below
 	asked map[*Peer]time.Time

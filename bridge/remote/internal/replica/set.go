@@ -143,7 +143,6 @@ type docLRU struct {
 	docs []*Document
 }
 
-// add adds a loaded document, and evicts others.
 func (r *docLRU) add(d *Document) {
 	if !d.Note {
 		return

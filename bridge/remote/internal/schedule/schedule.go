@@ -1,10 +1,6 @@
 // Package schedule decides when each document of a folder is connected. It keeps the folder's document connected, and
 // gives the notes turns.
 //
-//	y, err := schedule.New(ctx, set, store, progress, callbacks)
-//	y.Run()
-//	err = y.Fetched(ctx, d)
-//
 // Notes take turns, sixteen at a time, in this order: notes that a reader waits for, notes with changes to send,
 // notes that a client opens, notes that have changed on the server, notes that were never fetched, and the rest for a
 // comparison. A note stays connected after its turn if it is in use and the number of links allows it.
@@ -14,8 +10,6 @@
 // compared longest ago get turns, too, one after the other.
 //
 // The package does not handle names: its Callbacks lists the notes.
-//
-// # Concurrency
 //
 // Everything is safe for concurrent use. Lock order: documents and the listing, the scheduler, the reports. No lock
 // is held during network or store I/O.
@@ -150,7 +144,6 @@ func (y *Scheduler) priorityOf(id model.DocID) priority {
 	return prioKnown
 }
 
-// enqueueIfOffline queues a note, unless it is connected.
 func (y *Scheduler) enqueueIfOffline(d *replica.Document, p priority) {
 	if !d.Note {
 		return

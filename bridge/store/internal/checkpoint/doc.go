@@ -1,10 +1,6 @@
 // Package checkpoint stores the state of the log's frames in a bbolt file. It does not depend on the log: its caller
 // applies frames and reads the number of the last applied one.
 //
-//	f, err := checkpoint.Open("/state/store/checkpoint.db", dir, checkpoint.Options{})
-//	err = f.Apply(entries) // durably, all or none
-//	err = f.View(func(v checkpoint.View) error { id := v.DocAt("Plan.md") ... })
-//
 // # Layout
 //
 // SEQ is a number in 8 bytes, big endian. Values are CBOR as encoded by package wal, unless stated otherwise.

@@ -3,11 +3,6 @@
 // checkpoint, releases the frames that the checkpoint has. A Log does not interpret the frames; Entry is the format of a
 // store's frames.
 //
-//	l, err := wal.Open(dir, wal.Options{}, applied, func(lsn wal.LSN, body []byte) error { ... })
-//	lsn, err := l.Append(body)   // outlives kill -9
-//	err = l.Sync(lsn)            // outlives a power cut; callers share a sync
-//	l.Release(applied)           // frames up to applied are in the checkpoint
-//
 // # Layout
 //
 // The log is a folder of segments, NUMBER.seg, of 4 MiB each, or as long as their only frame. Integers are little endian.

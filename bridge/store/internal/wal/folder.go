@@ -115,8 +115,10 @@ func (f *segmentSet) readHeader(s *segment) (blank bool, err error) {
 }
 
 func (f *segmentSet) write(lsn LSN, body []byte) error {
-	if n := len(f.segments); n > 0 && f.segments[n-1].file != nil && f.segments[n-1].free() >= frameSize(body) {
-		return f.segments[n-1].append(lsn, body)
+	if n := len(f.segments); n > 0 {
+		if last := f.segments[n-1]; last.file != nil && last.limit-last.end >= frameSize(body) {
+			return last.append(lsn, body)
+		}
 	}
 	s, err := f.begin(lsn, frameSize(body))
 	if err != nil {

@@ -93,8 +93,6 @@ func (s *segment) sum(lsn LSN, body []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, body)
 }
 
-func (s *segment) free() int64 { return s.limit - s.end }
-
 // append writes a frame. After an error the next frame overwrites it.
 func (s *segment) append(lsn LSN, body []byte) error {
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, frameSize(body)), uint32(len(body)))

@@ -60,9 +60,6 @@ func makeDurably(on disk.Disk, path string) (disk.Dir, error) {
 	return dir, nil
 }
 
-// owns reports whether a file that is made there has the same owner and group as a file.
-func (d *swapDir) owns(info *disk.Info) bool { return info.UID == d.uid && info.GID == d.gid }
-
 // on returns the folder, if files there can be exchanged with files on a device.
 func (d *swapDir) on(device uint64) (disk.Dir, bool) {
 	return d.dir, d.dir != nil && !d.off.Load() && d.device == device

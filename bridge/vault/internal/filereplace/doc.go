@@ -1,10 +1,5 @@
 // Package filereplace replaces the content of a note while other programs, which take no locks, may be saving the same note.
 //
-//	s, err := swapper.Stage("Plan.md", replacement)
-//	...
-//	defer s.Close()
-//	stamp, err := s.Commit() // model.ErrConflict: another program saved first
-//
 // No system call replaces a file on condition that it is unchanged. So a swap checks the note before and after the exchange:
 //
 //  1. Stage: a temp file gets the new content, in the swap folder or next to the note (temp.go).

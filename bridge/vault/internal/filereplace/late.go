@@ -16,11 +16,6 @@ import (
 // A Watcher watches files that have just lost their names to a save. A program that has such a file open may still write to it,
 // and believes that it has saved the note.
 //
-//	w := NewWatcher(notes, log)
-//	w.Add("Plan.md", displaced, stamp, data)
-//	...
-//	w.End()
-//
 // Its change of the file is merged into the note. If the change overlaps with later changes of the note, the late save
 // becomes a conflicted copy next to the note. A lease shows whether a program has the file open for writing
 // (disk.File): as long as one has, the file is watched; without a writer, for two seconds.

@@ -23,7 +23,6 @@ func merge3(ancestor, theirs, ours []byte) (merged []byte, ok bool) {
 	return nil, false
 }
 
-// lineHunk replaces the bytes from start to end by text.
 type lineHunk struct {
 	start, end int
 	text       []byte

@@ -47,10 +47,6 @@ type pendingSync struct {
 	unwatched chan struct{} // closed when late writes to the pre-image are not watched any more
 }
 
-func newSettler(syncs *vaultdir.Syncs, log *slog.Logger) *syncer {
-	return &syncer{syncs: syncs, log: log, slots: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
-}
-
 // add takes over a swap. It blocks while there are too many.
 func (t *syncer) add(s *pendingSync) {
 	t.slots <- struct{}{}
@@ -131,7 +127,7 @@ func (t *syncer) syncRound(round []*pendingSync) {
 		close(s.done)
 		switch {
 		case fileErrs[i] != nil:
-			s.preImage.closeForRecovery()
+			s.preImage.file.Close() // the next start deals with it
 			t.forget(s)
 		case s.preImage.isChanged(): // a late save that is yet to be merged into the note
 			go func() {

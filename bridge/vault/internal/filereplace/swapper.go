@@ -53,7 +53,7 @@ func New(o Options) *Swapper {
 		o.ID = hex.EncodeToString(b[:])
 	}
 	s := &Swapper{o: o, prefix: vaultdir.TempPrefix + o.ID + "-"}
-	s.syncer = newSettler(o.Syncs, o.Log)
+	s.syncer = &syncer{syncs: o.Syncs, log: o.Log, slots: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
 	if o.Folder != "" && !o.ReadOnly {
 		if err := s.dir.open(o.Vault.Disk, o.Folder); err != nil {
 			o.Log.Warn("swap folder is not used: new files are made next to the notes", model.LogErr, err)

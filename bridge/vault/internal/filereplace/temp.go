@@ -141,8 +141,6 @@ func (t *Temp) isChanged() bool {
 	return tagged && err == nil && info.Inode == name.pre.inode && !name.isPreImage(&info)
 }
 
-func (t *Temp) closeForRecovery() { t.file.Close() }
-
 func (t *Temp) Discard() {
 	t.file.Close()
 	_ = t.dir.Remove(t.Name) // if it fails, the next process removes it

@@ -1,11 +1,5 @@
 // Package vaultdir finds files in the directory of a vault, and makes its names durable (dirsync.go).
 //
-//	f, err := vaultdir.Open(disk.OS{}, "/home/ann/Notes")
-//	at, err := f.Locate("Projects/Plan.md")
-//	...
-//	defer at.Close()
-//	data, before, after, err := at.Dir.ReadFile(at.Name)
-//
 // Paths have slashes and are relative to the directory, which is "". They are walked name by name, so that a symlink in
 // place of a folder is an error even if it is swapped in at that moment. Folders, regular files and symlinks are served.
 // Hidden are folders whose names begin with a dot, relayfs's temp files and names that are not UTF-8. A symlink is hidden

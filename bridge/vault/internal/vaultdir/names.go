@@ -26,7 +26,6 @@ func Reserved(rel string) bool {
 		strings.Contains(path.Dir(rel)+"/", "/.")
 }
 
-// Parent returns the folder of rel, "" for the vault's directory.
 func Parent(rel string) string { return rel[:max(strings.LastIndexByte(rel, '/'), 0)] }
 
 func Join(dir, name string) string {
@@ -36,5 +35,4 @@ func Join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Below reports whether rel is in the folder dir, at any depth.
 func Below(dir, rel string) bool { return dir == "" || strings.HasPrefix(rel, dir+"/") }

@@ -29,7 +29,6 @@ func (c *ConflictScan) reset() {
 
 func (c *ConflictScan) len() int { return c.n }
 
-// add records that the scan passed item r of a slab of the given size.
 func (c *ConflictScan) add(r structs.Ref, slab int) {
 	if c.n < ScanList {
 		c.first[c.n] = r
@@ -57,7 +56,6 @@ func (c *ConflictScan) makeTable(slab int) {
 	}
 }
 
-// ordinal returns the position at which the scan passed r.
 func (c *ConflictScan) ordinal(r structs.Ref) (_ int, passed bool) {
 	if c.n > ScanList {
 		return int(c.Table[r] - c.Base), c.Table[r] >= c.Base

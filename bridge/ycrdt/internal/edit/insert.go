@@ -41,7 +41,7 @@ func InsertText(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string)
 	r := tx.NewLocal(left, right, b.Index, wire.KindString)
 	it := &s.Items[r]
 	it.Off, it.Size = s.Arena.PutString(text)
-	it.Length = uint32(lib0.UTF16LenString(text))
+	it.Length = uint32(lib0.UTF16Len([]byte(text)))
 	tx.Integrate(r)
 }
 
@@ -69,7 +69,7 @@ func extend(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string) boo
 	if b.Item != 0 && s.Items[b.Item].Deleted() {
 		return false
 	}
-	n := uint32(lib0.UTF16LenString(text))
+	n := uint32(lib0.UTF16Len([]byte(text)))
 	tx.Touch(home)
 	c.Next += uint64(n)
 	s.Arena.AppendText(it, text)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -138,7 +139,11 @@ func (r *Reader) any(depth int, ordered bool) any {
 	case tagTrue:
 		return true
 	case tagInt:
-		return r.number()
+		v, negative := r.Int()
+		if v == 0 && negative {
+			return math.Copysign(0, -1)
+		}
+		return v
 	case tagFloat32, tagFloat64, tagBigInt:
 		r.off--
 		return r.fixed()
@@ -156,14 +161,6 @@ func (r *Reader) any(depth int, ordered bool) any {
 	}
 	r.Fail(ErrTag)
 	return nil
-}
-
-func (r *Reader) number() any {
-	v, negative := r.Int()
-	if v == 0 && negative {
-		return math.Copysign(0, -1)
-	}
-	return v
 }
 
 func (r *Reader) fixed() any {
@@ -241,7 +238,7 @@ func appendAny(dst []byte, v any, depth int) ([]byte, error) {
 		}
 		return append(dst, tagFalse), nil
 	case string:
-		return appendText(append(dst, tagString), v), nil
+		return AppendString(append(dst, tagString), ValidUTF8(v)), nil
 	case []byte:
 		return AppendBytes(append(dst, tagBytes), v), nil
 	case BigInt:
@@ -257,14 +254,6 @@ func appendAny(dst []byte, v any, depth int) ([]byte, error) {
 		return appendNumber(dst, f), nil
 	}
 	return nil, fmt.Errorf("no lib0 form for a value of type %T", v)
-}
-
-// appendText writes a Go string. It replaces bytes that are not UTF-8 with U+FFFD.
-func appendText(dst []byte, s string) []byte {
-	if !utf8.ValidString(s) {
-		s = string([]rune(s))
-	}
-	return AppendString(dst, s)
 }
 
 func appendArray(dst []byte, arr []any, depth int) ([]byte, error) {
@@ -291,7 +280,7 @@ func appendOrdered(dst []byte, obj Object, depth int) ([]byte, error) {
 	dst = AppendUint(append(dst, tagObject), uint64(len(obj)))
 	var err error
 	for _, el := range obj {
-		dst = appendText(dst, el.Key)
+		dst = AppendString(dst, ValidUTF8(el.Key))
 		if dst, err = appendAny(dst, el.Value, depth+1); err != nil {
 			return nil, err
 		}
@@ -300,34 +289,17 @@ func appendOrdered(dst []byte, obj Object, depth int) ([]byte, error) {
 }
 
 func toFloat(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int:
-		return float64(v), true
-	case int8:
-		return float64(v), true
-	case int16:
-		return float64(v), true
-	case int32:
-		return float64(v), true
-	case int64:
-		return float64(v), true
-	case uint:
-		return float64(v), true
-	case uint8:
-		return float64(v), true
-	case uint16:
-		return float64(v), true
-	case uint32:
-		return float64(v), true
-	case uint64:
-		return float64(v), true
-	case float32:
-		return float64(v), true
-	case float64:
-		return v, true
-	case json.Number:
-		f, err := v.Float64()
+	if n, ok := v.(json.Number); ok {
+		f, err := n.Float64()
 		return f, err == nil
+	}
+	switch n := reflect.ValueOf(v); {
+	case n.CanInt():
+		return float64(n.Int()), true
+	case n.CanUint():
+		return float64(n.Uint()), true
+	case n.CanFloat():
+		return n.Float(), true
 	}
 	return 0, false
 }

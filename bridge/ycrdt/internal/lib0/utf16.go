@@ -78,16 +78,3 @@ func ValidUTF8(s string) string {
 	}
 	return string([]rune(s))
 }
-
-func UTF16LenString(s string) int {
-	n := len(s)
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c&0xc0 == 0x80:
-			n--
-		case c >= 0xf0:
-			n++
-		}
-	}
-	return n
-}

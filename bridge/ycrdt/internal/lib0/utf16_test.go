@@ -22,9 +22,6 @@ func TestCodeUnits(t *testing.T) {
 		if got := UTF16Len([]byte(s)); got != len(units) {
 			t.Fatalf("Len(%q) = %d, want %d", s, got, len(units))
 		}
-		if got := UTF16LenString(s); got != len(units) {
-			t.Fatalf("LenString(%q) = %d, want %d", s, got, len(units))
-		}
 		for pos := range len(units) + 1 {
 			cut := pos > 0 && pos < len(units) && utf16.IsSurrogate(rune(units[pos])) && units[pos] >= 0xdc00
 			whole := pos

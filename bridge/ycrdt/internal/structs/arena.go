@@ -157,7 +157,3 @@ func (a *Arena) InsidePair(it *Item, off int) bool {
 	_, inside := lib0.UTF16Offset(a.Of(it), off)
 	return inside
 }
-
-func (a *Arena) reserve(n int) { a.bytes = reserved(a.bytes, n) }
-
-func (a *Arena) trim() { a.bytes = trimmed(a.bytes) }

@@ -19,14 +19,11 @@ func NewSet() Set {
 // Reserve reserves exactly the room for structs more items and bytes more content: a loaded document that is not edited
 // should cost close to its bytes.
 func (s *Set) Reserve(structs, bytes int) {
-	s.Slab.reserve(structs)
-	s.Arena.reserve(bytes)
+	s.Items, s.Arena.bytes = reserved(s.Items, structs), reserved(s.Arena.bytes, bytes)
 }
 
-// Trim releases the excess of Reserve.
 func (s *Set) Trim() {
-	s.Slab.trim()
-	s.Arena.trim()
+	s.Items, s.Arena.bytes = trimmed(s.Items), trimmed(s.Arena.bytes)
 }
 
 // Mergeable reports whether the structs l and r, neighbours in the history of one client, must become one struct.

@@ -37,10 +37,6 @@ func (s *Slab) FreeItem(r Ref) {
 
 func (s *Slab) Used() int { return len(s.Items) - s.freeCount }
 
-func (s *Slab) reserve(n int) { s.Items = reserved(s.Items, n) }
-
-func (s *Slab) trim() { s.Items = trimmed(s.Items) }
-
 // reserved returns list with room for n more elements, if those are most of the final list.
 func reserved[T any](list []T, n int) []T {
 	need := len(list) + n

@@ -65,7 +65,7 @@ func NewIndex(s *structs.Slab, start structs.Ref) *Index {
 }
 
 func (x *Index) InsertAfter(s *structs.Slab, left, r structs.Ref) {
-	l, at := x.firstLeaf(), 0
+	l, at := x.blocks[x.order[0]].leaves[0], 0
 	if left != 0 {
 		l = s.LeafOf[left]
 		at = x.slot(l, left) + 1
@@ -82,8 +82,6 @@ func (x *Index) InsertAfter(s *structs.Slab, left, r structs.Ref) {
 	s.LeafOf[r] = l
 	x.add(l, int(n))
 }
-
-func (x *Index) firstLeaf() int32 { return x.blocks[x.order[0]].leaves[0] }
 
 func (x *Index) slot(l int32, r structs.Ref) int {
 	lf := &x.leaves[l]

@@ -1,5 +1,5 @@
-// Package account keeps the user's login to a control plane, such as Relay's hosted service. An Account stores the login,
-// the last list of shared folders, and the tokens of documents in the state folder.
+// Package account keeps the user's login to a control plane, such as Relay's hosted service. An Account stores the login
+// and the last list of shared folders in the state folder.
 //
 // The login's secret is in the system's keyring or, if that does not work, in a file that only the user can read. Package
 // bridge/remote/control communicates with the service.
@@ -39,7 +39,6 @@ func Of(base string) *Account {
 const (
 	loginFile      = "login.json"
 	foldersFile    = "folders.json"
-	tokensSuffix   = ".tokens" // suffix of the file with a folder's tokens
 	keyringService = "relayfs" // this program's name in the keyring
 )
 
@@ -65,16 +64,14 @@ func (a *Account) Load() (control.Login, error) {
 	return s.Login, nil
 }
 
-// Store stores a login and removes the folders and tokens of an earlier one.
+// Store stores a login and removes the folders of an earlier one.
 func (a *Account) Store(l control.Login) error {
 	if err := a.dir.Make(); err != nil {
 		return err
 	}
-	earlier, err := fs.Glob(a.dir.FS(), "*"+tokensSuffix)
-	for _, name := range append(earlier, foldersFile) {
-		if e := a.dir.Remove(name); !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
+	err := a.dir.Remove(foldersFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	return errors.Join(err, a.save(l))
 }
@@ -95,7 +92,7 @@ func (a *Account) save(l control.Login) error {
 	return a.write(loginFile, s)
 }
 
-// Remove deletes the login, the folders and the tokens, and returns the login. Without a login the error wraps
+// Remove deletes the login and the folders, and returns the login. Without a login the error wraps
 // fs.ErrNotExist.
 func (a *Account) Remove() (control.Login, error) {
 	var s stored
@@ -142,13 +139,9 @@ func (a *Account) Refresh(ctx context.Context) (List, error) {
 	return l, a.write(foldersFile, l)
 }
 
-// Tokens returns the tokens of a folder at the control plane of an address, and stores them.
+// Tokens returns the tokens of a folder at the control plane of an address.
 func (a *Account) Tokens(address transport.Address, folder string) (transport.Tokens, error) {
-	return a.Client.Tokens(address.URL.String(), folder, a.dir, folder+tokensSuffix)
-}
-
-func (a *Account) Probe(address transport.Address, folder string) (transport.Tokens, error) {
-	return a.Client.Tokens(address.URL.String(), folder, "", "")
+	return a.Client.Tokens(address.URL.String(), folder)
 }
 
 func (a *Account) read(name string, v any) error {

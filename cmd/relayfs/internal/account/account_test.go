@@ -104,10 +104,8 @@ func TestAnotherLogin(t *testing.T) {
 	if err := a.Store(ann); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"x.tokens", "folders.json"} {
-		if err := os.WriteFile(filepath.Join(base, "login", name), []byte("{}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(filepath.Join(base, "login", "folders.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if err := a.Store(ann); err != nil {
 		t.Fatal(err)

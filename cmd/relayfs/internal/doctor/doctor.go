@@ -300,7 +300,7 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 	o := remote.Options{Address: address, Folder: src.Server.Folder}
 	var err error
 	if address.Kind == transport.Relay {
-		o.Tokens, err = account.Of(base).Probe(address, o.Folder)
+		o.Tokens, err = account.Of(base).Tokens(address, o.Folder)
 	} else {
 		o.Key, err = source.ServerKey()
 	}

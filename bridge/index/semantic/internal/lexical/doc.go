@@ -1,11 +1,6 @@
 // Package lexical ranks documents by their words, by BM25F (Robertson, Zaragoza and Taylor, 2004): a
 // word in a title, heading, tag or property counts for more than one in the body.
 //
-//	x := lexical.New()
-//	x.Apply([]lexical.Document{{Key: "V/Slugs.md", Title: "Slugs", Body: "They eat lettuce."}}, nil)
-//	q := x.Query("what eats letuce") // finds lettuce, too
-//	x.Search(q, nil, 10)
-//
 // # Segments
 //
 // An Index is a list of segments, which are immutable except for the marks of removed documents. A batch of documents

@@ -157,7 +157,7 @@ func (x *Index) Search(q *Query, keep func(key string) bool, limit int) []Hit {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var hits []Hit
-	average := x.averageLength()
+	average := max(float32(x.length)/float32(max(len(x.where), 1)), 1)
 	for _, s := range x.segments {
 		scores := s.score(q, average)
 		for i, score := range scores {
@@ -179,10 +179,6 @@ func insert(hits []Hit, h Hit, limit int) []Hit {
 	return slices.Insert(hits, min(i, len(hits)), h)
 }
 
-func (x *Index) averageLength() float32 {
-	return max(float32(x.length)/float32(max(len(x.where), 1)), 1)
-}
-
 func (s *segment) score(q *Query, average float32) []float32 {
 	scores, best := make([]float32, len(s.docs)), make([]float32, len(s.docs))
 	for _, word := range q.words {
@@ -193,7 +189,7 @@ func (s *segment) score(q *Query, average float32) []float32 {
 				continue
 			}
 			postings(s.postings(i), func(p posting) {
-				tf := float32(p.count)/(1-b+b*float32(s.docs[p.doc].length)/average) + p.in.weight()
+				tf := float32(p.count)/(1-b+b*float32(s.docs[p.doc].length)/average) + weights[p.in]
 				best[p.doc] = max(best[p.doc], weight*tf*(k1+1)/(k1+tf))
 			})
 		}
@@ -214,8 +210,6 @@ var weights = func() (w [16]float32) {
 	}
 	return w
 }()
-
-func (f field) weight() float32 { return weights[f] }
 
 // idf returns the weight of a term that occurs in a number of documents. The caller holds mu.
 func (x *Index) idf(documents int) float32 {

@@ -58,7 +58,6 @@ func LanguageOf(text string) Language {
 	return Language(slices.Index(found[:], slices.Max(found[:])))
 }
 
-// IsStop reports whether a lower-case word is a stop word of a language.
 func IsStop(word string, in Language) bool { return stopWords[word]&(1<<in) != 0 }
 
 // stopWords maps each stop word to the bit set of its languages.

@@ -160,7 +160,6 @@ func (q *Query) Unknown() []string {
 	return list
 }
 
-// Words returns the words of the query without stop words.
 func (q *Query) Words() []string {
 	var list []string
 	for _, w := range q.words {
@@ -169,7 +168,6 @@ func (q *Query) Words() []string {
 	return list
 }
 
-// beginning returns a hash of the first two bytes of a word. It ignores case.
 func beginning(word string) int {
 	if len(word) < 2 {
 		return 0

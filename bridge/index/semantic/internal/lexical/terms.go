@@ -17,9 +17,6 @@ import (
 // This file finds the terms of a text: stems of words without stop words, by Snowball for nine languages, and pairs of
 // characters of scripts without spaces.
 //
-//	var s Stemmer
-//	s.Each("Die Häuser am See", LanguageOf("Die Häuser am See"), fn) // haus see
-//
 // The search by words and the search by meaning use the same terms.
 
 const maxStems = 1 << 11
