@@ -81,14 +81,9 @@ func excerpt(becomes, text string) string {
 
 const maxAsked = 20
 
-// ApproveAll asks once about several updates, and returns a context in which they are approved. planned returns the
-// feasible changes as verb phrases; it is called only if a question is needed.
-func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (context.Context, error) {
+// ApproveAll asks once about several updates, given as verb phrases, and returns a context in which they are approved.
+func (c Changes) ApproveAll(ctx context.Context, whats []string) (context.Context, error) {
 	if !c.Gate.Asks(Update) {
-		return ctx, nil
-	}
-	whats := planned()
-	if len(whats) == 0 {
 		return ctx, nil
 	}
 	more := ""
@@ -259,25 +254,16 @@ func (c Changes) restructure() bridge.ChangeRequest {
 	return bridge.ChangeRequest{Author: c.author(), Origin: c.Session}
 }
 
-// CheckMove reports why from cannot be moved to to. It checks the policy and that both are in one root; it does not
-// look at what exists at to.
-func (c Changes) CheckMove(from, to model.Path) error {
+// Move also creates the parent folders of to.
+func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeResult, error) {
 	folder, _ := from.Split()
 	if other, _ := to.Split(); other != folder {
-		return &model.Error{Op: "rename", Path: from, Err: errors.ErrUnsupported}
+		return bridge.ChangeResult{}, &model.Error{Op: "rename", Path: from, Err: errors.ErrUnsupported}
 	}
 	for _, p := range []model.Path{from, to} {
 		if err := c.Workspace.MayChange(p, c.restructure()); err != nil {
-			return err
+			return bridge.ChangeResult{}, err
 		}
-	}
-	return nil
-}
-
-// Move also creates the parent folders of to.
-func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeResult, error) {
-	if err := c.CheckMove(from, to); err != nil {
-		return bridge.ChangeResult{}, err
 	}
 	if err := c.approve(ctx, from, Request{Operation: Update, Action: fmt.Sprintf("move %s to %s", from, to)}); err != nil {
 		return bridge.ChangeResult{}, err
