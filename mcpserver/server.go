@@ -31,10 +31,6 @@ type Approvals = change.Approvals
 // delete. Later words win.
 func ParseApprovals(words []string) (Approvals, error) { return change.ParseApprovals(words) }
 
-type Budget = transport.Budget
-
-func NewBudget() *Budget { return transport.NewBudget(transport.DefaultBudget) }
-
 // Options of a Server. The zero value serves the toolset claude.
 type Options struct {
 	// Author of all changes; "" uses the name of each client.
@@ -47,7 +43,6 @@ type Options struct {
 	// means DefaultAgentNotes.
 	AgentNotes []string
 	Semantic   *semantic.Index // nil creates an index in memory
-	Inflight   *Budget         // nil creates one of the default size
 	Logger     *slog.Logger
 }
 
@@ -96,9 +91,6 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	s := &Server{ws: ws, log: o.Logger, o: o}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.o.Inflight == nil {
-		s.o.Inflight = NewBudget()
 	}
 	s.enabled, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
 	s.sessions = transport.NewSessions(func(id string) *Session { return s.newSession(id, Client{Name: "http"}) })
@@ -185,9 +177,7 @@ func (s *Server) Sessions() int { return s.sessions.Len() }
 
 // HTTPHandler serves Streamable HTTP at every path. The caller checks authorization. Close ends the sessions.
 func (s *Server) HTTPHandler() http.Handler {
-	h, shutdown := transport.HTTPHandler(s.sessions, transport.HTTPOptions{
-		Protocol: s.mcp, Inflight: s.o.Inflight, MaxMessage: MaxMessage,
-	}, s.prepare)
+	h, shutdown := transport.HTTPHandler(s.mcp, s.sessions, s.prepare)
 	s.onClose(shutdown)
 	return h
 }

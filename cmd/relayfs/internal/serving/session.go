@@ -254,7 +254,7 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 }
 
 func (c *Control) metricSources() ports.MetricsSources {
-	m := ports.MetricsSources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
+	m := ports.MetricsSources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Log: c.Log}
 	m.Sessions = map[string]func() int{"stream": func() int { return int(c.clients.Load()) }, "http": c.MCP.Sessions}
 	for _, f := range c.stores {
 		m.States[f.Name] = f.State
