@@ -119,7 +119,6 @@ func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 
 // Lookup finds a name: scratch first, because scratch names hide those of the workspace.
 func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer o.t.inval.begin(o)()
 	if former := o.lookupFormer(ctx, name, out); former != nil {
 		return former, 0
 	}
