@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -48,7 +47,7 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 		opts.Workspace.Saved = o.metricNumbers.Saved
 	}
 	if slices.ContainsFunc(args, source.IsRelay) {
-		refreshFolders(ctx, account.Of(opts.Base), log)
+		refreshFolders(ctx, source.AccountOf(opts.Base), log)
 	}
 	sources, err = source.Parse(args, o.state)
 	add(err)

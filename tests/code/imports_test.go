@@ -121,9 +121,8 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/secret":  {[]string{"bridge/owner", "cmd/relayfs/internal/cli"}, "a file that its user alone may read knows nothing of what it opens"},
 	"cmd/relayfs/internal/process": {[]string{"cmd/relayfs/internal/cli", "golang.org/x/sys/..."}, "processes, and what differs between operating systems; it knows nothing of mounts"},
-	"cmd/relayfs/internal/account": {[]string{"bridge/owner", "bridge/remote/control", "bridge/remote/transport", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "github.com/zalando/go-keyring"}, "the login at a control plane, and the only place that knows the keyring; it knows no source"},
 	"cmd/relayfs/internal/cli":     {[]string{"github.com/charmbracelet/x/ansi", "golang.org/x/term"}, "what is printed passes through here, errors too; it knows nothing of notes and of no command"},
-	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/token", "bridge/remote/transport", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli"}, "what SOURCE arguments mean; it opens nothing"},
+	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/control", "bridge/remote/token", "bridge/remote/transport", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "github.com/zalando/go-keyring"}, "what SOURCE arguments mean, and the login that finds shared folders; it opens nothing"},
 	"cmd/relayfs/internal/config": {
 		[]string{"cmd/relayfs/internal/cli", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"the only place that knows TOML; it sets flags and knows what none of them means",
@@ -151,11 +150,11 @@ var importRules = map[string]importRule{
 		"TCP ports: who may ask there, whether the process is well, MCP, and numbers for Prometheus; the only place that knows its client, and no lock and no socket of an owner",
 	},
 	"cmd/relayfs/internal/serving": {
-		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/account", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "mcpserver"},
+		[]string{"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/index/semantic", "bridge/store", "bridge/vault", "cmd/relayfs/internal/api", "cmd/relayfs/internal/backup", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/process", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "mcpserver"},
 		"who serves a vault: it opens sources and stores, answers on the owner's socket, and passes messages of MCP on stdio there",
 	},
 	"cmd/relayfs/internal/doctor": {
-		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/store", "fusefs", "cmd/relayfs/internal/account", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/config", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
+		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "bridge/store", "fusefs", "cmd/relayfs/internal/cli", "cmd/relayfs/internal/config", "cmd/relayfs/internal/source", "cmd/relayfs/internal/process"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/tui/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
