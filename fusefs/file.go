@@ -29,17 +29,17 @@ type File struct {
 
 type fileState struct {
 	*File
-	life            inodeState
-	doc             uint64 // the note's ID in the workspace, 0 if the workspace does not have it
-	text            content.Text
-	handles         map[*Handle]struct{}
-	pagesStored     bool        // the kernel has the content, or a writer's; see storePages
-	pins            int         // users of the text besides handles
-	attrSentAt      time.Time   // when the kernel last got the attributes; zero if it has none
-	nameHold        nameHold    // keeps the inode at its name after a save
-	timer           *time.Timer // runs tick
-	scratchBytes    int64       // bytes accounted to the scratch layer
-	alias           *attachmentHandle // the attachment that a rename made of a scratch file: programs that have it open continue with that
+	life         inodeState
+	doc          uint64 // the note's ID in the workspace, 0 if the workspace does not have it
+	text         content.Text
+	handles      map[*Handle]struct{}
+	pagesStored  bool              // the kernel has the content, or a writer's; see storePages
+	pins         int               // users of the text besides handles
+	attrSentAt   time.Time         // when the kernel last got the attributes; zero if it has none
+	nameHold     nameHold          // keeps the inode at its name after a save
+	timer        *time.Timer       // runs tick
+	scratchBytes int64             // bytes accounted to the scratch layer
+	alias        *attachmentHandle // the attachment that a rename made of a scratch file: programs that have it open continue with that
 }
 
 func (t *tree) newFile(mode uint32) *File {

@@ -33,7 +33,7 @@ func (f *fileState) recordRead(h *Handle) {
 		return
 	}
 	h.recorded = im.Version
-	f.t.shown.add(f.doc, h.by, im)
+	f.t.shown.add(f.doc, h.by, im, true)
 }
 
 // maxStoredPages is the maximum size of a note that is stored: the size of the kernel's own readahead.

@@ -204,11 +204,9 @@ func checkUTF8(p model.Path, v *model.Version) error {
 	return nil
 }
 
-// Reader identifies the tool with which a client reads a document before a change.
-type Reader struct {
-	// Call describes the call that reads the document at p, from a position unless it is zero.
-	Call func(p model.Path, from textrange.Position) string
-}
+// Reader describes the call with which a client reads the document at p before a change, from a position unless it is
+// zero.
+type Reader func(p model.Path, from textrange.Position) string
 
 // RequireRead returns the text and ranges of the document at p that the session has read, or an error if it has not read
 // it.
@@ -220,7 +218,7 @@ func (c Changes) RequireRead(ctx context.Context, p model.Path, r Reader, doing 
 	if _, err := (document.Resolver{Workspace: c.Workspace}).Document(ctx, p); err != nil {
 		return known, err
 	}
-	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, r.Call(p, textrange.Position{}))
+	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, r(p, textrange.Position{}))
 }
 
 func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit, r Reader) error {
@@ -239,7 +237,7 @@ func NotReadError(p model.Path, text string, part textrange.Range, r Reader) err
 		begin.Column = 1
 	}
 	return result.InvalidArgument("%s was left as it is: the change would delete text that you have not been shown, in line %d. Call %s first.",
-		result.Escape(p), begin.Line, r.Call(p, begin))
+		result.Escape(p), begin.Line, r(p, begin))
 }
 
 // ReadCall describes a call of tool with the arguments document, and with the line argument unless from is zero.
