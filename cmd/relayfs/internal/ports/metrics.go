@@ -151,13 +151,8 @@ type collector struct {
 	s   MetricsSources
 }
 
-func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		notes, suggestions, proposals, offline, connected, unacknowledged, unfetched, queued, problems, storeBytes, connections, sessions, refusalsTotal,
-	} {
-		out <- d
-	}
-}
+// Describe describes nothing: the folders, ports and transports are known only at a scrape.
+func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 const scrapeTimeout = 5 * time.Second
 
