@@ -100,13 +100,11 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	}
 	s.subscriptions = newSubscriptions(ws, s.notifyUpdated)
 	hooks := new(server.Hooks)
-	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
-		s.session(ctx).client.Session.SetClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
-	})
 	if s.o.AgentNotes == nil {
 		s.o.AgentNotes = DefaultAgentNotes
 	}
-	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, res *mcp.InitializeResult) {
+	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, res *mcp.InitializeResult) {
+		s.session(ctx).client.Session.SetClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
 		res.Instructions += agentNotes(ctx, ws, s.o.AgentNotes)
 	})
 	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, res *mcp.DiscoverResult) {

@@ -107,9 +107,13 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		return err
 	}
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *serving.Control) error {
+		var notifier []string
+		if self, err := os.Executable(); err == nil {
+			notifier = []string{self, pokeCommand}
+		}
 		fuseOptions := fusefs.Options{
 			Author: o.author, SignAgents: o.authorFromProgram, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
-			Refused: c.Refusals.Add, SessionNote: o.sessionNote, WatchNotifier: selfWith(pokeCommand), State: c.State,
+			Refused: c.Refusals.Add, SessionNote: o.sessionNote, WatchNotifier: notifier, State: c.State,
 		}
 		c.NameSessions(func(pid int) string { return fuseOptions.Programs.OfProcess(pid).Session() })
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)
@@ -210,15 +214,6 @@ func newPokeCommand() *cobra.Command {
 		Use: pokeCommand, Short: "Wake programs that watch a mount", Hidden: true, Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return fusefs.RunWatchNotifier(cmd.InOrStdin()) },
 	}
-}
-
-// selfWith returns the command line of a command of this program, or nil if the program's path is unknown.
-func selfWith(command string) []string {
-	self, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return []string{self, command}
 }
 
 func completeMountpoints(_ *cobra.Command, _ []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
