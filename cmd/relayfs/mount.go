@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -88,7 +89,7 @@ func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir stri
 		}
 	}
 	if len(errs) == 0 && !running {
-		if err := o.checkPorts(); err != nil {
+		if err := ports.CheckFree(o.http.Addr, o.metrics); err != nil {
 			errs = append(errs, err)
 		}
 	}

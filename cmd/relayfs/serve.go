@@ -68,10 +68,6 @@ func parts(err error) []error {
 	return []error{err}
 }
 
-func (o *serveOptions) checkPorts() error {
-	return ports.CheckFree(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: ports.MetricsSetting, Addr: o.metrics})
-}
-
 // serve opens the sources and serves them to other processes while work runs. mountpoint may be "".
 func (o *serveOptions) serve(ctx context.Context, sources []source.Source, opts serving.Options, command, mountpoint string,
 	work func(context.Context, *serving.Control) error) error {

@@ -46,14 +46,13 @@ func Open(flag, addr string) (net.Listener, error) {
 	return nil, cli.WithHint(fmt.Errorf("%s %s %s", flag, addr, problem), hint)
 }
 
-type Address struct{ Flag, Addr string }
-
-func CheckFree(addresses ...Address) error {
-	for _, a := range addresses {
-		if a.Addr == "" {
+// CheckFree returns an error if the address of MCP or that of metrics cannot be opened. An address may be "".
+func CheckFree(http, metrics string) error {
+	for _, a := range [][2]string{{"--http", http}, {MetricsSetting, metrics}} {
+		if a[1] == "" {
 			continue
 		}
-		l, err := Open(a.Flag, a.Addr)
+		l, err := Open(a[0], a[1])
 		if err != nil {
 			return err
 		}
