@@ -174,16 +174,6 @@ func (w *Workspace) Update(ctx context.Context, p model.Path, author model.Autho
 	return n.Update(ctx, p, author, origin, fn)
 }
 
-// Preview returns the version that the note at p would have if text became its view. It changes nothing. The errors are
-// those of Write.
-func (w *Workspace) Preview(ctx context.Context, p model.Path, text string, author model.Author) (*model.Version, error) {
-	n, err := w.noteToWrite(p)
-	if err != nil {
-		return nil, err
-	}
-	return n.Preview(ctx, p, text, author)
-}
-
 func (w *Workspace) noteToWrite(p model.Path) (*note.Note, error) {
 	if err := w.tree.MayChange("write", p); err != nil {
 		return nil, err

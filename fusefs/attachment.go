@@ -230,12 +230,6 @@ func (h *attachmentHandle) errno(ctx context.Context, op string, err error) sysc
 // Programs that have a scratch file open while a rename turns it into an attachment have the
 // attachment open. The kernel has pages of both inodes: a write through either makes it drop both.
 
-func (h *attachmentHandle) attr(ctx context.Context, out *fuse.Attr) error { return h.a.attr(ctx, out) }
-
-func (h *attachmentHandle) setattr(ctx context.Context, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	return h.a.Setattr(ctx, h, in, out)
-}
-
 // close is called when the last handle of the scratch file is closed.
 func (h *attachmentHandle) close() {
 	h.a.setFrom(nil)
@@ -262,7 +256,7 @@ func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
 			err = errors.Join(err, h.file.Truncate(int64(len(now))))
 		}
 		if err == nil && len(s.handles) > 0 {
-			s.attachmentAlias = h
+			s.alias = h
 			s.text = content.WrittenText(new(content.Buffer))
 			a.setFrom(f)
 			h = nil

@@ -254,7 +254,7 @@ func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Im
 		c.buf.ModTime = v.ModTime()
 		f.t.inval.content(f)
 	}
-	f.t.shown.wrote(doc, c.by, wrote)
+	f.t.shown.add(doc, c.by, wrote, false)
 	f.extendHold()
 	return wrote
 }

@@ -25,7 +25,6 @@ func Diagnose() []Finding {
 		diagnosePrivileges(ownStatus),
 		diagnoseAllowOther(allowConfig),
 		diagnoseDeadMounts(),
-		diagnoseUserNamespaces("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
 	}
 }
 
@@ -123,18 +122,4 @@ func diagnoseDeadMounts() Finding {
 		return Finding{name, Warn, strings.Join(wrong, ", "), strings.Join(mends, "; ")}
 	}
 	return Finding{Name: name, Severity: OK, Detail: fmt.Sprintf("%d relayfs mounted, none dead", len(mounts))}
-}
-
-// diagnoseUserNamespaces reports a restriction that keeps sandboxes (rootless containers,
-// bubblewrap) from mounting anything. Other programs do not notice it.
-func diagnoseUserNamespaces(sysctl string) Finding {
-	const name = "user namespaces"
-	text, err := os.ReadFile(sysctl)
-	if err != nil || strings.TrimSpace(string(text)) == "0" {
-		return Finding{Name: name, Severity: OK, Detail: "not restricted by AppArmor"}
-	}
-	return Finding{
-		name, Warn, "restricted by AppArmor: nothing can be mounted inside of rootless containers",
-		"sysctl kernel.apparmor_restrict_unprivileged_userns=0, or mount outside of the container",
-	}
 }

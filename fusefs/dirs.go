@@ -57,7 +57,6 @@ func (o *overlay) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32,
 }
 
 func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
-	defer d.t.inval.begin(d)()
 	p := d.path()
 	entries, err := d.t.ws.ReadDir(ctx, p)
 	if err != nil {
@@ -111,7 +110,6 @@ func (*overlay) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 }
 
 func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer d.t.inval.begin(d)()
 	p := d.path().Join(name)
 	if err := model.CheckNewName(name); err != nil {
 		return nil, d.t.errno.Of(ctx, "mkdir", p, err)
@@ -141,7 +139,6 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 // Rmdir removes a folder; a folder of the workspace only if the structure policy allows it.
 func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
-	defer o.t.inval.begin(o)()
 	n, p, err := o.folder().child(ctx, name)
 	if err != nil {
 		return o.t.errno.Of(ctx, "rmdir", p, err)

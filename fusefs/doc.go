@@ -64,7 +64,7 @@
 //
 // Independent of both are location.gone (the workspace has no node at the path any more),
 // fileState.pagesStored (the kernel has pages), fileState.nameHold (the name keeps its inode for a moment),
-// File.adopted (a rename is in progress) and fileState.attachmentAlias (programs that have the file open
+// File.adopted (a rename is in progress) and fileState.alias (programs that have the file open
 // continue with an attachment).
 //
 // # Concurrency and lock order

@@ -29,29 +29,17 @@ type File struct {
 
 type fileState struct {
 	*File
-	life            inodeState
-	doc             uint64 // the note's ID in the workspace, 0 if the workspace does not have it
-	text            content.Text
-	handles         map[*Handle]struct{}
-	pagesStored     bool        // the kernel has the content, or a writer's; see storePages
-	pins            int         // users of the text besides handles
-	attrSentAt      time.Time   // when the kernel last got the attributes; zero if it has none
-	nameHold        nameHold    // keeps the inode at its name after a save
-	timer           *time.Timer // runs tick
-	scratchBytes    int64       // bytes accounted to the scratch layer
-	attachmentAlias attachmentAlias
-}
-
-// attachmentAlias is the attachment that a scratch file became by a rename. Programs that have the scratch
-// file open continue with it.
-type attachmentAlias interface {
-	attr(ctx context.Context, out *fuse.Attr) error
-	setattr(ctx context.Context, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno
-	fs.FileReader
-	fs.FileWriter
-	fs.FileFlusher
-	fs.FileFsyncer
-	close()
+	life         inodeState
+	doc          uint64 // the note's ID in the workspace, 0 if the workspace does not have it
+	text         content.Text
+	handles      map[*Handle]struct{}
+	pagesStored  bool              // the kernel has the content, or a writer's; see storePages
+	pins         int               // users of the text besides handles
+	attrSentAt   time.Time         // when the kernel last got the attributes; zero if it has none
+	nameHold     nameHold          // keeps the inode at its name after a save
+	timer        *time.Timer       // runs tick
+	scratchBytes int64             // bytes accounted to the scratch layer
+	alias        *attachmentHandle // the attachment that a rename made of a scratch file: programs that have it open continue with that
 }
 
 func (t *tree) newFile(mode uint32) *File {
@@ -72,9 +60,9 @@ func (f *File) lifeState() (l inodeState) {
 	return l
 }
 
-func (f *File) attachment() (e attachmentAlias) {
-	f.update(func(s *fileState) { e = s.attachmentAlias })
-	return e
+func (f *File) attachment() (h *attachmentHandle) {
+	f.update(func(s *fileState) { h = s.alias })
+	return h
 }
 
 // attr fills in the attributes for the kernel. They belong to the content that reads return from
@@ -86,20 +74,20 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 		return err
 	}
 	var note bool
-	var goesOnAs attachmentAlias
+	var alias *attachmentHandle
 	f.update(func(s *fileState) {
 		s.text.Show()
 		s.attrSentAt = time.Now()
 		f.fill(out, f.EmbeddedInode(), s.text.Size(), s.text.ModTime(), s.life.Links())
-		note, goesOnAs = s.life.IsNote(), s.attachmentAlias
+		note, alias = s.life.IsNote(), s.alias
 	})
 	if note {
 		f.t.recent.add(f, int64(out.Size))
 		return nil
 	}
 	f.unpin()
-	if goesOnAs != nil {
-		return goesOnAs.attr(ctx, out)
+	if alias != nil {
+		return alias.a.attr(ctx, out)
 	}
 	return nil
 }
@@ -126,8 +114,8 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 	case fh == nil && f.lifeState().IsStale():
 		return syscall.ESTALE
 	}
-	if a := f.attachment(); a != nil {
-		return a.setattr(ctx, in, out)
+	if h := f.attachment(); h != nil {
+		return h.a.Setattr(ctx, h, in, out)
 	}
 	if size, ok := in.GetSize(); ok {
 		h, _ := fh.(*Handle)

@@ -24,42 +24,27 @@ import (
 type killableContext struct {
 	context.Context // of the request
 
-	mu    sync.Mutex    // guards the fields below
-	dying chan struct{} // closed when the process dies; nil until a caller waits
-	ended chan struct{} // closed by End; nil until a caller waits
+	watching sync.Once
+	dying    chan struct{} // closed when the process dies
+	ended    chan struct{} // closed by End
 }
 
 // newKillableContext returns the context of a request. The caller must call End.
 func newKillableContext(request context.Context) *killableContext {
-	return &killableContext{Context: request}
+	return &killableContext{Context: request, dying: make(chan struct{}), ended: make(chan struct{})}
 }
 
-func (p *killableContext) End() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended != nil {
-		close(p.ended)
-		p.ended = nil
-	}
-}
+func (p *killableContext) End() { close(p.ended) }
 
 func (p *killableContext) Done() <-chan struct{} {
-	interrupted := p.Context.Done()
-	if interrupted == nil { // the request cannot be interrupted
+	if p.Context.Done() == nil { // the request cannot be interrupted
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.dying == nil {
-		p.dying, p.ended = make(chan struct{}), make(chan struct{})
-		go watch(p.Context, p.dying, p.ended)
-	}
+	p.watching.Do(func() { go p.watch() })
 	return p.dying
 }
 
 func (p *killableContext) Err() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	select {
 	case <-p.dying:
 		return context.Canceled
@@ -70,28 +55,25 @@ func (p *killableContext) Err() error {
 
 const deathPollInterval = 100 * time.Millisecond
 
-// watch closes dying when the kernel has interrupted a request and its process dies. It returns
-// early when answers is closed.
-func watch(request context.Context, dying chan<- struct{}, answers <-chan struct{}) {
+// watch closes dying when the kernel has interrupted the request and its process dies.
+func (p *killableContext) watch() {
 	select {
-	case <-answers:
+	case <-p.ended:
 		return
-	case <-request.Done():
+	case <-p.Context.Done():
 	}
 	var thread uint32
-	if caller, ok := fuse.FromContext(request); ok {
+	if caller, ok := fuse.FromContext(p.Context); ok {
 		thread = caller.Pid
 	}
-	tick := time.NewTicker(deathPollInterval)
-	defer tick.Stop()
 	for !isDying(thread) {
 		select {
-		case <-answers:
+		case <-p.ended:
 			return
-		case <-tick.C:
+		case <-time.After(deathPollInterval):
 		}
 	}
-	close(dying)
+	close(p.dying)
 }
 
 // isDying reports whether a thread has ended or is about to. Where that is unknown, as on macOS or
@@ -103,15 +85,8 @@ func isDying(thread uint32) bool {
 
 // nonFatalSignals are the signals that end no process: by default they are ignored or stop it, see
 // signal(7).
-var nonFatalSignals = signals(syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH,
-	syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
-
-func signals(list ...syscall.Signal) (set uint64) {
-	for _, s := range list {
-		set |= 1 << (s - 1)
-	}
-	return set
-}
+const nonFatalSignals = 1<<(syscall.SIGCHLD-1) | 1<<(syscall.SIGCONT-1) | 1<<(syscall.SIGURG-1) | 1<<(syscall.SIGWINCH-1) |
+	1<<(syscall.SIGSTOP-1) | 1<<(syscall.SIGTSTP-1) | 1<<(syscall.SIGTTIN-1) | 1<<(syscall.SIGTTOU-1)
 
 // hasFatalSignal reports whether /proc/PID/status lists a pending signal that will end the thread:
 // one that is not blocked, ignored or handled.

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -119,7 +121,6 @@ func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 
 // Lookup finds a name: scratch first, because scratch names hide those of the workspace.
 func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer o.t.inval.begin(o)()
 	if former := o.lookupFormer(ctx, name, out); former != nil {
 		return former, 0
 	}
@@ -130,7 +131,7 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	if f, ok := n.(*File); ok && f.lifeState().IsReplaced() { // attr has found another text
 		return o.Lookup(ctx, name, out)
 	}
-	if !isASCII(name) && (err != nil || p.Base() != name) {
+	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 && (err != nil || p.Base() != name) {
 		// The kernel is not notified of other spellings of a name (NFC, NFD): not cached.
 		out.SetEntryTimeout(1)
 	}
@@ -138,15 +139,6 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 		return nil, o.t.errno.Of(ctx, "lookup", p, err)
 	}
 	return n.EmbeddedInode(), 0
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // child finds a name. It returns the path as the workspace spells it, "" in the scratch layer.

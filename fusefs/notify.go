@@ -21,8 +21,6 @@ type notifications struct {
 	taken bool
 	wake  model.Signal // holds one token while the queue may not be empty
 
-	nameRequests
-
 	mu     sync.Mutex // guards the fields below
 	queue  []stale
 	queued map[stale]bool
@@ -104,9 +102,6 @@ func (q *notifications) run(ctx context.Context) {
 				continue
 			}
 		}
-		if s.name != "" {
-			q.await(s.inode)
-		}
 		if s.notify() == syscall.ENOENT && s.name == "" {
 			retells.Go(func() { s.renotify(ctx) })
 		}
@@ -146,59 +141,6 @@ func (s stale) renotify(ctx context.Context) {
 		case <-time.After(renotifyDelay):
 		}
 		if s.notify() != syscall.ENOENT {
-			return
-		}
-	}
-}
-
-// While a program looks up or changes a name, the kernel holds the lock of the folder until we
-// answer. A notification of a stale name waits for that lock, and no signal ends that wait, not
-// even SIGKILL: a process that is killed at that moment can neither answer nor end, and the mount
-// hangs until someone aborts the connection. So the queue does not notify of a name while an answer
-// about its folder is due. A request that arrives in the few microseconds of a notification remains
-// possible.
-
-// nameRequests counts, for each folder, the requests for which the kernel holds the folder's lock.
-type nameRequests struct {
-	mu    sync.Mutex // guards the fields below
-	under map[*fs.Inode]int
-}
-
-// begin counts a request about names in dirs until end is called.
-func (r *nameRequests) begin(dirs ...fs.InodeEmbedder) (end func()) {
-	r.count(1, dirs)
-	return func() { r.count(-1, dirs) }
-}
-
-func (r *nameRequests) count(by int, dirs []fs.InodeEmbedder) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.under == nil {
-		r.under = make(map[*fs.Inode]int)
-	}
-	for _, d := range dirs {
-		n := d.EmbeddedInode()
-		if r.under[n] += by; r.under[n] == 0 {
-			delete(r.under, n)
-		}
-	}
-}
-
-const (
-	// answerGrace lets the kernel receive an answer that a handler has just given.
-	answerGrace = 200 * time.Microsecond
-	// maxHoldOff bounds the wait for a folder that is always in use. A save by rename takes some
-	// milliseconds of it.
-	maxHoldOff = 100 * time.Millisecond
-)
-
-// await returns once no answer about names in dir is due, or after maxHoldOff.
-func (r *nameRequests) await(dir *fs.Inode) {
-	for until := time.Now().Add(maxHoldOff); time.Now().Before(until); time.Sleep(answerGrace) {
-		r.mu.Lock()
-		none := r.under[dir] == 0
-		r.mu.Unlock()
-		if none {
 			return
 		}
 	}

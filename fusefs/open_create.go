@@ -70,7 +70,6 @@ func newHandle(ctx context.Context, f *File, flags uint32) *Handle {
 // attachment.
 func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	t, d := o.t, o.folder()
-	defer t.inval.begin(d)()
 	n, p, err := d.child(ctx, name)
 	switch {
 	case err == nil && flags&syscall.O_EXCL != 0:
@@ -93,7 +92,6 @@ func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, o
 // Mknod creates a regular file without opening it. It refuses other kinds.
 func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	t, d := o.t, o.folder()
-	defer t.inval.begin(d)()
 	if mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, syscall.EPERM
 	}

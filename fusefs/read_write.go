@@ -33,7 +33,7 @@ func (f *fileState) recordRead(h *Handle) {
 		return
 	}
 	h.recorded = im.Version
-	f.t.shown.add(f.doc, h.by, im)
+	f.t.shown.add(f.doc, h.by, im, true)
 }
 
 // maxStoredPages is the maximum size of a note that is stored: the size of the kernel's own readahead.
@@ -59,29 +59,29 @@ func (f *fileState) storePages() {
 // Read reads from the content whose size the kernel has.
 func (h *Handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	var n int
-	var goesOnAs attachmentAlias
+	var alias *attachmentHandle
 	h.f.update(func(s *fileState) {
-		if goesOnAs = s.attachmentAlias; goesOnAs == nil {
+		if alias = s.alias; alias == nil {
 			s.recordRead(h)
 			n = s.text.ReadAt(dest, off)
 		}
 	})
-	if goesOnAs != nil {
-		return goesOnAs.Read(ctx, dest, off)
+	if alias != nil {
+		return alias.Read(ctx, dest, off)
 	}
 	return fuse.ReadResultData(dest[:n]), 0
 }
 
 func (h *Handle) Write(ctx context.Context, data []byte, off int64) (n uint32, errno syscall.Errno) {
-	var goesOnAs attachmentAlias
+	var alias *attachmentHandle
 	h.f.update(func(s *fileState) {
-		if goesOnAs = s.attachmentAlias; goesOnAs == nil {
+		if alias = s.alias; alias == nil {
 			errno = s.write(h, data, off)
 		}
 	})
 	switch {
-	case goesOnAs != nil:
-		return goesOnAs.Write(ctx, data, off)
+	case alias != nil:
+		return alias.Write(ctx, data, off)
 	case errno != 0:
 		return 0, errno
 	}
@@ -157,11 +157,11 @@ func (f *File) writable(ctx context.Context, started bool) syscall.Errno {
 // shell's redirection) and again after more.
 func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	var wrote bool
-	var goesOnAs attachmentAlias
-	h.f.update(func(s *fileState) { wrote, goesOnAs = h.wrote, s.attachmentAlias })
+	var alias *attachmentHandle
+	h.f.update(func(s *fileState) { wrote, alias = h.wrote, s.alias })
 	switch {
-	case goesOnAs != nil:
-		return goesOnAs.Flush(ctx)
+	case alias != nil:
+		return alias.Flush(ctx)
 	case !wrote:
 		return 0
 	}
@@ -213,7 +213,7 @@ func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errn
 // log a failure.
 func (h *Handle) Release(ctx context.Context) syscall.Errno {
 	var due bool
-	var last attachmentAlias // no program continues with it
+	var last *attachmentHandle // no program continues with it
 	h.f.update(func(s *fileState) {
 		b := s.text.Buffer()
 		due = h.wrote && s.life.IsNote() && b != nil && b.Due() && b.FailedGen != b.Gen
@@ -233,10 +233,10 @@ func (h *Handle) Release(ctx context.Context) syscall.Errno {
 
 // end removes h. With the last handle that wrote it drops a buffer whose commit failed, because the program got the
 // error. With the last handle it returns the attachment that continues the file, which the caller closes.
-func (f *fileState) end(h *Handle) (last attachmentAlias) {
+func (f *fileState) end(h *Handle) (last *attachmentHandle) {
 	if delete(f.handles, h); len(f.handles) == 0 {
 		f.handles = nil // an empty map is not small, and the kernel may know 100,000 files
-		last, f.attachmentAlias = f.attachmentAlias, nil
+		last, f.alias = f.alias, nil
 	}
 	if f.life.IsReplaced() && !f.mayBeOpen() {
 		f.t.forgetReplaced(f.File)

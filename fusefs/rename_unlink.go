@@ -48,7 +48,6 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 	}
 	t, from := o.t, o.folder()
 	ctx = context.WithoutCancel(ctx) // as on a disk, a signal interrupts nothing here
-	defer t.inval.begin(from, to)()
 	m := &move{tree: t, from: from, name: name, to: to, newName: newName}
 	var err error
 	if m.src, m.oldPath, err = from.child(ctx, name); err != nil {
@@ -258,7 +257,6 @@ func (m *move) exchange(ctx context.Context) syscall.Errno {
 
 func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
-	defer o.t.inval.begin(o)()
 	if errno, done := o.unlinkScratch(name); done {
 		return errno
 	}

@@ -97,7 +97,6 @@ func (d *ScratchDir) attr(_ context.Context, out *fuse.Attr) error {
 }
 
 func (d *ScratchDir) list(context.Context) ([]fuse.DirEntry, syscall.Errno) {
-	defer d.t.inval.begin(d)()
 	return d.dirEntries(), 0
 }
 
@@ -109,7 +108,6 @@ func (d *ScratchDir) create(ctx context.Context, name string, p model.Path, mode
 }
 
 func (d *ScratchDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer d.t.inval.begin(d)()
 	return d.mkScratchDir(ctx, name, mode, out)
 }
 

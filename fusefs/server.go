@@ -222,7 +222,11 @@ func (t *tree) end() error {
 	t.draining.Store(true)
 	t.drained.Store(true)
 	var errs []error
-	for _, f := range t.unsavedFiles() {
+	for x := range t.dirtyFiles.Range {
+		f, ok := x.(*File)
+		if !ok {
+			continue
+		}
 		p := f.path()
 		var failed bool
 		var prog program.Program
@@ -252,15 +256,6 @@ func (t *tree) keepNumbersNow() {
 	if err := t.keepNumbers(context.Background()); err != nil {
 		t.log.Warn("files have other inode numbers after a restart", model.LogErr, err)
 	}
-}
-
-func (t *tree) unsavedFiles() (files []*File) {
-	for x := range t.dirtyFiles.Range {
-		if f, ok := x.(*File); ok {
-			files = append(files, f)
-		}
-	}
-	return files
 }
 
 // isBeingSaved reports whether a program seems to be in the middle of a save. Appended text is

@@ -40,17 +40,9 @@ const (
 	maxShownBytes = 128 << 20
 )
 
-func (l *shownLog) add(doc uint64, prog program.Program, im content.Image) {
-	l.note(doc, prog, im, true)
-}
-
-// wrote records that prog wrote im to doc. im is the base of its next write. Other processes of its session keep their
-// bases until they read again.
-func (l *shownLog) wrote(doc uint64, prog program.Program, im content.Image) {
-	l.note(doc, prog, im, false)
-}
-
-func (l *shownLog) note(doc uint64, prog program.Program, im content.Image, read bool) {
+// add records that prog has read im in doc, or has written it. im is the base of its next write. After a write other
+// processes of its session keep their bases until they read again.
+func (l *shownLog) add(doc uint64, prog program.Program, im content.Image, read bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.docs == nil {

@@ -32,24 +32,24 @@ func TestShownLog(t *testing.T) {
 		}
 	}
 	check("nobody was shown anything", cat, false)
-	l.add(doc, cat, content.Image{Text: "one"})
+	l.add(doc, cat, content.Image{Text: "one"}, true)
 	check("process", cat, true, "one")
 	check("anyone", claude, false, "one")
-	l.add(doc, claude, content.Image{Text: "one"})
-	l.add(doc, claude, content.Image{Text: "two"})
+	l.add(doc, claude, content.Image{Text: "one"}, true)
+	l.add(doc, claude, content.Image{Text: "two"}, true)
 	check("the last of several", claude, true, "two")
 	check("the session's last", sed, false, "two")
 	check("anyone's last", stranger, false, "two")
-	l.add(doc, cat, content.Image{Text: "three"})
+	l.add(doc, cat, content.Image{Text: "three"}, true)
 	check("anyone's last", stranger, false, "three")
-	l.wrote(doc, sed, content.Image{Text: "four"})
+	l.add(doc, sed, content.Image{Text: "four"}, false)
 	check("the writer", sed, false, "four")
 	check("who read something itself", claude, true, "two")
 	check("another session", cat, true, "three")
-	l.add(doc, claude, content.Image{Text: "four"})
+	l.add(doc, claude, content.Image{Text: "four"}, true)
 	check("who has read what its session wrote", claude, true, "four")
 	check("who wrote, and whose session read since", sed, false, "four", "four")
-	l.wrote(doc, claude, content.Image{Text: "five"})
+	l.add(doc, claude, content.Image{Text: "five"}, false)
 	check("who wrote last", claude, true, "five")
 	check("who wrote before its session did", sed, false, "four", "five")
 	if got, _ := l.images(8, cat); got != nil {
@@ -64,7 +64,7 @@ func TestShownLogIsBounded(t *testing.T) {
 	t.Parallel()
 	l := &shownLog{}
 	for i := range maxShown + 100 {
-		l.add(uint64(i%5000), program.Program{Identity: program.Identity{PID: i}}, content.Image{Text: "x"})
+		l.add(uint64(i%5000), program.Program{Identity: program.Identity{PID: i}}, content.Image{Text: "x"}, true)
 	}
 	if l.order.Len() != maxShown || l.bytes != maxShown {
 		t.Errorf("%d entries of %d bytes, want %d each", l.order.Len(), l.bytes, maxShown)
@@ -74,7 +74,7 @@ func TestShownLogIsBounded(t *testing.T) {
 	}
 	big := strings.Repeat("x", maxShownBytes/4+1)
 	for i := range 10 {
-		l.add(uint64(i), program.Program{Identity: program.Identity{PID: 1}}, content.Image{Text: big})
+		l.add(uint64(i), program.Program{Identity: program.Identity{PID: 1}}, content.Image{Text: big}, true)
 	}
 	if l.bytes > maxShownBytes {
 		t.Errorf("%d bytes, want at most %d", l.bytes, maxShownBytes)

@@ -31,10 +31,6 @@ type Approvals = change.Approvals
 // delete. Later words win.
 func ParseApprovals(words []string) (Approvals, error) { return change.ParseApprovals(words) }
 
-type Budget = transport.Budget
-
-func NewBudget() *Budget { return transport.NewBudget(transport.DefaultBudget) }
-
 // Options of a Server. The zero value serves the toolset claude.
 type Options struct {
 	// Author of all changes; "" uses the name of each client.
@@ -47,7 +43,6 @@ type Options struct {
 	// means DefaultAgentNotes.
 	AgentNotes []string
 	Semantic   *semantic.Index // nil creates an index in memory
-	Inflight   *Budget         // nil creates one of the default size
 	Logger     *slog.Logger
 }
 
@@ -97,9 +92,6 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if s.o.Inflight == nil {
-		s.o.Inflight = NewBudget()
-	}
 	s.enabled, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
 	s.sessions = transport.NewSessions(func(id string) *Session { return s.newSession(id, Client{Name: "http"}) })
 	s.index = search.NewIndex(ws)
@@ -108,13 +100,11 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	}
 	s.subscriptions = newSubscriptions(ws, s.notifyUpdated)
 	hooks := new(server.Hooks)
-	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
-		s.session(ctx).client.Session.SetClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
-	})
 	if s.o.AgentNotes == nil {
 		s.o.AgentNotes = DefaultAgentNotes
 	}
-	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, res *mcp.InitializeResult) {
+	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, res *mcp.InitializeResult) {
+		s.session(ctx).client.Session.SetClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
 		res.Instructions += agentNotes(ctx, ws, s.o.AgentNotes)
 	})
 	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, res *mcp.DiscoverResult) {
@@ -185,9 +175,7 @@ func (s *Server) Sessions() int { return s.sessions.Len() }
 
 // HTTPHandler serves Streamable HTTP at every path. The caller checks authorization. Close ends the sessions.
 func (s *Server) HTTPHandler() http.Handler {
-	h, shutdown := transport.HTTPHandler(s.sessions, transport.HTTPOptions{
-		Protocol: s.mcp, Inflight: s.o.Inflight, MaxMessage: MaxMessage,
-	}, s.prepare)
+	h, shutdown := transport.HTTPHandler(s.mcp, s.sessions, s.prepare)
 	s.onClose(shutdown)
 	return h
 }

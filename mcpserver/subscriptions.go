@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"maps"
-	"slices"
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -12,34 +11,32 @@ import (
 
 const maxSubscriptions = 10_000
 
+type subscription struct {
+	session string
+	path    model.Path
+}
+
 type subscriptions struct {
 	ws *bridge.Workspace
 	// notify reports whether the session still exists.
 	notify func(session, uri string) bool
 
-	mu        sync.Mutex                       // guards the fields below
-	bySession map[string]map[model.Path]string // values: the URI in the session's spelling
+	mu   sync.Mutex              // guards uris
+	uris map[subscription]string // in the session's spelling
 }
 
-func newSubscriptions(ws *bridge.Workspace, tell func(session, uri string) bool) *subscriptions {
-	return &subscriptions{ws: ws, notify: tell, bySession: make(map[string]map[model.Path]string)}
+func newSubscriptions(ws *bridge.Workspace, notify func(session, uri string) bool) *subscriptions {
+	return &subscriptions{ws: ws, notify: notify, uris: make(map[subscription]string)}
 }
 
 // Add subscribes session to the note at uri, which may be created later.
 func (x *subscriptions) Add(session, uri string) {
-	p, ok := x.path(uri)
-	if !ok {
-		return
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	uris := x.bySession[session]
-	if uris == nil {
-		uris = make(map[model.Path]string)
-		x.bySession[session] = uris
-	}
-	if _, known := uris[p]; known || len(uris) < maxSubscriptions {
-		uris[p] = uri
+	if p, ok := x.path(uri); ok {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if len(x.uris) < maxSubscriptions {
+			x.uris[subscription{session, p}] = uri
+		}
 	}
 }
 
@@ -61,44 +58,42 @@ func (x *subscriptions) Remove(session, uri string) {
 	if p, ok := x.path(uri); ok {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		if delete(x.bySession[session], p); len(x.bySession[session]) == 0 {
-			delete(x.bySession, session)
-		}
+		delete(x.uris, subscription{session, p})
 	}
 }
 
-func (x *subscriptions) Of(session string) []string {
+func (x *subscriptions) Of(session string) (uris []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.Collect(maps.Values(x.bySession[session]))
+	for sub, uri := range x.uris {
+		if sub.session == session {
+			uris = append(uris, uri)
+		}
+	}
+	return uris
 }
 
 func (x *subscriptions) End(session string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	delete(x.bySession, session)
+	maps.DeleteFunc(x.uris, func(sub subscription, _ string) bool { return sub.session == session })
 }
 
 func (x *subscriptions) event(ev model.Event) {
 	if ev.Kind == model.EventChanged && !ev.ViewChanged {
 		return
 	}
-	for _, p := range []model.Path{ev.Path, ev.OldPath} {
-		if p == "" {
-			continue
+	changed := make(map[subscription]string)
+	x.mu.Lock()
+	for sub, uri := range x.uris {
+		if sub.path == ev.Path || sub.path == ev.OldPath {
+			changed[sub] = uri
 		}
-		uris := make(map[string]string) // keys: session IDs
-		x.mu.Lock()
-		for session, watched := range x.bySession {
-			if uri, ok := watched[p]; ok {
-				uris[session] = uri
-			}
-		}
-		x.mu.Unlock()
-		for session, uri := range uris {
-			if !x.notify(session, uri) {
-				x.End(session)
-			}
+	}
+	x.mu.Unlock()
+	for sub, uri := range changed {
+		if !x.notify(sub.session, uri) {
+			x.End(sub.session)
 		}
 	}
 }

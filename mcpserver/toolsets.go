@@ -24,7 +24,7 @@ type toolset struct {
 	name    string
 	tools   []tool.Tool
 	phrases tool.Phrases
-	reader  change.Reader // reads a note before it is replaced
+	reader  change.Reader // reads a note before it is replaced; nil for none
 }
 
 // toolsets returns all toolsets in the order of tools/list. If several are enabled, error texts name the tools of the
@@ -34,7 +34,7 @@ func toolsets() []toolset {
 		{ToolsetClaude, claude.Tools(), claude.Phrases, content.Reader},
 		{ToolsetNotes, notes.Tools(), notes.Phrases, notes.Reader},
 		{ToolsetContent, content.Tools(), content.Phrases, content.Reader},
-		{ToolsetVault, vault.Tools(), vault.Phrases, vault.Reader},
+		{ToolsetVault, vault.Tools(), vault.Phrases, nil},
 	}
 }
 
@@ -63,7 +63,7 @@ func pick(sets []string, readOnly bool) (toolset, error) {
 		if o.tools == nil {
 			o.phrases = set.phrases
 		}
-		if o.reader.Call == nil || set.name == ToolsetNotes {
+		if o.reader == nil || set.name == ToolsetNotes {
 			o.reader = set.reader
 		}
 		o.tools = append(o.tools, set.tools...)

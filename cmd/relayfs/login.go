@@ -18,7 +18,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/control"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -33,9 +32,9 @@ type loginStateDir string
 
 func (s *loginStateDir) register(e *env, cmd *cobra.Command) { registerState(e, cmd, (*string)(s)) }
 
-func (s loginStateDir) account() (*account.Account, error) {
+func (s loginStateDir) account() (*source.Account, error) {
 	base, err := source.StateDir(string(s))
-	return account.Of(base), err
+	return source.AccountOf(base), err
 }
 
 func newLoginCommand(e *env) *cobra.Command {
@@ -193,7 +192,7 @@ tokens expire, usually within an hour; 'relayfs unmount' ends it at once.`,
 const refreshTimeout = 5 * time.Second
 
 // refreshFolders updates the list of folders, so that a SOURCE can be a newly shared folder.
-func refreshFolders(ctx context.Context, acc *account.Account, log *slog.Logger) {
+func refreshFolders(ctx context.Context, acc *source.Account, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	if _, err := acc.Refresh(ctx); err != nil {

@@ -65,7 +65,7 @@ func (f *mcpFlags) endpoint(log *slog.Logger) *semantic.Endpoint {
 // control opens the ports and returns the Control of a session. Close its MCP when done.
 func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
 	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
-	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, AgentNotes: o.agentNotes, Inflight: ports.Budget, Logger: s.Log}
+	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, AgentNotes: o.agentNotes, Logger: s.Log}
 	if o.embeddingsURL != "" || slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
 		opts := semantic.Options{Dir: s.State.Sub("semantic"), Logger: s.Log}
 		if o.embeddingsURL != "" {

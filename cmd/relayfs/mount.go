@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -87,7 +88,7 @@ func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir stri
 		}
 	}
 	if len(errs) == 0 && !running {
-		if err := o.checkPorts(); err != nil {
+		if err := ports.CheckFree(o.http.Addr, o.metrics); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -106,9 +107,13 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		return err
 	}
 	return o.serve(ctx, p.sources, p.session, "mount", p.mountpoint, func(ctx context.Context, c *serving.Control) error {
+		var notifier []string
+		if self, err := os.Executable(); err == nil {
+			notifier = []string{self, pokeCommand}
+		}
 		fuseOptions := fusefs.Options{
 			Author: o.author, SignAgents: o.authorFromProgram, Programs: o.agentTable(), AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: c.Log,
-			Refused: c.Refusals.Add, SessionNote: o.sessionNote, WatchNotifier: selfWith(pokeCommand), State: c.State,
+			Refused: c.Refusals.Add, SessionNote: o.sessionNote, WatchNotifier: notifier, State: c.State,
 		}
 		c.NameSessions(func(pid int) string { return fuseOptions.Programs.OfProcess(pid).Session() })
 		server, err := fusefs.Mount(ctx, c.Workspace, p.mountpoint, fuseOptions)
@@ -207,15 +212,6 @@ func newPokeCommand() *cobra.Command {
 		Use: pokeCommand, Short: "Wake programs that watch a mount", Hidden: true, Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return fusefs.RunWatchNotifier(cmd.InOrStdin()) },
 	}
-}
-
-// selfWith returns the command line of a command of this program, or nil if the program's path is unknown.
-func selfWith(command string) []string {
-	self, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return []string{self, command}
 }
 
 func completeMountpoints(_ *cobra.Command, _ []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {

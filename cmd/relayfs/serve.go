@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/serving"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -49,7 +48,7 @@ func (o *serveOptions) prepare(ctx context.Context, e *env, args []string) (sour
 		opts.Workspace.Saved = o.metricNumbers.Saved
 	}
 	if slices.ContainsFunc(args, source.IsRelay) {
-		refreshFolders(ctx, account.Of(opts.Base), log)
+		refreshFolders(ctx, source.AccountOf(opts.Base), log)
 	}
 	sources, err = source.Parse(args, o.state)
 	add(err)
@@ -68,10 +67,6 @@ func parts(err error) []error {
 		return nil
 	}
 	return []error{err}
-}
-
-func (o *serveOptions) checkPorts() error {
-	return ports.CheckFree(ports.Address{Flag: "--http", Addr: o.http.Addr}, ports.Address{Flag: ports.MetricsSetting, Addr: o.metrics})
 }
 
 // serve opens the sources and serves them to other processes while work runs. mountpoint may be "".

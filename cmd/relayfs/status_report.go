@@ -107,24 +107,25 @@ func printServed(w io.Writer, r *statusReport) {
 		if f.Sync != nil {
 			printSync(w, &f)
 		}
-		for i, name := range f.Misnamed {
-			if i == maxListed {
-				cli.Line(w, "  and %d more", len(f.Misnamed)-i)
-				break
-			}
-			cli.Line(w, "  not shown, because its name is not UTF-8; rename it in the vault: %s", name)
-		}
-		for i, p := range f.Problems {
-			if i == maxListed {
-				cli.Line(w, "  and %s more", cli.Plural(len(f.Problems)-i, "problem"))
-				break
-			}
-			cli.Line(w, "  PROBLEM since %s: %s", clockTime(p.Since), p.Text)
-		}
+		printList(w, f.Misnamed, func(name string) string {
+			return "not shown, because its name is not UTF-8; rename it in the vault: " + name
+		})
+		printList(w, f.Problems, func(p model.Problem) string {
+			return fmt.Sprintf("PROBLEM since %s: %s", clockTime(p.Since), p.Text)
+		})
 	}
 }
 
 const maxListed = 10
+
+func printList[T any](w io.Writer, list []T, text func(T) string) {
+	for _, item := range list[:min(len(list), maxListed)] {
+		cli.Line(w, "  %s", text(item))
+	}
+	if more := len(list) - maxListed; more > 0 {
+		cli.Line(w, "  and %d more", more)
+	}
+}
 
 func clockTime(t time.Time) string {
 	t = t.Local()
@@ -177,11 +178,7 @@ func printSync(w io.Writer, f *bridge.RootStatus) {
 	for _, warning := range s.Warnings {
 		cli.Line(w, "  warning: %s", warning)
 	}
-	for i, path := range s.Hidden {
-		if i == maxListed {
-			cli.Line(w, "  and %d more", len(s.Hidden)-i)
-			break
-		}
-		cli.Line(w, "  not shown, because its name has control characters; rename it on the server: %q", path)
-	}
+	printList(w, s.Hidden, func(path string) string {
+		return fmt.Sprintf("not shown, because its name has control characters; rename it on the server: %q", path)
+	})
 }

@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -10,41 +8,6 @@ import (
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
-
-// moveOutcome is whether an item of a call of move succeeds.
-var moveOutcome = regexp.MustCompile(`(?m)^(\d+)\. (\[error\])?`)
-
-// A dry run foresees which moves of a call succeed: endings, names that are taken, and what earlier moves of the same
-// call make possible or impossible.
-func TestMCPMovesAreForeseen(t *testing.T) {
-	t.Parallel()
-	names := []string{"a.md", "b.md", "c.md", "d.txt", "e.txt", "Sub", "Sub/x.md", "Sub/y.md", "New", "New/x.md", "New/a.md", "a", "b", "Sub/Sub", "Sub/x.txt"}
-	for seed := range uint64(30) {
-		r := rand.New(rand.NewPCG(seed, 7))
-		var moves []map[string]any
-		for range 2 + r.IntN(5) {
-			moves = append(moves, map[string]any{"file_path": "Vault/" + names[r.IntN(len(names))], "new_path": "Vault/" + names[r.IntN(len(names))]})
-		}
-		if seed == 0 {
-			moves = []map[string]any{{"file_path": "Vault/a.md", "new_path": "Vault/t.md"}, {"file_path": "Vault/b.md", "new_path": "Vault/a.md"}, {"file_path": "Vault/t.md", "new_path": "Vault/b.md"}, {"file_path": "Vault/c.md", "new_path": "Vault/c.txt"}}
-		}
-		s := harness.NewSandbox(t)
-		vault := s.Vault(t, "Vault", map[string]string{"a.md": "a [[b]]\n", "b.md": "b\n", "c.md": "c\n", "d.txt": "d", "Sub/x.md": "x\n", "Sub/y.md": "y\n"})
-		c := s.MCP(t, "--structure", "direct", vault)
-		before := contents(t, vault)
-		want := moveOutcome.FindAllString(c.Call(t, "move", "moves", moves, "dry_run", true).Text, -1)
-		for name, text := range contents(t, vault) {
-			if before[name] != text {
-				t.Fatalf("the dry run changed %s", name)
-			}
-		}
-		done := c.Call(t, "move", "moves", moves).Text
-		if got := moveOutcome.FindAllString(done, -1); fmt.Sprint(got) != fmt.Sprint(want) || len(got) != len(moves) {
-			t.Errorf("seed %d: %v foreseen as %q, and did %s", seed, moves, want, done)
-		}
-		c.Close(t)
-	}
-}
 
 // Of headings that read alike, each can be named, as the refusal has it.
 func TestMCPEqualHeadings(t *testing.T) {

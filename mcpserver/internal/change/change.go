@@ -81,14 +81,9 @@ func excerpt(becomes, text string) string {
 
 const maxAsked = 20
 
-// ApproveAll asks once about several updates, and returns a context in which they are approved. planned returns the
-// feasible changes as verb phrases; it is called only if a question is needed.
-func (c Changes) ApproveAll(ctx context.Context, planned func() []string) (context.Context, error) {
+// ApproveAll asks once about several updates, given as verb phrases, and returns a context in which they are approved.
+func (c Changes) ApproveAll(ctx context.Context, whats []string) (context.Context, error) {
 	if !c.Gate.Asks(Update) {
-		return ctx, nil
-	}
-	whats := planned()
-	if len(whats) == 0 {
 		return ctx, nil
 	}
 	more := ""
@@ -212,11 +207,9 @@ func checkUTF8(p model.Path, v *model.Version) error {
 	return nil
 }
 
-// Reader identifies the tool with which a client reads a document before a change.
-type Reader struct {
-	// Call describes the call that reads the document at p, from a position unless it is zero.
-	Call func(p model.Path, from textrange.Position) string
-}
+// Reader describes the call with which a client reads the document at p before a change, from a position unless it is
+// zero.
+type Reader func(p model.Path, from textrange.Position) string
 
 // RequireRead returns the text and ranges of the document at p that the session has read, or an error if it has not read
 // it.
@@ -228,7 +221,7 @@ func (c Changes) RequireRead(ctx context.Context, p model.Path, r Reader, doing 
 	if _, err := (document.Resolver{Workspace: c.Workspace}).Document(ctx, p); err != nil {
 		return known, err
 	}
-	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, r.Call(p, textrange.Position{}))
+	return known, result.InvalidArgument("You must read this document before %s it. Call %s first.", doing, r(p, textrange.Position{}))
 }
 
 func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []diffwrap.Edit, r Reader) error {
@@ -247,7 +240,7 @@ func NotReadError(p model.Path, text string, part textrange.Range, r Reader) err
 		begin.Column = 1
 	}
 	return result.InvalidArgument("%s was left as it is: the change would delete text that you have not been shown, in line %d. Call %s first.",
-		result.Escape(p), begin.Line, r.Call(p, begin))
+		result.Escape(p), begin.Line, r(p, begin))
 }
 
 // ReadCall describes a call of tool with the arguments document, and with the line argument unless from is zero.
@@ -262,25 +255,16 @@ func (c Changes) restructure() bridge.ChangeRequest {
 	return bridge.ChangeRequest{Author: c.author(), Origin: c.Session}
 }
 
-// CheckMove reports why from cannot be moved to to. It checks the policy and that both are in one root; it does not
-// look at what exists at to.
-func (c Changes) CheckMove(from, to model.Path) error {
+// Move also creates the parent folders of to.
+func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeResult, error) {
 	folder, _ := from.Split()
 	if other, _ := to.Split(); other != folder {
-		return &model.Error{Op: "rename", Path: from, Err: errors.ErrUnsupported}
+		return bridge.ChangeResult{}, &model.Error{Op: "rename", Path: from, Err: errors.ErrUnsupported}
 	}
 	for _, p := range []model.Path{from, to} {
 		if err := c.Workspace.MayChange(p, c.restructure()); err != nil {
-			return err
+			return bridge.ChangeResult{}, err
 		}
-	}
-	return nil
-}
-
-// Move also creates the parent folders of to.
-func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeResult, error) {
-	if err := c.CheckMove(from, to); err != nil {
-		return bridge.ChangeResult{}, err
 	}
 	if err := c.approve(ctx, from, Request{Operation: Update, Action: fmt.Sprintf("move %s to %s", from, to)}); err != nil {
 		return bridge.ChangeResult{}, err

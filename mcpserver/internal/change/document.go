@@ -83,7 +83,7 @@ func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.Re
 		path: p, text: content, base: sumOf(known.Text), seen: known.ReadRanges.AfterEdits(edits, true), operation: Update, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, model.ErrConflict) {
-		err = result.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, r.Call(p, textrange.Position{}))
+		err = result.InvalidArgument("%s has changed since you read it. Call %s again before replacing it.", p, r(p, textrange.Position{}))
 	}
 	return Result{Before: known.Text, Proposed: proposed}, err
 }

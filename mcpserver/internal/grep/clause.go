@@ -18,15 +18,14 @@ func (p *Pattern) Clauses() []Clause { return p.clauses }
 const (
 	// maxExact is the maximum number of literals of a clause.
 	maxExact = 16
-	// Classes of at most this many runes are expanded. A scan looks for few literals at a time; a trigram query can
-	// use all ten digits.
-	scanClass  = 4
-	queryClass = 10
+	// maxClass is the maximum number of runes of a class that is expanded. A scan for many literals takes longer than the
+	// automaton.
+	maxClass = 4
 )
 
 // clausesOf follows Russ Cox, "Regular Expression Matching with a Trigram Index".
-func clausesOf(re *syntax.Regexp, maxClass int) []Clause {
-	a := analysis{fold: folds(re), maxClass: maxClass}
+func clausesOf(re *syntax.Regexp) []Clause {
+	a := analysis{fold: folds(re)}
 	clauses := a.walk(re.Simplify()).flushed().clauses
 	for i := range clauses {
 		clauses[i].Fold = a.fold
@@ -41,10 +40,7 @@ func folds(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, folds)
 }
 
-type analysis struct {
-	fold     bool
-	maxClass int
-}
+type analysis struct{ fold bool }
 
 // requirement is either the exact set of strings that a part of a pattern matches or, if exact is nil, clauses. An
 // exact empty string requires nothing.
@@ -114,7 +110,7 @@ func (a analysis) class(pairs []rune) requirement {
 			if s := a.literal([]rune{r}); !slices.Contains(exact, s) {
 				exact = append(exact, s)
 			}
-			if len(exact) > a.maxClass {
+			if len(exact) > maxClass {
 				return requirement{}
 			}
 		}

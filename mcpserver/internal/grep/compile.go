@@ -78,7 +78,7 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 		return nil, syntaxError(pattern, err)
 	}
 	p := &Pattern{
-		re: re, cr: strings.Contains(pattern, `\r`) || strings.Contains(pattern, "\r"), dfa: newAutomaton(tree), size: len(prog.Inst), multi: o.Multiline && holdsLineBreak(tree),
+		re: re, cr: strings.Contains(pattern, `\r`) || strings.Contains(pattern, "\r"), dfa: newAutomaton(prog), size: len(prog.Inst), multi: o.Multiline && holdsLineBreak(tree),
 		afterRune: sync.OnceValue(func() *regexp.Regexp { return afterOneRune(expr) }),
 	}
 	if hasBoundary(prog) {
@@ -87,7 +87,8 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		p.literal = string(tree.Rune)
 	}
-	p.require(tree)
+	p.clauses = clausesOf(tree)
+	p.scan = best(p.clauses)
 	return p, nil
 }
 
@@ -146,16 +147,6 @@ func checkClass(pattern string, i int) (end int, err error) {
 		}
 	}
 	return len(pattern), nil
-}
-
-func (p *Pattern) require(tree *syntax.Regexp) {
-	p.clauses = clausesOf(tree, scanClass)
-	p.scan = best(p.clauses)
-	for _, c := range clausesOf(tree, queryClass) {
-		if !slices.ContainsFunc(p.clauses, func(d Clause) bool { return slices.Equal(c.Any, d.Any) }) {
-			p.clauses = append(p.clauses, c)
-		}
-	}
 }
 
 func syntaxError(pattern string, err error) error {

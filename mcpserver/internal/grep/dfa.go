@@ -27,11 +27,7 @@ const (
 )
 
 // newAutomaton returns nil for patterns with \A or \z, and for very large ones.
-func newAutomaton(re *syntax.Regexp) *automaton {
-	prog, err := syntax.Compile(re.Simplify())
-	if err != nil {
-		return nil
-	}
+func newAutomaton(prog *syntax.Prog) *automaton {
 	for _, in := range prog.Inst {
 		if in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&(syntax.EmptyBeginText|syntax.EmptyEndText) != 0 {
 			return nil

@@ -37,7 +37,7 @@ func TestAutomatonAgainstRegexp(t *testing.T) {
 			return // a repetition of a repetition
 		}
 		re := regexp.MustCompile(tree.String())
-		a := newAutomaton(tree)
+		a := newAutomaton(compiled(t, tree))
 		if a == nil {
 			t.Fatalf("no automaton for %q", pattern)
 		}
@@ -52,6 +52,15 @@ func TestAutomatonAgainstRegexp(t *testing.T) {
 			}
 		}
 	})
+}
+
+func compiled(t testing.TB, tree *syntax.Regexp) *syntax.Prog {
+	t.Helper()
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prog
 }
 
 func TestAutomatonFindsTheFirstEnd(t *testing.T) {
@@ -72,7 +81,7 @@ func TestAutomatonFindsTheFirstEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := newAutomaton(tree).find(tt.text); got != tt.want || !ok {
+		if got, ok := newAutomaton(compiled(t, tree)).find(tt.text); got != tt.want || !ok {
 			t.Errorf("%q in %q: %d, %v, want %d", tt.pattern, tt.text, got, ok, tt.want)
 		}
 	}

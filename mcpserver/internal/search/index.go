@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
@@ -163,9 +165,15 @@ func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Cl
 	for len(notes) > 0 {
 		var part []*Note
 		part, notes = nextBatch(notes, q)
-		inParallel(len(part), func(i int) {
-			results[i], skips[i], errs[i] = scanNote(ctx, x, part[i], look)
-		})
+		var workers errgroup.Group
+		workers.SetLimit(runtime.GOMAXPROCS(0))
+		for i, n := range part {
+			workers.Go(func() error {
+				results[i], skips[i], errs[i] = scanNote(ctx, x, n, look)
+				return nil
+			})
+		}
+		_ = workers.Wait() // the error of the first note counts
 		for i := range part {
 			switch {
 			case ctx.Err() != nil:
@@ -228,17 +236,4 @@ func Skipped(files []model.Path) string {
 
 func isSkippable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, model.ErrInvalidUTF8) || errors.Is(err, model.ErrTooLarge)
-}
-
-func inParallel(n int, fn func(int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				fn(i)
-			}
-		})
-	}
-	wg.Wait()
 }

@@ -243,10 +243,6 @@ func (s *Session) DecisionsUpTo(p model.Path, n ReadState, current *model.Versio
 	return append(slices.Clip(n.Decisions), more...)
 }
 
-func Added(before, after *model.Version) []diffwrap.Suggestion {
-	return subtractMarks(after.Suggestions(), before.Suggestions())
-}
-
 func subtractMarks(marks, others []diffwrap.Suggestion) []diffwrap.Suggestion {
 	key := func(s diffwrap.Suggestion) [3]string { return [3]string{s.Kind.String(), s.Old, s.New} }
 	have := make(map[[3]string]int, len(others))

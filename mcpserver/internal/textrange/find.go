@@ -92,7 +92,11 @@ func Replace(doc string, places []Range, old, with string) []diffwrap.Edit {
 			edits = append(edits, replaceNear(doc, p, old, with))
 			continue
 		}
-		fitted := adaptStyle(with, doc, old, doc[p.Start:p.End])
+		found := doc[p.Start:p.End]
+		fitted := inBreaksOf(doc, found, with)
+		if found != old {
+			fitted = inQuotesOf(found, fitted)
+		}
 		if with == "" {
 			p.End += wholeLine(doc, p)
 		}
@@ -160,13 +164,4 @@ func smartenQuotes(s string, single, double bool) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// adaptStyle gives s the line breaks of doc and, unless found equals old, the quotes of found.
-func adaptStyle(s, doc, old, found string) string {
-	s = inBreaksOf(doc, found, s)
-	if found == old {
-		return s
-	}
-	return inQuotesOf(found, s)
 }

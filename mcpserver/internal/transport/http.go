@@ -17,23 +17,25 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-type HTTPOptions struct {
-	Protocol   *server.MCPServer
-	Inflight   *Budget
-	MaxMessage int64 // the longest body of a request
-}
-
 // HTTPHandler serves Streamable HTTP in the protocol versions with sessions: without a session the server could not
 // record what a client has read. It does not check authorization. prepare returns the message for the protocol, or a
 // reply. shutdown ends all sessions.
-func HTTPHandler[S any](sessions *Sessions[S], o HTTPOptions, prepare func(context.Context, *S, []byte) (prepared []byte, reply any)) (h http.Handler, shutdown func()) {
-	transport := server.NewStreamableHTTPServer(o.Protocol,
+func HTTPHandler[S any](protocol *server.MCPServer, sessions *Sessions[S], prepare func(context.Context, *S, []byte) (prepared []byte, reply any)) (h http.Handler, shutdown func()) {
+	transport := server.NewStreamableHTTPServer(protocol,
 		server.WithStreamableHTTPProtocolVersions(mcp.LegacyProtocolVersions()...),
 		server.WithSessionIdManager(sessions),
 		server.WithSessionIdleTTL(sessionIdle),
 	)
 	sessions.ended = func(id string) { goodbye(transport, id) }
-	prepared := func(w http.ResponseWriter, r *http.Request, message []byte) {
+	h = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body == http.NoBody {
+			transport.ServeHTTP(w, r)
+			return
+		}
+		message, ok := readBody(w, r)
+		if !ok {
+			return
+		}
 		if sess := sessions.Get(r.Header.Get(server.HeaderKeySessionID)); sess != nil {
 			var reply any
 			if message, reply = prepare(r.Context(), sess, message); reply != nil {
@@ -44,8 +46,8 @@ func HTTPHandler[S any](sessions *Sessions[S], o HTTPOptions, prepare func(conte
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
 		transport.ServeHTTP(w, r)
-	}
-	return promptBody(o, transport, prepared), func() { _ = transport.Shutdown(context.Background()) }
+	})
+	return h, func() { _ = transport.Shutdown(context.Background()) }
 }
 
 const sessionIdle = time.Hour
@@ -65,32 +67,19 @@ func (w *noResponse) WriteHeader(int)             {}
 
 const bodyTime = 30 * time.Second
 
-// promptBody limits the time and memory for a request body, but not the duration of the answer or of a stream.
-func promptBody(o HTTPOptions, next http.Handler, withBody func(http.ResponseWriter, *http.Request, []byte)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Body == http.NoBody {
-			next.ServeHTTP(w, r)
-			return
-		}
-		c := http.NewResponseController(w)
-		_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // some transports have none
-		data, release, err := o.Inflight.Read(http.MaxBytesReader(w, r.Body, o.MaxMessage))
-		_ = c.SetReadDeadline(time.Time{})
-		var tooLarge *http.MaxBytesError
-		switch {
-		case errors.As(err, &tooLarge):
-			http.Error(w, "request is too large", http.StatusRequestEntityTooLarge)
-			return
-		case errors.Is(err, ErrBudget):
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		case err != nil:
-			http.Error(w, "request does not come to its end", http.StatusRequestTimeout)
-			return
-		}
-		defer release()
-		withBody(w, r, data)
-	})
+// readBody limits the size of a request body and the time for it, but not the duration of the answer or of a stream. It
+// answers a request that exceeds them.
+func readBody(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // some transports have none
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
+	_ = c.SetReadDeadline(time.Time{})
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		http.Error(w, "request is too large", http.StatusRequestEntityTooLarge)
+	} else if err != nil {
+		http.Error(w, "request does not come to its end", http.StatusRequestTimeout)
+	}
+	return body, err == nil
 }
 
 // maxSessions limits the sessions, because few clients end theirs. The one that was idle longest is ended first.

@@ -1,9 +1,7 @@
 // Package transport serves MCP over HTTP in two ways. Local (local.go) serves clients of this machine on the socket of the
 // owner, in all protocol versions. HTTPHandler (http.go) serves Streamable HTTP by mcp-go, in the protocol versions with
-// sessions. The package keeps the sessions, limits the size of messages, and passes them to mcp-go. Over Streamable HTTP it
-// also limits their memory (Budget). It does not check authorization.
-//
-// Local and Sessions each have a lock for their list of sessions; the lock of Budget is a leaf.
+// sessions. The package keeps the sessions, limits the size of messages, and passes them to mcp-go. It does not check
+// authorization. Local and Sessions each have a lock for their list of sessions.
 package transport
 
 import (

@@ -25,7 +25,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
@@ -300,7 +299,7 @@ func examineServer(ctx context.Context, src source.Source, audience, base string
 	o := remote.Options{Address: address, Folder: src.Server.Folder}
 	var err error
 	if address.Kind == transport.Relay {
-		o.Tokens, err = account.Of(base).Tokens(address, o.Folder)
+		o.Tokens, err = source.AccountOf(base).Tokens(address, o.Folder)
 	} else {
 		o.Key, err = source.ServerKey()
 	}

@@ -59,9 +59,6 @@ func (f *HTTP) CheckFile(base string) error {
 	return err
 }
 
-// Budget limits the bytes of all messages that clients of --http are sending.
-var Budget = mcpserver.NewBudget()
-
 type HTTPServer struct {
 	listener  *limitedListener
 	token     string

@@ -2,7 +2,6 @@ package ports
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,14 +46,13 @@ func Open(flag, addr string) (net.Listener, error) {
 	return nil, cli.WithHint(fmt.Errorf("%s %s %s", flag, addr, problem), hint)
 }
 
-type Address struct{ Flag, Addr string }
-
-func CheckFree(addresses ...Address) error {
-	for _, a := range addresses {
-		if a.Addr == "" {
+// CheckFree returns an error if the address of MCP or that of metrics cannot be opened. An address may be "".
+func CheckFree(http, metrics string) error {
+	for _, a := range [][2]string{{"--http", http}, {MetricsSetting, metrics}} {
+		if a[1] == "" {
 			continue
 		}
-		l, err := Open(a.Flag, a.Addr)
+		l, err := Open(a[0], a[1])
 		if err != nil {
 			return err
 		}
@@ -91,23 +89,18 @@ func Serve(ctx context.Context, l net.Listener, srv *http.Server) (finished bool
 func Health(mux *http.ServeMux, check func() error) {
 	ready := func(w http.ResponseWriter, _ *http.Request) {
 		if check() == nil {
-			answer(w, http.StatusOK, health{OK: true})
+			answer(w, http.StatusOK, `{"ok":true}`)
 			return
 		}
-		answer(w, http.StatusServiceUnavailable, health{Error: "changes cannot be stored: 'relayfs status' on this machine says why"})
+		answer(w, http.StatusServiceUnavailable, `{"ok":false,"error":"changes cannot be stored: 'relayfs status' on this machine says why"}`)
 	}
 	mux.HandleFunc("GET /ready", ready)
 	mux.HandleFunc("GET /readyz", ready)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, health{OK: true}) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, `{"ok":true}`) })
 }
 
-type health struct {
-	OK    bool   `json:"ok"`
-	Error string `json:"error,omitempty"`
-}
-
-func answer(w http.ResponseWriter, status int, h health) {
+func answer(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(h) // fails only if the client has gone
+	fmt.Fprintln(w, body)
 }

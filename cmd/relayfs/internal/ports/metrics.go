@@ -108,7 +108,6 @@ type MetricsSources struct {
 	States    map[string]owner.Folder // state folders, by root
 	Ports     map[string]func() int   // open connections, by port
 	Sessions  map[string]func() int   // MCP clients, by transport
-	Inflight  func() int              // bytes of messages being received
 	Refusals  func() int              // operations that the mount has refused
 	Log       *slog.Logger
 }
@@ -144,7 +143,6 @@ var (
 	storeBytes     = metric("store_bytes", "Size of relayfs's own data for a folder.", "folder")
 	connections    = metric("connections", "Open connections of clients.", "port")
 	sessions       = metric("sessions", "MCP clients, by transport.", "transport")
-	inflightBytes  = metric("inflight_bytes", "Bytes of messages that clients are sending, counted against the budget.")
 	refusalsTotal  = metric("refusals_total", "Operations of programs that the mount refused with a reason.")
 )
 
@@ -153,13 +151,8 @@ type collector struct {
 	s   MetricsSources
 }
 
-func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		notes, suggestions, proposals, offline, connected, unacknowledged, unfetched, queued, problems, storeBytes, connections, sessions, inflightBytes, refusalsTotal,
-	} {
-		out <- d
-	}
-}
+// Describe describes nothing: the folders, ports and transports are known only at a scrape.
+func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 const scrapeTimeout = 5 * time.Second
 
@@ -175,7 +168,6 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	for transport, count := range c.s.Sessions {
 		set(sessions, float64(count()), transport)
 	}
-	set(inflightBytes, float64(c.s.Inflight()))
 	out <- prometheus.MustNewConstMetric(refusalsTotal, prometheus.CounterValue, float64(c.s.Refusals()))
 	for folder, dir := range c.s.States {
 		set(storeBytes, float64(dir.Size()), folder)

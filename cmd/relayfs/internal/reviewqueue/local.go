@@ -155,10 +155,7 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	}
 	q.deciding.Lock()
 	defer q.deciding.Unlock()
-	if err := q.checkShown(ctx, r); err != nil {
-		return Outcome{}, err
-	}
-	if err := q.checkGuarded(ctx, r); err != nil {
+	if err := q.check(ctx, r); err != nil {
 		return Outcome{}, err
 	}
 	author := reviewer()
@@ -178,29 +175,44 @@ func (q *Queue) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	return q.outcome(out, r.Verdict), err
 }
 
-func (q *Queue) checkShown(ctx context.Context, r DecideRequest) error {
-	if r.Shown == nil {
+// check returns a Conflict if a suggestion has changed since it was shown, or is in a guarded folder and the request has
+// no Force.
+func (q *Queue) check(ctx context.Context, r DecideRequest) error {
+	var folders []model.Path
+	var why string
+	if q.Guarded != nil && !r.Force {
+		folders, why = q.Guarded()
+	}
+	if r.Shown == nil && len(folders) == 0 {
 		return nil
 	}
 	list, proposals, err := q.allPending(ctx)
 	if err != nil {
 		return err
 	}
-	pending := make(map[string]string, len(r.Shown))
-	for i := range list {
-		if _, ok := r.Shown[list[i].ID]; ok {
-			pending[list[i].ID] = newSuggestion(list[i]).Revision
+	named := make(map[string]*Suggestion, len(r.IDs)) // nil for one that is not pending
+	for _, id := range r.IDs {
+		named[id] = nil
+	}
+	for _, s := range list {
+		if _, ok := named[s.ID]; ok {
+			named[s.ID] = new(newSuggestion(s))
 		}
 	}
 	for _, p := range proposals {
-		pending[p.ID] = newProposal(p).Revision
+		if _, ok := named[p.ID]; ok {
+			named[p.ID] = new(newProposal(p))
+		}
 	}
 	var deleted, changed int
-	for _, id := range r.IDs {
-		switch now, ok := pending[id]; {
-		case !ok:
+	for id, s := range named {
+		switch {
+		case s != nil && slices.ContainsFunc(folders, func(dir model.Path) bool { return dir.Contains(model.Path(s.Path)) }):
+			return Conflict("nothing was decided: " + why)
+		case r.Shown == nil:
+		case s == nil:
 			deleted++
-		case now != r.Shown[id]:
+		case s.Revision != r.Shown[id]:
 			changed++
 		}
 	}
@@ -209,29 +221,6 @@ func (q *Queue) checkShown(ctx context.Context, r DecideRequest) error {
 	}
 	return Conflict(fmt.Sprintf("nothing was decided: of %d suggestions, %d are not pending any more and %d have changed since they were shown; look at them again",
 		len(r.IDs), deleted, changed))
-}
-
-// checkGuarded returns a Conflict if a suggestion is in a guarded folder and the request has no Force.
-func (q *Queue) checkGuarded(ctx context.Context, r DecideRequest) error {
-	if q.Guarded == nil || r.Force {
-		return nil
-	}
-	folders, why := q.Guarded()
-	if len(folders) == 0 {
-		return nil
-	}
-	list, proposals, err := q.allPending(ctx)
-	if err != nil {
-		return err
-	}
-	guarded := func(id string, p model.Path) bool {
-		return slices.Contains(r.IDs, id) && slices.ContainsFunc(folders, func(dir model.Path) bool { return dir.Contains(p) })
-	}
-	if slices.ContainsFunc(list, func(s model.Suggestion) bool { return guarded(s.ID, s.Path) }) ||
-		slices.ContainsFunc(proposals, func(p model.Proposal) bool { return guarded(p.ID, p.Path) }) {
-		return Conflict("nothing was decided: " + why)
-	}
-	return nil
 }
 
 func (q *Queue) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {

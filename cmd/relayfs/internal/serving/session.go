@@ -21,7 +21,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/api"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/backup"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
@@ -178,7 +177,7 @@ func (s *Session) openServer(src source.Source, f *backup.Folder, o *Options) (*
 	r.Address.Audience = o.Audience
 	var err error
 	if r.Address.Kind == transport.Relay {
-		r.Tokens, err = account.Of(s.Base).Tokens(r.Address, r.Folder)
+		r.Tokens, err = source.AccountOf(s.Base).Tokens(r.Address, r.Folder)
 	} else {
 		r.Key, err = source.ServerKey()
 	}
@@ -254,7 +253,7 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 }
 
 func (c *Control) metricSources() ports.MetricsSources {
-	m := ports.MetricsSources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Inflight: ports.Budget.Taken, Log: c.Log}
+	m := ports.MetricsSources{Workspace: c.Workspace, States: make(map[string]owner.Folder), Ports: make(map[string]func() int), Refusals: c.Refusals.Count, Log: c.Log}
 	m.Sessions = map[string]func() int{"stream": func() int { return int(c.clients.Load()) }, "http": c.MCP.Sessions}
 	for _, f := range c.stores {
 		m.States[f.Name] = f.State

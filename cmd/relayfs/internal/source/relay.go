@@ -8,7 +8,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/control"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
@@ -34,7 +33,7 @@ func findRelay(name, folder, state string) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	list, err := account.Of(base).Folders()
+	list, err := AccountOf(base).Folders()
 	if err != nil {
 		return Source{}, fmt.Errorf("relay:%s: %w", folder, err)
 	}

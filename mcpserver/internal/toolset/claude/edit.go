@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
-	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -27,100 +26,67 @@ type oneEdit struct {
 
 type editArgs struct {
 	oneEdit
-	Edits  []oneEdit `arg:"edits" for:"file_path,old_string,new_string" doc:"Several edits instead of one, in one document or many, in order"`
-	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; show the marks it would make"`
+	Edits []oneEdit `arg:"edits" for:"file_path,old_string,new_string" doc:"Several edits instead of one, in one document or many, in order"`
 }
 
 func edit(ctx context.Context, c *tool.Client, a editArgs) (result.Result, error) {
-	list := a.Edits
 	switch {
-	case a.OldString != "" && a.NewString != "" && list != nil:
-		return result.Result{}, result.InvalidArgument("Give old_string and new_string for one edit, or edits for several, and not both.")
-	case list == nil && !a.DryRun:
+	case a.Edits == nil:
 		answer, err := editOne(ctx, c, a.oneEdit)
 		return result.Text(answer), err
-	case list == nil:
-		list = []oneEdit{a.oneEdit}
+	case a.OldString != "" && a.NewString != "":
+		return result.Result{}, result.InvalidArgument("Give old_string and new_string for one edit, or edits for several, and not both.")
 	}
-	tried := make(drafts)
-	try := func(e oneEdit) (string, error) { return tried.edit(ctx, c, e) }
-	if a.DryRun {
-		res := tryEach(c, list, try)
-		res.Text = append(res.Text, tried.marks(c)...)
-		return res, nil
-	}
-	return applyEach(ctx, c, list, try, editOne, func(e oneEdit) string {
+	return applyEach(ctx, c, a.Edits, editOne, func(e oneEdit) string {
 		return fmt.Sprintf("replace %q by %q in %s", result.OneLine(e.OldString), result.OneLine(e.NewString), e.FilePath)
 	})
 }
 
 func editOne(ctx context.Context, c *tool.Client, a oneEdit) (string, error) {
-	job, err := newEdit(ctx, c, a)
-	if err != nil {
-		return "", err
-	}
-	p := job.path
-	res, err := c.Changes.Edit(ctx, p, job.edits)
-	if err != nil {
-		return "", err
-	}
-	out := "Edited " + result.Escape(p) + ": replaced " + result.Count(job.replaced, "occurrence") + outcome(c, res)
-	if job.near {
-		out += " The document has other blanks, quotes or forms of characters there than old_string; unchanged text keeps them."
-	}
-	switch {
-	case res.Before != job.known.Text:
-		out += " The document had changed since you read it: read it again before edits that depend on its other parts."
-	case job.unseen:
-		out += " You had not been shown that part of the document: read it before edits that depend on the text around it."
-	}
-	return out, nil
-}
-
-type editJob struct {
-	change.Quote
-	path     model.Path
-	view     diffwrap.View
-	known    session.ReadState
-	replaced int
-	unseen   bool // the replaced text was quoted but not read
-	near     bool // the match differs in blanks, quotes or encoding
-}
-
-func newEdit(ctx context.Context, c *tool.Client, a oneEdit) (*editJob, error) {
 	p, err := c.Resolver.Resolve(ctx, a.FilePath)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	q := change.Quote{Old: a.OldString, New: a.NewString, All: a.ReplaceAll, Section: a.Section}
 	if err := q.Check(); err != nil {
-		return nil, err
+		return "", err
 	}
 	known, err := c.Changes.RequireRead(ctx, p, reader, "editing")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	q.Known = known.Text
-	return &editJob{Quote: q, path: p, view: c.Workspace.Options().View, known: known}, nil
-}
-
-func (j *editJob) edits(doc string, seen textrange.RangeSet) (edits []diffwrap.Edit, err error) {
-	if j.Old == "" {
-		return j.fill(doc)
+	view := c.Workspace.Options().View
+	replaced := 0
+	var unseen bool // the replaced text was quoted but not read
+	var near bool   // the match differs in blanks, quotes or encoding
+	res, err := c.Changes.Edit(ctx, p, func(doc string, seen textrange.RangeSet) (edits []diffwrap.Edit, err error) {
+		switch {
+		case q.Old != "":
+			edits, unseen, err = q.Replace(p, view, doc, seen, reader)
+			near = len(edits) == 1 && textrange.IsNear(doc[edits[0].Off:edits[0].Off+edits[0].Len], q.Old)
+		case doc != "":
+			err = result.InvalidArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", result.Escape(p))
+		default: // the whole text of an empty document
+			edits, err = []diffwrap.Edit{{New: q.New}}, textrange.CheckMarkup(textrange.Argument{Name: "new_string", Text: q.New}, view, "", q.New, 0)
+		}
+		replaced = len(edits)
+		return edits, err
+	})
+	if err != nil {
+		return "", err
 	}
-	edits, j.unseen, err = j.Replace(j.path, j.view, doc, seen, reader)
-	j.replaced = len(edits)
-	j.near = len(edits) == 1 && textrange.IsNear(doc[edits[0].Off:edits[0].Off+edits[0].Len], j.Old)
-	return edits, err
-}
-
-// fill handles an empty old_string, which sets the text of an empty document.
-func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
-	if doc != "" {
-		return nil, result.InvalidArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", result.Escape(j.path))
+	out := "Edited " + result.Escape(p) + ": replaced " + result.Count(replaced, "occurrence") + outcome(c, res)
+	if near {
+		out += " The document has other blanks, quotes or forms of characters there than old_string; unchanged text keeps them."
 	}
-	j.replaced = 1
-	return []diffwrap.Edit{{New: j.New}}, textrange.CheckMarkup(textrange.Argument{Name: "new_string", Text: j.New}, j.view, "", j.New, 0)
+	switch {
+	case res.Before != known.Text:
+		out += " The document had changed since you read it: read it again before edits that depend on its other parts."
+	case unseen:
+		out += " You had not been shown that part of the document: read it before edits that depend on the text around it."
+	}
+	return out, nil
 }
 
 func outcome(c *tool.Client, res change.Result) string {

@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/document"
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -24,27 +23,18 @@ type oneMove struct {
 
 type moveArgs struct {
 	oneMove
-	Moves  []oneMove `arg:"moves" for:"file_path,new_path" doc:"Several moves instead of one, in order"`
-	DryRun bool      `arg:"dry_run" def:"false" doc:"Change nothing; report what it would do"`
+	Moves []oneMove `arg:"moves" for:"file_path,new_path" doc:"Several moves instead of one, in order"`
 }
 
 func move(ctx context.Context, c *tool.Client, a moveArgs) (result.Result, error) {
-	list := a.Moves
 	switch {
-	case a.FilePath != "" && list != nil:
-		return result.Result{}, result.InvalidArgument("Give file_path and new_path for one move, or moves for several, and not both.")
-	case list == nil && !a.DryRun:
+	case a.Moves == nil:
 		answer, err := moveOne(ctx, c, a.oneMove)
 		return result.Text(answer), err
-	case list == nil:
-		list = []oneMove{a.oneMove}
+	case a.FilePath != "":
+		return result.Result{}, result.InvalidArgument("Give file_path and new_path for one move, or moves for several, and not both.")
 	}
-	tried := new(plannedMoves)
-	try := func(m oneMove) (string, error) { return tried.move(ctx, c, m) }
-	if a.DryRun {
-		return tryEach(c, list, try), nil
-	}
-	return applyEach(ctx, c, list, try, moveOne, func(m oneMove) string { return fmt.Sprintf("move %s to %s", m.FilePath, m.NewPath) })
+	return applyEach(ctx, c, a.Moves, moveOne, func(m oneMove) string { return fmt.Sprintf("move %s to %s", m.FilePath, m.NewPath) })
 }
 
 func moveOne(ctx context.Context, c *tool.Client, a oneMove) (string, error) {
@@ -67,24 +57,20 @@ func (a oneMove) paths(ctx context.Context, c *tool.Client) (from, to model.Path
 		return "", "", err
 	}
 	info, err := c.Workspace.Stat(ctx, from)
-	if err == nil {
-		to, err = a.target(c, from, info.Kind)
+	if err != nil {
+		return "", "", err
 	}
-	return from, to, err
-}
-
-func (a oneMove) target(c *tool.Client, from model.Path, kind model.NodeKind) (model.Path, error) {
-	to, err := c.Resolver.NewPath(a.NewPath, kind == model.KindNote)
+	to, err = c.Resolver.NewPath(a.NewPath, info.Kind == model.KindNote)
 	switch {
 	case err != nil:
-	case kind == model.KindNote && !to.IsNote(), kind == model.KindFile && to.IsNote():
+	case info.Kind == model.KindNote && !to.IsNote(), info.Kind == model.KindFile && to.IsNote():
 		err = &model.Error{Op: "rename", Path: to, Err: model.ErrNotNote}
 	case from == to:
 		err = result.InvalidArgument("No move to make: file_path and new_path are the same.")
 	case from.Contains(to):
 		err = result.InvalidArgument("%q cannot be moved into itself. Choose another new_path.", string(from))
 	}
-	return to, err
+	return from, to, err
 }
 
 // variantOf returns another document whose path differs from to only in case or Unicode form, or "": on many disks both
@@ -95,87 +81,6 @@ func variantOf(c *tool.Client, from, to model.Path) model.Path {
 		return ""
 	}
 	return p
-}
-
-// plannedMoves lists the moves of a dry run, in order.
-type plannedMoves []step
-
-type step struct{ from, to model.Path }
-
-// now returns the current path of the document that the moves put at p. It is "" if there is none, or for a folder that
-// they create.
-func (t plannedMoves) now(p model.Path) (now model.Path, folder bool) {
-	for _, s := range slices.Backward(t) {
-		switch {
-		case s.to.Contains(p):
-			p = s.from + p[len(s.to):]
-		case p.Contains(s.to):
-			return "", true
-		case s.from.Contains(p):
-			return "", false
-		}
-	}
-	return p, false
-}
-
-func (t plannedMoves) kind(ctx context.Context, c *tool.Client, p model.Path) (kind model.NodeKind, there bool) {
-	now, folder := t.now(p)
-	if folder || now == "" {
-		return model.KindDir, folder
-	}
-	info, err := c.Workspace.Stat(ctx, now)
-	return info.Kind, err == nil
-}
-
-// source resolves the source of m after the earlier moves.
-func (t plannedMoves) source(ctx context.Context, c *tool.Client, m oneMove) (model.Path, model.NodeKind, error) {
-	for _, note := range []bool{false, true} { // the extension may be omitted
-		p, err := c.Resolver.NewPath(m.FilePath, note)
-		if err != nil {
-			break
-		}
-		if kind, there := t.kind(ctx, c, p); there {
-			return p, kind, nil
-		}
-	}
-	from, err := c.Resolver.ResolveName(ctx, m.FilePath)
-	if err != nil {
-		return "", 0, err
-	}
-	kind, there := t.kind(ctx, c, from)
-	if !there {
-		err = &document.MissingError{Name: m.FilePath, Err: fs.ErrNotExist}
-	}
-	return from, kind, err
-}
-
-func (t *plannedMoves) move(ctx context.Context, c *tool.Client, m oneMove) (string, error) {
-	from, kind, err := t.source(ctx, c, m)
-	if err != nil {
-		return "", err
-	}
-	to, err := m.target(c, from, kind)
-	if err == nil {
-		err = c.Changes.CheckMove(from, to)
-	}
-	if err != nil {
-		return "", err
-	}
-	for _, p := range []model.Path{to, variantOf(c, from, to)} {
-		if _, there := t.kind(ctx, c, p); there && p != "" {
-			return "", moveFailure(fs.ErrExist, p)
-		}
-	}
-	now, _ := t.now(from)
-	*t = append(*t, step{from, to})
-	out := "Would move " + result.Escape(from) + " to " + result.Escape(to) + "."
-	if warning := newNameWarning(from, to); warning != "" {
-		out += " Warning: " + warning + "."
-	}
-	if n := len(c.Changes.Linking(ctx, now)); n > 0 {
-		out += " " + change.LinkTo(n) + " to it."
-	}
-	return out, nil
 }
 
 func movedText(c *tool.Client, from, to model.Path, res bridge.ChangeResult) string {

@@ -188,8 +188,7 @@ func linkTo(p, from model.Path) string {
 
 func toggleTasks(ctx context.Context, c *tool.Client, list []string) (result.Result, error) {
 	shown := make(readStates)
-	untried := func(string) (string, error) { return "", nil }
-	return applyEach(ctx, c, list, untried, shown.toggle, func(at string) string { return "check or uncheck the task " + result.OneLine(at) })
+	return applyEach(ctx, c, list, shown.toggle, func(at string) string { return "check or uncheck the task " + result.OneLine(at) })
 }
 
 // recurrence matches the rule of a recurring task, in the two formats of the plugin Tasks. The rule ends before the next field.

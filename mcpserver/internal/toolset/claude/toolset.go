@@ -38,6 +38,6 @@ var Phrases = tool.Phrases{
 	Missing:   "There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md.",
 }
 
-var reader = change.Reader{Call: func(p model.Path, from textrange.Position) string {
+var reader change.Reader = func(p model.Path, from textrange.Position) string {
 	return change.ReadCall("read", fmt.Sprintf("file_path: %q", string(p)), "offset", from)
-}}
+}

@@ -33,10 +33,10 @@ var Phrases = tool.Phrases{
 	Missing:   "There is no document %q. Call search_content to find its path; paths look like Folder/sub/Name.md.",
 }
 
-var Reader = change.Reader{Call: func(p model.Path, from textrange.Position) string {
+var Reader change.Reader = func(p model.Path, from textrange.Position) string {
 	tool := "get_content"
 	if from.Line > 0 {
 		tool = "read_content_lines"
 	}
 	return change.ReadCall(tool, fmt.Sprintf("entity_type: %q, path: %q", string(filetype.TypeOf(string(p))), string(p)), "start_line", from)
-}}
+}

@@ -2,24 +2,20 @@ package notes
 
 import (
 	"context"
-	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
-	"github.com/relayfs/relayfs/mcpserver/internal/result"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 type kilnInfoArgs struct {
 	Detailed bool `arg:"detailed" def:"false" doc:"Tell the statistics of each top-level folder, too"`
-	result.Listing
 }
 
 type kilnInfoResult struct {
 	Roots []kilnRoot `json:"roots" doc:"The top-level folders"`
 	Stats kilnStats  `json:"stats" doc:"Of all folders"`
-	result.Page
 }
 
 type kilnRoot struct {
@@ -50,19 +46,7 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 		res.Roots = append(res.Roots, root)
 		res.Stats.add(st)
 	}
-	a.SetCall("get_kiln_info", a.Detailed)
-	var last string
-	given, err := a.Decode(&last)
-	if err != nil {
-		return res, err
-	}
-	rest := res.Roots
-	if given {
-		rest = rest[1+slices.IndexFunc(rest, func(r kilnRoot) bool { return r.Name == last }):]
-	}
-	return result.FitPage(a.Listing, len(rest), len(rest), func(i int) any { return rest[i].Name }, func(n int, page result.Page) kilnInfoResult {
-		return kilnInfoResult{Roots: rest[:n], Stats: res.Stats, Page: page}
-	}), nil
+	return res, nil
 }
 
 // folderStats counts notes in the tree, and everything else in the index.

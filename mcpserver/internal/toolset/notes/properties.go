@@ -65,12 +65,11 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 	case list == nil:
 		list = []oneSet{a.oneSet}
 	}
-	ctx, err := c.Changes.ApproveAll(ctx, func() (whats []string) {
-		for _, s := range list {
-			whats = append(whats, fmt.Sprintf("set %s in %s", result.OneLine(result.PlainJSON(s.Set)), s.Path))
-		}
-		return whats
-	})
+	var whats []string
+	for _, s := range list {
+		whats = append(whats, fmt.Sprintf("set %s in %s", result.OneLine(result.PlainJSON(s.Set)), s.Path))
+	}
+	ctx, err := c.Changes.ApproveAll(ctx, whats)
 	if err != nil {
 		return setPropertiesResult{}, err
 	}

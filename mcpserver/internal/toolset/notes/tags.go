@@ -75,13 +75,8 @@ func tags(ctx context.Context, c *tool.Client, a tagsArgs) (tagsResult, error) {
 			chosen = append(chosen, n.Path)
 		}
 	}
-	if !a.DryRun {
-		ctx, err = c.Changes.ApproveAll(ctx, func() []string {
-			if len(chosen) == 0 {
-				return nil
-			}
-			return []string{fmt.Sprintf("%s in %s", a.phrase(), result.Count(len(chosen), "note"))}
-		})
+	if !a.DryRun && len(chosen) > 0 {
+		ctx, err = c.Changes.ApproveAll(ctx, []string{fmt.Sprintf("%s in %s", a.phrase(), result.Count(len(chosen), "note"))})
 		if err != nil {
 			return tagsResult{}, err
 		}

@@ -55,6 +55,6 @@ var Phrases = tool.Phrases{
 	Missing:   "There is no document %q. Call list_notes to find its path; paths look like Folder/sub/Name.md.",
 }
 
-var Reader = change.Reader{Call: func(p model.Path, from textrange.Position) string {
+var Reader change.Reader = func(p model.Path, from textrange.Position) string {
 	return change.ReadCall("read_note", fmt.Sprintf("path: %q", string(p)), "start_line", from)
-}}
+}

@@ -2,14 +2,7 @@
 // changed, name the session, and return obsidian:// links. They answer in plain text; package change makes the changes.
 package vault
 
-import (
-	"fmt"
-
-	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/change"
-	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
-	"github.com/relayfs/relayfs/mcpserver/internal/tool"
-)
+import "github.com/relayfs/relayfs/mcpserver/internal/tool"
 
 func Tools() []tool.Tool {
 	return []tool.Tool{
@@ -27,8 +20,3 @@ var Phrases = tool.Phrases{
 	Exists:    "%q exists already. Choose another path.",
 	Missing:   "There is no document %q. Paths look like Folder/sub/Name.md.",
 }
-
-// Reader is a placeholder: this toolset reads no notes.
-var Reader = change.Reader{Call: func(p model.Path, _ textrange.Position) string {
-	return fmt.Sprintf("a tool of another toolset that reads %q", string(p))
-}}

@@ -1,9 +1,4 @@
-// Package account keeps the user's login to a control plane, such as Relay's hosted service. An Account stores the login
-// and the last list of shared folders in the state folder.
-//
-// The login's secret is in the system's keyring or, if that does not work, in a file that only the user can read. Package
-// bridge/remote/control communicates with the service.
-package account
+package source
 
 import (
 	"context"
@@ -22,6 +17,9 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
+// Account keeps the user's login to a control plane, such as Relay's hosted service, with the last list of shared folders
+// and the tokens of documents. The login's secret is in the system's keyring or, if that does not work, in a file that
+// only the user can read.
 type Account struct {
 	dir    owner.Folder
 	Client *control.Client
@@ -29,8 +27,8 @@ type Account struct {
 
 var _ control.Logins = (*Account)(nil)
 
-// Of returns the account of a state folder. It reads nothing.
-func Of(base string) *Account {
+// AccountOf returns the account of a state folder. It reads nothing.
+func AccountOf(base string) *Account {
 	a := &Account{dir: owner.Folder(base).Sub("login")}
 	a.Client = control.New(control.Options{Logins: a})
 	return a
@@ -110,13 +108,13 @@ func (a *Account) Remove() (control.Login, error) {
 	return s.Login, errors.Join(err, a.dir.RemoveAll())
 }
 
-type List struct {
+type FolderList struct {
 	API     string           `json:"api"`
 	Folders []control.Folder `json:"folders"`
 }
 
-func (a *Account) Folders() (List, error) {
-	var l List
+func (a *Account) Folders() (FolderList, error) {
+	var l FolderList
 	err := a.read(foldersFile, &l)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = cli.WithHint(errors.New("there is no list of shared folders yet"), "run 'relayfs login', then 'relayfs folders'")
@@ -124,17 +122,17 @@ func (a *Account) Folders() (List, error) {
 	return l, err
 }
 
-func (a *Account) Refresh(ctx context.Context) (List, error) {
+func (a *Account) Refresh(ctx context.Context) (FolderList, error) {
 	login, err := a.Load()
 	if errors.Is(err, fs.ErrNotExist) {
-		return List{}, transport.ErrLogin
+		return FolderList{}, transport.ErrLogin
 	}
 	if err != nil {
-		return List{}, err
+		return FolderList{}, err
 	}
-	l := List{API: login.API}
+	l := FolderList{API: login.API}
 	if l.Folders, err = a.Client.Folders(ctx); err != nil {
-		return List{}, err
+		return FolderList{}, err
 	}
 	return l, a.write(foldersFile, l)
 }

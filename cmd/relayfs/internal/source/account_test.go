@@ -1,4 +1,4 @@
-package account_test
+package source
 
 import (
 	"errors"
@@ -12,7 +12,6 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"github.com/relayfs/relayfs/bridge/remote/control"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/account"
 )
 
 var ann = control.Login{
@@ -55,7 +54,7 @@ func TestLogin(t *testing.T) {
 				keyring.MockInitWithError(c.ring)
 			}
 			base := t.TempDir()
-			a := account.Of(base)
+			a := AccountOf(base)
 			if _, err := a.Load(); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("before the login: %v", err)
 			}
@@ -65,7 +64,7 @@ func TestLogin(t *testing.T) {
 			if got := strings.Contains(everything(t, base), ann.Token); got != c.inFile {
 				t.Errorf("the secret is in a file: %v, want %v", got, c.inFile)
 			}
-			if l, err := account.Of(base).Load(); err != nil || l != ann {
+			if l, err := AccountOf(base).Load(); err != nil || l != ann {
 				t.Errorf("login %+v, %v, want %+v", l, err, ann)
 			}
 			next, stale := ann, ann
@@ -100,7 +99,7 @@ func TestLogin(t *testing.T) {
 func TestAnotherLogin(t *testing.T) {
 	keyring.MockInit()
 	base := t.TempDir()
-	a := account.Of(base)
+	a := AccountOf(base)
 	if err := a.Store(ann); err != nil {
 		t.Fatal(err)
 	}
