@@ -169,7 +169,7 @@ func utf16Len(s string) int { return len(utf16.Encode([]rune(s))) }
 
 // hasDelimiter reports whether a written text has a delimiter outside of comments.
 func hasDelimiter(want string) bool {
-	for _, c := range slices.Backward(Known{}.parse("").CommentsIn(want)) {
+	for _, c := range slices.Backward(critic.CommentsIn(want)) {
 		want = want[:c.Start] + strings.Repeat(" ", c.Len()) + want[c.End:]
 	}
 	_, n := critic.FirstDelimiter(want)

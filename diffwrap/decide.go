@@ -40,7 +40,6 @@ func among(chosen []Suggestion) func(Span) bool {
 // text. It deletes the attached comments too, except those for which keeps is true.
 func (k Known) Decide(raw string, accept bool, keeps func(Attached) bool, suggestions ...Suggestion) []Edit {
 	doc, chosen := k.parse(raw), among(suggestions)
-	ids := make(map[string]bool)
 	left := make([]Span, len(doc.Cells)) // remaining part of each cell
 	mark := -1                           // last decided mark, while its attached comments follow; -1 for none
 	for i := range doc.Cells {
@@ -50,11 +49,9 @@ func (k Known) Decide(raw string, accept bool, keeps func(Attached) bool, sugges
 		case c.IsSuggestion() && chosen(c.Span):
 			mark = i
 			left[i] = c.Kept(accept)
-			ids[c.ID] = true
 		case c.Kind == critic.Comment && mark >= 0:
 			if keeps == nil || !keeps(Attached{c.Span, doc.Cells[mark].Span}) {
 				left[i] = span.New(c.End, c.End)
-				ids[c.ID] = true
 			}
 		default:
 			mark = -1
@@ -64,10 +61,6 @@ func (k Known) Decide(raw string, accept bool, keeps func(Attached) bool, sugges
 	var edits []Edit
 	for i := range doc.Cells {
 		edits = doc.Cells[i].Reduce(edits, left[i])
-	}
-	delete(ids, "")
-	for _, e := range doc.Forget(ids) {
-		edits = span.Append(edits, e)
 	}
 	return edits
 }

@@ -205,8 +205,7 @@ func (p *putter) undo() []Edit {
 	return append(slices.Clone(p.Matter), edits...)
 }
 
-// own reports whether a cell is a suggestion or comment of the writer. One with an ID is not: the end matter has more
-// about it than its author, and would have to change with it.
+// own reports whether a cell is a suggestion or comment of the writer.
 func (p *putter) own(c *critic.Cell) bool {
 	o, ok := p.Options.Owners[c.Start]
 	switch {
@@ -215,7 +214,7 @@ func (p *putter) own(c *critic.Cell) bool {
 	case o.Access == Foreign, o.Access == Waiting, o.Access == Earlier && p.Fixed[o.Suggestion]:
 		return false
 	}
-	return c.ID == "" && p.isWritersName(c.Author)
+	return p.isWritersName(c.Author)
 }
 
 // awaitsDecision reports whether another author's comment awaits a decision.

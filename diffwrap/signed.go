@@ -16,7 +16,7 @@ func (p *putter) checkSigned() error {
 	known, ofNote := p.knownComments()
 	p.Bare, p.Literal = make(map[string]bool), make(map[string]bool)
 	var zones *markdown.Zones
-	for _, c := range p.Doc.CommentsIn(body) {
+	for _, c := range critic.CommentsIn(body) {
 		text := c.Of(body)
 		if zones == nil {
 			zones = markdown.NewZones(p.New)
@@ -48,7 +48,7 @@ func (p *putter) knownComments() (known map[string]int, ofNote map[string]bool) 
 	known, ofNote = make(map[string]int), make(map[string]bool)
 	for _, view := range []string{p.Old, p.Doc.Render(OriginalView)} {
 		count := make(map[string]int)
-		for _, c := range p.Doc.CommentsIn(view) {
+		for _, c := range critic.CommentsIn(view) {
 			count[c.Of(view)]++
 		}
 		for text, n := range count {
@@ -76,7 +76,7 @@ func (p *putter) checkComment(c *critic.Cell, text string, line int) error {
 	case strings.ContainsAny(text, "\r\n"):
 		return &RefusedError{Line: line, Literal: text, Err: ErrComment,
 			advice: "write the comment on one line, or write the text into the note, where it becomes a suggestion"}
-	case !p.isWritersName(c.Author), c.ID != "", strings.Contains(text[:c.Body.Start-c.Start], "authorId="):
+	case !p.isWritersName(c.Author), strings.Contains(text[:c.Body.Start-c.Start], "authorId="):
 		return &RefusedError{Line: line, Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
 			advice: "write the comment without a name"}
 	}

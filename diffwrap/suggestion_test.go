@@ -13,7 +13,6 @@ import (
 var july = time.Date(2026, 7, 13, 7, 1, 55, 0, time.UTC)
 
 func TestSuggestions(t *testing.T) {
-	const roughdraft = "\n\n---\ncomments:\n  c1:\n    by: user\n    at: \"2026-07-13T07:01:55Z\"\nsuggestions:\n  s1:\n    by: AI\n    at: \"2026-07-13T07:01:55Z\"\n"
 	tests := []struct {
 		name, raw string
 		want      []diffwrap.Suggestion
@@ -46,13 +45,7 @@ func TestSuggestions(t *testing.T) {
 		{"two authors", `{++{"author":"Ada"}@@a++}{++b++}`, []diffwrap.Suggestion{
 			{Kind: diffwrap.Addition, End: 25, Line: 1, New: "a", Author: "Ada"},
 			{Kind: diffwrap.Addition, Start: 25, End: 32, Line: 1, New: "b"}}},
-		{"roughdraft ids", "{++x++}{#s1}{>>hm<<}{#c1}" + roughdraft, []diffwrap.Suggestion{
-			{Kind: diffwrap.Addition, End: 12, Line: 1, New: "x", Author: "AI", Time: july, Comments: []string{"hm"}}}},
-		{"roughdraft attributes", `{++x++}{id="s1" by="AI" at="2026-07-13T07:01:55.000Z"}`, []diffwrap.Suggestion{
-			{Kind: diffwrap.Addition, End: 54, Line: 1, New: "x", Author: "AI", Time: july}}},
-		{"an id without end matter is text", "{++x++}{#s1}", []diffwrap.Suggestion{{Kind: diffwrap.Addition, End: 7, Line: 1, New: "x"}}},
-		{"end matter with a section of another name is text", "{++x++}{#s1}\n\n---\nsuggestions:\n  s1:\n    by: AI\nnotes:\n  s2:\n    by: Ada\n", []diffwrap.Suggestion{
-			{Kind: diffwrap.Addition, End: 7, Line: 1, New: "x"}}},
+		{"an id is text", "{++x++}{#s1}", []diffwrap.Suggestion{{Kind: diffwrap.Addition, End: 7, Line: 1, New: "x"}}},
 		{"relay comments, ID of an author", `{++b++}{{authorId="u-1">><<}}`, []diffwrap.Suggestion{
 			{Kind: diffwrap.Addition, End: 29, Line: 1, New: "b", Author: "u-1"}}},
 		{"a gap", "{++a++} b{>>why<<} c {++d++}", []diffwrap.Suggestion{
@@ -82,7 +75,6 @@ func TestAnnotations(t *testing.T) {
 }
 
 func TestDecide(t *testing.T) {
-	const matter = "\n\n---\ncomments:\n  c1:\n    by: user\n    re: s1\nsuggestions:\n  s1:\n    by: AI\n  s2:\n    by: AI\n"
 	tests := []struct{ name, raw, accepted, rejected string }{
 		{"addition", "a {++b ++}c", "a b c", "a c"},
 		{"deletion", "a {--b --}c", "a c", "a b c"},
@@ -93,8 +85,6 @@ func TestDecide(t *testing.T) {
 		{"cut run", "x{++ {-++}{++-y--}++}", "x {--y--}", "x"},
 		{"commentator", `a {++{"author":"A","time":1}@@b++}`, "a b", "a "},
 		{"relay comments", `a {--b--}{++d++}{{author="AI">><<}}{{author="B">>why<<}} c`, "a d c", "a b c"},
-		{"roughdraft attributes", `a {++b++}{id="s1" by="AI"} c`, "a b c", "a  c"},
-		{"roughdraft end matter", "a {++b++}{#s1}{>>x<<}{#c1} {++c++}{#s2}" + matter, "a b c\n", "a  \n"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -110,17 +100,17 @@ func TestDecide(t *testing.T) {
 
 // TestDecideOne accepts or rejects one of several suggestions; the others stay as they are.
 func TestDecideOne(t *testing.T) {
-	raw := "a {++b++}{#s1} c {++d++}{#s2}\n\n---\nsuggestions:\n  s1:\n    by: AI\n  s2:\n    by: AI\n"
+	raw := "a {++b++} c {++d++}\n"
 	all := diffwrap.Suggestions(raw)
 	if len(all) != 2 {
 		t.Fatalf("suggestions %+v", all)
 	}
 	got := diffwrap.Apply(raw, (diffwrap.Known{}).Accept(raw, all[1]))
-	if want := "a {++b++}{#s1} c d\n\n---\nsuggestions:\n  s1:\n    by: AI\n"; got != want {
+	if want := "a {++b++} c d\n"; got != want {
 		t.Errorf("second accepted: %q, want %q", got, want)
 	}
 	got = diffwrap.Apply(raw, (diffwrap.Known{}).Decide(raw, false, nil, all[0]))
-	if want := "a  c {++d++}{#s2}\n\n---\nsuggestions:\n  s2:\n    by: AI\n"; got != want {
+	if want := "a  c {++d++}\n"; got != want {
 		t.Errorf("first rejected: %q, want %q", got, want)
 	}
 	if edits := (diffwrap.Known{}).Accept("x"+raw, all[0]); edits != nil {

@@ -57,8 +57,8 @@ type Role int
 
 const (
 	RoleAdditionAccepted Role = iota + 1
-	RoleDeletionAccepted // deleted
-	RoleAdditionRejected // deleted
+	RoleDeletionAccepted      // deleted
+	RoleAdditionRejected      // deleted
 	RoleDeletionRejected
 	RoleCommentRemoved   // deleted: a comment, or a part of a mark or highlight
 	RoleReplacement      // the user's text in place of the proposed one

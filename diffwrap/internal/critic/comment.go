@@ -30,7 +30,7 @@ func (p *parser) numberComments(cells []Cell, found int) int {
 		text.WriteString(cells[i].Body.Of(p.Raw))
 	}
 	at[text.Len()] = len(cells)
-	for _, c := range p.CommentsIn(text.String()) {
+	for _, c := range CommentsIn(text.String()) {
 		first, starts := at[c.Start]
 		last, ends := at[c.End]
 		if !starts || !ends || cells[first].literal && !p.Known.Has(cells[first].Body.Start) {
@@ -51,14 +51,9 @@ func (d *Document) partsComment(i int) bool {
 	return b.Comment > 0 || a.Comment > 0 && !span.StartsWithBreak(b.Body.Of(d.Raw))
 }
 
-// CommentsIn finds the open comments in another text, which refers to this document's end matter. It includes literal
-// ones.
-func (d *Document) CommentsIn(text string) []Cell {
-	var matter endMatter
-	if d.endMatter != nil {
-		matter = *d.endMatter
-	}
-	reader := parser{Document: &Document{Raw: text, endMatter: &matter}}
+// CommentsIn finds the open comments in a text. It includes literal ones.
+func CommentsIn(text string) []Cell {
+	reader := parser{Document: &Document{Raw: text}}
 	find := finder{text: text}
 	var out []Cell
 	for i := 0; ; {
@@ -79,7 +74,7 @@ func (d *Document) CommentsIn(text string) []Cell {
 
 // SignedMarks finds all text that parses as a mark with a name, literal or not.
 func SignedMarks(text string) []Cell {
-	if !strings.Contains(text, "{\"") && !strings.Contains(text, "=\"") && !strings.Contains(text, "{#") {
+	if !strings.Contains(text, "{\"") && !strings.Contains(text, "=\"") {
 		return nil
 	}
 	reader := parser{Document: &Document{Raw: text}}
@@ -93,7 +88,7 @@ func SignedMarks(text string) []Cell {
 		i += brace
 		c, ok := reader.mark(&find, i)
 		if !ok {
-			m, n := reader.tail(text[i:])
+			m, n := readAttributes(text[i:], "{{", ">><<}}")
 			c = Cell{Span: span.New(i, i+n), Attribution: m.Attribution}
 		}
 		if c.Author != "" {

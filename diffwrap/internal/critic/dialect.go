@@ -101,11 +101,10 @@ func (n *names) add(name string) {
 	}
 }
 
-// readTail extends a mark over the attribution after it: Roughdraft's {#id} and {id="..." ...}, Relay's authored
-// comment without text.
+// readTail extends a mark over the attribution after it: Relay's authored comment without text.
 func (p *parser) readTail(text string, c *Cell) {
 	for {
-		m, n := p.tail(text[c.End:])
+		m, n := readAttributes(text[c.End:], "{{", ">><<}}")
 		if n == 0 {
 			return
 		}
@@ -124,25 +123,8 @@ func (a Attribution) OrElse(b Attribution) Attribution {
 	if a.Time.IsZero() {
 		a.Time = b.Time
 	}
-	a.Author, a.ID = cmp.Or(a.Author, b.Author), cmp.Or(a.ID, b.ID)
+	a.Author = cmp.Or(a.Author, b.Author)
 	return a
-}
-
-// tail reads one attribution at the start of text; the length is 0 if there is none.
-func (p *parser) tail(text string) (metadata, int) {
-	switch {
-	case strings.HasPrefix(text, "{#"):
-		if end := strings.IndexByte(text[:min(len(text), 100)], '}'); end >= 0 {
-			if m, ok := p.lookUp(text[2:end]); ok {
-				return m, end + 1
-			}
-		}
-	case strings.HasPrefix(text, "{id="):
-		return readAttributes(text, "{", "}")
-	case strings.HasPrefix(text, "{{"):
-		return readAttributes(text, "{{", ">><<}}")
-	}
-	return metadata{}, 0
 }
 
 // readAttributes reads open, name="value" pairs separated by spaces, and close, from the start of text. It returns
@@ -185,17 +167,15 @@ func readAttribute(text string) (name, value string, size int) {
 
 func (m *metadata) set(name, value string) {
 	switch name {
-	case "author", "by":
+	case "author":
 		m.names.add(value)
 		m.Author = string(m.names)
 	case "authorId":
 		if m.Author == "" {
 			m.Author = value
 		}
-	case "date", "at":
+	case "date":
 		m.Time, _ = time.Parse(time.RFC3339, value)
-	case "id":
-		m.ID = value
 	case "resolved", "done":
 		m.resolved = value == "true"
 	}

@@ -42,7 +42,6 @@ type Cell struct {
 type Attribution struct {
 	Author string
 	Time   time.Time
-	ID     string // Roughdraft's document-local ID
 }
 
 func (c *Cell) IsSuggestion() bool {
@@ -77,12 +76,11 @@ func (c *Cell) visible(v View) span.Span {
 }
 
 type Document struct {
-	Raw       string
-	Cells     []Cell
-	Unclosed  int        // offset of the first opener without a closer, -1 if there is none
-	Known     Known      // known marks
-	Literal   []int      // start offsets of well-formed marks that are literal text
-	endMatter *endMatter // nil until a mark refers to it
+	Raw      string
+	Cells    []Cell
+	Unclosed int   // offset of the first opener without a closer, -1 if there is none
+	Known    Known // known marks
+	Literal  []int // start offsets of well-formed marks that are literal text
 	// Owners, unless nil, has the owners of marks by offset: adjacent marks are one suggestion only if they have the
 	// same owner.
 	Owners map[int]Owner
@@ -114,7 +112,6 @@ func (d *Document) Plain() bool {
 func Parse(raw string, known Known) *Document {
 	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, atMost(raw)), Unclosed: -1, Known: known}}
 	p.scan(0, len(raw), -1)
-	p.hideEndMatter()
 	if p.takesComment {
 		p.findDeletedComments()
 	}
@@ -158,15 +155,8 @@ func (p *parser) scan(from, to, highlight int) {
 			break
 		}
 		i += brace
-		used := p.endMatter != nil && p.endMatter.used
 		c, ok := p.mark(&find, i)
-		if ok && !p.counts(&c) {
-			ok = false
-			if p.endMatter != nil {
-				p.endMatter.used = used
-			}
-		}
-		if !ok {
+		if !ok || !p.counts(&c) {
 			i++
 			continue
 		}

@@ -75,7 +75,7 @@ func (p *Patch) noteSpans() []span.Span {
 // parse as the opener of a longer comment, which the note does not have.
 func (p *Patch) comments(text string) []span.Span {
 	var out []span.Span
-	for _, c := range p.Doc.CommentsIn(text) {
+	for _, c := range critic.CommentsIn(text) {
 		s := c.Span
 		if read := c.Of(text); !p.shown[read] && !p.Bare[read] {
 			if p.Literal[read] {
