@@ -9,6 +9,8 @@
 package marking
 
 import (
+	"slices"
+
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -44,6 +46,9 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	for k := range hunks {
 		hunks[k].Old = hunks[k].Old.Shift(p.OldBody)
 		hunks[k].New = hunks[k].New.Shift(p.NewBody)
+	}
+	if slices.ContainsFunc(p.pieces, func(x Piece) bool { return x.role == roleForeignText }) {
+		hunks = align.KeepWords(p.Old, p.New, hunks)
 	}
 	for {
 		n := len(p.Fixed)

@@ -97,13 +97,25 @@ func (p *Patch) retypes(x *Piece, hunks []align.Hunk) bool {
 	notInWord := func(r rune) bool { return !markdown.InWord(r) }
 	near := span.New(len(strings.TrimRightFunc(p.Old[:x.View.Start], notInWord)), len(p.Old)-len(strings.TrimLeftFunc(p.Old[x.View.End:], notInWord)))
 	for _, h := range touching(hunks, near) {
-		typed, deleted := h.New.Of(p.New), strings.FieldsFunc(x.cell.Deleted.Of(p.Doc.Raw), notInWord)
+		typed, deleted := p.wholeWords(h.New).Of(p.New), strings.FieldsFunc(x.cell.Deleted.Of(p.Doc.Raw), notInWord)
 		if len(deleted) == 0 && typed != "" && strings.TrimSpace(typed) == "" ||
 			slices.ContainsFunc(strings.FieldsFunc(typed, notInWord), func(w string) bool { return slices.Contains(deleted, w) }) {
 			return true
 		}
 	}
 	return false
+}
+
+// wholeWords returns a range of the new view, extended to the words that it cuts.
+func (p *Patch) wholeWords(s span.Span) span.Span {
+	head, text, tail := p.New[:s.Start], s.Of(p.New), p.New[s.End:]
+	if markdown.JoinsWord(head, text) {
+		s.Start -= len(markdown.LastWord(head))
+	}
+	if markdown.JoinsWord(text, tail) {
+		s.End += len(tail) - len(strings.TrimLeftFunc(tail, markdown.InWord))
+	}
+	return s
 }
 
 // touching returns the hunks that touch a range of the accepted view.
