@@ -205,7 +205,7 @@ func TestWholeWords(t *testing.T) {
 		{"p001 p002", "p011 p012", "[p001]{p011} [p002]{p012}"},
 	}
 	for _, tt := range tests {
-		edits := wholeWords(tt.old, diffwrap.Diff(tt.old, tt.new))
+		edits := wholeWords(tt.old, diffwrap.Diff(tt.old, tt.new), nil)
 		if got := diffwrap.Apply(tt.old, edits); got != tt.new {
 			t.Errorf("%q: the edits make %q, want %q", tt.old, got, tt.new)
 		}

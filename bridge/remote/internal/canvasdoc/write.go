@@ -90,7 +90,7 @@ func (w writer) writeText(id string, old, current, want ycrdt.Object) ycrdt.Obje
 	if current == nil {
 		before, present = own, own // text of a deleted node with this ID
 	}
-	now := mergeTexts(before, present, after)
+	now := textmerge.Merge(textmerge.RawSide(before, nil), textmerge.RawSide(present, nil), after)
 	textmerge.ApplyEdits(w.tx, text, own, textmerge.DiffSave(own, now))
 	item := merged(id, old, current, with(slices.Clone(want), textKey, before))
 	if item == nil && now == "" { // the member text counts from now on
