@@ -164,6 +164,33 @@ func TestReturnsKeepTheirAuthors(t *testing.T) {
 	})
 }
 
+// A word that stands several times is in each state what it was there: whether the file comes back by deletions alone, or a
+// suggestion that others were made of was rejected since.
+func TestReturnsOfEqualWords(t *testing.T) {
+	const start = "o1 o2 o3\n"
+	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
+		r := newReturning(t, t, start)
+		r.writes("b", "o1 b2 o2 o3\n")
+		r.writes("a", "o1 a1 b2 o2 o3\n")
+		r.writes("b", "o1 a1 b1 b2 o2 o3\n")
+		r.saves(r.states[1])
+		r.check(verdict)
+		r.stop()
+
+		r = newReturning(t, t, start)
+		r.writes("a", "a1 "+start)
+		r.writes("a", "a1 a1 "+start)
+		r.writes("a", "a1 a1 a1 "+start)
+		r.saves(r.states[1][:9])
+		r.saves(r.states[1])
+		r.decides(model.Rejected)
+		r.writes("a", "a1 "+start)
+		r.saves(r.states[2])
+		r.check(verdict)
+		r.stop()
+	}
+}
+
 // loads counts how often the history of a document is read.
 type loads struct {
 	bridgetest.Store

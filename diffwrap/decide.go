@@ -2,7 +2,6 @@ package diffwrap
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -15,20 +14,10 @@ func (k Known) Accept(raw string, chosen ...Suggestion) []Edit {
 	return k.Decide(raw, true, nil, chosen...)
 }
 
-// CommentFate is the effect of a decision on a comment attached to the suggestion.
-type CommentFate int
-
-const (
-	CommentRemoved CommentFate = iota
-	CommentKept
-	CommentReopened // kept, without its resolved flag
-)
-
 // Attached is a comment directly after a decided suggestion.
 type Attached struct {
 	Span
-	Resolved Span // the resolved flag; empty if there is none
-	Mark     Span // last mark of the suggestion
+	Mark Span // last mark of the suggestion
 }
 
 // among returns a function that reports whether a span is part of the chosen suggestions. Its arguments must be in
@@ -48,11 +37,10 @@ func among(chosen []Suggestion) func(Span) bool {
 }
 
 // Decide accepts suggestions, or rejects them if accept is false: it deletes the added text and keeps the deleted
-// text. fate, unless nil, decides on the attached comments.
-func (k Known) Decide(raw string, accept bool, fate func(Attached) CommentFate, suggestions ...Suggestion) []Edit {
+// text. It deletes the attached comments too, except those for which keeps is true.
+func (k Known) Decide(raw string, accept bool, keeps func(Attached) bool, suggestions ...Suggestion) []Edit {
 	doc, chosen := k.parse(raw), among(suggestions)
 	left := make([]Span, len(doc.Cells)) // remaining part of each cell
-	reopened := make(map[int]Edit)       // by cell
 	mark := -1                           // last decided mark, while its attached comments follow; -1 for none
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
@@ -62,17 +50,8 @@ func (k Known) Decide(raw string, accept bool, fate func(Attached) CommentFate, 
 			mark = i
 			left[i] = c.Kept(accept)
 		case c.Kind == critic.Comment && mark >= 0:
-			at, becomes := Attached{Span: c.Span, Mark: doc.Cells[mark].Span}, CommentRemoved
-			if c.Resolved {
-				at.Resolved = resolution(doc, c)
-			}
-			if fate != nil {
-				becomes = fate(at)
-			}
-			if becomes == CommentRemoved {
+			if keeps == nil || !keeps(Attached{c.Span, doc.Cells[mark].Span}) {
 				left[i] = span.New(c.End, c.End)
-			} else if becomes == CommentReopened {
-				reopened[i] = Edit{Off: at.Resolved.Start, Len: at.Resolved.Len()}
 			}
 		default:
 			mark = -1
@@ -81,21 +60,9 @@ func (k Known) Decide(raw string, accept bool, fate func(Attached) CommentFate, 
 	dropEmptied(doc, left)
 	var edits []Edit
 	for i := range doc.Cells {
-		edits = span.Append(edits, reopened[i])
 		edits = doc.Cells[i].Reduce(edits, left[i])
 	}
 	return edits
-}
-
-// resolution returns the part of a comment that flags it as resolved, as older versions of relayfs wrote it.
-func resolution(d *critic.Document, c *critic.Cell) Span {
-	head := d.Raw[c.Start:c.Body.Start]
-	for _, mark := range []string{`{"done":true}@@`, `,"done":true`, `"done":true,`, ` resolved="true"`} {
-		if at := strings.Index(head, mark); at >= 0 {
-			return span.New(c.Start+at, c.Start+at+len(mark))
-		}
-	}
-	return Span{}
 }
 
 // dropEmptied removes highlights that have lost all their content.

@@ -70,7 +70,7 @@
 // constructs such as links never cut, few changes of a line kept apart and many made one. Placement widens a mark that
 // would cut a multi-line construct to the whole construct, and moves marks so that unchanged blocks are still
 // recognised. If nothing less keeps two such blocks, it replaces all text between them. If the result does not verify,
-// the last stages run again with other ways to write (marking.How).
+// the last stages run again with other ways to write (marking.WriteOptions).
 //
 // The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, CoalesceRules and MergeRules
 // (internal/align) for words, Places and Lines (internal/placement) for placement. Each row has an example, which

@@ -100,7 +100,6 @@ type putter struct {
 	Options
 	marking.Patch
 	matter frontMatter
-	fixed  []string // suggestions of earlier sessions that must not change
 }
 
 // put runs the stages in the package comment, from Compare on.
@@ -118,16 +117,21 @@ func (p *putter) put() (Result, error) {
 		return Result{}, &RefusedError{Line: span.LineOf(p.New, at), Literal: mark, Err: ErrMark,
 			advice: "relayfs makes the suggestions, so write plain text; to write about marks, use code or put a blank after the brace, as in \"{ ++\""}
 	}
-	r, err := p.draw()
-	if err == nil && len(p.fixed) > 0 {
-		if again, err := p.draw(); err == nil {
-			return again, nil
+	p.Fixed = make(map[string]bool)
+	for _, o := range p.Options.Owners {
+		if o.Access == Earlier {
+			p.Fixed[o.Suggestion] = true
 		}
+	}
+	r, err := p.draw()
+	if err != nil && len(p.Fixed) > 0 { // it cannot be marked around them
+		p.Fixed = nil
+		r, err = p.draw()
 	}
 	return r, err
 }
 
-// draw marks the change. It sets p.fixed to the suggestions that the result changed although the writer did not.
+// draw marks the change.
 func (p *putter) draw() (Result, error) {
 	hunks, wall := p.Compare()
 	if wall != nil {
@@ -140,7 +144,7 @@ func (p *putter) draw() (Result, error) {
 		doc := p.read(drawing)
 		if wrong = p.verify(doc); wrong == nil {
 			r := p.result(drawing, doc)
-			r.Made, r.Moved, p.fixed = p.Made(drawing, hunks, doc.Raw)
+			r.Made, r.Moved = p.Made(drawing, hunks, doc.Raw)
 			return r, nil
 		}
 	}
@@ -202,15 +206,21 @@ func (p *putter) undo() []Edit {
 	return append(slices.Clone(p.Matter), edits...)
 }
 
+// own reports whether a cell is a suggestion or comment of the writer.
 func (p *putter) own(c *critic.Cell) bool {
 	o, ok := p.Options.Owners[c.Start]
 	switch {
 	case !c.IsSuggestion() && c.Kind != critic.Comment, c.Kind == critic.Comment && !ok:
 		return false
-	case o.Access == Foreign, o.Access == Waiting, o.Access == Earlier && slices.Contains(p.fixed, o.Suggestion):
+	case o.Access == Foreign, o.Access == Waiting, o.Access == Earlier && p.Fixed[o.Suggestion]:
 		return false
 	}
 	return p.isWritersName(c.Author)
+}
+
+// awaitsDecision reports whether another author's comment awaits a decision.
+func (p *putter) awaitsDecision(c *critic.Cell) bool {
+	return p.Options.Owners[c.Start].Access == Waiting
 }
 
 // isWritersName reports whether a name in the text is the writer's or empty.

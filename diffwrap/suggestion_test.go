@@ -47,6 +47,7 @@ func TestSuggestions(t *testing.T) {
 			{Kind: diffwrap.Addition, Start: 25, End: 32, Line: 1, New: "b"}}},
 		{"an id behind a mark is text", "{++x++}{#s1}\n\n---\nsuggestions:\n  s1:\n    by: AI\n", []diffwrap.Suggestion{
 			{Kind: diffwrap.Addition, End: 7, Line: 1, New: "x"}}},
+		{"an id is text", "{++x++}{#s1}", []diffwrap.Suggestion{{Kind: diffwrap.Addition, End: 7, Line: 1, New: "x"}}},
 		{"relay comments, ID of an author", `{++b++}{{authorId="u-1">><<}}`, []diffwrap.Suggestion{
 			{Kind: diffwrap.Addition, End: 29, Line: 1, New: "b", Author: "u-1"}}},
 		{"a gap", "{++a++} b{>>why<<} c {++d++}", []diffwrap.Suggestion{

@@ -59,21 +59,20 @@ const (
 	RoleDeletionAccepted      // deleted
 	RoleAdditionRejected      // deleted
 	RoleDeletionRejected
-	RoleCommentRemoved      // deleted: a comment, or a part of a mark or highlight
-	RoleOlderCommentRemoved // deleted: a comment that is older than the suggestion
-	RoleReplacement         // the user's text in place of the proposed one
-	RolePlainRemoved        // deleted text of front matter
-	RoleAbsorbed            // made pending by an undo inside another suggestion's deletion: deleted until both are decided
-	RoleCommentAccepted     // of an agent
-	RoleCommentRejected     // deleted
-	RoleContextDeleted      // not restored by an undo, because the text around it is deleted
-	RoleCommentAdded        // a comment of the user; Text is all of it
-	RoleCommentResolved     // deleted: a comment that was not pending
-	RoleLineBreakRemoved    // deleted: the line break after front matter that ended the note before
+	RoleCommentRemoved   // deleted: a comment, or a part of a mark or highlight
+	RoleReplacement      // the user's text in place of the proposed one
+	RolePlainRemoved     // deleted text of front matter
+	RoleAbsorbed         // made pending by an undo inside another suggestion's deletion: deleted until both are decided
+	RoleCommentAccepted  // of an agent
+	RoleCommentRejected  // deleted
+	RoleContextDeleted   // not restored by an undo, because the text around it is deleted
+	RoleCommentAdded     // a comment of the user; Text is all of it
+	RoleCommentResolved  // deleted: a comment that was not pending
+	RoleLineBreakRemoved // deleted: the line break after front matter that ended the note before
 )
 
 func (r Role) Deletes() bool {
-	return r == RoleDeletionAccepted || r == RoleAdditionRejected || r == RoleCommentRemoved || r == RoleOlderCommentRemoved || r == RoleCommentRejected || r == RoleCommentResolved || r == RoleLineBreakRemoved
+	return r == RoleDeletionAccepted || r == RoleAdditionRejected || r == RoleCommentRemoved || r == RoleCommentRejected || r == RoleCommentResolved || r == RoleLineBreakRemoved
 }
 
 // DecidedRun is a run of characters that was decided on. If they were deleted, it has their text and the neighbours that

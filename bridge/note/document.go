@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -50,7 +49,7 @@ func (d *document) changeSaved(doc *ycrdt.Doc, oldText, raw string) model.Record
 		}
 	}
 	saved := planner.SaveDiff{ExternalChange: textmerge.DiffExternal(oldText, raw, table.BrokenDelimiters(oldText, text.Runs()))}
-	if d.storedSeq > 0 && saved.MayRestore(oldText) && slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted }) {
+	if d.storedSeq > 0 && saved.MayRestore(oldText, text) {
 		if h, err := d.store.Load(d.id); err == nil { // otherwise the text counts as newly typed
 			saved.Restore(h.Records, d.revisions(), oldText, raw)
 		}

@@ -12,8 +12,9 @@ import (
 )
 
 // wholeWords extends the edits of a script that replace part of a word to the whole word. Otherwise letters that the
-// old and the new word share would count as kept, and two writers' words would mix.
-func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
+// old and the new word share would count as kept, and two writers' words would mix. It does so for any edit of a word
+// for which lost, unless nil, is true: another writer has changed it.
+func wholeWords(text string, edits []diffwrap.Edit, lost func(word diffwrap.Span) bool) []diffwrap.Edit {
 	var out []diffwrap.Edit
 	for i := 0; i < len(edits); {
 		start, end := wordsCut(text, edits[i])
@@ -28,7 +29,7 @@ func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 		}
 		group := edits[i : i+n]
 		i += n
-		if !replaces(group) {
+		if !replaces(group) && (lost == nil || !lost(diffwrap.Span{Start: start, End: end})) {
 			out = append(out, group...)
 			continue
 		}

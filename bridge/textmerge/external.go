@@ -27,7 +27,7 @@ func DiffSave(before, after string) []diffwrap.Edit { return DiffExternal(before
 // edits replace whole words and marks, and whole lines with the line break after them, so that they merge well with
 // concurrent changes.
 func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
-	edits := wholeWords(before, diffwrap.Diff(before, after))
+	edits := wholeWords(before, diffwrap.Diff(before, after), nil)
 	if !hasMarkup(before) {
 		slide(before, after, edits, nil)
 		return ExternalChange{Edits: edits}
@@ -526,7 +526,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			tear(t.open)
 		case opens && !closes && isLost(t.close):
 			tear(t.close)
-		case !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
+		case !t.comment && !opens && !closes && isLost(t.open) && isLost(t.close) && !r.rewritten[t.open.Start]:
 			tear(t.open)
 			tear(t.close)
 		}

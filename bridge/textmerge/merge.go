@@ -55,9 +55,20 @@ func Merge(base, current Side, text string) string {
 	if added, ok := strings.CutPrefix(text, base.Text); ok {
 		return current.Text + added // an append stays an append
 	}
-	edits := wholeWords(base.Text, diffwrap.DiffKeepingWords(base.Text, text))
-	slide(base.Text, text, edits, nil)
-	return rebase(base.Text, current.Text, wholeComments(base.Text, sharedView(base, current), edits), edits)
+	shared := sharedView(base, current)
+	back := SwapSides(shared)
+	edits := diffWords(base.Text, text, func(word diffwrap.Span) bool {
+		_, whole := MapBack(back, word)
+		return !whole
+	})
+	return rebase(base.Text, current.Text, wholeComments(base.Text, shared, edits), edits)
+}
+
+// diffWords returns the edits from one text to another, at lines' borders if possible. See wholeWords for lost.
+func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffwrap.Edit {
+	edits := wholeWords(before, diffwrap.DiffKeepingWords(before, after), lost)
+	slide(before, after, edits, nil)
+	return edits
 }
 
 // wholeComments returns the shared spans of two texts, except in comments that have changed since and of which a script
@@ -83,10 +94,10 @@ func sharedView(base, current Side) []Match {
 	if base.Runs != nil && current.Runs != nil {
 		raw = toBytes(sharedRuns(base.Runs, current.Runs), base.Raw, current.Raw)
 	} else {
-		raw = Unchanged(len(base.Raw), DiffSave(base.Raw, current.Raw))
+		raw = Unchanged(len(base.Raw), diffWords(base.Raw, current.Raw, nil))
 	}
 	view := Compose(Compose(SwapSides(base.ViewMatches()), raw), current.ViewMatches())
-	return Unchanged(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, current.Text)))
+	return Unchanged(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, current.Text), nil))
 }
 
 func (s Side) ViewMatches() []Match {

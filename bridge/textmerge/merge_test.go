@@ -51,6 +51,8 @@ func TestMergeView(t *testing.T) {
 		{"a word that the writer takes away and others replace", "p2 p3 ", "p13 p3 ", "p3 ", "p13 p3 "},
 		{"a word in the middle that the writer takes away and others replace", "one two three", "one 2 three", "one three", "one 2 three"},
 		{"a blank that the writer takes away", "one two", "one two three", "onetwo", "onetwo three"},
+		{"a word that others have before another one, and the writer replaces", "p1 p2 p3 ", "p2 p9 p3 ", "p1 a1 p3 ", "a1 p9 p3 "},
+		{"a letter in a word that others take away", "A7q A8q end", "new end", "A17q A8q end", "new A17q end"},
 		{"append to a longer text", "log\n", "log\nperson\n", "log\nagent\n", "log\nperson\nagent\n"},
 		{"two equal appends are two", "log\n", "log\ntick\n", "log\ntick\n", "log\ntick\ntick\n"},
 		{"emoji before the change", "😀 one two", "😀 one typed two", "😀 ONE two", "😀 ONE typed two"},
@@ -205,7 +207,7 @@ func TestWholeWords(t *testing.T) {
 		{"p001 p002", "p011 p012", "[p001]{p011} [p002]{p012}"},
 	}
 	for _, tt := range tests {
-		edits := wholeWords(tt.old, diffwrap.Diff(tt.old, tt.new))
+		edits := wholeWords(tt.old, diffwrap.Diff(tt.old, tt.new), nil)
 		if got := diffwrap.Apply(tt.old, edits); got != tt.new {
 			t.Errorf("%q: the edits make %q, want %q", tt.old, got, tt.new)
 		}

@@ -27,8 +27,8 @@ func Unchanged(size int, edits []diffwrap.Edit) []Match {
 	return spans
 }
 
-// sharedRuns returns the spans, in UTF-16 units, of the characters that both lists of runs have. A CRDT keeps the
-// order of characters, so both lists have them in the same order. Text restored at another place is not shared.
+// sharedRuns returns the spans, in UTF-16 units, of the characters that both lists of runs have in the same order. A CRDT
+// keeps the order of characters, but text may have been restored at another place: then most of the text is shared.
 func sharedRuns(base, current []ycrdt.Run) []Match {
 	index := newRunIndex(current)
 	var spans []Match
@@ -37,14 +37,53 @@ func sharedRuns(base, current []ycrdt.Run) []Match {
 		spans = index.appendShared(spans, r, pos)
 		pos += r.Len
 	}
-	end := 0
-	return slices.DeleteFunc(spans, func(s Match) bool {
-		if s.B < end {
-			return true
+	if slices.IsSortedFunc(spans, func(x, y Match) int { return x.B - y.B }) {
+		return spans
+	}
+	return ascending(spans)
+}
+
+// ascending returns the longest text in spans, which ascend in the first state, that ascends in the second one, too.
+func ascending(spans []Match) []Match {
+	byB := make([]int, len(spans))
+	for i := range byB {
+		byB[i] = i
+	}
+	slices.SortFunc(byB, func(i, j int) int { return spans[i].B - spans[j].B })
+	rank := make([]int, len(spans))
+	for r, i := range byB {
+		rank[i] = r + 1
+	}
+	size, before := make([]int, len(spans)), make([]int, len(spans))
+	best := make([]int, len(spans)+1) // a Fenwick tree by rank: the span that ends the longest chain, plus one
+	longer := func(i, j int) bool { return j == 0 || i > 0 && size[i-1] > size[j-1] }
+	last := 0
+	for i, s := range spans {
+		chain := 0
+		for r := rank[i] - 1; r > 0; r -= r & -r {
+			if best[r] > 0 && longer(best[r], chain) {
+				chain = best[r]
+			}
 		}
-		end = s.B + s.Len
-		return false
-	})
+		before[i], size[i] = chain, s.Len
+		if chain > 0 {
+			size[i] += size[chain-1]
+		}
+		for r := rank[i]; r < len(best); r += r & -r {
+			if longer(i+1, best[r]) {
+				best[r] = i + 1
+			}
+		}
+		if longer(i+1, last) {
+			last = i + 1
+		}
+	}
+	var out []Match
+	for ; last > 0; last = before[last-1] {
+		out = append(out, spans[last-1])
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // runIndex finds characters of one state in another.

@@ -29,7 +29,7 @@ var importRules = map[string]importRule{
 	"diffwrap/internal/span":         {nil, "ranges, edits and lines of a text; it compares nothing"},
 	"diffwrap/internal/align":        {[]string{"diffwrap/block", "diffwrap/internal/markdown", "diffwrap/internal/span", "github.com/sergi/go-diff/..."}, "two texts are compared, and nothing else knows Myers' diff; comments are whole to it, and other markup means nothing"},
 	"diffwrap/internal/markdown":     {[]string{"diffwrap/block", "diffwrap/internal/span", "github.com/rivo/uniseg"}, "the constructs of one line that a change leaves whole"},
-	"diffwrap/internal/critic":       {[]string{"diffwrap/internal/markdown", "diffwrap/internal/span", "gopkg.in/yaml.v3"}, "CriticMarkup is read here, and nowhere else; it changes nothing"},
+	"diffwrap/internal/critic":       {[]string{"diffwrap/internal/markdown", "diffwrap/internal/span"}, "CriticMarkup is read here, and nowhere else; it changes nothing"},
 	"diffwrap/block":                 {[]string{"diffwrap/internal/span"}, "the blocks of Markdown, one pass over the lines; marks mean nothing to it"},
 	"diffwrap/internal/placement":    {[]string{"diffwrap/block", "diffwrap/internal/align", "diffwrap/internal/markdown", "diffwrap/internal/span"}, "where marks begin and end, from two texts; it writes none"},
 	"diffwrap/internal/marking":      {[]string{"diffwrap/block", "diffwrap/internal/align", "diffwrap/internal/critic", "diffwrap/internal/markdown", "diffwrap/internal/placement", "diffwrap/internal/span"}, "a change is written as marks; whether it may be is not asked here"},

@@ -52,8 +52,8 @@ type MarkChange struct {
 type Move struct{ From, To span.Span }
 
 // Made returns the suggestions and comments that a drawing of changes made, and the text that moved. raw is the new
-// raw text. apart has unchanged suggestions of earlier sessions that the drawing mixed with the writer's changes.
-func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkChange, moved []Move, apart []string) {
+// raw text.
+func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkChange, moved []Move) {
 	t := tracer{Patch: p, Drawing: d, changes: align.KeepWords(p.Old, p.New, changes), fresh: make([]int, len(d.deleted)), byID: make(map[string]int)}
 	for k := range d.deleted {
 		t.sets = append(t.sets, k)
@@ -71,7 +71,7 @@ func (p *Patch) Made(d *Drawing, changes []align.Hunk, raw string) (made []MarkC
 		}
 	}
 	t.follow()
-	return append(t.made(raw), t.comments...), t.moved, t.unchangedEarlier()
+	return append(t.made(raw), t.comments...), t.moved
 }
 
 type tracer struct {
@@ -92,9 +92,7 @@ type tracer struct {
 // oldSuggestion is the earlier state of a suggestion of the writer.
 type oldSuggestion struct {
 	id        string
-	earlier   bool // from an earlier session
 	lost      bool // some of it is in no mark anymore
-	restored  bool // words that it deleted are text again
 	inHunk    bool // some of it is in a hunk
 	shown     []span.Span
 	add, del  []span.Span // in raw
@@ -124,7 +122,7 @@ func (t *tracer) oldOf(c *critic.Cell) (*oldSuggestion, int) {
 	if !ok {
 		k = len(t.old)
 		t.byID[o.Suggestion] = k
-		t.old = append(t.old, oldSuggestion{id: o.Suggestion, earlier: o.Access == critic.Earlier})
+		t.old = append(t.old, oldSuggestion{id: o.Suggestion})
 		t.sets = append(t.sets, len(t.deleted)+k)
 	}
 	return &t.old[k], len(t.deleted) + k
@@ -168,7 +166,6 @@ func (t *tracer) follow() {
 	}
 	if len(t.old) > 0 {
 		t.followElsewhere()
-		t.followRestored()
 	}
 }
 
@@ -218,59 +215,11 @@ func (t *tracer) stillDeleted() map[*critic.Cell]string {
 	return left
 }
 
-// followRestored finds words that the writer had deleted and types again. For a suggestion that deletes no words, any
-// text counts.
-func (t *tracer) followRestored() {
-	counts := func(f *oldSuggestion) func(string) bool {
-		if strings.TrimSpace(textAt(t.Doc.Raw, f.del)) == "" {
-			return func(s string) bool { return s != "" }
-		}
-		return func(s string) bool { return strings.TrimSpace(s) != "" }
-	}
-	for _, r := range t.rewritten {
-		for k := range r.old.parts {
-			x := &r.old.parts[k]
-			f, _ := t.oldOf(x.cell)
-			if x.role != roleDropped || f == nil || !f.earlier || f.restored {
-				continue
-			}
-			for _, current := range keptRanges(r.hunks, 0, span.New(x.at, x.at+x.size)) {
-				f.restored = f.restored || t.types(current.Shift(r.new.Start), counts(f))
-			}
-		}
-	}
-}
-
-// types reports whether the changes insert text that counts into a range of the new view.
-func (t *tracer) types(view span.Span, counts func(string) bool) bool {
-	n, _ := slices.BinarySearchFunc(t.changes, view.Start, func(c align.Hunk, off int) int { return cmp.Or(cmp.Compare(c.New.End, off), -1) })
-	for ; n < len(t.changes) && t.changes[n].New.Start < view.End; n++ {
-		s := span.New(max(view.Start, t.changes[n].New.Start), min(view.End, t.changes[n].New.End))
-		if !s.Empty() && counts(s.Of(t.New)) {
-			return true
-		}
-	}
-	return false
-}
-
-// changesAt returns the range of changes that touch a range of the accepted view.
-func (t *tracer) changesAt(s span.Span) (from, to int) {
-	from, _ = slices.BinarySearchFunc(t.changes, s.Start, func(c align.Hunk, off int) int { return cmp.Compare(c.Old.End, off) })
-	for to = from; to < len(t.changes) && t.changes[to].Old.Start <= s.End; {
-		to++
-	}
-	return from, to
-}
-
 // followAdded finds an addition or comment of the writer in the text that the hunks write.
 func (t *tracer) followAdded(x *Piece, f *oldSuggestion, node int) {
 	held := 0
 	if f != nil {
-		if n := len(f.shown) - 1; n >= 0 && f.shown[n].End == x.View.Start {
-			f.shown[n].End = x.View.End
-		} else {
-			f.shown = append(f.shown, x.View)
-		}
+		f.shown = append(f.shown, x.View)
 	}
 	for old, current := range t.keptRanges(x.View) {
 		for y := range t.writtenIn(current) {
@@ -298,8 +247,7 @@ func (t *tracer) followAdded(x *Piece, f *oldSuggestion, node int) {
 // replaced joins a suggestion without remaining text with the hunk that replaced it.
 func (t *tracer) replaced(f *oldSuggestion, node int) {
 	for _, s := range f.shown {
-		from, to := t.changesAt(s)
-		for _, c := range t.changes[from:to] {
+		for _, c := range touching(t.changes, s) {
 			if c.Old.Start < s.End && s.Start < c.Old.End {
 				for y := range t.writtenIn(c.New) {
 					if !y.comment {
@@ -312,36 +260,10 @@ func (t *tracer) replaced(f *oldSuggestion, node int) {
 	}
 }
 
-// isCut reports whether text of the accepted view is no longer in one piece, or is newly joined to a word.
-func (t *tracer) isCut(shown []span.Span) bool {
-	return slices.ContainsFunc(shown, func(s span.Span) bool {
-		from, to := t.changesAt(s)
-		if from == to {
-			return false
-		}
-		room := span.New(t.OldBody, len(t.Old))
-		if from > 0 {
-			room.Start = t.changes[from-1].Old.End
-		}
-		if to < len(t.changes) {
-			room.End = t.changes[to].Old.Start
-		}
-		before, after, ok := t.splitAround(t.changes[from], t.changes[to-1], s, room)
-		text := s.Of(t.Old)
-		return !ok || markdown.JoinsWord(t.New[:before.New.End], text) && !markdown.JoinsWord(t.Old[:s.Start], text) ||
-			markdown.JoinsWord(text, t.New[after.New.Start:]) && !markdown.JoinsWord(text, t.Old[s.End:])
-	})
-}
-
 // keptRanges yields the ranges of the accepted view that the changes keep, with their ranges in the new view.
-func (t *tracer) keptRanges(view span.Span) iter.Seq2[span.Span, span.Span] {
-	return keptRanges(t.changes, t.NewBody-t.OldBody, view)
-}
-
-// keptRanges yields the parts of a range of the old text that hunks keep, with their ranges in the new text. delta is the
-// shift before the first hunk.
-func keptRanges(hunks []align.Hunk, delta int, old span.Span) iter.Seq2[span.Span, span.Span] {
+func (t *tracer) keptRanges(old span.Span) iter.Seq2[span.Span, span.Span] {
 	return func(yield func(was, current span.Span) bool) {
+		hunks, delta := t.changes, t.NewBody-t.OldBody
 		k, _ := slices.BinarySearchFunc(hunks, old.Start, func(h align.Hunk, off int) int { return cmp.Or(cmp.Compare(h.Old.End, off), -1) })
 		if k > 0 {
 			delta = hunks[k-1].New.End - hunks[k-1].Old.End
@@ -498,20 +420,4 @@ func (t *tracer) changedSets() map[int]bool {
 		changed[at] = changed[at] || t.old[k].lost || former[at] > 1
 	}
 	return changed
-}
-
-// unchangedEarlier lists the suggestions of earlier sessions that the writer has not changed, if the drawing has changed one of
-// them.
-func (t *tracer) unchangedEarlier() (ids []string) {
-	changed, any := t.changedSets(), false
-	for k := range t.old {
-		if f := &t.old[k]; f.earlier && !f.restored && !t.isCut(f.shown) {
-			ids = append(ids, f.id)
-			any = any || changed[t.set(len(t.deleted)+k)]
-		}
-	}
-	if !any {
-		return nil
-	}
-	return ids
 }

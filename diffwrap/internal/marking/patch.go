@@ -9,6 +9,8 @@
 package marking
 
 import (
+	"slices"
+
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -22,6 +24,7 @@ type Patch struct {
 	Matter                    []span.Edit             // edits before the body
 	Own                       func(*critic.Cell) bool // reports whether a cell is a suggestion or comment of the writer
 	Owners                    map[int]critic.Owner    // known owners of cells, by offset
+	Fixed                     map[string]bool         // suggestions of the writer's earlier sessions that the change leaves alone
 	AwaitsDecision            func(*critic.Cell) bool // reports whether another author's comment awaits a decision
 	Bare                      map[string]bool         // comments to write as such; others are added text
 	Literal                   map[string]bool         // literal text that looks like a comment in new text
@@ -32,7 +35,7 @@ type Patch struct {
 }
 
 // Compare finds the changes of the body: hunks from p.Old to p.New that touch no other author's text. If one would,
-// it returns that text instead.
+// it returns that text instead. It removes from p.Fixed the suggestions that the writer changes.
 func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	p.pieces = p.cut()
 	body := p.New[p.NewBody:]
@@ -44,7 +47,20 @@ func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 		hunks[k].Old = hunks[k].Old.Shift(p.OldBody)
 		hunks[k].New = hunks[k].New.Shift(p.NewBody)
 	}
-	return p.keepForeign(hunks)
+	if slices.ContainsFunc(p.pieces, func(x Piece) bool { return x.role == roleForeignText }) {
+		hunks = align.KeepWords(p.Old, p.New, hunks)
+	}
+	for {
+		n := len(p.Fixed)
+		out, wall := p.keepForeign(hunks)
+		if wall == nil {
+			p.releaseChanged(out)
+		}
+		if wall != nil || len(p.Fixed) == n {
+			return out, wall
+		}
+		p.pieces = p.cut()
+	}
 }
 
 // noteSpans returns the spans of the open comments in the accepted view, and sets p.shown.

@@ -1,15 +1,19 @@
 package marking
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // keepForeign removes other authors' proposed text from the hunks. If a hunk covers such a text and the new text still
-// has it, keepForeign splits the hunk around it. Otherwise it returns that text.
+// has it, keepForeign splits the hunk around it. Otherwise it returns that text, unless it is the writer's own from an
+// earlier session, which it removes from p.Fixed.
 func (p *Patch) keepForeign(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 	out := make([]align.Hunk, 0, len(hunks))
 	end := p.OldBody // of the previous foreign text
@@ -32,25 +36,96 @@ func (p *Patch) keepForeign(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 		for n < len(hunks) && align.NoWordBetween(p.Old, p.New, hunks[n-1], hunks[n]) {
 			n++
 		}
-		for k := len(out) - 1; k >= 0 && out[k].Old.Start >= end && align.NoWordBetween(p.Old, p.New, out[k], hunks[0]); k-- {
-			hunks[0], out = out[k].Union(hunks[0]), out[:k]
+		first, rest := hunks[0], len(out)
+		for rest > 0 && out[rest-1].Old.Start >= end && align.NoWordBetween(p.Old, p.New, out[rest-1], first) {
+			rest--
+			first = out[rest].Union(first)
 		}
 		room := span.New(end, len(p.Old))
-		if len(out) > 0 {
-			room.Start = max(room.Start, out[len(out)-1].Old.End)
+		if rest > 0 {
+			room.Start = max(room.Start, out[rest-1].Old.End)
 		}
 		if n < len(hunks) {
 			room.End = hunks[n].Old.Start
 		}
-		before, after, ok := p.splitAround(hunks[0], hunks[n-1], x.View, room)
-		if !ok {
+		before, after, ok := p.splitAround(first, hunks[n-1], x.View, room)
+		switch {
+		case ok:
+			end = x.View.End
+			hunks = append([]align.Hunk{after}, hunks[n:]...)
+			out = append(out[:rest], before)
+		case p.isFixed(x):
+			delete(p.Fixed, p.Owners[x.cell.Start].Suggestion)
+		default:
 			return nil, x
 		}
-		end = x.View.End
-		hunks = append([]align.Hunk{after}, hunks[n:]...)
-		out = append(out, before)
 	}
 	return append(out, hunks...), nil
+}
+
+func (p *Patch) isFixed(x *Piece) bool {
+	o := p.Owners[x.cell.Start]
+	return o.Access == critic.Earlier && p.Fixed[o.Suggestion]
+}
+
+// releaseChanged removes from p.Fixed the suggestions that the hunks change: those to whose text they join a word, and
+// those of which they type deleted text again.
+func (p *Patch) releaseChanged(hunks []align.Hunk) {
+	for k := range p.pieces {
+		if x := &p.pieces[k]; p.isFixed(x) && (p.joinsWord(x, hunks) || p.retypes(x, hunks)) {
+			delete(p.Fixed, p.Owners[x.cell.Start].Suggestion)
+		}
+	}
+}
+
+// joinsWord reports whether hunks join a word to the proposed text of a piece.
+func (p *Patch) joinsWord(x *Piece, hunks []align.Hunk) bool {
+	at := p.newOffset(x.View, hunks)
+	if x.View.Empty() || at < 0 {
+		return false
+	}
+	text, end := x.View.Of(p.Old), at+x.View.Len()
+	return markdown.JoinsWord(p.New[:at], text) && !markdown.JoinsWord(p.Old[:x.View.Start], text) ||
+		markdown.JoinsWord(text, p.New[end:]) && !markdown.JoinsWord(text, p.Old[x.View.End:])
+}
+
+// retypes reports whether hunks next to a piece type a word that it deletes. If it deletes no word, typed blanks count.
+func (p *Patch) retypes(x *Piece, hunks []align.Hunk) bool {
+	if x.cell.Deleted.Empty() {
+		return false
+	}
+	notInWord := func(r rune) bool { return !markdown.InWord(r) }
+	near := span.New(len(strings.TrimRightFunc(p.Old[:x.View.Start], notInWord)), len(p.Old)-len(strings.TrimLeftFunc(p.Old[x.View.End:], notInWord)))
+	for _, h := range touching(hunks, near) {
+		typed, deleted := p.wholeWords(h.New).Of(p.New), strings.FieldsFunc(x.cell.Deleted.Of(p.Doc.Raw), notInWord)
+		if len(deleted) == 0 && typed != "" && strings.TrimSpace(typed) == "" ||
+			slices.ContainsFunc(strings.FieldsFunc(typed, notInWord), func(w string) bool { return slices.Contains(deleted, w) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeWords returns a range of the new view, extended to the words that it cuts.
+func (p *Patch) wholeWords(s span.Span) span.Span {
+	head, text, tail := p.New[:s.Start], s.Of(p.New), p.New[s.End:]
+	if markdown.JoinsWord(head, text) {
+		s.Start -= len(markdown.LastWord(head))
+	}
+	if markdown.JoinsWord(text, tail) {
+		s.End += len(tail) - len(strings.TrimLeftFunc(tail, markdown.InWord))
+	}
+	return s
+}
+
+// touching returns the hunks that touch a range of the accepted view.
+func touching(hunks []align.Hunk, view span.Span) []align.Hunk {
+	from, _ := slices.BinarySearchFunc(hunks, view.Start, func(h align.Hunk, off int) int { return cmp.Compare(h.Old.End, off) })
+	to := from
+	for to < len(hunks) && hunks[to].Old.Start <= view.End {
+		to++
+	}
+	return hunks[from:to]
 }
 
 func overlaps(old, x span.Span) bool {

@@ -228,7 +228,7 @@ func (t *Table) Add(rec *model.Record) {
 	for i, m := range rec.Marks {
 		s := t.made(rec, w, i)
 		t.update(m.Add, func(f Fact) Fact {
-			f.Ins, f.Syntax = Atom{Of: s}, f.Syntax && m.Comment
+			f.Ins, f.Syntax, f.Broken = Atom{Of: s}, f.Syntax && m.Comment, false
 			return f
 		})
 		t.update(m.Del, func(f Fact) Fact {
@@ -264,7 +264,9 @@ func (t *Table) refuse(s *Suggestion, seq uint64) {
 	}
 	s.refused = true
 	t.update(s.add, func(f Fact) Fact {
-		f.Ins, f.Broken, t.hasBroken = Atom{s, Rejected, seq}, true, true
+		if f.Ins.Of == s && f.Ins.Status == Pending {
+			f.Ins, f.Broken, t.hasBroken = Atom{s, Rejected, seq}, true, true
+		}
 		return f
 	})
 	t.update(s.del, func(f Fact) Fact {

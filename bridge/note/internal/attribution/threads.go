@@ -158,14 +158,22 @@ func (x *Layout) commentsBefore() map[int]existingComment {
 
 // commentsRemovedWith returns the start offsets of the comments that are removed with a decision on their suggestion.
 func (x *Layout) commentsRemovedWith(suggestions []diffwrap.Suggestion) map[int]bool {
-	places := make(map[int]bool)
-	cursor := textmerge.NewCursor(x.Raw)
-	x.Known.Decide(x.Raw, false, func(c diffwrap.Attached) diffwrap.CommentFate {
-		from := cursor.PosAt(c.Start)
-		places[c.Start] = !x.isOlder(from, cursor.PosAt(c.End))
-		return diffwrap.CommentKept
+	places, isOlder := make(map[int]bool), x.OlderComments()
+	x.Known.Decide(x.Raw, false, func(c diffwrap.Attached) bool {
+		places[c.Start] = !isOlder(c)
+		return true
 	}, suggestions...)
 	return places
+}
+
+// OlderComments returns a function that reports whether a comment existed before the suggestion next to it, so that it
+// belongs to the text. Its arguments must be in the order of the text.
+func (x *Layout) OlderComments() func(diffwrap.Attached) bool {
+	cursor := textmerge.NewCursor(x.Raw)
+	return func(c diffwrap.Attached) bool {
+		from := cursor.PosAt(c.Start)
+		return x.isOlder(from, cursor.PosAt(c.End))
+	}
 }
 
 // isOlder reports whether a part of a comment existed before the suggestion next to it.

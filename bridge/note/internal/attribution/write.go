@@ -135,7 +135,7 @@ func (x *Layout) olderComments(after string, res diffwrap.Result) (runs []model.
 			}
 		}
 	}
-	res.Known.Decide(after, false, func(c diffwrap.Attached) diffwrap.CommentFate {
+	res.Known.Decide(after, false, func(c diffwrap.Attached) bool {
 		existing, began := comments[offsetBefore(kept, res.Moved, c.Start)]
 		about := false
 		if began && existing.onMark {
@@ -149,7 +149,7 @@ func (x *Layout) olderComments(after string, res diffwrap.Result) (runs []model.
 		if began && !about {
 			foreign = append(foreign, c.Span)
 		}
-		return diffwrap.CommentKept
+		return true
 	}, res.Known.Suggestions(after)...)
 	places := placesOf(after, foreign)
 	for _, s := range foreign {

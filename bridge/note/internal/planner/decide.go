@@ -49,7 +49,7 @@ func Decide(current *model.Version, x *attribution.Layout, chosen []model.Sugges
 			p.choose(i, at)
 		}
 	}
-	edits := x.Known.Decide(x.Raw, p.accept, p.commentOutcome, marks...)
+	edits := x.Known.Decide(x.Raw, p.accept, x.OlderComments(), marks...)
 	comments, with := p.comments(chosen, edits)
 	parts := p.parts(edits, instead, comments)
 	edits = with
@@ -72,12 +72,10 @@ func Decide(current *model.Version, x *attribution.Layout, chosen []model.Sugges
 // decider plans one decision. Places refer to the layout's text.
 type decider struct {
 	*attribution.Layout
-	decision        *model.Decision
-	accept          bool
-	marks           map[int]int      // layout mark index to Decision.Marks index
-	removedComments []diffwrap.Span  // comments older than their suggestion that are removed or changed
-	amended         []model.IDRange  // places in the text after the decision
-	cursor          textmerge.Cursor // for comments
+	decision *model.Decision
+	accept   bool
+	marks    map[int]int     // layout mark index to Decision.Marks index
+	amended  []model.IDRange // places in the text after the decision
 }
 
 // choose adds the marks in a range to the decision, for the item with that index.
@@ -111,33 +109,6 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 		}
 	}
 	return mark
-}
-
-// commentOutcome decides on a comment after a suggestion. A comment that existed before the suggestion belongs to the text: it
-// is removed only if the suggestion deletes the text around it.
-func (p *decider) commentOutcome(c diffwrap.Attached) diffwrap.CommentFate {
-	if !p.anyFact(c.Span, func(f *attribution.Fact) bool { return f.Older }) {
-		return diffwrap.CommentRemoved
-	}
-	across := !c.Resolved.Empty() && p.anyFact(c.Resolved, func(f *attribution.Fact) bool { return f.By.MakesMarks() })
-	switch {
-	case across && p.accept:
-		p.removedComments = append(p.removedComments, c.Span)
-		return diffwrap.CommentRemoved
-	case across:
-		p.removedComments = append(p.removedComments, c.Resolved)
-		return diffwrap.CommentReopened
-	}
-	return diffwrap.CommentKept
-}
-
-// anyFact reports whether a fact holds for any character of a comment, or of a part of it. Calls must be in the order of the
-// text.
-func (p *decider) anyFact(s diffwrap.Span, holds func(*attribution.Fact) bool) (some bool) {
-	p.cursor.Text = p.Layout.Raw
-	from := p.cursor.PosAt(s.Start)
-	p.Units.Facts(from, from+textmerge.UTF16Len(p.Layout.Raw[s.Start:s.End]), func(_ int, _ model.IDRange, f *attribution.Fact) { some = some || holds(f) })
-	return some
 }
 
 // parts returns, in order, the decided text, the text that is removed along with it, the given comments, and the text
@@ -206,16 +177,12 @@ func (p *decider) around(parts []decidedText) (from, to int) {
 
 // collateralDeletes returns what edits delete in addition to the chosen marks and their content.
 func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) {
-	taken := p.removedComments
 	cursor := textmerge.NewCursor(p.Layout.Raw)
 	one := func(from, to, mark int) {
 		if from >= to {
 			return
 		}
 		x := decidedText{off: from, end: to, role: model.RoleCommentRemoved, mark: mark}
-		if len(taken) > 0 && taken[0].Start <= from && to <= taken[0].End {
-			x.role = model.RoleOlderCommentRemoved
-		}
 		x.From = cursor.PosAt(from)
 		x.To = cursor.PosAt(to)
 		list = append(list, x)
@@ -249,18 +216,6 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 				at = max(at, min(m.End, end))
 			}
 			if m.End > end {
-				break
-			}
-		}
-		for ; len(taken) > 0 && taken[0].Start < end; taken = taken[1:] { // adjacent comments may differ
-			if taken[0].End <= at {
-				continue
-			}
-			add(at, taken[0].Start, mark)
-			at = max(at, taken[0].Start)
-			add(at, min(taken[0].End, end), mark)
-			at = max(at, min(taken[0].End, end))
-			if taken[0].End > end {
 				break
 			}
 		}

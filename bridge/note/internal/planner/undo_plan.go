@@ -192,7 +192,7 @@ func (t *undoPlan) targetOfDeleted(x item) target {
 			return w
 		}
 		switch run.Role {
-		case model.RoleCommentRemoved, model.RoleOlderCommentRemoved, model.RoleCommentRejected, model.RoleCommentResolved:
+		case model.RoleCommentRemoved, model.RoleCommentRejected, model.RoleCommentResolved:
 			w.kind, w.shown, w.restored = syntaxItem, true, true
 			return w
 		case model.RoleLineBreakRemoved:
