@@ -161,6 +161,23 @@ func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
 	return x.links.Index, x.followLinks.Current(ctx)
 }
 
+// FormerNames returns an index of the old names of what pending renames rename. A link that only they resolve follows
+// when the rename is accepted.
+func (x *Indexes) FormerNames() *links.Index {
+	former := links.NewIndex()
+	proposals, _ := x.tree.Proposals("") // the root always exists
+	for _, p := range proposals {
+		if p.Kind != model.ProposedRename || p.Taken {
+			continue
+		}
+		renamed, _ := x.tree.Below(p.NewPath) // fails for one that was withdrawn meanwhile
+		for _, e := range renamed {
+			former.AddFile(model.Rebased(string(e.Path), string(p.NewPath), string(p.Path)))
+		}
+	}
+	return former
+}
+
 func (x *Indexes) reached(list []string) []model.Path {
 	paths := make([]model.Path, 0, len(list))
 	for _, s := range list {

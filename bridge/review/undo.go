@@ -145,6 +145,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 
 // undoEntries undoes journal entries. It undoes the entries of one note newest first.
 func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, author model.Author, out *Outcome) {
+	entries = r.withoutStranded(j, entries, out)
 	byNote := make(map[model.Path][]string)
 	entriesOf := make(map[model.Path][]undoableEntry) // newest first
 	var proposals []model.JournalEntry
@@ -183,6 +184,32 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	})
 	slices.SortStableFunc(out.Unrestored, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	r.undoProposals(ctx, j, proposals, author, out)
+}
+
+// withoutStranded removes from entries a decision on a rename that cannot be undone, and with it the decisions on links that
+// belong to the rename. It leaves several decisions to undoProposals, because one may make room for another.
+func (r *Review) withoutStranded(j journalView, entries []undoableEntry, out *Outcome) []undoableEntry {
+	ofProposal := func(e undoableEntry) bool { return e.Decision != nil && e.Decision.Proposal != nil }
+	i := slices.IndexFunc(entries, ofProposal)
+	if i < 0 || slices.ContainsFunc(entries[i+1:], ofProposal) {
+		return entries
+	}
+	e := entries[i]
+	err := r.names.CheckUndo(j.withCurrentPaths(e.JournalEntry, j.moves()))
+	if err == nil {
+		return entries
+	}
+	out.Failed[e.Path] = model.WrapError("undo", e.Path, err)
+	id := e.Decision.Proposal.ID
+	entries = slices.DeleteFunc(slices.Clone(entries), func(x undoableEntry) bool {
+		return ofProposal(x) || x.Decision != nil && x.Decision.Follows == id
+	})
+	for k := range entries {
+		entries[k].items = slices.DeleteFunc(slices.Clone(entries[k].items), func(x model.DecidedItem) bool { return x.Proposal == id })
+	}
+	return slices.DeleteFunc(entries, func(x undoableEntry) bool {
+		return len(x.items) == 0 && x.Decision != nil && len(x.Decision.Items) > 0
+	})
 }
 
 // batchKey names the entries about proposals of one batch in one root.
@@ -493,7 +520,7 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, 
 	for i := range away {
 		away[i].Path = p
 	}
-	if e.Decision == nil {
+	if len(e.items) == 0 {
 		return nil, away, nil
 	}
 	takes := (&model.Decision{Items: e.items}).Covers()

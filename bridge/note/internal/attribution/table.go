@@ -17,6 +17,8 @@ import (
 type Table struct {
 	LastSeq uint64             // sequence number of the last record
 	Breaks  []model.DecidedRun // line breaks after front matter that decisions removed
+	// Rewritten are the links that were rewritten in place, oldest first.
+	Rewritten []model.LinkRewrite
 
 	first        *model.Record
 	order        uint64 // how many records there were: their numbers have no order where some are other machines'
@@ -105,6 +107,17 @@ func (f *Fact) Pending(deleted bool) *Suggestion {
 		}
 	}
 	return nil
+}
+
+// LinkOf reports whether the character is part of a pending suggestion that rewrites a link for a rename, and whether a
+// user has rejected such a suggestion to delete it.
+func (f *Fact) LinkOf(rename string) (pending, rejected bool) {
+	for _, a := range append(slices.Clip(f.Dels), f.Ins) {
+		if a.Of != nil && a.Of.proposal == rename {
+			pending, rejected = pending || a.Status == Pending, rejected || a.Status == Rejected
+		}
+	}
+	return pending, rejected
 }
 
 func isPending(a Atom) bool { return a.Status == Pending }
@@ -220,6 +233,9 @@ func (t *Table) Add(rec *model.Record) {
 	if fm := rec.FrontMatter; fm != nil {
 		t.update(fm.Typed, func(f Fact) Fact { f.Syntax = false; return f })
 	}
+	for _, l := range rec.Links {
+		t.rewrite(l)
+	}
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
 	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
@@ -250,6 +266,19 @@ func (t *Table) Add(rec *model.Record) {
 			t.refuse(s, rec.Seq)
 		}
 	}
+}
+
+// rewrite gives the new text of a link the fact of its old text.
+func (t *Table) rewrite(l model.LinkRewrite) {
+	fact := *t.At(l.Removed[0].At)
+	t.update(l.Typed, func(Fact) Fact { return fact })
+	if s := fact.Ins.Of; s != nil {
+		s.add = append(s.add, l.Typed...)
+	}
+	for _, d := range fact.Dels {
+		d.Of.del = append(d.Of.del, l.Typed...)
+	}
+	t.Rewritten = append(t.Rewritten, l)
 }
 
 func (s *Suggestion) isRejected() bool {
