@@ -175,6 +175,16 @@ func (n *DecisionEffects) FollowDecided(ctx context.Context, f *Root) {
 	}
 }
 
+// FollowAgain rewrites the links that a decision on a rename left, because their text was not in the notes then.
+func (n *DecisionEffects) FollowAgain(ctx context.Context, e model.JournalEntry) {
+	d := *e.Decision
+	f, err := n.structureAt("undo", e.Path)
+	if d.Proposal.Kind != model.ProposedRename || err != nil {
+		return
+	}
+	n.finishDone(ctx, f, decidedRename(*d.Proposal, nil, model.Decision{Batch: d.Batch, Verdict: d.Verdict, By: d.By, Withdrawn: d.Withdrawn}))
+}
+
 func (n *DecisionEffects) FinishProposed(ctx context.Context, f *Root, list []*tree.Proposal) {
 	for _, p := range list {
 		if rec := p.Record(); rec.Linking && !rec.Blocked {

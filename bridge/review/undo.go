@@ -184,6 +184,21 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	})
 	slices.SortStableFunc(out.Unrestored, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	r.undoProposals(ctx, j, proposals, author, out)
+	r.followAgain(ctx, j, entries)
+}
+
+// followAgain lets the links that an undo restored follow the renames that users have decided on since.
+func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoableEntry) {
+	if len(undone) == 0 {
+		return
+	}
+	since := slices.IndexFunc(j.undoable, func(e undoableEntry) bool { return e.Decision == undone[len(undone)-1].Decision })
+	for _, e := range slices.Backward(j.undoable[:max(since, 0)]) {
+		if e.Decision == nil || e.Decision.Proposal == nil || slices.ContainsFunc(undone, func(x undoableEntry) bool { return x.Decision == e.Decision }) {
+			continue
+		}
+		r.names.FollowAgain(ctx, j.withCurrentPaths(e.JournalEntry, j.moves()))
+	}
 }
 
 // withoutStranded removes from entries a decision on a rename that cannot be undone, and with it the decisions on links that
