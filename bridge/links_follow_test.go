@@ -479,3 +479,29 @@ func TestLinksFollowWhateverIsDecided(t *testing.T) {
 		}
 	})
 }
+
+// Reference definitions are links: they count as backlinks, and follow a rename.
+func TestDefinitionsFollowARename(t *testing.T) {
+	const text = "See [r], [s] and [t].\n\n[r]: Plan.md \"a title\"\n[s]: <sub/My Note.md#One>\n> [t]: ./sub/My%20Note.md\n\n    [u]: Plan.md\n"
+	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
+		v := newLinkedVault(t, map[string]string{"Plan.md": "x\n", "sub/My Note.md": "# One\n", "B.md": text, "C.md": "Text.\n"})
+		v.edits(ann, "Notes/C.md", "Text.", "Text, see [r].\n\n[r]: <Plan.md>")
+		back, err := v.ws.Links(t.Context(), plan)
+		if err != nil || !slices.Equal(back.Backlinks, []model.Path{"Notes/B.md"}) {
+			t.Errorf("backlinks %v, %v", back.Backlinks, err)
+		}
+		renames := []string{v.renames(bob, plan, "Notes/Neu.md"), v.renames(bob, "Notes/sub/My Note.md", "Notes/sub/Your Note.md")}
+		back, err = v.ws.Links(t.Context(), "Notes/Neu.md")
+		if err != nil || !slices.Equal(back.Backlinks, []model.Path{"Notes/B.md"}) {
+			t.Errorf("backlinks under the new name %v, %v", back.Backlinks, err)
+		}
+		v.decides(verdict, renames...)
+		want, pending := text, "Text{++, see [r]++}.\n{++\n[r]: <Plan.md>\n++}"
+		if verdict == model.Accepted {
+			want = "See [r], [s] and [t].\n\n[r]: Neu.md \"a title\"\n[s]: <sub/Your Note.md#One>\n> [t]: ./sub/Your%20Note.md\n\n    [u]: Plan.md\n"
+			pending = strings.Replace(pending, "Plan", "Neu", 1)
+		}
+		v.says(string(verdict), "B.md", want)
+		v.says(string(verdict), "C.md", pending)
+	}
+}

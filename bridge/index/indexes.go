@@ -147,7 +147,7 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	if err != nil {
 		return Links{}, err
 	}
-	_, pending := links.Targets(links.ExtractMarked(raw, known))
+	_, pending := links.Targets(linksOf(raw, known))
 	res := Links{Pending: pending}
 	forward, unresolved := index.Forward(string(p), func(s string) bool { return x.tree.Contains(model.Path(s)) })
 	res.Forward, res.Unresolved = x.reached(forward), unresolved

@@ -225,7 +225,13 @@ func (n *DecisionEffects) CheckUndo(e model.JournalEntry) error {
 		_, err = f.FindAccepted(*rec)
 		return err
 	}
-	if x := f.Lookup(rec.Rel); x != nil && x.State().Pending != nil {
+	x := f.Lookup(rec.Rel)
+	if x == nil {
+		if _, err = f.Store.DocID(model.Path(rec.Rel)); !errors.Is(err, fs.ErrNotExist) { // restoreRemoved may create it again
+			return nil
+		}
+	}
+	if x == nil || x.State().Pending != nil {
 		return tree.ErrMovedSince
 	}
 	return nil
