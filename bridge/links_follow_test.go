@@ -480,6 +480,49 @@ func TestLinksFollowWhateverIsDecided(t *testing.T) {
 	})
 }
 
+// A link that is next to what its author has changed is a suggestion of its own.
+func TestLinkBesideASuggestion(t *testing.T) {
+	for _, by := range []model.Author{ann, {Name: ann.Name, Session: "other"}, bob} {
+		for verdict, name := range map[model.Verdict]string{model.Accepted: "Neu", model.Rejected: "Plan"} {
+			v := newLinkedVault(t, map[string]string{"Plan.md": "x\n", "Other.md": "x\n", "B.md": "One foo [[Plan]] [[Other]] two.\n"})
+			v.edits(ann, "Notes/B.md", "foo", "bar baz")
+			v.edits(ann, "Notes/B.md", " two", " and three")
+			before := slices.Sorted(slices.Values(ids(v.pending())))
+			rename, second := v.renames(by, plan, "Notes/Neu.md"), v.renames(by, "Notes/Other.md", "Notes/Zwei.md")
+			v.decides(verdict, rename)
+			v.decides(model.Rejected, second)
+			if now := slices.Sorted(slices.Values(ids(v.pending()))); !slices.Equal(now, before) {
+				t.Errorf("renamed by %v, %s: %q waits, before %q: %q", by, verdict, now, before, v.content("B.md"))
+			}
+			v.decides(model.Rejected, before...)
+			v.says(string(verdict), "B.md", "One foo [["+name+"]] [[Other]] two.\n")
+		}
+	}
+}
+
+// A sentence is accepted, its link is suggested to follow a rename, and the acceptance is undone: the sentence waits as a whole, and
+// its link follows the decision on the rename.
+func TestUndoneSentenceKeepsItsLink(t *testing.T) {
+	for _, by := range []model.Author{ann, bob} {
+		for verdict, name := range map[model.Verdict]string{model.Accepted: "Neu", model.Rejected: "Plan"} {
+			v := newLinkedVault(t, map[string]string{"Plan.md": "x\n", "B.md": "One [[Plan]].\n\nText.\n"})
+			v.edits(ann, "Notes/B.md", "Text.", "Text. A sentence [[Plan]] more.")
+			s := v.only(ann)
+			batch := v.decides(model.Accepted, s.ID)
+			rename := v.renames(by, plan, "Notes/Neu.md")
+			if _, err := v.ws.Undo(t.Context(), batch, person); err != nil {
+				t.Fatal(err)
+			}
+			v.says("undone", "B.md", "One {--[[Plan]]--}{++[[Neu]]++}.\n\nText.{++ A sentence [[Plan]] more.++}\n")
+			v.decides(verdict, rename)
+			v.says(string(verdict), "B.md", "One [["+name+"]].\n\nText.{++ A sentence [["+name+"]] more.++}\n")
+			if now := v.only(ann); now.ID != s.ID {
+				t.Errorf("the sentence is %+v, was %+v", now, s)
+			}
+		}
+	}
+}
+
 // Reference definitions are links: they count as backlinks, and follow a rename.
 func TestDefinitionsFollowARename(t *testing.T) {
 	const text = "See [r], [s] and [t].\n\n[r]: Plan.md \"a title\"\n[s]: <sub/My Note.md#One>\n> [t]: ./sub/My%20Note.md\n\n    [u]: Plan.md\n"

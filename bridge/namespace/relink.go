@@ -308,7 +308,9 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 			if done = len(edits.view); done == 0 {
 				return note.Plan{}, nil
 			}
-			plan, err := l.Plan(current, diffwrap.Apply(current.Text(), edits.view), author)
+			apart := author // the rename's suggestions do not join the author's others
+			apart.Session += "\x00" + r.current.ID
+			plan, err := l.Plan(current, diffwrap.Apply(current.Text(), edits.view), apart)
 			if r.proposal != nil {
 				plan.Proposal = r.proposal.ID
 			}

@@ -1,6 +1,8 @@
 package note
 
 import (
+	"slices"
+
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/note/internal/planner"
@@ -52,6 +54,17 @@ func (n *Locked) LinkPlaces(current *model.Version, v diffwrap.View, rename stri
 		return nil, err
 	}
 	return planner.NewLinkPlaces(x, v, rename), nil
+}
+
+// LinksWithin returns those of list that rewrite links for a rename in the text that an undo of items of e makes pending.
+func LinksWithin(x *Layout, list []model.Suggestion, e model.JournalEntry, items []model.DecidedItem) (links []model.Suggestion) {
+	ids := planner.LinksWithin(x, e, items)
+	for i := range list {
+		if slices.Contains(ids, list[i].ID) {
+			links = append(links, list[i])
+		}
+	}
+	return links
 }
 
 // RewriteLinks plans edits of linkpaths in current's marked text, without marks. d is the decision on the rename, nil

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
@@ -522,6 +523,21 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 // undoNote undoes items of one entry in its note, which is or was shown at p. It returns the
 // suggestions that are pending again, and the text that could not be restored.
 func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, batch string, author model.Author) ([]model.Suggestion, []model.Unrestored, error) {
+	// A link in text that is pending follows in place once the rename is accepted.
+	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
+		list, x, err := l.Suggestions(p, current)
+		if err != nil {
+			return note.Plan{}, err
+		}
+		links := note.LinksWithin(x, list, e.JournalEntry, e.items)
+		if len(links) == 0 {
+			return note.Plan{}, nil
+		}
+		return note.Decide(current, x, links, model.Decision{Batch: namespace.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, nil), nil
+	}})
+	if err != nil {
+		return nil, nil, err
+	}
 	var away []model.Unrestored
 	res, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (plan note.Plan, err error) {
 		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: author.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}

@@ -76,6 +76,8 @@ type Outcome struct {
 	Verdict  model.Verdict
 	Reason   string
 	Comments []string
+	// Withdrawn is set if no user decided.
+	Withdrawn bool
 }
 
 // mark returns the suggestion as a mark of a record, without its text.
@@ -92,6 +94,9 @@ type Writer struct {
 	agent                     bool   // a program's own text, not text that a user typed or decided
 	rewroteMarks              bool   // it rewrote agents' marks
 }
+
+// FollowsRename reports whether the change rewrote links for a rename.
+func (w *Writer) FollowsRename() bool { return w.proposal != "" }
 
 // MakesMarks reports whether marks that w wrote count as agents' marks.
 func (w *Writer) MakesMarks() bool { return w != nil && (w.agent || w.rewroteMarks) }
@@ -114,7 +119,8 @@ func (f *Fact) Pending(deleted bool) *Suggestion {
 func (f *Fact) LinkOf(rename string) (pending, rejected bool) {
 	for _, a := range append(slices.Clip(f.Dels), f.Ins) {
 		if a.Of != nil && a.Of.proposal == rename {
-			pending, rejected = pending || a.Status == Pending, rejected || a.Status == Rejected
+			pending = pending || a.Status == Pending
+			rejected = rejected || a.Status == Rejected && (a.Of.Outcome == nil || !a.Of.Outcome.Withdrawn)
 		}
 	}
 	return pending, rejected
@@ -360,7 +366,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 	}
 	for _, item := range d.Items {
 		if s := t.byID[item.ID]; s != nil {
-			s.Outcome = &Outcome{d.Verdict, d.Reason, item.Comments}
+			s.Outcome = &Outcome{d.Verdict, d.Reason, item.Comments, d.Withdrawn}
 			for _, next := range s.next {
 				if s.isRejected() {
 					t.refuse(next, rec.Seq)

@@ -55,6 +55,32 @@ func (l *LinkPlaces) inMarked(s diffwrap.Span) (off int, ok bool) {
 	return l.segments[i].RawOff + s.Start - l.segments[i].ViewOff, true
 }
 
+// LinksWithin returns the IDs of the pending suggestions that rewrite links for a rename in the text that an undo of items of
+// e makes pending.
+func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.DecidedItem) (ids []string) {
+	again := make(model.Ranges[bool])
+	if e.Decision != nil {
+		for _, r := range e.Decision.RunsOf(&model.Decision{Items: items}) {
+			if r.Role == model.RoleAdditionAccepted || r.Role == model.RoleDeletionRejected {
+				for _, first := range x.OriginalIDs(r.At) {
+					again.Set(first, true)
+				}
+			}
+		}
+	}
+	for i, c := range x.Text {
+		if !c.Deleted || len(again) == 0 {
+			continue
+		}
+		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(_ int, r model.IDRange, f *attribution.Fact) {
+			if s := f.Pending(true); s != nil && s.FollowsRename() && again.Has(x.OriginalIDs(r)[0]) && !slices.Contains(ids, s.ID) {
+				ids = append(ids, s.ID)
+			}
+		})
+	}
+	return ids
+}
+
 // RewriteLinks plans edits of linkpaths in the marked text of current, whose layout is x. d is the decision on the
 // rename, nil for none.
 func RewriteLinks(current *model.Version, x *attribution.Layout, edits []diffwrap.Edit, d *model.Decision) Plan {
