@@ -548,3 +548,56 @@ func TestDefinitionsFollowARename(t *testing.T) {
 		v.says(string(verdict), "C.md", pending)
 	}
 }
+
+// An agent comments on the text of a link: the comment waits after the link, which is not replaced.
+func TestCommentOnALink(t *testing.T) {
+	for _, link := range []string{"[old](Plan.md)", "[[Plan|old]]", "![old](Plan.md)"} {
+		for verdict, want := range map[model.Verdict]string{model.Accepted: "See " + link + "{>>why?<<} here.\n", model.Rejected: "See " + link + " here.\n"} {
+			v := newLinkedVault(t, map[string]string{"Plan.md": "x\n", "B.md": "See " + link + " here.\n"})
+			v.edits(ann, "Notes/B.md", "old", "old{>>why?<<}")
+			s := v.only(ann)
+			v.says("commented", "B.md", "See "+link+"{>>why?<<} here.\n")
+			v.edits(bob, "Notes/B.md", "here", "there")
+			v.decides(verdict, s.ID)
+			v.says(string(verdict), "B.md", strings.Replace(want, "here", "{--here--}{++there++}", 1))
+		}
+	}
+}
+
+// On a server's folder, too, a sentence stays its author's when its link follows a rename.
+func TestSentenceOutlivesTheRenameOnAServer(t *testing.T) {
+	for verdict, name := range map[model.Verdict]string{model.Accepted: "Neu", model.Rejected: "Plan"} {
+		f, _ := openLive(t, map[string]string{"Plan.md": "x\n", "B.md": "Text [[Plan]].\n"})
+		write(t, f.Workspace, "Team/B.md", bridge.Write{Text: "Text. See [[Plan]]! [[Plan]].\n", By: ann})
+		before := pendingOf(t, f.Workspace)
+		res, err := f.Workspace.Rename(t.Context(), "Team/Plan.md", "Team/Neu.md", bridge.ChangeRequest{Author: bob})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := decide(t, f.Workspace, verdict, res.Proposal)
+		if got, want := open(t, f.Workspace, "Team/B.md").Text(), "Text. See [["+name+"]]! [["+name+"]].\n"; got != want {
+			t.Errorf("%s: %q, want %q", verdict, got, want)
+		}
+		after := pendingOf(t, f.Workspace)
+		if len(before) != 1 || len(after) != 1 || after[0].ID != before[0].ID || after[0].Author != ann.Name || after[0].Session != ann.Session {
+			t.Errorf("%s: %+v, was %+v", verdict, after, before)
+		}
+		undo(t, f.Workspace, out.Batch)
+		decide(t, f.Workspace, model.Rejected, res.Proposal, before[0].ID)
+		if got, want := open(t, f.Workspace, "Team/B.md").Raw(), "Text [[Plan]].\n"; got != want {
+			t.Errorf("%s, undone and rejected: %q, want %q", verdict, got, want)
+		}
+	}
+}
+
+// Links with the old names of pending renames are known to follow.
+func TestFormerNames(t *testing.T) {
+	v := newLinkedVault(t, map[string]string{"d/Plan.md": "x\n", "d/Other.md": "x\n", "B.md": "x\n"})
+	v.renames(ann, "Notes/d/Plan.md", "Notes/Neu.md")
+	v.renames(ann, "Notes/d", "Notes/e")
+	for target, want := range map[string]bool{"Plan": true, "d/Plan": true, "d/Other": true, "Other": true, "B": false, "Neu": false} {
+		if _, ok := v.ws.FormerNames().Resolve("Notes/B.md", links.Link{Target: target}); ok != want {
+			t.Errorf("[[%s]] follows: %v, want %v", target, ok, want)
+		}
+	}
+}
