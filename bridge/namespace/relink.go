@@ -31,51 +31,59 @@ func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Ind
 	moved := x.Paths()
 	moved[0] = old
 	taken := make(map[string]bool) // base names that several files have after the rename
+	var names []model.Path
 	for _, p := range moved {
-		taken[links.BaseName(model.Rebased(string(p), string(old), string(new)))] = true
+		to := model.Rebased(string(p), string(old), string(new))
+		names, taken[links.BaseName(to)] = append(names, p, model.Path(to)), true
 	}
-	oldTargets := make(map[*tree.Node]map[string]model.LinkTarget)
-	lookIn := func(node *tree.Node, p model.Path) {
-		if node.Note == nil || oldTargets[node] != nil {
-			return
+	notes := n.effects.mentioning(index, names) // hidden notes follow too
+	for _, p := range moved {
+		if node, err := n.effects.tree.Find("rename", p); err == nil && node.Note != nil {
+			notes[node] = p
 		}
-		oldTargets[node] = make(map[string]model.LinkTarget)
-		v, err := node.Note.Version(ctx)
-		if err != nil {
-			return // its links stay unchanged
-		}
+	}
+	return n.owes(ctx, f, notes, func(v *model.Version, p model.Path, oldTargets map[string]model.LinkTarget) {
 		for _, l := range links.Extract(v.Text()) {
 			to, ok := index.Resolve(string(p), l)
 			if l.Target != "" && ok && (old.Contains(p) || old.Contains(model.Path(to)) || taken[links.BaseName(l.Target)]) {
-				oldTargets[node][l.Target] = linkTarget(f, old, model.Path(to))
+				oldTargets[l.Target] = linkTarget(f, old, model.Path(to))
 			}
 		}
-	}
-	look := func(p model.Path) {
-		if node, err := n.effects.tree.Find("rename", p); err == nil { // hidden notes follow too
-			lookIn(node, p)
+	})
+}
+
+// mentioning returns the notes with links that end in one of the names, and those whose deletion is proposed: the index
+// does not have them, but they may be kept.
+func (n *service) mentioning(index *links.Index, names []model.Path) map[*tree.Node]model.Path {
+	notes := make(map[*tree.Node]model.Path)
+	for _, name := range names {
+		for _, from := range index.Mentioning(string(name)) {
+			if node, err := n.tree.Find("rename", model.Path(from)); err == nil && node.Note != nil {
+				notes[node] = model.Path(from)
+			}
 		}
 	}
 	for _, folder := range n.tree.Roots() {
-		for _, p := range folder.Pending() { // the index has no notes whose deletion is proposed, but they may be kept
-			if p.Record().Kind == model.ProposedDelete && p.Node != x {
-				lookIn(p.Node, p.Public().Path)
+		for _, p := range folder.Pending() {
+			if p.Record().Kind == model.ProposedDelete && p.Node.Note != nil {
+				notes[p.Node] = p.Public().Path
 			}
 		}
 	}
-	for _, p := range moved {
-		for _, name := range [...]string{string(p), model.Rebased(string(p), string(old), string(new))} {
-			for _, from := range index.Mentioning(name) {
-				look(model.Path(from))
-			}
+	return notes
+}
+
+// owes lists the links of notes whose targets find returns.
+func (n *service) owes(
+	ctx context.Context, f *Root, notes map[*tree.Node]model.Path, find func(v *model.Version, p model.Path, oldTargets map[string]model.LinkTarget),
+) (owes []model.PendingRelink) {
+	for node, p := range notes {
+		v, err := node.Note.Version(ctx)
+		if err != nil {
+			continue // its links stay unchanged
 		}
-		if p.IsNote() {
-			look(p)
-		}
-	}
-	var owes []model.PendingRelink
-	for node, oldTargets := range oldTargets {
-		if len(oldTargets) > 0 {
+		oldTargets := make(map[string]model.LinkTarget)
+		if find(v, p, oldTargets); len(oldTargets) > 0 {
 			owes = append(owes, model.PendingRelink{Root: rootUnlessSame(f, node.Root.Name), Rel: node.Location().Rel, OldTargets: oldTargets})
 		}
 	}
@@ -99,54 +107,23 @@ func linkTarget(f *Root, old, p model.Path) model.LinkTarget {
 }
 
 // danglingLinks returns the links that lead nowhere, and led to x or below it while that was at the source path oldRel.
-func (n *service) danglingLinks(ctx context.Context, f *Root, index *links.Index, x *tree.Node, oldRel string) (owes []model.PendingRelink) {
+func (n *service) danglingLinks(ctx context.Context, f *Root, index *links.Index, x *tree.Node, oldRel string) []model.PendingRelink {
 	at, old := x.Location().Path, f.Path().Join(oldRel)
-	former := links.NewIndex()
-	paths := x.Paths()
-	for i, p := range paths {
-		paths[i] = model.Path(model.Rebased(string(p), string(at), string(old)))
-		former.AddFile(string(paths[i]))
+	former, names := links.NewIndex(), x.Paths()
+	for i, p := range names {
+		names[i] = model.Path(model.Rebased(string(p), string(at), string(old)))
+		former.AddFile(string(names[i]))
 	}
-	lookIn := func(node *tree.Node, from string) {
-		if node.Note == nil {
-			return
-		}
-		v, err := node.Note.Version(ctx)
-		if err != nil {
-			return // its links stay unchanged
-		}
-		oldTargets := make(map[string]model.LinkTarget)
-		for _, text := range [...]string{v.Known().Accepted(v.Canonical()), v.Known().Original(v.Canonical())} {
-			for _, l := range links.Extract(text) {
-				if _, leads := index.Resolve(from, l); leads || l.Target == "" {
-					continue
-				}
-				if to, led := former.Resolve(from, l); led {
+	return n.owes(ctx, f, n.mentioning(index, names), func(v *model.Version, p model.Path, oldTargets map[string]model.LinkTarget) {
+		for _, view := range [...]diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
+			for _, l := range links.Extract(v.Known().Render(v.Canonical(), view)) {
+				_, leads := index.Resolve(string(p), l)
+				if to, led := former.Resolve(string(p), l); !leads && led && l.Target != "" {
 					oldTargets[l.Target] = linkTarget(f, old, model.Path(to))
 				}
 			}
 		}
-		if len(oldTargets) > 0 {
-			owes = append(owes, model.PendingRelink{Root: rootUnlessSame(f, node.Root.Name), Rel: node.Location().Rel, OldTargets: oldTargets})
-		}
-	}
-	seen := make(map[string]bool)
-	for _, p := range paths {
-		for _, from := range index.Mentioning(string(p)) {
-			if node, err := n.tree.Find("rename", model.Path(from)); err == nil && !seen[from] {
-				lookIn(node, from)
-			}
-			seen[from] = true
-		}
-	}
-	for _, folder := range n.tree.Roots() {
-		for _, p := range folder.Pending() { // the index has no notes whose deletion is proposed, but they may be kept
-			if p.Record().Kind == model.ProposedDelete {
-				lookIn(p.Node, string(p.Public().Path))
-			}
-		}
-	}
-	return owes
+	})
 }
 
 type relink struct {
@@ -236,12 +213,13 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 		r.config.Logger.Warn("the link index is incomplete", model.LogErr, err)
 	}
 	if r.current.Decision != nil {
-		for _, o := range r.danglingLinks(ctx, r.root, r.index, r.node, r.current.From()) {
+		dangling := r.danglingLinks(ctx, r.root, r.index, r.node, r.current.From())
+		for i, o := range dangling {
 			if o.Root == "" {
-				o.Rel = model.Rebased(o.Rel, r.current.To(), r.current.Rel) // as in the rename's other records
+				dangling[i].Rel = model.Rebased(o.Rel, r.current.To(), r.current.Rel) // as in the rename's other records
 			}
-			r.current.AddPendingRelinks([]model.PendingRelink{o})
 		}
+		r.current.AddPendingRelinks(dangling)
 	}
 	for _, o := range r.current.PendingRelinks {
 		var n int
