@@ -367,6 +367,23 @@ var scenarios = []scenario{
 		},
 	},
 	{
+		moves: true, name: "a rename with a link in pending text is accepted", files: planAndOther,
+		setUp: []step{replace("two", "[[Other]]"), rename(other, "Notes/New.md")}, steps: []step{decideProposal(model.Accepted)},
+	},
+	{
+		moves: true, parts: true, name: "a rename with a link in pending text is accepted and undone", files: planAndOther,
+		setUp: []step{replace("two", "[[Other]]"), rename(other, "Notes/New.md"), decideProposal(model.Accepted)}, steps: []step{undo()},
+		between: func(expected []sight) sight { // the rename is not taken back yet
+			s := expected[1]
+			s.decided, s.proposals = s.decided[1:], nil
+			return s
+		},
+	},
+	{
+		moves: true, name: "a rename with a link in pending text is rejected", files: planAndOther,
+		setUp: []step{rename(other, "Notes/New.md"), replace("two", "[[New]]")}, steps: []step{decideProposal(model.Rejected)},
+	},
+	{
 		moves: true, name: "an exchange is accepted", files: planAndOther,
 		setUp: exchanged, steps: []step{decideProposals(model.Accepted)},
 		between: halfExchanged("accepted 1"),

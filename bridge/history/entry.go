@@ -134,6 +134,8 @@ func (h *History) entry(i int) Entry {
 		DetectedLate: m.DetectedLate, TextExpired: m.Units == nil,
 	}
 	switch {
+	case m.Decision != nil && m.Decision.Follows != "":
+		e.Kind, e.Author = LinksFollow, m.Decision.By
 	case m.Decision != nil:
 		d := m.Decision
 		e.Kind, e.Author = Decided, d.By

@@ -173,7 +173,7 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 	if err != nil {
 		return Links{}, err
 	}
-	_, pending := links.Targets(links.ExtractMarked(raw, known))
+	_, pending := links.Targets(linksOf(raw, known))
 	res := Links{Pending: pending}
 	forward, unresolved := index.Forward(string(p), func(s string) bool { return x.tree.Contains(model.Path(s)) })
 	res.Forward, res.Unresolved = x.reached(forward), unresolved
@@ -185,6 +185,23 @@ func (x *Indexes) Links(ctx context.Context, p model.Path) (Links, error) {
 // LinkIndex returns the index of the links of all notes. If it returns an error, links may be missing.
 func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
 	return x.links.Index, x.followLinks.Current(ctx)
+}
+
+// FormerNames returns an index of the old names of what pending renames rename. A link that only they resolve follows
+// when the rename is accepted.
+func (x *Indexes) FormerNames() *links.Index {
+	former := links.NewIndex()
+	proposals, _ := x.tree.Proposals("") // the root always exists
+	for _, p := range proposals {
+		if p.Kind != model.ProposedRename || p.Taken {
+			continue
+		}
+		renamed, _ := x.tree.Below(p.NewPath) // fails for one that was withdrawn meanwhile
+		for _, e := range renamed {
+			former.AddFile(model.Rebased(string(e.Path), string(p.NewPath), string(p.Path)))
+		}
+	}
+	return former
 }
 
 func (x *Indexes) reached(list []string) []model.Path {

@@ -29,7 +29,19 @@ func (x *LinkIndex) rename(oldPath, newPath model.Path) {
 func (x *LinkIndex) set(ctx context.Context, p model.Path, v *model.Version) error {
 	raw, known, err := x.textOf(ctx, p, v)
 	if err == nil {
-		x.Index.Set(string(p), links.ExtractMarked(raw, known))
+		x.Index.Set(string(p), linksOf(raw, known))
 	}
 	return err
+}
+
+// linksOf returns the links of a marked text, and those of its accepted view as pending: a definition may begin a block only there.
+func linksOf(raw string, known diffwrap.Known) []links.Link {
+	list := links.ExtractMarked(raw, known)
+	if accepted := known.Accepted(raw); accepted != raw {
+		for _, l := range links.Extract(accepted) {
+			l.Pending = links.PendingAddition
+			list = append(list, l)
+		}
+	}
+	return list
 }

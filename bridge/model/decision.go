@@ -31,7 +31,7 @@ type Decision struct {
 	Undoes string `json:"undoes,omitempty"`
 	// UndoesSeq is the number of the record that it undoes; 0 for a decision on a proposal.
 	UndoesSeq uint64 `json:"undoesSeq,omitempty"`
-	// Follows is the ID of the accepted rename whose links in front matter this change rewrote.
+	// Follows is the ID of the decided rename for which this change rewrote links in place.
 	Follows string `json:"follows,omitempty"`
 	// Runs are the characters that were decided on, and Marks the marks around them.
 	Runs  []DecidedRun  `json:"runs,omitempty"`

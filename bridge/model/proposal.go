@@ -14,8 +14,8 @@ const (
 	ProposedRename ProposalKind = "rename" // to another name or into another folder
 	ProposedDelete ProposalKind = "delete"
 	ProposedFile   ProposalKind = "file" // a file that is not a note, new or replaced whole
-	// RenameDone is a rename that needs no decision, or an accepted one: not a proposal, but the Store keeps it while it owes
-	// links.
+	// RenameDone is a rename that needs no decision, an accepted one, or a rejected one with its paths exchanged: not a
+	// proposal, but the Store keeps it while it owes links.
 	RenameDone ProposalKind = "renamed"
 )
 
@@ -63,13 +63,13 @@ type ProposalRecord struct {
 	Link string `json:"link,omitempty"`
 	// Doc is the document of the note that an accepted ProposedDelete removed.
 	Doc DocID `json:"doc,omitempty"`
-	// PendingRelinks are the links that a rename has yet to rewrite. Those in front matter, which takes no suggestions, wait until a
-	// ProposedRename is accepted.
+	// PendingRelinks are the links that a rename has yet to rewrite. Those in front matter, which takes no suggestions, and
+	// in pending text wait until a ProposedRename is accepted.
 	PendingRelinks []PendingRelink `json:"owes,omitempty"`
 	// Linking is set if there may be other such links.
 	Linking bool `json:"linking,omitempty"`
-	// Accepted is the decision that turned a proposal into this RenameDone.
-	Accepted *Decision `json:"accepted,omitempty"`
+	// Decision is the decision that turned a proposal into this RenameDone.
+	Decision *Decision `json:"decision,omitempty"`
 	// PendingDecision is set while the source is being changed. After a crash the next process finds out whether that was done.
 	PendingDecision *Decision `json:"accepting,omitempty"`
 	// DisplacedName is the node's earlier name in the same folder, if the node was renamed to make room for another one. The

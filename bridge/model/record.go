@@ -39,8 +39,10 @@ type Record struct {
 	Unsent bool `json:"-" cbor:"unsent,omitempty"`
 	// FrontMatter is set if the change touched the front matter, which carries no marks, for undo.
 	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`
-	// Proposal is the ID of the rename for which the change rewrote links.
+	// Proposal is the ID of the rename for which the change suggested to rewrite links.
 	Proposal string `json:"proposal,omitempty"`
+	// Links are the links that the change rewrote in place, for undo.
+	Links []LinkRewrite `json:"links,omitempty"`
 	// Marks are the suggestions that the change made, changed, or made pending again.
 	Marks []MarkRecord `json:"marks,omitempty"`
 	// Decision is set if a user decided on suggestions, with the data for undo.
@@ -82,7 +84,7 @@ func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision !
 
 // SurvivesCompaction reports whether compaction keeps the record, because attribution and undo need it.
 func (r *Record) SurvivesCompaction() bool {
-	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners) > 0
+	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners)+len(r.Links) > 0
 }
 
 // IsFirstText reports whether the record adopted the initial text of a note that had no document, and this character is
@@ -130,6 +132,13 @@ type FrontMatterChange struct {
 	After   string         `json:"after"`
 	Removed []DeletedRange `json:"removed,omitempty"`
 	Typed   []IDRange      `json:"typed,omitempty"`
+}
+
+// LinkRewrite is the linkpath that a link to a renamed document had before and has since. The new one has the attribution
+// of the old one: it is part of the text, or of a pending suggestion, which stays its author's.
+type LinkRewrite struct {
+	Removed []DeletedRange `json:"removed"`
+	Typed   []IDRange      `json:"typed"`
 }
 
 // DeletedRange is deleted text with its CRDT IDs, which keep its place.

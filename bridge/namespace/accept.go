@@ -103,8 +103,8 @@ func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 	now := p.Record()
 	a.Withdraw(p)
 	change := model.ProposalChange{Upserted: a.Changed(), Removed: []string{rec.ID}, Journal: []model.Record{rec.Decided(a.d, time.Now().UTC())}}
-	if len(now.PendingRelinks) > 0 {
-		done := accepted(rec, now.PendingRelinks, a.d)
+	if rec.Kind == model.ProposedRename {
+		done := decidedRename(rec, now.PendingRelinks, a.d)
 		change.Upserted = append(change.Upserted, done)
 		a.completed = append(a.completed, done)
 	}
@@ -115,12 +115,15 @@ func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 	return nil
 }
 
-// accepted returns the record that the store keeps of an accepted rename while it owes
-// links.
-func accepted(rec model.ProposalRecord, owes []model.PendingRelink, d model.Decision) model.ProposalRecord {
+// decidedRename returns the record that the store keeps of a decided rename while it owes links.
+func decidedRename(rec model.ProposalRecord, owes []model.PendingRelink, d model.Decision) model.ProposalRecord {
 	d.Follows = rec.ID
 	rec.ID += "-done" // an undo makes the proposal pending again under its own ID
-	rec.Kind, rec.PendingRelinks, rec.Accepted = model.RenameDone, owes, &d
+	rec.Kind, rec.PendingRelinks, rec.Decision = model.RenameDone, owes, &d
+	if d.Verdict == model.Rejected {
+		at := model.Path(rec.Rel)
+		rec.Rel, rec.ToDir, rec.Name, rec.DisplacedName = rec.To(), string(at.Dir()), at.Base(), ""
+	}
 	return rec
 }
 

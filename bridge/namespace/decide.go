@@ -67,6 +67,9 @@ func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Pro
 			rec := p.Record()
 			change.Removed = append(change.Removed, rec.ID)
 			change.Journal = append(change.Journal, rec.Decided(d, now))
+			if rec.Kind == model.ProposedRename {
+				change.Upserted = append(change.Upserted, decidedRename(rec, rec.PendingRelinks, d))
+			}
 			going = append(going, p)
 		}
 	}
@@ -76,6 +79,7 @@ func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Pro
 		}
 		return failed
 	}
+	l.completed = append(l.completed, change.Upserted...)
 	l.QueueEvents(l.RevertAll(going)...)
 	return failed
 }

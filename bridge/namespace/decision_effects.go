@@ -212,6 +212,31 @@ func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string
 	}
 }
 
+// CheckUndo returns the error that an undo of a decision on a rename would fail with, if that is certain before.
+func (n *DecisionEffects) CheckUndo(e model.JournalEntry) error {
+	rec := e.Decision.Proposal
+	f, err := n.structureAt("undo", e.Path)
+	switch {
+	case rec.Kind != model.ProposedRename || rec.Dir:
+		return nil
+	case err != nil:
+		return err
+	case e.Decision.Verdict == model.Accepted:
+		_, err = f.FindAccepted(*rec)
+		return err
+	}
+	x := f.Lookup(rec.Rel)
+	if x == nil {
+		if _, err = f.Store.DocID(model.Path(rec.Rel)); !errors.Is(err, fs.ErrNotExist) { // restoreRemoved may create it again
+			return nil
+		}
+	}
+	if x == nil || x.State().Pending != nil {
+		return tree.ErrMovedSince
+	}
+	return nil
+}
+
 func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	failed = make(map[string]error)
 	f, err := n.structureAt("undo", entries[0].Path)

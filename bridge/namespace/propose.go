@@ -108,7 +108,8 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	rec.AddPendingRelinks(owes)
 	change := model.ProposalChange{Upserted: []model.ProposalRecord{rec}}
 	if st.Moved && st.SourceLoc.Dir == to.Dir && st.SourceLoc.Name == to.Name {
-		change = model.ProposalChange{Removed: []string{rec.ID}}
+		back := decidedRename(p.Record(), rec.PendingRelinks, model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true})
+		change = model.ProposalChange{Upserted: []model.ProposalRecord{back}, Removed: []string{rec.ID}}
 		dropped = rec.ID
 	} else if !st.Proposed {
 		id = rec.ID
@@ -118,6 +119,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	}
 	if dropped != "" {
 		l.Withdraw(p)
+		l.completed = append(l.completed, change.Upserted...)
 	}
 	if p == nil {
 		l.Add(n, to.Dir, rec)

@@ -15,63 +15,75 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// A rename updates links. The target of each link before the rename, as shown, is compared with its
-// target after it. If the two differ, the link is rewritten. This concerns links to the renamed
-// node, relative links in it, and links that the new name would redirect. The Store keeps the old
-// targets with the rename until the links are rewritten, so that the next process can continue
-// after a crash. Front matter takes no suggestions, so its links are kept until a user accepts a
-// proposed rename.
+// Links follow a rename. The target of each link before the rename, as shown, is compared with its target after it. If
+// the two differ, the link is rewritten. This concerns links to the renamed node, relative links in it, and links that
+// the new name would redirect. The Store keeps the old targets with the rename until the links are rewritten, so that
+// the next process can continue after a crash.
+//
+// A proposed rename suggests to rewrite the links in plain text. These suggestions are the rename's, and so are later
+// changes of them. Links in front matter, which takes no suggestions, and in the pending text of others wait. If the
+// rename is accepted, relayfs rewrites them in place, and also the links with the old name that were written since and
+// lead nowhere. If it is rejected, relayfs restores the old name in pending text that was written with the new one. The
+// journal has both with the decision, for undo.
 
 // affectedLinks returns the links that a rename of x from old to new affects.
 func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Index, old, new model.Path, x *tree.Node) []model.PendingRelink {
 	moved := x.Paths()
 	moved[0] = old
 	taken := make(map[string]bool) // base names that several files have after the rename
+	var names []model.Path
 	for _, p := range moved {
-		taken[links.BaseName(model.Rebased(string(p), string(old), string(new)))] = true
+		to := model.Rebased(string(p), string(old), string(new))
+		names, taken[links.BaseName(to)] = append(names, p, model.Path(to)), true
 	}
-	oldTargets := make(map[*tree.Node]map[string]model.LinkTarget)
-	lookIn := func(node *tree.Node, p model.Path) {
-		if node.Note == nil || oldTargets[node] != nil {
-			return
+	notes := n.effects.mentioning(index, names) // hidden notes follow too
+	for _, p := range moved {
+		if node, err := n.effects.tree.Find("rename", p); err == nil && node.Note != nil {
+			notes[node] = p
 		}
-		oldTargets[node] = make(map[string]model.LinkTarget)
-		v, err := node.Note.Version(ctx)
-		if err != nil {
-			return // its links stay unchanged
-		}
+	}
+	return n.owes(ctx, f, notes, func(v *model.Version, p model.Path, oldTargets map[string]model.LinkTarget) {
 		for _, l := range links.Extract(v.Text()) {
 			to, ok := index.Resolve(string(p), l)
 			if l.Target != "" && ok && (old.Contains(p) || old.Contains(model.Path(to)) || taken[links.BaseName(l.Target)]) {
-				oldTargets[node][l.Target] = linkTarget(f, old, model.Path(to))
+				oldTargets[l.Target] = linkTarget(f, old, model.Path(to))
 			}
 		}
-	}
-	look := func(p model.Path) {
-		if node, err := n.effects.tree.Find("rename", p); err == nil { // hidden notes follow too
-			lookIn(node, p)
+	})
+}
+
+// mentioning returns the notes with links that end in one of the names, and those whose deletion is proposed: the index
+// does not have them, but they may be kept.
+func (n *service) mentioning(index *links.Index, names []model.Path) map[*tree.Node]model.Path {
+	notes := make(map[*tree.Node]model.Path)
+	for _, name := range names {
+		for _, from := range index.Mentioning(string(name)) {
+			if node, err := n.tree.Find("rename", model.Path(from)); err == nil && node.Note != nil {
+				notes[node] = model.Path(from)
+			}
 		}
 	}
 	for _, folder := range n.tree.Roots() {
-		for _, p := range folder.Pending() { // the index has no notes whose deletion is proposed, but they may be kept
-			if p.Record().Kind == model.ProposedDelete && p.Node != x {
-				lookIn(p.Node, p.Public().Path)
+		for _, p := range folder.Pending() {
+			if p.Record().Kind == model.ProposedDelete && p.Node.Note != nil {
+				notes[p.Node] = p.Public().Path
 			}
 		}
 	}
-	for _, p := range moved {
-		for _, name := range [...]string{string(p), model.Rebased(string(p), string(old), string(new))} {
-			for _, from := range index.Mentioning(name) {
-				look(model.Path(from))
-			}
+	return notes
+}
+
+// owes lists the links of notes whose targets find returns.
+func (n *service) owes(
+	ctx context.Context, f *Root, notes map[*tree.Node]model.Path, find func(v *model.Version, p model.Path, oldTargets map[string]model.LinkTarget),
+) (owes []model.PendingRelink) {
+	for node, p := range notes {
+		v, err := node.Note.Version(ctx)
+		if err != nil {
+			continue // its links stay unchanged
 		}
-		if p.IsNote() {
-			look(p)
-		}
-	}
-	var owes []model.PendingRelink
-	for node, oldTargets := range oldTargets {
-		if len(oldTargets) > 0 {
+		oldTargets := make(map[string]model.LinkTarget)
+		if find(v, p, oldTargets); len(oldTargets) > 0 {
 			owes = append(owes, model.PendingRelink{Root: rootUnlessSame(f, node.Root.Name), Rel: node.Location().Rel, OldTargets: oldTargets})
 		}
 	}
@@ -94,6 +106,26 @@ func linkTarget(f *Root, old, p model.Path) model.LinkTarget {
 	return model.LinkTarget{Root: rootUnlessSame(f, name), Rel: rel}
 }
 
+// danglingLinks returns the links that lead nowhere, and led to x or below it while that was at the source path oldRel.
+func (n *service) danglingLinks(ctx context.Context, f *Root, index *links.Index, x *tree.Node, oldRel string) []model.PendingRelink {
+	at, old := x.Location().Path, f.Path().Join(oldRel)
+	former, names := links.NewIndex(), x.Paths()
+	for i, p := range names {
+		names[i] = model.Path(model.Rebased(string(p), string(at), string(old)))
+		former.AddFile(string(names[i]))
+	}
+	return n.owes(ctx, f, n.mentioning(index, names), func(v *model.Version, p model.Path, oldTargets map[string]model.LinkTarget) {
+		for _, view := range [...]diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
+			for _, l := range links.Extract(v.Known().Render(v.Canonical(), view)) {
+				_, leads := index.Resolve(string(p), l)
+				if to, led := former.Resolve(string(p), l); !leads && led && l.Target != "" {
+					oldTargets[l.Target] = linkTarget(f, old, model.Path(to))
+				}
+			}
+		}
+	})
+}
+
 type relink struct {
 	*service
 	root     *Root
@@ -113,11 +145,21 @@ func (n *Namespace) ResumeRenames(ctx context.Context) {
 	}
 }
 
-// FollowAccepted rewrites the links in front matter that accepted renames in f owe.
-func (n *DecisionEffects) FollowAccepted(ctx context.Context, f *Root) {
-	for _, rec := range f.TakeCompleted(func(rec *model.ProposalRecord) bool { return rec.Accepted != nil }) {
+// FollowDecided rewrites the links that decided renames in f owe.
+func (n *DecisionEffects) FollowDecided(ctx context.Context, f *Root) {
+	for _, rec := range f.TakeCompleted(func(rec *model.ProposalRecord) bool { return rec.Decision != nil }) {
 		n.finishDone(ctx, f, rec)
 	}
+}
+
+// FollowAgain rewrites the links that a decision on a rename left, because their text was not in the notes then.
+func (n *DecisionEffects) FollowAgain(ctx context.Context, e model.JournalEntry) {
+	d := *e.Decision
+	f, err := n.structureAt("undo", e.Path)
+	if d.Proposal.Kind != model.ProposedRename || err != nil {
+		return
+	}
+	n.finishDone(ctx, f, decidedRename(*d.Proposal, nil, model.Decision{Batch: d.Batch, Verdict: d.Verdict, By: d.By, Withdrawn: d.Withdrawn}))
 }
 
 func (n *DecisionEffects) FinishProposed(ctx context.Context, f *Root, list []*tree.Proposal) {
@@ -135,9 +177,9 @@ func (n *service) finishDone(ctx context.Context, f *Root, rec model.ProposalRec
 	if node := f.Lookup(rec.To()); node != nil {
 		x, err = node, nil
 	}
-	// A rename that is done at once is stored before it is done, and may not have happened. An accepted rename
+	// A rename that is done at once is stored before it is done, and may not have happened. A decided rename
 	// is stored after it was done, and its old name may be taken again, as in an exchange.
-	if err == nil && (rec.Accepted != nil || rec.Rel == "" || f.Lookup(rec.Rel) == nil) {
+	if err == nil && (rec.Decision != nil || rec.Rel == "" || f.Lookup(rec.Rel) == nil) {
 		r := &relink{service: n, root: f, current: rec, node: x}
 		res, left.PendingRelinks = r.all(ctx)
 	}
@@ -170,6 +212,15 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 	if r.index, err = r.config.Links.LinkIndex(ctx); err != nil {
 		r.config.Logger.Warn("the link index is incomplete", model.LogErr, err)
 	}
+	if r.current.Decision != nil {
+		dangling := r.danglingLinks(ctx, r.root, r.index, r.node, r.current.From())
+		for i, o := range dangling {
+			if o.Root == "" {
+				dangling[i].Rel = model.Rebased(o.Rel, r.current.To(), r.current.Rel) // as in the rename's other records
+			}
+		}
+		r.current.AddPendingRelinks(dangling)
+	}
 	for _, o := range r.current.PendingRelinks {
 		var n int
 		var waiting map[string]model.LinkTarget
@@ -192,8 +243,7 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 	return res, left
 }
 
-// rewrite rewrites the links of one note. It returns their number, and the links in front matter
-// that must wait.
+// rewrite rewrites the links of one note. It returns their number, and the links that must wait.
 func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, waiting map[string]model.LinkTarget, err error) {
 	f := r.tree.Root(r.rootName(o.Root))
 	if f == nil || r.proposal != nil && r.node.State().Pending != r.proposal {
@@ -216,31 +266,39 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 		at = place.SourcePath
 	}
 	author := model.Author{Name: r.current.Author, Session: r.current.Session}
-	if r.current.Accepted != nil {
-		author = model.Author{Name: r.current.Accepted.By}
+	if r.current.Decision != nil {
+		author = model.Author{Name: r.current.Decision.By}
 	}
-	_, err = x.Note.Change(ctx, note.Change{Path: at, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
-		if r.current.Accepted != nil {
-			edits, body := r.edits(at, current.Raw(), o.OldTargets)
-			edits = slices.DeleteFunc(edits, func(e diffwrap.Edit) bool { return e.Off >= body })
-			return frontMatterPlan(current.Raw(), body, edits, *r.current.Accepted), nil
+	for _, how := range [...]treatment{inPlace, suggested} {
+		var done int
+		_, err = x.Note.Change(ctx, note.Change{Path: at, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
+			edits, err := r.edits(l, current, at, o.OldTargets)
+			if err != nil {
+				return note.Plan{}, err
+			}
+			waiting = edits.waiting
+			if how == inPlace {
+				if done = len(edits.marked); done == 0 {
+					return note.Plan{}, nil
+				}
+				return l.RewriteLinks(current, edits.marked, r.current.Decision)
+			}
+			if done = len(edits.view); done == 0 {
+				return note.Plan{}, nil
+			}
+			apart := author // the rename's suggestions do not join the author's others
+			apart.Session += "\x00" + r.current.ID
+			plan, err := l.Plan(current, diffwrap.Apply(current.Text(), edits.view), apart)
+			if r.proposal != nil {
+				plan.Proposal = r.proposal.ID
+			}
+			return plan, err
+		}})
+		if n += done; err != nil {
+			return n, waiting, err
 		}
-		edits, body := r.edits(at, current.Text(), o.OldTargets)
-		waiting = make(map[string]model.LinkTarget)
-		if r.proposal != nil {
-			edits = slices.DeleteFunc(edits, func(e diffwrap.Edit) bool { return e.Off < body })
-			r.inFrontMatter(at, current.Text(), o.OldTargets, waiting)
-		}
-		if n = len(edits); n == 0 {
-			return note.Plan{}, nil
-		}
-		plan, err := l.Plan(current, diffwrap.Apply(current.Text(), edits), author)
-		if r.proposal != nil {
-			plan.Proposal = r.proposal.ID
-		}
-		return plan, err
-	}})
-	return n, waiting, err
+	}
+	return n, waiting, nil
 }
 
 func (r *relink) rootName(name string) string {
@@ -258,25 +316,79 @@ func (r *relink) target(to model.LinkTarget) string {
 	return path.Join(r.rootName(to.Root), to.Rel)
 }
 
-// edits returns the edits of text, the note at p, that restore the targets of its links, and the
-// offset at which its front matter ends.
-func (r *relink) edits(p model.Path, text string, oldTargets map[string]model.LinkTarget) (edits []diffwrap.Edit, body int) {
-	body, _ = diffwrap.FrontMatter(text)
-	r.each(p, text, oldTargets, func(l links.Link, target string) {
-		edits = append(edits, diffwrap.Edit{Off: l.TargetOff, Len: l.TargetLen, New: target})
-	})
-	slices.SortFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
-	return edits, body
+// treatment says how a link follows the rename.
+type treatment uint8
+
+const (
+	unchanged treatment = iota
+	inPlace
+	suggested
+	waits
+)
+
+// treat returns how a link follows. A link that a user wants to keep, and a link in the rename's own suggestions about
+// which the same decision decides, stay unchanged.
+func (r *relink) treat(p note.LinkPlace, inFrontMatter bool) treatment {
+	switch d := r.current.Decision; {
+	case p.Kept, d != nil && (p.Own || d.Verdict == model.Rejected && !p.Pending):
+		return unchanged
+	case d != nil, p.Own, r.proposal == nil && p.Pending:
+		return inPlace
+	case r.proposal != nil && (p.Pending || inFrontMatter):
+		return waits
+	}
+	return suggested
 }
 
-// inFrontMatter adds to waiting the links in the front matter of text that would be rewritten.
-func (r *relink) inFrontMatter(p model.Path, text string, oldTargets, waiting map[string]model.LinkTarget) {
-	body, _ := diffwrap.FrontMatter(text)
-	r.each(p, text, oldTargets, func(l links.Link, _ string) {
-		if l.Off < body {
-			waiting[l.Target] = oldTargets[l.Target]
+// linkEdits are the edits of a note that restore the targets of its links.
+type linkEdits struct {
+	marked  []diffwrap.Edit // in place, of the marked text
+	view    []diffwrap.Edit // to be suggested, of the view
+	waiting map[string]model.LinkTarget
+}
+
+func (r *relink) edits(l *note.Locked, current *model.Version, p model.Path, oldTargets map[string]model.LinkTarget) (linkEdits, error) {
+	out := linkEdits{waiting: make(map[string]model.LinkTarget)}
+	id := ""
+	views := []diffwrap.View{diffwrap.AcceptedView}
+	if r.proposal != nil {
+		id = r.proposal.ID
+	} else if d := r.current.Decision; d != nil {
+		id = d.Follows
+		views = append(views, diffwrap.OriginalView) // pending deletions may be rejected
+	}
+	taken := make(map[int]bool)
+	for _, view := range views {
+		places, err := l.LinkPlaces(current, view, id)
+		if err != nil {
+			return out, err
 		}
-	})
+		text := current.Known().Render(current.Canonical(), view)
+		body, _ := diffwrap.FrontMatter(text)
+		r.each(p, text, oldTargets, func(link links.Link, target string) {
+			linkpath := diffwrap.Span{Start: link.TargetOff, End: link.TargetOff + link.TargetLen}
+			place, ok := places.Find(diffwrap.Span{Start: link.Off, End: link.Off + link.Len}, linkpath)
+			if !ok || taken[place.Off] {
+				return
+			}
+			how := r.treat(place, link.Off < body)
+			if how == suggested && text != current.Text() { // writers edit the marked text
+				how = inPlace
+			}
+			switch taken[place.Off] = true; how {
+			case inPlace:
+				out.marked = append(out.marked, diffwrap.Edit{Off: place.Off, Len: linkpath.Len(), New: target})
+			case suggested:
+				out.view = append(out.view, diffwrap.Edit{Off: linkpath.Start, Len: linkpath.Len(), New: target})
+			case waits:
+				out.waiting[link.Target] = oldTargets[link.Target]
+			}
+		})
+	}
+	for _, edits := range [][]diffwrap.Edit{out.marked, out.view} {
+		slices.SortFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
+	}
+	return out, nil
 }
 
 // each calls fn for the links of text with wrong targets, with the linkpaths of the right ones.
@@ -295,13 +407,4 @@ func (r *relink) each(p model.Path, text string, oldTargets map[string]model.Lin
 			fn(l, target)
 		}
 	}
-}
-
-// frontMatterPlan plans edits in the front matter of raw, which ends at body.
-func frontMatterPlan(raw string, body int, edits []diffwrap.Edit, d model.Decision) note.Plan {
-	if len(edits) == 0 {
-		return note.Plan{}
-	}
-	before, after := raw[:body], diffwrap.Apply(raw[:body], edits)
-	return note.Plan{Edits: diffwrap.Diff(before, after), Decision: &d, FrontMatter: note.FrontMatterChange(before, after)} // of one diff
 }

@@ -46,6 +46,7 @@ func (n *Namespace) Rename(ctx context.Context, oldPath, newPath model.Path, o C
 func (n *Namespace) finishMove(ctx context.Context, f *Root, m *renameOp) (res ChangeResult) {
 	switch {
 	case m.withdrawn != "":
+		n.effects.FollowDecided(ctx, f)
 		n.effects.OnWithdrawn(context.WithoutCancel(ctx), m.withdrawn, m.req.Author)
 	case m.id != "":
 		if p := m.node.State().Pending; p != nil && p.ID == m.id && len(m.relinks) > 0 {

@@ -124,8 +124,8 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 			change.Upserted = append(change.Upserted, *rec)
 			continue
 		}
-		if decided && len(rec.PendingRelinks) > 0 && d.Verdict == model.Accepted {
-			done := accepted(*rec, rec.PendingRelinks, *d)
+		if decided && rec.Kind == model.ProposedRename && d.Verdict == model.Accepted {
+			done := decidedRename(*rec, rec.PendingRelinks, *d)
 			change.Upserted, f.completed = append(change.Upserted, done), append(f.completed, done)
 		}
 		change.Removed = append(change.Removed, rec.ID)

@@ -115,10 +115,10 @@ func isRejected(h model.History, left string) bool {
 	last := h.Records[len(h.Records)-1].Decision
 	return last != nil && last.Verdict == model.Rejected && h.All(func(r *model.Record) bool {
 		if r.Decision == nil {
-			return r.Author != "" || bytes.Equal(r.Update, model.EmptyUpdate()) // the file was deleted and restored
+			return r.Author != "" || len(r.Links) > 0 || bytes.Equal(r.Update, model.EmptyUpdate()) // the file was deleted and restored
 		}
 		_, stands := undos.Undoable(model.JournalEntry{Record: *r})
-		return left == "" || r.Decision.Verdict == model.Rejected || !stands
+		return left == "" || r.Decision.Verdict == model.Rejected || r.Decision.Follows != "" || !stands
 	})
 }
 

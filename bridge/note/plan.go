@@ -1,6 +1,8 @@
 package note
 
 import (
+	"slices"
+
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 	"github.com/relayfs/relayfs/bridge/note/internal/planner"
@@ -40,9 +42,42 @@ func Resolve(current *model.Version, x *Layout, t model.Thread, pending []model.
 	return planner.Resolve(current, x, t, pending, d)
 }
 
-// FrontMatterChange lists by place the changes from one front matter block to another.
-func FrontMatterChange(before, after string) *model.FrontMatterChange {
-	return planner.FrontMatterChange(before, after)
+// LinkPlaces finds the links of a view in a note's marked text.
+type LinkPlaces = planner.LinkPlaces
+
+type LinkPlace = planner.LinkPlace
+
+// LinkPlaces finds links of a view of current. rename is the ID of the rename that they follow, "" for none.
+func (n *Locked) LinkPlaces(current *model.Version, v diffwrap.View, rename string) (*LinkPlaces, error) {
+	x, err := n.layout(current)
+	if err != nil {
+		return nil, err
+	}
+	return planner.NewLinkPlaces(x, v, rename), nil
+}
+
+// LinksWithin returns those of list that rewrite links for a rename in the text that an undo of items of e makes pending.
+func LinksWithin(x *Layout, list []model.Suggestion, e model.JournalEntry, items []model.DecidedItem) (links []model.Suggestion) {
+	ids := planner.LinksWithin(x, e, items)
+	for i := range list {
+		if slices.Contains(ids, list[i].ID) {
+			links = append(links, list[i])
+		}
+	}
+	return links
+}
+
+// RewriteLinks plans edits of linkpaths in current's marked text, without marks. d is the decision on the rename, nil
+// for none.
+func (n *Locked) RewriteLinks(current *model.Version, edits []diffwrap.Edit, d *model.Decision) (Plan, error) {
+	if current.ReadOnly() {
+		return Plan{}, model.ErrNotText
+	}
+	x, err := n.layout(current)
+	if err != nil {
+		return Plan{}, err
+	}
+	return planner.RewriteLinks(current, x, edits, d), nil
 }
 
 func Renamed(list []model.Suggestion, p model.Path) []model.Suggestion {

@@ -303,7 +303,7 @@ func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Root
 		out.Proposals = append(out.Proposals, done.Proposals...)
 		out.Notes += len(done.Proposals)
 		maps.Copy(out.Failed, done.Failed)
-		r.names.FollowAccepted(ctx, f)
+		r.names.FollowDecided(ctx, f)
 	}
 	r.decideLinks(ctx, decided, d, author, out)
 }

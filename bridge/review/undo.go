@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace"
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
@@ -145,6 +146,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 
 // undoEntries undoes journal entries. It undoes the entries of one note newest first.
 func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, author model.Author, out *Outcome) {
+	entries = r.withoutStranded(j, entries, out)
 	byNote := make(map[model.Path][]string)
 	entriesOf := make(map[model.Path][]undoableEntry) // newest first
 	var proposals []model.JournalEntry
@@ -183,6 +185,47 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 	})
 	slices.SortStableFunc(out.Unrestored, func(a, b model.Unrestored) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	r.undoProposals(ctx, j, proposals, author, out)
+	r.followAgain(ctx, j, entries)
+}
+
+// followAgain lets the links that an undo restored follow the renames that users have decided on since.
+func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoableEntry) {
+	if len(undone) == 0 {
+		return
+	}
+	since := slices.IndexFunc(j.undoable, func(e undoableEntry) bool { return e.Decision == undone[len(undone)-1].Decision })
+	for _, e := range slices.Backward(j.undoable[:max(since, 0)]) {
+		if e.Decision == nil || e.Decision.Proposal == nil || slices.ContainsFunc(undone, func(x undoableEntry) bool { return x.Decision == e.Decision }) {
+			continue
+		}
+		r.names.FollowAgain(ctx, j.withCurrentPaths(e.JournalEntry, j.moves()))
+	}
+}
+
+// withoutStranded removes from entries a decision on a rename that cannot be undone, and with it the decisions on links that
+// belong to the rename. It leaves several decisions to undoProposals, because one may make room for another.
+func (r *Review) withoutStranded(j journalView, entries []undoableEntry, out *Outcome) []undoableEntry {
+	ofProposal := func(e undoableEntry) bool { return e.Decision != nil && e.Decision.Proposal != nil }
+	i := slices.IndexFunc(entries, ofProposal)
+	if i < 0 || slices.ContainsFunc(entries[i+1:], ofProposal) {
+		return entries
+	}
+	e := entries[i]
+	err := r.names.CheckUndo(j.withCurrentPaths(e.JournalEntry, j.moves()))
+	if err == nil {
+		return entries
+	}
+	out.Failed[e.Path] = model.WrapError("undo", e.Path, err)
+	id := e.Decision.Proposal.ID
+	entries = slices.DeleteFunc(slices.Clone(entries), func(x undoableEntry) bool {
+		return ofProposal(x) || x.Decision != nil && x.Decision.Follows == id
+	})
+	for k := range entries {
+		entries[k].items = slices.DeleteFunc(slices.Clone(entries[k].items), func(x model.DecidedItem) bool { return x.Proposal == id })
+	}
+	return slices.DeleteFunc(entries, func(x undoableEntry) bool {
+		return len(x.items) == 0 && x.Decision != nil && len(x.Decision.Items) > 0
+	})
 }
 
 // batchKey names the entries about proposals of one batch in one root.
@@ -479,6 +522,21 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 // undoNote undoes items of one entry in its note, which is or was shown at p. It returns the
 // suggestions that are pending again, and the text that could not be restored.
 func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, batch string, author model.Author) ([]model.Suggestion, []model.Unrestored, error) {
+	// A link in text that is pending follows in place once the rename is accepted.
+	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
+		list, x, err := l.Suggestions(p, current)
+		if err != nil {
+			return note.Plan{}, err
+		}
+		links := note.LinksWithin(x, list, e.JournalEntry, e.items)
+		if len(links) == 0 {
+			return note.Plan{}, nil
+		}
+		return note.Decide(current, x, links, model.Decision{Batch: namespace.NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, nil), nil
+	}})
+	if err != nil {
+		return nil, nil, err
+	}
 	var away []model.Unrestored
 	res, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (plan note.Plan, err error) {
 		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: author.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq, Items: e.items}
@@ -492,7 +550,7 @@ func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, 
 	for i := range away {
 		away[i].Path = p
 	}
-	if e.Decision == nil {
+	if len(e.items) == 0 {
 		return nil, away, nil
 	}
 	takes := (&model.Decision{Items: e.items}).Covers()

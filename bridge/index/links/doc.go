@@ -1,9 +1,9 @@
 // Package links finds the links in a note and resolves them as Obsidian does.
 //
 // A vault is one root of a workspace; paths are "Folder/sub/Name.md". A [Link] is a place in a note's text that names
-// another note or file: a wikilink [[Note]], an embed ![[Note]], or a Markdown link [text](Note.md). Its linkpath
-// ([Link.Target]) is the name without the subpath ("#Heading", "#^block"). [Extract] finds the links of one text; an [Index]
-// has the links of all notes and resolves linkpaths to paths.
+// another note or file: a wikilink [[Note]], an embed ![[Note]], a Markdown link [text](Note.md), or a reference
+// definition [label]: Note.md. Its linkpath ([Link.Target]) is the name without the subpath ("#Heading", "#^block").
+// [Extract] finds the links of one text; an [Index] has the links of all notes and resolves linkpaths to paths.
 //
 // # Resolution
 //

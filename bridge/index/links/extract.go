@@ -11,11 +11,11 @@ import (
 
 // Extract returns the links of a note's text in order. It skips text in fenced, indented or inline code or in an HTML
 // comment, Markdown links to URLs or with an unescaped space in their target, and text in front matter outside quoted
-// strings. It includes links in Obsidian's own comments (%%...%%) and in math. The result shares the memory of text.
+// strings. A reference definition is a link, and its references are not. It includes links in Obsidian's own comments (%%...%%) and in math. The result shares the memory of text.
 func Extract(text string) []Link { return ExtractMarked(text, diffwrap.Known{}) }
 
 func ExtractMarked(text string, known diffwrap.Known) []Link {
-	if !strings.Contains(text, "[[") && !strings.Contains(text, "](") {
+	if !strings.Contains(text, "[[") && !strings.Contains(text, "](") && !strings.Contains(text, "]:") {
 		return nil
 	}
 	s := scanner{text: text}
@@ -37,6 +37,7 @@ type scanner struct {
 	fenceLen  int
 	fenceQuot bool // the fence was opened in a block quote
 	blank     bool // the previous line was blank or code
+	paragraph bool // a paragraph may continue on this line
 	list      bool // an indented line continues a list item, and is not code
 }
 
@@ -75,7 +76,7 @@ func (s *scanner) line(off, end int) {
 	switch n := block.Fence(l.content); {
 	case l.content == "":
 		s.flush(off, end)
-		s.blank = true
+		s.blank, s.paragraph = true, false
 		return
 	case s.blank && !s.list && !l.item && l.indent >= 4:
 		s.flush(off, end) // indented code; the next line may continue it
@@ -89,6 +90,13 @@ func (s *scanner) line(off, end int) {
 	}
 	s.list = l.item || s.list && (l.indent > 0 || !s.blank)
 	s.blank = false
+	text := strings.TrimRight(s.text[off:end], " \t\r\n")
+	if (l.item || !s.paragraph) && s.definition(off+len(text)-len(l.content), off+len(text)) {
+		s.flush(off, end)
+		s.paragraph = false
+		return
+	}
+	s.paragraph = l.content[0] != '#' && strings.Trim(l.content, "-*_= \t") != "" // not a heading or a line across
 }
 
 // fenced handles a line after the one that opened a fence. It returns false if the block quote around the fence has
@@ -114,7 +122,7 @@ func (s *scanner) flush(off, next int) {
 }
 
 func (s *scanner) endCode(off int) {
-	s.fence, s.prose, s.blank = 0, off, true
+	s.fence, s.prose, s.blank, s.paragraph = 0, off, true, false
 }
 
 // commentBlock skips an HTML comment that begins the line at off. Unlike a comment inside prose it may contain blank

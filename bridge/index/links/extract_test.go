@@ -14,7 +14,7 @@ import (
 
 // show writes a link as kind:target+subpath|display, flags after it.
 func show(l links.Link) string {
-	kind := map[links.Kind]string{links.Wikilink: "w", links.Embed: "e", links.Markdown: "m", links.MarkdownEmbed: "i"}[l.Kind]
+	kind := map[links.Kind]string{links.Wikilink: "w", links.Embed: "e", links.Markdown: "m", links.MarkdownEmbed: "i", links.Definition: "d"}[l.Kind]
 	s := kind + ":" + l.Target + l.Subpath
 	if l.Display != "" {
 		s += "|" + l.Display
@@ -104,7 +104,14 @@ var extractTests = []struct {
 	{"bad percent escapes", "[t](50%.md) [u](a%FFb.md)", []string{"m:50%.md|t", "m:a%FFb.md|u"}},
 	{"text over a line break", "[a\nb](c.md)", []string{"m:c.md|a\nb"}},
 	{"text over a blank line", "[a\n\nb](c.md)", nil},
-	{"reference links", "[a][b] [c]\n\n[b]: note.md", nil},
+	{"reference links", "[a][b] [c]\n\n[b]: note.md", []string{"d:note.md|b"}},
+	{"definitions", "[a]: A.md\n[b]:B%20C.md#H%201 \"t\"\n  [c d]: <D e.md> 'x y'\n# H\n[e]: ../f/E.md (t)\n> - [f]: F.md\n> [g]: G.md",
+		[]string{"d:A.md|a", "d:B C.md#H 1|b", "d:D e.md|c d", "d:../f/E.md|e", "d:F.md|f", "d:G.md|g"}},
+	{"definitions in quotes", "> [f]: F.md\n> [g]: G.md\n\n- [h]: H.md\n- [i]: I.md\n***\n[j]: J.md",
+		[]string{"d:F.md|f", "d:G.md|g", "d:H.md|h", "d:I.md|i", "d:J.md|j"}},
+	{"no definitions", "text\n[a]: A.md\n\n[^b]: B.md\n\n[c]: C d.md\n\n[d]: D.md \"t\" x\n\n[e]:\n\n[ ]: E.md\n\n[f] : F.md\n\n\\[g]: G.md\n\n[h[i]: I.md\n\n[j]: https://e.com\n\n`[k]: K.md`", nil},
+	{"definitions in code", "```\n[a]: A.md\n```\n\n    [b]: B.md\n\n<!--\n[c]: C.md\n-->\n[d]: D.md", []string{"d:D.md|d"}},
+	{"a link after a definition", "[a]: A.md\n[[B]] [c](C.md)", []string{"d:A.md|a", "w:B", "m:C.md|c"}},
 }
 
 func TestExtract(t *testing.T) {
@@ -140,6 +147,7 @@ func TestTargetRange(t *testing.T) {
 		{`| [[Note\|a]] |`, `| [[N2\|a]] |`},
 		{"[[ Note #h ]]", "[[ N2 #h ]]"},
 		{"[t](My%20Note.md#a%20b \"x\") [u](<My Note.md>)", "[t](N2#a%20b \"x\") [u](<N2>)"},
+		{"[r]: My%20Note.md#a \"x\"\n[s]: <My Note.md>", "[r]: N2#a \"x\"\n[s]: <N2>"},
 		{"---\nup: \"[[Note|n]]\"\n---\n", "---\nup: \"[[N2|n]]\"\n---\n"},
 	} {
 		if got := retarget(tt.text, func(links.Link) string { return "N2" }); got != tt.want {
@@ -161,9 +169,12 @@ func checkRanges(t *testing.T, text string) {
 		if l.TargetOff < l.Off || l.TargetOff+l.TargetLen > l.Off+l.Len {
 			t.Fatalf("target of %q lies outside of it", whole)
 		}
-		begin, end := map[links.Kind]string{links.Wikilink: "[[", links.Embed: "![[", links.Markdown: "[", links.MarkdownEmbed: "!["}[l.Kind], "]]"
-		if l.Kind == links.Markdown || l.Kind == links.MarkdownEmbed {
+		begin, end := map[links.Kind]string{links.Wikilink: "[[", links.Embed: "![[", links.Markdown: "[", links.MarkdownEmbed: "![", links.Definition: "["}[l.Kind], "]]"
+		switch l.Kind {
+		case links.Markdown, links.MarkdownEmbed:
 			end = ")"
+		case links.Definition:
+			end = ""
 		}
 		if !strings.HasPrefix(whole, begin) || !strings.HasSuffix(whole, end) {
 			t.Fatalf("%v %q in %q", l.Kind, whole, text)

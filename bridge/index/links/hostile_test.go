@@ -10,7 +10,7 @@ import (
 
 func TestExtractScales(t *testing.T) {
 	extract := func(text string) { links.Extract(text) }
-	for _, before := range []string{"[[x]](y", "---\na: \"[[x]]", "[[x]]\n\n```\n"} {
+	for _, before := range []string{"[[x]](y", "---\na: \"[[x]]", "[[x]]\n\n```\n", "[a]: b\n[c", "[[x]]\n\n[\\"} {
 		need.LinearInParts(t, 60_000, before, "\n---\n", extract)
 	}
 }

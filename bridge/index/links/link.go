@@ -7,6 +7,7 @@ const (
 	Embed                     // ![[Note]]
 	Markdown                  // [text](Note.md)
 	MarkdownEmbed             // ![text](image.png)
+	Definition                // [label]: Note.md
 )
 
 // Pending is the role of a link in a CriticMarkup suggestion.
@@ -27,7 +28,7 @@ type Link struct {
 	// Subpath is "" or begins with '#': "#Heading", "#H1#H2", "#^block-id".
 	Subpath string
 	// Display is the text after '|' of a wikilink (the size, in an embed of an image), or the text in the brackets of a
-	// Markdown link.
+	// Markdown link or definition.
 	Display string
 	Pending Pending
 

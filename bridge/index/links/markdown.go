@@ -42,13 +42,20 @@ func (in *inline) close(i int) int {
 
 type destination struct {
 	off, len int // without "<" and ">"
-	end      int // after the ')'
+	end      int // after the ')', or the title of a definition
 }
 
 func parseDestination(text string, off int) (destination, bool) {
 	text = text[:min(len(text), off+maxDestination)]
+	d, ok := destinationAndTitle(text, off)
+	d.end++
+	return d, ok && d.end <= len(text) && text[d.end-1] == ')'
+}
+
+// destinationAndTitle parses a destination and a title, with the white space around them.
+func destinationAndTitle(text string, off int) (d destination, ok bool) {
 	i := skipSpace(text, off)
-	d := destination{off: i}
+	d.off = i
 	if strings.HasPrefix(text[i:], "<") {
 		n := strings.IndexAny(text[i+1:], ">\n<")
 		if n < 0 || text[i+1+n] != '>' {
@@ -60,12 +67,39 @@ func parseDestination(text string, off int) (destination, bool) {
 		d.len = bareDestination(text[i:])
 		i += d.len
 	}
-	after := skipSpace(text, i)
-	if after > i {
-		after = skipSpace(text, skipTitle(text, after))
+	d.end = skipSpace(text, i)
+	if d.end > i {
+		d.end = skipSpace(text, skipTitle(text, d.end))
 	}
-	d.end = after + 1
-	return d, after < len(text) && text[after] == ')'
+	return d, true
+}
+
+// definition adds the link of the reference definition on one line at text[off:end] (CommonMark 0.31, "link reference
+// definition"). It reports whether there is one. A footnote is none.
+func (s *scanner) definition(off, end int) bool {
+	text := s.text[:end]
+	if !strings.HasPrefix(text[off:], "[") || strings.HasPrefix(text[off:], "[^") {
+		return false
+	}
+	label := off + 1
+	for label < end && text[label] != ']' && text[label] != '[' {
+		if text[label] == '\\' {
+			label++
+		}
+		label++
+	}
+	if !strings.HasPrefix(text[min(label, end):], "]:") || strings.TrimSpace(text[off+1:label]) == "" {
+		return false
+	}
+	d, ok := destinationAndTitle(text[:min(end, label+maxDestination)], label+2)
+	if !ok || d.end != end || d.len == 0 {
+		return false
+	}
+	if l, ok := d.link(s.text, bracket{off: off}, label); ok {
+		l.Kind = Definition
+		s.links = append(s.links, l)
+	}
+	return true
 }
 
 // bareDestination returns the length of the destination at the start of s: up to white space or an unmatched ')'.

@@ -32,6 +32,13 @@ func withoutLocal(rec *model.Record) model.Record {
 	if rec.FrontMatter != nil {
 		out.FrontMatter = &model.FrontMatterChange{Typed: rec.FrontMatter.Typed}
 	}
+	for _, l := range rec.Links {
+		now := model.LinkRewrite{Typed: l.Typed}
+		for _, g := range l.Removed {
+			now.Removed = append(now.Removed, model.DeletedRange{At: g.At})
+		}
+		out.Links = append(out.Links, now)
+	}
 	if rec.Decision == nil {
 		return out
 	}
@@ -157,6 +164,13 @@ func (c *check) record(rec *model.Record) {
 	c.run(rec.KeptOpeners...)
 	if rec.FrontMatter != nil {
 		c.run(rec.FrontMatter.Typed...)
+	}
+	for _, l := range rec.Links {
+		c.require(len(l.Removed) > 0)
+		for _, g := range l.Removed {
+			c.run(g.At)
+		}
+		c.run(l.Typed...)
 	}
 	if rec.Decision != nil {
 		c.decision(rec.Decision)

@@ -17,6 +17,8 @@ import (
 type Table struct {
 	LastSeq uint64             // sequence number of the last record
 	Breaks  []model.DecidedRun // line breaks after front matter that decisions removed
+	// Rewritten are the links that were rewritten in place, oldest first.
+	Rewritten []model.LinkRewrite
 
 	first        *model.Record
 	order        uint64 // how many records there were: their numbers have no order where some are other machines'
@@ -74,6 +76,8 @@ type Outcome struct {
 	Verdict  model.Verdict
 	Reason   string
 	Comments []string
+	// Withdrawn is set if no user decided.
+	Withdrawn bool
 }
 
 // mark returns the suggestion as a mark of a record, without its text.
@@ -91,6 +95,9 @@ type Writer struct {
 	rewroteMarks              bool   // it rewrote agents' marks
 }
 
+// FollowsRename reports whether the change rewrote links for a rename.
+func (w *Writer) FollowsRename() bool { return w.proposal != "" }
+
 // MakesMarks reports whether marks that w wrote count as agents' marks.
 func (w *Writer) MakesMarks() bool { return w != nil && (w.agent || w.rewroteMarks) }
 
@@ -105,6 +112,18 @@ func (f *Fact) Pending(deleted bool) *Suggestion {
 		}
 	}
 	return nil
+}
+
+// LinkOf reports whether the character is part of a pending suggestion that rewrites a link for a rename, and whether a
+// user has rejected such a suggestion to delete it.
+func (f *Fact) LinkOf(rename string) (pending, rejected bool) {
+	for _, a := range append(slices.Clip(f.Dels), f.Ins) {
+		if a.Of != nil && a.Of.proposal == rename {
+			pending = pending || a.Status == Pending
+			rejected = rejected || a.Status == Rejected && (a.Of.Outcome == nil || !a.Of.Outcome.Withdrawn)
+		}
+	}
+	return pending, rejected
 }
 
 func isPending(a Atom) bool { return a.Status == Pending }
@@ -220,6 +239,9 @@ func (t *Table) Add(rec *model.Record) {
 	if fm := rec.FrontMatter; fm != nil {
 		t.update(fm.Typed, func(f Fact) Fact { f.Syntax = false; return f })
 	}
+	for _, l := range rec.Links {
+		t.rewrite(l)
+	}
 	t.update(rec.Older, func(f Fact) Fact { f.Older = true; return f })
 	t.update(rec.KeptOpeners, func(f Fact) Fact { f.Syntax = true; return f })
 	t.hasBroken = t.hasBroken || len(rec.BrokenDelimiters) > 0
@@ -250,6 +272,19 @@ func (t *Table) Add(rec *model.Record) {
 			t.refuse(s, rec.Seq)
 		}
 	}
+}
+
+// rewrite gives the new text of a link the fact of its old text.
+func (t *Table) rewrite(l model.LinkRewrite) {
+	fact := *t.At(l.Removed[0].At)
+	t.update(l.Typed, func(Fact) Fact { return fact })
+	if s := fact.Ins.Of; s != nil {
+		s.add = append(s.add, l.Typed...)
+	}
+	for _, d := range fact.Dels {
+		d.Of.del = append(d.Of.del, l.Typed...)
+	}
+	t.Rewritten = append(t.Rewritten, l)
 }
 
 func (s *Suggestion) isRejected() bool {
@@ -333,7 +368,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 	}
 	for _, item := range d.Items {
 		if s := t.byID[item.ID]; s != nil {
-			s.Outcome = &Outcome{d.Verdict, d.Reason, item.Comments}
+			s.Outcome = &Outcome{d.Verdict, d.Reason, item.Comments, d.Withdrawn}
 			for _, next := range s.next {
 				if s.isRejected() {
 					t.refuse(next, rec.Seq)

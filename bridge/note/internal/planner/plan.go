@@ -21,8 +21,9 @@ type Plan struct {
 	Older       []model.IDRange    // comments that are older than the suggestions next to them
 	KeptOpeners []model.IDRange    // openers of users' marks that stay marks
 	Placements  []model.Placement  // places of new text among deleted characters; nil: directly after the text before it
-	Proposal    string             // set if it rewrites links for a rename
-	Direct      bool               // the text is written unchanged, without marks
+	Proposal    string             // set if it suggests to rewrite links for a rename
+	Links       []model.LinkRewrite
+	Direct      bool // the text is written unchanged, without marks
 	Warnings    []string
 }
 
@@ -30,7 +31,7 @@ type Plan struct {
 // to identities.
 func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.Author, rec *model.Record) {
 	d := p.Decision
-	places := p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets)
+	places := len(p.Links) > 0 || p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets)
 	var before, after attribution.Units
 	if places {
 		before = attribution.UnitsOf(text.Runs())
@@ -46,13 +47,12 @@ func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.
 	}
 	rec.Marks, rec.Remaps, rec.KeptOpeners = resolvedMarks(p.Marks, after), resolvedRemaps(p.Remaps, after), after.ResolveAll(p.KeptOpeners)
 	rec.Older = after.ResolveAll(p.Older)
+	for _, l := range p.Links {
+		rec.Links = append(rec.Links, model.LinkRewrite{Removed: resolvedDeleted(l.Removed, before), Typed: after.ResolveAll(l.Typed)})
+	}
 	if fm := p.FrontMatter; fm != nil {
 		named := *fm
-		named.Removed = nil
-		for _, g := range fm.Removed {
-			named.Removed = append(named.Removed, resolvedDeleted(g, before)...)
-		}
-		named.Typed = after.ResolveAll(fm.Typed)
+		named.Removed, named.Typed = resolvedDeleted(fm.Removed, before), after.ResolveAll(fm.Typed)
 		rec.FrontMatter = &named
 	}
 }
@@ -145,9 +145,11 @@ func resolvedRun(r model.DecidedRun, u attribution.Units) (runs []model.DecidedR
 	return runs
 }
 
-func resolvedDeleted(g model.DeletedRange, u attribution.Units) (runs []model.DeletedRange) {
-	for _, r := range resolvedRun(model.DecidedRun{At: g.At, Text: g.Text}, u) {
-		runs = append(runs, model.DeletedRange{At: r.At, Text: r.Text})
+func resolvedDeleted(list []model.DeletedRange, u attribution.Units) (runs []model.DeletedRange) {
+	for _, g := range list {
+		for _, r := range resolvedRun(model.DecidedRun{At: g.At, Text: g.Text}, u) {
+			runs = append(runs, model.DeletedRange{At: r.At, Text: r.Text})
+		}
 	}
 	return runs
 }

@@ -84,12 +84,29 @@ func newUndoPlan(e model.JournalEntry, x *attribution.Layout, current *model.Ver
 		}
 	}
 	t.target, t.asked = model.RangesOf(targets, nil), model.RangesOf(asked, func(aimed, _ bool) bool { return aimed })
+	for _, l := range x.Rewritten { // a link that was rewritten since
+		t.target.Each(x.OriginalIDs(l.Removed[0].At.Part(0, 1))[0], func(_ model.IDRange, i int, ok bool) {
+			if !ok || i >= len(t.runs) {
+				return
+			}
+			for _, r := range l.Typed {
+				d.Again = append(d.Again, model.DecidedRun{At: r, Role: t.runs[i].Role})
+				for _, first := range x.OriginalIDs(r) {
+					t.target.Set(first, i)
+					t.asked.Set(first, true)
+				}
+			}
+		})
+	}
 	return t
 }
 
 // Undo plans the undo of the items of d in a journal entry, for a document with these pieces whose marked text has
 // the layout x. It records the outcome in d.
 func Undo(current *model.Version, e model.JournalEntry, x *attribution.Layout, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
+	if len(e.Links) > 0 {
+		return undoLinks(current, x, e.Links, d), nil
+	}
 	t := newUndoPlan(e, x, current, d)
 	t.read(pieces)
 	return t.plan()

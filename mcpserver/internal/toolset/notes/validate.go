@@ -72,7 +72,7 @@ func validate(ctx context.Context, c *tool.Client, a validateArgs) (validateResu
 	if err != nil {
 		return validateResult{}, err
 	}
-	v := &validator{ctx: ctx, client: c, index: index, targets: make(map[string]*anchors), names: make(map[string][]model.Path)}
+	v := &validator{ctx: ctx, client: c, index: index, former: c.Workspace.FormerNames(), targets: make(map[string]*anchors), names: make(map[string][]model.Path)}
 	var docs []model.Path
 	err = c.Workspace.Walk(ctx, "", func(e bridge.Info) error {
 		key := strings.ToLower(norm.NFC.String(string(e.Path)))
@@ -135,6 +135,7 @@ type validator struct {
 	ctx     context.Context
 	client  *tool.Client
 	index   *links.Index
+	former  *links.Index // of the names that pending renames change
 	targets map[string]*anchors
 	names   map[string][]model.Path // paths by folded path
 }
@@ -203,7 +204,9 @@ func (v *validator) note(p model.Path, text string) (list []problem) {
 	for _, l := range links.Extract(text) {
 		written := text[l.Off : l.Off+l.Len]
 		to, ok := v.index.Resolve(string(p), l)
+		_, follows := v.former.Resolve(string(p), l)
 		switch {
+		case !ok && follows:
 		case !ok, !v.client.Workspace.Contains(model.Path(to)):
 			add(textrange.LineOf(text, l.Off), brokenLink, "%s leads nowhere", result.OneLine(written))
 		case l.Subpath != "" && model.Path(to).IsNote() && !v.anchors(p, text, to).has(l.Subpath):

@@ -1,0 +1,162 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// A link to a renamed document can be rewritten in place, without a mark. The new linkpath is part of what the old one
+// was part of: plain text, or a pending suggestion, which keeps its ID, author and session.
+
+// LinkPlaces finds the links of a view in the marked text.
+type LinkPlaces struct {
+	layout   *attribution.Layout
+	segments []diffwrap.Segment
+	rename   string
+}
+
+// LinkPlace is the place of a link in the marked text.
+type LinkPlace struct {
+	Off     int  // of its linkpath
+	Pending bool // it is, or touches, text of a suggestion or comment
+	Own     bool // it is text of a pending suggestion of the rename
+	Kept    bool // a user has rejected such a suggestion here
+}
+
+// NewLinkPlaces returns the places of links in a view of the layout's text. rename is the ID of the rename, "" for none.
+func NewLinkPlaces(x *attribution.Layout, v diffwrap.View, rename string) *LinkPlaces {
+	return &LinkPlaces{x, x.Known.Segments(x.Raw, v), rename}
+}
+
+// Find finds a link and its linkpath. It returns false if a mark splits the linkpath.
+func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
+	if p.Off, ok = l.inMarked(linkpath); !ok {
+		return p, false
+	}
+	start, whole := l.inMarked(link)
+	i, _ := slices.BinarySearchFunc(l.layout.Text, p.Off+1, func(c diffwrap.Content, at int) int { return c.End - at })
+	p.Pending = !whole || i == len(l.layout.Text) || l.layout.Text[i].Mark >= 0 || start < l.layout.Text[i].Start || l.layout.Text[i].End < start+link.Len()
+	if l.rename != "" {
+		pos := textmerge.UTF16Len(l.layout.Raw[:p.Off])
+		l.layout.Facts(pos, pos+1, func(_ int, _ model.IDRange, f *attribution.Fact) { p.Own, p.Kept = f.LinkOf(l.rename) })
+	}
+	return p, true
+}
+
+func (l *LinkPlaces) inMarked(s diffwrap.Span) (off int, ok bool) {
+	i, _ := slices.BinarySearchFunc(l.segments, s.Start+1, func(seg diffwrap.Segment, at int) int { return seg.ViewOff + seg.Len - at })
+	if i == len(l.segments) || s.Start < l.segments[i].ViewOff || l.segments[i].ViewOff+l.segments[i].Len < s.End {
+		return 0, false
+	}
+	return l.segments[i].RawOff + s.Start - l.segments[i].ViewOff, true
+}
+
+// LinksWithin returns the IDs of the pending suggestions that rewrite links for a rename in the text that an undo of items of
+// e makes pending.
+func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.DecidedItem) (ids []string) {
+	again := make(model.Ranges[bool])
+	if e.Decision != nil {
+		for _, r := range e.Decision.RunsOf(&model.Decision{Items: items}) {
+			if r.Role == model.RoleAdditionAccepted || r.Role == model.RoleDeletionRejected {
+				for _, first := range x.OriginalIDs(r.At) {
+					again.Set(first, true)
+				}
+			}
+		}
+	}
+	for i, c := range x.Text {
+		if !c.Deleted || len(again) == 0 {
+			continue
+		}
+		x.Facts(x.TextOffsets[i].From, x.TextOffsets[i].To, func(_ int, r model.IDRange, f *attribution.Fact) {
+			if s := f.Pending(true); s != nil && s.FollowsRename() && again.Has(x.OriginalIDs(r)[0]) && !slices.Contains(ids, s.ID) {
+				ids = append(ids, s.ID)
+			}
+		})
+	}
+	return ids
+}
+
+// RewriteLinks plans edits of linkpaths in the marked text of current, whose layout is x. d is the decision on the
+// rename, nil for none.
+func RewriteLinks(current *model.Version, x *attribution.Layout, edits []diffwrap.Edit, d *model.Decision) Plan {
+	plan := Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: d}
+	cursor := textmerge.NewCursor(x.Raw)
+	for e := range textmerge.PositionedEdits(x.Raw, edits) {
+		link := model.LinkRewrite{Typed: []model.IDRange{model.OffsetRange(e.After, e.After+e.Inserted)}}
+		x.Units.Each(e.Pos, e.Pos+e.Deleted, func(pos int, id model.IDRange) {
+			from := cursor.OffAt(pos)
+			link.Removed = append(link.Removed, model.DeletedRange{At: id, Text: x.Raw[from:cursor.OffAt(pos+int(id.Len))]})
+		})
+		if len(link.Removed) == 0 { // a note without a document
+			link.Removed = []model.DeletedRange{{At: model.OffsetRange(e.Pos, e.Pos+e.Deleted), Text: x.Raw[e.Off : e.Off+e.Len]}}
+		}
+		plan.Links = append(plan.Links, link)
+	}
+	return plan
+}
+
+// undoLinks plans the undo of rewritten links. A link that was changed or deleted since stays as it is.
+func undoLinks(current *model.Version, x *attribution.Layout, list []model.LinkRewrite, d *model.Decision) Plan {
+	type place struct {
+		link           model.LinkRewrite
+		from, to, size int // UTF-16 units; size is the number of units that exist
+	}
+	places := make([]place, len(list))
+	typed := make(model.Ranges[int])
+	for i, l := range list {
+		places[i].link = l
+		for _, r := range l.Typed {
+			for _, first := range x.OriginalIDs(r) {
+				typed.Set(first, i)
+			}
+		}
+	}
+	x.Facts(0, textmerge.UTF16Len(x.Raw), func(pos int, r model.IDRange, _ *attribution.Fact) {
+		x.EachOriginal(r, func(now, first model.IDRange, _ uint64) {
+			typed.Each(first, func(part model.IDRange, i int, ok bool) {
+				if ok {
+					p, at := &places[i], pos+int(now.Clock-r.Clock+part.Clock-first.Clock)
+					if p.size == 0 {
+						p.from = at
+					}
+					p.to, p.size = at+int(part.Len), p.size+int(part.Len)
+				}
+			})
+		})
+	})
+	places = slices.DeleteFunc(places, func(p place) bool {
+		return p.to-p.from != p.size || p.size != lengthOf(p.link.Typed)
+	})
+	slices.SortFunc(places, func(a, b place) int { return a.from - b.from })
+	var edits []diffwrap.Edit
+	cursor := textmerge.NewCursor(x.Raw)
+	for _, p := range places {
+		old := ""
+		for _, g := range p.link.Removed {
+			old += g.Text
+		}
+		off := cursor.OffAt(p.from)
+		edits = append(edits, diffwrap.Edit{Off: off, Len: cursor.OffAt(p.to) - off, New: old})
+	}
+	plan := RewriteLinks(current, x, edits, d)
+	for i, l := range plan.Links {
+		at := int(l.Typed[0].Clock)
+		for _, g := range places[i].link.Removed {
+			plan.Remaps = append(plan.Remaps, model.IDRemap{Old: g.At, New: model.OffsetRange(at, at+int(g.At.Len))})
+			at += int(g.At.Len)
+		}
+	}
+	return plan
+}
+
+func lengthOf(runs []model.IDRange) (n int) {
+	for _, r := range runs {
+		n += int(r.Len)
+	}
+	return n
+}

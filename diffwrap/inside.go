@@ -1,0 +1,103 @@
+package diffwrap
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// CommentsAfterConstructs returns a written text in which the comments inside links and other indivisible constructs
+// follow these instead: a suggestion would replace the whole construct, and a decision on it would remove the comment.
+// It keeps the comments that are inside a construct in shown, too.
+func CommentsAfterConstructs(shown, written string) string {
+	if !strings.Contains(written, "{>>") && !strings.Contains(written, "{{") {
+		return written
+	}
+	moved := insideConstructs(written)
+	if len(moved) == 0 {
+		return written
+	}
+	kept := make(map[string]int)
+	for _, c := range insideConstructs(shown) {
+		kept[c.Of(shown)]++
+	}
+	var b strings.Builder
+	at := 0
+	var waiting []insideConstruct
+	flush := func(to int) {
+		for len(waiting) > 0 && waiting[0].end <= to {
+			b.WriteString(written[at:max(at, waiting[0].end)])
+			at = max(at, waiting[0].end)
+			b.WriteString(waiting[0].Of(written))
+			waiting = waiting[1:]
+		}
+		b.WriteString(written[at:to])
+		at = to
+	}
+	for _, c := range moved {
+		if s := c.Of(written); kept[s] > 0 {
+			kept[s]--
+			continue
+		}
+		flush(c.Start)
+		at = c.End
+		waiting = append(waiting, c)
+	}
+	flush(len(written))
+	return b.String()
+}
+
+// insideConstruct is a comment inside a construct that ends at end.
+type insideConstruct struct {
+	span.Span
+	end int
+}
+
+// insideConstructs finds the comments inside the constructs of a text, which are parsed without the comments.
+func insideConstructs(text string) (list []insideConstruct) {
+	var comments []span.Span
+	var plain strings.Builder
+	at := 0
+	body, _ := FrontMatter(text)
+	for _, c := range critic.Parse(text, critic.Known{}).Cells {
+		if c.Kind == critic.Comment && c.Start >= body {
+			comments = append(comments, c.Span)
+			plain.WriteString(text[at:c.Start])
+			at = c.End
+		}
+	}
+	plain.WriteString(text[at:])
+	prose, line, removed, i := plain.String(), span.Span{}, 0, 0
+	for i < len(comments) {
+		off := comments[i].Start - removed // in prose
+		line.Start = strings.LastIndexByte(prose[:off], '\n') + 1
+		line.End = span.LineEnd(prose, off)
+		for t := range markdown.Tokens(prose, line, nil) {
+			for i < len(comments) && comments[i].Start-removed <= t.Start {
+				removed += comments[i].Len()
+				i++
+			}
+			first := len(list)
+			for i < len(comments) && comments[i].Start-removed < t.End {
+				removed += comments[i].Len()
+				if t.Class == markdown.Atom {
+					list = append(list, insideConstruct{comments[i], 0})
+				}
+				i++
+			}
+			for k := first; k < len(list); k++ {
+				list[k].end = t.End + removed
+			}
+			if i == len(comments) {
+				break
+			}
+		}
+		for i < len(comments) && comments[i].Start-removed <= line.End { // after the last token
+			removed += comments[i].Len()
+			i++
+		}
+	}
+	return list
+}

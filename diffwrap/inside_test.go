@@ -1,0 +1,32 @@
+package diffwrap
+
+import (
+	"testing"
+
+	"github.com/relayfs/relayfs/tests/need"
+)
+
+// A comment inside a link or a like construct goes after it. Comments elsewhere stay, and those that were there.
+func TestCommentsAfterConstructs(t *testing.T) {
+	for _, tt := range []struct{ shown, written, want string }{
+		{"see [a](A.md) b", "see [a{>>q<<}](A.md) b", "see [a](A.md){>>q<<} b"},
+		{"see [[A|an a]] b", "see [[A|an{>>q<<} a]] b", "see [[A|an a]]{>>q<<} b"},
+		{"see ![[A]] b", "see ![[A{>>q<<}]]{>>r<<} b", "see ![[A]]{>>q<<}{>>r<<} b"},
+		{"see [[A]] b [[B]]\n[[C]]", "see {>>1<<}[[{>>2<<}A]{>>3<<}] b [[B]{>>4<<}]\n[[{>>5<<}C]]{>>6<<}", "see {>>1<<}[[A]]{>>2<<}{>>3<<} b [[B]]{>>4<<}\n[[C]]{>>5<<}{>>6<<}"},
+		{"", "new [a{>>q<<}](A.md) #t{>>r<<}ag https://a.b/c{>>s<<}d.", "new [a](A.md){>>q<<} #tag{>>r<<} https://a.b/cd{>>s<<}."},
+		{"**very good** word", "**very{>>q<<} good** wo{>>r<<}rd", "**very{>>q<<} good** wo{>>r<<}rd"},
+		{"`a b` $x$", "`a {>>q<<}b` $x{>>r<<}$", "`a {>>q<<}b` $x{>>r<<}$"},
+		{"[a{>>q<<}](A.md) [b](B.md)", "[a{>>q<<}](A.md) [b{>>q<<}](B.md)!", "[a{>>q<<}](A.md) [b](B.md){>>q<<}!"},
+		{"[a](A.md){>>q<<}", "[a{>>q<<}](A.md) more", "[a](A.md){>>q<<} more"},
+		{"---\na: '[[A]]'\n---\n", "---\na: '[[A{>>q<<}]]'\n---\n", "---\na: '[[A{>>q<<}]]'\n---\n"},
+		{"x", "{>>q<<}", "{>>q<<}"},
+		{"ä [[Ö]]", "ä [[{>>ü<<}Ö]]", "ä [[Ö]]{>>ü<<}"},
+	} {
+		if got := CommentsAfterConstructs(tt.shown, tt.written); got != tt.want {
+			t.Errorf("%q, shown %q: got %q, want %q", tt.written, tt.shown, got, tt.want)
+		}
+	}
+	for _, part := range []string{"[a{>>q<<}](A.md) ", "{>>q<<}", "[[a{>>q<<}", "[a{>>q<<}](A.md)\n"} {
+		need.Linear(t, part, 60_000, func(n int) string { return need.Repeat(part, n) }, func(text string) { CommentsAfterConstructs("", text) })
+	}
+}
