@@ -244,6 +244,10 @@ func TestNoteIsItself(t *testing.T) {
 		"moved away and back":   func(d *onDisk) { d.rename("Plan.md", "x.md"); d.rename("x.md", "Plan.md") },
 		"moved to another name": func(d *onDisk) { d.rename("Plan.md", "Moved.md") },
 		"moved and saved":       func(d *onDisk) { d.rename("Plan.md", "Moved.md"); d.save("Moved.md", "A line.\n"+d.read("Moved.md")) },
+		"moved and saved as a new file": func(d *onDisk) {
+			d.rename("Plan.md", "Moved.md")
+			d.saveAsNew("Moved.md", d.read("Moved.md")+"A line.\n")
+		},
 		"moved, another made": func(d *onDisk) {
 			d.rename("Plan.md", "Moved.md")
 			d.save("Plan.md", shopping)
@@ -268,6 +272,15 @@ func TestNoteIsItself(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A note that was moved while relayfs was stopped is itself if a program saves it as a new file before relayfs has read it.
+func TestNoteMovedAndSavedBeforeItIsRead(t *testing.T) {
+	d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": shopping})
+	d.secret()
+	d.restarted(func() { d.rename("Plan.md", "Moved.md") })
+	d.saveAsNew("Moved.md", d.read("Moved.md")+"A line.\n")
+	is(t, d.ws, "Notes/Moved.md")
 }
 
 // A note that comes back while relayfs runs, as it was or as the same file, is the one that had gone.

@@ -48,6 +48,15 @@ func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.Sto
 	return list, nil
 }
 
+func (s *Store) Located() (list []model.StoredDoc, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p, id := range s.paths {
+		list = append(list, model.StoredDoc{ID: id, Path: p})
+	}
+	return list, nil
+}
+
 func (s *Store) Load(id model.DocID) (model.History, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

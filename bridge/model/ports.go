@@ -283,6 +283,8 @@ type Store interface {
 	// DocsOf returns candidates for the document of a file: first the documents whose last known file this is, then
 	// those whose file had a text with this sum. It is called rarely.
 	DocsOf(file Stamp, sum ContentSum) ([]StoredDoc, error)
+	// Located returns all documents that have a path, including those of removed notes (Path.Ended).
+	Located() ([]StoredDoc, error)
 	// Load returns everything stored for id, oldest first; an empty History for an unknown id.
 	Load(id DocID) (History, error)
 	// Append stores recs, all or none, for the document id at p, and returns the number of the last one. They survive the

@@ -39,6 +39,10 @@ func (s *Store) DocIDs() ([]model.DocID, error) {
 func (s *Store) Unsettled() ([]model.Path, error) {
 	return fromAll(s, "list unsettled documents", checkpoint.View.Unsettled)
 }
+func (s *Store) Located() ([]model.StoredDoc, error) {
+	return fromAll(s, "list paths", checkpoint.View.Located)
+}
+
 
 func (s *Store) Revisions(id model.DocID) (model.RevisionHistory, error) {
 	return fromAll(s, "read history", func(v checkpoint.View) (model.RevisionHistory, error) { return v.Document(id).Revisions() })
