@@ -312,6 +312,9 @@ type Store interface {
 	Sync() error
 	// RecordSave records that the source's file is about to get the text as of seq; the zero Save, that it is not.
 	RecordSave(id DocID, seq uint64, save Save) error
+	// UseSequence makes the store number its journal with s, after the numbers of its journal and proposals. Until then it
+	// numbers nothing.
+	UseSequence(s *Sequence) error
 	// Journal returns at most limit of the newest journalled records, newest first.
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals, oldest first.

@@ -33,6 +33,7 @@ type Proposal struct {
 	// Stale is set if a user has changed its object since.
 	Stale bool
 	// Taken is set if a ProposedRename can be neither shown nor accepted: the new name is taken, or its folder is gone.
+	Order   uint64 // its place among the proposals and decisions of the workspace; see Sequence
 	Taken bool
 	// Old and New are the contents of a ProposedFile; Old is nil for a new file.
 	Old, New []byte
@@ -53,6 +54,7 @@ type ProposalRecord struct {
 	Stale   bool         `json:"stale,omitempty"`
 	Blocked bool         `json:"blocked,omitempty"` // see Proposal.Taken; its node is shown at its place in the source
 	// Stamp and Sum identify the state that the proposal is about.
+	Order   uint64       `json:"order,omitempty"` // see Proposal.Order
 	Stamp Stamp      `json:"stamp,omitzero"`
 	Sum   ContentSum `json:"sum,omitzero"`
 	// Old and New are the contents of a ProposedFile; Old is nil for a new file, and the removed content after an accepted

@@ -96,7 +96,7 @@ func (v View) Proposals() (list []model.ProposalRecord, err error) {
 		return err
 	})
 	slices.SortFunc(list, func(a, b model.ProposalRecord) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
 	return list, err
 }
