@@ -199,6 +199,7 @@ func (w *Workspace) Start(ctx context.Context) error {
 	}
 	w.ResumeRenames(ctx)
 	w.ResumeRejections(ctx)
+	w.ResumeUndos(ctx)
 	return nil
 }
 

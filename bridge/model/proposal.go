@@ -17,6 +17,9 @@ const (
 	// RenameDone is a rename that needs no decision, or an accepted one: not a proposal, but the Store keeps it while it owes
 	// links.
 	RenameDone ProposalKind = "renamed"
+	// UndoStarted is an undo of several journal entries: not a proposal, but the Store keeps it until all are undone. Accepted
+	// is its decision, with the IDs of its items, or with none if it undoes a whole batch.
+	UndoStarted ProposalKind = "undo"
 )
 
 // Proposal is a pending change that marks in a text cannot express. The workspace shows it as done; the source does not
@@ -30,10 +33,10 @@ type Proposal struct {
 	Author  string
 	Session string
 	Time    time.Time
+	Order   uint64 // its place among the proposals and decisions of the workspace; see Sequence
 	// Stale is set if a user has changed its object since.
 	Stale bool
 	// Taken is set if a ProposedRename can be neither shown nor accepted: the new name is taken, or its folder is gone.
-	Order   uint64 // its place among the proposals and decisions of the workspace; see Sequence
 	Taken bool
 	// Old and New are the contents of a ProposedFile; Old is nil for a new file.
 	Old, New []byte
@@ -51,10 +54,10 @@ type ProposalRecord struct {
 	Author  string       `json:"author,omitempty"`
 	Session string       `json:"session,omitempty"`
 	Time    time.Time    `json:"time"`
+	Order   uint64       `json:"order,omitempty"` // see Proposal.Order
 	Stale   bool         `json:"stale,omitempty"`
 	Blocked bool         `json:"blocked,omitempty"` // see Proposal.Taken; its node is shown at its place in the source
 	// Stamp and Sum identify the state that the proposal is about.
-	Order   uint64       `json:"order,omitempty"` // see Proposal.Order
 	Stamp Stamp      `json:"stamp,omitzero"`
 	Sum   ContentSum `json:"sum,omitzero"`
 	// Old and New are the contents of a ProposedFile; Old is nil for a new file, and the removed content after an accepted
@@ -70,7 +73,7 @@ type ProposalRecord struct {
 	PendingRelinks []PendingRelink `json:"owes,omitempty"`
 	// Linking is set if there may be other such links.
 	Linking bool `json:"linking,omitempty"`
-	// Accepted is the decision that turned a proposal into this RenameDone.
+	// Accepted is the decision that turned a proposal into this RenameDone, or that of an UndoStarted.
 	Accepted *Decision `json:"accepted,omitempty"`
 	// PendingDecision is set while the source is being changed. After a crash the next process finds out whether that was done.
 	PendingDecision *Decision `json:"accepting,omitempty"`

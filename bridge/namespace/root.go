@@ -30,6 +30,7 @@ type Root struct {
 	mu           sync.Mutex             // held during a change of names, including disk access; guards the fields below
 	queuedEvents []model.Event          // events to publish
 	completed    []model.ProposalRecord // completed renames that owe links, for TakeCompleted
+	undos        []model.ProposalRecord // interrupted undos, for TakeUndos
 
 	// linking is held while one note's links follow a rename. It is taken before a note's lock.
 	linking sync.Mutex
@@ -96,6 +97,14 @@ func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []mo
 		taken = append(taken, rec)
 		return true
 	})
+	return taken
+}
+
+// TakeUndos returns the undos that a crash has interrupted, once.
+func (f *Root) TakeUndos() (taken []model.ProposalRecord) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	taken, f.undos = f.undos, nil
 	return taken
 }
 
