@@ -277,10 +277,16 @@ func TestNoteIsItself(t *testing.T) {
 // A note that was moved while relayfs was stopped is itself if a program saves it as a new file before relayfs has read it.
 func TestNoteMovedAndSavedBeforeItIsRead(t *testing.T) {
 	d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": shopping})
-	d.secret()
+	replaceIn(t, d.ws, plan, ann, " is 1234", "")
+	decide(t, d.ws, model.Accepted, ids(pendingOf(t, d.ws))...)
 	d.restarted(func() { d.rename("Plan.md", "Moved.md") })
 	d.saveAsNew("Moved.md", d.read("Moved.md")+"A line.\n")
-	is(t, d.ws, "Notes/Moved.md")
+	if _, err := d.ws.Undo(t.Context(), "", person); err != nil {
+		t.Error(err)
+	}
+	if raw := open(t, d.ws, "Notes/Moved.md").Raw(); !strings.Contains(raw, "1234") {
+		t.Errorf("undone: %q", raw)
+	}
 }
 
 // A note that comes back while relayfs runs, as it was or as the same file, is the one that had gone.

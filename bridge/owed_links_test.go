@@ -211,9 +211,11 @@ func TestDecisionWhileLinksAreRewritten(t *testing.T) {
 		select {
 		case err := <-decided:
 			t.Errorf("%s before the link was written, %v", verdict, err)
+			decided = make(chan error, 1)
+			decided <- nil
 		case <-time.After(50 * time.Millisecond):
-			close(src.release)
 		}
+		close(src.release)
 		for _, done := range []chan error{decided, renamed} {
 			if err := <-done; err != nil {
 				t.Error(err)
