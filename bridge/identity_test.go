@@ -137,11 +137,18 @@ const (
 	shopping = "Shopping: milk and bread.\n"
 )
 
-// isAnother checks that nothing of the document of secrets comes into the note at plan, and that nothing is undone there.
-func isAnother(t *testing.T, ws *bridge.Workspace, raw func() string, want string) {
+// isAnother checks that nothing of the document of secrets comes into the note at plan, and that nothing is undone there. It reports
+// whether an undo has looked for the text there.
+func isAnother(t *testing.T, ws *bridge.Workspace, raw func() string, want string) (lookedInside bool) {
 	t.Helper()
 	for range 3 {
-		ws.Undo(t.Context(), "", person) // it is in the journal, and fails
+		out, err := ws.Undo(t.Context(), "", person)
+		if err == nil && len(out.Failed) == 0 {
+			t.Errorf("a decision in the earlier note is undone: %+v", out)
+		}
+		for _, err := range out.Failed {
+			lookedInside = lookedInside || strings.Contains(err.Error(), "not restored")
+		}
 	}
 	if got := raw(); got != want {
 		t.Errorf("the other note is %q, want %q", got, want)
@@ -154,6 +161,7 @@ func isAnother(t *testing.T, ws *bridge.Workspace, raw func() string, want strin
 	if got := raw(); got != want {
 		t.Errorf("after a rejection the other note is %q, want %q", got, want)
 	}
+	return lookedInside
 }
 
 // is checks that the note at p is that of the document of secrets: its suggestion is its author's, and what was accepted
@@ -219,7 +227,9 @@ func TestNoteAtADeletedNotesNameOnADisk(t *testing.T) {
 	d.noticed(plan, false)
 	d.save("Plan.md", shopping)
 	d.noticed(plan, true)
-	isAnother(t, d.ws, func() string { return d.read("Plan.md") }, shopping)
+	if isAnother(t, d.ws, func() string { return d.read("Plan.md") }, shopping) {
+		t.Error("the note has the earlier note's document")
+	}
 
 	for name, what := range map[string]func(*onDisk){
 		"deleted and made":        func(d *onDisk) { d.remove("Plan.md"); d.save("Plan.md", shopping) },
@@ -229,7 +239,9 @@ func TestNoteAtADeletedNotesNameOnADisk(t *testing.T) {
 			d := newOnDisk(t, map[string]string{"Plan.md": secrets})
 			d.secret()
 			d.restarted(func() { what(d) })
-			isAnother(t, d.ws, func() string { return d.read("Plan.md") }, shopping)
+			if isAnother(t, d.ws, func() string { return d.read("Plan.md") }, shopping) {
+				t.Error("the note has the earlier note's document")
+			}
 		})
 	}
 }
@@ -244,6 +256,10 @@ func TestNoteIsItself(t *testing.T) {
 		"moved away and back":   func(d *onDisk) { d.rename("Plan.md", "x.md"); d.rename("x.md", "Plan.md") },
 		"moved to another name": func(d *onDisk) { d.rename("Plan.md", "Moved.md") },
 		"moved and saved":       func(d *onDisk) { d.rename("Plan.md", "Moved.md"); d.save("Moved.md", "A line.\n"+d.read("Moved.md")) },
+		"moved and saved as a new file": func(d *onDisk) {
+			d.rename("Plan.md", "Moved.md")
+			d.saveAsNew("Moved.md", d.read("Moved.md")+"A line.\n")
+		},
 		"moved, another made": func(d *onDisk) {
 			d.rename("Plan.md", "Moved.md")
 			d.save("Plan.md", shopping)
@@ -267,6 +283,21 @@ func TestNoteIsItself(t *testing.T) {
 				t.Errorf("the other note is %q", text)
 			}
 		})
+	}
+}
+
+// A note that was moved while relayfs was stopped is itself if a program saves it as a new file before relayfs has read it.
+func TestNoteMovedAndSavedBeforeItIsRead(t *testing.T) {
+	d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": shopping})
+	replaceIn(t, d.ws, plan, ann, " is 1234", "")
+	decide(t, d.ws, model.Accepted, ids(pendingOf(t, d.ws))...)
+	d.restarted(func() { d.rename("Plan.md", "Moved.md") })
+	d.saveAsNew("Moved.md", d.read("Moved.md")+"A line.\n")
+	if _, err := d.ws.Undo(t.Context(), "", person); err != nil {
+		t.Error(err)
+	}
+	if raw := open(t, d.ws, "Notes/Moved.md").Raw(); !strings.Contains(raw, "1234") {
+		t.Errorf("undone: %q", raw)
 	}
 }
 

@@ -97,6 +97,56 @@ func TestLinksInFrontMatterFollowAfterAKill(t *testing.T) {
 	}
 }
 
+// A process is killed while it undoes a rename with the links in front matter that followed it. The next one completes the
+// undo, of the whole batch or of the rename alone, and counts as the same undo.
+func TestUndoOfARenameContinuesAfterAKill(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		src, store := newStuck("Last.md"), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", "one\n")
+		src.Person(t).Save("Index.md", "---\nup: \"[[Plan]]\"\n---\nbody\n")
+		src.Person(t).Save("Last.md", "---\nup: \"[[Plan]]\"\n---\nbody\n")
+		src.Person(t).Save("Text.md", "two\n")
+		ws := process(t, src.Source, store)
+		replaceIn(t, ws, "Notes/Text.md", bob, "two", "TWO")
+		res, err := ws.Rename(t.Context(), plan, "Notes/Other.md", bridge.ChangeRequest{Author: ann})
+		if err != nil {
+			t.Fatal(err)
+		}
+		decide(t, ws, model.Accepted, append(ids(pendingOf(t, ws)), res.Proposal)...)
+		undone := []string{res.Proposal}
+		if whole {
+			undone = nil
+		}
+		killedIn(t, src, store, bridge.StructurePropose, func(ws *bridge.Workspace) { ws.Undo(context.Background(), "", person, undone...) })
+		ws = process(t, src.Source, store)
+		for _, name := range []string{"Index.md", "Last.md"} {
+			mustSay(t, src.Source, name, "---\nup: \"[[Plan]]\"\n---\nbody\n")
+		}
+		mustSay(t, src.Source, "Plan.md", "one\n")
+		mustSay(t, src.Source, "Text.md", map[bool]string{true: "{--two--}{++TWO++}\n", false: "TWO\n"}[whole])
+		list, err := ws.Proposals(t.Context(), "")
+		if err != nil || len(list) != 1 || list[0].ID != res.Proposal {
+			t.Errorf("pending again are %+v, %v, want the rename", list, err)
+		}
+		journal, err := ws.Journal(99)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batches := make(map[string]bool)
+		for _, e := range journal {
+			if e.Decision.Verdict == model.Undone {
+				batches[e.BatchOf()] = true
+			}
+		}
+		if len(batches) != 1 {
+			t.Errorf("the journal has %d undos, want 1", len(batches))
+		}
+		decide(t, ws, model.Accepted, append(ids(pendingOf(t, ws)), res.Proposal)...)
+		mustSay(t, src.Source, "Last.md", "---\nup: \"[[Other]]\"\n---\nbody\n")
+		noneWaits(t, ws, store)
+	}
+}
+
 // A process is killed while it rewrites the links to what a program has renamed. The next one rewrites the others: as
 // suggestions that belong to the rename if that waits for a user, and at once if not.
 func TestLinksFollowAfterAKill(t *testing.T) {
@@ -161,9 +211,11 @@ func TestDecisionWhileLinksAreRewritten(t *testing.T) {
 		select {
 		case err := <-decided:
 			t.Errorf("%s before the link was written, %v", verdict, err)
+			decided = make(chan error, 1)
+			decided <- nil
 		case <-time.After(50 * time.Millisecond):
-			close(src.release)
 		}
+		close(src.release)
 		for _, done := range []chan error{decided, renamed} {
 			if err := <-done; err != nil {
 				t.Error(err)

@@ -36,6 +36,7 @@ type Workspace struct {
 type core struct {
 	o          Options
 	events     model.Bus
+	sequence   model.Sequence
 	notes      *note.Set
 	config     namespace.Config
 	rules      *namespace.Rules // for agents; nil for none
@@ -58,7 +59,7 @@ func New(o Options) (*Workspace, error) {
 	folders := make(namespace.Roots)
 	for _, fs := range o.Roots {
 		f := t.AddRoot(fs.Name, fs.Source, fs.Store)
-		folders[f] = namespace.NewRoot(f, o.Logger, &w.events)
+		folders[f] = namespace.NewRoot(f, o.Logger, &w.events, &w.sequence)
 	}
 	x := index.New(t, &w.events, o.Logger)
 	w.config = namespace.Config{
@@ -167,6 +168,9 @@ func (w *Workspace) Since(number uint64) (list []model.Event, last uint64, whole
 
 func (w *Workspace) Last() uint64 { return w.events.Last() }
 
+// LastOrder returns the JournalEntry.Order of the newest decision, or a later number. The next decision has a higher one.
+func (w *Workspace) LastOrder() uint64 { return w.sequence.Last() }
+
 // Changed returns a channel that is closed when there is a change after the given number.
 func (w *Workspace) Changed(number uint64) <-chan struct{} { return w.events.Changed(number) }
 
@@ -183,6 +187,11 @@ func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
 
 // Start lists every root. When it returns, the whole tree is served.
 func (w *Workspace) Start(ctx context.Context) error {
+	for _, f := range w.tree.Roots() { // before the first decision is numbered
+		if err := f.Store.UseSequence(&w.sequence); err != nil {
+			return model.WrapError("open", f.Path(), err)
+		}
+	}
 	for _, f := range w.tree.Roots() {
 		if err := w.config.Roots[f].Start(ctx); err != nil {
 			return model.WrapError("open", f.Path(), err)
@@ -190,6 +199,7 @@ func (w *Workspace) Start(ctx context.Context) error {
 	}
 	w.ResumeRenames(ctx)
 	w.ResumeRejections(ctx)
+	w.ResumeUndos(ctx)
 	return nil
 }
 

@@ -218,7 +218,7 @@ func (s *Server) newSession(id string, c Client) *Session {
 		approve = change.NoApprovals
 	}
 	own := session.New(session.Options{ID: id, Client: c.Name, Author: cmp.Or(c.Author, s.o.Author), Workspace: s.ws, Logger: s.log})
-	own.SetChangeCursor(s.ws.Last())
+	own.SetChangeCursor(s.ws.Last(), s.ws.LastOrder())
 	return &Session{enabled: offer, client: &tool.Client{
 		Workspace: s.ws, Session: own, Resolver: document.Resolver{Workspace: s.ws},
 		Changes: change.Changes{Workspace: s.ws, Session: own, Gate: change.NewGate(approve, s.ws.Options().Mode == bridge.Direct)},

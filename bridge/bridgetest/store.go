@@ -21,6 +21,28 @@ type Store struct {
 
 	journal   []model.JournalEntry // in the order of arrival; without Path
 	proposals map[string]model.ProposalRecord
+	sequence  *model.Sequence // nil before UseSequence
+}
+
+func (s *Store) UseSequence(q *model.Sequence) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.journal {
+		q.Pass(e.Order)
+	}
+	for _, rec := range s.proposals {
+		q.Pass(rec.Order)
+	}
+	s.sequence = q
+	return nil
+}
+
+// addToJournal numbers e and adds it. Call it with s.mu locked.
+func (s *Store) addToJournal(e model.JournalEntry) {
+	if s.sequence != nil {
+		e.Order = s.sequence.Next()
+	}
+	s.journal = append(s.journal, e)
 }
 
 func (s *Store) DocID(p model.Path) (model.DocID, error) {
@@ -44,6 +66,15 @@ func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.Sto
 		case doc.Sum == sum:
 			list = append(list, model.StoredDoc{ID: id, Path: p})
 		}
+	}
+	return list, nil
+}
+
+func (s *Store) Located() (list []model.StoredDoc, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p, id := range s.paths {
+		list = append(list, model.StoredDoc{ID: id, Path: p})
 	}
 	return list, nil
 }
@@ -83,7 +114,7 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (uint
 		rec.Update = bytes.Clone(rec.Update)
 		doc.Records = append(doc.Records, rec)
 		if rec.Journalled() {
-			s.journal = append(s.journal, model.JournalEntry{ID: id, Record: rec})
+			s.addToJournal(model.JournalEntry{ID: id, Record: rec})
 		}
 	}
 	return lastOf(doc), nil
@@ -182,7 +213,7 @@ func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.SortedFunc(maps.Values(s.proposals), func(a, b model.ProposalRecord) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	}), nil
 }
 
@@ -210,7 +241,7 @@ func (s *Store) Propose(c model.ProposalChange) error {
 		delete(s.proposals, id)
 	}
 	for _, rec := range c.Journal {
-		s.journal = append(s.journal, model.JournalEntry{Record: rec})
+		s.addToJournal(model.JournalEntry{Record: rec})
 	}
 	return nil
 }

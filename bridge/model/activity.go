@@ -2,9 +2,9 @@ package model
 
 import (
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
-	"time"
 )
 
 // maxChanges is the minimum number of changes that the log holds.
@@ -74,11 +74,11 @@ func (a *Bus) append(ev Event) {
 	}
 }
 
-// last returns the number of the newest change. Call it with a.mu locked. The first number is the time: the log of an earlier
-// process has not reached it, so a number of that log is recognised as foreign.
+// last returns the number of the newest change. Call it with a.mu locked. The first number is random, so that numbers of another
+// process are recognised as foreign. JavaScript represents it exactly.
 func (a *Bus) last() uint64 {
 	if a.first == 0 {
-		a.first = uint64(time.Now().UnixMicro())
+		a.first = 1<<40 + rand.Uint64N(1<<52)
 	}
 	return a.first + uint64(len(a.list))
 }

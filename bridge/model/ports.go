@@ -289,6 +289,8 @@ type Store interface {
 	// DocsOf returns candidates for the document of a file: first the documents whose last known file this is, then
 	// those whose file had a text with this sum. It is called rarely.
 	DocsOf(file Stamp, sum ContentSum) ([]StoredDoc, error)
+	// Located returns all documents that have a path, including those of removed notes (Path.Ended).
+	Located() ([]StoredDoc, error)
 	// Load returns everything stored for id, oldest first; an empty History for an unknown id.
 	Load(id DocID) (History, error)
 	// Append stores recs, all or none, for the document id at p, and returns the number of the last one. They survive the
@@ -316,6 +318,9 @@ type Store interface {
 	Sync() error
 	// RecordSave records that the source's file is about to get the text as of seq; the zero Save, that it is not.
 	RecordSave(id DocID, seq uint64, save Save) error
+	// UseSequence makes the store number its journal with s, after the numbers of its journal and proposals. Until then it
+	// numbers nothing.
+	UseSequence(s *Sequence) error
 	// Journal returns at most limit of the newest journalled records, newest first.
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals, oldest first.

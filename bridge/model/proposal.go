@@ -17,6 +17,9 @@ const (
 	// RenameDone is a rename that needs no decision, an accepted one, or a rejected one with its paths exchanged: not a
 	// proposal, but the Store keeps it while it owes links.
 	RenameDone ProposalKind = "renamed"
+	// UndoStarted is an undo of several journal entries: not a proposal, but the Store keeps it until all are undone. Decision
+	// is its decision, with the IDs of its items, or with none if it undoes a whole batch.
+	UndoStarted ProposalKind = "undo"
 )
 
 // Proposal is a pending change that marks in a text cannot express. The workspace shows it as done; the source does not
@@ -30,6 +33,7 @@ type Proposal struct {
 	Author  string
 	Session string
 	Time    time.Time
+	Order   uint64 // its place among the proposals and decisions of the workspace; see Sequence
 	// Stale is set if a user has changed its object since.
 	Stale bool
 	// Taken is set if a ProposedRename can be neither shown nor accepted: the new name is taken, or its folder is gone.
@@ -50,6 +54,7 @@ type ProposalRecord struct {
 	Author  string       `json:"author,omitempty"`
 	Session string       `json:"session,omitempty"`
 	Time    time.Time    `json:"time"`
+	Order   uint64       `json:"order,omitempty"` // see Proposal.Order
 	Stale   bool         `json:"stale,omitempty"`
 	Blocked bool         `json:"blocked,omitempty"` // see Proposal.Taken; its node is shown at its place in the source
 	// Stamp and Sum identify the state that the proposal is about.
@@ -68,7 +73,7 @@ type ProposalRecord struct {
 	PendingRelinks []PendingRelink `json:"owes,omitempty"`
 	// Linking is set if there may be other such links.
 	Linking bool `json:"linking,omitempty"`
-	// Decision is the decision that turned a proposal into this RenameDone.
+	// Decision is the decision that turned a proposal into this RenameDone, or that of an UndoStarted.
 	Decision *Decision `json:"decision,omitempty"`
 	// PendingDecision is set while the source is being changed. After a crash the next process finds out whether that was done.
 	PendingDecision *Decision `json:"accepting,omitempty"`

@@ -24,6 +24,8 @@ type Record struct {
 	Session string `json:"session,omitempty"`
 	Batch   string `json:"batch,omitempty"` // shared by the changes of one call, if there were several
 	Time    time.Time
+	// Order is the place of a journalled record in the journals of its workspace; see Sequence. The Store sets it.
+	Order uint64 `json:"order,omitempty"`
 	// Client, Clock and Len name the CRDT units that this change inserted, to trace a suggestion to its author.
 	Client uint64 `json:"client,omitempty"`
 	Clock  uint64 `json:"clock,omitempty"`

@@ -11,9 +11,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-func newRecord(kind model.ProposalKind, rel string, author model.Author) model.ProposalRecord {
+func (l *Locked) newRecord(kind model.ProposalKind, rel string, author model.Author) model.ProposalRecord {
 	return model.ProposalRecord{
-		ID: string(note.NewDocID()[:10]), Kind: kind, Rel: rel, Author: author.Name, Session: author.Session, Time: time.Now().UTC(),
+		ID: string(note.NewDocID()[:10]), Kind: kind, Rel: rel, Author: author.Name, Session: author.Session,
+		Time: time.Now().UTC(), Order: l.sequence.Next(),
 	}
 }
 
@@ -32,7 +33,7 @@ func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, author model.Author) 
 	if at.Dir == nil || path.Base(at.Rel) == at.Name {
 		return nil
 	}
-	rec := newRecord(model.ProposedRename, at.Rel, author)
+	rec := l.newRecord(model.ProposedRename, at.Rel, author)
 	rec.Dir, rec.ToDir, rec.Name = n.Kind == model.KindDir, at.Dir.Location().Rel, at.Name
 	return l.add(n, at.Dir, rec)
 }
@@ -97,7 +98,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	if st.Proposed {
 		p = st.Content
 	}
-	rec := newRecord(model.ProposedRename, st.Rel, author)
+	rec := l.newRecord(model.ProposedRename, st.Rel, author)
 	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	if p != nil {
 		if rec = p.Record(); rec.Kind == model.ProposedRename {
@@ -138,7 +139,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 		return "", err
 	}
 	st := n.State()
-	rec := newRecord(model.ProposedDelete, st.Rel, author)
+	rec := l.newRecord(model.ProposedDelete, st.Rel, author)
 	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	var change model.ProposalChange
 	if !st.Proposed {
@@ -181,7 +182,7 @@ func withdrawnRecord(old model.ProposalRecord, author model.Author) model.Record
 }
 
 func (l *Locked) File(at tree.Destination, data []byte, author model.Author) (id string, err error) {
-	rec := newRecord(model.ProposedFile, "", author)
+	rec := l.newRecord(model.ProposedFile, "", author)
 	rec.ToDir, rec.Name, rec.New = at.Dir.Location().Rel, at.Name, data
 	if err := l.add(nil, at.Dir, rec); err != nil {
 		return "", err
@@ -194,7 +195,7 @@ func (l *Locked) File(at tree.Destination, data []byte, author model.Author) (id
 // the sum of the content that the writer has read, or zero for any; model.ErrConflict if the content was different.
 func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, author model.Author, origin any) (id string, err error) {
 	st := n.State()
-	rec := newRecord(model.ProposedFile, st.Rel, author)
+	rec := l.newRecord(model.ProposedFile, st.Rel, author)
 	rec.New = data
 	needless := false
 	if st.Proposed {

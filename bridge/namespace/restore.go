@@ -49,10 +49,14 @@ func (f *Root) recoverNotes(ctx context.Context) error {
 func (f *Root) restore(ctx context.Context) error {
 	recs, err := f.Store.Proposals()
 	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
-		if rec.Kind != model.RenameDone {
+		switch rec.Kind {
+		case model.RenameDone:
+			f.completed = append(f.completed, rec)
+		case model.UndoStarted:
+			f.undos = append(f.undos, rec)
+		default:
 			return false
 		}
-		f.completed = append(f.completed, rec)
 		return true
 	})
 	if err == nil {

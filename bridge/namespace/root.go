@@ -24,11 +24,13 @@ type Root struct {
 	Structure model.Structure // of the Source; nil if its names cannot be changed
 	log       *slog.Logger
 	events    *model.Bus
+	sequence  *model.Sequence // of the workspace
 	deletions deletionLimiter
 
 	mu           sync.Mutex             // held during a change of names, including disk access; guards the fields below
 	queuedEvents []model.Event          // events to publish
 	completed    []model.ProposalRecord // completed renames that owe links, for TakeCompleted
+	undos        []model.ProposalRecord // interrupted undos, for TakeUndos
 
 	// linking is held while one note's links follow a rename. It is taken before a note's lock.
 	linking sync.Mutex
@@ -41,9 +43,9 @@ type Locked Root
 // Roots maps the roots of a workspace's tree to their Roots.
 type Roots map[*tree.Root]*Root
 
-func NewRoot(f *tree.Root, log *slog.Logger, act *model.Bus) *Root {
+func NewRoot(f *tree.Root, log *slog.Logger, act *model.Bus, q *model.Sequence) *Root {
 	s, _ := f.Source.(model.Structure)
-	return &Root{Root: f, Structure: s, log: log, events: act}
+	return &Root{Root: f, Structure: s, log: log, events: act, sequence: q}
 }
 
 func (f *Root) Lock() *Locked {
@@ -68,7 +70,7 @@ func (l *Locked) Unlock() {
 
 // RecordRename stores a rename that is about to be done at once, with the links that it will owe.
 func (l *Locked) RecordRename(rel, to string, author model.Author, owes []model.PendingRelink) (id string, err error) {
-	rec := newRecord(model.RenameDone, rel, author)
+	rec := l.newRecord(model.RenameDone, rel, author)
 	rec.ToDir, rec.Name, rec.PendingRelinks, rec.Linking = string(model.Path(to).Dir()), model.Path(to).Base(), owes, true
 	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return "", err
@@ -95,6 +97,14 @@ func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []mo
 		taken = append(taken, rec)
 		return true
 	})
+	return taken
+}
+
+// TakeUndos returns the undos that a crash has interrupted, once.
+func (f *Root) TakeUndos() (taken []model.ProposalRecord) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	taken, f.undos = f.undos, nil
 	return taken
 }
 
@@ -137,7 +147,7 @@ func (l *Locked) PersistChanges() {
 	l.QueueEvents(s.Events...)
 }
 
-// NewBatch returns a name for decisions that are made together. Later names sort later.
+// NewBatch returns a name for decisions that are made together.
 func NewBatch() string {
 	return time.Now().UTC().Format("20060102T150405.000") + "-" + string(note.NewDocID()[:8])
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -14,17 +15,20 @@ import (
 // another file may have come to that path: a note was deleted and another one created, or two notes exchanged their
 // names. So the file decides when it is first read, not its name:
 //
-//	relayfs wrote the file, or read it there       it is the document's: inode and time of birth identify a file
+//	relayfs wrote the file, or read it there       it is the document's: inode and time of birth identify a file. So is
+//	                                               a file that was saved over it after a scan had found it here
 //	it holds the last text of the document's file  the same: git or a backup copied it back
 //	it holds much of the document's text           a user's program has saved it as a new file
+//	it has marks and most of the text of a note    the note was moved and then saved as a new file
+//	whose file is missing
 //	otherwise                                      it is another note, and the document has ended at the path
 //
 // While relayfs follows a note, each change of its file counts as a save, and a removal ends the document
 // (Path.Ended).
 
 // identify finds the document of the note, whose file was just read and holds raw, and loads its history. It leaves
-// n.id empty if there is none.
-func (n *Locked) identify(ctx context.Context, loc Location, raw string) (h model.History, err error) {
+// n.id empty if there is none. found is the stamp of the file that was here before, if any.
+func (n *Locked) identify(ctx context.Context, loc Location, raw string, found model.Stamp) (h model.History, err error) {
 	if n.id != "" {
 		return n.store.Load(n.id) // relayfs has followed the note
 	}
@@ -32,24 +36,29 @@ func (n *Locked) identify(ctx context.Context, loc Location, raw string) (h mode
 	if err != nil {
 		return h, err
 	}
+	files := []model.Stamp{n.stamp}
+	if !found.IsFile(n.stamp) {
+		files = append(files, found)
+	}
 	if id != "" {
 		if h, err = n.store.Load(id); err != nil {
 			return h, err
 		}
-		if belongsTo(h, n.stamp, raw) {
+		if belongsTo(h, raw, files...) {
 			n.id = id
 			return h, nil
 		}
 	}
-	if err := n.findMovedDocument(ctx, loc, id != "", raw); err != nil || n.id == "" {
+	if err := n.findMovedDocument(ctx, loc, id != "", raw, files); err != nil || n.id == "" {
 		return model.History{}, err
 	}
 	return n.store.Load(n.id)
 }
 
-// belongsTo reports whether a file at the path of a document belongs to the document.
-func belongsTo(h model.History, file model.Stamp, raw string) bool {
-	if len(h.Records) == 0 || isKnown(h, file, raw) {
+// belongsTo reports whether a file at the path of a document belongs to the document. It holds raw; files are its stamp
+// and those of earlier files there.
+func belongsTo(h model.History, raw string, files ...model.Stamp) bool {
+	if len(h.Records) == 0 || isKnown(h, raw, files) {
 		return true
 	}
 	if isBlank(raw) {
@@ -65,11 +74,14 @@ func belongsTo(h model.History, file model.Stamp, raw string) bool {
 
 // isKnown reports whether relayfs wrote the file with a text of the document or read the document from it, or the
 // file holds the last text of the document's file. A blank text identifies no document.
-func isKnown(h model.History, file model.Stamp, raw string) bool {
-	return h.IsOf(file) || h.Sum == model.SumOf(raw) && !isBlank(raw)
+func isKnown(h model.History, raw string, files []model.Stamp) bool {
+	return slices.ContainsFunc(files, h.IsOf) || h.Sum == model.SumOf(raw) && !isBlank(raw)
 }
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// maxLost bounds the documents without a file that a note is compared with.
+const maxLost = 64
 
 // maxAlike bounds the documents of one text that a note without marks is compared with: many notes may start from one
 // template.
@@ -77,31 +89,49 @@ const maxAlike = 8
 
 // findMovedDocument looks for the note's document if the path has none, or another note's: a document that ended there, or whose
 // file was moved here. other is set if the document at the path belongs to another note, and is ended there.
-func (n *Locked) findMovedDocument(ctx context.Context, loc Location, other bool, raw string) error {
+func (n *Locked) findMovedDocument(ctx context.Context, loc Location, other bool, raw string, files []model.Stamp) error {
 	n.set.claimMu.Lock()
 	defer n.set.claimMu.Unlock()
-	rel, file := model.Path(loc.Rel), n.stamp
+	rel := model.Path(loc.Rel)
 	var list []model.StoredDoc
 	if id, err := n.store.DocID(rel.Ended()); err == nil {
 		list = append(list, model.StoredDoc{ID: id, Path: rel.Ended()})
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	more, err := n.store.DocsOf(file, model.SumOf(raw))
-	if err != nil {
-		return err
+	for _, file := range files {
+		more, err := n.store.DocsOf(file, model.SumOf(raw))
+		if err != nil {
+			return err
+		}
+		if !other && !attribution.MarksIn(raw) {
+			more = more[:min(len(more), maxAlike)]
+		}
+		list = append(list, more...)
 	}
-	if !other && !attribution.MarksIn(raw) {
-		more = more[:min(len(more), maxAlike)]
-	}
-	list = append(list, more...)
 	var from model.Path
 	for _, d := range list {
-		if mine, err := n.isDocumentOf(ctx, d, file, raw); err != nil {
+		if mine, err := n.isDocumentOf(ctx, d, raw, files); err != nil {
 			return err
 		} else if mine {
 			n.id, from = d.ID, d.Path
 			break
+		}
+	}
+	if n.id == "" && attribution.MarksIn(raw) {
+		lost, err := n.lostDocuments()
+		if err != nil {
+			return err
+		}
+		for _, d := range lost[:min(len(lost), maxLost)] {
+			h, err := n.store.Load(d.ID)
+			if err != nil {
+				return err
+			}
+			if at, err := n.store.DocID(d.Path); err == nil && at == d.ID && holdsMostOf(h, raw) {
+				n.id, from = d.ID, d.Path
+				break
+			}
 		}
 	}
 	if other && from == rel.Ended() {
@@ -121,15 +151,45 @@ func (n *Locked) findMovedDocument(ctx context.Context, loc Location, other bool
 	return n.store.Rename(from, rel)
 }
 
+// lostDocuments returns the documents whose files did not exist at the first call. Call it with n.set.claimMu locked.
+func (n *Locked) lostDocuments() (lost []model.StoredDoc, err error) {
+	s, ok := n.source.(model.Stater)
+	if lost, found := n.set.lost[n.store]; found || !ok {
+		return lost, nil
+	}
+	all, err := n.store.Located()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range all {
+		_, ended := d.Path.EndedAt()
+		if _, err := s.Stat(string(d.Path)); !ended && errors.Is(err, fs.ErrNotExist) {
+			lost = append(lost, d)
+		}
+	}
+	n.set.lost[n.store] = lost
+	return lost, nil
+}
+
+// holdsMostOf reports whether raw shares three quarters of the longer text's pairs of words with the document.
+func holdsMostOf(h model.History, raw string) bool {
+	doc, err := replay(h.Records)
+	if err != nil {
+		return false
+	}
+	shared, n, m := sharedPairs(doc.Text(model.ContentsName).String(), raw)
+	return 4*shared >= 3*max(n, m)
+}
+
 // isDocumentOf reports whether a document stored for another path belongs to the file. It does not if its own file still
 // exists.
-func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, file model.Stamp, raw string) (bool, error) {
+func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string, files []model.Stamp) (bool, error) {
 	original, ended := d.Path.EndedAt()
 	if original == "" || !ended && d.Path == model.Path(n.node.Location().Rel) {
 		return false, nil
 	}
 	h, err := n.store.Load(d.ID)
-	if err != nil || !isKnown(h, file, raw) {
+	if err != nil || !isKnown(h, raw, files) {
 		return false, err
 	}
 	if ended {
@@ -139,19 +199,24 @@ func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, file model
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
-	return err == nil && !belongsTo(h, there, string(data)), nil
+	return err == nil && !belongsTo(h, string(data), there), nil
 }
 
 // isAlike reports whether two texts share a quarter of the shorter one's pairs of words. Two notes on one subject
 // share a twentieth.
 func isAlike(a, b string) bool {
+	shared, n, m := sharedPairs(a, b)
+	return shared > 0 && 4*shared >= min(n, m)
+}
+
+// sharedPairs counts the pairs of adjacent words that two texts share, and those of each.
+func sharedPairs(a, b string) (shared, n, m int) {
 	mine, n := wordPairs(a)
 	pairsOfB, m := wordPairs(b)
-	shared := 0
 	for pair, times := range mine {
 		shared += min(times, pairsOfB[pair])
 	}
-	return shared > 0 && 4*shared >= min(n, m)
+	return shared, n, m
 }
 
 // wordPairs counts the pairs of adjacent words. The ends of the text count as words.

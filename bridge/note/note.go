@@ -44,7 +44,7 @@ type Note struct {
 	document
 
 	seq      uint64      // number of the last published version
-	stamp    model.Stamp // stamp of the file that current was read from or written to
+	stamp    model.Stamp // stamp of the file that current was read from or written to, or that was found before the first read
 	synced   bool        // the store's history was compared with the file
 	creation *creation   // nil if this process did not create the note
 
@@ -65,6 +65,10 @@ func (n *Note) creator() model.Author {
 	}
 	return n.creation.author
 }
+
+// SetFound sets the stamp of the file that a scan found, before the note is used. If a user saves the note as another file
+// before it is read, this stamp identifies its document.
+func (n *Note) SetFound(file model.Stamp) { n.stamp = file }
 
 // Locked is a Note whose lock is held until Unlock.
 type Locked Note
@@ -125,11 +129,12 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	if err != nil {
 		return nil, model.WrapError("open", loc.Path, err)
 	}
+	found := n.stamp
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
 	var h *model.History // the stored history, nil if not loaded
 	if !n.synced {
-		kept, err := n.identify(ctx, loc, v.Raw())
+		kept, err := n.identify(ctx, loc, v.Raw(), found)
 		if err != nil {
 			return nil, model.WrapError("open", loc.Path, err)
 		}

@@ -61,12 +61,13 @@ type Set struct {
 	events *model.Bus
 	cache  cache
 
-	claimMu sync.Mutex // held while a document moves to another note; taken after a note's lock
+	claimMu sync.Mutex                        // held while a document moves to another note; taken after a note's lock; guards lost
+	lost    map[model.Store][]model.StoredDoc // results of lostDocuments
 }
 
 // NewSet returns an empty set. Changes of its notes are operations and events of bus.
 func NewSet(o Options, act *model.Bus) *Set {
-	return &Set{o: o, events: act, cache: cache{budget: o.CacheBytes}}
+	return &Set{o: o, events: act, cache: cache{budget: o.CacheBytes}, lost: make(map[model.Store][]model.StoredDoc)}
 }
 
 func (s *Set) New(node Node, source model.Source, store model.Store) *Note {

@@ -41,26 +41,17 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 		for i, e := range list {
 			list[i].Path, list[i].Root, list[i].Rel = shownAt(f, e), f.Name, string(e.Path)
 		}
-		all = mergeNewest(all, list)
+		all = append(all, list...)
 	}
-	all = slices.CompactFunc(all, func(a, b model.JournalEntry) bool {
-		return a.SessionNote != nil && b.SessionNote != nil && a.Batch == b.Batch
+	slices.SortStableFunc(all, func(a, b model.JournalEntry) int { return cmp.Compare(b.Order, a.Order) })
+	named := make(map[string]bool)
+	all = slices.DeleteFunc(all, func(e model.JournalEntry) bool { // every root has it
+		again := e.SessionNote != nil && named[e.Batch]
+		named[e.Batch] = true
+		return again
 	})
 	all = namespace.FilterVisible(r.tree, all, func(e model.JournalEntry) model.Path { return e.Path })
 	return all[:min(limit, len(all))], nil
-}
-
-// mergeNewest merges two journals, newest first. It keeps the order of each even if the clock was
-// wrong: an undo follows the decision that it undoes.
-func mergeNewest(a, b []model.JournalEntry) []model.JournalEntry {
-	all := make([]model.JournalEntry, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if b[0].Time.After(a[0].Time) {
-			a, b = b, a
-		}
-		all, a = append(all, a[0]), a[1:]
-	}
-	return append(append(all, a...), b...)
 }
 
 // shownAt returns the current path of the note, or of the proposal's node, of a journal

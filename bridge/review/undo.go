@@ -38,26 +38,108 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // adds interrupted decisions to the journal
 		return Outcome{}, err
 	}
-	j, err := r.journal()
+	j, selected, err := r.find(ctx, func(j journalView) (selection, error) { return j.find(batch, ids) })
 	if err != nil {
 		return Outcome{}, err
 	}
-	entries, err := j.find(batch, ids)
-	if err == nil && slices.ContainsFunc(entries, r.isMissing) {
-		r.readAll(ctx)
-		if j, err = r.journal(); err == nil {
-			entries, err = j.find(batch, ids)
-		}
-	}
+	entries, out := j.selected(selected), newOutcome()
+	end, err := r.startUndo(entries, selected, out.Batch, author)
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := newOutcome()
 	r.undoEntries(ctx, j, entries, author, &out)
+	end()
 	if out.Notes == 0 && len(out.Failed) > 0 {
 		out.Older = j.olderBatch(entries[0].BatchOf())
 	}
 	return out, ctx.Err()
+}
+
+// find returns the journal and a selection of its entries.
+func (r *Review) find(ctx context.Context, choose func(journalView) (selection, error)) (j journalView, s selection, err error) {
+	for hasRead := false; ; hasRead = true {
+		if j, err = r.journal(); err != nil {
+			return j, nil, err
+		}
+		if s, err = choose(j); err != nil || hasRead || !slices.ContainsFunc(j.selected(s), r.isMissing) {
+			return j, s, err
+		}
+		r.readAll(ctx)
+	}
+}
+
+// startUndo stores that several entries are about to be undone, so that the next process continues after a crash: the
+// links in front matter that followed a rename must go back with it. end removes what startUndo has stored.
+func (r *Review) startUndo(entries []undoableEntry, s selection, undo string, author model.Author) (end func(), err error) {
+	var roots []*namespace.TreeRoot
+	for _, e := range entries {
+		if f := r.tree.Root(e.Root); !slices.Contains(roots, f) {
+			roots = append(roots, f)
+		}
+	}
+	if len(entries) < 2 {
+		roots = nil
+	}
+	var start, done model.ProposalChange
+	for batch, items := range s {
+		d := &model.Decision{Batch: undo, By: author.Name, Undoes: batch}
+		for id := range items {
+			d.Items = append(d.Items, model.DecidedItem{ID: id})
+		}
+		id := undo + "-" + batch
+		start.Upserted = append(start.Upserted, model.ProposalRecord{ID: id, Kind: model.UndoStarted, Decision: d})
+		done.Removed = append(done.Removed, id)
+	}
+	end = func() {
+		for _, f := range roots {
+			r.endUndo(f, done)
+		}
+	}
+	for _, f := range roots {
+		if err := f.Store.Propose(start); err != nil {
+			end()
+			return nil, model.WrapError("undo", f.Path(), err)
+		}
+	}
+	return end, nil
+}
+
+func (r *Review) endUndo(f *namespace.TreeRoot, done model.ProposalChange) {
+	if err := f.Store.Propose(done); err != nil {
+		r.config.Logger.Warn("the next process checks an undo again", model.LogFolder, f.Name, model.LogErr, err)
+	}
+}
+
+// ResumeUndos completes the undos that a crash has interrupted.
+func (r *Review) ResumeUndos(ctx context.Context) {
+	if r.config.ReadOnly {
+		return
+	}
+	for _, f := range r.tree.Roots() {
+		for _, rec := range r.config.Roots[f].TakeUndos() {
+			if err := r.resumeUndo(ctx, *rec.Decision); err != nil {
+				r.config.Logger.Warn("an interrupted undo is not complete", "batch", rec.Decision.Undoes, model.LogErr, err)
+				if errors.Is(err, model.ErrOffline) || errors.Is(err, model.ErrReadOnly) {
+					continue // the next process tries again
+				}
+			}
+			r.endUndo(f, model.ProposalChange{Removed: []string{rec.ID}})
+		}
+	}
+}
+
+func (r *Review) resumeUndo(ctx context.Context, d model.Decision) error {
+	s := selection{d.Undoes: nil}
+	for _, item := range d.Items {
+		s.add(d.Undoes, item.ID)
+	}
+	j, _, err := r.find(ctx, func(journalView) (selection, error) { return s, nil })
+	if err != nil {
+		return err
+	}
+	out := Outcome{Batch: d.Batch, Failed: make(map[model.Path]error)}
+	r.undoEntries(ctx, j, j.selected(s), model.Author{Name: d.By}, &out)
+	return errors.Join(slices.Collect(maps.Values(out.Failed))...)
 }
 
 // isMissing reports whether the note of an entry is not at its path in the store. A note that the decision has emptied
@@ -161,6 +243,9 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 			continue
 		}
 		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
+	}
+	if len(proposals) > 0 {
+		ctx = context.WithoutCancel(ctx) // the links that followed a rename go back with it
 	}
 	var mu sync.Mutex // guards out.Unrestored
 	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
@@ -370,15 +455,41 @@ func (j journalView) withCurrentPaths(e model.JournalEntry, moves []move) model.
 	return e
 }
 
-func (j journalView) find(batch string, ids []string) ([]undoableEntry, error) {
+// selection has the items to undo by batch; nil for all items of a batch.
+type selection map[string]map[string]bool
+
+func (s selection) add(batch, item string) {
+	if s[batch] == nil {
+		s[batch] = make(map[string]bool)
+	}
+	s[batch][item] = true
+}
+
+func (j journalView) selected(s selection) (entries []undoableEntry) {
+	for _, e := range j.undoable {
+		items, ok := s[e.BatchOf()]
+		if ok && items != nil {
+			e, ok = e.part(items)
+		}
+		if ok {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// find selects the newest decision on each of the items, and the decisions that follow it; without ids the rest of a
+// batch, or of the newest one that a user decided.
+func (j journalView) find(batch string, ids []string) (selection, error) {
 	if len(ids) > 0 {
 		return j.ofItems(ids, batch)
 	}
-	entries := j.ofBatch(batch)
-	switch {
-	case len(entries) > 0:
-		return entries, nil
-	case batch == "":
+	for _, e := range j.undoable {
+		if name := e.BatchOf(); name == batch || batch == "" && !e.Withdrawn() {
+			return selection{name: nil}, nil
+		}
+	}
+	if batch == "" {
 		return nil, ErrNothingToUndo
 	}
 	if slices.ContainsFunc(j.all, func(e model.JournalEntry) bool { return e.BatchOf() == batch }) {
@@ -387,42 +498,19 @@ func (j journalView) find(batch string, ids []string) ([]undoableEntry, error) {
 	return nil, fmt.Errorf("%w: there is no batch %s", ErrNothingToUndo, batch)
 }
 
-// ofBatch returns the rest of a batch, or of the newest one that a user decided.
-func (j journalView) ofBatch(batch string) (entries []undoableEntry) {
-	for _, e := range j.undoable {
-		name := e.BatchOf()
-		if batch == "" && !e.Withdrawn() {
-			batch = name
-		}
-		if name == batch {
-			entries = append(entries, e)
-		}
-	}
-	return entries
-}
-
-// ofItems returns the newest decision on each of the items, and the decisions that follow it.
-func (j journalView) ofItems(ids []string, batch string) (entries []undoableEntry, err error) {
-	chosen := make(map[string]map[string]bool) // by batch
+func (j journalView) ofItems(ids []string, batch string) (selection, error) {
+	s := make(selection)
 	for _, id := range ids {
 		item, in, err := j.item(id, batch)
 		if err != nil {
 			return nil, err
 		}
-		if chosen[in] == nil {
-			chosen[in] = make(map[string]bool)
-		}
-		chosen[in][item] = true
+		s.add(in, item)
 	}
-	for batch, items := range chosen {
+	for batch, items := range s {
 		j.addConflicting(batch, items)
 	}
-	for _, e := range j.undoable {
-		if part, ok := e.part(chosen[e.BatchOf()]); ok {
-			entries = append(entries, part)
-		}
-	}
-	return entries, nil
+	return s, nil
 }
 
 // addConflicting adds to the items of a batch its proposals that meet one of them.

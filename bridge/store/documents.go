@@ -43,6 +43,11 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq 
 		last, err := st.last(id)
 		e.Seq = last + 1
 		e.Number()
+		for i := range e.Records {
+			if e.Records[i].Journalled() {
+				s.number(&e.Records[i])
+			}
+		}
 		return err
 	})
 	return e.Last(), s.wrapErr("append", err)

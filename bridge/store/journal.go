@@ -1,6 +1,9 @@
 package store
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
@@ -36,6 +39,10 @@ func (s *Store) DocIDs() ([]model.DocID, error) {
 	return fromAll(s, "list documents", checkpoint.View.Documents)
 }
 
+func (s *Store) Located() ([]model.StoredDoc, error) {
+	return fromAll(s, "list paths", checkpoint.View.Located)
+}
+
 func (s *Store) Unsettled() ([]model.Path, error) {
 	return fromAll(s, "list unsettled documents", checkpoint.View.Unsettled)
 }
@@ -51,7 +58,42 @@ func (s *Store) SessionNote(session string) model.SessionNote {
 }
 
 func (s *Store) Propose(c model.ProposalChange) error {
-	return s.wrapErr("propose", s.add(&wal.Entry{Kind: wal.Proposals, Proposals: c}, true, nil))
+	c.Journal = slices.Clone(c.Journal)
+	return s.wrapErr("propose", s.add(&wal.Entry{Kind: wal.Proposals, Proposals: c}, true, func(*tail) error {
+		for i := range c.Journal {
+			s.number(&c.Journal[i])
+		}
+		return nil
+	}))
+}
+
+// number numbers a record of the journal. Call it with s.mu locked until the record is in the log.
+func (s *Store) number(rec *model.Record) {
+	if s.sequence != nil {
+		rec.Order = s.sequence.Next()
+	}
+}
+
+func (s *Store) UseSequence(q *model.Sequence) error {
+	last, err := fromAll(s, "number the journal", func(v checkpoint.View) (last uint64, err error) {
+		newest, err := v.Journal(1)
+		for _, e := range newest {
+			last = e.Order
+		}
+		proposals, err2 := v.Proposals()
+		for _, rec := range proposals {
+			last = max(last, rec.Order)
+		}
+		return last, errors.Join(err, err2)
+	})
+	if err != nil {
+		return err
+	}
+	q.Pass(last)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sequence = q
+	return nil
 }
 
 func (s *Store) Sent(id model.DocID, seq uint64) error {

@@ -66,8 +66,9 @@ type Store struct {
 
 	mu          sync.Mutex // guards the fields below; tail has frames in the order of the log
 	tail        tail
-	files       *fileIndex // nil until needed
-	neededBytes int        // length of the longest frame that did not fit; 0 if the last one did
+	files       *fileIndex      // nil until needed
+	neededBytes int             // length of the longest frame that did not fit; 0 if the last one did
+	sequence    *model.Sequence // nil before UseSequence
 
 	wake       model.Signal  // set while the checkpoint lags behind
 	quit, done chan struct{} // done is closed when run has ended

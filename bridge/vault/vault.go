@@ -49,7 +49,7 @@ type Vault struct {
 
 	// The last answer for ReadOnlyErr, and its time (Unix nanoseconds).
 	diskReadOnly atomic.Bool
-	diskLooked   atomic.Int64
+	diskLooked   atomic.Pointer[time.Time]
 }
 
 // New serves the directory dir, which must exist. It does not read the vault yet.
@@ -94,10 +94,9 @@ func (v *Vault) ReadOnlyErr() error {
 	if v.o.ReadOnly {
 		return model.ErrReadOnly
 	}
-	now := time.Now().UnixNano()
-	if now-v.diskLooked.Load() >= int64(readOnlyFor) {
+	if looked := v.diskLooked.Load(); looked == nil || time.Since(*looked) >= readOnlyFor {
 		v.diskReadOnly.Store(v.o.Disk.ReadOnly(v.folder.Path))
-		v.diskLooked.Store(now)
+		v.diskLooked.Store(new(time.Now()))
 	}
 	if v.diskReadOnly.Load() {
 		return &model.ReadOnlyError{Reason: "its disk is mounted read-only; mount it for writing"}

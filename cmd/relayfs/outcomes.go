@@ -48,8 +48,8 @@ type hookInput struct {
 // reportedDecisions records which decisions a session of Claude Code has been shown. Each of its processes has its own session on
 // the mount.
 type reportedDecisions struct {
-	Sessions []string  `json:"sessions"`
-	Until    time.Time `json:"until"` // of the last decision
+	Sessions []string `json:"sessions"`
+	Until    uint64   `json:"until"` // LogEntry.Order of the last decision
 }
 
 const (
@@ -91,8 +91,8 @@ func (f *workspaceFlags) tellNews(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if len(log) > 0 {
-		now.Until = log[0].Time
+	for _, x := range log { // the notes of a batch are sorted by path
+		now.Until = max(now.Until, x.Order)
 	}
 	if lines := newsIn(log, now.Sessions, before.Until); len(lines) > 0 {
 		fmt.Fprintln(e.stdout, "Since your last prompt the user decided on suggestions of yours in the notes:")
@@ -103,7 +103,7 @@ func (f *workspaceFlags) tellNews(ctx context.Context, e *env) error {
 			fmt.Fprintf(e.stdout, "- and %d more: 'relayfs outcomes' lists them\n", len(lines)-maxNews)
 		}
 	}
-	if now.Until.Equal(before.Until) && len(now.Sessions) == len(before.Sessions) {
+	if now.Until == before.Until && len(now.Sessions) == len(before.Sessions) {
 		return nil
 	}
 	return remember(dir, name, now)
@@ -129,14 +129,14 @@ func remember(dir owner.Folder, name string, now reportedDecisions) error {
 	return dir.Replace(name, data)
 }
 
-// newsIn returns a line for each decision after a time on a suggestion of the sessions, oldest first.
-func newsIn(log []reviewqueue.LogEntry, sessions []string, after time.Time) (lines []string) {
+// newsIn returns a line for each decision after the given one on a suggestion of the sessions, oldest first.
+func newsIn(log []reviewqueue.LogEntry, sessions []string, after uint64) (lines []string) {
 	became := map[string]string{
 		string(model.Accepted): "accepted", string(model.Rejected): "rejected", string(model.Changed): "accepted with another text", string(model.Undone): "decision undone, pending again",
 	}
 	fresh := make(map[string]bool) // batches; the undo of one is no news
 	for _, x := range slices.Backward(log) {
-		if became[x.Action] == "" || x.Lapsed || !x.Time.After(after) || fresh[x.Undoes] {
+		if became[x.Action] == "" || x.Lapsed || x.Order <= after || fresh[x.Undoes] {
 			continue
 		}
 		fresh[x.Batch] = true

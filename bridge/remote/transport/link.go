@@ -74,7 +74,12 @@ func (l *Link) Done() <-chan struct{} { return l.ctx.Done() }
 func (l *Link) Err() error { return context.Cause(l.ctx) }
 
 // Heard returns when the last byte from the server arrived, for any document on the socket.
-func (l *Link) Heard() time.Time { return time.Unix(0, l.sock.heard.Load()) }
+func (l *Link) Heard() time.Time {
+	if t := l.sock.heard.Load(); t != nil {
+		return *t
+	}
+	return time.Time{}
+}
 
 func (l *Link) ReadOnly() bool { return l.viewOnly.Load() }
 

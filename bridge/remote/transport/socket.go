@@ -34,7 +34,7 @@ type socket struct {
 	conn  *websocket.Conn
 	end   context.CancelCauseFunc // the first reason counts
 	ctx   context.Context
-	heard atomic.Int64 // when the last byte arrived, in Unix nanoseconds
+	heard atomic.Pointer[time.Time] // when the last byte arrived
 
 	mu     sync.Mutex // guards the fields below
 	queue  [][]byte
@@ -98,7 +98,7 @@ type activityReader struct {
 
 func (h activityReader) Read(b []byte) (int, error) {
 	n, err := h.Reader.Read(b)
-	h.s.heard.Store(time.Now().UnixNano())
+	h.s.heard.Store(new(time.Now()))
 	return n, err
 }
 

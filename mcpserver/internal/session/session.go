@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -66,7 +65,7 @@ type Session struct {
 
 type ChangeCursor struct {
 	Number uint64 // number of the last reported change
-	Time   time.Time
+	Order  uint64 // JournalEntry.Order of the last reported decision
 }
 
 func (s *Session) ChangeCursor() ChangeCursor {
@@ -75,10 +74,10 @@ func (s *Session) ChangeCursor() ChangeCursor {
 	return s.changeCursor
 }
 
-func (s *Session) SetChangeCursor(number uint64) {
+func (s *Session) SetChangeCursor(number, order uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.changeCursor = ChangeCursor{number, time.Now()}
+	s.changeCursor = ChangeCursor{number, order}
 }
 
 func New(o Options) *Session {

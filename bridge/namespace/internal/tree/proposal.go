@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"io/fs"
 	"slices"
 
@@ -56,7 +57,7 @@ func (p *Proposal) agentFolders() (agentFolders []string) {
 func (p *Proposal) public() model.Proposal {
 	rec := p.record()
 	pub := model.Proposal{
-		ID: rec.ID, Kind: rec.Kind, Dir: rec.Dir, Author: rec.Author, Session: rec.Session, Time: rec.Time,
+		ID: rec.ID, Kind: rec.Kind, Dir: rec.Dir, Author: rec.Author, Session: rec.Session, Time: rec.Time, Order: rec.Order,
 		Stale: rec.Stale, Old: rec.Old, New: rec.New,
 	}
 	pub.Path = p.Node.path()
@@ -114,7 +115,7 @@ func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
 	if len(list) == 0 && t.lookup(under) == nil {
 		return nil, &model.Error{Op: "list", Path: under, Err: fs.ErrNotExist}
 	}
-	slices.SortStableFunc(list, func(a, b model.Proposal) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(list, func(a, b model.Proposal) int { return cmp.Compare(a.Order, b.Order) })
 	return list, nil
 }
 

@@ -41,6 +41,9 @@ func (f *Root) putChild(dir *Node, name string, e model.SourceEntry) (*Node, boo
 	}
 	n = newNode(dir, name, kind)
 	n.update(e)
+	if n.Note != nil {
+		n.Note.SetFound(e.Stamp)
+	}
 	dir.children[name] = n
 	return n, true
 }

@@ -26,9 +26,8 @@ type Document struct {
 	Name string // on the server; "" for a document that never leaves this machine
 	Note bool   // neither the folder's document nor the drafts
 
-	// Unix nanoseconds, 0 for never.
-	compared atomic.Int64 // see Compared
-	asked    atomic.Int64 // see LastAsked
+	compared atomic.Pointer[time.Time] // see Compared; nil for never
+	asked    atomic.Pointer[time.Time] // see LastAsked; nil for never
 
 	mu    sync.Mutex // guards the fields below
 	state docState
@@ -70,22 +69,23 @@ func (d *Document) ModTime() time.Time {
 
 // Compared returns when the document was last known to have everything that the server had; zero if never in this
 // process.
-func (d *Document) Compared() time.Time { return timeOf(d.compared.Load()) }
+func (d *Document) Compared() time.Time { return timeOf(&d.compared) }
 
 // SetCompared records that the document has everything that the server has.
-func (d *Document) SetCompared() { d.compared.Store(time.Now().UnixNano()) }
+func (d *Document) SetCompared() { d.compared.Store(new(time.Now())) }
 
 // LastAsked returns when a client of this process last opened or changed the document.
-func (d *Document) LastAsked() time.Time { return timeOf(d.asked.Load()) }
+func (d *Document) LastAsked() time.Time { return timeOf(&d.asked) }
 
 // Ask records that a client of this process opens or changes the document.
-func (d *Document) Ask() { d.asked.Store(time.Now().UnixNano()) }
+func (d *Document) Ask() { d.asked.Store(new(time.Now())) }
 
-func timeOf(nanoseconds int64) time.Time {
-	if nanoseconds == 0 {
-		return time.Time{}
+// timeOf returns the stored time, which keeps its monotonic reading: a clock that is set back must not stop comparisons.
+func timeOf(stored *atomic.Pointer[time.Time]) time.Time {
+	if t := stored.Load(); t != nil {
+		return *t
 	}
-	return time.Unix(0, nanoseconds)
+	return time.Time{}
 }
 
 // SetLast sets the sequence number of the last local record from an earlier process.

@@ -35,6 +35,14 @@ func (v View) Below(p model.Path, fn func(model.Path, model.DocID)) {
 
 func (v View) Paths() int { return bucket(v.tx, pathsBucket).Inspect().KeyN }
 
+func (v View) Located() (list []model.StoredDoc, err error) {
+	err = bucket(v.tx, pathsBucket).ForEach(func(p, id []byte) error {
+		list = append(list, model.StoredDoc{ID: model.DocID(id), Path: model.Path(p)})
+		return nil
+	})
+	return list, err
+}
+
 func (v View) Document(id model.DocID) Document { return document(v.tx, id) }
 
 func (v View) Documents() (ids []model.DocID, err error) {
@@ -88,7 +96,7 @@ func (v View) Proposals() (list []model.ProposalRecord, err error) {
 		return err
 	})
 	slices.SortFunc(list, func(a, b model.ProposalRecord) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
 	return list, err
 }

@@ -97,6 +97,7 @@ const (
 type LogEntry struct {
 	Batch       string                   `json:"batch"` // for undo
 	Time        time.Time                `json:"time"`
+	Order       uint64                   `json:"order"`  // later decisions have higher numbers, in all folders and after a restart
 	Path        string                   `json:"path"`   // "" if the note no longer exists
 	Action      string                   `json:"action"` // a verdict, or FrontMatterChanged, SessionNamed or Asked
 	By          string                   `json:"by"`
@@ -160,7 +161,7 @@ func (x *LogItem) AsSuggestion(path string) Suggestion {
 
 func newLogEntry(e model.JournalEntry, undos model.Undos) LogEntry {
 	out := LogEntry{
-		Batch: e.BatchOf(), Time: e.Time, Path: string(e.Path), Action: FrontMatterChanged,
+		Batch: e.BatchOf(), Time: e.Time, Order: e.Order, Path: string(e.Path), Action: FrontMatterChanged,
 		By: e.Author, Session: e.Session, Suggestions: []LogItem{}, FrontMatter: e.FrontMatter,
 		SessionNote: e.SessionNote, Approval: e.Approval,
 	}

@@ -23,16 +23,16 @@ type listSuggestionsArgs struct {
 }
 
 type pendingItem struct {
-	path model.Path // "" for a proposal
-	id   string
-	time int64 // creation of a proposal, in nanoseconds
-	text func(whole bool) string
+	path  model.Path // "" for a proposal
+	id    string
+	order uint64 // of a proposal
+	text  func(whole bool) string
 }
 
 // suggestionCursor is the last listed item, which may be decided in the meantime.
 type suggestionCursor struct {
 	ID, Path string
-	Time     int64
+	Order    uint64
 	Off      int // offset in the text of a single item
 }
 
@@ -59,7 +59,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	}
 	var all []pendingItem
 	for _, p := range proposals {
-		all = append(all, pendingItem{id: p.ID, time: p.Time.UnixNano(), text: func(bool) string { return result.DescribeProposal(p) }})
+		all = append(all, pendingItem{id: p.ID, order: p.Order, text: func(bool) string { return result.DescribeProposal(p) }})
 	}
 	for _, sg := range list {
 		all = append(all, pendingItem{path: sg.Path, id: sg.ID, text: func(whole bool) string {
@@ -102,7 +102,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	}
 	if n < len(rest) {
 		last := rest[n-1]
-		a.Continue(&res, suggestionCursor{ID: last.id, Path: string(last.path), Time: last.time}, fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)))
+		a.Continue(&res, suggestionCursor{ID: last.id, Path: string(last.path), Order: last.order}, fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)))
 	}
 	return res, nil
 }
@@ -115,7 +115,7 @@ func (at suggestionCursor) rest(all []pendingItem) []pendingItem {
 	}
 	i = slices.IndexFunc(all, func(w pendingItem) bool {
 		if at.Path == "" {
-			return w.path != "" || w.time > at.Time
+			return w.path != "" || w.order > at.Order
 		}
 		return string(w.path) >= at.Path
 	})

@@ -24,13 +24,14 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result,
 	since := c.Session.ChangeCursor()
 	list, last, whole := c.Workspace.Since(since.Number)
 	lines := changeLines(list, c.Session.ID(), under)
+	order := c.Workspace.LastOrder() // the journal below has all decisions up to it
 	journal, err := c.Workspace.Journal(maxDecisions)
 	if err != nil {
 		return result.Result{}, err
 	}
 	var decided []string
 	for _, e := range journal {
-		if e.Time.Before(since.Time) {
+		if e.Order <= since.Order {
 			break
 		}
 		if e.Decision != nil && under.Contains(e.Path) {
@@ -39,7 +40,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result,
 	}
 	out := result.JoinTruncated(append(decided, lines...), result.Max-result.ProtocolOverhead-6000, "\n(%d more; give a path to see those of a folder)")
 	if a.Path == "" { // a restricted call leaves other changes unreported
-		c.Session.SetChangeCursor(last)
+		c.Session.SetChangeCursor(last, order)
 	}
 	if out == "" {
 		return result.Text("Nothing has changed since your last call"), nil
