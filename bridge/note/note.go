@@ -27,10 +27,11 @@ type Node interface {
 }
 
 // Note is the state of one note: the text for readers and, once the note was written, its document.
+//
+// A vault may have a million notes, of which few are ever read. So a note is small until it is locked for the first time.
 type Note struct {
-	set    *Set
-	node   Node
-	source model.Source
+	*Source
+	node Node
 
 	// current is the published version; nil before the first read and after an eviction.
 	current atomic.Pointer[model.Version]
@@ -38,17 +39,20 @@ type Note struct {
 	// first read.
 	changed atomic.Int64
 
-	writeLock fifoMutex // held by the current writer; guards the fields below
-	document
-
-	seq      uint64      // number of the last published version
-	stamp    model.Stamp // stamp of the file that current was read from or written to
-	synced   bool        // the store's history was compared with the file
-	creation *creation   // nil if this process did not create the note
+	writeLock fifoMutex // held by the current writer; guards the field below and what it points to
+	*opened             // nil before the first Lock
 
 	// Guarded by the cache's lock.
 	cached *list.Element // nil if the note is not in the cache
 	size   int           // cached bytes
+}
+
+type opened struct {
+	document
+	seq      uint64      // number of the last published version
+	stamp    model.Stamp // stamp of the file that current was read from or written to
+	synced   bool        // the store's history was compared with the file
+	creation *creation   // nil if this process did not create the note
 }
 
 // creation describes how a note was created.
@@ -71,6 +75,9 @@ type Locked Note
 
 func (n *Note) Lock() *Locked {
 	n.writeLock.lock()
+	if n.opened == nil {
+		n.opened = &opened{document: document{store: n.history}}
+	}
 	return (*Locked)(n)
 }
 

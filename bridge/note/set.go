@@ -70,9 +70,18 @@ func NewSet(o Options, act *model.Bus) *Set {
 	return &Set{o: o, events: act, cache: cache{budget: o.CacheBytes}}
 }
 
-func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
-	return &Note{set: s, node: node, source: source, document: document{store: store}}
+// Source makes the notes of one source.
+type Source struct {
+	set     *Set
+	source  model.Source
+	history model.Store
 }
+
+func (s *Set) Source(source model.Source, store model.Store) *Source {
+	return &Source{set: s, source: source, history: store}
+}
+
+func (s *Source) New(node Node) *Note { return &Note{Source: s, node: node} }
 
 // cache bounds the memory of loaded notes. Beyond the budget it evicts the least recently used ones, which are read
 // again on demand.

@@ -38,7 +38,7 @@ func BenchmarkNative(b *testing.B) {
 		d := NewDoc(Options{ClientID: 1})
 		d.Transact(nil, func(tx *Txn) {
 			for _, e := range trace {
-				edit(tx, d.Text("t"), e)
+				makeEdit(tx, d.Text("t"), e)
 			}
 		})
 	})

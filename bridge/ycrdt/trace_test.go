@@ -68,11 +68,11 @@ func play(d *Doc, trace []tracedEdit) {
 		if ClientID(e.client) != d.ClientID() {
 			d.clientID.Store(uint64(e.client))
 		}
-		d.Transact(nil, func(tx *Txn) { edit(tx, text, e) })
+		d.Transact(nil, func(tx *Txn) { makeEdit(tx, text, e) })
 	}
 }
 
-func edit(tx *Txn, text *Text, e tracedEdit) {
+func makeEdit(tx *Txn, text *Text, e tracedEdit) {
 	if e.char == 0 {
 		text.Delete(tx, e.pos, 1)
 	} else {
