@@ -16,6 +16,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 // The floor is a mount that does only what cannot be left out. It answers reads from memory and lets the kernel cache
@@ -175,7 +177,8 @@ func (f *floorFile) save() syscall.Errno {
 
 // saver replaces the files of one folder as relayfs does, with the fewest system calls.
 type saver struct {
-	dir, state int // file descriptors of the folder, and of the one with temporary files
+	dir, state int  // file descriptors of the folder, and of the one with temporary files
+	ordered    bool // the disk keeps the order of changes of names
 	log        *os.File
 	names      atomic.Int64
 
@@ -195,6 +198,12 @@ func newSaver(dir string) (s *saver, err error) {
 	if err = os.Mkdir(state, 0o700); err != nil {
 		return nil, err
 	}
+	root, err := (disk.OS{}).OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	s.ordered = root.OrdersNames()
+	root.Close()
 	if s.dir, err = unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
 		return nil, err
 	}
@@ -219,8 +228,11 @@ func (s *saver) save(name string, data []byte, sync bool) error {
 	_, err = s.log.WriteAt(make([]byte, logRecord), s.logged)
 	s.logged += logRecord
 	s.mu.Unlock()
-	if err == nil && sync {
+	if err == nil && (sync || !s.ordered) {
 		err = unix.Fsync(fd)
+	}
+	if err == nil && !s.ordered {
+		err = unix.Fsync(s.state)
 	}
 	if err == nil {
 		err = unix.Renameat2(s.state, temp, s.dir, name, unix.RENAME_EXCHANGE)

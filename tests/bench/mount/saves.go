@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -30,7 +31,7 @@ var saves = []save{
 // notes again.
 func (b *bench) saving() error {
 	for _, way := range saves {
-		err := b.withSaved(fmt.Sprint("Saves", way.size), way.size, func(dirs [ways]string, cpu func() ([ways]time.Duration, error)) error {
+		err := b.withSaved(strings.Fields(way.name)[0]+fmt.Sprint(way.size), way.size, func(dirs [ways]string, cpu func() ([ways]time.Duration, error)) error {
 			for round, name := range []string{way.name, "  again"} {
 				took, err := b.saveEach(way, dirs, round)
 				if err != nil {
@@ -176,24 +177,15 @@ func (b *bench) editingAll() error {
 			return took, nil
 		}
 		name := fmt.Sprintf("sed -i over %d notes", b.saves)
-		for _, words := range [][]string{{"lantern"}, {"willow", "harbour", "garden", "slowly", "tide"}} {
-			var times [ways][]time.Duration
-			for _, word := range words {
-				took, err := edit(word)
-				if err != nil {
-					return err
-				}
-				for i := range took {
-					times[i] = append(times[i], took[i])
-				}
-			}
-			row(name, middles(times), goal{2, loopback})
-			used, err := cpu()
+		for _, word := range []string{"lantern", "willow"} {
+			took, err := edit(word)
 			if err != nil {
 				return err
 			}
-			for i := range used {
-				used[i] /= time.Duration(len(words))
+			row(name, took, goal{2, loopback})
+			used, err := cpu()
+			if err != nil {
+				return err
 			}
 			b.rowCPU(used, goal{2.5, loopback})
 			name = "  again"
