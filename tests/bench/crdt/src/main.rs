@@ -35,7 +35,8 @@ fn yrs(edits: &[(usize, u8)]) -> usize {
             text.insert(&mut txn, at as u32, (character as char).encode_utf8(&mut buffer));
         }
     }
-    text.get_string(&doc.transact()).len()
+    let length = text.get_string(&doc.transact()).len();
+    length
 }
 
 fn diamond_types(edits: &[(usize, u8)]) -> usize {
