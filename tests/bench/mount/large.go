@@ -50,7 +50,7 @@ func (b *bench) mountingBig() error {
 }
 
 // quietPeriod is the time in which an idle mount must release the memory of a search.
-const quietPeriod = time.Minute
+const quietPeriod = 3 * time.Minute
 
 // mountingMillion mounts a vault of a million small notes, lists a folder and saves a note at once.
 func (b *bench) mountingMillion() error {
