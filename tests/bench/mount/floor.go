@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -195,7 +196,7 @@ const (
 func newSaver(dir string) (s *saver, err error) {
 	s = new(saver)
 	state := dir + ".floor"
-	if err = os.Mkdir(state, 0o700); err != nil {
+	if err = errors.Join(os.RemoveAll(state), os.Mkdir(state, 0o700)); err != nil { // of the last mount
 		return nil, err
 	}
 	root, err := (disk.OS{}).OpenRoot(dir)
