@@ -17,11 +17,10 @@ func KeepBreaks(written string, shown ...string) string {
 	if len(shown) == 0 || crlf != 0 && crlf != strings.Count(plain, "\n") {
 		return written
 	}
-	all := breaksOf(strings.Join(shown, ""))
-	switch {
-	case !slices.Contains(all, true):
+	if !slices.ContainsFunc(shown, func(s string) bool { return strings.Contains(s, "\r\n") }) {
 		return plain
-	case !slices.Contains(all, false):
+	}
+	if !slices.Contains(breaksOf(strings.Join(shown, "")), false) {
 		return strings.ReplaceAll(plain, "\n", "\r\n")
 	}
 	newBreaks := make([]bool, strings.Count(plain, "\n"))

@@ -48,7 +48,7 @@ type frontMatter struct {
 }
 
 // frontMatter plans the front matter of a Put; old and new are the accepted views.
-func (o Options) frontMatter(doc *critic.Document, old, new string) (frontMatter, error) {
+func (o Options) frontMatter(doc *critic.Document, old, original, new string) (frontMatter, error) {
 	var f frontMatter
 	end, has := FrontMatter(doc.Raw)
 	if has {
@@ -69,7 +69,7 @@ func (o Options) frontMatter(doc *critic.Document, old, new string) (frontMatter
 	if !hasNew {
 		newEnd = 0
 	}
-	ok := block.OpensFrontMatter(old) || block.OpensFrontMatter(doc.Render(OriginalView)) // a rule, not half a block
+	ok := block.OpensFrontMatter(old) || block.OpensFrontMatter(original) // a rule, not half a block
 	if !hasNew && block.OpensFrontMatter(new) && (has || !ok) {
 		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")
 	}

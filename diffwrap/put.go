@@ -82,12 +82,13 @@ func (o Options) put(raw, accepted string) (Result, error) {
 	if span.SameButBreaks(old, accepted) {
 		return Result{Known: o.Known}, nil
 	}
-	accepted = KeepBreaks(accepted, old, doc.Render(OriginalView))
-	matter, err := o.frontMatter(doc, old, accepted)
+	original := doc.Render(OriginalView)
+	accepted = KeepBreaks(accepted, old, original)
+	matter, err := o.frontMatter(doc, old, original, accepted)
 	if err != nil {
 		return Result{}, err
 	}
-	p := putter{Options: o, matter: matter, Patch: marking.Patch{
+	p := putter{Options: o, original: original, matter: matter, Patch: marking.Patch{
 		Doc: doc, Old: old, New: accepted, RawBody: matter.rawEnd, OldBody: matter.oldEnd, NewBody: matter.newEnd, Matter: matter.edits,
 		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now), Owners: o.Owners,
 	}}
@@ -99,7 +100,8 @@ func (o Options) put(raw, accepted string) (Result, error) {
 type putter struct {
 	Options
 	marking.Patch
-	matter frontMatter
+	original string // the original view of Doc
+	matter   frontMatter
 }
 
 // put runs the stages in the package comment, from Compare on.

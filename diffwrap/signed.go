@@ -46,7 +46,7 @@ func (p *putter) checkSigned() error {
 // ofNote has those that are real comments.
 func (p *putter) knownComments() (known map[string]int, ofNote map[string]bool) {
 	known, ofNote = make(map[string]int), make(map[string]bool)
-	for _, view := range []string{p.Old, p.Doc.Render(OriginalView)} {
+	for _, view := range []string{p.Old, p.original} {
 		count := make(map[string]int)
 		for _, c := range critic.CommentsIn(view) {
 			count[c.Of(view)]++

@@ -2,6 +2,7 @@ package diffwrap
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -23,7 +24,7 @@ func (p *putter) verify(doc *critic.Document) error {
 
 // readsBack checks laws 1 and 3 on a result.
 func (p *putter) readsBack(doc *critic.Document) bool {
-	original, rejected := p.Doc.Render(OriginalView), p.rejected(p.Doc)
+	original, rejected := p.original, p.rejected(p.Doc)
 	if p.matter.change != nil {
 		original = p.matter.text + original[p.RawBody:]
 		rejected = p.matter.text + rejected[p.RawBody:]
@@ -55,7 +56,7 @@ func (p *putter) rejected(doc *critic.Document) string {
 		}
 		text = append(text, left.Of(doc.Raw)...)
 	}
-	return string(text)
+	return unsafe.String(unsafe.SliceData(text), len(text)) // without a copy
 }
 
 // literalOpener returns the most likely cause of a failure and its offset in the new text. It tries, in order: an opener

@@ -12,11 +12,9 @@ import (
 // Start reads the source into the tree, restores the proposals of earlier processes, and completes the operations that
 // a crash has interrupted.
 func (f *Root) Start(ctx context.Context) error {
-	var entries []model.SourceEntry
-	if err := f.Source.Scan(ctx, func(e model.SourceEntry) { entries = append(entries, e) }); err != nil {
+	if err := f.Source.Scan(ctx, f.PutScanned); err != nil {
 		return err
 	}
-	f.PutAll(entries)
 	if err := f.restore(ctx); err != nil {
 		return err
 	}

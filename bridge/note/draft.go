@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -89,7 +90,7 @@ func (d *draft) abort() {
 
 // replace makes the file hold raw, which becomes the note's current version.
 func (n *Locked) replace(ctx context.Context, loc Location, raw string, modTime time.Time, r model.Replacement) error {
-	r.Data, r.ModTime = []byte(raw), r.IfMatch.Next(modTime)
+	r.Data, r.ModTime = asBytes(raw), r.IfMatch.Next(modTime)
 	stamp, err := n.source.Replace(ctx, loc.Rel, r)
 	if err != nil {
 		return model.WrapError("write", loc.Path, err)
@@ -97,3 +98,6 @@ func (n *Locked) replace(ctx context.Context, loc Location, raw string, modTime 
 	n.stamp = stamp
 	return nil
 }
+
+// asBytes converts text without a copy; nobody may change the result.
+func asBytes(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }

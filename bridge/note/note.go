@@ -27,10 +27,11 @@ type Node interface {
 }
 
 // Note is the state of one note: the text for readers and, once the note was written, its document.
+//
+// A vault may have a million notes, of which few are ever read. So a note is small until it is locked for the first time.
 type Note struct {
-	set    *Set
-	node   Node
-	source model.Source
+	*Source
+	node Node
 
 	// current is the published version; nil before the first read and after an eviction.
 	current atomic.Pointer[model.Version]
@@ -38,21 +39,25 @@ type Note struct {
 	// first read.
 	changed atomic.Int64
 
-	// writeLock, of capacity 1, is full while a writer holds it; it guards the fields below. It is a channel, because
-	// writers hold it across disk I/O in the order in which they came, which package synctest sees as blocked.
-	writeLock chan struct{}
-	document
+	writeLock fifoMutex // held by the current writer; guards the field below and what it points to
+	*opened             // nil before the first Lock
 
-	seq      uint64      // number of the last published version
-	stamp    model.Stamp // stamp of the file that current was read from or written to, or that was found before the first read
-	synced   bool        // the store's history was compared with the file
-	creation *creation   // nil if this process did not create the note
+	found model.Stamp // stamp of the file that a scan found; zero for other notes
 
 	// Guarded by the cache's lock.
 	cached *list.Element // nil if the note is not in the cache
 	size   int           // cached bytes
 }
 
+type opened struct {
+	document
+	seq      uint64      // number of the last published version
+	stamp    model.Stamp // stamp of the file that current was read from or written to, or that a scan found
+	synced   bool        // the store's history was compared with the file
+	creation *creation   // nil if this process did not create the note
+}
+
+// creation describes how a note was created.
 type creation struct {
 	author  model.Author
 	at      time.Time // zero for a note without a file
@@ -68,17 +73,20 @@ func (n *Note) creator() model.Author {
 
 // SetFound sets the stamp of the file that a scan found, before the note is used. If a user saves the note as another file
 // before it is read, this stamp identifies its document.
-func (n *Note) SetFound(file model.Stamp) { n.stamp = file }
+func (n *Note) SetFound(file model.Stamp) { n.found = file }
 
 // Locked is a Note whose lock is held until Unlock.
 type Locked Note
 
 func (n *Note) Lock() *Locked {
-	n.writeLock <- struct{}{}
+	n.writeLock.lock()
+	if n.opened == nil {
+		n.opened = &opened{document: document{store: n.history}, stamp: n.found}
+	}
 	return (*Locked)(n)
 }
 
-func (n *Locked) Unlock() { <-n.writeLock }
+func (n *Locked) Unlock() { n.writeLock.unlock() }
 
 // Version returns the published version. It reads the note if necessary. Errors: model.ErrOffline, fs.ErrNotExist,
 // fs.ErrPermission.

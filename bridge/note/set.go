@@ -70,9 +70,18 @@ func NewSet(o Options, act *model.Bus) *Set {
 	return &Set{o: o, events: act, cache: cache{budget: o.CacheBytes}, lost: make(map[model.Store][]model.StoredDoc)}
 }
 
-func (s *Set) New(node Node, source model.Source, store model.Store) *Note {
-	return &Note{set: s, node: node, source: source, writeLock: make(chan struct{}, 1), document: document{store: store}}
+// Source makes the notes of one source.
+type Source struct {
+	set     *Set
+	source  model.Source
+	history model.Store
 }
+
+func (s *Set) Source(source model.Source, store model.Store) *Source {
+	return &Source{set: s, source: source, history: store}
+}
+
+func (s *Source) New(node Node) *Note { return &Note{Source: s, node: node} }
 
 // cache bounds the memory of loaded notes. Beyond the budget it evicts the least recently used ones, which are read
 // again on demand.
@@ -159,9 +168,7 @@ func (c *cache) forget(n *Note) {
 // evict drops a note's text and document from memory, unless the note is locked. The file and the store have both. A
 // version that a writer holds as a base keeps the identities of its characters.
 func (n *Note) evict() bool {
-	select {
-	case n.writeLock <- struct{}{}:
-	default:
+	if !n.writeLock.tryLock() {
 		return false
 	}
 	l := (*Locked)(n)

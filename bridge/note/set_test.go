@@ -13,7 +13,7 @@ func TestCacheRests(t *testing.T) {
 		c := &cache{budget: 8 * size}
 		notes := make([]*Note, 10)
 		for i := range notes {
-			notes[i] = &Note{writeLock: make(chan struct{}, 1)}
+			notes[i] = &Note{opened: new(opened)}
 			c.add(notes[i], size)
 		}
 		cached := func() (n int) {
@@ -37,7 +37,7 @@ func TestCacheRests(t *testing.T) {
 		if got := cached(); got != 4 || notes[2].cached == nil {
 			t.Errorf("%d notes are cached when nobody has used them, want 4 with the latest", got)
 		}
-		c.add(&Note{writeLock: make(chan struct{}, 1)}, size)
+		c.add(&Note{opened: new(opened)}, size)
 		time.Sleep(idleAfter + time.Second)
 		if got := cached(); got != 3 {
 			t.Errorf("%d of the old notes are cached beside a new one, want 3", got)

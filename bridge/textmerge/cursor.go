@@ -1,6 +1,9 @@
 package textmerge
 
-import "unicode/utf8"
+import (
+	"math/bits"
+	"unicode/utf8"
+)
 
 // Cursor walks a text once and converts ascending byte offsets to UTF-16
 // positions and back.
@@ -34,8 +37,8 @@ func (c *Cursor) OffAt(pos int) int {
 	return c.off
 }
 
-// skipASCII advances by eight characters if the next n bytes begin with that many of ASCII. Most text is ASCII, and
-// each write scans it many times.
+// skipASCII advances by the ASCII characters at the start of the next eight bytes, unless n, the bytes left, are fewer.
+// Most text is ASCII, and each write scans it many times.
 func (c *Cursor) skipASCII(n int) bool {
 	if n < 8 {
 		return false
@@ -43,12 +46,10 @@ func (c *Cursor) skipASCII(n int) bool {
 	s := c.Text[c.off : c.off+8]
 	eight := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // compiled to one load
-	if eight&0x8080808080808080 != 0 {
-		return false
-	}
-	c.off += 8
-	c.pos += 8
-	return true
+	skipped := bits.TrailingZeros64(eight&0x8080808080808080) / 8 // 8 if there is no other character
+	c.off += skipped
+	c.pos += skipped
+	return skipped > 0
 }
 
 // WholeAt is OffAt, except that inside a surrogate pair it returns the offset and the position before the pair.

@@ -25,40 +25,39 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	}
 	defer root.Close()
 	var s scan
-	for changed := true; changed; changed = s.sweep.Finish(s.entries) {
+	for changed := true; changed; changed = s.sweep.Finish(s.root.entries("")) {
 		s = scan{v: v, ctx: ctx, sweep: v.swaps.Sweep()}
-		if err := s.dir(root, ""); err != nil {
+		if err := s.dir(root, "", &s.root); err != nil {
 			return wrap("scan", v.folder.Path, err)
 		}
 	}
-	v.tree.replace(s.root)
-	for _, e := range s.entries {
+	for e := range s.root.entries("") {
 		found(e)
 	}
+	v.tree.replace(s.root)
 	return ctx.Err()
 }
 
 type scan struct {
-	v       *Vault
-	ctx     context.Context
-	sweep   *filereplace.Sweep
-	root    node
-	entries []model.SourceEntry // parents before children
+	v     *Vault
+	ctx   context.Context
+	sweep *filereplace.Sweep
+	root  node
 }
 
-func (s *scan) dir(dir disk.Dir, rel string) error {
+func (s *scan) dir(dir disk.Dir, rel string, n *node) error {
 	entries, err := s.v.list(dir, rel, s.sweep)
 	if err != nil {
 		return err
 	}
+	n.children = make(map[string]*node, len(entries))
 	for _, e := range entries {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		s.root.put(e)
-		s.entries = append(s.entries, e)
+		child := n.put(path.Base(e.Rel), &e)
 		if e.Dir {
-			if err := s.descend(dir, e.Rel); err != nil {
+			if err := s.descend(dir, e.Rel, child); err != nil {
 				return err
 			}
 		}
@@ -67,11 +66,11 @@ func (s *scan) dir(dir disk.Dir, rel string) error {
 }
 
 // descend scans a folder. A folder that cannot be read, or is gone by now, does not end the scan.
-func (s *scan) descend(parent disk.Dir, rel string) error {
+func (s *scan) descend(parent disk.Dir, rel string, n *node) error {
 	dir, err := parent.OpenDir(path.Base(rel))
 	if err == nil {
 		defer dir.Close()
-		err = s.dir(dir, rel)
+		err = s.dir(dir, rel, n)
 	}
 	if err == nil || s.ctx.Err() != nil {
 		return err

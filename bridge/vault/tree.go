@@ -1,6 +1,8 @@
 package vault
 
 import (
+	"io/fs"
+	"iter"
 	"path"
 	"strings"
 	"sync"
@@ -20,11 +22,33 @@ type tree struct {
 type node struct {
 	dir      bool
 	written  bool // this process wrote the bytes of the stamp
-	entry    model.SourceEntry
+	mode     fs.FileMode
+	stamp    model.Stamp
+	link     string
 	children map[string]*node
 }
 
-func (n *node) id() vaultdir.ID { return vaultdir.IDOfStamp(n.entry.Stamp) }
+func (n *node) id() vaultdir.ID { return vaultdir.IDOfStamp(n.stamp) }
+
+// entry describes n at rel.
+func (n *node) entry(rel string) model.SourceEntry {
+	return model.SourceEntry{Rel: rel, Dir: n.dir, Link: n.link, Mode: n.mode, Stamp: n.stamp}
+}
+
+// entries returns everything below n, which is at rel, parents before children.
+func (n *node) entries(rel string) iter.Seq[model.SourceEntry] {
+	return func(yield func(model.SourceEntry) bool) { n.each(rel, yield) }
+}
+
+func (n *node) each(rel string, yield func(model.SourceEntry) bool) bool {
+	for name, child := range n.children {
+		at := vaultdir.Join(rel, name)
+		if !yield(child.entry(at)) || !child.each(at, yield) {
+			return false
+		}
+	}
+	return true
+}
 
 func (n *node) get(rel string) *node {
 	if rel == "" {
@@ -38,16 +62,19 @@ func (n *node) get(rel string) *node {
 	return n
 }
 
-// put adds or updates an entry. A folder keeps its children unless it is no folder any more.
-func (n *node) put(e model.SourceEntry) *node {
-	dir := n.folder(vaultdir.Parent(e.Rel))
-	name := path.Base(e.Rel)
-	child := dir.children[name]
+// putAt adds or updates an entry.
+func (n *node) putAt(e model.SourceEntry) *node {
+	return n.folder(vaultdir.Parent(e.Rel)).put(path.Base(e.Rel), &e)
+}
+
+// put adds or updates a child. A folder keeps its children unless it is no folder any more.
+func (n *node) put(name string, e *model.SourceEntry) *node {
+	child := n.children[name]
 	if child == nil || child.dir != e.Dir {
 		child = &node{dir: e.Dir}
-		dir.children[name] = child
+		n.children[strings.Clone(name)] = child // name is a part of a path
 	}
-	child.entry, child.written = e, false
+	child.mode, child.stamp, child.link, child.written = e.Mode, e.Stamp, e.Link, false
 	if e.Dir && child.children == nil {
 		child.children = make(map[string]*node)
 	}
@@ -57,7 +84,7 @@ func (n *node) put(e model.SourceEntry) *node {
 func (n *node) folder(rel string) *node {
 	dir := n.get(rel)
 	if dir == nil {
-		dir = n.put(model.SourceEntry{Rel: rel, Dir: true})
+		dir = n.putAt(model.SourceEntry{Rel: rel, Dir: true})
 	}
 	if dir.children == nil {
 		dir.children = make(map[string]*node)
@@ -104,7 +131,7 @@ func (n *node) same(e model.SourceEntry) bool {
 	if n.dir || e.Dir {
 		return n.dir == e.Dir && n.id() == vaultdir.IDOfStamp(e.Stamp)
 	}
-	return n.entry.Stamp == e.Stamp
+	return n.stamp == e.Stamp
 }
 
 func (t *tree) replace(root node) {
@@ -132,7 +159,7 @@ func (t *tree) entry(rel string) *model.SourceEntry {
 	if n == nil {
 		return nil
 	}
-	e := n.entry
+	e := n.entry(rel)
 	e.Dir = n.dir || rel == ""
 	return &e
 }
@@ -145,20 +172,20 @@ func (t *tree) stamp(rel string) (st model.Stamp, own, ok bool) {
 	if n == nil || n.dir {
 		return st, false, false
 	}
-	return n.entry.Stamp, n.written, true
+	return n.stamp, n.written, true
 }
 
 func (t *tree) record(e model.SourceEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.root.put(e)
+	t.root.putAt(e)
 }
 
 // recordWritten is record for what this process wrote, which is not reported.
 func (t *tree) recordWritten(e model.SourceEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.root.put(e).written = true
+	t.root.putAt(e).written = true
 }
 
 func (t *tree) move(oldRel, newRel string) {

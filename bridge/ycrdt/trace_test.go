@@ -68,12 +68,14 @@ func play(d *Doc, trace []tracedEdit) {
 		if ClientID(e.client) != d.ClientID() {
 			d.clientID.Store(uint64(e.client))
 		}
-		d.Transact(nil, func(tx *Txn) {
-			if e.char == 0 {
-				text.Delete(tx, e.pos, 1)
-			} else {
-				text.Insert(tx, e.pos, string(rune(e.char)))
-			}
-		})
+		d.Transact(nil, func(tx *Txn) { makeEdit(tx, text, e) })
+	}
+}
+
+func makeEdit(tx *Txn, text *Text, e tracedEdit) {
+	if e.char == 0 {
+		text.Delete(tx, e.pos, 1)
+	} else {
+		text.Insert(tx, e.pos, string(rune(e.char)))
 	}
 }

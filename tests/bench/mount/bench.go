@@ -19,9 +19,11 @@ import (
 
 type bench struct {
 	options
-	work  string // work directory on the disk
-	plain string // directory of the notes in memory
-	vault string // directory of the notes on the disk
+	self   string // this program
+	work   string // work directory on the disk
+	memory string // work directory in memory
+	plain  string // directory of the notes in memory; "" before makeNotes
+	vault  string // directory of the notes on the disk
 
 	mu      sync.Mutex // guards the fields below
 	mounted []*mounted
@@ -30,10 +32,10 @@ type bench struct {
 const folders = 300
 
 func (b *bench) makeNotes() error {
-	b.vault = filepath.Join(b.work, "Vault")
-	if err := os.Mkdir(filepath.Join(b.work, "plain"), 0o755); err != nil {
-		return err
+	if b.plain != "" {
+		return nil
 	}
+	b.vault, b.plain = filepath.Join(b.work, "Vault"), filepath.Join(b.memory, "plain")
 	return errors.Join(makeVault(b.vault, b.notes, 8192), makeVault(b.plain, b.notes, 8192))
 }
 
@@ -56,16 +58,15 @@ func noteFolder(i int) string { return fmt.Sprintf("folder %d", i%folders) }
 func noteName(i int) string   { return fmt.Sprintf("note %d.md", i) }
 
 func noteText(i, size int) []byte {
-	words := []string{"lantern", "harbour", "willow", "tide", "of", "the", "and", "garden", "slowly"}
+	words := []string{"lantern", "harbour", "willow", "tide", "of", "the", "and", "garden", "slowly", "Süden", "Èze"}
 	rng := rand.New(rand.NewPCG(uint64(i), 1))
 	var text bytes.Buffer
+	fmt.Fprintf(&text, "Note %d.\n", i)
 	for text.Len() < size {
 		text.WriteString(words[rng.IntN(len(words))])
 		text.WriteByte(" \n"[min(1, rng.IntN(12)/11)])
 	}
-	text.Truncate(size - 1)
-	text.WriteByte('\n')
-	return text.Bytes()
+	return append(bytes.ToValidUTF8(text.Bytes()[:size-1], nil), '\n')
 }
 
 type mounted struct {
@@ -84,7 +85,7 @@ func (b *bench) mount(vault, flag string) (*mounted, error) {
 		args = append(args, flag)
 	}
 	cmd := exec.Command(b.relayfs, args...)
-	cmd.Env = append(os.Environ(), "RELAYFS_STATE="+filepath.Join(b.work, "state of "+filepath.Base(vault)))
+	cmd.Env = append(os.Environ(), "RELAYFS_STATE="+filepath.Join(filepath.Dir(vault), "state of "+filepath.Base(vault)))
 	return b.start(cmd, filepath.Join(dir, filepath.Base(vault)))
 }
 
@@ -131,6 +132,7 @@ func (b *bench) end() {
 	for _, m := range b.mounted {
 		m.end()
 	}
+	b.mounted = nil
 }
 
 // clockTick is USER_HZ, the unit of times in /proc/PID/stat; it is constant on Linux.

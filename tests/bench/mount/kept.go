@@ -47,8 +47,8 @@ func (b *bench) mountingKept() error {
 	if err != nil {
 		return err
 	}
-	limit(fmt.Sprintf("%d documents kept, ready after", b.big), "0.3s", ready.Round(time.Millisecond).String(), ready > 300*time.Millisecond)
-	limit("  memory then", "80 MB", fmt.Sprintf("%d MB", memory>>20), memory > 80<<20)
+	limit(fmt.Sprintf("%d documents kept, ready after", b.big), "", ready.Round(time.Millisecond).String(), "0.3s", ready > 300*time.Millisecond)
+	limit("  memory then", "", megabytes(memory), "80 MB", memory > 80<<20)
 	return nil
 }
 

@@ -13,24 +13,28 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// loopback mounts dir with a loopback file system, to measure the cost of FUSE alone. A separate process serves it, as
-// with a mount of relayfs.
-func (b *bench) loopback(dir string) (*mounted, error) {
-	self, err := os.Executable()
+// served mounts dir with a peer, which another process serves, as with a mount of relayfs: loopback, which measures the
+// cost of FUSE alone, or floor.
+func (b *bench) served(peer, dir string) (*mounted, error) {
+	mnt, err := os.MkdirTemp(b.work, peer+"-")
 	if err != nil {
 		return nil, err
 	}
-	mnt, err := os.MkdirTemp(b.work, "loopback-")
-	if err != nil {
-		return nil, err
-	}
-	return b.start(exec.Command(self, "-loopback", dir, mnt), mnt)
+	return b.start(exec.Command(b.self, "-serve", peer, dir, mnt), mnt)
 }
 
-// serveLoopback serves dir at mnt until it is unmounted. The kernel may cache names and attributes for as long as with
-// relayfs. It must not bypass the server to the bytes of dir, because relayfs has to see them.
-func serveLoopback(dir, mnt string) error {
-	root, err := fs.NewLoopbackRoot(dir)
+// serve serves dir at mnt until it is unmounted. The kernel may cache names and attributes for as long as with relayfs. It
+// must not bypass the server to the bytes of dir, because relayfs has to see them.
+func serve(peer, dir, mnt string) error {
+	var root fs.InodeEmbedder
+	var err error
+	if peer == "floor" {
+		d := &floorDir{path: dir}
+		d.saver, err = newSaver(dir)
+		root = d
+	} else {
+		root, err = fs.NewLoopbackRoot(dir)
+	}
 	if err != nil {
 		return err
 	}
@@ -38,8 +42,8 @@ func serveLoopback(dir, mnt string) error {
 	server, err := fs.Mount(mnt, root, &fs.Options{
 		EntryTimeout: &timeout, AttrTimeout: &timeout, NegativeTimeout: &timeout, NullPermissions: true,
 		MountOptions: fuse.MountOptions{
-			FsName: "loopback", DisableXAttrs: true, DirectMount: os.Geteuid() == 0, Options: []string{"default_permissions"},
-			ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC, DisabledCapabilities: fuse.CAP_PASSTHROUGH,
+			FsName: peer, DisableXAttrs: true, DirectMount: os.Geteuid() == 0, Options: []string{"default_permissions"},
+			DisableSplice: peer == "floor", ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC, DisabledCapabilities: fuse.CAP_PASSTHROUGH,
 		},
 	})
 	if err != nil {
@@ -50,7 +54,7 @@ func serveLoopback(dir, mnt string) error {
 	go func() {
 		<-stop
 		if err := server.Unmount(); err != nil {
-			fmt.Fprintln(os.Stderr, "loopback:", err)
+			fmt.Fprintln(os.Stderr, peer+":", err)
 		}
 	}()
 	fmt.Fprintln(os.Stderr, ready+mnt)

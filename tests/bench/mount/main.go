@@ -1,17 +1,18 @@
 //go:build linux
 
-// Mount compares a relayfs mount with a plain directory, and with go-fuse's loopback mount of such a directory, which
-// shows the cost of FUSE alone on this machine. It prints one row per figure: the value of the plain directory, the
-// loopback's, relayfs's, the ratios of relayfs to both, and the maximum of the first ratio. It reports figures above the
-// maximum. A goal that the loopback also misses cannot be reached on this machine.
+// Mount measures how fast programs are on a relayfs mount and over MCP. It prints one row per figure: the value in a plain
+// directory, in go-fuse's loopback mount of such a directory (the cost of FUSE alone), on the floor (floor.go: the least that
+// a mount must do that keeps what relayfs promises), and on relayfs. Then it prints the ratio of relayfs to a peer with its
+// goal, and the ratio of the floor to the same peer: a goal below that ratio cannot be reached.
 //
 //	go run ./tests/bench/mount -relayfs ./relayfs
 //
 // CPU is the user and system time of the serving process for each save. It is more reliable than elapsed time if other
 // programs are running.
 //
-// Notes to read are in memory (tmpfs), notes to write on the vault's own disk. Readers are the real programs. Figures
-// are medians; "cold" is the first run on a fresh mount. Directories are created below -dir and -memory, and removed.
+// Notes to read are in memory (tmpfs), notes to write on the vault's own disk, the million notes in memory, because a disk
+// needs minutes to create them. Readers are the real programs. Figures are medians; "cold" is the first run on a fresh mount.
+// Directories are created below -dir and -memory, and removed.
 package main
 
 import (
@@ -28,10 +29,10 @@ import (
 
 type options struct {
 	relayfs, dir, memory string
-	notes, big, runs     int
-	saves                int
+	notes, big, million  int
+	runs, saves          int
 	steps                string
-	loopback             string
+	serve                string
 }
 
 func main() {
@@ -41,10 +42,11 @@ func main() {
 	flag.StringVar(&o.memory, "memory", "/dev/shm", "directory in memory")
 	flag.IntVar(&o.notes, "notes", 10_000, "number of notes to read")
 	flag.IntVar(&o.big, "big", 100_000, "number of notes in the vault that is only mounted; 0 skips it")
+	flag.IntVar(&o.million, "million", 1_000_000, "number of small notes in the largest vault; 0 skips it")
 	flag.IntVar(&o.runs, "runs", 5, "minimum runs of each reader")
 	flag.IntVar(&o.saves, "saves", 200, "saves")
-	flag.StringVar(&o.steps, "steps", "", "measurements to run: read, read-only, save, sed, writers, idle, big, kept; all if empty")
-	flag.StringVar(&o.loopback, "loopback", "", "only serve this directory at the directory in the argument (the bench runs itself with this flag)")
+	flag.StringVar(&o.steps, "steps", "", "measurements to run, separated by commas; all if empty: "+strings.Join(stepNames(), ", "))
+	flag.StringVar(&o.serve, "serve", "", "only be a peer of this kind for the arguments (the bench runs itself with this flag)")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "mount:", err)
@@ -53,30 +55,37 @@ func main() {
 }
 
 func run(o options) (err error) {
-	if o.loopback != "" {
-		return serveLoopback(o.loopback, flag.Arg(0))
-	}
-	program, err := filepath.Abs(o.relayfs)
-	if err != nil {
-		return err
+	switch o.serve {
+	case "":
+	case "scan":
+		return serveScan(flag.Arg(0))
+	case "mcp":
+		return serveMCP(flag.Arg(0))
+	default:
+		return serve(o.serve, flag.Arg(0), flag.Arg(1))
 	}
 	b := &bench{options: o}
-	b.relayfs = program
+	if b.relayfs, err = filepath.Abs(o.relayfs); err != nil {
+		return err
+	}
+	if b.self, err = os.Executable(); err != nil {
+		return err
+	}
 	if b.work, err = os.MkdirTemp(o.dir, "relayfs-bench-"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(b.work)
-	if b.plain, err = os.MkdirTemp(o.memory, "relayfs-bench-"); err != nil {
+	if b.memory, err = os.MkdirTemp(o.memory, "relayfs-bench-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(b.plain)
+	defer os.RemoveAll(b.memory)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
-	go func() { // remove mounts and the 100,000 notes at the end
+	go func() { // remove mounts and the million notes at the end
 		<-stop
 		b.end()
 		os.RemoveAll(b.work)
-		os.RemoveAll(b.plain)
+		os.RemoveAll(b.memory)
 		os.Exit(1)
 	}()
 	defer b.end()
@@ -86,17 +95,15 @@ func run(o options) (err error) {
 		}
 		dir.Close()
 	}
-	line("", [3]string{"plain", "loopback", "relayfs"}, "/plain", "/loopback", "at most", false)
-	if err := b.makeNotes(); err != nil {
-		return err
-	}
-	for _, step := range b.measurements() {
+	printRow("", [ways]string{"plain", "loopback", "floor", "relayfs"}, "of peer", "floor is", "goal", false)
+	for _, step := range steps {
 		if o.steps != "" && !strings.Contains(","+o.steps+",", ","+step.name+",") {
 			continue
 		}
-		if err := step.run(); err != nil {
-			return err
+		if err := step.run(b); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
 		}
+		b.end()
 	}
 	return nil
 }

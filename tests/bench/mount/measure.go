@@ -8,38 +8,62 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 )
 
-type measurement struct {
-	name string
-	run  func() error
+// The compared ways to the same notes.
+const (
+	plain    = iota // a directory
+	loopback        // a loopback mount of such a directory
+	floor           // a mount that does the least
+	relayfs         // a mount of relayfs
+	ways
+)
+
+var wayNames = [ways]string{"plain", "loopback", "floor", "relayfs"}
+
+// goal is the maximum ratio of relayfs to another way; 0 for none.
+type goal struct {
+	ratio float64
+	of    int
 }
 
-func (b *bench) measurements() []measurement {
-	return []measurement{
-		{"read", b.reading}, {"read-only", b.readingOnly}, {"save", b.saving}, {"sed", b.editingAll}, {"writers", b.writers}, {"idle", b.idling}, {"big", b.mountingBig}, {"kept", b.mountingKept},
+type step struct {
+	name string
+	run  func(*bench) error
+}
+
+var steps = []step{
+	{"save", (*bench).saving}, {"sed", (*bench).editingAll}, {"writers", (*bench).writers},
+	{"read", (*bench).reading}, {"read-only", (*bench).readingOnly}, {"mcp", (*bench).editingOverMCP}, {"grep", (*bench).searchingOverMCP},
+	{"idle", (*bench).idling}, {"big", (*bench).mountingBig}, {"million", (*bench).mountingMillion}, {"kept", (*bench).mountingKept},
+}
+
+func stepNames() (names []string) {
+	for _, s := range steps {
+		names = append(names, s.name)
 	}
+	return names
 }
 
 type reader struct {
-	name string
-	run  func(dir string) error
-	// Maximum ratios of a warm run to the plain directory: read-write and read-only; 0 for none.
-	warm, readOnly float64
+	name           string
+	run            func(dir string) error
+	warm, readOnly goal // of a warm run
 }
 
 func (b *bench) readers() []reader {
 	return []reader{
-		{"rg", program("rg", "--no-config", "-c", "lantern"), 7, 2},
-		{"ls -lR", program("ls", "-lR"), 1.3, 1.3},
-		{"stat of every note", b.statAll, 1.2, 1.2},
-		{"cat of every note", program("sh", "-c", "printf '%s\\0' */*.md | xargs -0 cat"), 0, 1.6},
+		{"rg", rg, goal{1.2, floor}, goal{2, plain}},
+		{"ls -lR", program("ls", "-lR"), goal{1.3, plain}, goal{1.3, plain}},
+		{"stat of every note", b.statAll, goal{1.2, plain}, goal{1.2, plain}},
+		{"cat of every note", program("sh", "-c", "printf '%s\\0' */*.md | xargs -0 cat"), goal{}, goal{1.6, plain}},
 	}
 }
+
+var rg = program("rg", "--no-config", "-c", "lantern")
 
 func program(name string, args ...string) func(string) error {
 	return func(dir string) error {
@@ -72,37 +96,47 @@ func (b *bench) statAll(dir string) error {
 	return nil
 }
 
-// coldRG is the maximum ratio of the first rg on a fresh mount.
-const coldRG = 13
+// coldRG is the goal of the first rg on a fresh mount.
+var coldRG = goal{13, plain}
 
-func (b *bench) reading() error { return b.read("", func(r reader) float64 { return r.warm }) }
+func (b *bench) reading() error { return b.read("", func(r reader) goal { return r.warm }) }
 func (b *bench) readingOnly() error {
-	return b.read("--read-only", func(r reader) float64 { return r.readOnly })
+	return b.read("--read-only", func(r reader) goal { return r.readOnly })
 }
 
-// The compared ways to the same notes.
-const (
-	plain    = iota // a directory
-	loopback        // a loopback mount of such a directory
-	relayfs         // a mount of relayfs
-)
-
-func (b *bench) read(flag string, goal func(reader) float64) error {
-	cold, err := b.cold(flag)
-	if err != nil {
+func (b *bench) read(flag string, goalOf func(reader) goal) error {
+	if err := b.makeNotes(); err != nil {
 		return err
 	}
-	l, err := b.loopback(b.plain)
-	if err != nil {
-		return err
+	mounts := [ways]func() (*mounted, error){
+		loopback: func() (*mounted, error) { return b.served("loopback", b.plain) },
+		floor:    func() (*mounted, error) { return b.served("floor", b.plain) },
+		relayfs:  func() (*mounted, error) { return b.mount(b.vault, flag) },
 	}
-	defer l.end()
-	m, err := b.mount(b.vault, flag)
-	if err != nil {
-		return err
+	dirs, cold := [ways]string{plain: b.plain}, [ways]time.Duration{}
+	for way, mount := range mounts {
+		if mount == nil {
+			continue
+		}
+		var m *mounted
+		var err error
+		var times []time.Duration
+		for range b.runs {
+			if m != nil {
+				m.end()
+			}
+			if m, err = mount(); err != nil {
+				return err
+			}
+			once, err := timed(rg, m.notes)
+			if err != nil {
+				return err
+			}
+			times = append(times, once)
+		}
+		defer m.end()
+		dirs[way], cold[way] = m.notes, middle(times)
 	}
-	defer m.end()
-	dirs := [3]string{b.plain, l.notes, m.notes}
 	for i, r := range b.readers() {
 		for _, dir := range dirs[loopback:] { // from now on the mounts are warm
 			if err := r.run(dir); err != nil {
@@ -118,33 +152,9 @@ func (b *bench) read(flag string, goal func(reader) float64) error {
 			cold[plain] = warm[plain]
 			row(name+", cold", cold, coldRG)
 		}
-		row(name+", warm", warm, goal(r))
+		row(name+", warm", warm, goalOf(r))
 	}
 	return nil
-}
-
-func (b *bench) cold(flag string) (took [3]time.Duration, err error) {
-	mounts := map[int]func() (*mounted, error){
-		loopback: func() (*mounted, error) { return b.loopback(b.plain) },
-		relayfs:  func() (*mounted, error) { return b.mount(b.vault, flag) },
-	}
-	for kind, mount := range mounts {
-		var times []time.Duration
-		for range b.runs {
-			m, err := mount()
-			if err != nil {
-				return took, err
-			}
-			once, err := timed(b.readers()[0].run, m.notes)
-			m.end()
-			if err != nil {
-				return took, err
-			}
-			times = append(times, once)
-		}
-		took[kind] = middle(times)
-	}
-	return took, nil
 }
 
 // comparing is the minimum duration of a comparison: runs of milliseconds are repeated more often.
@@ -152,8 +162,8 @@ const comparing = 3 * time.Second
 
 // compare returns the median time of run in each directory. It alternates between the directories, so that all see the
 // same load of the machine.
-func (b *bench) compare(run func(string) error, dirs [3]string) (took [3]time.Duration, err error) {
-	var times [3][]time.Duration
+func (b *bench) compare(run func(string) error, dirs [ways]string) (took [ways]time.Duration, err error) {
+	var times [ways][]time.Duration
 	for start := time.Now(); len(times[relayfs]) < b.runs || time.Since(start) < comparing; {
 		for i, dir := range dirs {
 			once, err := timed(run, dir)
@@ -166,7 +176,7 @@ func (b *bench) compare(run func(string) error, dirs [3]string) (took [3]time.Du
 	return middles(times), nil
 }
 
-func middles(times [3][]time.Duration) (m [3]time.Duration) {
+func middles(times [ways][]time.Duration) (m [ways]time.Duration) {
 	for i := range times {
 		m[i] = middle(times[i])
 	}
@@ -180,6 +190,9 @@ func timed(run func(string) error, dir string) (time.Duration, error) {
 }
 
 func middle(times []time.Duration) time.Duration {
+	if len(times) == 0 {
+		return 0
+	}
 	slices.SortFunc(times, cmp.Compare[time.Duration])
 	return times[len(times)/2]
 }
@@ -187,6 +200,9 @@ func middle(times []time.Duration) time.Duration {
 const idlePeriod = 20 * time.Second
 
 func (b *bench) idling() error {
+	if err := b.makeNotes(); err != nil {
+		return err
+	}
 	m, err := b.mount(b.vault, "")
 	if err != nil {
 		return err
@@ -205,80 +221,42 @@ func (b *bench) idling() error {
 	if err != nil {
 		return err
 	}
-	limit(fmt.Sprintf("CPU of an idle mount in %v", idlePeriod), "0s", (after - before).String(), after > before)
+	limit(fmt.Sprintf("CPU of an idle mount in %v", idlePeriod), "", (after - before).String(), "0s", after > before)
 	return nil
 }
 
-func (b *bench) mountingBig() error {
-	if b.big == 0 {
-		return nil
-	}
-	vault := filepath.Join(b.work, "Big")
-	if err := makeVault(vault, b.big, 600); err != nil {
-		return err
-	}
-	start := time.Now()
-	m, err := b.mount(vault, "")
-	if err != nil {
-		return err
-	}
-	defer m.end()
-	ready := time.Since(start)
-	memory, err := m.memory()
-	if err != nil {
-		return err
-	}
-	limit(fmt.Sprintf("%d notes, ready after", b.big), "2s", ready.Round(time.Millisecond).String(), ready > 2*time.Second)
-	limit(fmt.Sprintf("%d notes, memory then", b.big), "200 MB", fmt.Sprintf("%d MB", memory>>20), memory > 200<<20)
-	if err := b.readers()[0].run(m.notes); err != nil {
-		return err
-	}
-	if memory, err = m.memory(); err != nil {
-		return err
-	}
-	limit("  after rg", "", fmt.Sprintf("%d MB", memory>>20), false)
-	const goal = 250 << 20
-	for start = time.Now(); time.Since(start) < quietPeriod && memory > goal; time.Sleep(5 * time.Second) {
-		if memory, err = m.memory(); err != nil {
-			return err
+// row prints one figure of each way, and the ratio to the way of the goal.
+func row(name string, took [ways]time.Duration, g goal) {
+	var figures [ways]string
+	for way, t := range took {
+		if t > 0 {
+			figures[way] = t.Round(10 * time.Microsecond).String()
 		}
 	}
-	limit(fmt.Sprintf("  %v later", time.Since(start).Round(time.Second)), "250 MB", fmt.Sprintf("%d MB", memory>>20), memory > goal)
-	return nil
-}
-
-// quietPeriod is the time in which an idle mount must release the memory of a search.
-const quietPeriod = 5 * time.Minute
-
-func limit(name, goal, value string, over bool) {
-	line(name, [3]string{relayfs: value}, "", "", goal, over)
-}
-
-// row prints one figure of each way. goal is the maximum ratio of relayfs to the plain directory; 0 for none.
-func row(name string, took [3]time.Duration, goal float64) {
-	most := ""
-	if goal > 0 {
-		most = times(goal)
+	most, of := "", ratio(took[relayfs], took[g.of])
+	if g.ratio > 0 {
+		most = times(g.ratio)
 	}
-	toPlain := ratio(took[relayfs], took[plain])
-	line(name, rounded(took), times(toPlain), times(ratio(took[relayfs], took[loopback])), most, goal > 0 && toPlain > goal)
+	least := ""
+	if g.of != floor && took[floor] > 0 {
+		least = times(ratio(took[floor], took[g.of]))
+	}
+	printRow(name, figures, times(of)+" "+wayNames[g.of], least, most, g.ratio > 0 && of > g.ratio)
 }
 
-func line(name string, figures [3]string, toPlain, toLoopback, most string, over bool) {
+// limit prints a figure whose goal is no ratio.
+func limit(name, least, value, most string, over bool) {
+	printRow(name, [ways]string{floor: least, relayfs: value}, "", "", most, over)
+}
+
+func printRow(name string, figures [ways]string, of, least, most string, over bool) {
 	verdict := ""
 	if over {
 		verdict = "missed"
 	}
-	fmt.Printf("%-40s %10s %10s %10s %8s %9s %8s %s\n", name, figures[plain], figures[loopback], figures[relayfs], toPlain, toLoopback, most, verdict)
-}
-
-func rounded(took [3]time.Duration) (s [3]string) {
-	for i, t := range took {
-		s[i] = t.Round(10 * time.Microsecond).String()
-	}
-	return s
+	fmt.Printf("%-42s %10s %10s %10s %10s %15s %8s %8s %s\n", name, figures[plain], figures[loopback], figures[floor], figures[relayfs], of, least, most, verdict)
 }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
 
-func times(ratio float64) string { return fmt.Sprintf("%.1fx", ratio) }
+func times(ratio float64) string { return fmt.Sprintf("%.3gx", ratio) }

@@ -68,12 +68,12 @@ func (n *Node) child(name string) *Node {
 func newNode(dir *Node, name string, kind model.NodeKind) *Node {
 	f := dir.Root
 	f.nextID++
-	n := &Node{ID: f.nextID, name: name, Kind: kind, parent: dir, Root: f}
+	n := &Node{ID: f.nextID, name: strings.Clone(name), Kind: kind, parent: dir, Root: f}
 	switch kind {
 	case model.KindDir:
 		n.children = make(map[string]*Node)
 	case model.KindNote:
-		n.Note = f.notes.New(n, f.Source, f.Store)
+		n.Note = f.notes.New(n)
 	}
 	return n
 }

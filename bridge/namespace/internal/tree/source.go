@@ -44,17 +44,15 @@ func (f *Root) putChild(dir *Node, name string, e model.SourceEntry) (*Node, boo
 	if n.Note != nil {
 		n.Note.SetFound(e.Stamp)
 	}
-	dir.children[name] = n
+	dir.children[n.name] = n
 	return n, true
 }
 
-// PutAll adds the entries of a scan, before the tree is served.
-func (f *Root) PutAll(entries []model.SourceEntry) {
+// PutScanned adds an entry of a scan, before the tree is served.
+func (f *Root) PutScanned(e model.SourceEntry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, e := range entries {
-		f.put(e, model.Author{})
-	}
+	f.put(e, model.Author{})
 }
 
 // Put adds an entry that the source has got from an author, and reports whether it is new. A user

@@ -39,6 +39,7 @@ type SourceState struct {
 type Root struct {
 	SourceState
 	*shared
+	notes     *note.Source
 	rootNode  *Node
 	proposals []*Proposal     // pending, oldest first
 	changes   ProposalChanges // not published yet
@@ -58,7 +59,7 @@ func newRoot() *Node {
 func (t *Tree) AddRoot(name string, source model.Source, store model.Store) *Root {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := &Root{SourceState: SourceState{Name: name, Source: source, Store: store}, shared: t.shared}
+	f := &Root{SourceState: SourceState{Name: name, Source: source, Store: store}, shared: t.shared, notes: t.notes.Source(source, store)}
 	t.nextID++
 	f.rootNode = &Node{
 		ID: t.nextID, name: name, Kind: model.KindDir, parent: t.root, Root: f,

@@ -70,6 +70,8 @@ type Scheduler struct {
 	unsent    map[model.DocID]uint64 // by document: the last record that the server lacks
 	sent      map[model.DocID]uint64 // acknowledged records that are not in the store yet
 	notes     []model.DocID
+	isNote    map[model.DocID]bool // set of notes
+	nFetched  int                  // number of notes that are fetched
 	live      map[*replica.Document]context.CancelFunc
 	follows   *reports                        // reports of the current connection, nil if there are none
 	rotated   map[*replica.Document]time.Time // when rotate last queued each note
@@ -102,13 +104,16 @@ func New(ctx context.Context, set *replica.Set, store Store, progress func(Progr
 
 // SetNotes sets the notes of the folder. The caller may hold the listing's lock.
 func (y *Scheduler) SetNotes(notes []model.DocID) {
+	isNote := make(map[model.DocID]bool, len(notes))
 	y.mu.Lock()
-	known := make(map[model.DocID]bool, len(y.notes))
-	for _, id := range y.notes {
-		known[id] = true
+	known, online := y.isNote, y.online
+	y.notes, y.isNote, y.nFetched = notes, isNote, 0
+	for _, id := range notes {
+		isNote[id] = true
+		if y.fetched[id] {
+			y.nFetched++
+		}
 	}
-	y.notes = notes
-	online := y.online
 	y.mu.Unlock()
 	if !online {
 		return
@@ -212,7 +217,12 @@ func (y *Scheduler) storeSent() {
 func (y *Scheduler) SetFetched(id model.DocID) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.fetched[id] = true
+	if !y.fetched[id] {
+		y.fetched[id] = true
+		if y.isNote[id] {
+			y.nFetched++
+		}
+	}
 	y.broadcast()
 }
 
@@ -230,14 +240,18 @@ type State struct {
 	Uncompared int
 }
 
+// Progress returns what State also has. It does not look at each note, because it is called after each fetch.
+func (y *Scheduler) Progress() Progress {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return Progress{y.nFetched, len(y.notes)}
+}
+
 func (y *Scheduler) State() State {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	s := State{Progress: Progress{Notes: len(y.notes)}, Connected: y.online, Unsent: len(y.unsent), Queued: y.queue.length(), Synced: y.synced}
+	s := State{Progress: Progress{y.nFetched, len(y.notes)}, Connected: y.online, Unsent: len(y.unsent), Queued: y.queue.length(), Synced: y.synced}
 	for _, id := range y.notes {
-		if y.fetched[id] {
-			s.Fetched++
-		}
 		at := y.set.Document(id).Compared()
 		switch {
 		case at.IsZero():

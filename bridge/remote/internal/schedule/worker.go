@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
@@ -49,7 +48,7 @@ func (y *Scheduler) recordSync(d *replica.Document, prio priority, err error) {
 	switch {
 	case err == nil:
 		if y.progress != nil {
-			y.progress(y.State().Progress)
+			y.progress(y.Progress())
 		}
 	case !y.isWanted(d):
 		err = nil // the note was deleted, so the problem is obsolete
@@ -66,7 +65,7 @@ func (y *Scheduler) recordSync(d *replica.Document, prio priority, err error) {
 func (y *Scheduler) isWanted(d *replica.Document) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	return y.unsent[d.ID()] > 0 || slices.Contains(y.notes, d.ID())
+	return y.unsent[d.ID()] > 0 || y.isNote[d.ID()]
 }
 
 // syncOnce synchronises one document, and leaves it connected if mayStayConnected allows it.

@@ -28,8 +28,8 @@ const (
 	// idleGrace if none has.
 	closeGrace = 500 * time.Millisecond
 	idleGrace  = 150 * time.Millisecond
-	// lookAgain is the interval for files without a writer. A look is three system calls, and a program that saves again and
-	// again leaves hundreds of files.
+	// lookAgain is the first interval for files without a writer. It doubles: a look is three system calls, and a program that
+	// saves again and again leaves hundreds of files.
 	lookAgain  = 100 * time.Millisecond
 	lookSeldom = 500 * time.Millisecond
 	// maxFiles, and shareFiles of the process's descriptors, bound the watched files; a few more are possible until the next
@@ -195,10 +195,11 @@ func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again boo
 	stamp := vaultdir.StampOf(&st)
 	f.seen.Update(stamp, err, now)
 	if err != nil || stamp.SameFile(f.last) {
+		quiet := now.Sub(f.since)
 		if certain && !open {
-			f.next = now.Add(lookAgain)
+			f.next = now.Add(min(max(lookAgain, quiet), max(0, grace-quiet)))
 		}
-		return err == nil && w.mayChange(f, now.Sub(f.since), open, certain, has)
+		return err == nil && w.mayChange(f, quiet, open, certain, has)
 	}
 	wait := vaultdir.QuietAge
 	switch {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -63,7 +64,8 @@ func (sw *Swap) stage() (err error) {
 }
 
 func (sw *Swap) readOld() error {
-	if sw.oldData = []byte(sw.r.KnownText); sw.r.KnownText != "" {
+	if text := sw.r.KnownText; text != "" {
+		sw.oldData = unsafe.Slice(unsafe.StringData(text), len(text)) // without a copy; nobody changes it
 		return nil
 	}
 	sw.oldData = make([]byte, sw.r.IfMatch.Size)

@@ -3,6 +3,7 @@ package filereplace
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -65,7 +66,7 @@ func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 }
 
 // Finish deals with the tagged temp files of the notes among entries. It reports whether it has restored a pre-image.
-func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
+func (w *Sweep) Finish(entries iter.Seq[model.SourceEntry]) (changed bool) {
 	w.swapDir()
 	if len(w.tempFiles) == 0 {
 		return false
@@ -77,7 +78,7 @@ func (w *Sweep) Finish(entries []model.SourceEntry) (changed bool) {
 	for _, l := range w.tempFiles {
 		left[l.tag.path] = append(left[l.tag.path], l)
 	}
-	for _, e := range entries {
+	for e := range entries {
 		if e.Dir {
 			continue
 		}

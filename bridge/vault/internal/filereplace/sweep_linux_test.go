@@ -96,7 +96,7 @@ func (w *world) sweep() {
 			entries = append(entries, e)
 		}
 	}
-	sweep.Finish(entries)
+	sweep.Finish(slices.Values(entries))
 }
 
 // temp is the path of the temp file that is there, "" if there is none.
@@ -306,7 +306,7 @@ func (w *world) sweepOn(d *disktest.Disk) {
 	}
 	e, err := w.folder.Stat("N.md")
 	w.ok(err)
-	sweep.Finish([]model.SourceEntry{e})
+	sweep.Finish(slices.Values([]model.SourceEntry{e}))
 }
 
 // A kill while a temp file is filled leaves nothing to anybody.
