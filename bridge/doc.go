@@ -20,7 +20,7 @@
 // A [Workspace] embeds the parts whose methods are its own:
 //
 //   - package namespace creates, renames and removes, and holds the proposals about names.
-//     Its tree shows pending proposals as done.
+//     Its tree shows the nodes as if pending proposals were accepted.
 //   - package review decides on suggestions and proposals, undoes decisions, and keeps
 //     the threads of comments.
 //   - package index follows both, and lists suggestions, links, properties and tags.
@@ -36,10 +36,10 @@
 // merged onto that save; no save is lost. If a text cannot be expressed as marks, the write is refused and nothing
 // changes.
 //
-// Records name characters by their CRDT IDs: those that a write adds, deletes or wraps (Record.Marks), and those that a
-// decision affects (Decision.Runs). The table of facts of a note is the fold of its records; suggestions, views and
-// decisions follow from it. So text that a user types inside an agent's mark stays the user's, and Undo makes the
-// characters of a decision pending again, independent of the order in which decisions are undone.
+// Records name characters by their CRDT IDs: the characters that a write adds, deletes or wraps (Record.Marks), and the
+// characters that a decision affects (Decision.Runs). The table of facts of a note is computed from its records, and
+// suggestions, views and decisions from the table. So text that a user types inside an agent's mark stays the user's,
+// and Undo makes the characters of a decision pending again, independent of the order in which decisions are undone.
 //
 // # Concurrency
 //

@@ -12,8 +12,8 @@ import (
 )
 
 // Open returns the current version of the note at p. It reads the source only if the note is not in memory. If the
-// source syncs with a server, Open reports the use of the note to it, except with a context from WithoutBlocking.
-// Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir, ErrOffline, fs.ErrPermission.
+// source syncs with a server, Open reports the use of the note to the source, except with a context from
+// WithoutBlocking. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir, ErrOffline, fs.ErrPermission.
 func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
 	v, err := w.tree.Open(ctx, p)
 	if err != nil || !MayBlock(ctx) {
@@ -69,8 +69,8 @@ func (w *Workspace) ModTime(p model.Path) (time.Time, error) {
 	return info.ModTime, nil
 }
 
-// NoteInfo describes the note at p without reading other notes. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir; ErrOffline
-// and similar ones if the note could not be read.
+// NoteInfo describes the note at p without reading other notes. Errors: fs.ErrNotExist, ErrNotNote and ErrIsDir, and
+// ErrOffline and similar errors if the note cannot be read.
 func (w *Workspace) NoteInfo(ctx context.Context, p model.Path) (*index.NoteInfo, error) {
 	v, err := w.Open(ctx, p)
 	if err != nil {
@@ -84,8 +84,8 @@ func (w *Workspace) ReadDir(_ context.Context, p model.Path) ([]Info, error) {
 	return w.tree.List(p)
 }
 
-// Walk calls fn for everything below under, or for under itself if it is not a folder, sorted by path. It reads no
-// notes. An error of fn ends it.
+// Walk calls fn for everything below under, sorted by path, or for under itself if it is not a folder. It reads no
+// notes. It stops at the first error of fn and returns it.
 func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(Info) error) error {
 	all, err := w.tree.Below(under)
 	if err != nil {
@@ -102,9 +102,9 @@ func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(Info) er
 	return nil
 }
 
-// Resolve finds the path that s means. s may have a leading "/", be a path under the mountpoint, lack ".md", use another
-// Unicode composition, or another case if only one name fits. Resolve follows symbolic links, so that each document has
-// one path, and returns the path as the tree spells it. It returns fs.ErrNotExist if nothing fits.
+// Resolve finds the path that s means. s may have a leading "/", be a path under the mountpoint, lack ".md", or use
+// another Unicode composition. It may differ in case if only one name fits. Resolve follows symbolic links, so that
+// each document has one path, and returns the path as the tree spells it. It returns fs.ErrNotExist if nothing fits.
 func (w *Workspace) Resolve(s string) (model.Path, error) { return w.resolve(s, true) }
 
 // ResolveName is Resolve for operations on the name itself, such as a move or a deletion: it does not follow a symbolic
@@ -152,9 +152,9 @@ func (w *Workspace) Proposals(_ context.Context, under model.Path) ([]model.Prop
 	return w.tree.Proposals(under)
 }
 
-// Write makes wr.Text the view of the note at p, merged with all changes since the writer read it. It is durable when
-// Write returns. Errors: fs.ErrNotExist, ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline,
-// ErrNoSpace, fs.ErrPermission. After an error the note is unchanged.
+// Write makes wr.Text the view of the note at p, merged with all changes since the writer read it. The change is
+// durable when Write returns. Errors: fs.ErrNotExist, ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused,
+// ErrOffline, ErrNoSpace, fs.ErrPermission. After an error the note is unchanged.
 func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
 	n, err := w.noteToWrite(p)
 	if err != nil {

@@ -39,7 +39,7 @@ func ParseStructurePolicy(s string) (StructurePolicy, error) {
 	return StructurePolicy(i), err
 }
 
-// CheckRules reports which of the globs for Options.Hide and Options.Lock is not valid.
+// CheckRules returns an error if a glob for Options.Hide or Options.Lock is invalid.
 func CheckRules(hide, lock []string) error {
 	_, err := namespace.NewRules(hide, lock)
 	return err
@@ -69,7 +69,7 @@ type (
 	SyncStatus    = model.SyncStatus
 )
 
-// ErrNothingToUndo is returned if the journal has no such batch or item, or it is undone already.
+// ErrNothingToUndo is returned if the journal has no such batch or item, or if it was already undone.
 var ErrNothingToUndo = review.ErrNothingToUndo
 
 func NewBatch() string { return namespace.NewBatch() }
@@ -93,7 +93,7 @@ type Options struct {
 	note.Options
 	Roots     []RootSource
 	Structure StructurePolicy
-	// Hide and Lock are globs of what agents do not reach, or do not change; see Workspace.ForAgents.
+	// Hide and Lock are globs of the paths that agents cannot reach, or cannot change; see Workspace.ForAgents.
 	Hide, Lock []string
 }
 

@@ -39,7 +39,7 @@ type core struct {
 	sequence   model.Sequence
 	notes      *note.Set
 	config     namespace.Config
-	rules      *namespace.Rules // for agents; nil for none
+	rules      *namespace.Rules // rules for agents; nil if there are none
 	mountpoint atomic.Pointer[string]
 	onMount    atomic.Pointer[func(context.Context)]
 }
@@ -96,10 +96,10 @@ func (w *Workspace) ForAgents() *Workspace {
 	return part
 }
 
-// Contains reports whether p is within reach, whether something is there or not.
+// Contains reports whether clients of w may reach p. p need not exist.
 func (w *Workspace) Contains(p model.Path) bool { return w.tree.Contains(p) }
 
-// reached returns ev as a client of w sees it: a rename out of its reach is a removal, and a rename into its reach a
+// reached returns ev as a client of w sees it: a rename out of the reach of w is a removal, and a rename into it a
 // creation.
 func (w *Workspace) reached(ev model.Event) (_ model.Event, ok bool) {
 	is := w.tree.Contains(ev.Path)
@@ -134,10 +134,11 @@ func (w *Workspace) Mountpoint() string {
 	return ""
 }
 
-// OnMount sets a function that returns when the mount shows all changes made before its call; nil without a mount.
+// OnMount sets the function that waits until the mount shows all changes made before its call. Without a mount no
+// function is set.
 func (w *Workspace) OnMount(shows func(context.Context)) { w.onMount.Store(&shows) }
 
-// maxShow limits AwaitMount: the kernel may wait for a program that holds a folder of the mount.
+// maxShow is the maximum wait of AwaitMount: the kernel may wait for a program that holds a folder of the mount.
 const maxShow = 100 * time.Millisecond
 
 // AwaitMount returns when the mount, if any, shows all changes made before the call, or after maxShow. Callers that
@@ -153,8 +154,8 @@ func (w *Workspace) AwaitMount(ctx context.Context) {
 	(*shows)(ctx)
 }
 
-// Since returns the changes after the given number, and the number of the newest one. whole is false if older changes
-// were dropped, or the number is of an earlier process.
+// Since returns the changes after the given number, and the number of the newest change. whole is false if older
+// changes were dropped, or if the number comes from an earlier process.
 func (w *Workspace) Since(number uint64) (list []model.Event, last uint64, whole bool) {
 	list, last, whole = w.events.Since(number)
 	reached := list[:0]
@@ -176,7 +177,7 @@ func (w *Workspace) Changed(number uint64) <-chan struct{} { return w.events.Cha
 
 // Subscribe calls fn after each change until cancel is called. It is for subscribers that must act before the call that
 // made the change returns; others poll with Since. fn runs on the goroutine that made the change, without a lock of the
-// workspace. It must return at once (put the event in a queue) and must not write to the workspace.
+// workspace. It must return immediately (put the event in a queue) and must not write to the workspace.
 func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
 	return w.events.Subscribe(func(ev model.Event) {
 		if ev, ok := w.reached(ev); ok {
@@ -298,8 +299,8 @@ func (w *Workspace) Ready() error {
 	return nil
 }
 
-// Sync returns when everything done at p, a note or a folder, survives a power cut, or the error if it may not. (A write
-// that has returned survives a crash of the process in any case.)
+// Sync waits until all changes at p, a note or a folder, would survive a power cut. It returns an error if some of them
+// may not. (A write that has returned survives a crash of the process in any case.)
 func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
 	f, err := w.folderOf("sync", p)
 	if err != nil || f == nil {
@@ -314,13 +315,13 @@ func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
 	}
 	err = s.Sync(ctx, w.tree.SourcePath(p))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // proposals are in the store
+		return nil // proposals are in the store, so no file needs a sync
 	}
 	return model.WrapError("sync", p, err)
 }
 
-// Acknowledged waits until the server of the note at p, if there is one, has the whole note, and reports whether it has.
-// Unsent changes are stored, and sent on the next connection.
+// Acknowledged waits until the server of the note at p has the whole note, and reports whether it has. Without a server
+// it returns true immediately. Unsent changes are stored, and sent on the next connection.
 func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
 	f, err := w.folderOf("sync", p)
 	if err != nil || f == nil {

@@ -7,9 +7,11 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 )
 
-// KeepBreaks returns a written text with the line breaks of the texts that its writer was shown: many programs know only one kind, and
-// nobody asked them to change the other. A break that stays is as in the last of those texts that has it. A new one is as in the
-// first: as the one that it replaces, or the one before it, or the next one. A writer who writes both kinds knows them apart.
+// KeepBreaks returns the text that a writer wrote, with line breaks like those of the texts that the writer had read.
+// Many programs write only one kind of line break, although their users did not change the others. A break that the
+// writer kept has its kind from the last of those texts that has the break. A new break has its kind from the first
+// text: that of the break that it replaces, else of the break before it, else of the break after it. If the writer used
+// both kinds, KeepBreaks changes nothing.
 func KeepBreaks(written string, shown ...string) string {
 	shown = slices.DeleteFunc(slices.Clone(shown), func(s string) bool { return !strings.Contains(s, "\n") })
 	plain := withLF(written)
@@ -39,14 +41,14 @@ func KeepBreaks(written string, shown ...string) string {
 	return b.String()
 }
 
-// carryBreaks sets newBreaks, which flags the CR LF breaks of text, from oldBreaks, which flags those of before. Unless all is set,
-// it sets only the breaks that both texts have. The first body breaks are those of front matter.
+// carryBreaks sets newBreaks, which flags the CR LF breaks of text, from oldBreaks, which flags those of before. Unless
+// all is set, it sets only the breaks that both texts have. The first body breaks are those of front matter.
 func carryBreaks(newBreaks []bool, text string, body int, oldBreaks []bool, before string, all bool) {
-	at, from, to := 0, 0, 0 // offset in before, and numbers of breaks passed in both
+	at, from, to := 0, 0, 0 // offset in before, and number of breaks passed in before and in text
 	edits := append(align.Diff(before, text), Edit{Off: len(before)})
 	for i, e := range edits {
 		if moved := before[e.Off:e.Off+e.Len] + e.New; (e.Len == 0 || e.New == "") && strings.HasPrefix(moved, "\n") && strings.HasPrefix(before[e.Off+e.Len:], "\n") && edits[i+1].Off > e.Off+e.Len {
-			if e.Off++; e.Len == 0 { // whole lines come and go
+			if e.Off++; e.Len == 0 { // the edit adds or deletes whole lines
 				e.New = moved[1:] + "\n"
 			}
 		}
@@ -56,7 +58,7 @@ func carryBreaks(newBreaks []bool, text string, body int, oldBreaks []bool, befo
 		deleted, new := strings.Count(before[e.Off:e.Off+e.Len], "\n"), strings.Count(e.New, "\n")
 		for n := 0; all && n < new; n++ {
 			like := from + min(n, deleted)
-			if e.Len == 0 && to != body { // a new line ends as the one above it, but that of front matter
+			if e.Len == 0 && to != body { // a new line ends like the line above it, but not like front matter
 				like = max(0, from-1)
 			}
 			newBreaks[to+n] = oldBreaks[min(like, len(oldBreaks)-1)]

@@ -7,21 +7,21 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Accept returns the edits that accept the chosen suggestions of raw, as Suggestions found them in the same text. The
-// edits delete their delimiters, metadata of any dialect, attached comments and deleted text, and highlights that
-// become empty. They change nothing else. Suggestions that raw does not have are ignored.
+// Accept returns the edits that accept the chosen suggestions of raw. Suggestions must have found them in the same
+// text. The edits delete the suggestions' delimiters, metadata of any dialect, attached comments and deleted text, and
+// highlights that become empty. They change nothing else. Accept ignores suggestions that raw does not have.
 func (k Known) Accept(raw string, chosen ...Suggestion) []Edit {
 	return k.Decide(raw, true, nil, chosen...)
 }
 
-// Attached is a comment directly after a decided suggestion.
+// Attached is a comment directly after a decided suggestion, to which it belongs.
 type Attached struct {
 	Span
 	Mark Span // last mark of the suggestion
 }
 
-// among returns a function that reports whether a span is part of the chosen suggestions. Its arguments must be in
-// order.
+// among returns a function that reports whether a span is part of the chosen suggestions. Calls of it must be in the
+// order of the text.
 func among(chosen []Suggestion) func(Span) bool {
 	var places []Span
 	for i := range chosen {

@@ -10,8 +10,8 @@ import (
 type Span = span.Span
 
 // Edit replaces Len bytes at byte offset Off of a text by New. A script is a []Edit sorted by Off, without overlaps.
-// All offsets refer to the text before the first edit. Two edits may touch. Offsets never fall inside a UTF-8
-// sequence.
+// All offsets of a script refer to the text before its first edit. Two edits may touch. Offsets never fall inside a
+// UTF-8 sequence.
 type Edit = span.Edit
 
 func Apply(text string, edits []Edit) string { return span.Apply(text, edits) }
@@ -20,16 +20,16 @@ func Apply(text string, edits []Edit) string { return span.Apply(text, edits) }
 // refer to the text after first.
 func Compose(size int, first, second []Edit) []Edit { return span.Compose(size, first, second) }
 
-// Diff returns a small script that turns old into new. It never changes more than the text between the common start
-// and end; if it changes all of that, it is one edit. No edit cuts a grapheme cluster. Diff ignores markup: relayfs
-// uses it to merge a user's change of a file into the document.
+// Diff returns a small script that turns old into new. The script changes only text between the common start and the
+// common end; if it changes all text between them, it is one edit. No edit cuts a grapheme cluster. Diff ignores
+// markup: relayfs uses it to merge a user's change of a file into the document.
 func Diff(old, new string) []Edit { return align.Diff(old, new) }
 
-// DiffKeepingWords returns a script that turns old into new and keeps each word that they share, in order.
+// DiffKeepingWords returns a script that turns old into new. It keeps each word that both have in the same order.
 func DiffKeepingWords(old, new string) []Edit { return align.DiffKeepingWords(old, new) }
 
-// DiffWords returns a readable script that turns old into new: it changes whole words, and prefers one long change to
-// many short ones.
+// DiffWords returns an edit script that turns old into new and is easy to read. It changes whole words, and prefers one
+// long change to many short ones.
 func DiffWords(old, new string) []Edit { return align.Words(old, new) }
 
 // View is a rendering of a raw text.
@@ -50,7 +50,7 @@ func Accepted(raw string) string           { return Known{}.Accepted(raw) }
 func (k Known) Original(raw string) string { return k.Render(raw, OriginalView) }
 func Original(raw string) string           { return Known{}.Original(raw) }
 
-// Render returns a view of raw. It does not copy a text without markup.
+// Render returns a view of raw. If raw has no markup, it returns raw without a copy.
 func (k Known) Render(raw string, v View) string {
 	if v == RawView {
 		return raw
@@ -66,8 +66,8 @@ type Segment = critic.Segment
 // raw are merged.
 func (k Known) Segments(raw string, v View) []Segment { return critic.Segments(raw, k.marks, v) }
 
-// Dialect is a way to attribute a mark to its writer inside the text. All dialects are read; Options selects the one
-// to write.
+// Dialect is a way to attribute a mark to its writer inside the text. All dialects are read; Options selects the
+// dialect that Put writes.
 type Dialect = critic.Dialect
 
 const (

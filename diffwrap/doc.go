@@ -1,8 +1,8 @@
-// Package diffwrap is a lens between a note that holds pending suggestions and the text that a reader is shown.
+// Package diffwrap is a lens between a note that holds pending suggestions and the text that a reader sees.
 //
 // Suggestions are CriticMarkup: {--deleted--}, {++added++}, {~~old~>new~~}, {>>comment<<}, {==highlight==}. The stored
 // text, marks included, is the raw text. A View is a rendering of it for a reader: Accepted has all suggestions
-// applied, Original has none. Put is the reverse: a writer was shown the accepted view and wrote back a changed text.
+// applied, Original has none. Put is the reverse: a writer has read the accepted view and writes back a changed text.
 // Put returns the edits of the raw text that make the written text its accepted view, with changes that a user can
 // accept or reject one by one:
 //
@@ -11,42 +11,43 @@
 //	edits, err := diffwrap.Put(raw, "I the best red fox.\n")     // insert "{++red ++}" at byte 26
 //	diffwrap.Apply(raw, edits)                                    // "I {--teh--}{++the++} best {++red ++}fox.\n"
 //
-// Put returns edits and not a text, because the raw text is a shared document: text that no edit touches keeps its
+// Put returns edits and not a text, because the raw text is a shared document. Text that no edit touches keeps its
 // identity, so that concurrent changes by others still apply to it.
 //
 // # Laws
 //
 // R is the raw text, W the written text, and R' the raw text after Put(R, W):
 //
-//  1. PutGet: Accepted(R') is W, byte for byte. A W that differs from Accepted(R) only in the kind of its line
-//     breaks, or in a final one, is no change. If all breaks of W are of one kind, they count as those of R's views
-//     (KeepBreaks). A byte order mark at the start of R is taken to be at the start of W, too, and one that R has not is
-//     not taken to be there.
+//  1. PutGet: Accepted(R') is W, byte for byte. A W that differs from Accepted(R) only in the kind of its line breaks,
+//     or in a final line break, is no change. If all breaks of W are of one kind, Put takes their kinds from R's views
+//     (KeepBreaks). If R starts with a byte order mark, Put treats W as if it did, too; otherwise it ignores a byte
+//     order mark in W.
 //  2. GetPut: Put(R, Accepted(R)) changes nothing.
-//  3. Base: Original(R') is Original(R), and R' without the writer's marks and comments is R without them, byte for byte:
-//     a rejection restores the original, highlights and comments included. Front matter is the exception:
-//     it is never marked, since a mark breaks the YAML; its changes go in directly, are reported, and can be forbidden
+//  3. Base: Original(R') is Original(R). R' without the writer's marks and comments is R without them, byte for byte: a
+//     rejection restores the original, including highlights and comments. Front matter is the exception. It never gets
+//     marks, because a mark breaks the YAML. Its changes are written directly and reported, and Options can forbid them
 //     (FrontMatterPolicy).
-//  4. No nesting: only {--x--} and {++y++} are written, never empty, with no opener, no own closer, no ~> and no @@
-//     inside (runs are cut in the middle of such text), an addition directly after its deletion. No run ends between CR and LF.
-//  5. Amend: editing one's own pending addition changes it in place; deleting it, or writing deleted text again,
-//     leaves no mark.
-//  6. Path independence: the marks of a line depend on the original line and the new line, not on what the line was in
-//     between, unless literal braces happen to make an opener with a mark; Put(R', W) changes nothing. For several lines
-//     this holds only for the views: the pairing of lines, and the place of a mark between blocks, depend on the text at
-//     the time of the change. In 999 of 1,000 cases the marks then hold at most 1.5 times as much text.
-//  7. Furniture: highlights are never changed; marks go inside. An open comment that W keeps is left alone. One that W
-//     leaves out, or has moved across a line that stays, is deleted like text, by marks that are cut at its edges and in
-//     its opener, so that no reader takes it for a comment. A new comment in W is written as a comment; it has one line
-//     and no author except the writer. Comments that Options.Owners gives to the writer are its own, like its additions. A
-//     pending suggestion or comment of another author is never changed.
-//  8. Minimal: the edits insert delimiters and new text around existing characters, and delete only delimiters and
-//     metadata of suggestions and the writer's own pending additions and comments.
-//  9. Refusals are decided before anything is returned, as a *RefusedError that names the line and the literal.
+//  4. No nesting: Put writes only the marks {--x--} and {++y++}. They are never empty and contain no opener, none of
+//     their own closers, no ~> and no @@; a run is cut in the middle of such text. An addition directly follows its
+//     deletion. No run ends between CR and LF.
+//  5. Amend: editing one's own pending addition changes it in place. Deleting it, or writing deleted text again, leaves
+//     no mark.
+//  6. Path independence: the marks of a line depend on the original line and the new line, and not on the states of the
+//     line in between, unless literal braces happen to form an opener with a mark. Put(R', W) changes nothing. For
+//     several lines this holds only for the views: the pairing of lines, and the place of a mark between blocks, depend
+//     on the text at the time of the change. In 999 of 1,000 cases the marks then hold at most 1.5 times as much text.
+//  7. Highlights and comments: Put never changes a highlight; marks go inside it. It does not touch an open comment
+//     that W keeps. A comment that W leaves out, or has moved across a kept line, is deleted like text, by marks that
+//     are cut at its edges and in its opener, so that no parser reads it as a comment. A new comment in W is written as
+//     a comment; it has one line and no author except the writer. Comments that Options.Owners gives to the writer
+//     count as the writer's own, like the writer's additions. Put never changes a pending suggestion or comment of
+//     another author.
+//  8. Minimal: the edits insert delimiters and new text around existing characters. They delete only delimiters and
+//     metadata of suggestions, and the writer's own pending additions and comments.
+//  9. Refusals: Put returns either a result or a *RefusedError that names the line and the literal.
 //
-// The laws are property tests (laws_test.go, comments_test.go). Put holds them by construction where a text has no
-// literal delimiters, and parses every result before it returns it (verify.go), so that it refuses a change that it
-// cannot write.
+// The laws are property tests (laws_test.go, comments_test.go). Put holds them by construction if a text has no literal
+// delimiters. It parses every result before it returns it (verify.go), and refuses a change that it cannot write.
 //
 // # How Put works
 //
@@ -57,10 +58,10 @@
 //	frontMatter       both texts      → where their bodies start; edits of the front matter
 //	Patch.Compare     both bodies     → hunks that show which lines changed (align.Exact), none of them in another author's text
 //	Patch.regions     hunks           → regions: lines whose marks are rewritten; the blocks around changed lines (block)
-//	align.Readable    a region        → hunks that can be read
-//	placement.Hunks   those           → hunks that keep unchanged blocks recognisable
-//	closeEnds         those           → hunks after which no parser sees an opener
-//	emitter.write     those           → edits of the raw text
+//	align.Readable    a region        → hunks that are easy to read
+//	placement.Hunks   these hunks     → hunks that keep unchanged blocks recognisable
+//	closeEnds         these hunks     → hunks after which no parser sees an opener
+//	emitter.write     these hunks     → edits of the raw text
 //	verify            the edits       → a result, or a refusal
 //
 // Package marking divides cells into pieces: kept text, text that the writer's own marks add or delete, and text of
@@ -76,15 +77,15 @@
 // (internal/align) for words, Places and Lines (internal/placement) for placement. Each row has an example, which
 // rules_test.go checks. testdata/put has the cases of whole stages; docs/marks.md shows the results.
 //
-// Readers disagree about a text with literal delimiters. In prose we read it as most of them do: the leftmost opener
-// counts, it ends at its first own closer, nothing nests, and an opener without a closer is text. Delimiters in code,
-// formulas, front matter, templates and the like are literal, unless the caller knows the mark (Known). Literal text is
+// Parsers disagree about a text with literal delimiters. In prose Put follows most of them: the leftmost opener counts,
+// it ends at its first own closer, nothing nests, and an opener without a closer is text. Delimiters in code, formulas,
+// front matter, templates and similar places are literal, unless the caller knows the mark (Known). Literal text is
 // found in the text without the known marks, so a pending change of a fence creates no marks inside it.
 //
 // # Authors
 //
-// A mark may name its author, in one of several dialects (Dialect), all of which are read. Marks without an author, and
-// those of Options.Author, are the writer's own.
+// A mark may name its author, in one of several dialects (Dialect). Put reads all of them. Marks without an author, and
+// marks of Options.Author, are the writer's own.
 //
 // All functions are pure and safe for concurrent use. The same input gives the same output on any machine: work is
 // bounded by size, never by time.

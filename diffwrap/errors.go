@@ -26,8 +26,8 @@ var (
 	ErrFrontMatterRefused = errors.New("front matter must not be changed here")
 )
 
-// RefusedError explains why Put wrote nothing. Line is the 1-based line in the writer's text, for ErrForeign in the
-// view that the writer had read. Literal is the offending text.
+// RefusedError explains why Put wrote nothing. Line is the 1-based line in the writer's text; for ErrForeign it is the
+// line in the view that the writer had read. Literal is the offending text.
 type RefusedError struct {
 	Line    int
 	Literal string

@@ -25,7 +25,7 @@ const (
 	FrontMatterRefuse
 )
 
-// FrontMatterChange is a front matter block before and after a Put, with fences; "" for none.
+// FrontMatterChange is a front matter block before and after a Put, including its fences; "" if there is no block.
 type FrontMatterChange struct{ Before, After string }
 
 // HasBody reports whether text has anything besides a byte order mark and front matter.
@@ -38,8 +38,8 @@ func HasBody(text string) bool {
 // whether there is such a block. A block starts with a line --- and ends with the next such line.
 func FrontMatter(text string) (body int, ok bool) { return block.FrontMatter(text) }
 
-// frontMatter is the plan for the front matter in a Put. Its offsets are the starts of the bodies, 0 without front
-// matter.
+// frontMatter is the plan for the front matter in a Put. Its offsets are the starts of the bodies. They are 0 for a
+// text without front matter.
 type frontMatter struct {
 	rawEnd, oldEnd, newEnd int    // in the raw text, the old and the new accepted view
 	text                   string // new front matter
@@ -47,14 +47,14 @@ type frontMatter struct {
 	edits                  []Edit
 }
 
-// frontMatter plans the front matter of a Put; old and new are the accepted views.
+// frontMatter plans the front matter of a Put. old and new are the accepted views.
 func (o Options) frontMatter(doc *critic.Document, old, original, new string) (frontMatter, error) {
 	var f frontMatter
 	end, has := FrontMatter(doc.Raw)
 	if has {
 		shown, marked, cut := shownOf(doc, end)
 		f = frontMatter{rawEnd: end, oldEnd: shown, newEnd: shown, text: doc.Raw[:end]}
-		// A closing line without a line break at the end of the note changes if text follows it.
+		// At the end of a note, a closing line without a line break changes if text follows it.
 		same := strings.HasPrefix(new, old[:shown]) && (len(new) == shown || strings.HasSuffix(doc.Raw[:end], "\n"))
 		switch {
 		case cut || marked && !same:
@@ -63,7 +63,7 @@ func (o Options) frontMatter(doc *critic.Document, old, original, new string) (f
 			return f, nil
 		}
 	} else if _, pending := FrontMatter(old); pending {
-		return f, nil // a pending addition that looks like front matter is ordinary text
+		return f, nil // a pending addition that looks like front matter counts as ordinary text
 	}
 	newEnd, hasNew := FrontMatter(new)
 	if !hasNew {
@@ -85,15 +85,15 @@ func (o Options) frontMatter(doc *critic.Document, old, original, new string) (f
 	return f, CheckFrontMatterChange(f.change.Before, f.text)
 }
 
-// keepsFrontMatter reports whether a result has the planned front matter: a mark on its closing line would make it
-// unreadable.
+// keepsFrontMatter reports whether a result has the planned front matter. A mark on the closing line would make the
+// front matter unreadable.
 func (p *putter) keepsFrontMatter(doc *critic.Document) bool {
 	end, _ := FrontMatter(doc.Raw)
 	return p.matter.text == "" || end == len(p.matter.text)
 }
 
-// shownOf returns how many bytes of raw[:end] the accepted view shows, whether there is markup in it, and whether a
-// mark crosses its end.
+// shownOf describes the accepted view of raw[:end]: shown is its length in bytes, marked reports markup in raw[:end],
+// and cut reports a mark across its end.
 func shownOf(d *critic.Document, end int) (shown int, marked, cut bool) {
 	for i := range d.Cells {
 		c := &d.Cells[i]
@@ -116,8 +116,8 @@ func refuseFrontMatter(what, advice string) error {
 	return &RefusedError{Line: 1, Literal: "---", Err: fmt.Errorf("%w: it %s", ErrFrontMatter, what), advice: advice}
 }
 
-// CheckFrontMatterChange returns the error of front matter after a change. If the front matter before was invalid
-// too, it returns nil, so that other properties can be changed.
+// CheckFrontMatterChange returns an error if front matter is invalid after a change. It returns nil if the front matter
+// was invalid before, too, so that other properties can be changed.
 func CheckFrontMatterChange(before, after string) error {
 	err := checkFrontMatter(after)
 	if err != nil && checkFrontMatter(before) != nil {
@@ -126,7 +126,7 @@ func CheckFrontMatterChange(before, after string) error {
 	return err
 }
 
-// checkFrontMatter returns the error of a front matter block, with fences. The block must be a YAML mapping or empty.
+// checkFrontMatter returns an error unless a front matter block, including its fences, is a YAML mapping or empty.
 func checkFrontMatter(block string) error {
 	if block == "" {
 		return nil

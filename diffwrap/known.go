@@ -7,22 +7,21 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 )
 
-// Known lists the marks of a raw text that its caller knows to be marks, because it has recorded that a program wrote
-// them. A known mark counts at any position. Another well-formed mark counts only if it has a body and cannot be
-// ordinary text: it must not be in front matter, code, formulas, HTML tags and comments, %% comments or templates.
-// Unless it is a comment or highlight, it must not reach from the middle of one block to the middle of another. Marks
-// that do not count are literal text.
+// Known lists the known marks of a raw text: the caller has recorded that a program wrote these marks. A known mark
+// counts at any position. Another well-formed mark counts only if it has a body and cannot be ordinary text: it must
+// not be in front matter, code, formulas, HTML tags and comments, %% comments or templates. If it is a suggestion, it
+// must not reach from the middle of one block to the middle of another. Marks that do not count are literal text.
 //
 // Its methods read a raw text. The functions of the same names read a raw text without known marks.
 type Known struct {
 	marks critic.Known
-	doc   *critic.Document // the cached parse, nil if there is none
+	doc   *critic.Document // the cached parse, or nil
 }
 
-// KnownAt returns the marks that open at the given offsets, which are in order.
+// KnownAt returns the marks that open at the given offsets. The offsets must be in order.
 func KnownAt(offsets []int) Known { return Known{marks: critic.KnownAt(offsets)} }
 
-// Everything treats every well-formed mark as known, at any position: for callers that look for possible marks.
+// Everything treats every well-formed mark as known, at any position. It is for callers that look for possible marks.
 var Everything = Known{marks: critic.Everything}
 
 func (k Known) Offsets() []int { return k.marks.Offsets() }
@@ -39,12 +38,12 @@ func (k Known) Same(other Known) bool { return k.marks.Same(other.marks) }
 
 func (k Known) MarksOf(raw string) Known { return Known{marks: k.parse(raw).Counted()} }
 
-// AfterEdits returns the known marks after a script of raw: those whose openers it keeps.
+// AfterEdits returns the known marks after a script of raw: the marks whose openers the script keeps.
 func (k Known) AfterEdits(raw string, edits []Edit) Known {
 	return Known{marks: k.marks.AfterEdits(raw, edits)}
 }
 
-// Kept returns marks of raw that are not known and that edits keep, but that would not count as marks in the new text.
+// Kept returns the unknown marks that edits keep, but that would not count in the text after the edits.
 func (k Known) Kept(raw string, edits []Edit) Known {
 	others := k.MarksOf(raw).marks.Without(k.marks).AfterEdits(raw, edits)
 	if len(others.Offsets()) == 0 {
@@ -61,7 +60,7 @@ func (k Known) From(at int) Known { return Known{marks: k.marks.From(at).Shift(-
 // MayBeMarks lists the offsets in raw where a mark may open, at any position.
 func MayBeMarks(raw string) []int { return critic.Openers(raw) }
 
-// IsCertain reports whether the marks of raw are the same whichever of them are known.
+// IsCertain reports whether the marks of raw do not depend on which of them are known.
 func IsCertain(raw string) bool { return critic.IsCertain(raw) }
 
 // Literals finds the ranges of a text without marks where nothing counts as a mark: front matter, code, formulas,

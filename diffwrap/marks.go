@@ -6,24 +6,24 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 )
 
-// Mark is one addition, deletion or substitution in a raw text. Delimiters, metadata and attribution fill the rest of
-// its span.
+// Mark is one addition, deletion or substitution in a raw text. The rest of its span is delimiters, metadata and
+// attribution.
 type Mark struct {
 	Span
-	Deleted, Added Span // its text in the original and the accepted view
-	Highlight      bool // it is inside a highlight
-	Comment        bool // it deletes a comment or part of one
+	Deleted, Added Span // its text in the original view and in the accepted view
+	Highlight      bool // the mark is inside a highlight
+	Comment        bool // the mark deletes a comment or a part of one
 }
 
 // Content is text of the note without markup and comments.
 type Content struct {
 	Span
-	Mark           int  // index of the mark that contains it, -1 for plain text
-	Deleted, Added bool // by the mark
+	Mark           int  // index of the mark that contains it; -1 for plain text
+	Deleted, Added bool // whether the mark deletes or adds the text
 }
 
-// Layout lists the marks of a raw text, all its text, and the rest: comments and the delimiters of highlights. Each
-// list is in order.
+// Layout splits a raw text into three lists, each in order: its marks, all its text, and as syntax the comments and the
+// delimiters of highlights.
 func (k Known) Layout(raw string) (marks []Mark, text []Content, syntax []Span) {
 	doc := k.parse(raw)
 	text, marks = make([]Content, 0, len(doc.Cells)), make([]Mark, 0, len(doc.Cells)/2)

@@ -16,16 +16,15 @@ import (
 type Options struct {
 	Known       Known // known marks of the raw text
 	FrontMatter FrontMatterPolicy
-	Dialect     Dialect // how new marks are attributed inside the text
+	Dialect     Dialect // attribution that new marks get inside the text
 	Author      string  // name of the writer
-	// Owners attributes marks and comments, by their offsets in the raw text, for callers who know who typed what.
-	// Others are attributed by the text: marks with the author's name, or without a name, are the writer's own;
-	// comments are not.
+	// Owners has the recorded owners of marks and comments, by offset in the raw text. A mark without an entry is the
+	// writer's own if it has the author's name or no name. A comment without an entry is not the writer's.
 	Owners map[int]Owner
-	Now    time.Time // time for the attribution; zero for none
+	Now    time.Time // time for the attribution; zero for no time
 }
 
-// Owner is the owner of a mark or comment, and the suggestion that it is part of, as the caller knows it.
+// Owner is the author of a mark or comment, and the suggestion to which the mark or comment belongs.
 type Owner = critic.Owner
 
 // Access is a writer's permission for a mark or comment.
@@ -45,11 +44,11 @@ type Made = marking.MarkChange
 type Move = marking.Move
 
 type Result struct {
-	Edits       []Edit             // from the old raw text to the new one; nil if nothing changes
+	Edits       []Edit             // edits of the raw text; nil if nothing changes
 	Known       Known              // the marks of the new raw text
 	FrontMatter *FrontMatterChange // nil if the front matter did not change
-	Warnings    []string           // sentences for the writer; the edits are valid
-	Made        []Made             // new or changed pending parts of the raw text: suggestions, then comments
+	Warnings    []string           // sentences for the writer; the edits are valid nevertheless
+	Made        []Made             // new or changed pending parts of the raw text, first suggestions, then comments
 	Moved       []Move
 }
 
@@ -104,7 +103,7 @@ type putter struct {
 	matter   frontMatter
 }
 
-// put runs the stages in the package comment, from Compare on.
+// put runs the stages that the package comment lists, from Compare on.
 func (p *putter) put() (Result, error) {
 	if err := p.checkSigned(); err != nil {
 		return Result{}, err
@@ -153,7 +152,7 @@ func (p *putter) draw() (Result, error) {
 	return Result{}, wrong
 }
 
-// read parses the raw text that a drawing produces. A mark that counts now counts afterwards.
+// read parses the raw text that a drawing produces. Every mark that counted before the change still counts.
 func (p *putter) read(d *marking.Drawing) *critic.Document {
 	known := p.Doc.Counted().AfterEdits(p.Doc.Raw, d.Edits).And(d.Opens...)
 	if p.matter.change != nil {
@@ -162,8 +161,8 @@ func (p *putter) read(d *marking.Drawing) *critic.Document {
 	return critic.Parse(Apply(p.Doc.Raw, d.Edits), known)
 }
 
-// newMark finds a suggestion or highlight in the written text that the writer had not read there as text. Acceptance
-// would turn it into a mark, whatever it was meant to be.
+// newMark finds a suggestion or highlight in the written text that was not in the text that the writer had read.
+// Acceptance would turn it into a mark, even if the writer meant it as text.
 func (p *putter) newMark() (at int, mark string) {
 	if critic.FirstOpener(p.New[p.NewBody:]) < 0 {
 		return 0, ""
@@ -182,7 +181,7 @@ func (p *putter) newMark() (at int, mark string) {
 	return 0, ""
 }
 
-// undo returns the edits that revert every suggestion of the writer, if the change does only that.
+// undo returns the edits that revert all suggestions of the writer, if the change consists only of that.
 func (p *putter) undo() []Edit {
 	var edits []Edit
 	left, same := p.New[p.NewBody:], true
@@ -246,7 +245,7 @@ func (p *putter) result(d *marking.Drawing, doc *critic.Document) Result {
 	return r
 }
 
-// checkUTF8 refuses invalid UTF-8: a CRDT would replace the bytes.
+// checkUTF8 refuses invalid UTF-8, because a CRDT would replace the bytes.
 func checkUTF8(texts ...string) error {
 	for _, t := range texts {
 		if utf8.ValidString(t) {
@@ -261,8 +260,8 @@ func checkUTF8(texts ...string) error {
 	return nil
 }
 
-// ByteOrderMark at the start of a note belongs to the note, not to its text: no mark precedes it, and a writer
-// neither adds nor removes it. Many programs drop it when they read a text, and write the text back without it.
+// ByteOrderMark at the start of a note belongs to the note, and not to its text: no mark precedes it, and a writer
+// neither adds nor removes it. Many programs drop it when they read a text, and then write the text without it.
 const ByteOrderMark = "\ufeff"
 
 // putAfterMark is Put for the text after a byte order mark.

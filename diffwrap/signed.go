@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// checkSigned refuses comments of several lines, and comments and marks in another author's name. Those that the note
-// already has may move.
+// checkSigned refuses comments of several lines, and comments and marks in another author's name. It allows those that
+// the note already has, so that the writer may move them.
 func (p *putter) checkSigned() error {
 	body := p.New[p.NewBody:]
 	known, ofNote := p.knownComments()
@@ -42,8 +42,8 @@ func (p *putter) checkSigned() error {
 	return p.checkNames(body)
 }
 
-// knownComments counts the comments in the view, those whose deletion is pending, and literal ones of the original.
-// ofNote has those that are real comments.
+// knownComments counts the comments that the writer may write: those in the view, those whose deletion is pending, and
+// literal ones of the original. ofNote has those that are real comments.
 func (p *putter) knownComments() (known map[string]int, ofNote map[string]bool) {
 	known, ofNote = make(map[string]int), make(map[string]bool)
 	for _, view := range []string{p.Old, p.original} {
@@ -83,7 +83,8 @@ func (p *putter) checkComment(c *critic.Cell, text string, line int) error {
 	return nil
 }
 
-// checkNames refuses marks in new text that have another's name: acceptance would attribute them to that author.
+// checkNames refuses marks in new text that carry another author's name: acceptance would attribute them to that
+// author.
 func (p *putter) checkNames(body string) error {
 	names := critic.SignedMarks(body)
 	if len(names) == 0 {

@@ -18,9 +18,9 @@ const (
 	Deletion
 	// Replacement is a deletion directly followed by its addition, or a substitution {~~old~>new~~}.
 	Replacement
-	// Comment is a remark {>>text<<}.
+	// Comment is a comment {>>text<<}.
 	Comment
-	// Highlight is marked text {==text==}.
+	// Highlight is highlighted text {==text==}.
 	Highlight
 )
 
@@ -36,14 +36,14 @@ func (k Kind) String() string {
 // Suggestion is one pending change of a raw text, or one annotation (Comment, Highlight).
 type Suggestion struct {
 	Kind       Kind
-	Start, End int       // bytes of raw, with the dialect's attribution, without attached comments
+	Start, End int       // byte range in raw, with the dialect's attribution, but without attached comments
 	Line       int       // 1-based line of the change in the accepted view
 	Old, New   string    // deleted and added text; an annotation has its text in New
-	Author     string    // from the text; "" if missing
-	Time       time.Time // from the text; zero if missing
+	Author     string    // author named in the text; "" if missing
+	Time       time.Time // time named in the text; zero if missing
 	Comments   []string  // texts of the open comments directly after it
 	Parts      []Span    // spans of its marks if other text separates them; nil if they are adjacent
-	Gap        int       // bytes of plain text between it and the suggestion before it; 0 if it has Parts
+	Gap        int       // bytes of plain text between it and the previous suggestion; 0 if it has Parts
 }
 
 func (s *Suggestion) Stretches() []Span {
@@ -57,8 +57,8 @@ func (s *Suggestion) Stretches() []Span {
 func (k Known) Suggestions(raw string) []Suggestion { return k.SuggestionsBy(raw, nil) }
 func Suggestions(raw string) []Suggestion           { return Known{}.Suggestions(raw) }
 
-// SuggestionsBy is Suggestions with owners, by offset in raw. Marks of one named suggestion belong together at any
-// distance. Other adjacent marks form one suggestion only if they have the same owner.
+// SuggestionsBy is Suggestions with owners, by offset in raw. Marks with the same Owner.Suggestion belong together at
+// any distance. Other adjacent marks form one suggestion only if they have the same owner.
 func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
 	parsed := *k.parse(raw)
 	doc := &parsed
@@ -66,7 +66,7 @@ func (k Known) SuggestionsBy(raw string, owners map[int]Owner) []Suggestion {
 	known := make(map[string]int)
 	var out []Suggestion
 	lines := lineCounter{doc: doc, line: 1}
-	after := 0 // cell after the last suggestion
+	after := 0 // index of the cell after the last suggestion
 	for _, g := range doc.Groups() {
 		s := suggestion(doc, g)
 		s.Line = lines.at(g.First) + leadingBreaks(s.New)
@@ -121,7 +121,7 @@ func (k Known) Annotations(raw string) []Suggestion {
 	return out
 }
 
-// annotation reads the annotation that starts with cell i; next is the cell after it.
+// annotation reads the annotation that starts with cell i. next is the index of the cell after it.
 func annotation(d *critic.Document, i int) (s Suggestion, next int, ok bool) {
 	c := &d.Cells[i]
 	switch {
@@ -177,10 +177,10 @@ func (s *Suggestion) addComments(d *critic.Document, comments []critic.Cell) {
 	}
 }
 
-// lineCounter counts lines of the accepted view. It only moves forward.
+// lineCounter counts lines of the accepted view. Calls must be in the order of the cells.
 type lineCounter struct {
 	doc  *critic.Document
-	next int // first cell that is not yet counted
+	next int // index of the first cell that is not yet counted
 	line int
 }
 
@@ -192,14 +192,14 @@ func (l *lineCounter) at(i int) int {
 	return l.line
 }
 
-// leadingBreaks counts the line breaks at the start of s: a run that adds whole lines starts with the break of the
-// line before, so its text is on a later line.
+// leadingBreaks counts the line breaks at the start of s. A run that adds whole lines starts with the break of the line
+// before, so its text is on a later line.
 func leadingBreaks(s string) int {
 	rest := strings.TrimLeft(s, "\r\n")
 	return strings.Count(s[:len(s)-len(rest)], "\n")
 }
 
-// Comments lists the open comments of raw, attached to suggestions or not, in order.
+// Comments lists the open comments of raw in order, whether or not they are attached to suggestions.
 func (k Known) Comments(raw string) []Suggestion {
 	var out []Suggestion
 	for _, t := range k.Threads(raw) {

@@ -10,13 +10,13 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Thread is a conversation in a raw text: adjacent open comments, as Commentator shows them, too. It is attached to a
-// suggestion or a highlight, or is in plain text.
+// Thread is a conversation in a raw text: adjacent open comments, as the plugin Commentator shows them. It is attached
+// to a suggestion or a highlight, or is in plain text.
 type Thread struct {
 	Start, End int
 	Line       int          // 1-based line of the accepted view
-	About      string       // text of its highlight, or the words of the accepted view before it
-	Comments   []Suggestion // of kind Comment
+	About      string       // text of the highlight before it, or the words of the accepted view before it
+	Comments   []Suggestion // all of kind Comment
 }
 
 func Threads(raw string) []Thread { return Known{}.Threads(raw) }
@@ -47,10 +47,11 @@ func opensComment(d *critic.Document, i int) bool {
 	return d.IsMark(i, critic.Comment) && !d.Cells[i].Resolved
 }
 
-// maxAbout bounds Thread.About, in characters.
+// maxAbout is the maximum length of Thread.About, in characters.
 const maxAbout = 40
 
-// wordsBefore returns the text that cell i is about: the highlight that ends before it, or the end of the line.
+// wordsBefore returns the text that the thread at cell i concerns: the highlight that ends before it, or else the words
+// before it on its line.
 func wordsBefore(d *critic.Document, i int) string {
 	text, highlight := "", i > 0 && d.Cells[i-1].Kind == critic.HighlightClose
 	for k := i - 1; k >= 0; k-- {
@@ -82,14 +83,14 @@ func wordsBefore(d *critic.Document, i int) string {
 	return "… " + tail
 }
 
-// WriteComment returns a comment in the dialect. The text has one line and no delimiters; CommentFits reports whether
-// it parses back.
+// WriteComment returns a comment in the dialect. The text must have one line and no delimiters; CommentFits reports
+// whether the comment parses back.
 func WriteComment(d Dialect, author, text string, now time.Time) string {
 	return d.Comment(author, text, now)
 }
 
-// CommentFits reports whether the comment can be inserted at an offset of raw: both views stay the same, the text
-// parses as one comment, and the insertion splits no character, link or similar token.
+// CommentFits reports whether the comment can be inserted at an offset of raw. Both views must stay the same, the text
+// must parse as one comment, and the insertion must not split a character, link or similar token.
 func (k Known) CommentFits(raw string, at int, comment string) bool {
 	if at < 0 || at > len(raw) || splits(raw, at) {
 		return false
@@ -110,7 +111,7 @@ func (k Known) CommentFits(raw string, at int, comment string) bool {
 	return false
 }
 
-// splits reports whether an offset is inside an indivisible token: one that is no word, or a character of a word.
+// splits reports whether an offset is inside an indivisible token. A word may be split between its characters.
 func splits(raw string, at int) bool {
 	start := strings.LastIndexByte(raw[:at], '\n') + 1
 	end := len(raw)

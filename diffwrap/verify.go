@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// verify returns the refusal of a result that does not read back correctly. Only literal delimiters in a text can
-// cause that.
+// verify returns the refusal of a result that does not parse back to the planned texts. Only literal delimiters in a
+// text can cause that.
 func (p *putter) verify(doc *critic.Document) error {
 	if !p.keepsFrontMatter(doc) {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
@@ -22,7 +22,7 @@ func (p *putter) verify(doc *critic.Document) error {
 		advice: "put a blank into it, as in \"{ ++\", or ask the user to make this change"}
 }
 
-// readsBack checks laws 1 and 3 on a result.
+// readsBack reports whether a result satisfies laws 1 and 3.
 func (p *putter) readsBack(doc *critic.Document) bool {
 	original, rejected := p.original, p.rejected(p.Doc)
 	if p.matter.change != nil {
@@ -32,8 +32,8 @@ func (p *putter) readsBack(doc *critic.Document) bool {
 	return doc.Shows(p.New) && doc.Render(OriginalView) == original && p.rejected(doc) == rejected
 }
 
-// rejected returns the document's text after a rejection of all suggestions and of the comments that the writer
-// writes, without highlights that become empty.
+// rejected returns the document's text after a rejection of all suggestions. It leaves out the comments that the writer
+// adds, and highlights that become empty.
 func (p *putter) rejected(doc *critic.Document) string {
 	if doc.Plain() {
 		return doc.Raw

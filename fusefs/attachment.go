@@ -21,24 +21,23 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// Attachment is a file of the workspace that is not a note: an image, a PDF, a
-// canvas. Its bytes are the file's own, or those that are proposed for it. In suggest
-// mode programs write a draft of it.
+// Attachment is a file of the workspace that is not a note: an image, a PDF, a canvas. It shows the bytes of the file,
+// or the proposed bytes if there are any. In suggest mode programs write a draft of it.
 type Attachment struct {
 	common
 
 	mu sync.Mutex // guards the fields below
-	// written is the file after the last write through this mount. The workspace notices that write
-	// a little later.
+	// written describes the file after the last write through this mount. It is needed because the workspace notices
+	// that write a little later.
 	written fs.FileInfo
-	// size and modTime are the values shown last. Programs that have the file open keep them after
-	// its name is gone.
+	// size and modTime are the values that the kernel got last. They stay valid for programs that have the file open
+	// after its name was removed.
 	size    int64
 	modTime time.Time
-	from    *File  // the scratch file from which it was made, while a program has that open
-	draft   *draft // new content, while a program has the file open for writing; nil in direct mode
+	from    *File  // the scratch file that became this attachment, while a program has that file open
+	draft   *draft // new content, while a program has the file open for writing; always nil in direct mode
 
-	madeIn program.Identity // the run that made it on this mount, or none; see moveMadeOver
+	madeIn program.Identity // the run that made it on this mount, or zero; see moveMadeOver
 }
 
 type attachmentHandle struct {
@@ -103,7 +102,7 @@ func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int
 	if h == nil || !h.writes {
 		p, there := a.where()
 		if !there {
-			return syscall.ESTALE // as for Open
+			return syscall.ESTALE // for the same reason as in Open
 		}
 		h, err := a.openForWriting(ctx, p, os.O_WRONLY)
 		if err != nil {
@@ -114,7 +113,7 @@ func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int
 	return errors.Join(h.file.Truncate(size), h.noteWrite())
 }
 
-// openForWriting opens a, which is at p: its draft where that is proposed.
+// openForWriting opens a, which is at p. It opens the draft if writes are proposals.
 func (a *Attachment) openForWriting(ctx context.Context, p model.Path, flag int) (h *attachmentHandle, err error) {
 	h = &attachmentHandle{a: a, writes: true}
 	if a.t.ws.WritesFiles() != nil {
@@ -147,20 +146,20 @@ func (h *attachmentHandle) noteWrite() error {
 
 func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if a.t.isWatchNotification(ctx) {
-		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the watchNotifier reads and writes nothing
+		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the watchNotifier only opens files
 	}
 	p, there := a.where()
 	if !there {
 		return nil, 0, syscall.ESTALE // another file may have the name: the kernel looks it up again
 	}
-	// The kernel sends absolute offsets, for appends too. The file exists already.
+	// The kernel sends absolute offsets, even for appends. The file exists already.
 	flag := int(flags) & (syscall.O_ACCMODE | syscall.O_TRUNC)
 	writes := flag&syscall.O_ACCMODE != syscall.O_RDONLY
 	if writes && a.t.draining.Load() {
 		return nil, 0, syscall.EIO
 	}
 	if flag&syscall.O_ACCMODE == syscall.O_WRONLY {
-		flag = flag&^syscall.O_ACCMODE | os.O_RDWR // the kernel reads the rest of a partly written page
+		flag = flag&^syscall.O_ACCMODE | os.O_RDWR // the kernel reads the rest of a page that a program writes in part
 	}
 	if !writes {
 		if d := a.shared(); d != nil {
@@ -185,7 +184,7 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 func (h *attachmentHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	file := h.file
 	if d := h.a.shared(); d != nil {
-		file = d // opened before the draft existed
+		file = d // the handle was opened before the draft existed
 	}
 	n, err := file.ReadAt(dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -202,8 +201,8 @@ func (h *attachmentHandle) Write(ctx context.Context, data []byte, off int64) (u
 	return uint32(n), h.errno(ctx, "write", err)
 }
 
-// Flush is close(2) on one of the descriptors that share the handle: a draft is proposed when it returns, or close
-// reports why not. It may come before the first byte, which a shell's redirection does.
+// Flush is close(2) on one of the descriptors that share the handle. When it returns, a draft is proposed, or close
+// gets the error. A flush may come before the first write, as with a shell's redirection.
 func (h *attachmentHandle) Flush(ctx context.Context) syscall.Errno {
 	d, proposed := h.file.(*draft)
 	if !proposed || !h.writes || !d.due() {
@@ -227,24 +226,24 @@ func (h *attachmentHandle) errno(ctx context.Context, op string, err error) sysc
 	return h.a.t.errno.Of(ctx, op, h.a.path(), err)
 }
 
-// Programs that have a scratch file open while a rename turns it into an attachment have the
-// attachment open. The kernel has pages of both inodes: a write through either makes it drop both.
+// The methods below serve programs that have a scratch file open when a rename turns it into an attachment. The kernel
+// has pages of both inodes. A write through one inode makes the kernel drop the pages of both.
 
 // close is called when the last handle of the scratch file is closed.
 func (h *attachmentHandle) close() {
 	h.a.setFrom(nil)
-	_ = h.Release(context.Background()) // an error is logged
+	_ = h.Release(context.Background()) // Release logs an error
 }
 
-// setFrom sets the scratch file from which a was made, or nil when no program has that file open.
+// setFrom sets the scratch file that became a, or nil when no program has that file open any more.
 func (a *Attachment) setFrom(f *File) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.from = f
 }
 
-// takeOver redirects programs that have the scratch file f open to a. It also writes to a the changes that they made
-// since text was read from f.
+// takeOver redirects the programs that have the scratch file f open to a. It also writes to a the changes that these
+// programs have made since text was read from f.
 func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
 	h, err := a.openForWriting(ctx, a.path(), os.O_RDWR)
 	if err != nil {
@@ -262,7 +261,7 @@ func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
 			h = nil
 		}
 	})
-	if h != nil { // no program continues with it
+	if h != nil { // no program has the scratch file open any more
 		err = errors.Join(err, h.file.Close())
 	}
 	return err

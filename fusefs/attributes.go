@@ -20,8 +20,8 @@ type common struct {
 	location
 	attributes
 
-	// commitMu admits one commit or change of name at a time, of a File or an Attachment. It is held across the
-	// workspace. Several are taken together with tree.holdCommits.
+	// commitMu admits one commit or change of name of a File or an Attachment at a time. It is held during calls of the
+	// workspace. tree.holdCommits locks the commitMu of several nodes together.
 	commitMu sync.Mutex
 }
 
@@ -41,8 +41,7 @@ func (c *common) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrI
 	return c.Getattr(ctx, nil, out)
 }
 
-// chmod sets the permissions in the workspace if the SETATTR changes them. The workspace has no
-// other mode bits.
+// chmod sets the permissions in the workspace if the SETATTR changes them. The workspace has no other mode bits.
 func (c *common) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
 	mode, ok := in.GetMode()
 	if !ok || mode&0o7777 == c.permissions() {
@@ -52,16 +51,16 @@ func (c *common) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
 	return c.t.errno.Of(ctx, "chmod", p, c.t.ws.Chmod(context.WithoutCancel(ctx), p, os.FileMode(mode&0o777), c.t.isMounts))
 }
 
-// attributes are set by programs on an inode. They are kept because editors and copying tools check
-// them, and are never published.
+// attributes are the values that programs set on an inode. The mount stores them because editors and copying tools
+// check them. It never publishes them.
 type attributes struct {
 	mu       sync.Mutex // guards the fields below
 	mode     uint32     // permission bits
 	uid, gid uint32
-	times    *times // nil if none was ever set, as for most files
+	times    *times // nil if no time was ever set, as for most files
 }
 
-// times are the times that were set. A zero time follows the content.
+// times are the times that programs have set. If a time is zero, the inode shows the time of its content instead.
 type times struct{ atime, mtime, ctime time.Time }
 
 func (a *attributes) setTimes() times {
@@ -107,7 +106,7 @@ func (a *attributes) setPermissions(mode uint32) {
 	a.mode = mode & 0o7777
 }
 
-// followContent drops a set modification time, which belonged to other content.
+// followContent drops a modification time that a program has set, because that time belonged to the previous content.
 func (a *attributes) followContent() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -116,7 +115,7 @@ func (a *attributes) followContent() {
 	}
 }
 
-// inherit copies all attributes but the modification time from another inode.
+// inherit copies all attributes except the modification time from another inode.
 func (a *attributes) inherit(from *attributes) {
 	from.mu.Lock()
 	defer from.mu.Unlock()
@@ -130,8 +129,7 @@ func (a *attributes) inherit(from *attributes) {
 	}
 }
 
-// wereSet reports whether a program has set an attribute that only this mount
-// remembers.
+// wereSet reports whether a program has set an attribute. Such attributes exist only on this mount.
 func (a *attributes) wereSet() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -19,12 +19,12 @@ import (
 
 // A commit writes the content of a file to the workspace.
 //
-// A commit uses the path that the file had when the commit began. So a file is renamed only between
-// two commits, and a folder only while nothing is committed: otherwise the commit would create a
-// removed file again, or write to the file that has got the path since.
+// A commit uses the path that the file had when the commit began. So a file is renamed only between two commits, and a
+// folder only while nothing is committed. Otherwise the commit would create a removed file again, or write to another
+// file that has taken the path.
 
-// holdCommits waits for the commits of nodes and blocks new ones until release is called. For a
-// folder it does so for all files.
+// holdCommits waits for the commits of nodes and blocks new ones until release is called. If a node is a folder, it
+// waits for and blocks the commits of all files.
 func (t *tree) holdCommits(nodes ...node) (release func()) {
 	var files []*common
 	for _, n := range nodes {
@@ -47,7 +47,7 @@ func (t *tree) holdCommits(nodes ...node) (release func()) {
 			}
 		}
 	}
-	// All callers lock in the order of the generations, which are unique.
+	// All callers take the locks in the order of the generations, which are unique.
 	slices.SortFunc(files, func(a, b *common) int { return cmp.Compare(a.StableAttr().Gen, b.StableAttr().Gen) })
 	for _, c := range files {
 		c.commitMu.Lock()
@@ -66,7 +66,7 @@ func (f *fileState) edit() *content.Buffer {
 	return f.text.Edit()
 }
 
-// changed records that by has changed the buffer, through h unless that is nil.
+// changed records that prog has changed the buffer, through h unless h is nil.
 func (f *fileState) changed(h *Handle, prog program.Program) {
 	f.text.Buffer().Touch(prog, time.Now())
 	f.followContent()
@@ -78,16 +78,15 @@ func (f *fileState) changed(h *Handle, prog program.Program) {
 	}
 }
 
-// failWrite records that a write failed. The content that its program has written is
-// incomplete.
+// failWrite records that a write failed. The content that the program has written is then incomplete.
 func (f *fileState) failWrite(why error) {
 	if b := f.text.Buffer(); b != nil && f.life.IsNote() {
 		b.WriteErr = why
 	}
 }
 
-// hasPositionedWriter reports whether a handle that wrote at its own positions is open: the file
-// must keep showing what that handle wrote.
+// hasPositionedWriter reports whether a handle that wrote at its own positions is open. Until such a handle is closed,
+// the file must show the bytes that the handle has written.
 func (f *fileState) hasPositionedWriter() bool {
 	for h := range f.handles {
 		if h.wrote && !h.appends {
@@ -108,9 +107,9 @@ type change struct {
 	write bridge.Write
 }
 
-// change returns the content of f's buffer, to be written at path to doc by a program that started
-// from an image. The first change of a program may be based on an earlier image that it was shown.
-// That is certain if the program has written the text from scratch and has read the note itself.
+// change returns the content of f's buffer as a write to doc at path. The program prog has computed this content from
+// the image from. If first is set, prog may have computed it from an earlier image that it was shown. If prog has also
+// read the note and rewritten the text from scratch, from is no possible base.
 func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, first, rewritten bool) *change {
 	b := f.text.Buffer()
 	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}
@@ -137,7 +136,7 @@ func (f *File) commit(ctx context.Context, force bool) error {
 	return f.commitHeld(ctx, force)
 }
 
-// commitHeld is commit for callers of holdCommits.
+// commitHeld does the same as commit, for callers that hold f's commits.
 func (f *File) commitHeld(ctx context.Context, force bool) error {
 	f.t.folders.RLock()
 	defer f.t.folders.RUnlock()
@@ -159,7 +158,8 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 	return err
 }
 
-// pending returns what there is to commit, or nil, and the error if it cannot be committed.
+// pending returns the change to commit, or nil if there is none. It returns an error if a commit is due but the content
+// cannot be committed.
 func (f *fileState) pending(force bool) (*change, error) {
 	b := f.text.Buffer()
 	if !f.life.IsNote() || b == nil || !b.Dirty() || b.Truncated && !force {
@@ -176,7 +176,7 @@ func (f *fileState) pending(force bool) (*change, error) {
 	return c, nil
 }
 
-// store writes the note, or creates it if it has no ID.
+// store writes the note. If the note has no ID, store creates it.
 func (c *change) store(ctx context.Context) (bridge.Result, uint64, error) {
 	ctx, ws := context.WithoutCancel(ctx), c.f.t.ws
 	if c.doc != 0 {
@@ -194,15 +194,14 @@ func (c *change) store(ctx context.Context) (bridge.Result, uint64, error) {
 	return res, info.ID, err
 }
 
-// giveMode gives a new note the permissions of the file from which it was made, as a rename does,
-// if possible.
+// giveMode tries to give a new note the permissions of the file from which it was made, as a rename does.
 func (c *change) giveMode(ctx context.Context) {
 	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.path, fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
 }
 
-// stored applies the outcome of a commit. After an error the name shows the note, and not the text
-// that could not be saved, as soon as the writer gets the error. Programs that have the file open
-// still see what was written, and may try again.
+// stored applies the outcome of a commit. After an error the name shows the note again, and not the text that could not
+// be saved, as soon as the writer gets the error. Programs that have the file open still see the written text, and may
+// try again.
 func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) {
 	mine := f.text.Buffer() == c.buf
 	if err != nil {
@@ -216,7 +215,7 @@ func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) 
 		f.t.log.Warn("note written", model.LogPath, string(c.path), slog.String("warning", warning))
 	}
 	if !f.life.IsNote() {
-		return // deferred or unlinked in the meantime
+		return // the file was deferred or unlinked in the meantime
 	}
 	if f.doc == 0 {
 		f.doc, f.life = doc, f.life.After(evStore)
@@ -243,9 +242,9 @@ func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
 	f.releaseClean()
 }
 
-// written returns what the writer sees after its write has become a version: its own bytes, with
-// the time of its last write. Others may see another text: the version may include another writer's
-// change, or keep the note's line ends. Bytes that did not change keep their time.
+// written returns the image that the writer sees after its write has become a version: the bytes that it wrote, with
+// the time of its last write. Other programs may read another text, because the version may include another writer's
+// change or keep the note's line ends. Bytes that did not change keep their time.
 func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Image {
 	v, wrote := res.Version, content.ImageOf(res.Version)
 	if v.Text() != c.text {
@@ -259,8 +258,7 @@ func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Im
 	return wrote
 }
 
-// releaseClean releases the buffer if everything is committed and no open handle depends on
-// its positions.
+// releaseClean releases the buffer if everything is committed and no open handle depends on its positions.
 func (f *fileState) releaseClean() {
 	if b := f.text.Buffer(); !f.life.IsNote() || b == nil || b.Dirty() || f.hasPositionedWriter() {
 		return
@@ -274,14 +272,14 @@ func (f *fileState) releaseClean() {
 }
 
 func (f *fileState) bufferReleased() {
-	f.pagesStored = true // the kernel has pages of the buffer, maybe more than the image's
+	f.pagesStored = true // the kernel has pages of the buffer, possibly more than the image has
 	f.t.dirtyFiles.Delete(f.File)
 	for h := range f.handles {
 		f.recordRead(h)
 	}
 }
 
-// discardBuffer drops a buffer that could not be committed. A note that does not exist yet vanishes.
+// discardBuffer drops a buffer that could not be committed. A note that does not exist yet disappears.
 func (f *fileState) discardBuffer() {
 	f.text.FailWrite()
 	f.bufferReleased()
@@ -301,8 +299,8 @@ func (f *fileState) scheduleTick(d time.Duration) {
 	}
 }
 
-// tick commits a buffer that has not changed for long enough. It checks that while no commit is in
-// progress: a commit may fail, and a text whose writer got an error is not saved later.
+// tick commits a buffer that has not changed for long enough. It checks that while no commit is in progress, because a
+// commit may fail: a text whose writer got an error must not be saved later.
 func (f *File) tick() {
 	defer f.t.holdCommits(f)()
 	due, force := false, false

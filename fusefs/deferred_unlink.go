@@ -14,30 +14,32 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// Editors save by moving the note away and creating a new file in its place, and mv does so by unlinking it first.
-// Taken literally that deletes the document for everyone and creates another one. So a note that loses its name is
-// deferred: hidden here, unchanged in the workspace. If a file is created at its name within a moment, it is the note,
-// written again. Otherwise the move or the removal was intended, and the structure policy decides.
+// Editors save by moving the note away and creating a new file at its name, and mv saves by unlinking the note first.
+// Taken literally, these calls delete the document for everyone and create another one. So if a note loses its name,
+// its unlink is deferred: the mount hides the note, and the workspace keeps it unchanged. If a program creates a file
+// at its name within a moment, that file is the note, written again. Otherwise the move or the removal was intended,
+// and the structure policy decides.
 //
-// An unlink is the same call whether a save follows or not. So one rule holds for all programs. Where an unlink creates
-// a proposal it does so at once, and a file that is put at the name withdraws the proposal. Where it would be refused,
-// by the policy or the deletion limit, the unlink is deferred, and the note shown again after the grace. But a process that has
-// unlinked another note and has not put it back is not saving, and is refused at once.
+// An unlink is the same call whether or not a save follows, so one rule holds for all programs. If an unlink would
+// create a proposal, the mount creates the proposal at once, and withdraws it when a file is put at the name. If the
+// policy or the deletion limit would refuse the unlink, the mount defers it, and shows the note again after the grace
+// period. But a process that has unlinked another note and has not put that note back is not saving. Its unlink is
+// refused at once.
 
-// unlinkGrace is the time for which a name may be missing during a save.
+// unlinkGrace is the grace period: the time for which a name may be missing during a save.
 const unlinkGrace = 3 * time.Second
 
-// deferredUnlink is a note or folder that is hidden for now.
+// deferredUnlink is a note or folder that the mount hides during its grace period.
 type deferredUnlink struct {
 	at        model.Path
-	doc       uint64        // 0 for a folder
-	image     content.Image // the text that it showed
+	doc       uint64        // ID of the note; 0 for a folder
+	image     content.Image // the text that the note showed
 	target    model.Path    // new path of a rename; "" if it was unlinked or moved out of the workspace
 	why       string
-	nameTaken bool                 // another note has its name
-	backup    *File                // what target shows of a file that is no note; nil for a note or folder
+	nameTaken bool                 // another note has taken its name
+	backup    *File                // the file that target shows if target is not a note's name; nil for a note or folder
 	by        bridge.ChangeRequest // the request that was deferred
-	proc      program.Program      // the process of that request
+	proc      program.Program      // the process that made the request
 	since     time.Time
 	timer     *time.Timer
 }
@@ -47,16 +49,16 @@ const (
 	whyRenamed  = "renamed away"
 )
 
-// maxUnlinkGrace bounds the grace of notes that a busy program may yet put back.
+// maxUnlinkGrace is the maximum grace period of notes that a busy program may still put back.
 const maxUnlinkGrace = time.Minute
 
-// graceLeft returns how long du stays deferred. The grace begins again with each note that the same
-// process unlinks or puts back: git may unlink thousands first.
+// graceLeft returns the remaining grace period of du. The grace period begins again with each note that the same
+// process unlinks or puts back, because git may unlink thousands of notes before it puts them back.
 func (tb *tableState) graceLeft(du *deferredUnlink) time.Duration {
 	return min(unlinkGrace-time.Since(tb.lastUnlink[du.proc.Identity]), maxUnlinkGrace-time.Since(du.since))
 }
 
-// cancelUnlink ends the deferred unlink at p and returns it, nil if there is none.
+// cancelUnlink ends the deferred unlink at p and returns it, or nil if there is none.
 func (tb *tableState) cancelUnlink(p model.Path) *deferredUnlink {
 	du := tb.deferred[p]
 	if du != nil {
@@ -87,12 +89,12 @@ func (n *nodeTable) deferredIf(condition func(at model.Path, du *deferredUnlink)
 	return found
 }
 
-// removal is a proposal to delete a note, made a moment ago. It is made at once, because a kill must not restore the
-// note, and withdrawn if a file is put at the note's name.
+// removal records the deletion of a note that relayfs has just proposed. relayfs proposes the deletion at once, so that
+// the note stays deleted if relayfs is killed. It withdraws the proposal if a file is put at the note's name.
 type removal struct {
 	sourcePath model.Path // the note's source path
 	doc        uint64
-	image      content.Image // the text that it showed
+	image      content.Image // the text that the note showed
 	by         bridge.ChangeRequest
 	proc       program.Program
 	since      time.Time
@@ -137,7 +139,8 @@ func (t *tree) removeAtOnce(ctx context.Context, p model.Path, f *File) error {
 }
 
 // putBack is called before a file is put at the free name p. If a note with another source path was unlinked at p a
-// moment ago, putBack defers its unlink at p. (A note whose source path is p needs nothing: the workspace recognizes it.)
+// moment ago, putBack creates the note again and defers its unlink at p. If the source path is p, the workspace itself
+// recognizes the note.
 func (t *tree) putBack(ctx context.Context, p model.Path) {
 	var r *removal
 	t.update(func(tb *tableState) {
@@ -160,8 +163,7 @@ func (t *tree) putBack(ctx context.Context, p model.Path) {
 	t.update(func(tb *tableState) { t.deferAt(tb, p, du) })
 }
 
-// deferUnlink hides the note at p. Its inode becomes a scratch file with the content that the
-// note shows.
+// deferUnlink hides the note at p. Its inode becomes a scratch file with the content that the note shows.
 func (t *tree) deferUnlink(ctx context.Context, p model.Path, f *File, target model.Path, why string) error {
 	err := f.pin(ctx)
 	defer f.unpin()
@@ -172,7 +174,7 @@ func (t *tree) deferUnlink(ctx context.Context, p model.Path, f *File, target mo
 	f.update(func(s *fileState) {
 		du.doc, du.image = s.doc, s.text.Base()
 		s.detach(evBecomeScratch)
-		_ = s.fits(s.text.Size()) // a backup may exceed the scratch quota: it is one more copy, for a while
+		_ = s.fits(s.text.Size()) // a backup may exceed the scratch quota, because it is only a temporary copy
 	})
 	t.unlinkReplaced(p)
 	t.update(func(tb *tableState) {
@@ -210,14 +212,14 @@ func (t *tree) applyUnlink(ctx context.Context, p model.Path, du *deferredUnlink
 	}
 	err := t.applyDeferred(ctx, p, du)
 	t.update(func(tb *tableState) {
-		if tb.deferred[du.at] == du { // a rename may have moved it
+		if tb.deferred[du.at] == du { // a rename may have moved du
 			tb.cancelUnlink(du.at)
 		}
 	})
 	if err != nil {
 		t.entryChanged(p)
 		if du.why == whyUnlinked {
-			t.errno.OfSaveBy(du.proc, "unlink", p, err) // unlink had reported success
+			t.errno.OfSaveBy(du.proc, "unlink", p, err) // the unlink had reported success
 		}
 		t.log.Warn("note is back at its name", model.LogPath, string(p), "was", du.why, model.LogErr, err)
 	}
@@ -240,7 +242,8 @@ func (t *tree) applyDeferred(ctx context.Context, p model.Path, du *deferredUnli
 	return err
 }
 
-// dropBackup shows at the target what is about to be renamed to it. There is no target if the backup was removed.
+// dropBackup removes the backup file that the target of a deferred rename shows, because the renamed note gets that
+// name. It reports whether the backup was still there.
 func (t *tree) dropBackup(du *deferredUnlink) bool {
 	dir := t.folderOf(du.target)
 	if dir == nil || !dir.layer().drop(du.target.Base(), du.backup) {
@@ -258,7 +261,8 @@ func (t *tree) flushUnlinks(ctx context.Context, p model.Path) {
 	}
 }
 
-// flushBelow ends the grace of everything below p. A deferred folder includes its contents.
+// flushBelow ends the grace period of all nodes below p. Applying the unlink of a folder includes the folder's
+// contents.
 func (t *tree) flushBelow(ctx context.Context, p model.Path) {
 	below := t.deferredIf(func(at model.Path, _ *deferredUnlink) bool { return at != p && p.Contains(at) })
 	maps.DeleteFunc(below, func(at model.Path, _ *deferredUnlink) bool {
@@ -274,7 +278,7 @@ func (t *tree) flushBelow(ctx context.Context, p model.Path) {
 	}
 }
 
-// dropDeferred ends the deferred unlink at p for good, because another node gets the name.
+// dropDeferred permanently ends the deferred unlink at p, because another node gets that name.
 func (t *tree) dropDeferred(ctx context.Context, p model.Path) {
 	t.update(func(tb *tableState) {
 		if du := tb.deferred[p]; du != nil {
@@ -284,11 +288,11 @@ func (t *tree) dropDeferred(ctx context.Context, p model.Path) {
 	t.flushUnlinks(ctx, p)
 }
 
-// git undoes a rename by unlinking the new name and creating a file at the old one (git reset
-// --hard, git checkout). Taken separately these calls delete the note and create another one next
-// to it. So if a note was unlinked elsewhere a moment ago, a file that is created at its source
-// path is that note, back at its name and about to be written again. The same applies to a folder:
-// its contents are unlinked, it is removed, and a folder is created at its source path.
+// git undoes a rename by unlinking the new name and creating a file at the old name (git reset --hard, git checkout).
+// Taken separately, these calls delete the note and create another one next to it. So if a note was unlinked at another
+// path a moment ago, a file that is created at the note's source path is that note, which git is about to write again.
+// The same applies to a folder: git unlinks the folder's contents, removes the folder, and creates a folder at its
+// source path.
 
 // isRenamed reports whether the node shown at p has another path in the source.
 func (t *tree) isRenamed(p model.Path) bool {
@@ -296,7 +300,7 @@ func (t *tree) isRenamed(p model.Path) bool {
 	return err == nil && home != p
 }
 
-// deferredFrom finds the node with the source path p that was unlinked elsewhere a moment ago.
+// deferredFrom finds the node with the source path p that was unlinked at another path a moment ago.
 func (t *tree) deferredFrom(p model.Path) (model.Path, *deferredUnlink) {
 	elsewhere := t.deferredIf(func(at model.Path, du *deferredUnlink) bool { return at != p && du.why == whyUnlinked })
 	for at, du := range elsewhere {
@@ -307,11 +311,12 @@ func (t *tree) deferredFrom(p model.Path) (model.Path, *deferredUnlink) {
 	return "", nil
 }
 
-// deferAtSourcePath defers the unlink of the note with the source path p, which was unlinked where it is shown, at p
-// instead. It first ends the grace period of another note deferred at p, because a program may create that note's own name next.
+// deferAtSourcePath is called before a file is created at p. If the note with the source path p was unlinked at another
+// path, where it was shown, deferAtSourcePath defers that unlink at p instead. It first ends the grace period of
+// another note deferred at p, because a program may create that note's own name next.
 func (t *tree) deferAtSourcePath(ctx context.Context, p model.Path) {
 	at, du := t.deferredFrom(p)
-	if du == nil || du.doc == 0 || !du.timer.Stop() { // a folder, or its grace is just over
+	if du == nil || du.doc == 0 || !du.timer.Stop() { // none, a folder, or the grace period has just ended
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -319,8 +324,9 @@ func (t *tree) deferAtSourcePath(ctx context.Context, p model.Path) {
 	t.renameBack(ctx, at, p, du)
 }
 
-// restoreFolder shows the folder with the source path p, which was removed where it was shown, at
-// p. Its contents stay deferred there.
+// restoreFolder is called before a folder is created at p. If the folder with the source path p was removed at another
+// path, where it was shown, restoreFolder shows it at p, and reports that it did. The unlinks of its contents stay
+// deferred there.
 func (t *tree) restoreFolder(ctx context.Context, p model.Path) bool {
 	at, du := p, t.deferredAt(p)
 	if du == nil || du.doc != 0 {
@@ -328,7 +334,7 @@ func (t *tree) restoreFolder(ctx context.Context, p model.Path) bool {
 			return false
 		}
 	}
-	if !du.timer.Stop() { // its grace is just over
+	if !du.timer.Stop() { // the grace period has just ended
 		return false
 	}
 	if at != p && !t.renameBack(context.WithoutCancel(ctx), at, p, du) {

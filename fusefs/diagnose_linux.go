@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// allowConfig is the helper's file with the setting user_allow_other.
+// allowConfig is the configuration file of fusermount3, with the setting user_allow_other.
 const allowConfig = "/etc/fuse.conf"
 
-// Diagnose checks everything that mounting depends on. It changes nothing, and only asks each
-// mounted relayfs whether its server is alive.
+// Diagnose checks everything that mounting depends on. It changes nothing. Its only request to a mounted relayfs asks
+// whether the server is alive.
 func Diagnose() []Finding {
 	return []Finding{
 		finding("/dev/fuse", "can be opened", Fail, checkDevice()),
@@ -28,7 +28,7 @@ func Diagnose() []Finding {
 	}
 }
 
-// diagnoseHelper looks for fusermount3, which all users but root need.
+// diagnoseHelper looks for fusermount3, which all users except root need.
 func diagnoseHelper() Finding {
 	needed := Fail
 	if os.Geteuid() == 0 {
@@ -49,8 +49,8 @@ func diagnoseHelper() Finding {
 	return Finding{Name: helper, Severity: OK, Detail: path}
 }
 
-// diagnosePrivileges reports a restriction under which no setuid program, and so not the helper,
-// gains privileges: systemd's NoNewPrivileges, containers' no-new-privileges.
+// diagnosePrivileges reports a restriction under which setuid programs, such as fusermount3, gain no privileges:
+// systemd's NoNewPrivileges, or no-new-privileges of containers.
 func diagnosePrivileges(status string) Finding {
 	const name = "new privileges"
 	text, err := os.ReadFile(status)
@@ -63,7 +63,7 @@ func diagnosePrivileges(status string) Finding {
 		return Finding{Name: name, Severity: OK, Detail: "not allowed; root does not need them to mount"}
 	}
 	return Finding{
-		name, Fail, "not allowed to this process (no_new_privs), so that " + helper + " cannot mount",
+		name, Fail, "not allowed for this process (no_new_privs), so " + helper + " cannot mount",
 		"NoNewPrivileges=no in the systemd unit, or start the container without --security-opt no-new-privileges",
 	}
 }
@@ -105,7 +105,7 @@ func diagnoseDeadMounts() Finding {
 	mounts = slices.DeleteFunc(mounts, func(m mountEntry) bool { return m.fstype != mountType })
 	for _, m := range mounts {
 		if Killed(m.server()) {
-			wrong = append(wrong, "killed, and programs that use it hang: "+m.dir)
+			wrong = append(wrong, "server killed, programs that use the mount hang: "+m.dir)
 			mends = append(mends, "relayfs unmount "+m.dir)
 			continue
 		}
@@ -121,5 +121,5 @@ func diagnoseDeadMounts() Finding {
 	if len(wrong) > 0 {
 		return Finding{name, Warn, strings.Join(wrong, ", "), strings.Join(mends, "; ")}
 	}
-	return Finding{Name: name, Severity: OK, Detail: fmt.Sprintf("%d relayfs mounted, none dead", len(mounts))}
+	return Finding{Name: name, Severity: OK, Detail: fmt.Sprintf("%d relayfs mounts, none dead", len(mounts))}
 }

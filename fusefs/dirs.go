@@ -20,7 +20,7 @@ import (
 // Dir is a folder of the workspace, or the workspace itself.
 type Dir struct {
 	overlay
-	id uint64 // in the workspace
+	id uint64 // the folder's ID in the workspace
 }
 
 func (*Dir) inWorkspace() bool { return true }
@@ -34,15 +34,15 @@ func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 	if changed, _ := d.state(); changed.After(modTime) {
 		modTime = changed
 	}
-	if modTime.IsZero() { // a server's folder without changes
+	if modTime.IsZero() { // a server has no time for a folder without changes
 		modTime = d.t.mounted
 	}
 	d.fill(out, d.EmbeddedInode(), 4096, modTime, 2)
 	return nil
 }
 
-// Setattr sets the folder's permissions. In suggest mode, which does not allow that, they are only
-// remembered: otherwise programs that copy folders would stop.
+// Setattr sets the folder's permissions. Suggest mode does not allow that, so there only the mount stores them;
+// otherwise programs that copy folders would fail.
 func (d *Dir) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if d.t.ws.Options().Mode == bridge.Direct && d.path().Dir() != "" && !d.t.isWatchNotification(ctx) {
 		if errno := d.chmod(ctx, in); errno != 0 {
@@ -65,7 +65,7 @@ func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
 	return d.listing(entries), 0
 }
 
-// listing returns the workspace's entries, without deferred unlinks, and the nodes that exist only here.
+// listing returns the entries of the workspace, without deferred ones, and the nodes that exist only on this mount.
 func (d *Dir) listing(found []bridge.Info) []fuse.DirEntry {
 	dir, list := d.path(), d.dirEntries()
 	d.t.update(func(tb *tableState) {
@@ -100,7 +100,7 @@ func (d *Dir) Fsync(ctx context.Context, _ fs.FileHandle, _ uint32) syscall.Errn
 	return d.t.errno.Of(ctx, "fsync", p, d.t.ws.Sync(ctx, p))
 }
 
-// Statfs reports room: editors that see none refuse to save.
+// Statfs reports free space, because editors refuse to save if there is none.
 func (*overlay) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	out.Bsize, out.Frsize = 4096, 4096
 	out.Blocks, out.Bfree, out.Bavail = 1<<28, 1<<27, 1<<27
@@ -114,7 +114,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 	if err := model.CheckNewName(name); err != nil {
 		return nil, d.t.errno.Of(ctx, "mkdir", p, err)
 	}
-	if name[0] == '.' { // .git, .claude; no program creates folders in order to save
+	if name[0] == '.' { // .git or .claude; no program creates folders in order to save
 		return d.mkScratchDir(ctx, name, mode, out)
 	}
 	if !d.t.restoreFolder(ctx, p) {
@@ -136,7 +136,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 	return n.EmbeddedInode(), 0
 }
 
-// Rmdir removes a folder; a folder of the workspace only if the structure policy allows it.
+// Rmdir removes a folder. It removes a folder of the workspace only if the structure policy allows it.
 func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
 	n, p, err := o.folder().child(ctx, name)
@@ -157,7 +157,7 @@ func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 	return syscall.ENOTDIR
 }
 
-// remove removes the folder at p; ErrNotEmpty unless it is empty. The caller holds the commits.
+// remove removes the folder at p. It returns ErrNotEmpty unless the folder is empty. The caller must hold the commits.
 func (d *Dir) remove(ctx context.Context, p model.Path) error {
 	t := d.t
 	entries, err := t.ws.ReadDir(ctx, p)
@@ -178,8 +178,8 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 		return model.ErrNotEmpty
 	}
 	if emptied && t.isRenamed(p) {
-		// The folder holds only files that were unlinked a moment ago, and its rename may be about
-		// to be undone (see putBack).
+		// The folder has only files that were unlinked a moment ago. The caller may be about to undo the folder's
+		// rename (see restoreFolder).
 		du := &deferredUnlink{why: whyUnlinked, by: t.changeRequest(ctx), proc: t.programs.Of(ctx)}
 		t.update(func(tb *tableState) {
 			tb.forget(p, d)
@@ -187,19 +187,18 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 		})
 		return nil
 	}
-	t.flushUnlinks(ctx, p) // really removes what was unlinked a moment ago
+	t.flushUnlinks(ctx, p) // remove the files that were unlinked a moment ago
 	_, err = t.ws.Remove(ctx, p, t.changeRequest(ctx))
 	return err
 }
 
-// dirHandle is an open folder. It lists at the first read, not at the open: in between the kernel
-// asks for the folder's modification time, under which it then caches the listing. An older listing
-// than that time would count as current.
+// dirHandle is an open folder. It lists the folder at the first read, and not when it is opened. In between, the kernel
+// asks for the folder's modification time, and caches the listing under that time. If the listing was older than that
+// time, the kernel would take it for current.
 //
-// The kernel may return the first part of a listing from its cache, lose the cache, and ask us for
-// the rest, by the offset of the last name. So an offset must mean the same in every listing,
-// however different: it is computed from the name, and names are listed in the order of their
-// offsets.
+// The kernel may return the first part of a listing from its cache, lose the cache, and request the rest by the offset
+// of the last name. So an offset must mean the same in every listing, even if the listings differ. It is computed from
+// the name, and names are listed in the order of their offsets.
 type dirHandle struct {
 	dir     *fs.Inode
 	list    func(context.Context) ([]fuse.DirEntry, syscall.Errno)
@@ -233,15 +232,15 @@ func (h *dirHandle) load(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// Offsets of the names that every folder has; 0 is the start.
+// These are the offsets of the names that every folder has. 0 is the start.
 const (
 	selfOffset = 1 + iota
 	parentOffset
 	firstOffset
 )
 
-// dotEntries returns the entries of a folder for itself and for its parent. The parent of the root is
-// outside of the mount, and only the kernel knows it.
+// dotEntries returns a folder's entries for itself and for its parent. The parent of the root is outside of the mount
+// and has no number here, so the root's own number is used.
 func dotEntries(dir *fs.Inode) []fuse.DirEntry {
 	self := fuse.DirEntry{Name: ".", Mode: syscall.S_IFDIR, Ino: dir.StableAttr().Ino, Off: selfOffset}
 	above := fuse.DirEntry{Name: "..", Mode: syscall.S_IFDIR, Ino: self.Ino, Off: parentOffset}
@@ -258,8 +257,8 @@ func nameOffset(name string) uint64 {
 	return h.Sum64()>>2 + firstOffset
 }
 
-// Seekdir moves to the first name with an offset after off. At the start it lists the folder again,
-// as rewinddir(3) requires.
+// Seekdir moves to the first name with an offset after off. If off is the start, it lists the folder again, as
+// rewinddir(3) requires.
 func (h *dirHandle) Seekdir(ctx context.Context, off uint64) syscall.Errno {
 	if off == 0 {
 		h.listed = false

@@ -19,18 +19,18 @@ import (
 
 // draft is the new content of an Attachment in suggest mode: the whole file in memory, shared by all handles that have
 // it open for writing. It is committed to the workspace like a note's text: when a handle that wrote is closed or
-// synced, and before the file is renamed. It is a model.File, so that handles write it as they write a file.
+// synced, and before the file is renamed. It is a model.File, so that handles write a draft in the same way as a file.
 type draft struct {
 	a *Attachment
 
 	mu           sync.Mutex // guards the fields below
 	buf          content.Buffer
-	base         model.ContentSum // the content that buf was made from; zero if none of it is left
+	base         model.ContentSum // sum of the content from which buf was made; zero if buf contains nothing of it
 	writers      int
 	scratchBytes int64 // bytes accounted to the scratch layer
 }
 
-// newDraft returns the draft of a new file, which is committed even if no program writes it.
+// newDraft returns the draft of a new file. It is committed even if no program writes to it.
 func newDraft(a *Attachment, prog program.Program) *draft {
 	d := &draft{a: a}
 	d.buf.Truncated = true
@@ -39,7 +39,7 @@ func newDraft(a *Attachment, prog program.Program) *draft {
 	return d
 }
 
-// openDraft returns the draft that the writers of a share. It creates the draft if there is none.
+// openDraft returns the draft that all writers of a share, and creates it if there is none.
 func (a *Attachment) openDraft(ctx context.Context, p model.Path, truncate bool) (*draft, error) {
 	if err := a.t.ws.MayWriteFile(p); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (a *Attachment) openDraft(ctx context.Context, p model.Path, truncate bool)
 	return d, nil
 }
 
-// shared returns the draft of a, nil if no program has it open for writing.
+// shared returns the draft of a, or nil if no program has a open for writing.
 func (a *Attachment) shared() *draft {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,7 +92,7 @@ func (d *draft) due() bool {
 	return d.buf.Due()
 }
 
-// isBeingSaved reports whether a program seems to be in the middle of writing d.
+// isBeingSaved reports whether a program seems to be writing d at the moment.
 func (d *draft) isBeingSaved() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,7 +140,8 @@ func (d *draft) truncate(size int64) error {
 	return nil
 }
 
-// fits spoils the draft if it cannot have that size, because it would then lack a part of what its program writes.
+// fits returns an error if the draft cannot have the given size. It then also marks the draft as failed, because the
+// draft would lack a part of the content that its program writes.
 func (d *draft) fits(size int64) error {
 	switch t := d.a.t; {
 	case t.drained.Load():
@@ -194,8 +195,8 @@ func (d *draft) Close() error {
 	return err
 }
 
-// closeDraft ends a's draft. left is set if a part of it could not be committed: the name then shows the previous content,
-// or disappears.
+// closeDraft ends a's draft. left is set if part of the draft could not be committed. The name then shows the previous
+// content, or disappears.
 func (a *Attachment) closeDraft(d *draft, left bool) {
 	a.mu.Lock()
 	if a.draft == d {
@@ -235,7 +236,7 @@ func (a *Attachment) commit(ctx context.Context, d *draft) error {
 	return a.commitHeld(ctx, d)
 }
 
-// commitHeld is commit for callers that hold a's commits.
+// commitHeld does the same as commit, for callers that hold a's commits.
 func (a *Attachment) commitHeld(ctx context.Context, d *draft) error {
 	a.t.folders.RLock()
 	defer a.t.folders.RUnlock()

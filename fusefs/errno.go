@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// errnoTable maps errors to errnos. The first matching row counts. logged is set if the errno alone
-// does not explain the failure: then the log has the reason, too.
+// errnoTable maps errors to errnos. The first matching row counts. logged is set if the errno alone does not explain
+// the failure, so that the reason must be logged.
 var errnoTable = []struct {
 	err    error
 	errno  syscall.Errno
@@ -48,8 +48,8 @@ var errnoTable = []struct {
 	{context.DeadlineExceeded, syscall.ETIMEDOUT, true},
 }
 
-// toErrno returns the errno of err, 0 for nil. known is set if a row of the table, or an errno in
-// err's chain, determines it.
+// toErrno returns the errno of err, or 0 for nil. ok is set if a row of the table, or an errno in err's chain,
+// determines it.
 func toErrno(err error) (errno syscall.Errno, ok, logged bool) {
 	if err == nil {
 		return 0, true, false
@@ -69,8 +69,8 @@ func toErrno(err error) (errno syscall.Errno, ok, logged bool) {
 type errnoReporter struct {
 	Log     *slog.Logger
 	Procs   *program.Table
-	Refused func(model.Refusal) // gets the refusals; may be nil
-	// Silent reports whether refusals to a program are neither logged nor reported; nil for none.
+	Refused func(model.Refusal) // receives the refusals; may be nil
+	// Silent reports whether refusals to a program are neither logged nor reported. It may be nil.
 	Silent func(program.Program) bool
 }
 
@@ -85,13 +85,13 @@ func (r errnoReporter) Of(ctx context.Context, op string, p model.Path, err erro
 	return errno
 }
 
-// OfSave is Of for errors that are reported at close, which few programs check: the log always has
-// the text.
+// OfSave does the same as Of, for errors that close(2) returns. Few programs check the errors of close, so OfSave
+// always logs the text.
 func (r errnoReporter) OfSave(ctx context.Context, op string, p model.Path, err error) syscall.Errno {
 	return r.OfSaveBy(r.Procs.Of(ctx), op, p, err)
 }
 
-// OfSaveBy is OfSave for a save that by has started and does not wait for.
+// OfSaveBy does the same as OfSave, for a save that prog has started and does not wait for.
 func (r errnoReporter) OfSaveBy(prog program.Program, op string, p model.Path, err error) syscall.Errno {
 	if err == nil {
 		return 0

@@ -9,12 +9,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// changed applies an event of the workspace. It runs on the goroutine of the change, which may be
-// one of our own handlers: it only changes memory and queues. The kernel already knows the changes
-// that were requested through this mount.
+// changed applies an event of the workspace. It runs on the goroutine of the change, which may be one of our own
+// handlers, so it only changes memory and queues. The kernel already has the changes of names that were requested
+// through this mount.
 func (t *tree) changed(ev model.Event) {
 	f, ok := ev.Origin.(*File)
-	mine := ev.Origin == any(t) || ok && f.t == t // requested by the tree, or by the file that was written
+	mine := ev.Origin == any(t) || ok && f.t == t // this mount requested the change, for the tree or for a file
 	if !mine {
 		defer t.wakeWatchers(ev)
 	}
@@ -51,7 +51,7 @@ func (t *tree) wakeWatchers(ev model.Event) {
 
 func (t *tree) contentChanged(ev model.Event, mine bool) {
 	if save, ok := ev.Origin.(*File); ok && mine && save.adopted.Load() {
-		return // the inodes there are about to lose the name to the saved one
+		return // the inode at this name is about to be replaced by the saved one
 	}
 	var k *nodeEntry
 	var files []*File
@@ -68,14 +68,14 @@ func (t *tree) contentChanged(ev model.Event, mine bool) {
 	}
 }
 
-// removed forgets the node at p and everything below it. Open files keep what they show.
+// removed forgets the node at p and everything below it. Open files keep their text.
 func (t *tree) removed(p model.Path) {
 	t.update(func(tb *tableState) {
 		tb.epoch++
 		tb.loseName(p)
 		for at := range maps.Clone(tb.deferred) {
 			if p.Contains(at) {
-				tb.cancelUnlink(at) // a removed note does not come back
+				tb.cancelUnlink(at) // a removed note cannot be shown again
 			}
 		}
 	})

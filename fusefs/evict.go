@@ -11,9 +11,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// The kernel keeps names and inodes as long as it has memory to spare, and each costs this process half a kilobyte:
-// after one search through a vault, for good. So if the mount was not used for a while, the kernel is asked to forget
-// the notes that were looked up longest ago. A program that needs one again looks it up again.
+// The kernel keeps names and inodes as long as it has free memory, and each costs this process half a kilobyte. After
+// one search through a vault, the kernel could keep all of them forever. So if the mount was not used for a while,
+// relayfs asks the kernel to forget the notes that were looked up longest ago. A program that needs one of these notes
+// looks it up again.
 
 const (
 	// maxIdle is the number of notes that an idle mount leaves to the kernel.
@@ -22,7 +23,8 @@ const (
 	evictBatch = 256
 )
 
-// evict makes the kernel forget all but the latest keep notes, if the mount was not used since the last call.
+// evict makes the kernel forget notes if the mount was not used since the last call. keep is the number of notes, the
+// latest ones, that it leaves to the kernel.
 func (t *tree) evict(ctx context.Context, keep int) {
 	if t.used.Swap(false) {
 		return
@@ -57,20 +59,21 @@ func (n *nodeTable) oldest(keep int) (notes []nodeEntry) {
 	return notes[:max(len(notes)-keep, 0)]
 }
 
-// isOpen reports whether the file has a handle or is being saved.
+// isOpen reports whether the file has a handle, is being saved, or was just saved (nameHold).
 func (f *File) isOpen() (open bool) {
 	f.update(func(s *fileState) { open = len(s.handles) > 0 || s.text.Buffer() != nil || !s.nameHold.until.IsZero() })
 	return open
 }
 
-// isPinned reports whether a program may be about to open the file.
+// isPinned reports whether a caller has pinned the text, for example because a program may be about to open the file.
 func (f *File) isPinned() (pinned bool) {
 	f.update(func(s *fileState) { pinned = s.pins > 0 })
 	return pinned
 }
 
-// forgetUnused drops the nodes that the kernel has forgotten: they are not in go-fuse's tree of names, which mirrors
-// the kernel's. It keeps nodes that were looked up since before, because the answer may be on its way to the kernel.
+// forgetUnused drops the nodes that the kernel has forgotten. These are no longer in go-fuse's tree of names, which
+// mirrors the kernel's names. It keeps nodes that were looked up since before, because the answer may be on its way to
+// the kernel.
 func (t *tree) forgetUnused(before time.Time) {
 	unused := make(map[model.Path]*nodeEntry)
 	t.update(func(tb *tableState) {
@@ -80,7 +83,7 @@ func (t *tree) forgetUnused(before time.Time) {
 			}
 		}
 	})
-	maps.DeleteFunc(unused, func(_ model.Path, k *nodeEntry) bool { // locks files, which come before the table
+	maps.DeleteFunc(unused, func(_ model.Path, k *nodeEntry) bool { // not under the table's lock, because it locks files
 		f, ok := k.node.(*File)
 		return ok && (f.isOpen() || f.isPinned()) || holdsScratch(k.node) || k.node.wereSet()
 	})

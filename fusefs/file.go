@@ -17,11 +17,11 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/content"
 )
 
-// File is a note or a scratch file. A rename can turn one into the other.
+// File is a note or a scratch file. A rename can turn a scratch file into a note, and a note into a scratch file.
 type File struct {
 	common
 
-	adopted atomic.Bool // it is being renamed over a note, whose inodes are not notified
+	adopted atomic.Bool // a rename is making it a note; events of that save must not replace the note's inodes
 
 	mu    sync.Mutex
 	state fileState
@@ -65,8 +65,8 @@ func (f *File) attachment() (h *attachmentHandle) {
 	return h
 }
 
-// attr fills in the attributes for the kernel. They belong to the content that reads return from
-// now on. If that is no longer the newest version, f is replaced when attr returns.
+// attr fills in the attributes for the kernel. They belong to the content that reads return from now on. If that
+// content is no longer the newest version, f is replaced when attr returns.
 func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 	err := f.pin(ctx)
 	if err != nil && !errors.Is(err, syscall.ESTALE) { // size and time are known after ESTALE
@@ -92,8 +92,8 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 	return nil
 }
 
-// OnForget is called when the kernel has forgotten the inode, so that no program has it open. On a
-// mount with handles the end of the last handle has shown that before.
+// OnForget is called when the kernel has forgotten the inode, so that no program has it open. On a mount with handles,
+// the release of the last handle already meant this.
 func (f *File) OnForget() {
 	f.t.former.drop(f)
 	f.update(func(s *fileState) {
@@ -137,7 +137,7 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 	return f.common.Setattr(ctx, nil, in, out)
 }
 
-// touched answers a SETATTR that sets nothing, on an inode without a name, from cached attributes.
+// touched answers a SETATTR that sets nothing, for an inode without a name, from the cached attributes.
 func (f *File) touched(out *fuse.AttrOut) syscall.Errno {
 	out.SetTimeout(cacheTimeout)
 	f.update(func(s *fileState) {
@@ -159,8 +159,7 @@ func (f *fileState) fits(size int64) syscall.Errno {
 	return 0
 }
 
-// release returns the bytes that were charged to the file, when its name is gone or it is no longer
-// scratch.
+// release returns the file's bytes to the scratch quota, after the file has lost its name or is no longer scratch.
 func (f *File) release() {
 	f.update(func(s *fileState) {
 		f.t.scratch.grow(-s.scratchBytes)
@@ -168,8 +167,7 @@ func (f *File) release() {
 	})
 }
 
-// untouchedSince reports whether no program has the file open or has changed it since
-// t.
+// untouchedSince reports whether no program has the file open, and none has changed it since t.
 func (f *File) untouchedSince(t time.Time) (untouched bool) {
 	f.update(func(s *fileState) {
 		untouched = len(s.handles) == 0 && s.text.ModTime().Before(t) && f.setBefore(t)
@@ -177,12 +175,12 @@ func (f *File) untouchedSince(t time.Time) (untouched bool) {
 	return untouched
 }
 
-// loseName takes the name from f, by an event with that effect. Programs that have f open keep it, as
-// POSIX requires, but its content is not committed any more.
+// loseName takes the name from f by the event e. As POSIX requires, programs that have f open can still use it, but its
+// content is no longer committed.
 func (f *File) loseName(e inodeEvent) {
 	f.update(func(s *fileState) {
 		if s.text.State() == content.Evicted {
-			e = evUnlinkStale // its text is no longer known
+			e = evUnlinkStale // the mount no longer has its text
 		}
 		s.detach(e)
 	})

@@ -14,11 +14,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// A change made elsewhere puts a new inode at a note's name (refresh.go). A program that watches the note itself, and not
-// its folder, watches the old inode, which the kernel keeps for that. So the process that wakes watchers touches the
-// old inode, too. The old inode has lost its name, so a hidden folder gives it one that only this process can use.
+// A change made elsewhere puts a new inode at a note's name (refresh.go). A program that watches the note itself, and
+// not its folder, watches the old inode, and the kernel keeps that inode for the watch. So the process that wakes
+// watchers also touches the old inode. The old inode has lost its name; a hidden folder gives it a name that only this
+// process can use.
 
-// formerDir is the name of that folder, at the top of the mount.
+// formerDir is the name of the hidden folder, at the top of the mount.
 const formerDir = ".relayfs-former"
 
 // formerInodes are the inodes that had a note's name and that the kernel has not forgotten.
@@ -28,7 +29,7 @@ type formerInodes struct {
 	dir   *ScratchDir // nil until first needed
 }
 
-// add keeps f, which had the name p, until the kernel forgets it.
+// add keeps f, which had the name p, until drop is called because the kernel has forgotten f.
 func (l *formerInodes) add(f *File, p model.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,7 +47,7 @@ func (l *formerInodes) drop(f *File) {
 
 func nameOfFormer(f *File) string { return strconv.FormatUint(f.StableAttr().Gen, 16) }
 
-// at returns the paths, below the top of the mount, of the inodes that had the name p.
+// at returns the paths, relative to the top of the mount, of the inodes that had the name p.
 func (l *formerInodes) at(p model.Path) (paths []model.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,9 +70,9 @@ func (l *formerInodes) find(name string) *File {
 	return nil
 }
 
-// lookupFormer handles Lookup of the folder of former inodes, and of the names in it, for the process that wakes
-// watchers. It returns nil for any other process or name. The names are dropped after a second, so that the kernel can
-// forget the inodes.
+// lookupFormer looks up the folder of former inodes, and the names in it, for the process that wakes watchers. It
+// returns nil for any other process or name. The kernel drops these names after a second, so that it can forget the
+// inodes.
 func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.EntryOut) *fs.Inode {
 	t := o.t
 	top := o.EmbeddedInode() == t.root.EmbeddedInode() && name == formerDir
@@ -81,7 +82,7 @@ func (o *overlay) lookupFormer(ctx context.Context, name string, out *fuse.Entry
 	out.SetEntryTimeout(1)
 	if top {
 		d := t.formerFolder()
-		_ = d.attr(ctx, &out.Attr) // cannot fail
+		_ = d.attr(ctx, &out.Attr) // attr of a ScratchDir cannot fail
 		return d.EmbeddedInode()
 	}
 	f := t.former.find(name)

@@ -9,15 +9,14 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// handleless serves a mount without handles. A read-only mount does not need them: they record what
-// a program was shown, for its later writes. The kernel learns from the first OPEN, OPENDIR and
-// FLUSH that it need not send more. From then on it opens, reads from its cache, and closes without
-// a request. Its requests for pages and listings have no handle, and get one of ours until they are
-// answered.
+// handleless serves a mount without handles. A read-only mount does not need handles: they record the text that a
+// program was shown, for its later writes. The answers to the first OPEN, OPENDIR and FLUSH tell the kernel that it
+// need not send more of them. From then on it opens, reads from its cache, and closes without a request. Its requests
+// for pages and listings have no handle; handleless opens one for each request.
 //
-// So it is unknown which files are open: any inode that the kernel knows may be, until the kernel
-// forgets it. And no open loads a note's text between the answer with its size and the READ. So the
-// notes that were shown last keep their texts (recentFiles).
+// So relayfs cannot see which files are open: any inode may be open until the kernel forgets it. And no OPEN loads a
+// note's text between the answer with its size and the READ. So recentFiles keeps the texts of the notes that were
+// shown last.
 type handleless struct {
 	fuse.RawFileSystem
 
@@ -25,8 +24,8 @@ type handleless struct {
 	streams map[streamKey]uint64
 }
 
-// streamKey identifies a listing that was sent up to an offset. Its handle is kept for the next
-// READDIR, which would otherwise list a large folder again.
+// streamKey identifies a listing that was sent up to an offset. Its handle is kept for the next READDIR, which would
+// otherwise list a large folder again.
 type streamKey struct{ node, off uint64 }
 
 const maxStreams = 64
@@ -35,7 +34,7 @@ func withoutHandles(inner fuse.RawFileSystem) fuse.RawFileSystem {
 	return &handleless{RawFileSystem: inner, streams: make(map[streamKey]uint64)}
 }
 
-// Open, OpenDir and Flush answer that the kernel need not send such requests.
+// Open, OpenDir and Flush tell the kernel that it need not send such requests.
 func (*handleless) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
@@ -82,7 +81,7 @@ func (s *handleless) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.Dir
 	return status
 }
 
-// stream removes the listing that continues at in.Offset, or starts one.
+// stream takes the listing that continues at in.Offset, or starts one.
 func (s *handleless) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64, status fuse.Status) {
 	key := streamKey{in.NodeId, in.Offset}
 	s.mu.Lock()
@@ -97,8 +96,7 @@ func (s *handleless) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64,
 	return out.Fh, status
 }
 
-// keep stores a listing, and reports whether it did. It releases an older listing at the same
-// offset.
+// keep stores a listing and reports whether it did. It releases an older listing at the same offset.
 func (s *handleless) keep(key streamKey, fh uint64) bool {
 	s.mu.Lock()
 	older, ok := s.streams[key]

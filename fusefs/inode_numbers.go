@@ -14,22 +14,22 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
-// firstInode is the first number that is not a fingerprint. All numbers stay below 2^53: programs
-// that keep them as doubles (Node) would confuse files with larger ones.
+// firstInode is the first number that is not a fingerprint. All numbers stay below 2^53, because programs that store
+// them as doubles (Node) would confuse files with larger numbers.
 const firstInode = 1 << 52
 
-// inodeNumbers has the numbers of all nodes with an ID in the workspace. Programs that compare the numbers of
-// files over days (backup tools, tail -F, editors with a session file) get the same number for the same path after
-// a restart: it is a fingerprint of the path. A renamed file keeps its number, as on a disk, and a new file at its
-// old path gets another number. A save by rename gives the note a new number, as on a disk. The numbers that are
-// not the fingerprints of their paths are stored in a file.
+// inodeNumbers has the numbers of all nodes with an ID in the workspace. The number of a file is a fingerprint of its
+// path. So programs that compare the numbers of files over days (backup tools, tail -F, editors with a session file)
+// get the same number for the same path after a restart. As on a disk, a renamed file keeps its number, a new file at
+// its old path gets another number, and a save by rename gives the note a new number. numbersFile stores the numbers
+// that are not the fingerprints of their paths.
 type inodeNumbers struct {
-	numbers map[uint64]uint64 // by the workspace's ID
-	ids     map[uint64]uint64 // the reverse
+	numbers map[uint64]uint64 // by ID in the workspace
+	ids     map[uint64]uint64 // the inverse of numbers
 	last    uint64
-	kept    map[model.Path]uint64 // of an earlier process, if not the path's fingerprints
-	keptFor map[uint64]model.Path // the reverse
-	changed bool                  // since they were stored
+	kept    map[model.Path]uint64 // numbers of an earlier process that are not the fingerprints of their paths
+	keptFor map[uint64]model.Path // the inverse of kept
+	changed bool                  // the numbers have changed since they were stored
 }
 
 func newInodeNumbers() inodeNumbers {
@@ -84,7 +84,7 @@ func (t *tree) keepNumbers(ctx context.Context) error {
 		t.update(func(tb *tableState) {
 			ino := tb.inos.numbers[e.ID]
 			if ino == 0 {
-				ino = tb.inos.kept[e.Path] // not looked up in this process
+				ino = tb.inos.kept[e.Path] // this process has not looked up the node
 			}
 			if ino != 0 && ino != fingerprint(e.Path) {
 				numbers[e.Path] = ino
@@ -102,8 +102,7 @@ func (t *tree) keepNumbers(ctx context.Context) error {
 	return t.state.Replace(numbersFile, data)
 }
 
-// read reads the numbers that an earlier process has stored. Without them files get other numbers, which does no
-// harm.
+// read reads the numbers that an earlier process has stored. If it fails, files get other numbers, which does no harm.
 func (n *inodeNumbers) read(state owner.Folder) error {
 	data, err := state.Read(numbersFile)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -2,35 +2,34 @@
 
 package fusefs
 
-// inodeState is the state of a file in relation to the names of the mount: a note or scratch, with
-// or without its name.
+// inodeState is the state of a file: whether it is a note or a scratch file, and whether it has its name on the mount.
 type inodeState uint8
 
 const (
-	stateScratch          inodeState = iota // a file of this mount alone
+	stateScratch          inodeState = iota // a scratch file, which only this mount has
 	stateUnstored                           // a note that the workspace does not have yet
 	stateLive                               // the inode at a note's name
-	stateReplaced                           // a replaced inode of a note: its handles keep their text, and another inode has the name
-	stateReplacedOnDemand                   // the same, after a requested change, which the name shows at once
-	stateWriteFailed                        // the same, because the text could not be saved
-	stateUnlinked                           // scratch without a name
-	stateUnlinkedStale                      // the same, but the kernel does not know that the name leads elsewhere
+	stateReplaced                           // another inode has taken the note's name; handles of this inode keep its text
+	stateReplacedOnDemand                   // like stateReplaced, after a requested change that the name shows at once
+	stateWriteFailed                        // like stateReplaced, because the text could not be saved
+	stateUnlinked                           // a scratch file without a name
+	stateUnlinkedStale                      // like stateUnlinked, but another inode has the name, and the kernel was not notified of that
 )
 
 type inodeEvent uint8
 
 const (
-	evAdopt           inodeEvent = iota // a rename made its content a note's
-	evStore                             // the workspace has the note
-	evReplace                           // its note has another text
-	evReplaceOnDemand                   // its note has another text that a caller has requested
-	evFailWrite                         // its content could not be saved
-	evBecomeScratch                     // it is no longer a note, but keeps a name
-	evUnlink                            // its name is removed
-	evUnlinkStale                       // another inode gets its name, and the kernel does not know that
+	evAdopt           inodeEvent = iota // a rename made the file's content the content of a note
+	evStore                             // the workspace has stored the note
+	evReplace                           // the note has another text
+	evReplaceOnDemand                   // the note has another text that a caller has requested
+	evFailWrite                         // the content could not be saved
+	evBecomeScratch                     // the file is no longer a note, but keeps a name
+	evUnlink                            // the name is removed
+	evUnlinkStale                       // another inode gets the name, and the kernel is not notified of that
 )
 
-// stateAfter has the next state by the event and the present state.
+// stateAfter has the next state for each event and present state.
 var stateAfter = [...][8]inodeState{
 	// The present states are in the order of their constants.
 	evAdopt:           {stateLive, stateLive, stateLive, stateLive, stateLive, stateLive, stateLive, stateLive},
@@ -45,7 +44,7 @@ var stateAfter = [...][8]inodeState{
 
 func (s inodeState) After(e inodeEvent) inodeState { return stateAfter[e][s] }
 
-// IsNote reports whether the content is, or will be, that of a document.
+// IsNote reports whether the content is, or will be, the content of a document.
 func (s inodeState) IsNote() bool { return stateUnstored <= s && s <= stateWriteFailed }
 
 // IsStored reports whether the workspace has the note.

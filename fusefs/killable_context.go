@@ -15,14 +15,14 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// killableContext is the context of a request that only the death of its process cancels. The
-// kernel interrupts a request for any signal, even one that the process handles and survives. Calls
-// on a disk are not interrupted by such signals, and programs do not expect it.
+// killableContext is the context of a request that is cancelled only when the requesting process dies. The kernel
+// interrupts a request for any signal, even one that the process handles and survives. On a disk such signals do not
+// interrupt calls, and programs do not expect them to.
 //
-// The kernel interrupts a request only once. From then on a goroutine must check whether the
-// process dies. It checks only if a caller waits for Done and the kernel has interrupted.
+// The kernel interrupts a request only once. After that a goroutine must check whether the process is dying. This
+// goroutine runs only if a caller waits for Done.
 type killableContext struct {
-	context.Context // of the request
+	context.Context // context of the request
 
 	watching sync.Once
 	dying    chan struct{} // closed when the process dies
@@ -76,8 +76,8 @@ func (p *killableContext) watch() {
 	close(p.dying)
 }
 
-// isDying reports whether a thread has ended or is about to. Where that is unknown, as on macOS or
-// for a process of another machine's namespace, it returns true.
+// isDying reports whether a thread has ended or is about to end. It returns true if that is unknown, as on macOS or for
+// a process in the namespace of another machine.
 func isDying(thread uint32) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
 	return err != nil || hasFatalSignal(status)

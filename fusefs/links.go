@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Link is a symbolic link of the workspace. The kernel follows it, so that its target has one
-// inode, whatever path a program uses.
+// Link is a symbolic link of the workspace. The kernel follows the link, so that a file has the same inode at its own
+// path and at the paths of links to it.
 type Link struct{ common }
 
 func (l *Link) attr(ctx context.Context, out *fuse.Attr) error {
@@ -25,7 +25,7 @@ func (l *Link) attr(ctx context.Context, out *fuse.Attr) error {
 	return err
 }
 
-// Readlink asks the workspace each time: a link's target path changes with other names.
+// Readlink asks the workspace each time, because a link's target path changes when other names change.
 func (l *Link) Readlink(ctx context.Context) ([]byte, syscall.Errno) {
 	p := l.path()
 	info, err := l.t.ws.Stat(ctx, p)
@@ -55,7 +55,7 @@ func (o *overlay) Symlink(ctx context.Context, target, name string, out *fuse.En
 	return l.EmbeddedInode(), o.t.errno.Of(ctx, "symlink", model.Path(name), err)
 }
 
-// Link is refused: a document has one name. Programs fall back to a rename.
+// Link refuses every hard link, because a document has only one name. Programs then use a rename.
 func (*overlay) Link(context.Context, fs.InodeEmbedder, string, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return nil, syscall.EPERM
 }

@@ -55,7 +55,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	return t
 }
 
-// lookup returns the node at p, or a new note at p that the workspace does not have yet.
+// lookup returns the node at p. It also finds a new note that the workspace does not have yet.
 func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, error) {
 	for {
 		var k *nodeEntry
@@ -75,8 +75,8 @@ func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, erro
 	}
 }
 
-// bind returns the node for info, nil if names have changed since epoch, and an error if the node
-// is deferred.
+// bind returns the node for info. It returns nil if names have changed since epoch, and an error if the unlink of the
+// node is deferred.
 func (t *tree) bind(info bridge.Info, epoch uint64) (n node, err error) {
 	t.used.Store(true)
 	t.update(func(tb *tableState) {
@@ -89,7 +89,7 @@ func (t *tree) bind(info bridge.Info, epoch uint64) (n node, err error) {
 			n, k.used = k.node, time.Now()
 		case k != nil && k.id == 0:
 			n = k.node
-			if _, isFile := n.(*File); !isFile { // a file is bound by its own commit
+			if _, isFile := n.(*File); !isFile { // a file gets its ID in its own commit
 				tb.put(info.Path, n, info.ID)
 			}
 		default:
@@ -119,7 +119,7 @@ func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 	return n
 }
 
-// Lookup finds a name: scratch first, because scratch names hide those of the workspace.
+// Lookup finds a name. It looks in the scratch layer first, because scratch names hide names of the workspace.
 func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	if former := o.lookupFormer(ctx, name, out); former != nil {
 		return former, 0
@@ -128,11 +128,12 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)
 	}
-	if f, ok := n.(*File); ok && f.lifeState().IsReplaced() { // attr has found another text
+	if f, ok := n.(*File); ok && f.lifeState().IsReplaced() { // attr has found another text and replaced the inode
 		return o.Lookup(ctx, name, out)
 	}
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 && (err != nil || p.Base() != name) {
-		// The kernel is not notified of other spellings of a name (NFC, NFD): not cached.
+		// The kernel is not notified of changes of other spellings of a name (NFC, NFD), so the kernel must not cache
+		// such a spelling for long.
 		out.SetEntryTimeout(1)
 	}
 	if err != nil {
@@ -141,7 +142,7 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	return n.EmbeddedInode(), 0
 }
 
-// child finds a name. It returns the path as the workspace spells it, "" in the scratch layer.
+// child finds a name. It returns the path as the workspace spells it, or "" for a node of the scratch layer.
 func (o *overlay) child(ctx context.Context, name string) (node, model.Path, error) {
 	var p model.Path
 	if o.folder().inWorkspace() {
@@ -154,7 +155,7 @@ func (o *overlay) child(ctx context.Context, name string) (node, model.Path, err
 	switch {
 	case errors.Is(err, model.ErrNameTooLong):
 		return nil, p, err
-	case err != nil, p == "": // no such name can exist
+	case err != nil, p == "": // no node can have such a name
 		return nil, p, syscall.ENOENT
 	}
 	return o.t.lookup(ctx, p)

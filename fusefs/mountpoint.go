@@ -27,14 +27,14 @@ const (
 
 type mountEntry struct {
 	dir, fstype string
-	source      string // of a relayfs: sourceOf(its process)
-	minor       string // minor device number; for FUSE, the connection's name
+	source      string // source in the table of mounts; for a mount of relayfs it is the result of sourceOf
+	minor       string // minor device number; for FUSE it is the connection's name
 }
 
-// sourceOf names the process in the mount's source: a process that hangs cannot be asked.
+// sourceOf returns the mount's source, which names the process, because a process that hangs cannot be asked.
 func sourceOf(pid int) string { return fmt.Sprintf("%s-%d", fsName, pid) }
 
-// server returns the process that serves a relayfs, 0 for other mounts.
+// server returns the ID of the process that serves a mount of relayfs, or 0 for other mounts.
 func (m mountEntry) server() int {
 	number, ok := strings.CutPrefix(m.source, fsName+"-")
 	pid, err := strconv.Atoi(number)
@@ -44,8 +44,8 @@ func (m mountEntry) server() int {
 	return pid
 }
 
-// Killed reports whether a process was killed and has not ended. Such a process no longer answers, and may wait in the
-// kernel until its mount is freed.
+// Killed reports whether a process was killed and has not ended. Such a process does not answer any more, and may wait
+// in the kernel until its mount is freed.
 func Killed(pid int) bool { return pid > 0 && killed(pid) }
 
 // ServerPID returns the process that serves the relayfs at dir, or that has served a dead one. It returns 0 for other
@@ -59,7 +59,7 @@ func ServerPID(dir string) int {
 	return pid
 }
 
-// free ends a mount whose process was killed, and with it the process. Programs that wait for the mount get an error.
+// free ends a mount whose process was killed, and so ends that process. Programs that wait for the mount get an error.
 func (m mountEntry) free() error {
 	if err := abort(m); err != nil {
 		return &SetupError{
@@ -72,12 +72,12 @@ func (m mountEntry) free() error {
 		time.Sleep(time.Millisecond)
 	}
 	if now, err := mountOf(m.dir); err == nil && now.minor != m.minor {
-		return nil // abort has detached it
+		return nil // the abort has already detached it
 	}
 	return lazyUnmount(m.dir)
 }
 
-// killedTimeout is the time in which a killed process may end after its mount was freed.
+// killedTimeout is the maximum wait for the end of a killed process after its mount was freed.
 const killedTimeout = time.Second
 
 // FreeKilled unmounts the relayfs at dir if its process was killed and has not ended. The process ends, and programs
@@ -109,7 +109,7 @@ func topmost(mounts []mountEntry, dir string) (found mountEntry) {
 	return found
 }
 
-// realDir resolves the symbolic links of dir's parent, but not dir itself.
+// realDir resolves the symbolic links in dir's parent, but does not resolve dir itself.
 func realDir(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -122,9 +122,9 @@ func realDir(dir string) (string, error) {
 // Mountable returns a *SetupError if nothing can be mounted on this system, at any mountpoint.
 func Mountable() error { return cmp.Or(checkDevice(), checkHelper()) }
 
-// Check returns an error if dir cannot be mounted. FUSE must be available and usable, and dir must
-// be an existing directory, empty unless nonEmpty is set, without a mounted relayfs. Check clears a
-// dead mount that relayfs left there. The error is a *SetupError that describes what is missing.
+// Check returns an error if dir cannot be mounted. FUSE must be available and usable. dir must be an existing directory
+// without a mounted relayfs, and empty unless nonEmpty is set. Check clears a dead mount that relayfs left there. The
+// error is a *SetupError that describes what is missing.
 func Check(dir string, nonEmpty bool) error {
 	if err := Mountable(); err != nil {
 		return err
@@ -135,9 +135,9 @@ func Check(dir string, nonEmpty bool) error {
 	return checkMountpoint(dir, nonEmpty)
 }
 
-// probe asks the server of a mount whether it is alive: ENOTCONN if it is not,
-// os.ErrDeadlineExceeded if it does not answer. A stat would not do, because the kernel answers it
-// from its cache. If the end of the server interrupts the question, probe asks again.
+// probe asks the server of a mount whether it is alive. It returns ENOTCONN if the server is dead, and
+// os.ErrDeadlineExceeded if the server does not answer. A stat is not enough, because the kernel answers it from its
+// cache. If the end of the server interrupts the request, probe asks again.
 func probe(dir string) error {
 	answer := make(chan error, 1)
 	go func() {
@@ -156,8 +156,7 @@ func probe(dir string) error {
 	}
 }
 
-// probeTimeout is the time in which the server of a mount must answer. A suspended server never
-// answers.
+// probeTimeout is the time within which the server of a mount must answer. A suspended server never answers.
 const probeTimeout = 5 * time.Second
 
 func silentMount(dir string) *SetupError {
@@ -167,7 +166,7 @@ func silentMount(dir string) *SetupError {
 	}
 }
 
-// clearDeadMount removes a dead mount of relayfs: the kernel refuses to mount over it.
+// clearDeadMount removes a dead mount of relayfs, because the kernel refuses to mount over it.
 func clearDeadMount(dir string) error {
 	if err := FreeKilled(dir); err != nil {
 		return err
@@ -185,7 +184,7 @@ func clearDeadMount(dir string) error {
 	return lazyUnmount(dir)
 }
 
-// checkIsRelayfs refuses a dead mount that relayfs has not made. err is the mount's answer.
+// checkIsRelayfs refuses a dead mount that relayfs has not made. err is the error that the mount returned.
 func checkIsRelayfs(dir string, err error) error {
 	if m, tableErr := mountOf(dir); tableErr != nil || m.fstype != mountType {
 		return &SetupError{
@@ -197,7 +196,7 @@ func checkIsRelayfs(dir string, err error) error {
 	return nil
 }
 
-// CheckMountpoint is the part of Check about dir and about access by other users. It changes nothing: a dead mount
+// CheckMountpoint is the part of Check that concerns dir and access by other users. It changes nothing. A dead mount
 // that relayfs left is no error, because Check clears it.
 func CheckMountpoint(dir string, nonEmpty, allowOther bool) error {
 	if allowOther {
@@ -206,7 +205,7 @@ func CheckMountpoint(dir string, nonEmpty, allowOther bool) error {
 		}
 	}
 	if m, err := mountOf(dir); err == nil && Killed(m.server()) {
-		return nil // Check frees it
+		return nil // Check will free the mount
 	}
 	switch err := probe(dir); {
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -253,7 +252,7 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 }
 
 func Mounted() (dirs []string) {
-	mounts, _ := mountTable() // none if it cannot be read
+	mounts, _ := mountTable() // it is empty if it cannot be read
 	for _, m := range mounts {
 		if m.fstype == mountType && !slices.Contains(dirs, m.dir) {
 			dirs = append(dirs, m.dir)
@@ -263,7 +262,7 @@ func Mounted() (dirs []string) {
 }
 
 // Unmount unmounts the relayfs at dir, even if its server is dead. A live server commits the written data of open
-// files. A mount that programs still use stays: the *SetupError names them.
+// files. If programs still use the mount, it stays, and the *SetupError names these programs.
 func Unmount(dir string) error {
 	m, err := mountOf(dir)
 	if err != nil {
@@ -293,15 +292,16 @@ func Unmount(dir string) error {
 	}
 	return &SetupError{
 		Problem: fmt.Sprintf("%q is busy", dir) + usedBy(dir),
-		Hint:    fmt.Sprintf("end them or leave the directory, then try again; or detach it with `fusermount3 -uz %s`", dir),
+		Hint:    fmt.Sprintf("end the programs that use it, or leave the directory, then try again; or detach it with `fusermount3 -uz %s`", dir),
 	}
 }
 
-// busyTimeout is the time for which a mount may be busy: the process that wakes watchers has changed files
-// open for a moment, and so have the programs that it wakes.
+// busyTimeout is the time for which Unmount tries again if the mount is busy. The process that wakes watchers, and the
+// programs that it wakes, may have files open for a moment.
 const busyTimeout = time.Second
 
-// lazyUnmount detaches dir at once; programs that still use it keep it until they are done.
+// lazyUnmount detaches dir without waiting for the programs that use it. These programs keep access to the mount until
+// they are done.
 func lazyUnmount(dir string) error {
 	if err := unmountOnce(dir, detachFlag); err != nil {
 		return &SetupError{
@@ -311,7 +311,7 @@ func lazyUnmount(dir string) error {
 	return nil
 }
 
-// unmountOnce unmounts dir by system call or, for users who may not, by the helper. EBUSY if dir is
+// unmountOnce unmounts dir by a system call or, if the user may not do that, by the helper. It returns EBUSY if dir is
 // in use and flags does not have detachFlag.
 func unmountOnce(dir string, flags int) error {
 	err := unix.Unmount(dir, flags|unmountFlags)
@@ -334,8 +334,8 @@ func unmountOnce(dir string, flags int) error {
 	return fmt.Errorf("%s: %w: %s", helper, err, strings.TrimSpace(string(out)))
 }
 
-// usedBy names up to five processes with their working directory or an open file below dir, " (used
-// by 12 vim, 34 bash)", if /proc shows them.
+// usedBy names up to five processes with their working directory or an open file below dir, for example " (used by 12
+// vim, 34 bash)". It returns "" if /proc does not show any.
 func usedBy(dir string) string {
 	dir, err := realDir(dir)
 	if err != nil {
@@ -358,7 +358,8 @@ func usedBy(dir string) string {
 	return " (used by " + strings.Join(users, ", ") + ")"
 }
 
-// uses only reads links: a stat of a link into a mount could wait for the mount.
+// uses reports whether a process uses dir. It only reads links, because a stat of a link into a mount could wait for
+// the mount.
 func uses(proc, dir string) bool {
 	links, _ := filepath.Glob(proc + "/fd/*")
 	links = append(links, proc+"/cwd", proc+"/root")

@@ -26,11 +26,11 @@ type node interface {
 	wereSet() bool
 }
 
-// location is the place of a node in the workspace; zero for a node of the scratch layer.
+// location is the place of a node in the workspace. It is zero for a node of the scratch layer.
 type location struct {
 	mu   sync.Mutex // guards the fields below
 	at   model.Path
-	gone bool // the workspace has removed it
+	gone bool // the workspace has removed the node
 }
 
 func (p *location) path() model.Path {
@@ -61,10 +61,10 @@ type folder interface {
 	node
 	layer() *entries
 	inWorkspace() bool
-	// child finds a name, and its path as the workspace spells it; "" in a ScratchDir.
+	// child finds a name. It returns the path as the workspace spells it, or "" in a ScratchDir.
 	child(ctx context.Context, name string) (node, model.Path, error)
-	// create creates the file at a free name. p is its path, in the spelling of the note that was
-	// moved away from there, if any.
+	// create creates the file at a free name. p is its path. If a note was moved away from that name, p is spelt as the
+	// path of that note was.
 	create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno)
 	list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno)
 	createScratch(ctx context.Context, name string, mode uint32) (*File, error)
@@ -73,7 +73,7 @@ type folder interface {
 type entries struct {
 	mu      sync.Mutex // guards the fields below
 	nodes   map[string]node
-	changed time.Time // when a name in the folder last changed, as far as this mount knows
+	changed time.Time // time of the last change of a name in the folder that this mount has noticed
 	removed bool      // the folder no longer has a name
 }
 
@@ -106,8 +106,7 @@ func (e *entries) drop(name string, n node) bool {
 	return true
 }
 
-// touch updates the folder's modification time: the kernel caches a listing while that stays the
-// same.
+// touch updates the folder's modification time. The kernel caches a listing while that time stays the same.
 func (e *entries) touch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -120,7 +119,7 @@ func (e *entries) state() (changed time.Time, removed bool) {
 	return e.changed, e.removed
 }
 
-// close removes the folder's own name if the folder is empty, and reports whether it is.
+// close removes the folder's own name if the folder is empty, and reports whether it did.
 func (e *entries) close() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -154,22 +153,22 @@ func (n *nodeTable) update(fn func(*tableState)) {
 	fn(&n.inner)
 }
 
-// tableState is guarded by nodeTable.
+// tableState has the data that nodeTable.mu guards.
 type tableState struct {
 	nodes      map[model.Path]*nodeEntry
 	unnumbered map[model.Path]*nodeEntry // the nodes without an ID
 	deferred   map[model.Path]*deferredUnlink
 	removed    map[model.Path]*removal
-	lastUnlink map[program.Identity]time.Time // when a process last unlinked a note or put one back, while any is deferred
+	lastUnlink map[program.Identity]time.Time // time when a process last unlinked or put back a note; empty if no unlink is deferred
 	replaced   map[model.Path][]*File         // inodes of notes that another inode has replaced
 	inos       inodeNumbers
-	// epoch counts the changes of names. By it a lookup notices a change between its question to
-	// the workspace and its entry in nodes.
+	// epoch counts the changes of names. A lookup compares it to detect a change between its request to the workspace
+	// and its entry in nodes.
 	epoch uint64
 }
 
-// nodeEntry is a node of the workspace. id is 0 for a file that exists only here so
-// far: a new note or attachment before its first bytes.
+// nodeEntry is a node of the workspace. id is 0 for a file that exists only on this mount: a new note or attachment
+// before its first bytes.
 type nodeEntry struct {
 	node node
 	id   uint64
@@ -236,7 +235,7 @@ func (tb *tableState) loseName(p model.Path) {
 	}
 }
 
-// move moves the nodes at and below p. It loses those at and below newPath.
+// move moves the nodes at and below p to newPath. Nodes that were at and below newPath lose their names.
 func (tb *tableState) move(p, newPath model.Path) {
 	tb.loseName(newPath)
 	moved := tb.below(p)
@@ -276,7 +275,8 @@ func (tb *tableState) below(p model.Path) map[model.Path]*nodeEntry {
 	return found
 }
 
-// folderOf returns the folder of a path, nil if the kernel cannot know it.
+// folderOf returns the folder that contains p. It returns nil if the folder was not looked up, so that the kernel has
+// not cached it.
 func (n *nodeTable) folderOf(p model.Path) (d folder) {
 	n.update(func(tb *tableState) {
 		if k := tb.nodes[p.Dir()]; k != nil && p != "" {
@@ -299,7 +299,7 @@ func (n *nodeTable) remove(f *File) {
 	n.update(func(tb *tableState) { tb.forget(f.path(), f) })
 }
 
-// trackReplaced lets a replaced inode get the events of its note.
+// trackReplaced registers a replaced inode for the events of its note.
 func (n *nodeTable) trackReplaced(f *File) {
 	n.update(func(tb *tableState) {
 		if p, there := f.where(); there && !slices.Contains(tb.replaced[p], f) {

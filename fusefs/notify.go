@@ -13,10 +13,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// notifications is the queue of what the kernel must forget. A notification can block: the kernel
-// waits for pages and folders that requests hold, possibly for the very request whose handler wants
-// to notify. So handlers only queue, and one goroutine that holds no lock notifies the kernel. The
-// queue is unbounded, but has each entry only once.
+// notifications is the queue of the cached data that the kernel must forget. A notification can block: the kernel waits
+// for pages and folders that requests hold, possibly for the same request whose handler wants to notify. So handlers
+// only queue, and one goroutine that holds no lock notifies the kernel. The queue is unbounded, but has each entry only
+// once.
 type notifications struct {
 	taken bool
 	wake  model.Signal // holds one token while the queue may not be empty
@@ -24,24 +24,24 @@ type notifications struct {
 	mu     sync.Mutex // guards the fields below
 	queue  []stale
 	queued map[stale]bool
-	calls  []func() // to call when the queue is empty
+	calls  []func() // functions to call when the queue is empty
 }
 
-// stale is something of which the kernel may have an old copy: the content and
-// attributes of an inode or, with a name, an entry of a folder.
+// stale is cached data of which the kernel may have an old copy: the content and attributes of an inode, or the entry
+// of a folder if name is set.
 type stale struct {
 	inode *fs.Inode
 	name  string
 }
 
 const (
-	// An inode that the kernel does not know may be in a LOOKUP whose answer is on its way and
-	// older than the change. So the notification is repeated.
+	// If the kernel does not have an inode, a LOOKUP for that inode may be in progress whose answer is older than the
+	// change. So the notification is repeated after renotifyDelay.
 	renotifyDelay = 50 * time.Millisecond
 	renotifyTimes = 3
 )
 
-// newNotifications returns an empty queue. It stays empty if the kernel takes no notifications.
+// newNotifications returns an empty queue. If the kernel accepts no notifications, the queue stays empty.
 func newNotifications(taken bool) *notifications {
 	return &notifications{taken: taken, wake: model.NewSignal(), queued: make(map[stale]bool)}
 }
@@ -49,13 +49,13 @@ func newNotifications(taken bool) *notifications {
 // content queues the pages and attributes of a file, or the listing of a folder.
 func (q *notifications) content(n fs.InodeEmbedder) { q.add(stale{inode: n.EmbeddedInode()}) }
 
-// entry queues a name in a folder, whether it existed or was missing, and the folder's listing.
+// entry queues a name in a folder and the folder's listing. The name may have existed or may have been missing.
 func (q *notifications) entry(dir fs.InodeEmbedder, name string) {
 	q.renamed(dir, name)
 	q.content(dir)
 }
 
-// renamed queues an existing name that leads to another inode.
+// renamed queues an existing name that now belongs to another inode.
 func (q *notifications) renamed(dir fs.InodeEmbedder, name string) {
 	q.add(stale{dir.EmbeddedInode(), name})
 }
@@ -108,8 +108,7 @@ func (q *notifications) run(ctx context.Context) {
 	}
 }
 
-// flush returns when everything that is queued now was sent to the kernel, or ctx has
-// ended.
+// flush returns when everything that is queued now has been sent to the kernel, or when ctx has ended.
 func (q *notifications) flush(ctx context.Context) {
 	done := make(chan struct{})
 	q.mu.Lock()
@@ -122,8 +121,8 @@ func (q *notifications) flush(ctx context.Context) {
 	}
 }
 
-// attributesOnly is the offset with which the kernel forgets the attributes but no pages, which
-// never waits.
+// attributesOnly is an offset that makes the kernel forget the attributes but no pages. Such a notification never
+// waits.
 const attributesOnly = -1
 
 func (s stale) notify() syscall.Errno {

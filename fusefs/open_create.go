@@ -19,7 +19,7 @@ import (
 
 func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if f.t.isWatchNotification(ctx) {
-		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the watchNotifier reads and writes nothing
+		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the watchNotifier only opens files
 	}
 	f.t.used.Store(true)
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
@@ -66,7 +66,7 @@ func newHandle(ctx context.Context, f *File, flags uint32) *Handle {
 	return h
 }
 
-// Create creates a file: by its name a note or a scratch file or, if the workspace allows it, an
+// Create creates a file. Its name decides whether it is a note or a scratch file or, if the workspace allows it, an
 // attachment.
 func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	t, d := o.t, o.folder()
@@ -118,7 +118,7 @@ func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}
-	if fh, ok := h.(*Handle); ok { // it will fill the file if that is still empty
+	if fh, ok := h.(*Handle); ok { // the program is about to write to the file if it is still empty
 		fh.f.update(func(s *fileState) {
 			if b := s.text.Buffer(); s.life.IsNote() && b != nil && b.Truncated {
 				fh.wrote = true
@@ -154,15 +154,15 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	refused := t.ws.MayWriteFile(p)
 	switch {
 	case refused != nil:
-	case t.ws.WritesFiles() == nil: // directly
+	case t.ws.WritesFiles() == nil: // the workspace creates the file at once
 		a, err := d.createAttachment(ctx, p, mode)
 		if !errors.Is(err, model.ErrReadOnly) {
 			return a, t.errno.Of(ctx, "create", p, err)
 		}
-		refused = err // a server that stores no files
+		refused = err // for example, a server that stores no files
 	case path.Ext(name) != "":
 		return d.createDraft(ctx, p, mode), 0
-	default: // most such files are renamed over a note within a moment (sed -i)
+	default: // programs rename most of these files over a note within a moment (sed -i)
 		refused = errNoExtension
 	}
 	if isAttachmentName(name) {
@@ -176,8 +176,8 @@ func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32
 	return f, 0
 }
 
-// creatable refuses what the workspace would refuse when the bytes arrive: programs check the error
-// of open(2) more often than that of close(2).
+// creatable returns at open(2) the error that the workspace would return when the bytes arrive, because programs check
+// errors of open(2) more often than those of close(2).
 func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	if p.Dir() == "" {
 		return t.errno.OfSave(ctx, "create", p, &model.Error{Op: "create", Path: p, Err: model.ErrTop})
@@ -195,9 +195,9 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	return t.errno.Of(ctx, "create", p, t.ws.MayWrite(p))
 }
 
-// createNote creates an empty note. The workspace gets it with its first bytes, or if it is left empty. If a note of
-// that name was renamed away or unlinked a moment ago, the new inode continues that note, which is about to be written
-// again.
+// createNote creates an empty note. The workspace gets the note with its first bytes, or later if the note stays empty.
+// If a note of that name was renamed away or unlinked a moment ago, the new inode continues that note, because the
+// program is about to write it again.
 func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
 	t.putBack(ctx, p)
@@ -237,7 +237,7 @@ func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (
 	if err != nil {
 		return nil, err
 	}
-	t.update(func(tb *tableState) { tb.inos.set(info.ID, tb.inos.next()) }) // the previous node of that name keeps its number
+	t.update(func(tb *tableState) { tb.inos.set(info.ID, tb.inos.next()) }) // the previous node of that name keeps the old number
 	n, _, err := t.lookup(ctx, p)
 	if a, ok := n.(*Attachment); ok {
 		a.setPermissions(mode)

@@ -9,34 +9,33 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// Options configure a mount. The zero value is a private mount of an empty
-// directory.
+// Options configure a mount. The zero value is for a mount on an empty directory that only its user can access.
 type Options struct {
 	Author string // author of suggestions made through the mount
-	// SignAgents lets a recognised agent (package program) sign with its own name instead.
+	// SignAgents lets a recognised agent (package program) sign with its own name instead of Author.
 	SignAgents bool
-	Programs   *program.Table // which programs are agents; nil for program.Agents
-	// SessionNote names the sessions that make changes through the mount, in one line; "" for none.
+	Programs   *program.Table // decides which programs are agents; nil for the names in program.Agents
+	// SessionNote describes, in one line, the sessions that make changes through the mount. It may be "".
 	SessionNote string
-	AllowOther  bool // let other users in; needs user_allow_other in /etc/fuse.conf
+	AllowOther  bool // give other users access; needs user_allow_other in /etc/fuse.conf
 	NonEmpty    bool // mount over a directory that is not empty, and hide its contents
 	Debug       bool // log every request
-	// WatchNotifier is the command line of a process that only calls RunWatchNotifier. It wakes programs that watch
-	// the mount (inotify) when others change notes. If WatchNotifier is empty, they are not woken.
+	// WatchNotifier is the command line of a process that only calls RunWatchNotifier. That process wakes programs that
+	// watch the mount (inotify) when others change notes. If WatchNotifier is empty, such programs are not woken.
 	WatchNotifier []string
 	Logger        *slog.Logger // nil discards
-	// State is the folder that keeps inode numbers for the next process; "" for none.
+	// State is the folder that keeps inode numbers for the next process. It may be "".
 	State owner.Folder
-	// Refused gets the operations that were refused for a reason that their errno does not express.
-	// It must not block; it may be nil.
+	// Refused is called for operations that were refused for a reason that their errno does not express. It must not
+	// block, and may be nil.
 	Refused func(model.Refusal)
 }
 
 // SetupError explains why a directory cannot be mounted or unmounted, with the next step.
 type SetupError struct {
-	Problem string // "mountpoint \"/mnt\" is not empty"
-	Hint    string // what to type next
-	Err     error  // the cause, nil if Problem says it all
+	Problem string // for example "mountpoint \"/mnt\" is not empty"
+	Hint    string // what the user should do next
+	Err     error  // the cause; nil if Problem says everything
 }
 
 func (e *SetupError) Error() string {

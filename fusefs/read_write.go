@@ -22,11 +22,11 @@ type Handle struct {
 	by       program.Program
 	reads    bool
 	appends  bool
-	wrote    bool           // changed the content; guarded by the file's lock
+	wrote    bool           // the handle has changed the content; guarded by the file's lock
 	recorded *model.Version // version last recorded as shown; guarded by the file's lock
 }
 
-// recordRead records that h's process is shown the note's text, unless that text could not be saved.
+// recordRead records that h's process was shown the note's text, unless that text could not be saved.
 func (f *fileState) recordRead(h *Handle) {
 	im := f.text.Image()
 	if !h.reads || f.t.readOnlyErr != nil || f.doc == 0 || f.text.State() != content.Loaded || im.Version == h.recorded {
@@ -36,16 +36,16 @@ func (f *fileState) recordRead(h *Handle) {
 	f.t.shown.add(f.doc, h.by, im, true)
 }
 
-// maxStoredPages is the maximum size of a note that is stored: the size of the kernel's own readahead.
+// maxStoredPages is the largest size of a note that storePages stores. It is the size of the kernel's own readahead.
 const maxStoredPages = 128 << 10
 
-// storePages gives the kernel the content with the answer to the first OPEN: a program that opens a note
-// for reading is about to read it. That saves a READ, a sixth of the time of a first search through
-// all notes. If the kernel drops the pages later, it requests them as usual.
+// storePages gives the kernel the content with the answer to the first OPEN, because a program that opens a note for
+// reading is about to read it. That saves a READ, a sixth of the time of a first search through all notes. If the
+// kernel drops the pages later, it requests them as usual.
 //
-// No other handle has the note open, and no program has written it here. So no request holds its pages, and the kernel
-// has only the image's pages. (It would lay a shorter text over a longer one, and keep the size.) It does not matter
-// whether the call succeeds.
+// No other handle has the note open, and no program has written it on this mount. So no request holds its pages, and
+// the kernel has only pages of the image. (The kernel would copy a shorter text over a longer one and keep the size.)
+// Errors of the call are ignored, because it only saves time.
 func (f *fileState) storePages() {
 	if f.pagesStored || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != stateLive || f.text.State() != content.Loaded {
 		return
@@ -56,7 +56,7 @@ func (f *fileState) storePages() {
 	}
 }
 
-// Read reads from the content whose size the kernel has.
+// Read reads from the content whose size the kernel has cached.
 func (h *Handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	var n int
 	var alias *attachmentHandle
@@ -102,7 +102,7 @@ func (f *fileState) write(h *Handle, data []byte, off int64) syscall.Errno {
 	return 0
 }
 
-// truncate sets the size, through h, which is nil for truncate(2).
+// truncate sets the size. h is the handle through which it is set, or nil for truncate(2).
 func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno syscall.Errno) {
 	if errno := f.writable(ctx, h != nil); errno != 0 {
 		return errno
@@ -123,7 +123,7 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno sysca
 	return errno
 }
 
-// writable returns an error if the content cannot be changed. begun is set if a save has started.
+// writable returns an error if the content cannot be changed. started is set if a save has already begun.
 func (f *File) writable(ctx context.Context, started bool) syscall.Errno {
 	if f.t.drained.Load() || f.t.draining.Load() && !started {
 		return syscall.EIO
@@ -144,7 +144,7 @@ func (f *File) writable(ctx context.Context, started bool) syscall.Errno {
 	}
 	info, err := f.t.ws.Stat(ctx, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0 // removed while it is open
+		return 0 // the file was removed while it was open
 	}
 	if err != nil {
 		return f.t.errno.Of(ctx, "write", p, err)
@@ -152,9 +152,9 @@ func (f *File) writable(ctx context.Context, started bool) syscall.Errno {
 	return f.t.refusal(ctx, "write", p, info)
 }
 
-// Flush is close(2) on one of the descriptors that share the handle. When it returns, the text that
-// the handle wrote is committed, or close gets the error. It may come before the first byte (a
-// shell's redirection) and again after more.
+// Flush is close(2) on one of the descriptors that share the handle. When it returns, the text that the handle wrote is
+// committed, or close gets the error. A flush may come before the first write, as with a shell's redirection, and again
+// after later writes.
 func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	var wrote bool
 	var alias *attachmentHandle
@@ -168,9 +168,9 @@ func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	return h.commit(ctx, "flush", false)
 }
 
-// Fsync commits the content, even if it is empty, so that it survives a power cut. A connected
-// server gets some seconds to acknowledge it. Without an acknowledgement the content is on this
-// machine's disk, which is what fsync promises.
+// Fsync commits the content, even if it is empty, so that it survives a power cut. It gives a connected server some
+// seconds to acknowledge the content. Even without an acknowledgement the content is on this machine's disk, which is
+// what fsync promises.
 func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	if a := h.f.attachment(); a != nil {
 		return a.Fsync(ctx, flags)
@@ -192,8 +192,8 @@ func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	return 0
 }
 
-// syncScratch reports whether f is outside of all roots. Such a file is not synced, but the
-// request is remembered: a note that it later replaces by a rename is synced.
+// syncScratch reports whether the workspace does not have the file. It does not sync such a file, but records the
+// request: a note that the file later replaces by a rename is synced.
 func (f *File) syncScratch() (isScratch bool) {
 	f.update(func(s *fileState) {
 		isScratch = s.doc == 0
@@ -222,7 +222,7 @@ func (h *Handle) Release(ctx context.Context) syscall.Errno {
 		}
 	})
 	if due {
-		_ = h.commit(ctx, "release", false) // an error is logged
+		_ = h.commit(ctx, "release", false) // commit logs an error
 		h.f.update(func(s *fileState) { last = s.end(h) })
 	}
 	if last != nil {
@@ -231,11 +231,11 @@ func (h *Handle) Release(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// end removes h. With the last handle that wrote it drops a buffer whose commit failed, because the program got the
-// error. With the last handle it returns the attachment that continues the file, which the caller closes.
+// end removes h. If h is the last handle that wrote, end drops a buffer whose commit failed, because the program got
+// the error. If h is the last handle, end returns the attachment that continues the file; the caller must close it.
 func (f *fileState) end(h *Handle) (last *attachmentHandle) {
 	if delete(f.handles, h); len(f.handles) == 0 {
-		f.handles = nil // an empty map is not small, and the kernel may know 100,000 files
+		f.handles = nil // an empty map needs memory, and the kernel may have 100,000 inodes cached
 		last, f.alias = f.alias, nil
 	}
 	if f.life.IsReplaced() && !f.mayBeOpen() {

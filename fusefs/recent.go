@@ -7,22 +7,22 @@ import (
 	"sync"
 )
 
-// recentFiles keeps the texts of the files whose sizes were requested last: a program that requests the size of a file
+// recentFiles keeps the texts of the files whose sizes were requested last. A program that requests the size of a file
 // is about to read the text with that size, and may not request the size again first. Each file in the list has one
-// pin. The list is bounded in bytes.
+// pin. The total size of the texts is bounded.
 type recentFiles struct {
 	bound int64
 	unpin func(*File)
 
 	mu    sync.Mutex // guards the fields below
 	files map[*File]*list.Element
-	order list.List // of recentFile, the latest in front
+	order list.List // recentFile values, the latest in front
 	bytes int64
 }
 
 type recentFile struct {
 	f    *File
-	size int64 // of its text, plus recentCost
+	size int64 // size of the text plus recentCost
 }
 
 // recentCost is the cost in bytes of a file without text.
@@ -32,7 +32,7 @@ func newRecentFiles(bound int64, unpin func(*File)) *recentFiles {
 	return &recentFiles{bound: bound, unpin: unpin, files: make(map[*File]*list.Element)}
 }
 
-// add takes over a pin of f, which was shown with size bytes.
+// add takes over a pin of f. size is the size that the kernel got.
 func (r *recentFiles) add(f *File, size int64) {
 	size += recentCost
 	r.mu.Lock()

@@ -13,21 +13,20 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/content"
 )
 
-// What a note's inode shows.
+// This file decides which text a note's inode shows.
 //
-// The kernel takes the size of a file and its bytes from different answers, caches both, and gives programs one without
-// requesting the other (sendfile uses the cached size). An inode has one size at a time, for all processes. So an inode
-// of a note has one text until a program writes through it. A change made elsewhere is shown like a save by rename: as
-// a new inode with the same number at the name, with nothing cached. The old inode is replaced: programs that have it open
-// continue to read the text that they opened, and base their writes on that text.
+// The kernel takes the size of a file and the bytes from different answers and caches both. It may combine a cached
+// size with newly requested bytes (sendfile uses the cached size). An inode has one size at a time, for all processes.
+// So an inode of a note has one text until a program writes through it. A change made elsewhere is shown like a save by
+// rename: as a new inode with the same number at the name, of which the kernel has nothing cached. The old inode is
+// replaced: programs that have it open continue to read the text that they opened, and base their writes on that text.
 //
-// A note without open handles is evicted: its inode keeps the length of its text but not the text,
-// so that the workspace alone decides which texts stay in memory. If the note has another text when
-// it is requested again, the inode is replaced. A note that was looked up a moment ago is loaded
-// (tree.recent): it is about to be opened.
+// A note without open handles is evicted: its inode keeps the length of its text but not the text, so that only the
+// workspace decides which texts stay in memory. If the note has another text when it is requested again, the inode is
+// replaced. A note that was looked up a moment ago stays loaded (tree.recent), because a program is about to open it.
 
-// refresh gets the newest version from the workspace and loads the text of f. ESTALE means that the
-// text that f showed is no longer known.
+// refresh gets the newest version from the workspace and loads the text of f. It returns ESTALE if the text that f
+// showed is no longer available.
 func (f *File) refresh(ctx context.Context) error {
 	var rests, ask bool
 	f.update(func(s *fileState) {
@@ -36,7 +35,7 @@ func (f *File) refresh(ctx context.Context) error {
 	})
 	p, there := f.where()
 	switch {
-	case !ask, !there && !rests: // removed while open: it keeps its text
+	case !ask, !there && !rests: // a file that was removed while open keeps its text
 		return nil
 	case !there:
 		return &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
@@ -57,7 +56,7 @@ func (f *fileState) load(v *model.Version, p model.Path) error {
 	if f.text.IsStale() {
 		f.showLatest() // the event of that change comes a moment later
 		if f.t.handleless && f.text.IsEvicted() {
-			_ = f.NotifyContent(attributesOnly, 0) // readers have it open already
+			_ = f.NotifyContent(attributesOnly, 0) // readers already have the file open
 			f.text.Forget()
 		}
 	}
@@ -70,8 +69,8 @@ func (f *fileState) load(v *model.Version, p model.Path) error {
 	return nil
 }
 
-// published applies an event of the note. A decision or write that was requested elsewhere is shown
-// at once: its requester does not wait for a hold to end.
+// published applies an event of the note. atOnce is set for a decision or write that a caller has requested elsewhere:
+// the name shows the new text at once, even during a hold.
 func (f *File) published(ev model.Event, atOnce bool) {
 	f.update(func(s *fileState) {
 		s.text.SetLatest(ev.Version)
@@ -85,8 +84,8 @@ func (f *File) published(ev model.Event, atOnce bool) {
 	})
 }
 
-// evict drops the text if it is not needed. On a mount without handles a replaced f keeps it while
-// it may be read, because no other place has it; before that tree.recent keeps it for a while.
+// evict drops the text if it is not needed. On a mount without handles, a replaced f keeps the text while programs may
+// read it, because no other place has that text. Before f is replaced, tree.recent keeps the text for a while.
 func (f *fileState) evict() {
 	reading := len(f.handles) > 0 || f.life.IsReplaced() && f.mayBeOpen()
 	if f.life.IsNote() && !reading && f.pins == 0 && f.nameHold.until.IsZero() {
@@ -94,7 +93,7 @@ func (f *fileState) evict() {
 	}
 }
 
-// pin loads the text of f and keeps it until unpin, which must be called after an error, too.
+// pin loads the text of f and keeps it until unpin. The caller must call unpin even after an error.
 func (f *File) pin(ctx context.Context) error {
 	f.update(func(s *fileState) { s.pins++ })
 	return f.refresh(ctx)
@@ -107,22 +106,21 @@ func (f *File) unpin() {
 	})
 }
 
-// saveHold is the time for which a name keeps the inode through which a note was saved, although
-// the note differs from the saved text: it has another writer's change, too, or kept its line ends.
-// Programs check that the saved text is there.
+// saveHold is the time for which a name keeps the inode through which a note was saved, although the note's text
+// differs from the saved text: it includes another writer's change, or has kept its line ends. Programs check that the
+// saved text is there.
 const saveHold = 300 * time.Millisecond
 
 type nameHold struct {
-	until      time.Time // zero if there is none
-	hidesNewer bool      // the text is outdated, and the hold hides that
-	// free is the earliest time of the next hold. After a hold that hid something there is no hold
-	// for as long: otherwise a program that saves all the time would hide the changes of others for
-	// good.
+	until      time.Time // end of the hold; zero if there is none
+	hidesNewer bool      // the shown text is outdated, and the hold delays the newer text
+	// free is the earliest time of the next hold. A hold that has delayed a newer text is followed by an equally long
+	// time without a hold. Otherwise a program that saves all the time would hide the changes of others forever.
 	free time.Time
 }
 
-// extendHold starts a hold, or extends one that hides nothing: changes by others are hidden for
-// saveHold at most.
+// extendHold starts a hold, or extends a hold that delays no newer text. So changes by others are hidden for at most
+// saveHold.
 func (f *fileState) extendHold() {
 	if f.nameHold.hidesNewer || time.Now().Before(f.nameHold.free) {
 		return
@@ -151,8 +149,8 @@ func (f *File) endHold() {
 	})
 }
 
-// inherit takes over the hold of the file that f replaces at its name, if that hides something, or
-// did so a moment ago.
+// inherit takes over the hold of the file that f replaces at its name, if that hold delays a newer text or did so a
+// moment ago.
 func (f *File) inherit(replaced node) {
 	over, ok := replaced.(*File)
 	if !ok {
@@ -177,8 +175,8 @@ func (f *fileState) showLatest() {
 	f.replaceInode(evReplace)
 }
 
-// replaceInode puts a new inode at f's name, for a version other than the one that f shows. A replaced
-// inode that is open gets the events of its note.
+// replaceInode puts a new inode at f's name, for a version other than the one that f shows. If f is open, it continues
+// to receive the events of its note.
 func (f *fileState) replaceInode(e inodeEvent) {
 	old := f.life
 	f.life = old.After(e)
@@ -218,13 +216,13 @@ func (f *fileState) mayBeOpen() bool {
 	return len(f.handles) > 0 || f.t.handleless && !f.attrSentAt.IsZero()
 }
 
-// lookupAge is the time after a lookup in which a program may open the inode.
+// lookupAge is the time after a lookup within which a program may open the inode.
 const lookupAge = 5 * time.Second
 
-// mustReopen reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup. It must if this is
-// the only handle of f, and the lookup of f was long ago or a caller has requested another text since. If the inode of
-// the repeated lookup is replaced before it is opened, the open succeeds all the same: the kernel looks up twice, but not a
-// third time.
+// mustReopen reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup. An open of a
+// stale inode always fails. An open of a replaced inode fails if no other handle of the inode is open, and either f was
+// looked up long ago or a caller has requested another text since. If the inode of the repeated lookup is replaced
+// before it is opened, the open succeeds nevertheless, because the kernel does not look up a third time.
 func (f *File) mustReopen() (left bool) {
 	f.update(func(s *fileState) {
 		old := s.life.IsReplaced() && !f.t.handleless && (s.life == stateReplacedOnDemand || time.Since(s.attrSentAt) > lookupAge)
@@ -233,7 +231,7 @@ func (f *File) mustReopen() (left bool) {
 	return left
 }
 
-// successor returns the inode at the name at which f was replaced, or nil.
+// successor returns the inode that now has the name at which f was replaced, or nil.
 func (f *File) successor() (next *File) {
 	if !f.lifeState().IsReplaced() {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Flags of renameat2(2).
+// These are flags of renameat2(2).
 const (
 	renameNoReplace = 1
 	renameExchange  = 2
@@ -28,26 +28,26 @@ type move struct {
 	to      folder
 	newName string
 	dst     node       // the node at newName, or nil
-	oldPath model.Path // "" in a scratch folder
+	oldPath model.Path // "" if the source is in a scratch folder
 	newPath model.Path
 }
 
-// unlinkSource takes its name from the scratch file f. Another inode has the new name, so an open
-// of f by that name fails with ESTALE.
+// unlinkSource takes the name of the scratch file f. Another inode has the new name, so an open of f by that name must
+// fail with ESTALE.
 func (m *move) unlinkSource(f *File) {
 	m.from.layer().drop(m.name, f)
 	f.loseName(evUnlinkStale)
 }
 
-// Rename determines the meaning of a rename: a save, by moving scratch or a fresh note over a note;
-// an editor that moves a note away; a move of scratch; or a change of names in the workspace.
+// Rename determines the meaning of a rename. It may be a save that moves a scratch file or an untouched note over a
+// note, an editor that moves a note away, a move within the scratch layer, or a change of names in the workspace.
 func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(folder)
 	if !ok || flags != 0 && flags != renameNoReplace && flags != renameExchange {
 		return syscall.EINVAL
 	}
 	t, from := o.t, o.folder()
-	ctx = context.WithoutCancel(ctx) // as on a disk, a signal interrupts nothing here
+	ctx = context.WithoutCancel(ctx) // as on a disk, a signal does not interrupt a rename
 	m := &move{tree: t, from: from, name: name, to: to, newName: newName}
 	var err error
 	if m.src, m.oldPath, err = from.child(ctx, name); err != nil {
@@ -79,8 +79,8 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 		return m.exchange(ctx)
 	}
 	if over, ok := m.dst.(*File); ok {
-		// A program that is about to open it by the name that it loses finds its content.
-		_ = over.pin(ctx) // a file that cannot be read has none
+		// A program that is about to open the replaced file must still find its content.
+		_ = over.pin(ctx) // an error means that the file cannot be read anyway
 		defer over.unpin()
 	}
 	return m.do(ctx)
@@ -124,7 +124,7 @@ func (m *move) do(ctx context.Context) syscall.Errno {
 		}
 	case *ScratchLink, *ScratchDir:
 		if !toScratch {
-			return syscall.EXDEV // mv then copies it
+			return syscall.EXDEV // mv then copies the file
 		}
 		return m.moveScratch()
 	}
@@ -159,7 +159,7 @@ func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 	return m.moveScratch()
 }
 
-// moveNote renames a note to another note's name, or to a name that is not a note's.
+// moveNote renames a note, either to another note's name or to a name that is not a note's.
 func (m *move) moveNote(ctx context.Context, f *File) syscall.Errno {
 	if errno, done := m.replaceWithNew(ctx, f); done {
 		return errno
@@ -202,7 +202,7 @@ func (m *move) replaceFolder(ctx context.Context) error {
 	}
 	from, _ := m.oldPath.Split()
 	if to, _ := m.newPath.Split(); from != to {
-		return syscall.EXDEV // before anything is removed
+		return syscall.EXDEV // fail before anything is removed
 	}
 	if err := over.remove(ctx, m.newPath); err != nil {
 		return err
@@ -211,10 +211,10 @@ func (m *move) replaceFolder(ctx context.Context) error {
 	return nil
 }
 
-// exchangeDeferred exchanges the names of the note being moved and of a deferred note that was
-// renamed away. The deferred note gets the old name and stays deferred: programs exchange
-// two files by renaming a.md to a.md.tmp, b.md to a.md, and a.md.tmp to b.md. If no
-// file is put at that name, the deferred note was replaced and is removed.
+// exchangeDeferred exchanges the names of the note being moved and of a deferred note that was renamed away. The
+// deferred note gets the old name and stays deferred. Programs exchange two files in this way: they rename a.md to
+// a.md.tmp, b.md to a.md, and a.md.tmp to b.md. If no file is put at the old name, the deferred note was replaced and
+// is removed.
 func (m *move) exchangeDeferred(ctx context.Context) (done bool, err error) {
 	du := m.deferredAt(m.newPath)
 	if src, ok := m.src.(*File); !ok || !src.lifeState().IsNote() || du == nil || du.why != whyRenamed || !du.timer.Stop() {
@@ -228,9 +228,9 @@ func (m *move) exchangeDeferred(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// exchangeable reports whether two names can be exchanged: those of two files of the workspace, or
-// of two of the scratch layer. Between the layers it would be a save and a loss at once, and
-// folders are not exchanged.
+// exchangeable reports whether two names can be exchanged: both files must be in the workspace, or both in the scratch
+// layer. An exchange between the two layers would be a save for one of the files and a loss of the other one. Folders
+// cannot be exchanged.
 func (m *move) exchangeable() bool {
 	_, fromDir := m.src.(*Dir)
 	_, toDir := m.dst.(*Dir)
@@ -283,13 +283,12 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	return syscall.EISDIR
 }
 
-// unlinkNote removes the note or defers that, by the rule in deferred_unlink.go.
-//
-// It first commits what has been written: a user who keeps the note finds it.
+// unlinkNote removes the note or defers the removal, by the rule in deferred_unlink.go. It first commits written
+// content, so that a user who keeps the note finds that content.
 func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err error) {
 	t := o.t
 	defer t.holdCommits(f)()
-	unread := f.pin(ctx) // a program that is about to open it finds its content
+	unread := f.pin(ctx) // a program that is about to open the file must find its content
 	defer f.unpin()
 	defer func() {
 		if err == nil {
@@ -301,7 +300,7 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err er
 		t.remove(f)
 		return nil
 	}
-	_ = t.errno.OfSave(ctx, "unlink", p, f.commitHeld(ctx, false)) // the note is removed even if this fails
+	_ = t.errno.OfSave(ctx, "unlink", p, f.commitHeld(ctx, false)) // the note is removed even if the commit fails
 	if t.ws.Options().Structure != bridge.StructureDirect {
 		err := unread
 		if err == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// adopt is a save by rename: the scratch file becomes the note at the new name,
-// with its inode, and its content becomes the note's.
+// adopt handles a save by rename: the inode of the scratch file becomes the note at the new name, and its content
+// becomes the note's content.
 func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	p := m.newPath
 	if err := model.CheckName(m.newName); err != nil {
@@ -53,15 +53,15 @@ func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Er
 		return nil, m.errno.Of(ctx, "rename", m.newPath, err)
 	}
 	f.update(func(s *fileState) {
-		b := s.edit() // a note may have no buffer
+		b := s.edit() // creates the buffer, because a note may have none
 		c = s.change(m.newPath, doc, m.programs.Of(ctx), from, true, true)
 		c.write.Sync = b.Gen > 0 && b.SyncedGen == b.Gen
 	})
 	return c, 0
 }
 
-// replaced returns the state and the ID of the note that the rename replaces: the note that is deferred at the name, or
-// else the present note.
+// replaced returns the image and the ID of the note that the rename replaces. This is the note whose unlink is deferred
+// at the name, or otherwise the present note.
 func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, err error) {
 	if du := m.deferredAt(m.newPath); du != nil {
 		return du.image, du.doc, nil
@@ -79,13 +79,12 @@ func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, er
 	return content.ImageOf(v), doc, nil
 }
 
-// rebind makes f the inode of the note at the new name. The previous inode continues without a
-// name.
+// rebind makes f the inode of the note at the new name. The previous inode loses its name.
 func (m *move) rebind(f *File, doc uint64) {
 	m.from.layer().drop(m.name, f)
 	m.update(func(tb *tableState) {
 		tb.cancelUnlink(m.newPath)
-		if tb.has(m.oldPath, f) { // it was a note itself
+		if tb.has(m.oldPath, f) { // f was a note itself
 			tb.inos.drop(tb.nodes[m.oldPath].id)
 			tb.forget(m.oldPath, f)
 		}
@@ -101,8 +100,8 @@ func (m *move) rebind(f *File, doc uint64) {
 	f.release()
 }
 
-// saveThroughLink is a save by rename over a link to a file. The link stays: its target gets the
-// content, as if the program had followed the link. done reports whether it was such a save.
+// saveThroughLink handles a save by rename over a link to a file. The link stays, and its target gets the content, as
+// if the program had followed the link. done reports whether it was such a save.
 func (m *move) saveThroughLink(ctx context.Context, l *Link) (errno syscall.Errno, done bool) {
 	f, ok := m.src.(*File)
 	if !ok || f.lifeState().IsNote() {
@@ -125,7 +124,7 @@ func (m *move) saveThroughLink(ctx context.Context, l *Link) (errno syscall.Errn
 	default:
 		return 0, false
 	}
-	m.entryChanged(m.newPath) // the kernel has the scratch file there
+	m.entryChanged(m.newPath) // the kernel expects the scratch file there
 	return errno, true
 }
 
@@ -143,8 +142,8 @@ func (m *move) saveAt(ctx context.Context, f *File, origin any) syscall.Errno {
 	return 0
 }
 
-// promoteToAttachment turns a scratch file into an attachment of the workspace: a download ends with such a
-// rename. The kernel must look the name up again.
+// promoteToAttachment turns a scratch file into an attachment of the workspace, because a download ends with such a
+// rename. The kernel must look up the name again.
 func (m *move) promoteToAttachment(ctx context.Context, f *File) syscall.Errno {
 	if errno := m.creatable(ctx, m.newPath); errno != 0 {
 		return errno
@@ -174,7 +173,7 @@ func (m *move) promoteToAttachment(ctx context.Context, f *File) syscall.Errno {
 }
 
 // proposeFile proposes data as the content of the file at the new name. If a is not nil, it becomes the inode of that
-// name. The previous inode continues without a name.
+// name, and the previous inode loses its name.
 func (m *move) proposeFile(ctx context.Context, data []byte, a *Attachment) error {
 	if _, err := m.ws.WriteFile(ctx, m.newPath, data, m.changeRequest(ctx)); err != nil {
 		return err
@@ -202,8 +201,8 @@ func (m *move) proposeFile(ctx context.Context, data []byte, a *Attachment) erro
 	return nil
 }
 
-// moveProposedOver handles a save of a file by renaming another file over it that exists only as a proposal, like a
-// save by a scratch file. done reports whether it was such a save.
+// moveProposedOver handles a rename over a file by another file that exists only as a proposal. Such a rename is a
+// save, like a rename of a scratch file. done reports whether it was one.
 func (m *move) moveProposedOver(ctx context.Context, a *Attachment) (errno syscall.Errno, done bool) {
 	if _, ok := m.dst.(*Attachment); !ok || !m.ws.IsProposed(m.oldPath) {
 		return 0, false
@@ -219,7 +218,7 @@ func (m *move) moveProposedOver(ctx context.Context, a *Attachment) (errno sysca
 	return 0, true
 }
 
-// retractFile removes the file that was renamed over another one, which has its content now.
+// retractFile removes the source of a rename over another file, after the other file got its content.
 func (m *move) retractFile(ctx context.Context, data []byte) {
 	if err := m.ws.RetractFile(ctx, m.oldPath, data, m.changeRequest(ctx)); err != nil {
 		m.log.Warn("a file that was renamed over another one was not removed: delete it if you do not need it", model.LogPath, string(m.oldPath), model.LogErr, err)
@@ -243,13 +242,13 @@ func (m *move) moveFileAway(ctx context.Context, a *Attachment) syscall.Errno {
 	}
 	f.update(func(s *fileState) {
 		s.text = content.WrittenText(&content.Buffer{Data: data, Gen: 1, ModTime: info.ModTime})
-		_ = s.fits(int64(len(data))) // it may exceed the scratch layer, as in deferUnlink
+		_ = s.fits(int64(len(data))) // the backup may exceed the scratch quota, as in deferUnlink
 	})
 	if over, ok := m.dst.(*File); ok {
 		over.loseName(evUnlink)
 	}
 	target := m.newPath
-	if strings.HasPrefix(m.newName, ".") { // in the vault it would not be served any more
+	if strings.HasPrefix(m.newName, ".") { // a hidden file in the vault would no longer be served
 		target = ""
 	}
 	du := &deferredUnlink{doc: info.ID, target: target, why: whyRenamed, by: m.changeRequest(ctx), proc: m.programs.Of(ctx), backup: f}
@@ -258,15 +257,14 @@ func (m *move) moveFileAway(ctx context.Context, a *Attachment) syscall.Errno {
 		m.deferAt(tb, m.oldPath, du)
 	})
 	if m.newPath != "" {
-		m.entryChanged(m.newPath) // the kernel takes the file for it
+		m.entryChanged(m.newPath) // the kernel expects the moved file there
 	}
 	return 0
 }
 
-// moveMadeOver handles a save of a note by renaming a file over it that is not a note, and that the same run has
-// created in the workspace or that is only proposed. The workspace accepts such files, and nothing shows at first that
-// they are temporary. The note has the content, durably, before the file is removed. done reports whether it was such a
-// save.
+// moveMadeOver handles a save that renames a file over a note. The file is not a note; the same run has created it in
+// the workspace, or it is only proposed. The workspace accepts such files, because at first nothing shows that they are
+// temporary. The file is removed after its content is durable in the note. done reports whether it was such a save.
 func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.Errno, done bool) {
 	if !m.newPath.IsNote() {
 		return 0, false
@@ -294,7 +292,7 @@ func (m *move) moveMadeOver(ctx context.Context, a *Attachment) (errno syscall.E
 	} else {
 		m.retractFile(ctx, data)
 	}
-	m.entryChanged(m.newPath) // the kernel takes the file for it
+	m.entryChanged(m.newPath) // the kernel expects the moved file there
 	return 0, true
 }
 
@@ -304,7 +302,7 @@ func (a *Attachment) isMadeIn(run program.Identity) bool {
 	return run.PID != 0 && a.madeIn == run
 }
 
-// putFile replaces a file that is not a note by a new one. The old inode continues without a name.
+// putFile replaces a file that is not a note by a new file. The old inode loses its name.
 func (m *move) putFile(ctx context.Context, text string, mode uint32) error {
 	p := m.newPath
 	info, err := m.ws.Stat(ctx, p)
@@ -347,16 +345,15 @@ func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 	return err
 }
 
-// sort Note.md > new.md && mv new.md Note.md is a save of Note.md, as with a temporary name. But a
-// new file with a note's name is a note, and until it is renamed nothing shows that it is
-// temporary. If no one else has changed it by then (see bridge.UntouchedNote), or the workspace
-// does not have it yet, it becomes the inode of the note that it replaces, as a scratch file does,
-// and its own note is removed without a trace.
+// `sort Note.md > new.md && mv new.md Note.md` is a save of Note.md, as with a temporary name. But a new file with a
+// note's name is a note, and until the rename this note does not look temporary. If only its creator has changed the
+// new note by then (see bridge.UntouchedNote), or if the workspace does not have it yet, its inode becomes the inode of
+// the replaced note, as the inode of a scratch file does. The new note itself is then removed without a trace.
 //
-// The note has its new content, durably, before the fresh one is removed. If relayfs crashes in between, or another
-// writer changes the fresh note, both notes remain.
+// The replaced note has its new content durably before the temporary note is removed. If relayfs crashes in between, or
+// another writer changes the temporary note, both notes remain.
 
-// replaceWithNew handles such a rename. done reports whether it was one.
+// replaceWithNew handles a rename of an untouched note over another note. done reports whether it was one.
 func (m *move) replaceWithNew(ctx context.Context, f *File) (errno syscall.Errno, done bool) {
 	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) {
 		return 0, false
@@ -378,13 +375,13 @@ func (m *move) replaceWithNew(ctx context.Context, f *File) (errno syscall.Errno
 		m.retract(ctx, fresh)
 	}
 	if _, err := m.ws.Stat(ctx, m.oldPath); err == nil {
-		m.entryChanged(m.oldPath) // another writer's note is there, or more than was moved
+		m.entryChanged(m.oldPath) // another writer has put a note there, or has added to the moved one
 	}
 	return 0, true
 }
 
-// untouchedAt reports whether f, the note at the old name, may become another note's new content. It
-// also returns the workspace's note of f, or nil.
+// untouchedAt reports whether f, the note at the old name, may become another note's new content. fresh is the
+// workspace's note of f, or nil.
 func (m *move) untouchedAt(ctx context.Context, f *File) (fresh *bridge.UntouchedNote, ok bool) {
 	var from content.Image
 	var unstored, failed bool
@@ -401,7 +398,7 @@ func (m *move) untouchedAt(ctx context.Context, f *File) (fresh *bridge.Untouche
 }
 
 func (m *move) retract(ctx context.Context, fresh *bridge.UntouchedNote) {
-	err := m.ws.Sync(ctx, m.newPath) // no other place has its content from now on
+	err := m.ws.Sync(ctx, m.newPath) // from now on no other place has this content
 	if err == nil {
 		err = fresh.Retract(ctx, m.tree)
 	}

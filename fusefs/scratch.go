@@ -15,11 +15,11 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// The scratch layer: files, folders and symbolic links in memory, over the workspace's folders,
-// that only this mount shows.
+// The scratch layer has files, folders and symbolic links in memory. It lies over the workspace's folders, and only
+// this mount shows it.
 
-// scratchExpiry is the age at which an unused scratch file without handles is dropped. Programs
-// that crash leave theirs.
+// scratchExpiry is the age at which an unused scratch file without handles is dropped, because programs that crash
+// leave such files.
 const scratchExpiry = 24 * time.Hour
 
 type overlay struct {
@@ -54,9 +54,9 @@ func (o *overlay) createScratch(ctx context.Context, name string, mode uint32) (
 	return f, o.addScratch(ctx, name, f, syscall.S_IFREG, new(fuse.Attr))
 }
 
-// reportLeft reports that a file of this name cannot be created, once it is clear that the file is not a note being
-// saved: a program may create a file under any name and rename it over a note in order to save that. Until then the
-// file may be one; afterwards it is an ordinary scratch file.
+// reportLeft reports that a file of this name cannot be created. A program may create a file under any name and rename
+// it over a note in order to save that note. So reportLeft waits until it is clear that the file is not part of a save.
+// The file then stays an ordinary scratch file.
 func (o *overlay) reportLeft(name string, f *File, prog program.Program, err error) {
 	time.AfterFunc(unlinkGrace, func() {
 		switch {
@@ -118,8 +118,8 @@ func (o *overlay) mkScratchDir(ctx context.Context, name string, mode uint32, ou
 	return d.EmbeddedInode(), o.t.errno.Of(ctx, "mkdir", model.Path(name), err)
 }
 
-// expireScratch drops the scratch files and links that were not touched since before. It leaves
-// scratch folders alone: they are working trees of users.
+// expireScratch drops the scratch files and links that were not touched since before. It keeps scratch folders, because
+// they are working trees of users.
 func (t *tree) expireScratch(before time.Time) {
 	var dirs []folder
 	t.update(func(tb *tableState) {

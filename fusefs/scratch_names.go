@@ -12,25 +12,25 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Scratch files are temporary files that editors and other programs create next to a file while they save it. They
-// never become documents. If the workspace accepts only notes, every new file is scratch unless its name is that of a
-// note or attachment (Dir.create). If the workspace accepts other files, too, a file that a run creates and renames
-// over a note is a save as well (moveMadeOver), and the patterns below only keep backups and the like out of the vault.
-// They also show that a note is renamed to make a backup of it. A name that ends in ".md" is a note unless it begins
-// with a dot, so no pattern here matches a note.
+// Scratch files are temporary files that editors and other programs create next to a file that they save. They never
+// become documents. If the workspace accepts only notes, every new file is scratch unless its name is the name of a
+// note or attachment (Dir.create). If the workspace accepts other files, too, a rename over a note by a file that the
+// same run has created is a save as well (moveMadeOver), and the patterns below only keep backups and similar files out
+// of the vault. The patterns also show that a note is renamed to make a backup of it. A name that ends in ".md" is a
+// note unless it begins with a dot, so no pattern here matches a note.
 
-// besideNote matches names of probes and autosaves that do not contain a note's name.
+// besideNote matches names of probe and autosave files that do not contain a note's name.
 var besideNote = regexp.MustCompile(`^(#(?s:.+)#|[0-9]+)$`)
 
-// behindNote matches suffixes of a note's name: random characters, numbers, dates, versions, and words in brackets of
-// punctuation. Extensions that mean something (Name.md.gz, Name.md.html, Name.mdx) are shorter.
+// behindNote matches suffixes after a note's name: random characters, numbers, dates, versions, and words between
+// punctuation. Meaningful extensions (Name.md.gz, Name.md.html, Name.mdx) are shorter.
 var behindNote = regexp.MustCompile(`^([0-9]+|[-_+,=@%][^.]*|\.((?s:.*)\.)?([\w-]{6,}|[0-9]+))$`)
 
 // isScratchName reports whether a new file or folder of this name is scratch.
 func isScratchName(name string) bool {
 	lower := strings.ToLower(name)
 	switch {
-	case strings.HasPrefix(name, "."): // hidden in a vault
+	case strings.HasPrefix(name, "."): // vaults hide such files
 		return true
 	case model.Path(name).IsNote():
 		return false
@@ -46,7 +46,7 @@ func isScratchName(name string) bool {
 var scratchExts = []string{".tmp", ".temp", ".new", ".save", ".lock", ".swp", ".bak", ".orig", ".old", ".part"}
 
 // attachmentExts are the extensions of files that Obsidian shows next to notes. No program creates such a file in order
-// to save a note, so an error is reported at once.
+// to save a note, so an error can be reported at once.
 var attachmentExts = []string{
 	".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp", ".flac", ".m4a", ".mp3", ".ogg", ".wav", ".3gp", ".mkv", ".mov", ".mp4", ".ogv", ".webm",
 	".pdf", ".canvas", ".base",
@@ -56,13 +56,13 @@ func isAttachmentName(name string) bool {
 	return slices.Contains(attachmentExts, strings.ToLower(path.Ext(name)))
 }
 
-// isBackupOf reports whether a program that renames note to name makes a backup of it: the same
-// name with a suffix, as with sed -i.save.
+// isBackupOf reports whether a program that renames note to name makes a backup of it: name is the same name with a
+// suffix, as with sed -i.save.
 func isBackupOf(name, note string) bool {
 	return len(name) > len(note) && strings.HasPrefix(name, note) && !model.Path(name).IsNote()
 }
 
-// maxScratch bounds the total size in bytes of all scratch files; then ENOSPC.
+// maxScratch is the maximum total size in bytes of all scratch files. Beyond it writes fail with ENOSPC.
 const maxScratch = 256 << 20
 
 type scratchQuota struct{ atomic.Int64 }

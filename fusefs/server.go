@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// lingerAfterDetach is the time for which a busy mount is served after it was detached.
+	// lingerAfterDetach is the time for which the server continues to serve a busy mount after detaching it.
 	lingerAfterDetach = 5 * time.Second
 	// housekeeping is the interval at which expired scratch files and unused inodes are dropped.
 	housekeeping = time.Minute
@@ -32,16 +32,16 @@ type Server struct {
 	tree         *tree
 	fuse         *fuse.Server
 	dir          string
-	stop         context.CancelFunc // ends all goroutines but the server's own
-	stopNotifier context.CancelFunc // ends the process that wakes watchers, which uses the mount
+	stop         context.CancelFunc // ends all goroutines except the server's own
+	stopNotifier context.CancelFunc // ends the process that wakes watchers, because that process uses the mount
 	tasks        sync.WaitGroup
 	ended        chan struct{} // closed when serving has ended and everything is committed
-	gone         chan struct{} // closed when ended, or some time after a busy mount was detached
+	gone         chan struct{} // closed when ended is closed, or some time after a busy mount was detached
 	leave        sync.Once     // closes gone
 }
 
-// Mount serves ws at dir and returns when the root can be listed. It fails as Check does. ctx
-// bounds the mounting, not the mount. The workspace must be started; Mount sets its mountpoint.
+// Mount serves ws at dir and returns when the root can be listed. It returns the errors of Check. ctx can cancel the
+// mounting, but does not end the mount later. The workspace must be started; Mount sets its mountpoint.
 func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*Server, error) {
 	if err := Check(dir, o.NonEmpty); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions
 		AllowOther: o.AllowOther,
 		FsName:     sourceOf(os.Getpid()), Name: fsName,
 		DisableXAttrs:     true,
-		DisableSplice:     true, // notes are in memory; a pipe to the kernel costs more than a copy
+		DisableSplice:     true, // notes are in memory, and a pipe to the kernel costs more than a copy
 		ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC,
 		DirectMount:       os.Geteuid() == 0,
 		// The kernel checks permissions by its cached attributes.
@@ -107,9 +107,8 @@ func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions
 	return m
 }
 
-// start runs the server and its goroutines. The watchNotifier starts last: WaitMount opens a
-// file of the mount, and a process started at that moment would inherit the file, never
-// close it, and keep the mount busy.
+// start runs the server and its goroutines. The watchNotifier starts last: WaitMount opens a file of the mount, and a
+// process started at that moment would inherit the file, never close it, and keep the mount busy.
 func (s *Server) start(mounted <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
@@ -127,7 +126,7 @@ func (s *Server) start(mounted <-chan struct{}) {
 	})
 	go func() {
 		s.fuse.Serve()   // until the mount is unmounted
-		_ = s.tree.end() // errors are logged
+		_ = s.tree.end() // end logs its errors
 		unsubscribe()
 		s.stop()
 		s.tasks.Wait()
@@ -138,12 +137,13 @@ func (s *Server) start(mounted <-chan struct{}) {
 	}()
 }
 
-// Wait returns when the mount has ended, by Unmount or from outside, and all written data is committed.
+// Wait returns when the mount has ended, by Unmount or from outside, and all written data is committed. For a busy
+// mount that was detached, it waits at most lingerAfterDetach.
 func (s *Server) Wait() { <-s.gone }
 
-// Unmount blocks new saves, gives the saves in progress saveGrace, commits written data of open files, and unmounts. A
-// busy mount is detached, and served for lingerAfterDetach. The error describes what could not be committed or
-// unmounted.
+// Unmount blocks new saves, gives the saves in progress saveGrace to finish, commits written data of open files, and
+// unmounts. If the mount is busy, Unmount detaches it and serves it for lingerAfterDetach. The error describes what
+// could not be committed or unmounted.
 func (s *Server) Unmount() error {
 	s.tree.awaitSaves()
 	err := s.tree.end()
@@ -185,10 +185,9 @@ func (s *Server) housekeep(ctx context.Context) {
 	}
 }
 
-// When a mount ends, programs may be in the middle of a save: a note is truncated and not written
-// yet, or half written. They get a moment to finish. An unfinished text does not become a
-// suggestion: the note stays as before, as after a crash, and the program gets an error from its
-// next write or its close.
+// When a mount ends, programs may be in the middle of a save: a note is truncated and not yet written, or half written.
+// They get a moment to finish. An unfinished text does not become a suggestion. The note stays as before, as after a
+// crash, and the program gets an error from its next write or its close.
 
 const (
 	// saveGrace is the time for which the end of a mount waits for saves.
@@ -197,7 +196,7 @@ const (
 	saveStep = 10 * time.Millisecond
 )
 
-// awaitSaves blocks new saves, and returns when none is in progress, or after saveGrace.
+// awaitSaves blocks new saves. It returns when no save is in progress, or after saveGrace.
 func (t *tree) awaitSaves() {
 	t.draining.Store(true)
 	saving := func() (saving bool) {
@@ -216,8 +215,7 @@ func (t *tree) awaitSaves() {
 	}
 }
 
-// end stops all saves, and commits every note with uncommitted content, even a note that was only
-// truncated.
+// end stops all saves, and commits every note with uncommitted content, including notes that were only truncated.
 func (t *tree) end() error {
 	t.draining.Store(true)
 	t.drained.Store(true)
@@ -258,8 +256,8 @@ func (t *tree) keepNumbersNow() {
 	}
 }
 
-// isBeingSaved reports whether a program seems to be in the middle of a save. Appended text is
-// complete at any time.
+// isBeingSaved reports whether a program seems to be in the middle of a save. A program that appends text is not,
+// because appended text is complete at any time.
 func (f *fileState) isBeingSaved() bool {
 	b := f.text.Buffer()
 	return f.life.IsNote() && b != nil && b.IsBeingSaved() && f.hasPositionedWriter()

@@ -11,31 +11,31 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// shownLog records the state of a note that each process was shown last. A program reads a note,
-// closes it, thinks, and writes its result minutes later: its change is the difference from what it
-// had read. The text alone does not tell which of several states that was: a program that deletes a
-// line that it has just read writes an earlier text.
+// shownLog records the state of a note that each process was shown last. A program reads a note, closes it, and writes
+// its result minutes later: its change is the difference from the text that it had read. The written text alone does
+// not show which state the program had read, because a program that deletes a line that it has just read writes an
+// earlier text.
 //
-// The log is bounded. It first forgets the process that has not used a note for longest, which then
-// counts as having been shown the current state.
+// The log is bounded. It first forgets the process that has not used a note for the longest time. That process then
+// counts as if it had been shown the current state.
 type shownLog struct {
-	mu    sync.Mutex                 // protects the following
-	docs  map[uint64][]*list.Element // the latest last
-	order list.List                  // of *shownEntry, the latest in front
+	mu    sync.Mutex                 // guards the fields below
+	docs  map[uint64][]*list.Element // by document, the latest entry last
+	order list.List                  // *shownEntry values, the latest in front
 	bytes int
 }
 
-// shownEntry is the text of a note that one process was shown, or has written since.
+// shownEntry is the text of a note that one process was shown or has written.
 type shownEntry struct {
 	doc   uint64
 	by    program.Program
 	image content.Image
-	read  bool // it has read the note itself
+	read  bool // the process has read the note itself
 }
 
 const (
-	// maxShown bounds the pairs of process and note, and maxShownBytes their texts. Most of these
-	// texts are in the workspace's own cache, too.
+	// maxShown is the maximum number of pairs of process and note, and maxShownBytes the maximum total size of their
+	// texts. Most of these texts are in the workspace's own cache, too.
 	maxShown      = 32768
 	maxShownBytes = 128 << 20
 )
@@ -70,9 +70,9 @@ func (l *shownLog) add(doc uint64, prog program.Program, im content.Image, read 
 	}
 }
 
-// images returns what by was shown of doc. own is set if by has read doc itself. Otherwise images
-// returns what by wrote, and the last text that its session was shown since; if its session was
-// shown nothing, the last text that any process was shown.
+// images returns the images of doc that prog was shown. own is set if prog has read doc itself. Otherwise images
+// returns the text that prog wrote, and the last text that its session was shown since. If its session was shown
+// nothing, it returns the last text that any process was shown.
 func (l *shownLog) images(doc uint64, prog program.Program) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

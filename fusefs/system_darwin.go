@@ -14,12 +14,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// This file has the parts that depend on the system. The kernel of macOS takes no notifications
-// (FUSE-T drops them silently), so it may cache only for a moment.
+// This file has the parts that depend on macOS. Its kernel takes no notifications (FUSE-T drops them silently), so it
+// may cache only for a moment.
 
 const cacheTimeout = time.Second
 
-// keepCaches is set if the kernel may keep pages and listings.
+// keepCaches is set if the kernel may keep pages and listings. The flags would grant this in the answers to OPEN and
+// OPENDIR.
 const (
 	keepCaches     = false
 	fileCacheFlags = 0
@@ -31,7 +32,7 @@ const (
 	unmountFlags = 0
 )
 
-// fuseSystems are the install locations of macFUSE and FUSE-T.
+// fuseSystems are the directories in which macFUSE and FUSE-T are installed.
 var fuseSystems = []string{"/Library/Filesystems/macfuse.fs", "/Library/Filesystems/fuse-t.fs"}
 
 func checkDevice() error {
@@ -46,10 +47,10 @@ func checkDevice() error {
 	}
 }
 
-// checkHelper has nothing to check: both bring their own helper.
+// checkHelper has nothing to check, because macFUSE and FUSE-T bring their own helpers.
 func checkHelper() error { return nil }
 
-// checkAllowOther has nothing to check: both ask the system.
+// checkAllowOther has nothing to check, because macFUSE and FUSE-T ask the system.
 func checkAllowOther(string) error { return nil }
 
 const allowConfig = ""
@@ -63,8 +64,8 @@ func Diagnose() []Finding {
 	return []Finding{finding("FUSE", "is installed", Fail, checkDevice())}
 }
 
-// mountTable returns the kernel's table. macFUSE and FUSE-T differ in the type, but both begin the
-// source with fsName.
+// mountTable returns the kernel's table. macFUSE and FUSE-T use different types, but with both the source begins with
+// fsName.
 func mountTable() (mounts []mountEntry, err error) {
 	n, err := unix.Getfsstat(nil, unix.MNT_NOWAIT)
 	if err != nil {
@@ -86,17 +87,17 @@ func mountTable() (mounts []mountEntry, err error) {
 	return mounts, nil
 }
 
-// closeOnExec does nothing: both pass their descriptor on by programs of their own.
+// closeOnExec does nothing, because macFUSE and FUSE-T pass their descriptors on by programs of their own.
 func closeOnExec() {}
 
-// killed returns false: no thread waits for a notification, so a killed process ends.
+// killed returns false, because on macOS no thread waits for a notification, so a killed process always ends.
 func killed(int) bool { return false }
 
 func servesFUSE(int) bool { return true }
 
 func abort(mountEntry) error { return errors.ErrUnsupported }
 
-// watchNotifier does nothing: macOS has no inotify.
+// watchNotifier does nothing, because macOS has no inotify.
 type watchNotifier struct{}
 
 func newWatchNotifier([]string, string, *slog.Logger, func(context.Context), func(model.Path) []model.Path) *watchNotifier {
@@ -109,4 +110,6 @@ func (*watchNotifier) run(context.Context) {}
 
 func (*watchNotifier) process() int { return 0 }
 
-func RunWatchNotifier(io.Reader) error { return errors.New("watchers cannot be woken on this system") }
+func RunWatchNotifier(io.Reader) error {
+	return errors.New("programs that watch the mount cannot be woken on this system")
+}

@@ -18,11 +18,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file has the parts that depend on the system. Linux is notified of every change,
-// so that it may cache for long.
+// This file has the parts that depend on Linux. Its kernel is notified of every change, so it may cache for a long
+// time.
 
-// cacheTimeout is the time for which the kernel may keep attributes and names. It is notified of
-// every change, so this only bounds the effect of a lost notification.
+// cacheTimeout is the time for which the kernel may keep attributes and names. The kernel is notified of every change,
+// so this time only limits the effect of a lost notification.
 const cacheTimeout = time.Hour
 
 // keepCaches is set if the kernel may keep pages and listings. The flags grant this in the answers
@@ -52,7 +52,7 @@ func checkDevice() error {
 		}
 	case errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO):
 		return &SetupError{Problem: "the kernel has no FUSE", Hint: "load its module with `modprobe fuse`", Err: err}
-	case errors.Is(err, syscall.EPERM): // the mode of the file has its own error
+	case errors.Is(err, syscall.EPERM): // wrong permissions of the file give EACCES
 		return &SetupError{Problem: "/dev/fuse is forbidden here", Hint: "give the container --device /dev/fuse --cap-add SYS_ADMIN", Err: err}
 	default:
 		return &SetupError{
@@ -63,9 +63,8 @@ func checkDevice() error {
 	}
 }
 
-// checkPrivilege checks for the capability to mount, CAP_SYS_ADMIN. Root must have it; for other
-// users it must be within what setuid programs may gain. status is /proc/self/status, see
-// proc_pid_status(5).
+// checkPrivilege checks for CAP_SYS_ADMIN, the capability to mount. Root must have it. For other users it must be among
+// the capabilities that setuid programs may gain. status is the text of /proc/self/status, see proc_pid_status(5).
 func checkPrivilege(status string) error {
 	set := "CapBnd"
 	if os.Geteuid() == 0 {
@@ -73,7 +72,7 @@ func checkPrivilege(status string) error {
 	}
 	text, err := os.ReadFile(status)
 	if err != nil {
-		return nil // mounting fails if it is missing
+		return nil // unknown: mounting will fail if the capability is missing
 	}
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(line, ":")
@@ -114,7 +113,7 @@ func mountTable() ([]mountEntry, error) {
 // readMounts reads a table in the format of /proc/self/mountinfo, see proc(5).
 func readMounts(table string) (mounts []mountEntry) {
 	for line := range strings.Lines(table) {
-		// 36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/sda rw
+		// An example of a line: 36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/sda rw
 		before, after, ok := strings.Cut(line, " - ")
 		fields := strings.Fields(before)
 		if !ok || len(fields) < 5 {
@@ -129,17 +128,17 @@ func readMounts(table string) (mounts []mountEntry) {
 	return mounts
 }
 
-// unescape undoes the escapes of the kernel in the table of mounts.
+// unescape reverts the escapes that the kernel uses in the table of mounts.
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)
 
-// closeOnExec keeps the descriptor of the mount, which go-fuse opens without O_CLOEXEC, from the processes that this
-// one starts: a connection lasts as long as any process has it open. It fails before Linux 5.11.
+// closeOnExec keeps the processes that this process starts from inheriting the descriptor of the mount, which go-fuse
+// opens without O_CLOEXEC: a connection lasts as long as any process has it open. It fails before Linux 5.11.
 func closeOnExec() { _ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) }
 
-// A notification waits, in the kernel, for a folder whose lock a request holds, and no signal ends that wait. If
-// the process is killed just then, its notifying thread waits for an answer that no thread is left to give. As long as
-// the thread waits, the process does not end, its /dev/fuse stays open, and every program that uses the mount hangs. So
-// another process must abort the connection.
+// A notification waits in the kernel for a folder whose lock a request holds, and no signal ends that wait. If the
+// process is killed at that moment, its notifying thread waits for an answer that no thread can give any more. As long
+// as the thread waits, the process does not end, its /dev/fuse stays open, and every program that uses the mount hangs.
+// So another process must abort the connection.
 
 func killed(pid int) bool {
 	proc := fmt.Sprintf("/proc/%d", pid)
@@ -180,11 +179,12 @@ func servesFUSE(pid int) bool {
 	})
 }
 
-// control is the folder in which fusectl has the connections. The user who mounted may abort one.
+// control is the folder in which fusectl shows the connections. The user who mounted a file system may abort its
+// connection.
 const control = "/sys/fs/fuse/connections"
 
-// abort ends the connection of a mount: all requests fail. Where fusectl is not mounted, root can force an
-// unmount, which aborts the connection, too.
+// abort ends the connection of a mount, so that all requests fail. If fusectl is not mounted, it forces an unmount,
+// which only root may do, and which aborts the connection, too.
 func abort(m mountEntry) error {
 	err := os.WriteFile(filepath.Join(control, m.minor, "abort"), []byte("1"), 0)
 	if err == nil {

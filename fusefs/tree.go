@@ -26,51 +26,52 @@ type tree struct {
 	ws         workspace
 	author     string
 	signAgents bool
-	// sessionNote is the name of each session, and named has the sessions that already have it.
+	// sessionNote is the description of each session. named has the sessions for which nameSession was already called.
 	sessionNote string
 	named       sync.Map
 	log         *slog.Logger
 	errno       errnoReporter
-	// mounted is also the modification time of folders that have none.
+	// mounted is the time of the mount. Folders without a modification time also show it.
 	mounted     time.Time
 	readOnlyErr error // reason why no note can be written, or nil
-	// handleless is set if the kernel opens files without a request, see handleless.go.
+	// handleless is set if the kernel opens files without a request; see handleless.go.
 	handleless    bool
 	recent        *recentFiles
 	uid, gid      uint32
-	generation    atomic.Uint64 // of the newest inode
-	dirtyFiles    sync.Map      // the notes with a buffer, by their *File, and each *draft
+	generation    atomic.Uint64 // generation of the newest inode
+	dirtyFiles    sync.Map      // keys are the notes with a buffer (*File) and the drafts (*draft)
 	inval         *notifications
 	used          atomic.Bool // a note was looked up or opened since the last housekeeping
 	watchNotifier atomic.Pointer[watchNotifier]
 	former        formerInodes
-	state         owner.Folder // keeps inode numbers, see keepNumbers; "" for none
+	state         owner.Folder // keeps inode numbers, see keepNumbers; "" if there is no folder
 	shown         shownLog
 	programs      *program.Table
 	draining      atomic.Bool // no new save may begin
-	drained       atomic.Bool // no save may continue, see end
+	drained       atomic.Bool // no save may continue; see end
 	scratch       scratchQuota
-	// folders is held for writing while a folder is moved or removed, and for reading while
-	// something is committed at a path, so that no commit goes below an old path.
+	// folders is held for writing while a folder is moved or removed, and for reading while something is committed at a
+	// path. So no commit writes below an old path.
 	folders sync.RWMutex
 }
 
-// maxRecent bounds the texts in bytes that are kept because they were looked up last. If a program
-// opens a file that it looked up earlier, and that has changed, the open fails and the kernel
-// repeats the lookup. A mount without handles cannot do that: a reader may see a mixture once.
+// These are the maximum total sizes in bytes of the texts that are kept because their files were looked up last, on a
+// mount with handles and without. If a program opens a file that it looked up earlier, and the file has changed, the
+// open fails and the kernel repeats the lookup. On a mount without handles an open cannot fail, so a reader may once
+// see a mixture of two texts.
 const (
 	maxRecent           = 4 << 20
 	maxRecentHandleless = 32 << 20
 )
 
-// attach makes n an inode of the file system. Every inode gets its own generation, so that go-fuse
-// never mistakes it for another one with the same number: the table decides which inode is which.
+// attach makes n an inode of the file system. Every inode gets its own generation, so that go-fuse never mistakes it
+// for another inode with the same number. Only the table decides which inode a name has.
 func (t *tree) attach(n fs.InodeEmbedder, mode uint32, ino uint64) {
 	t.root.EmbeddedInode().NewInode(context.Background(), n, fs.StableAttr{Mode: mode, Ino: ino, Gen: t.generation.Add(1)})
 }
 
-// entryChanged notifies the kernel that the name p appeared, vanished or leads to another node, if
-// the kernel may know the folder.
+// entryChanged notifies the kernel that the name p appeared, disappeared or now belongs to another node. It does
+// nothing if the kernel cannot have the folder cached.
 func (t *tree) entryChanged(p model.Path) {
 	if d := t.folderOf(p); d != nil {
 		d.layer().touch()
@@ -78,15 +79,15 @@ func (t *tree) entryChanged(p model.Path) {
 	}
 }
 
-// refusal returns the errno of a write to, or a creation in, the node of info. For an offline
-// root it is the errno of the write itself.
+// refusal returns the errno of a write to the node of info or, for a folder, of a creation in it. For an offline root
+// it is the errno that the write itself would get.
 func (t *tree) refusal(ctx context.Context, op string, p model.Path, info bridge.Info) syscall.Errno {
 	switch {
 	case info.Offline:
 		return t.errno.Of(ctx, op, p, &model.Error{Op: op, Path: p, Err: model.ErrOffline})
 	case info.ReadOnly:
 		err := t.ws.MayWrite(p)
-		if err == nil { // MayWrite checks folders, not single notes
+		if err == nil { // MayWrite checks folders, and not single notes
 			err = &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
 		}
 		return t.errno.Of(ctx, op, p, err)
@@ -102,7 +103,7 @@ func (t *tree) authorOf(p program.Program) model.Author {
 	}
 	if t.sessionNote != "" {
 		if _, ok := t.named.LoadOrStore(a.Session, nil); !ok {
-			go t.nameSession(a) // no save waits for it
+			go t.nameSession(a) // a save must not wait for this
 		}
 	}
 	return a
@@ -110,7 +111,7 @@ func (t *tree) authorOf(p program.Program) model.Author {
 
 func (t *tree) nameSession(a model.Author) {
 	if err := t.ws.SetSessionNote(a, model.SessionNote{Name: t.sessionNote}); err != nil {
-		t.log.Warn("session has no name", model.LogAuthor, a.Name, model.LogErr, err)
+		t.log.Warn("cannot store the name of a session", model.LogAuthor, a.Name, model.LogErr, err)
 	}
 }
 

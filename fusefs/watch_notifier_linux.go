@@ -22,16 +22,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// inotify reports system calls on the mount, but not changes made elsewhere: a FUSE server cannot raise an
-// event. So a second process makes a small system call through the mount on each path that others changed:
-// it opens the note for reading and sets its modification time to the present value, which watchers see as
-// OPEN, MODIFY and CLOSE_NOWRITE. It is a separate process because a call on the own mount can wait for the
-// very thread that would answer it.
+// inotify reports system calls on the mount, but not changes made elsewhere, because a FUSE server cannot raise an
+// event. So a second process makes a small system call through the mount on each path that others have changed: it
+// opens the note for reading and sets its modification time to the present value. Watchers see that as OPEN, MODIFY and
+// CLOSE_NOWRITE. It is a separate process because a thread that makes a call on its own process's mount can wait for an
+// answer that the same thread must give.
 
 const (
-	// notifyDelay collects changes: editors and sync tools make several at once.
+	// notifyDelay is the time for which changes are collected, because editors and sync tools make several at once.
 	notifyDelay = 100 * time.Millisecond
-	// maxNotified is the number of paths to raise events at in one batch; above it only their folders get events.
+	// maxNotified is the maximum number of paths in one batch that get events. If there are more, only the folders of
+	// these paths get events.
 	maxNotified = 500
 )
 
@@ -43,7 +44,7 @@ type watchNotifier struct {
 	flush   func(context.Context)         // returns when the kernel has got all notifications that are queued now
 	former  func(model.Path) []model.Path // see formerInodes.at
 
-	pid  atomic.Int64 // process ID, 0 while there is none
+	pid  atomic.Int64 // process ID; 0 while there is no process
 	wake model.Signal
 
 	mu      sync.Mutex // guards the fields below
@@ -57,7 +58,7 @@ func newWatchNotifier(command []string, dir string, log *slog.Logger, flush func
 	}
 }
 
-// add wakes programs that watch p or its folder, a moment later.
+// add makes run wake the programs that watch p or its folder.
 func (k *watchNotifier) add(p model.Path) {
 	if k == nil || len(k.command) == 0 {
 		return
@@ -90,21 +91,20 @@ func (k *watchNotifier) take() string {
 	return out.String()
 }
 
-// run pokes until ctx ends. It starts the process at once, not with the first change: while the
-// process starts it holds, for a moment, all files that this process has open, including the lock
-// of the vault.
+// run wakes watchers until ctx ends. It starts the process at once, and not with the first change: while the process
+// starts, it holds for a moment all files that this process has open, including the lock of the vault.
 func (k *watchNotifier) run(ctx context.Context) {
 	if len(k.command) == 0 {
 		return
 	}
 	cmd, stdin, err := k.start(ctx)
 	if err != nil {
-		k.log.Info("watchers of the mount are not woken", model.LogErr, err)
+		k.log.Info("programs that watch the mount are not woken", model.LogErr, err)
 		return
 	}
 	defer func() {
 		stdin.Close()
-		_ = cmd.Process.Kill() // it may be waiting for the mount
+		_ = cmd.Process.Kill() // the process may be waiting for the mount
 		_ = cmd.Wait()
 	}()
 	for {
@@ -120,7 +120,7 @@ func (k *watchNotifier) run(ctx context.Context) {
 		}
 		k.flush(ctx)
 		if _, err := io.WriteString(stdin, k.take()); err != nil {
-			return // the process has ended, or is being ended
+			return // the process has ended or is ending
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (k *watchNotifier) run(ctx context.Context) {
 func (k *watchNotifier) start(ctx context.Context) (*exec.Cmd, io.WriteCloser, error) {
 	cmd := exec.CommandContext(ctx, k.command[0], k.command[1:]...)
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C must not end it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // so that Ctrl-C does not end it
 	stdin, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -176,5 +176,5 @@ func raiseEvents(path string) {
 		return // there are no watchers to wake
 	}
 	same := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, st.Mtim}
-	_ = unix.UtimesNanoAt(unix.AT_FDCWD, path, same, unix.AT_SYMLINK_NOFOLLOW) // a read-only mount refuses
+	_ = unix.UtimesNanoAt(unix.AT_FDCWD, path, same, unix.AT_SYMLINK_NOFOLLOW) // fails on a read-only mount, where watchers still see OPEN and CLOSE_NOWRITE
 }

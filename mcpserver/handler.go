@@ -16,14 +16,15 @@ import (
 )
 
 const (
-	// maxResultSize is the metadata key for the number of characters above which Claude Code puts a result into a file
-	// instead of showing it. Its own limit may be below result.Max.
+	// maxResultSize is the metadata key for a number of characters. Claude Code puts a result with more characters into a
+	// file instead of showing it. Its default for that number may be below result.Max.
 	maxResultSize = "anthropic/maxResultSizeChars"
 	// progressEvery is the minimum time between two progress notifications of a call.
 	progressEvery = 500 * time.Millisecond
 )
 
-// definition sets all four hints: the protocol's defaults mark a tool as destructive and open-world.
+// definition converts a tool for mcp-go. It sets all four hints, because by the protocol's defaults the tool would
+// count as destructive and open-world.
 func definition(t tool.Tool) mcp.Tool {
 	def := mcp.NewToolWithRawSchema(t.Name, t.Description, tool.ArgumentSchema(t.Params))
 	def.Title = t.Title
@@ -95,10 +96,11 @@ func (s *Server) withProgress(ctx context.Context, req mcp.CallToolRequest) cont
 	})
 }
 
-// withAnswer adds to ctx whether the client can ask its user, and the user's reply.
+// withAnswer returns ctx with a change.Asked: whether the client can ask its user, and the user's replies.
 func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) context.Context {
 	a := change.Asked{CanAsk: s.session(ctx).client.Session.CanAsk()}
-	// Since 2026-07-28 each request declares the capabilities of the client; before, only initialize did.
+	// Since protocol version 2026-07-28 each request declares the capabilities of the client. In earlier versions only
+	// initialize declared them.
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
 		a.CanAsk = info.ClientCapabilities.Elicitation != nil
 	}

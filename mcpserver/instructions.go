@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// guides are instructions about a tool and its companions, included if the tool is enabled.
+// guides are instructions about a tool and the tools that are used with it. They are included if the tool is enabled.
 var guides = []struct{ tool, text string }{
 	{"grep", "Find notes with search (by subject), glob (by name) and grep (by exact text), see how they are linked with get_links, and read them with read."},
 	{"edit", "Read a note before you edit it: edit and write refuse a note that you have not read in this session. Prefer edit with a short, unique old_string; use write for new notes and complete rewrites. Read, edit and move many notes in one call with file_paths, edits and moves."},
@@ -39,7 +39,7 @@ func instructions(o bridge.Options, offer toolset) string {
 	if !slices.ContainsFunc(offer.tools, func(t tool.Tool) bool { return !t.Hints.ReadOnly }) {
 		return strings.Join(append(parts, "This server is read-only."), "\n")
 	}
-	parts = append(parts, "Notes may change while you work. A change is matched against the note as it is then: it changes the right place or fails; if it fails, read the note again.")
+	parts = append(parts, "Notes may change while you work. Each change is matched against the current text: it changes the right place or fails. If it fails, read the note again.")
 	switch {
 	case o.ReadOnlyErr() != nil:
 		parts = append(parts, "The text of the notes cannot be changed here: "+o.ReadOnlyErr().Error()+".")
@@ -63,7 +63,7 @@ var DefaultAgentNotes = []string{"AGENTS.md", "CLAUDE.md"}
 // maxAgentNote is the maximum length of an agent note in the instructions, in characters.
 const maxAgentNote = 4000
 
-// agentNotes returns the approved text of the agent notes: the first non-empty one of each root.
+// agentNotes returns the approved text of the agent notes. It uses the first note of each root that has text.
 func agentNotes(ctx context.Context, ws *bridge.Workspace, names []string) string {
 	var parts []string
 	for _, f := range ws.Options().Roots {
@@ -71,7 +71,7 @@ func agentNotes(ctx context.Context, ws *bridge.Workspace, names []string) strin
 			p := model.Path(f.Name).Join(name)
 			text, err := approvedText(model.WithoutBlocking(ctx), ws, p)
 			if err != nil || text == "" {
-				continue // missing or offline
+				continue // the note is missing or offline
 			}
 			if chars := []rune(text); len(chars) > maxAgentNote {
 				text = string(chars[:maxAgentNote]) + "\n[cut here: read " + string(p) + " for the rest]"
@@ -84,7 +84,7 @@ func agentNotes(ctx context.Context, ws *bridge.Workspace, names []string) strin
 }
 
 // approvedText returns the body of the note at p without pending changes of its text and name. It omits front matter,
-// which agents change without approval.
+// because agents change front matter without approval.
 func approvedText(ctx context.Context, ws *bridge.Workspace, p model.Path) (string, error) {
 	shown := p
 	folder, _ := p.Split()

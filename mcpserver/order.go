@@ -11,11 +11,11 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// callOrder makes the tool calls of one client take effect in their order of arrival: a changing call waits for all
-// earlier calls, and later calls wait for it.
+// callOrder makes the tool calls of one client take effect in their order of arrival. A call that changes something
+// waits for all earlier calls, and all later calls wait for it.
 type callOrder struct {
 	mu     sync.Mutex      // guards the fields below
-	change <-chan struct{} // closed when the last changing call has ended
+	change <-chan struct{} // closed when the last call that changes something has ended
 	reads  []<-chan struct{}
 }
 
@@ -62,7 +62,8 @@ func (t turn) wait(ctx context.Context) error {
 
 type turnKey struct{} // context key of a turn
 
-// inOrder gives a tool call its turn. The caller calls done after the response.
+// inOrder registers a tool call in the order of arrival. The returned context has the call's turn, and the caller must
+// call done after the response.
 func (s *Session) inOrder(ctx context.Context, message []byte) (_ context.Context, done func()) {
 	var req struct {
 		Method mcp.MCPMethod         `json:"method"`

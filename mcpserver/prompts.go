@@ -37,7 +37,7 @@ func (s *Server) addPrompts() {
 		rejections)
 }
 
-// maxRejections is the maximum number of decisions that the prompt searches, newest first.
+// maxRejections is the maximum number of decisions that the prompt examines, newest first.
 const maxRejections = 1000
 
 func rejections(_ context.Context, c *tool.Client, under model.Path) (string, error) {

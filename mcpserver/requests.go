@@ -15,8 +15,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// The server checks requests before mcp-go does. mcp-go reports errors with Go types and one code for all; these checks
-// report the fix instead.
+// The server checks requests before mcp-go does. mcp-go's errors contain Go types and one code for all errors; the
+// errors here contain the fix.
 
 var paramKinds = map[mcp.MCPMethod]map[string]string{
 	mcp.MethodInitialize:             {"protocolVersion": "a string", "capabilities": "an object", "clientInfo": "an object"},
@@ -34,7 +34,7 @@ var paramKinds = map[mcp.MCPMethod]map[string]string{
 
 func kindOf(raw json.RawMessage) string {
 	var v any
-	_ = json.Unmarshal(raw, &v) // a part of valid JSON
+	_ = json.Unmarshal(raw, &v) // cannot fail, because raw is part of valid JSON
 	members, _ := v.(map[string]any)
 	for _, member := range members {
 		if _, ok := member.(string); !ok {
@@ -59,7 +59,7 @@ func invalid(format string, args ...any) *rpcError {
 	return &rpcError{Code: mcp.INVALID_PARAMS, Message: fmt.Sprintf(format, args...)}
 }
 
-// prepare returns the message for mcp-go, or a reply if it is invalid.
+// prepare returns the message for mcp-go. If the message is invalid, it returns a reply instead.
 func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (prepared []byte, reply any) {
 	var req struct {
 		ID     json.RawMessage `json:"id"`
@@ -92,14 +92,15 @@ func (s *Server) prepare(ctx context.Context, sess *Session, message []byte) (pr
 	return message, nil
 }
 
-// check returns an error for invalid parameters. uri replaces the URI in them if it is not "".
+// check returns an error if the parameters are invalid. If uri is not "", the caller must replace the URI in the
+// parameters by it.
 func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod, want map[string]string, raw json.RawMessage) (uri string, wrong *rpcError) {
 	var params map[string]json.RawMessage
 	if json.Unmarshal(raw, &params) != nil {
 		return "", invalid("The parameters of %s must be an object, not %s.", method, kindOf(raw))
 	}
 	var all any
-	if json.Unmarshal(raw, &all) != nil { // it is valid JSON, so only a number can be invalid
+	if json.Unmarshal(raw, &all) != nil { // the value is valid JSON, so only a number can be invalid
 		return "", invalid("The parameters of %s have a number that is too large.", method)
 	}
 	for name, kind := range want {
@@ -108,7 +109,7 @@ func (s *Server) check(ctx context.Context, sess *Session, method mcp.MCPMethod,
 		}
 	}
 	text := func(name string) (s string) {
-		_ = json.Unmarshal(params[name], &s) // its kind was checked, or it is missing
+		_ = json.Unmarshal(params[name], &s) // the kind of the parameter was checked, or the parameter is missing
 		return s
 	}
 	switch method {

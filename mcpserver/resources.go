@@ -31,8 +31,8 @@ const (
 	resourcePage = 500
 )
 
-// addResources offers the notes as resources, note:///Folder/Name.md. It lists them on demand, because mcp-go would keep
-// a second copy of every registered note.
+// addResources offers the notes as resources, note:///Folder/Name.md. It lists the notes on demand, because mcp-go
+// would store a second copy of every registered note.
 func (s *Server) addResources(hooks *server.Hooks) {
 	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(noteTemplate, "note",
 		mcp.WithTemplateTitle("Note"),
@@ -50,7 +50,7 @@ func (s *Server) addResources(hooks *server.Hooks) {
 	})
 }
 
-// readResource returns the text of a note, or one part of a long note with the URI of the next part.
+// readResource returns the text of a note. For a long note it returns one part, with the URI of the next part.
 func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	readings, err := document.ParseURI(req.Params.URI)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 
 const maxAttachment = 4 << 20
 
-// attachment returns the content of a file that is not a note, and nil otherwise.
+// attachment returns the content of a file that is not a note. For a note it returns nil.
 func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.ResourceContents, error) {
 	p, err := c.Resolver.Resolve(ctx, name)
 	if err != nil {
@@ -111,14 +111,14 @@ func attachment(ctx context.Context, c *tool.Client, name string) ([]mcp.Resourc
 	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: document.URIOf(p), MIMEType: kind, Blob: base64.StdEncoding.EncodeToString(data)}}, nil
 }
 
-// types makes the result independent of the machine's MIME database.
+// types makes the media type of a file independent of the machine's MIME database.
 var types = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".bmp": "image/bmp", ".svg": "image/svg+xml", ".avif": "image/avif",
 	".pdf": "application/pdf", ".canvas": "application/json", ".json": "application/json", ".base": "text/yaml", ".txt": "text/plain", ".csv": "text/csv", ".css": "text/css", ".html": "text/html",
 	".mp3": "audio/mpeg", ".wav": "audio/wav", ".m4a": "audio/mp4", ".ogg": "audio/ogg", ".flac": "audio/flac", ".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip",
 }
 
-// listResources returns the notes after the cursor, which is the last path of the previous page.
+// listResources returns the notes after the cursor. The cursor is the last path of the previous page.
 func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Resource, mcp.Cursor) {
 	after, _ := base64.StdEncoding.DecodeString(string(cursor)) // mcp-go refuses invalid base64
 	paths := s.notePaths(ctx)
@@ -156,7 +156,7 @@ func (s *Server) notePaths(ctx context.Context) []model.Path {
 	return paths
 }
 
-// complete returns at most 100 paths that contain typed in any case. Paths that begin with it come first.
+// complete returns at most 100 paths that contain typed, ignoring case. Paths that begin with it come first.
 func (s *Server) complete(ctx context.Context, typed string) *mcp.Completion {
 	const limit = 100
 	typed = strings.ToLower(strings.TrimPrefix(typed, "/"))
@@ -183,7 +183,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp
 	return c.s.complete(ctx, a.Value), nil
 }
 
-// notifyUpdated reports whether the session still exists.
+// notifyUpdated notifies a session of a changed resource, and reports whether the session still exists.
 func (s *Server) notifyUpdated(session, uri string) bool {
 	err := s.mcp.SendNotificationToSpecificClient(session, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 	if err != nil {
@@ -192,12 +192,12 @@ func (s *Server) notifyUpdated(session, uri string) bool {
 	return !errors.Is(err, server.ErrSessionNotFound)
 }
 
-// listAfter is the time in which changes of the list are collected into one notification.
+// listAfter is the time for which changes of the list are collected for one notification.
 const listAfter = 500 * time.Millisecond
 
 // follow notifies clients of changed resources and of a changed list until the Server is closed.
 func (s *Server) follow() {
-	var waits atomic.Bool // the timer is running
+	var waits atomic.Bool // whether the timer is running
 	timer := time.AfterFunc(math.MaxInt64, func() {
 		waits.Store(false)
 		s.mcp.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)

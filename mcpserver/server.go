@@ -27,22 +27,22 @@ import (
 
 type Approvals = change.Approvals
 
-// ParseApprovals parses "ask", "auto" or "deny" for all kinds of change, and "KIND=..." for one: create, update or
-// delete. Later words win.
+// ParseApprovals parses "ask", "auto" or "deny" for all kinds of change, and "KIND=..." for one kind: create, update or
+// delete. If several words are for the same kind, the last one counts.
 func ParseApprovals(words []string) (Approvals, error) { return change.ParseApprovals(words) }
 
 // Options of a Server. The zero value serves the toolset claude.
 type Options struct {
-	// Author of all changes; "" uses the name of each client.
+	// Author is the author of all changes. If it is "", the author is the name of each client.
 	Author   string
 	Version  string
-	Toolsets []string // names; empty means claude. CheckToolsets reports unknown names
+	Toolsets []string // names of toolsets; if empty, only claude; CheckToolsets reports unknown names
 	ReadOnly bool     // offer only tools that change nothing
 	Approve  Approvals
-	// AgentNotes are the names of notes at the top of a vault whose approved text becomes part of the instructions; nil
+	// AgentNotes are the names of notes at the top of a vault whose approved text becomes part of the instructions. nil
 	// means DefaultAgentNotes.
 	AgentNotes []string
-	Semantic   *semantic.Index // nil creates an index in memory
+	Semantic   *semantic.Index // if nil, the Server creates an index in memory
 	Logger     *slog.Logger
 }
 
@@ -52,7 +52,7 @@ type Server struct {
 	ws            *bridge.Workspace
 	log           *slog.Logger
 	mcp           *server.MCPServer
-	sessions      *transport.Sessions[Session] // over Streamable HTTP
+	sessions      *transport.Sessions[Session] // sessions over Streamable HTTP
 	index         *search.Index
 	semantic      *semantic.Index
 	subscriptions *subscriptions
@@ -62,10 +62,10 @@ type Server struct {
 }
 
 type Client struct {
-	Name         string // the default name
-	Author       string // author of all changes; "" uses the Server's
+	Name         string // default name of the client
+	Author       string // author of all changes; "" means the Server's author
 	ReadOnly     bool   // the client may not change anything
-	SkipApproval bool   // a user's own command, which needs no approval
+	SkipApproval bool   // set for a user's own command, which needs no approval
 }
 
 func (s *Server) onClose(fn func()) {
@@ -74,7 +74,7 @@ func (s *Server) onClose(fn func()) {
 	s.closers = append(s.closers, fn)
 }
 
-// Close ends all HTTP sessions and the subscription to workspace events.
+// Close ends all HTTP sessions, and the subscription to workspace events.
 func (s *Server) Close() {
 	s.mu.Lock()
 	closers := s.closers
@@ -133,7 +133,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	return s
 }
 
-// offered filters tools/list and tools/call by the permissions of the client.
+// offered selects the tools for tools/list and tools/call by the permissions of the client.
 func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	offer := s.session(ctx).enabled
 	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return s.enabled.has(t.Name) && !offer.has(t.Name) })
@@ -173,7 +173,7 @@ func (s *Server) LocalHandler() http.Handler {
 
 func (s *Server) Sessions() int { return s.sessions.Len() }
 
-// HTTPHandler serves Streamable HTTP at every path. The caller checks authorization. Close ends the sessions.
+// HTTPHandler serves Streamable HTTP at every path. The caller must check authorization. Close ends the sessions.
 func (s *Server) HTTPHandler() http.Handler {
 	h, shutdown := transport.HTTPHandler(s.mcp, s.sessions, s.prepare)
 	s.onClose(shutdown)
@@ -198,7 +198,7 @@ func (s *Session) ReadAll(ctx context.Context, name string) error {
 	return err
 }
 
-// Call runs a tool directly. known is false if there is no such tool.
+// Call runs a tool directly. ok is false if there is no such tool.
 func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (res result.Result, ok bool) {
 	i := slices.IndexFunc(s.enabled.tools, func(t tool.Tool) bool { return t.Name == name })
 	if i < 0 {
@@ -228,7 +228,7 @@ func (s *Server) newSession(id string, c Client) *Session {
 
 type localKey struct{} // context key of a Session of LocalHandler
 
-// session returns the Session of a request. Both transports reject requests without one.
+// session returns the Session of a request. Both transports reject requests that have none.
 func (s *Server) session(ctx context.Context) *Session {
 	if sess, ok := ctx.Value(localKey{}).(*Session); ok {
 		return sess

@@ -18,7 +18,7 @@ type subscription struct {
 
 type subscriptions struct {
 	ws *bridge.Workspace
-	// notify reports whether the session still exists.
+	// notify sends a notification, and reports whether the session still exists.
 	notify func(session, uri string) bool
 
 	mu   sync.Mutex              // guards uris

@@ -28,7 +28,7 @@ type toolset struct {
 }
 
 // toolsets returns all toolsets in the order of tools/list. If several are enabled, error texts name the tools of the
-// first one.
+// first enabled toolset.
 func toolsets() []toolset {
 	return []toolset{
 		{ToolsetClaude, claude.Tools(), claude.Phrases, content.Reader},
@@ -45,7 +45,7 @@ func CheckToolsets(names []string) error {
 	return err
 }
 
-// pick merges the named toolsets; none means claude.
+// pick merges the named toolsets. If none are named, it returns the toolset claude.
 func pick(sets []string, readOnly bool) (toolset, error) {
 	if len(sets) == 0 {
 		sets = []string{ToolsetClaude}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Checkpoint is the checkpoint of a store whose log is on a simulated disk, for tests of crashes. Its methods are
+// Checkpoint is the checkpoint file of a store whose log is on a simulated disk, for tests of crashes. Its methods are
 // callbacks for store.Options.
 type Checkpoint struct {
 	path    string
@@ -16,7 +16,7 @@ type Checkpoint struct {
 	t       testing.TB
 }
 
-// NewCheckpoint returns a file with the Content of a stopped machine, or nil for a new store.
+// NewCheckpoint returns a file with content, which is the Content from a stopped machine, or nil for a new store.
 func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "")
@@ -30,7 +30,7 @@ func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	return c
 }
 
-// OpenFile opens the file and ignores the name.
+// OpenFile opens the file and ignores the given name.
 func (c *Checkpoint) OpenFile(_ string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(c.path, flag, perm)
 }

@@ -8,6 +8,6 @@
 //	fmt.Println(f.SourceText("Notes/Plan.md"))
 //
 // Source and Store pass the same suites as the vault and the store of a real process (RunSource, RunStore). Methods are
-// safe for concurrent use, but must not be called from a workspace's event callback: the methods of a user wait for the
-// callback.
+// safe for concurrent use, but must not be called from a workspace's event callback: the methods that act as a user
+// wait until the callback returns.
 package bridgetest

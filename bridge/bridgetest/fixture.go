@@ -16,8 +16,8 @@ type Fixture struct {
 	sources map[string]*Source
 }
 
-// New returns a workspace with files, a map from "Folder/sub/Name.md" to text, and a Source and a Store for each root.
-// It runs until the test ends. opts change the workspace's options and may add roots.
+// New returns a workspace that runs until the test ends. files maps paths like "Folder/sub/Name.md" to texts. Each root
+// gets its own Source and Store. opts change the workspace's options and may add roots.
 func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, sources: make(map[string]*Source)}
@@ -109,7 +109,7 @@ func (f *Fixture) Delete(path string) {
 }
 
 // Rename moves a file or a folder within its root, as a user does, and returns when the workspace has published the
-// change. For a program's rename call f.Workspace.Rename.
+// change. To rename as a program, call f.Workspace.Rename.
 func (f *Fixture) Rename(oldPath, newPath string) {
 	f.t.Helper()
 	s, oldRel := f.at(oldPath)

@@ -12,13 +12,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Live is an in-memory root whose notes are live documents: a Source that is also a bridge.Documents. Store is the store
-// of the workspace.
+// Live is an in-memory root whose notes are live documents: it is a Source and also a bridge.Documents. Store is the
+// store of the workspace.
 type Live struct {
 	Source
 	Store *Store
 
-	docs sync.Map // *entry to *liveDoc
+	docs sync.Map // maps *entry to *liveDoc
 }
 
 type liveDoc struct {

@@ -9,7 +9,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Person changes a Source like a user's programs: Run reports the changes. Its methods fail the test on an error.
+// Person changes a Source like a user's programs do, so that Run reports the changes. Its methods fail the test on an
+// error.
 type Person struct {
 	t testing.TB
 	s *Source
@@ -122,7 +123,7 @@ func (p Person) SetOffline(offline bool) {
 	})
 }
 
-// Meddled is a Source that calls Before just before Retract.
+// Meddled is a Source that calls Before just before it executes Retract.
 type Meddled struct {
 	*Source
 	Before func()

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Source is an in-memory root: a model.Source, model.Structure and model.Files. The zero Source is empty.
+// Source is an in-memory root. It implements model.Source, model.Structure and model.Files. The zero Source is empty.
 type Source struct {
 	feed feed
 
@@ -184,11 +184,11 @@ type feed struct {
 	mu        sync.Mutex // guards the fields below
 	opened    bool
 	events    []model.SourceEvent
-	reporting int           // events that are being reported
+	reporting int           // number of events that Run is reporting now
 	wake      chan struct{} // closed by the next change
 }
 
-// open starts the feed: earlier changes are not reported.
+// open starts the feed. The feed does not report earlier changes.
 func (f *feed) open() { f.change(func() { f.opened = true }) }
 
 func (f *feed) add(ev model.SourceEvent) {

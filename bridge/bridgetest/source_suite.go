@@ -25,16 +25,16 @@ type suiteSource interface {
 	model.Files
 }
 
-// suitePerson changes a source from outside, like a user's programs. Its methods fail the test on an error.
+// suitePerson changes a source from outside, as a user's programs do. Its methods fail the test on an error.
 type suitePerson interface {
 	Save(rel, text string) // creates missing folders
 	Mkdir(rel string)
 	Rename(oldRel, newRel string)
-	Remove(rel string) // with everything in it
+	Remove(rel string) // also removes everything in the folder
 	Content(rel string) string
 }
 
-// RunSource runs the suite for sources: the contract that package bridge depends on.
+// RunSource runs the suite that every source must pass. Package bridge depends on the behaviour that it tests.
 func RunSource(t *testing.T, open func(t *testing.T) SourceSubject) {
 	tests := []struct {
 		name string
@@ -286,7 +286,7 @@ func Follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	return events
 }
 
-// Await returns the events up to the first one that want accepts. It fails the test if there is none.
+// Await returns the events up to the first event that want accepts. It fails the test if there is no such event.
 func Await(t testing.TB, events <-chan model.SourceEvent, what string, want func(model.SourceEvent) bool) []model.SourceEvent {
 	t.Helper()
 	limit := time.After(need.Scaled(20 * time.Second))
@@ -341,7 +341,8 @@ func testRunReports(t *testing.T, sub SourceSubject) {
 	}
 }
 
-// testRunKeepsQuiet changes the source through its methods, then as a user: the first event must be the user's.
+// testRunKeepsQuiet changes the source through its methods, and then as a user. The first event must report the user's
+// change.
 func testRunKeepsQuiet(t *testing.T, sub SourceSubject) {
 	sub.Person.Save("N.md", "one")
 	sub.Person.Save("mark.md", "1")

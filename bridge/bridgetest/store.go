@@ -19,7 +19,7 @@ type Store struct {
 	docs  map[model.DocID]*model.History
 	paths map[model.Path]model.DocID
 
-	journal   []model.JournalEntry // in the order of arrival; without Path
+	journal   []model.JournalEntry // in the order of arrival; Path is not set
 	proposals map[string]model.ProposalRecord
 	sequence  *model.Sequence // nil before UseSequence
 }
@@ -127,8 +127,8 @@ func lastOf(doc *model.History) uint64 {
 	return doc.Records[len(doc.Records)-1].Seq
 }
 
-// Compact merges the updates of each document whose file is current into one, as package store does in time, and keeps
-// the records that survive a merge.
+// Compact merges the updates of each document whose file is current into one update. It keeps the records that survive
+// a merge. Package store does the same in the background.
 func (s *Store) Compact() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 
 type tree struct {
 	entries map[string]*entry
-	inodes  uint64 // number of the last inode
-	changes uint64 // makes the stamps of all states distinct
+	inodes  uint64 // number of the newest inode
+	changes uint64 // number of changes; makes the stamps of all states distinct
 }
 
 type entry struct {

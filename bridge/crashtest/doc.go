@@ -9,18 +9,18 @@
 // Each run visits different states. RELAYFS_SEED selects them; each test prints its seed.
 //
 // A scenario is a list of steps. It runs twice without a crash. The first run records the notes, suggestions, authors,
-// decisions and proposals after each step; the second keeps a copy of the disks before each call. In every state that a
-// crash leaves, the next start must find what there was before or after the interrupted step:
+// decisions and proposals after each step; the second keeps a copy of the disks before each call. After a crash in any
+// of these states, the next start must find the state before or after the interrupted step:
 //
-//   - after a kill the effect of every step that has returned is there, with its author;
-//   - after a power cut, a note has the whole text from before or after a step; decisions, proposals and everything
-//     acknowledged to a server are present; an author may be missing if the log was not synced;
-//   - every save by a user is present;
-//   - the file has the text, no temp file is left, and a second start changes nothing.
+//   - After a kill, the effect of every step that has returned is present, with its author.
+//   - After a power cut, a note has its whole text from before or after a step. Decisions, proposals and all changes
+//     acknowledged to a server are present. An author may be missing if the log was not synced.
+//   - Every save by a user is present.
+//   - The file has the text of the note, no temp file is left, and a second start changes nothing.
 //
-// A step whose sync fails returns the error; what there is then is the state before or after that step. After a failed
-// sync and a kill the test makes no power cut, since no later process can know of the failure.
+// A step whose sync fails returns the error and leaves the state before or after that step. After a failed sync and a
+// kill the test makes no power cut, because no later process can detect the failure.
 //
-// It is a separate package because it would take too long with the race detector. The tests of bridge, its vault and its
-// store run with that.
+// It is a separate package because it would take too long with the race detector, with which the tests of bridge, its
+// vault and its store run.
 package crashtest

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// ErrWriters is the error of a Lease while a program has the file open for writing.
+// ErrWriters is the error that Lease returns while a program has the file open for writing.
 var ErrWriters = errors.New("open for writing")
 
 type Info struct {
@@ -45,11 +45,11 @@ func (i fileInfo) Sys() any           { return nil }
 
 type Disk interface {
 	OpenRoot(path string) (Dir, error)
-	// MakeRoot opens a folder. It creates missing folders on the path, accessible only by their owner.
+	// MakeRoot opens a folder. It creates missing folders of the path with access for their owner only.
 	MakeRoot(path string) (Dir, error)
-	// ReadBelow reads the regular file at rel below the folder root in as few system calls as possible, and returns the
-	// Info of root, and of the file before and after. It does not read other kinds of files, and fails at a symlink on
-	// the way.
+	// ReadBelow reads the regular file at rel below the folder root in as few system calls as possible. It returns the
+	// Info of root, and the Info of the file before and after the read. It does not read other kinds of files, and fails
+	// at a symlink in the path.
 	ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error)
 	// ReadOnly reports whether the disk of a path is mounted read-only.
 	ReadOnly(path string) bool
@@ -58,9 +58,9 @@ type Disk interface {
 type Dir interface {
 	io.Closer
 	Info() (Info, error)
-	// Names lists at most n names, all if n < 0, unordered. It must not be called concurrently.
+	// Names returns at most n names in no particular order, or all if n < 0. It must not be called concurrently.
 	Names(n int) ([]string, error)
-	// Stat describes name itself and does not follow a symlink.
+	// Stat describes the file or folder called name. It does not follow a symlink.
 	Stat(name string) (Info, error)
 	// Open opens a file with the flags of os.OpenFile, or a folder for Info and Chmod. It does not block on a pipe.
 	Open(name string, flag int, perm fs.FileMode) (File, error)
@@ -81,12 +81,12 @@ type Dir interface {
 	Exchange(name string, other Dir, otherName string) error
 	// Link gives a file a second name. It returns errors.ErrUnsupported or EPERM if the file system has no hard links.
 	Link(name string, to Dir, newName string) error
-	// SetTimes sets the access and modification times.
+	// SetTimes sets both the access and the modification time to t.
 	SetTimes(name string, t time.Time) error
 	// Sync makes the names durable, or returns EINVAL if the file system cannot.
 	Sync() error
 	// OrdersNames reports whether the file system makes changes of names durable in order, as the journals of ext4, XFS,
-	// btrfs and ZFS do. For an in-memory one the order does not matter.
+	// btrfs and ZFS do. It returns true for in-memory file systems, where the order does not matter.
 	OrdersNames() bool
 }
 
@@ -98,8 +98,8 @@ type File interface {
 	Truncate(size int64) error
 	Chmod(mode fs.FileMode) error
 	Chown(uid, gid int) error
-	// CopyAttributes copies the user's extended attributes of another file, its label, and its access control list, if
-	// the file system and the user's rights allow it. Set the mode afterwards.
+	// CopyAttributes copies another file's user extended attributes, security label and access control list, if the file
+	// system and the user's rights allow it. Set the mode after it, not before.
 	CopyAttributes(from File)
 	// Sync makes content and metadata durable.
 	Sync() error
@@ -108,8 +108,8 @@ type File interface {
 	// StartSync starts writing the content to the disk, ahead of a Sync.
 	StartSync()
 	// Lease blocks every open(2) of the file for writing until release is called or the time in
-	// /proc/sys/fs/lease-break-time, 45 s, is over; with O_NONBLOCK such an open fails with EAGAIN. The file must be
-	// open for reading. Lease returns ErrWriters if a program already has the file open for writing or mapped, and
-	// errors.ErrUnsupported for another user's file and on some file systems. See "Leases" in fcntl(2).
+	// /proc/sys/fs/lease-break-time (45 s by default) is over. With O_NONBLOCK the open fails with EAGAIN instead. The
+	// file must be open for reading. Lease returns ErrWriters if a program already has the file open for writing or
+	// mapped, and errors.ErrUnsupported for another user's file and on some file systems. See "Leases" in fcntl(2).
 	Lease() (release func(), err error)
 }

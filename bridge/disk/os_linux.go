@@ -110,7 +110,7 @@ func (f *file) Sync() error { return f.with(unix.Fsync) }
 func (f *file) Datasync() error { return f.with(unix.Fdatasync) }
 
 func (f *file) StartSync() {
-	// If it fails, Sync writes everything.
+	// If SyncFileRange fails, Sync writes everything.
 	_ = f.with(func(fd int) error { return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE) })
 }
 
@@ -130,8 +130,8 @@ func (f *file) Lease() (release func(), err error) {
 	return func() { _ = lease(unix.F_UNLCK) }, nil
 }
 
-// aclAttribute is a file's access control list, which includes its mode; labelAttribute is its SELinux label, which a
-// new file inherits from its folder.
+// aclAttribute is the name of a file's access control list, which includes the mode. labelAttribute is the name of its
+// SELinux label, which a new file inherits from its folder.
 const (
 	aclAttribute   = "system.posix_acl_access"
 	labelAttribute = "security.selinux"

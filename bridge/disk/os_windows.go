@@ -100,7 +100,8 @@ func (d dir) Stat(name string) (Info, error) {
 	return file{f}.Info()
 }
 
-// Info has no CTime: content that was replaced by other content of the same size and modification time goes unnoticed.
+// Info returns no CTime. So relayfs does not notice if other content of the same size and modification time replaces
+// the content.
 func (f file) Info() (Info, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -25,7 +25,7 @@ var extensions = map[Type]string{Note: ".md", Canvas: ".canvas", Base: ".base"}
 
 func (t Type) Ext() string { return extensions[t] }
 
-// TypeOf returns the type by extension, "" for none.
+// TypeOf returns the type by the file extension, or "" if no type has that extension.
 func TypeOf(p string) Type {
 	for t, ext := range extensions {
 		if strings.EqualFold(path.Ext(p), ext) {

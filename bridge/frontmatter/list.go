@@ -39,8 +39,8 @@ func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 
 const maxAlign = 4_000_000
 
-// align computes a longest common subsequence: keep marks the items of have that stay, and news has the new items by the
-// index in have before which they go. If that is too much work, no item stays.
+// align computes a longest common subsequence of have and want. keep marks the items of have that stay. added maps an
+// index in have to the new items that go before that item. If the computation would be too expensive, no item stays.
 func align(have, want []any) (keep []bool, added map[int][]any) {
 	keep, added = make([]bool, len(have)), make(map[int][]any)
 	if len(have)*len(want) > maxAlign {
@@ -145,10 +145,10 @@ func (e *editor) flowItems(n *yaml.Node, limit int) ([]span, bool) {
 	return items, true
 }
 
-// flow edits the contents of brackets or braces: items with keep set stay, and news go before the item with their index.
-// At least one item must stay.
+// flow edits the contents of brackets or braces: items with keep set stay, and the items of added go before the item
+// with their index. At least one item must stay.
 func (e *editor) flow(items []span, keep []bool, added map[int][]string) {
-	last := -1 // the last kept item
+	last := -1 // index of the last kept item
 	var fresh []string
 	for i, at := range items {
 		fresh = append(fresh, added[i]...)

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Mirror updates a mirror of a note's properties, which maps each property to its value as JSON, for a change of the
-// text from before to after. Shared documents have such a mirror next to the text. Once a client changes the mirror,
-// other clients write all of it over the front matter. So Mirror mirrors a change of front matter completely, including
-// differences left by earlier changes, and mirrors no other change.
+// Mirror computes the update of a mirror after a change of the text from before to after. A mirror maps each property
+// of a note to its value as JSON; shared documents have one next to the text. Once a client changes the mirror, other
+// clients overwrite the front matter with the whole mirror. So when the front matter changes, Mirror also updates the
+// values that earlier changes left different, and it ignores all other changes of the text.
 //
-// set has the missing and different values, in the order of the text, and drop the other keys. Both are nil for an empty
-// mirror, which is not in use, and if the front matter does not change or cannot be parsed.
+// set has the missing and different values, in the order of the text, and drop the other keys. Both are nil if the
+// mirror is empty, which means that it is not in use, and if the front matter does not change or cannot be parsed.
 func Mirror(before, after string, mirror map[string]any) (set Properties, drop []string) {
 	_, old, _ := Split(before)
 	_, current, _ := Split(after)
@@ -40,8 +40,8 @@ func Mirror(before, after string, mirror map[string]any) (set Properties, drop [
 	return set, drop
 }
 
-// Mirrored returns text with the mirror's values of those given properties that both have and that differ, and these
-// values. It skips values that it cannot read or write.
+// Mirrored returns text with the mirror's values for some of the properties keys: those that both text and mirror have,
+// with different values. It also returns these values. It skips values that it cannot read or write.
 func Mirrored(text string, mirror map[string]any, keys []string) (repaired string, differ Properties) {
 	properties, err := Parse(text)
 	if err != nil {
@@ -72,7 +72,7 @@ func Mirrored(text string, mirror map[string]any, keys []string) (repaired strin
 func stringify(v any) string {
 	var b bytes.Buffer
 	if err := encode(&b, finite(v)); err != nil {
-		return "null" // values of Parse have a JSON form
+		return "null" // all values that Parse returns have a JSON form
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

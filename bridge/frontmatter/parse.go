@@ -27,9 +27,9 @@ func at(n *yaml.Node, format string, args ...any) error {
 	return &SyntaxError{n.Line + 1, n.Column, fmt.Sprintf(format, args...)}
 }
 
-// Limits of a parse: aliases may multiply a small text.
+// The limits of a parse are necessary because aliases can multiply a small text.
 const (
-	maxNodes = 200_000 // nodes, plus the characters that an alias or a list used as a name repeats
+	maxNodes = 200_000 // maximum number of nodes, plus the characters that aliases and lists used as names repeat
 	maxDepth = 200
 )
 
@@ -37,8 +37,8 @@ const (
 // columns needs quadratic time and memory in the number of open brackets.
 const maxExplained = 4 << 10
 
-// Parse returns the properties of a note: nil without front matter, non-nil for empty front matter. Errors are
-// *SyntaxError.
+// Parse returns the properties of a note. They are nil if there is no front matter, and not nil if it is empty. Errors
+// are *SyntaxError.
 func Parse(text string) (Properties, error) {
 	yaml, _, has := Split(text)
 	if !has {
@@ -59,7 +59,7 @@ func ParseYAML(src string) (Properties, error) {
 	return r.mapping(root, 0)
 }
 
-// rootOf parses src, whose first line is the note's second. It returns nil for an empty mapping.
+// rootOf parses src, whose first line is the note's second line. It returns nil for an empty mapping.
 func rootOf(src string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(src), &doc); err != nil {
@@ -81,8 +81,8 @@ func isEmpty(n *yaml.Node) bool {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxError returns the position of an error. yaml.v3 reports only the line, and not always the right one, so the
-// other parser is tried first.
+// syntaxError returns err with its position. yaml.v3 reports only the line, and sometimes a wrong one, so syntaxError
+// asks the other parser first.
 func syntaxError(src string, err error) error {
 	if len(src) <= maxExplained {
 		var precise goyaml.Error
@@ -103,7 +103,7 @@ func syntaxError(src string, err error) error {
 
 type reader struct {
 	left    int // remaining budget, see maxNodes
-	aliases int // aliases around the current node
+	aliases int // number of aliases around the current node
 }
 
 // spend takes n from the budget and reports whether the budget sufficed.

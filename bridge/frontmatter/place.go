@@ -4,14 +4,14 @@ import "strings"
 
 type Range struct{ From, To int }
 
-// Limits of Comments, which parses the front matter again for each line with a '#'.
+// The limits are necessary because Comments parses the front matter again for each line with a '#'.
 const (
 	maxCommented = 200
 	maxCompared  = 64 << 10
 )
 
-// Comments returns the comments in the front matter of a note, from '#' to the end of the line. It omits each '#' in a
-// value. In invalid or very long front matter, every '#' after a blank counts as a comment.
+// Comments returns the comments in the front matter of a note, from '#' to the end of the line. It omits each '#'
+// inside a value. If the front matter is invalid or very long, every '#' after a blank counts as a comment.
 func Comments(text string) (list []Range) {
 	src, body, has := Split(text)
 	if !has || !strings.Contains(src, "#") {

@@ -30,7 +30,7 @@ func (e *editor) offset(n *yaml.Node) int {
 	}
 	column, at := 1, e.lines[n.Line-1]
 	if c := e.cached; c.line == n.Line && c.column <= n.Column {
-		column, at = c.column, c.at // otherwise a long line would cost quadratic time
+		column, at = c.column, c.at // without this cache a long line would cost quadratic time
 	}
 	for ; column < n.Column; column++ {
 		_, size := utf8.DecodeRuneInString(e.src[at:])
@@ -47,8 +47,9 @@ func (e *editor) contentLineEnd(at int) int {
 	return at + len(strings.TrimRight(e.src[at:end], "\r\n"))
 }
 
-// contentEnd returns the end of the last line of src[from:limit] that is neither blank nor a comment indented by at most
-// column: such comments introduce the next entry.
+// contentEnd returns the end of the last line of src[from:limit] that is part of the content. Blank lines at the end
+// are not part of the content. Comments indented by at most column are not part of it either, because they introduce
+// the next entry.
 func (e *editor) contentEnd(from, limit, column int) int {
 	end := e.contentLineEnd(from)
 	for at := e.lineEnd(from); at < limit; at = e.lineEnd(at) {
@@ -85,7 +86,7 @@ func (e *editor) end(n *yaml.Node, limit, column int, flow bool) (int, bool) {
 	return e.plainEnd(at, limit, flow), true
 }
 
-// skipProperties returns the offset after the anchor and the tag at at.
+// skipProperties returns the offset after the anchor and the tag that begin at the offset at.
 func (e *editor) skipProperties(at int) int {
 	for at < len(e.src) && (e.src[at] == '&' || e.src[at] == '!') {
 		at += strings.IndexAny(e.src[at:]+" ", " \t\r\n")
@@ -98,7 +99,8 @@ func (e *editor) skipBlank(at int) int {
 	return len(e.src) - len(strings.TrimLeft(e.src[at:], " \t\r\n"))
 }
 
-// Quoted returns the offset after the quoted scalar at at of a YAML text, or false if the scalar has no end.
+// Quoted returns the offset after a quoted scalar in a YAML text. at is the offset of its opening quote. ok is false if
+// the scalar has no end.
 func Quoted(yaml string, at int) (end int, ok bool) {
 	for i := at + 1; i < len(yaml); i++ {
 		switch quote := yaml[at]; {
@@ -136,8 +138,8 @@ func (e *editor) closing(at int) (int, bool) {
 	return 0, false
 }
 
-// plainEnd returns the end of the plain scalar at at: before a comment, before a separator of a flow collection, or at
-// the end of its last line.
+// plainEnd returns the end of the plain scalar that begins at the offset at: before a comment, before a separator of a
+// flow collection, or at the end of its last line.
 func (e *editor) plainEnd(at, limit int, flow bool) int {
 	end := at
 	for line := at; line < limit; line = e.lineEnd(line) {

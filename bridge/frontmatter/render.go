@@ -109,8 +109,8 @@ func (e *editor) flowText(v any) string {
 	return scalarText(v, 0, true)
 }
 
-// scalarText returns a scalar or an empty collection. A string keeps the quotes of style; if style has none, it is plain
-// if YAML reads it back unchanged.
+// scalarText returns the YAML of a scalar or an empty collection. A string gets the quotes of style. If style has none,
+// the string is plain if YAML reads the plain form back unchanged.
 func scalarText(v any, style yaml.Style, flow bool) string {
 	switch v := v.(type) {
 	case []any:

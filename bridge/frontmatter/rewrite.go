@@ -10,13 +10,13 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// ErrEntangled is the error for a change that would also change other properties, such as references to a removed
-// anchor.
+// ErrEntangled is the error for a change that would also change other properties, for example because they refer to a
+// removed anchor.
 var ErrEntangled = errors.New("front matter cannot be changed there without changing other properties")
 
-// Rewrite returns text with the properties want. Unchanged properties keep their bytes and order; new ones follow.
-// Rewrite adds front matter if needed, and removes it with its last entry unless it has comments. Errors: *SyntaxError,
-// ErrEntangled.
+// Rewrite returns text with the properties want. Unchanged properties keep their bytes and order; new properties follow
+// them. Rewrite adds front matter if needed. It removes the front matter with the last property unless it has comments.
+// Errors: *SyntaxError, ErrEntangled.
 func Rewrite(text string, want Properties) (string, error) {
 	have, err := Parse(text)
 	if err != nil {
@@ -26,7 +26,7 @@ func Rewrite(text string, want Properties) (string, error) {
 		return text, nil
 	}
 	src, body, has := Split(text)
-	from, to := body, body // range of src in text
+	from, to := body, body // offsets of src in text
 	if has {
 		from = lineEnd(text, 0)
 		to = from + len(src)
@@ -61,8 +61,8 @@ func holds(text string, p Properties, body string) bool {
 	return err == nil && has && text[at:] == body && Equal(got, p)
 }
 
-// rewriteYAML is Rewrite for the text between the fences. wide also removes the blank lines after a removed entry, which
-// could otherwise become part of the text block before it.
+// rewriteYAML does the work of Rewrite for the text between the fences. If wide is set, it also removes the blank lines
+// after a removed entry, which could otherwise become part of the text block before it.
 func rewriteYAML(src, nl string, want Properties, wide bool) (string, error) {
 	root, err := rootOf(src)
 	if err != nil {
@@ -85,7 +85,7 @@ func rewriteYAML(src, nl string, want Properties, wide bool) (string, error) {
 type editor struct {
 	src   string
 	nl    string
-	lines []int // the start of each line, see linesOf
+	lines []int // start of each line, see linesOf
 	wide  bool
 	edits []edit
 
@@ -104,7 +104,7 @@ func (e *editor) apply() string {
 	var b strings.Builder
 	done := 0
 	for _, x := range e.edits {
-		x.from = max(x.from, done) // it may be inside a removed range
+		x.from = max(x.from, done) // x may begin inside a removed range
 		b.WriteString(e.src[done:x.from] + x.text)
 		done = max(x.from, x.to)
 	}
@@ -114,7 +114,7 @@ func (e *editor) apply() string {
 
 type entry struct {
 	key, value  *yaml.Node
-	from, limit int // its lines, up to the next entry
+	from, limit int // offsets of its lines, up to the next entry
 }
 
 // mapping edits the mapping n, which ends before limit, to hold want. If it returns false, the whole mapping must be
@@ -226,7 +226,7 @@ func (e *editor) replace(x entry, column int, v any) bool {
 	return true
 }
 
-// replaceByBlock replaces src[from:to] with lines, after a comment on the line.
+// replaceByBlock replaces src[from:to] with lines. If the line has a comment, the lines go after it.
 func (e *editor) replaceByBlock(colon, from, to int, lines string) {
 	eol := e.contentLineEnd(colon)
 	switch {
@@ -245,7 +245,7 @@ func valueOf(n *yaml.Node) any {
 	r := reader{left: maxNodes}
 	v, err := r.value(n, 0)
 	if err != nil {
-		return err // not Equal to any value
+		return err // an error is Equal to no value
 	}
 	return v
 }

@@ -57,8 +57,8 @@ func (p Properties) index(key string) int {
 	return slices.IndexFunc(p, func(e Property) bool { return e.Key == key })
 }
 
-// MarshalJSON encodes an object with the entries in order. Infinities and NaN, which JSON lacks, become strings in
-// YAML's notation.
+// MarshalJSON encodes an object with the entries in order. Infinities and NaN, which JSON lacks, become strings in YAML
+// notation.
 func (p Properties) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -175,7 +175,7 @@ func numberOf(s string) any {
 	return f
 }
 
-// Equal reports whether two values are equal. Numbers are compared across types and mappings in any order; otherwise
+// Equal reports whether two values are equal. It compares numbers across types, and mappings in any order. All other
 // types must match.
 func Equal(a, b any) bool {
 	switch a := a.(type) {
@@ -216,7 +216,7 @@ func isScalar(v any) bool {
 	return true
 }
 
-// Text returns a value as one string: a scalar in YAML's notation, a list or a mapping as JSON. Equal values have the
+// Text returns a value as one string: a scalar in YAML notation, a list or a mapping as JSON. Equal values have the
 // same text.
 func Text(v any) string {
 	switch v := v.(type) {

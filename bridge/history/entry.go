@@ -11,27 +11,28 @@ type Kind string
 
 const (
 	Started     Kind = "began"       // the text when relayfs first tracked the note
-	Created     Kind = "created"     // by an agent
-	Changed     Kind = "changed"     // by an agent or a user
-	Decided     Kind = "decided"     // accepted, rejected, changed or undone by a user
-	Properties  Kind = "frontMatter" // changed
-	LinksFollow Kind = "links"       // rewritten for a rename
-	Moved       Kind = "moved"       // to another path
+	Created     Kind = "created"     // an agent created the note
+	Changed     Kind = "changed"     // an agent or a user changed the text
+	Decided     Kind = "decided"     // a user accepted, rejected, changed or undid something
+	Properties  Kind = "frontMatter" // the front matter changed
+	LinksFollow Kind = "links"       // links were rewritten for a rename
+	Moved       Kind = "moved"       // the note got another path
 	Unknown     Kind = "unknown"     // the lost part of the history
 )
 
-// Entry is one change of a note, or all plain changes of one author in one minute.
+// Entry is one change of a note, or all plain changes by one author in one minute.
 type Entry struct {
-	// Number names the entry; 0 for a move. It is stable, except for the newest entry.
+	// Number identifies the entry. It is 0 for a move. It never changes, except for the newest entry.
 	Number uint64    `json:"entry,omitempty"`
 	Time   time.Time `json:"time"`
 	Kind   Kind      `json:"kind"`
-	// Author is "" for a user who saved the file and whose name is unknown.
+	// Author is "" for a user whose name is unknown, because the user saved the file.
 	Author  string `json:"author,omitempty"`
 	Session string `json:"session,omitempty"`
-	// DetectedLate is set for changes made while the note was not followed. Time is then the time of their detection.
+	// DetectedLate is set for changes made while relayfs did not follow the note. Time is then the time of their
+	// detection.
 	DetectedLate bool `json:"found,omitempty"`
-	// Added and Deleted are pieces of the raw text, in order. They omit text that was both added and deleted within the
+	// Added and Deleted are pieces of the raw text in order. They omit text that was both added and deleted within the
 	// entry.
 	Added   []string `json:"added,omitempty"`
 	Deleted []string `json:"deleted,omitempty"`
@@ -61,7 +62,7 @@ func (h *History) Entries() []Entry {
 		for len(moves) > 0 && moves[0].After < m.Seq {
 			list, moves = append(list, moveEntry(moves[0])), moves[1:]
 		}
-		if m.Units == nil { // from before the beginning, but listed after it
+		if m.Units == nil { // the change is older than the oldest stored text, but is listed after it
 			at := max(0, len(list)-1)
 			list = slices.Insert(list, at, h.entry(i))
 			continue
@@ -79,7 +80,7 @@ func (h *History) Entries() []Entry {
 func (h *History) textRuns(change func(*model.TextRange) int) map[int][]string {
 	type textRun struct {
 		text string
-		last int // the last stretch in it
+		last int // index of the last range in the run
 	}
 	open, pieces := make(map[int]*textRun), make(map[int][]string)
 	for i := range h.texts.Ranges {
@@ -105,10 +106,10 @@ func (h *History) textRuns(change func(*model.TextRange) int) map[int][]string {
 	return pieces
 }
 
-// maxGap is the maximum number of characters between two changes that form one piece.
+// maxGap is the maximum number of characters between two changes that are shown as one piece.
 const maxGap = 1000
 
-// isFarApart reports whether the text between two stretches that change n left unchanged is longer than maxGap.
+// isFarApart reports whether change n left text longer than maxGap unchanged between the ranges from and to.
 func (h *History) isFarApart(n, from, to int) bool {
 	size := uint64(0)
 	for i := from; i < to && size <= maxGap; i++ {
@@ -126,7 +127,7 @@ func (h *History) beginning() Entry {
 
 func moveEntry(m model.Moved) Entry { return Entry{Time: m.Time, Kind: Moved, From: m.From, To: m.To} }
 
-// entry returns the Entry of moment i, without Added and Deleted.
+// entry returns the Entry of revision i, without Added and Deleted.
 func (h *History) entry(i int) Entry {
 	m := &h.revisions.Revisions[i]
 	e := Entry{

@@ -11,7 +11,7 @@ import (
 
 type History struct {
 	revisions model.RevisionHistory
-	// texts has the states: state 0 at the beginning of the history, and state n after moment n-1.
+	// texts has the states: state 0 is the beginning of the history, and state n is the state after revision n-1.
 	texts *model.Texts
 }
 
@@ -24,9 +24,9 @@ func New(past model.RevisionHistory) (*History, error) {
 	return &History{past, texts}, err
 }
 
-// Point names a state of a note by the number of an entry or by a time.
+// Point identifies a state of a note by the number of an entry or by a time.
 type Point struct {
-	Entry uint64    `json:"entry,omitempty"` // used if not 0
+	Entry uint64    `json:"entry,omitempty"` // takes precedence over Time if it is not 0
 	Time  time.Time `json:"time,omitzero"`
 }
 
@@ -34,8 +34,8 @@ type UnknownError struct{ Reason string }
 
 func (e *UnknownError) Error() string { return e.Reason }
 
-// At returns the raw text of the note at a time, and the last entry before. It includes all or none of the changes that
-// one author made in one minute.
+// At returns the raw text of the note at a point, and the last entry before it. Of the changes that one author made in
+// one minute, the text has all or none.
 func (h *History) At(w Point) (string, Entry, error) {
 	n, err := h.find(w)
 	switch {

@@ -4,6 +4,6 @@
 // notes are read again. A Follower lets one query at a time read notes; no other lock is held meanwhile. A note that
 // cannot be read is omitted and retried by the next query.
 //
-// Package links implements Obsidian's link rules, outline the structure of a note, and semantic the search by words and
-// meaning.
+// Package links implements Obsidian's link rules, package outline the structure of a note, and package semantic the
+// search by words and meaning.
 package index

@@ -9,9 +9,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// derived is computed from the text of every note, such as the link index.
+// derived is an index that is computed from the text of every note, such as the link index.
 type derived interface {
-	// add adds a name. set follows with the text of a note.
+	// add adds a name. For a note, a call of set with its text follows.
 	add(p model.Path)
 	set(ctx context.Context, p model.Path, v *model.Version) error
 	// remove removes p and everything below it; rename moves them.
@@ -23,13 +23,15 @@ type indexSource interface {
 	// Since returns the changes after number, and the newest number. whole is false if older changes were dropped.
 	Since(number uint64) (list []model.Event, last uint64, whole bool)
 	EachName(ctx context.Context, fn func(model.Path, model.NodeKind)) error
-	// Read opens a note. It does not wait for a note that is not fetched yet; an event follows its arrival.
+	// Read opens a note. It does not wait for a note that is not fetched yet, because an event follows when the note
+	// arrives.
 	Read(ctx context.Context, p model.Path) (*model.Version, error)
 	// LeadsToFolder reports whether the symbolic link at p leads to a folder.
 	LeadsToFolder(p model.Path) bool
 }
 
-// Follower keeps a derived index current: the first call of Current reads every note, later ones the notes that the log names.
+// Follower keeps a derived index current. The first call of Current reads every note; later ones read the notes that
+// the log names.
 type Follower struct {
 	from indexSource
 	log  *slog.Logger
@@ -56,7 +58,7 @@ func (f *Follower) Current(ctx context.Context) error {
 	}
 	report, total := model.ProgressOf(ctx), len(f.stale)
 	done := 0
-	for p := range f.stale { // retry unread notes
+	for p := range f.stale { // these include notes that could not be read before
 		report(done, total)
 		done++
 		if ctx.Err() != nil {
@@ -126,7 +128,7 @@ func (f *Follower) take(ev model.Event) {
 	}
 }
 
-// moveStale applies a rename to notes that are still to be read.
+// moveStale applies a rename to the notes that are still to be read.
 func (f *Follower) moveStale(oldPath, newPath model.Path) {
 	for p := range f.stale {
 		if oldPath.Contains(p) {

@@ -132,11 +132,11 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, err
 	return namespace.FilterVisible(x.tree, x.notes.below(under, func(*NoteInfo) bool { return true }), pathOf), nil
 }
 
-// NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts match in any case;
-// numbers match their texts. A list has a property if one of its items matches; a wanted list matches any of its items.
-// "tags" includes tags in the text and tags nested in a wanted tag. A wanted null matches an empty property. A wanted
-// mapping has operators: = and != with a value or a list; <, <=, > and >= with a number or a date; exists with a bool.
-// All other conditions are a [*ConditionError].
+// NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts match in any case, and
+// numbers match their texts. A note's list matches if one of its items does, and a wanted list matches any of its
+// items. "tags" includes tags in the text, and tags nested in a wanted tag. A wanted null matches an empty property. A
+// wanted mapping has operators: = and != with a value or a list; <, <=, > and >= with a number or a date; exists with a
+// bool. All other conditions give a [*ConditionError].
 func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*NoteInfo, error) {
 	conditions, err := conditionsOf(want)
 	if err != nil {
@@ -154,8 +154,8 @@ func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([
 func pathOf(n *NoteInfo) model.Path { return n.Path }
 
 type Links struct {
-	Backlinks  []model.Path // sorted
-	Forward    []model.Path // in the order of the text, each once
+	Backlinks  []model.Path // sorted by path
+	Forward    []model.Path // in the order of the text, without duplicates
 	Unresolved []string
 	Pending    []string // linkpaths that occur only in pending additions
 }
@@ -214,7 +214,7 @@ func (x *Indexes) reached(list []string) []model.Path {
 	return paths
 }
 
-// withLinksRewritten returns the raw text of v as if the pending renames were done: with their rewritten links accepted.
+// withLinksRewritten returns the raw text of v as if the pending renames were done and their rewritten links accepted.
 func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, diffwrap.Known, error) {
 	known := v.Known()
 	if !x.tree.HasProposals() {

@@ -11,7 +11,7 @@ import (
 type NoteInfo struct {
 	Path    model.Path
 	ModTime time.Time
-	Size    int64 // bytes of the view
+	Size    int64 // size of the view in bytes
 	outline.Outline
 }
 

@@ -16,7 +16,7 @@ const operators = "=, !=, <, <=, >, >=, exists"
 
 type condition struct {
 	key, op string
-	want    any // a bool for exists, a float64 or time.Time for a comparison
+	want    any // a bool for exists; a float64 or time.Time for a comparison
 }
 
 type ConditionError struct{ Key, Msg string }
@@ -25,7 +25,8 @@ func (e *ConditionError) Error() string {
 	return fmt.Sprintf("the condition on the property %q is wrong: %s", e.Key, e.Msg)
 }
 
-// conditionsOf parses wanted properties: a value that must be equal, a list of such values, or a mapping with operators.
+// conditionsOf parses wanted properties. Each is a value that must be equal, a list of such values, or a mapping with
+// operators.
 func conditionsOf(want frontmatter.Properties) (list []condition, err error) {
 	for _, e := range want {
 		ops, ok := e.Value.(frontmatter.Properties)
@@ -110,8 +111,8 @@ func (n *NoteInfo) equals(key string, want any) bool {
 
 var dateLayouts = []string{time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.RFC3339Nano}
 
-// ordered converts a number to a float64, a date to a time.Time, and any other value to nil. YAML's core schema reads
-// dates as texts, and models quote numbers.
+// ordered converts a number to a float64, a date to a time.Time, and any other value to nil. It also converts texts,
+// because YAML's core schema reads dates as texts, and models quote numbers.
 func ordered(v any) any {
 	switch v := v.(type) {
 	case int64:
@@ -161,8 +162,8 @@ func holds(have any, op string, want any) bool {
 	return c >= 0
 }
 
-// valuesOf returns the values under which a property is found: the items of a list, or its value. An empty list equals
-// no value.
+// valuesOf returns the values under which a property is found: the items of a list, or the value itself. An empty list
+// counts as no value.
 func valuesOf(v any) []any {
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		return list

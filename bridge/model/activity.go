@@ -7,18 +7,19 @@ import (
 	"sync"
 )
 
-// maxChanges is the minimum number of changes that the log holds.
+// maxChanges is the number of newest changes that remain when the log drops old changes. The log drops them at twice
+// that number.
 const maxChanges = 10_000
 
 // Bus admits operations until it is closed, and numbers and logs the changes that they publish. The zero Bus is ready.
 type Bus struct {
-	closing  sync.RWMutex // held for writing while closed is set
+	closing  sync.RWMutex // held for writing while closed is being set
 	closed   bool
 	inflight sync.WaitGroup
 
 	mu   sync.Mutex // guards the fields below
 	subs map[*func(Event)]struct{}
-	// first is the number of the change before the oldest in list; 0 before the first use.
+	// first is the number of the change before the oldest change in list. It is 0 before the first use.
 	first uint64
 	list  []Event
 	next  chan struct{} // closed by the next change; nil if no caller waits
@@ -37,7 +38,7 @@ func (a *Bus) BeginOp() error {
 
 func (a *Bus) EndOp() { a.inflight.Done() }
 
-// Close admits no more operations and waits for those under way.
+// Close admits no more operations and waits for those in progress.
 func (a *Bus) Close() {
 	a.closing.Lock()
 	a.closed = true
@@ -45,8 +46,8 @@ func (a *Bus) Close() {
 	a.inflight.Wait()
 }
 
-// Publish logs each change, without its Version and Origin, and then calls the subscribers. The caller holds no lock of the
-// workspace.
+// Publish logs each change, without its Version and Origin, and then calls the subscribers. The caller must not hold a
+// lock of the workspace.
 func (a *Bus) Publish(events ...Event) {
 	for _, ev := range events {
 		a.mu.Lock()
@@ -59,7 +60,7 @@ func (a *Bus) Publish(events ...Event) {
 	}
 }
 
-// append logs ev. Call it with a.mu locked.
+// append logs ev. The caller must hold a.mu.
 func (a *Bus) append(ev Event) {
 	a.last() // assigns the first number
 	ev.Version, ev.Origin = nil, nil
@@ -89,8 +90,8 @@ func (a *Bus) Last() uint64 {
 	return a.last()
 }
 
-// Since returns the changes after a number, and the number of the newest. whole is false if the log does not have all of them:
-// they were dropped, or the number is of another process.
+// Since returns the changes after a number, and the number of the newest change. whole is false if the log does not
+// have all of these changes, because some were dropped or the number is from another process.
 func (a *Bus) Since(number uint64) (list []Event, last uint64, whole bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,7 +102,7 @@ func (a *Bus) Since(number uint64) (list []Event, last uint64, whole bool) {
 	return slices.Clone(a.list[number-a.first:]), last, true
 }
 
-// Changed returns a channel that is closed once there is a change after a number.
+// Changed returns a channel that is closed when there is a change after a number.
 func (a *Bus) Changed(number uint64) <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()

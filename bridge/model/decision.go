@@ -12,42 +12,44 @@ type Verdict string
 const (
 	Accepted  Verdict = "accepted"
 	Rejected  Verdict = "rejected"
-	Changed   Verdict = "changed"   // the user edited it
+	Changed   Verdict = "changed"   // the user edited the suggestion and accepted the result
 	Commented Verdict = "commented" // the user wrote a comment and decided on nothing
 	Resolved  Verdict = "resolved"  // the user removed a thread of comments
 	Undone    Verdict = "undone"    // an earlier decision or front matter change was undone
 )
 
-// Decision is the journal's record of a user's decision on one note.
+// Decision is the journal's record of a user's decision on suggestions of one note, or on one proposal.
 type Decision struct {
-	Batch   string        `json:"batch"` // of decisions made together
+	Batch   string        `json:"batch"` // name shared by decisions that were made together
 	Verdict Verdict       `json:"verdict"`
 	By      string        `json:"by,omitempty"`
-	Reason  string        `json:"reason,omitempty"` // in the user's words
+	Reason  string        `json:"reason,omitempty"` // the user's reason
 	Items   []DecidedItem `json:"items,omitempty"`
 	// Withdrawn is set if no user decided: the source changed under the proposal, or its author withdrew it.
 	Withdrawn bool `json:"lapsed,omitempty"`
-	// Undoes is the batch that this decision undoes: its Items, or all of it if there are none.
+	// Undoes is the batch that this decision undoes. It undoes the batch's decisions on Items, or all of them if there
+	// are no Items.
 	Undoes string `json:"undoes,omitempty"`
-	// UndoesSeq is the number of the record that it undoes; 0 for a decision on a proposal.
+	// UndoesSeq is the number of the record that this decision undoes. It is 0 for a decision on a proposal.
 	UndoesSeq uint64 `json:"undoesSeq,omitempty"`
 	// Follows is the ID of the decided rename for which this change rewrote links in place.
 	Follows string `json:"follows,omitempty"`
 	// Runs are the characters that were decided on, and Marks the marks around them.
 	Runs  []DecidedRun  `json:"runs,omitempty"`
 	Marks []DecidedMark `json:"marks,omitempty"`
-	// Emptied is set if nothing of the note remained, or only front matter.
+	// Emptied is set if the decision left nothing of the note, or only front matter.
 	Emptied bool `json:"emptied,omitempty"`
-	// Remaps maps the characters that an undo or a decision inserted again, and Unrestored is text that an undo could not restore.
+	// Remaps maps the characters that an undo or a decision inserted again to their original IDs. Unrestored is text
+	// that an undo could not restore.
 	Remaps     []IDRemap    `json:"revived,omitempty"`
 	Unrestored []Unrestored `json:"away,omitempty"`
-	// Again are the characters that an undo made pending again, as the decision had them. Plain are those that were in no mark
-	// before: nothing else is pending there.
+	// Again has the characters that an undo made pending again, with their roles in the undone decision. Plain has the
+	// characters of Again that were in no mark before the undo, so that no other suggestion is pending there.
 	Again []DecidedRun `json:"again,omitempty"`
 	Plain []IDRange    `json:"plain,omitempty"`
 	// ByHand are the delimiters of users' marks that an undo inserted again.
 	ByHand []IDRange `json:"byHand,omitempty"`
-	// Proposal is set if the decision is about a proposal.
+	// Proposal is set if the decision concerns a proposal.
 	Proposal *ProposalRecord `json:"proposal,omitempty"`
 }
 
@@ -56,8 +58,8 @@ type Role int
 
 const (
 	RoleAdditionAccepted Role = iota + 1
-	RoleDeletionAccepted      // deleted
-	RoleAdditionRejected      // deleted
+	RoleDeletionAccepted      // the text was deleted
+	RoleAdditionRejected      // the text was deleted
 	RoleDeletionRejected
 	RoleCommentRemoved   // deleted: a comment, or a part of a mark or highlight
 	RoleReplacement      // the user's text in place of the proposed one
@@ -75,8 +77,8 @@ func (r Role) Deletes() bool {
 	return r == RoleDeletionAccepted || r == RoleAdditionRejected || r == RoleCommentRemoved || r == RoleCommentRejected || r == RoleCommentResolved || r == RoleLineBreakRemoved
 }
 
-// DecidedRun is a run of characters that was decided on. If they were deleted, it has their text and the neighbours that
-// remained.
+// DecidedRun is a run of characters that a decision covers. If the decision deleted the characters, DecidedRun has
+// their text and the nearest characters that remained.
 type DecidedRun struct {
 	At    IDRange `json:"at"`
 	Role  Role    `json:"role"`
@@ -86,14 +88,15 @@ type DecidedRun struct {
 	Right IDRange `json:"right,omitzero"`
 }
 
-// DecidedMark is a mark that was decided on: the index of its item, and its delimiters if they were not the plain ones.
+// DecidedMark is a mark that a decision covers. It has the index of its item, and the delimiters if they were not the
+// plain delimiters.
 type DecidedMark struct {
 	Item  int    `json:"item"`
 	Open  string `json:"open,omitempty"`
 	Close string `json:"close,omitempty"`
 }
 
-// IDRemap maps deleted characters to those that replace them.
+// IDRemap maps deleted characters to the characters that replace them.
 type IDRemap struct {
 	Old IDRange `json:"old"`
 	New IDRange `json:"new"`
@@ -101,7 +104,7 @@ type IDRemap struct {
 
 // Unrestored is text that an undo could not restore.
 type Unrestored struct {
-	Path Path   `json:"path,omitempty"` // not in the journal
+	Path Path   `json:"path,omitempty"` // not stored in the journal
 	Text string `json:"text"`
 	Why  string `json:"why"`
 }
@@ -128,13 +131,13 @@ type DecidedItem struct {
 	Session  string    `json:"session,omitempty"`
 	Time     time.Time `json:"time,omitzero"`
 	Comments []string  `json:"comments,omitempty"`
-	// ReplacedBy is the user's text in place of New, for the verdict Changed.
+	// ReplacedBy is the user's text in place of New. It is set for the verdict Changed.
 	ReplacedBy *string `json:"instead,omitempty"`
-	// Proposal is the ID of the rename for which it rewrote a link.
+	// Proposal is the ID of the rename for which the item rewrote a link.
 	Proposal string `json:"proposal,omitempty"`
 }
 
-// ResultText returns the text that the decision made of New.
+// ResultText returns the text that an acceptance leaves: ReplacedBy if it is set, else New.
 func (d *DecidedItem) ResultText() string {
 	if d.ReplacedBy != nil {
 		return *d.ReplacedBy
@@ -142,7 +145,7 @@ func (d *DecidedItem) ResultText() string {
 	return d.New
 }
 
-// BatchOf returns the name of an entry for Undo.
+// BatchOf returns the name by which Undo finds the entry's batch.
 func (e JournalEntry) BatchOf() string {
 	if e.Decision != nil {
 		return e.Decision.Batch
@@ -157,15 +160,15 @@ func (e JournalEntry) Withdrawn() bool { return e.Decision != nil && e.Decision.
 
 type Suggestion struct {
 	diffwrap.Suggestion
-	ID      string // stable until its author changes it, also across a decision and its undo; never reused
+	ID      string // stable until the author changes the suggestion, even across a decision and its undo; never reused
 	Path    Path
 	Session string
 	// Proposal is the ID of the pending rename for which the suggestion rewrites a link.
 	Proposal string
 
-	Anchor string // tells suggestions with the same text apart if no record has them
+	Anchor string // distinguishes suggestions with the same text that no record has
 
-	// PreviousRejection is the newest rejection of its author's earlier suggestion at this place, nil for none.
+	// PreviousRejection is the newest rejection of an earlier suggestion by the same author at this place, or nil.
 	PreviousRejection *Rejection
 }
 
@@ -179,12 +182,12 @@ type Rejection struct {
 // Thread is a list of adjacent comments in a note.
 type Thread struct {
 	diffwrap.Thread
-	ID         string // that of its first comment
+	ID         string // ID made from its first comment
 	Path       Path
-	Suggestion string // ID of the suggestion that it comments on; "" in plain text
+	Suggestion string // ID of the suggestion to which the thread is attached; "" in plain text
 	Entries    []ThreadComment
 	Anchor     string // Anchor of the first comment
-	// Answered is set if the author of the suggestion has changed it since another's last comment.
+	// Answered is set if the author of the suggestion has changed it since the last comment by anyone else.
 	Answered bool
 }
 
@@ -193,5 +196,5 @@ type ThreadComment struct {
 	diffwrap.Suggestion
 	Session string
 	Agent   bool
-	Pending string // ID of the pending suggestion that adds it
+	Pending string // ID of the pending suggestion that adds the comment
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Match these errors with errors.Is; callers get an *Error with the operation and the path. fs.ErrNotExist, fs.ErrExist and
-// fs.ErrPermission are used where they fit.
+// Match these errors with errors.Is. Callers get an *Error with the operation and the path. Where they fit,
+// fs.ErrNotExist, fs.ErrExist and fs.ErrPermission are used instead.
 var (
 	ErrBadName     = errors.New("name is not allowed here")
 	ErrNameTooLong = errors.New("name is too long")
@@ -22,10 +22,10 @@ var (
 	ErrInvalidUTF8 = errors.New("is not valid UTF-8")
 	ErrTooLarge    = errors.New("is larger than 16 MiB")
 	ErrOffline     = errors.New("folder is offline")
-	// ErrNotFetched is an ErrOffline of one note.
+	// ErrNotFetched is an ErrOffline that concerns a single note.
 	ErrNotFetched       = fmt.Errorf("has not been fetched from the server yet: %w", ErrOffline)
 	ErrNoSpace          = errors.New("no space left on the disk")
-	ErrRefused          = errors.New("change cannot be made a suggestion")
+	ErrRefused          = errors.New("change cannot become a suggestion")
 	ErrContent          = errors.New("cannot hold this")
 	ErrNeedsReview      = errors.New("is not allowed by the structure policy")
 	ErrModeNotSupported = errors.New("permissions are changed in the vault itself, or with --mode direct")
@@ -46,10 +46,10 @@ func (e *BadNameError) Error() string { return fmt.Sprintf("%v: %s", ErrBadName,
 
 func (e *BadNameError) Unwrap() error { return ErrBadName }
 
-// ErrControlName refuses a name that would forge the output of terminals and lists.
-var ErrControlName error = &BadNameError{Reason: "it holds control characters or line breaks; remove them"}
+// ErrControlName is the error for a name that would forge the output of terminals and lists.
+var ErrControlName error = &BadNameError{Reason: "it contains control characters or line breaks; remove them"}
 
-// NotFetchedError is an ErrNotFetched with the reason that the Source knows.
+// NotFetchedError is an ErrNotFetched with the reason that the Source gives.
 type NotFetchedError struct {
 	Reason string // a sentence with the next step
 }
@@ -58,7 +58,7 @@ func (e *NotFetchedError) Error() string { return fmt.Sprintf("%v: %s", ErrNotFe
 
 func (e *NotFetchedError) Unwrap() error { return ErrNotFetched }
 
-// NotEmptyError is an ErrNotEmpty of a folder that looks empty. It lists the hidden contents.
+// NotEmptyError is an ErrNotEmpty of a folder that looks empty. It lists the folder's hidden contents.
 type NotEmptyError struct {
 	Holds []string // names in the folder
 }
@@ -80,7 +80,7 @@ func (e *NotEmptyError) Unwrap() error { return ErrNotEmpty }
 
 var ErrHidden = fmt.Errorf("%w: something that relayfs does not show has that name", fs.ErrExist)
 
-// ReadOnlyError is an ErrReadOnly with the reason that the Source knows.
+// ReadOnlyError is an ErrReadOnly with the reason that the Source gives.
 type ReadOnlyError struct {
 	Reason string // a sentence about the server, with the next step
 }
@@ -89,10 +89,10 @@ func (e *ReadOnlyError) Error() string { return fmt.Sprintf("%v: %s", ErrReadOnl
 
 func (e *ReadOnlyError) Unwrap() error { return ErrReadOnly }
 
-// ErrNotText is the ErrReadOnly of a note that is served byte for byte.
-var ErrNotText error = &ReadOnlyError{Reason: "it is not valid UTF-8, or larger than 16 MiB, and shown byte for byte; mend that in the vault"}
+// ErrNotText is the ErrReadOnly of a note that is shown byte for byte.
+var ErrNotText error = &ReadOnlyError{Reason: "it is not valid UTF-8 or is larger than 16 MiB, so it is shown byte for byte; fix it in the vault"}
 
-// ErrTop is the fs.ErrPermission for the top level, outside of all roots.
+// ErrTop is the fs.ErrPermission for changes at the top level, outside of all roots.
 var ErrTop = fmt.Errorf("the top level of the mount holds only the served folders; go into one of them: %w", fs.ErrPermission)
 
 type Error struct {
@@ -117,7 +117,7 @@ type Refusal struct {
 	Text    string    `json:"text"`  // the reason
 }
 
-// refusal is an error of the lens that is also ErrRefused.
+// refusal is the lens's reason for a refusal. It also matches ErrRefused.
 type refusal struct{ reason error }
 
 func RefusedError(reason error) error { return &refusal{reason} }

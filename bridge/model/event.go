@@ -3,16 +3,16 @@ package model
 type EventKind uint8
 
 const (
-	// EventChanged: the raw text of a note, or the bytes of another file, changed.
+	// EventChanged means that the raw text of a note, or the bytes of another file, changed.
 	EventChanged EventKind = iota
 	EventCreated
 	EventRemoved
-	// EventRenamed: OldPath is now Path, with everything below it.
+	// EventRenamed means that OldPath is now Path, with everything below it.
 	EventRenamed
-	// EventOffline and EventOnline: a root's source was lost or came back.
+	// EventOffline and EventOnline mean that a root's source was lost or came back.
 	EventOffline
 	EventOnline
-	// EventPending: pending changes there changed, but nothing that readers see.
+	// EventPending means that pending changes at the path changed, but not the content that readers see.
 	EventPending
 )
 
@@ -20,20 +20,20 @@ var eventNames = [...]string{"changed", "created", "removed", "renamed", "offlin
 
 func (k EventKind) String() string { return eventNames[k] }
 
-// Event is one published change. When subscribers get it, every reader of the workspace sees the new state.
+// Event is one published change. When subscribers receive it, all readers of the workspace already see the new state.
 type Event struct {
 	Kind    EventKind
 	Path    Path
-	OldPath Path // EventRenamed only
+	OldPath Path // only for EventRenamed
 	Dir     bool
-	Link    bool // a symbolic link: EventChanged and EventCreated
-	// Version is the note's new state for EventChanged and EventCreated, nil if the note has not been read yet.
+	Link    bool // the path is a symbolic link; only for EventChanged and EventCreated
+	// Version is the note's new state for EventChanged and EventCreated. It is nil if the note has not been read yet.
 	Version *Version
-	// ViewChanged reports whether the bytes that readers see differ from before.
+	// ViewChanged reports whether the bytes that readers see have changed.
 	ViewChanged bool
-	// Origin is that of the Write or structure operation, nil for a change that came from the source.
+	// Origin is the Origin of the write or change request. It is nil for a change that came from the source.
 	Origin any
-	// By is the author of the change; empty for a user's change, including a decision.
+	// By is the author of the change. It is empty for a user's change, and for a decision.
 	By Author
 	// Asked is set for a change of a note's text that was requested from the workspace: a write or a decision.
 	Asked bool

@@ -2,11 +2,13 @@ package model
 
 import "strings"
 
-// globMeta are the characters that glob patterns interpret. Obsidian allows '*' and '?' in no name.
+// globMeta has the characters with a special meaning in glob patterns, except '*' and '?', which Obsidian does not
+// allow in names.
 const globMeta = `[{\`
 
-// LiteralGlob returns pattern with its longest existing leading path escaped: "[draft] plan.md" and "[draft]/**" match the note
-// and the folder of that name, if they exist. exists is only called for paths with '[', '{' or '\'.
+// LiteralGlob returns pattern with its longest existing leading path escaped. So "[draft] plan.md" and "[draft]/**"
+// match the note and the folder of that name if they exist. LiteralGlob calls exists only for paths with '[', '{' or
+// '\'.
 func LiteralGlob(pattern string, exists func(path string) bool) string {
 	for end := len(pattern); end > 0; end = strings.LastIndexByte(pattern[:end], '/') {
 		prefix := pattern[:end]

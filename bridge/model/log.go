@@ -1,6 +1,6 @@
 package model
 
-// Keys of log attributes. Note text and tokens are never logged.
+// These are the keys of log attributes. The text of notes and tokens are never logged.
 const (
 	LogPath   = "path"
 	LogFolder = "folder"
@@ -8,5 +8,5 @@ const (
 	LogAuthor = "author"
 	LogEdits  = "edits"
 	LogErr    = "err"
-	LogHint   = "hint" // next step for LogErr
+	LogHint   = "hint" // next step for the error of LogErr
 )

@@ -11,23 +11,24 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Path is a path in a workspace: "Folder/sub/Name.md", separated by '/', UTF-8, without a leading or trailing slash. The empty
-// Path is the workspace, whose children are the roots.
+// Path is a path in a workspace, such as "Folder/sub/Name.md". It is UTF-8, separated by '/', and has no leading or
+// trailing slash. The empty Path is the workspace, whose children are the roots.
 type Path string
 
-// DocID identifies a document for its whole life, across renames.
+// DocID identifies a document for its whole life, even across renames.
 type DocID string
 
-// Limits of Linux and of every common file system.
+// These limits are those of Linux and of all common file systems.
 const (
-	maxName = 255  // bytes of one path element
-	maxPath = 4096 // bytes of a whole path
+	maxName = 255  // size of one path element in bytes
+	maxPath = 4096 // size of a whole path in bytes
 )
 
 const NoteExt = ".md"
 
-// CleanPath checks a path from outside and returns its canonical form, without empty and "." elements. It refuses "..", NUL and
-// invalid UTF-8 (ErrBadName), and names over 255 bytes (ErrNameTooLong). It does not check existence.
+// CleanPath checks a path from outside and returns its canonical form, without empty and "." elements. It refuses "..",
+// NUL and invalid UTF-8 (ErrBadName), and names of more than 255 bytes (ErrNameTooLong). It does not check whether the
+// path exists.
 func CleanPath(s string) (Path, error) {
 	if len(s) > maxPath {
 		return "", &Error{Op: "open", Path: Path(strings.ToValidUTF8(s[:64], "")) + "...", Err: ErrNameTooLong}
@@ -58,8 +59,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckNewName is CheckName for a new name, which may not contain control characters or line breaks either (ErrControlName):
-// they would forge the output of terminals and lists. Existing files with such names are served as usual.
+// CheckNewName is CheckName for a new name. It also refuses control characters and line breaks (ErrControlName),
+// because they would forge the output of terminals and lists. Existing files with such names are served as usual.
 func CheckNewName(name string) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -73,7 +74,8 @@ func CheckNewName(name string) error {
 // reservedNames are the names of Windows' devices, with any extension.
 var reservedNames = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)[1-9¹²³]) *(\.|$)`)
 
-// CheckWindowsName returns a *BadNameError if Windows cannot have a file or folder with this name, one path element.
+// CheckWindowsName returns a *BadNameError if Windows cannot have a file or folder with this name, which is one path
+// element.
 func CheckWindowsName(name string) error {
 	refuse := func(format string, args ...any) error {
 		return &BadNameError{fmt.Sprintf(format, args...) + ", which Windows does not allow; choose another name"}
@@ -95,13 +97,13 @@ func (p Path) HasControl() bool {
 	return strings.ContainsFunc(string(p), func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) })
 }
 
-// Split returns the root's name, and the path in the root, "" for the root itself.
+// Split returns the root's name and the path in the root. rel is "" for the root itself.
 func (p Path) Split() (folder, rel string) {
 	folder, rel, _ = strings.Cut(string(p), "/")
 	return folder, rel
 }
 
-// Dir returns the parent; that of a root is the workspace, "".
+// Dir returns the parent. The parent of a root is the workspace, "".
 func (p Path) Dir() Path {
 	i := strings.LastIndexByte(string(p), '/')
 	return p[:max(i, 0)]
@@ -118,13 +120,13 @@ func (p Path) Join(name string) Path {
 
 func (p Path) IsNote() bool { return strings.EqualFold(path.Ext(string(p)), NoteExt) }
 
-// endedDir is not the path of a note: names that begin with a dot are not served.
+// endedDir is never a folder of served notes, because its name begins with a dot.
 const endedDir Path = ".trash"
 
-// Ended returns the path at which a Store keeps the document of a removed note: a new note at p is another one.
+// Ended returns the path at which a Store keeps the document of a removed note. A new note at p gets another document.
 func (p Path) Ended() Path { return endedDir + "/" + p }
 
-// EndedAt reports whether a Store's path is that of a removed note, and returns the path of the note.
+// EndedAt reports whether a Store's path belongs to a removed note, and returns the path that the note had.
 func (p Path) EndedAt() (original Path, ended bool) {
 	if rest, ok := strings.CutPrefix(string(p), string(endedDir)+"/"); ok {
 		return Path(rest), true
@@ -136,8 +138,8 @@ func (p Path) Contains(q Path) bool {
 	return p == "" || q == p || strings.HasPrefix(string(q), string(p)+"/")
 }
 
-// FoldName maps names that look equal to one key. It always composes Unicode (NFC), so that a name typed on macOS (NFD) finds
-// the file written on Linux.
+// FoldName returns the same key for names that look equal. It composes Unicode (NFC), so that a name typed on macOS
+// (NFD) finds the file written on Linux.
 func FoldName(name string) string { return norm.NFC.String(name) }
 
 func Rebased(rel, oldRel, newRel string) string {

@@ -8,43 +8,44 @@ import (
 	"time"
 )
 
-// Source is the origin of one root's documents. Paths are relative to the root, '/'-separated, not empty, and checked by
-// CleanPath. Methods are safe for concurrent use. Errors wrap the sentinels of this package and of io/fs.
+// Source is the origin of one root's documents. Paths are relative to the root, separated by '/', not empty, and
+// checked by CleanPath. Methods are safe for concurrent use. Errors wrap the sentinels of this package and of io/fs.
 type Source interface {
-	// Scan reports all contents, parents before children. A missing or unreadable root is ErrOffline.
+	// Scan reports all contents, parents before children. It returns ErrOffline for a missing or unreadable root.
 	Scan(ctx context.Context, found func(SourceEntry)) error
 
-	// Read returns the bytes of a note, which are the caller's, and their stamp. It waits, within a bound, for a save under
-	// way.
+	// Read returns the bytes of a note and their stamp. The bytes belong to the caller. Read waits, within a bound, for
+	// a save in progress.
 	Read(ctx context.Context, rel string) ([]byte, Stamp, error)
 
-	// Replace atomically replaces the content of rel with r.Data if the content still has the stamp r.IfMatch; else it returns
-	// ErrConflict. When Replace returns, the change survives the process. After a power cut and a Scan the file has one of the
-	// contents completely; the new one is certain a moment later (Durable).
+	// Replace atomically replaces the content of rel with r.Data if the content still has the stamp r.IfMatch.
+	// Otherwise it returns ErrConflict. When Replace returns, the change survives the process. After a power cut and a
+	// Scan the file has one of the two contents completely; a moment after Replace it is certain to be the new one
+	// (Durable).
 	Replace(ctx context.Context, rel string, r Replacement) (Stamp, error)
 
-	// Run watches the source until ctx ends, and then returns nil. It reports each settled change by others, but not what
-	// Replace and the methods of Structure did.
+	// Run watches the source until ctx ends, and then returns nil. It reports each settled change by others, but not
+	// changes by Replace and the methods of Structure.
 	Run(ctx context.Context, changed func(SourceEvent)) error
 }
 
 // Replacement is the new content of a note or another file.
 type Replacement struct {
-	IfMatch Stamp // of the present content
-	// KnownText is the present content, "" if the caller does not have it.
+	IfMatch Stamp // stamp of the present content
+	// KnownText is the present content, or "" if the caller does not have it.
 	KnownText string
 	Data      []byte
-	ModTime   time.Time // of the new file
-	// Sync requires that Data is on the disk before the rename: the writer has synced its own copy.
+	ModTime   time.Time // modification time of the new file
+	// Sync requires that Data is on the disk before the rename, because the writer has synced its own copy.
 	Sync bool
 	// BeforeRename, unless nil, is called once with the stamp that Data will have, except for CTime, which the rename
 	// sets. If it returns an error, Replace changes nothing and returns that error unchanged.
 	BeforeRename func(post Stamp) error
-	// OnAbort, unless nil, is called before Replace returns an error, if BeforeRename has succeeded. Until then the next
-	// process learns from RenameChecker that Data did not get the name.
+	// OnAbort, unless nil, is called before Replace returns an error, if BeforeRename has succeeded. Until then
+	// RenameChecker of the next process reports that Data did not get the name.
 	OnAbort func()
-	// OnDurable, unless nil, is called once, from any goroutine, after Replace has succeeded and when a power cut cannot
-	// restore the old content any more. It is not called if the sync fails.
+	// OnDurable, unless nil, is called once, from any goroutine, after Replace has succeeded, when a power cut can no
+	// longer restore the old content. It is not called if the sync fails.
 	OnDurable func()
 }
 
@@ -67,29 +68,31 @@ func (r *Replacement) Durable() {
 	}
 }
 
-// RenameChecker is a Source that knows which renames of the last process took place.
+// RenameChecker is a Source that can determine which renames of the last process happened.
 type RenameChecker interface {
-	// Renamed reports whether the new file of a save got its name. known is set if one of the two files was found under the
-	// other's name: until OnDurable or OnAbort both files exist, except for what a power cut takes.
+	// Renamed reports whether the new file of a save got its name. ok is set if the source has evidence: it found the
+	// replaced file, or the new file, under a temporary name. Until OnDurable or OnAbort both files exist, unless a
+	// power cut removes one.
 	Renamed(save Save) (placed, ok bool)
 }
 
 type Durable interface {
-	// Sync returns when everything that was done at rel, or directly below a folder ("" for the root), survives a power cut.
+	// Sync returns when all changes at rel, or directly below it if it is a folder ("" for the root), survive a power
+	// cut.
 	Sync(ctx context.Context, rel string) error
 }
 
-// Structure is the part of a Source that creates, moves and removes. Operations are durable when they return.
+// Structure is the part of a Source that creates, moves and removes files. Its operations are durable when they return.
 type Structure interface {
-	// Create creates a file and missing parent folders; fs.ErrExist if the name is taken.
+	// Create creates a file and missing parent folders. It returns fs.ErrExist if the name is taken.
 	Create(ctx context.Context, rel string, file NewFile) (Stamp, error)
 	Mkdir(ctx context.Context, rel string) error
 	// Rename moves a file or a folder. It replaces an existing file only if replace is set, and never a folder.
 	Rename(ctx context.Context, oldRel, newRel string, replace bool) error
-	// Remove removes a file or an empty folder, recoverably if the source can (a vault's .trash). A folder with any contents,
-	// including what Scan does not report, is ErrNotEmpty.
+	// Remove removes a file or an empty folder, recoverably if the source supports that (a vault's .trash). It returns
+	// ErrNotEmpty for a folder with any contents, including files that Scan does not report.
 	Remove(ctx context.Context, rel string) error
-	// Hidden returns the names at rel, or directly below a folder, that Scan does not report.
+	// Hidden returns the names at rel, or directly below it if it is a folder, that Scan does not report.
 	Hidden(ctx context.Context, rel string) ([]string, error)
 }
 
@@ -105,47 +108,50 @@ func (f *NewFile) Prepare(post Stamp) error {
 	return r.Prepare(post)
 }
 
-// Stater is a Source that can describe one name: an event of Run may be older than the last change of names made here.
+// Stater is a Source that can describe one name, because an event of Run may be older than the last change of names
+// made here.
 type Stater interface {
-	// Stat describes what is at rel now, or returns fs.ErrNotExist.
+	// Stat describes the file or folder at rel now, or returns fs.ErrNotExist.
 	Stat(rel string) (SourceEntry, error)
 }
 
 // Retractor is a Structure that can undo Create.
 type Retractor interface {
-	// Retract deletes the new file at rel for good. If it does not have this stamp any more, or a program is about to write to
-	// it, it changes nothing and returns ErrConflict; fs.ErrNotExist if nothing is there.
+	// Retract permanently deletes the new file at rel. If the file no longer has this stamp, or a program is about to
+	// write to it, Retract changes nothing and returns ErrConflict. It returns fs.ErrNotExist if nothing is there.
 	Retract(ctx context.Context, rel string, stamp Stamp) error
 }
 
 // Restorer is a Structure that keeps removed files.
 type Restorer interface {
-	// Restore gives a removed file the name rel. stamp is that of the file then, except for what a rename changes.
-	// fs.ErrNotExist if it is not kept with that content any more, fs.ErrExist if the name is taken.
+	// Restore gives a removed file the name rel. stamp is the stamp that the file had, except for changes by a rename.
+	// Restore returns fs.ErrNotExist if the source no longer keeps the file with that content, and fs.ErrExist if the
+	// name is taken.
 	Restore(ctx context.Context, rel string, stamp Stamp, data []byte) (SourceEntry, error)
 }
 
 type Linker interface {
-	// MakeLink creates a symbolic link; fs.ErrExist if the name is taken.
+	// MakeLink creates a symbolic link. It returns fs.ErrExist if the name is taken.
 	MakeLink(ctx context.Context, rel, target string) (SourceEntry, error)
 }
 
 // Files is the part of a Source that serves files that are not notes, byte for byte.
 type Files interface {
 	OpenFile(rel string, flag int, perm fs.FileMode) (File, error)
-	// PutFile atomically replaces the file at rel by a new one, durably. Open handles keep the old file.
+	// PutFile atomically and durably replaces the file at rel by a new one. Open handles keep the old file.
 	PutFile(rel string, data []byte, perm fs.FileMode) (Stamp, error)
 }
 
 // ConfigReader is a Source that has Obsidian's configuration.
 type ConfigReader interface {
-	// ReadConfig returns a file of it, such as "daily-notes.json", or fs.ErrNotExist.
+	// ReadConfig returns a file of the configuration, such as "daily-notes.json", or fs.ErrNotExist.
 	ReadConfig(name string) ([]byte, error)
 }
 
 // NameChecker is a Source that refuses some names.
 type NameChecker interface {
-	// CheckName returns an ErrBadName if nothing new can have the name, one path element. Existing names are served as usual.
+	// CheckName returns an ErrBadName if no new file or folder can have the name, which is one path element. Existing
+	// names are served as usual.
 	CheckName(name string) error
 }
 
@@ -157,11 +163,11 @@ type FileChecker interface {
 
 // FileMerger is a Source with files, other than notes, that several users may change concurrently.
 type FileMerger interface {
-	// CanMerge reports whether rel is, or would be, such a file.
+	// CanMerge reports whether the file at rel is such a file, or would be one if it was created.
 	CanMerge(rel string) bool
 	// Normalize returns the bytes that such a file has after data was written to it, or ErrContent.
 	Normalize(data []byte) ([]byte, error)
-	// Merge applies the change from base to data to the file at rel. Changes of others since base stay.
+	// Merge applies the change from base to data to the file at rel. It keeps changes by others since base.
 	Merge(ctx context.Context, rel string, base, data []byte) (Stamp, error)
 }
 
@@ -178,9 +184,10 @@ type Permissions interface {
 	Chmod(ctx context.Context, rel string, mode fs.FileMode) (Stamp, error)
 }
 
-// ReadOnlyReporter is a Source that may become read-only while it is served: its disk is remounted, its permission revoked.
+// ReadOnlyReporter is a Source that may become read-only while it is served: its disk may be remounted, or its
+// permission revoked.
 type ReadOnlyReporter interface {
-	// ReadOnlyErr returns an ErrReadOnly with the reason if nothing can be written now. It is called often.
+	// ReadOnlyErr returns an ErrReadOnly with the reason if nothing can be written now. Callers call it often.
 	ReadOnlyErr() error
 }
 
@@ -191,33 +198,34 @@ func ReadOnlyErrOf(s Source) error {
 	return nil
 }
 
-// MisnamedReporter is a Source that knows which files it does not serve because their names are not UTF-8.
+// MisnamedReporter is a Source that lists the files that it does not serve because their names are not UTF-8.
 type MisnamedReporter interface {
 	Misnamed() []string // sorted paths
 }
 
 // ProblemReporter is a Source or a Store that reports current problems.
 type ProblemReporter interface {
-	// Problems returns the current problems, oldest first. It repeats the last failed attempt if that changes nothing.
+	// Problems returns the current problems, oldest first. It first repeats the last failed attempt, if that changes
+	// nothing.
 	Problems() []Problem
 }
 
-// Problem is an operation whose last attempt failed. The next success ends it.
+// Problem is an operation whose last attempt failed. The next success ends the problem.
 type Problem struct {
-	About string    `json:"about"` // one of the constants, or the name of a document at the server
-	Text  string    `json:"text"`  // what fails, where, and the fix
-	Since time.Time `json:"since"` // of the first failed attempt
+	About string    `json:"about"` // one of the constants below, or the name of a document at the server
+	Text  string    `json:"text"`  // what fails, where it fails, and the fix
+	Since time.Time `json:"since"` // time of the first failed attempt
 }
 
-// Values of Problem.About, by what works while there is no problem.
+// These are values of Problem.About. Each comment is the condition that holds while there is no such problem.
 const (
 	AboutStore       = "store"       // changes are stored on this machine
 	AboutFiles       = "files"       // the vault's disk accepts writes
 	AboutCheckpoint  = "checkpoint"  // the checkpoint follows the log
-	AboutDamage      = "damage"      // reading the store
-	AboutConnection  = "connection"  // the connection to the server
+	AboutDamage      = "damage"      // the store can be read
+	AboutConnection  = "connection"  // the server can be reached
 	AboutReports     = "reports"     // the server reports changed notes
-	AboutAttachments = "attachments" // all attachments are here
+	AboutAttachments = "attachments" // all attachments are on this machine
 )
 
 func ProblemsOf(part any) []Problem {
@@ -241,23 +249,24 @@ type Stamp struct {
 	Device, Inode  uint64
 	Size           int64
 	ModTime, CTime int64 // Unix nanoseconds
-	Birth          int64 // Unix nanoseconds; 0 where the disk does not record it
+	Birth          int64 // Unix nanoseconds; 0 if the disk does not record it
 }
 
-// IsFile reports whether two stamps are of one file, whatever its content and name. Disks reuse the inode of a deleted
-// file, often for the next new one; the birth time distinguishes the two.
+// IsFile reports whether two stamps belong to the same file, even if its content and name have changed. Disks reuse the
+// inode of a deleted file, often for the next new file; the birth time distinguishes the two files.
 func (s Stamp) IsFile(other Stamp) bool {
 	return s.Inode != 0 && s.Inode == other.Inode && s.Birth == other.Birth && (s.Birth != 0 || s.Device == other.Device)
 }
 
-// SameFile reports whether two stamps are of one state of a file, except for a rename in between, which changes only CTime.
+// SameFile reports whether two stamps belong to the same state of a file. It ignores renames in between, which change
+// only CTime.
 func (s Stamp) SameFile(other Stamp) bool {
 	s.CTime, other.CTime = 0, 0
 	return s == other
 }
 
-// Next returns the modification time of a file that replaces this one: t, or the next later time, because times
-// distinguish the states of a note.
+// Next returns the modification time of a file that replaces this one. It is t if that is after s.ModTime. Otherwise it
+// is one nanosecond after s.ModTime, because modification times distinguish the states of a note.
 func (s Stamp) Next(t time.Time) time.Time {
 	if least := time.Unix(0, s.ModTime+1); t.Before(least) {
 		return least
@@ -277,34 +286,36 @@ type SourceEntry struct {
 type SourceEvent struct {
 	Kind   EventKind
 	Rel    string
-	OldRel string      // EventRenamed
-	Entry  SourceEntry // EventCreated, EventChanged and EventRenamed
+	OldRel string      // only for EventRenamed
+	Entry  SourceEntry // only for EventCreated, EventChanged and EventRenamed
 }
 
-// Store keeps the Yjs updates of one source's documents, and relayfs's own data about them. Paths are relative to the source.
-// Methods are safe for concurrent use. A call that fails has stored nothing.
+// Store keeps the Yjs updates of one source's documents, and relayfs's own data about them. Paths are relative to the
+// source. Methods are safe for concurrent use. A call that fails stores nothing.
 type Store interface {
 	// DocID returns the document at p, or fs.ErrNotExist.
 	DocID(p Path) (DocID, error)
-	// DocsOf returns candidates for the document of a file: first the documents whose last known file this is, then
-	// those whose file had a text with this sum. It is called rarely.
+	// DocsOf returns candidates for the document of a file. First it lists the documents whose last known file is this
+	// one, then those whose file had a text with this sum. It is called rarely.
 	DocsOf(file Stamp, sum ContentSum) ([]StoredDoc, error)
 	// Located returns all documents that have a path, including those of removed notes (Path.Ended).
 	Located() ([]StoredDoc, error)
-	// Load returns everything stored for id, oldest first; an empty History for an unknown id.
+	// Load returns everything stored for id, oldest first. It returns an empty History for an unknown id.
 	Load(id DocID) (History, error)
-	// Append stores recs, all or none, for the document id at p, and returns the number of the last one. They survive the
-	// process when Append returns, and a power cut a moment later. Records that are journalled or Unsent, of which the
-	// source has no copy, survive a power cut at once. Calls for one document come one at a time.
+	// Append stores recs, all or none, for the document id at p, and returns the number of the last one. They survive
+	// the process when Append returns, and a power cut a moment later. Records that are journalled or Unsent survive a
+	// power cut when Append returns, because the source has no copy of them. Callers must not call it concurrently for
+	// one document.
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
-	// RecordFileSeq records that the source's file durably has the text as of record seq; sum is the sum of that text.
-	// The store writes this soon but not durably, because the file itself is the proof. Records up to seq may then be
-	// compacted.
+	// RecordFileSeq records that the source's file durably has the text as of record seq. sum is the checksum of that
+	// text. The store writes this soon but not durably, because the file itself is the proof. The store may then
+	// compact the records up to seq.
 	RecordFileSeq(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath, durably.
 	Rename(oldPath, newPath Path) error
-	// End moves every document at or below p to where removed ones are (Path.Ended). It survives the process, and a power cut a
-	// moment later: if it is lost, the file at p decides.
+	// End moves every document at or below p to the path for removed notes (Path.Ended). The move survives the process,
+	// and a power cut a moment later. If a power cut loses the move, relayfs compares the document with the file at p
+	// at the next start.
 	End(p Path) error
 	// Forget deletes the document id with its history and its journal entries, durably. An unknown id is no error.
 	Forget(id DocID) error
@@ -316,7 +327,8 @@ type Store interface {
 	Revisions(id DocID) (RevisionHistory, error)
 	// Sync returns when everything that was appended survives a power cut.
 	Sync() error
-	// RecordSave records that the source's file is about to get the text as of seq; the zero Save, that it is not.
+	// RecordSave records that the source's file is about to get the text as of seq. The zero Save records that the file
+	// will not get that text.
 	RecordSave(id DocID, seq uint64, save Save) error
 	// UseSequence makes the store number its journal with s, after the numbers of its journal and proposals. Until then it
 	// numbers nothing.
@@ -325,10 +337,10 @@ type Store interface {
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals, oldest first.
 	Proposals() ([]ProposalRecord, error)
-	// SessionNote returns the newest note of a session, the zero one for none.
+	// SessionNote returns the newest note of a session, or the zero SessionNote.
 	SessionNote(session string) SessionNote
-	// Propose changes the pending proposals, and adds decisions on them and session notes to the journal, durably and
-	// atomically.
+	// Propose changes the pending proposals. It also adds decisions on proposals and session notes to the journal. All
+	// of this is durable and atomic.
 	Propose(ProposalChange) error
 }
 
@@ -343,7 +355,7 @@ const (
 	KindDir  NodeKind = iota // a root or a folder in it
 	KindNote                 // a Markdown document
 	KindFile                 // anything else, served byte for byte
-	KindLink                 // a symbolic link, whatever its name; see bridge/namespace/internal/tree
+	KindLink                 // a symbolic link with any name; see bridge/namespace/internal/tree
 )
 
 func (e *SourceEntry) Kind() NodeKind {

@@ -11,14 +11,14 @@ import (
 
 // Problems holds the current problems of one part of the program, for the status and the log.
 //
-// # The law
+// # When a problem exists
 //
-// A thing has a problem if and only if its last attempt failed; the problem began with the first failure after the last
-// success. So the next success ends it, and things that fail side by side do not hide each other.
+// A thing has a problem if and only if its last attempt failed. The problem began with the first failure after the last
+// success. So the next success ends it, and things that fail at the same time do not hide each other.
 //
 // The log gets the beginning, each change and the end of a problem at WARN, and repeated failures at DEBUG. Callers of
-// Record do not log. Everything is safe for concurrent use. mu is a leaf, except for the log, which is written under it in
-// order.
+// Record do not log. All methods are safe for concurrent use. No other lock is taken while mu is held, except in the
+// log: it is written under mu, so that lines are in order.
 type Problems struct {
 	log     *slog.Logger
 	explain func(error) string
@@ -30,7 +30,7 @@ type Problems struct {
 
 type problem struct {
 	err   error
-	text  string // explanation of err
+	text  string // the explanation of err
 	since time.Time
 }
 
@@ -39,12 +39,14 @@ const (
 	logLasted = "lasted"
 )
 
-// NewProblems returns Problems that explain errors to the user with explain: what fails, where, and the fix.
+// NewProblems returns Problems that use explain to describe errors to the user: what fails, where it fails, and the
+// fix.
 func NewProblems(log *slog.Logger, explain func(error) string) *Problems {
 	return &Problems{log: log, explain: explain, open: make(map[string]problem)}
 }
 
-// MuteLog lowers the level of log lines to DEBUG until UnmuteLog, for a start that fails with an error about the same problem.
+// MuteLog lowers the level of log lines to DEBUG until UnmuteLog. It is for a start that may fail with an error about
+// the same problem.
 func (l *Problems) MuteLog() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +75,7 @@ func (l *Problems) logChange(level slog.Level, message string, attrs ...any) {
 	l.log.Log(context.Background(), level, message, attrs...)
 }
 
-// Record records the outcome of an attempt, nil for success.
+// Record records the outcome of an attempt. err is nil if the attempt succeeded.
 func (l *Problems) Record(about string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +88,7 @@ func (l *Problems) Record(about string, err error) {
 		return
 	}
 	now := problem{err, l.explain(err), old.since}
-	level, message := slog.LevelDebug, "problem goes on"
+	level, message := slog.LevelDebug, "problem continues"
 	switch {
 	case !open:
 		now.since = time.Now()

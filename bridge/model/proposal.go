@@ -11,7 +11,7 @@ import (
 type ProposalKind string
 
 const (
-	ProposedRename ProposalKind = "rename" // to another name or into another folder
+	ProposedRename ProposalKind = "rename" // a change of the name or the folder
 	ProposedDelete ProposalKind = "delete"
 	ProposedFile   ProposalKind = "file" // a file that is not a note, new or replaced whole
 	// RenameDone is a rename that needs no decision, an accepted one, or a rejected one with its paths exchanged: not a
@@ -22,27 +22,28 @@ const (
 	UndoStarted ProposalKind = "undo"
 )
 
-// Proposal is a pending change that marks in a text cannot express. The workspace shows it as done; the source does not
-// have it until a user accepts it.
+// Proposal is a pending change that marks in a text cannot express. The workspace shows the node as if the proposal
+// were accepted. The source is changed only when a user accepts the proposal.
 type Proposal struct {
 	ID      string
 	Kind    ProposalKind
-	Path    Path // in the source
+	Path    Path // path in the source
 	NewPath Path // target of a ProposedRename
 	Dir     bool // a folder, with all its contents
 	Author  string
 	Session string
 	Time    time.Time
 	Order   uint64 // its place among the proposals and decisions of the workspace; see Sequence
-	// Stale is set if a user has changed its object since.
+	// Stale is set if a user has changed the node since the proposal was made.
 	Stale bool
-	// Taken is set if a ProposedRename can be neither shown nor accepted: the new name is taken, or its folder is gone.
+	// Taken is set if a ProposedRename can be neither shown nor accepted, because the new name is taken or its folder
+	// no longer exists.
 	Taken bool
 	// Old and New are the contents of a ProposedFile; Old is nil for a new file.
 	Old, New []byte
 }
 
-// ProposalRecord is a proposal in a Store. Paths are the source's.
+// ProposalRecord is a proposal in a Store. Its paths are paths in the source.
 type ProposalRecord struct {
 	ID      string       `json:"id"`
 	Kind    ProposalKind `json:"kind"`
@@ -56,12 +57,12 @@ type ProposalRecord struct {
 	Time    time.Time    `json:"time"`
 	Order   uint64       `json:"order,omitempty"` // see Proposal.Order
 	Stale   bool         `json:"stale,omitempty"`
-	Blocked bool         `json:"blocked,omitempty"` // see Proposal.Taken; its node is shown at its place in the source
-	// Stamp and Sum identify the state that the proposal is about.
+	Blocked bool         `json:"blocked,omitempty"` // see Proposal.Taken; the node is shown at its source path
+	// Stamp and Sum identify the state for which the proposal was made.
 	Stamp Stamp      `json:"stamp,omitzero"`
 	Sum   ContentSum `json:"sum,omitzero"`
-	// Old and New are the contents of a ProposedFile; Old is nil for a new file, and the removed content after an accepted
-	// ProposedDelete.
+	// Old and New are the contents of a ProposedFile. Old is nil for a new file. After an accepted ProposedDelete, Old
+	// is the removed content.
 	Old []byte `json:"old"`
 	New []byte `json:"new,omitempty"`
 	// Link is the target of the symbolic link that an accepted ProposedDelete removed.
@@ -71,20 +72,22 @@ type ProposalRecord struct {
 	// PendingRelinks are the links that a rename has yet to rewrite. Those in front matter, which takes no suggestions, and
 	// in pending text wait until a ProposedRename is accepted.
 	PendingRelinks []PendingRelink `json:"owes,omitempty"`
-	// Linking is set if there may be other such links.
+	// Linking is set if the rename may have broken links that are not yet rewritten.
 	Linking bool `json:"linking,omitempty"`
 	// Decision is the decision that turned a proposal into this RenameDone, or that of an UndoStarted.
 	Decision *Decision `json:"decision,omitempty"`
-	// PendingDecision is set while the source is being changed. After a crash the next process finds out whether that was done.
+	// PendingDecision is set while the source is being changed. After a crash the next process determines whether the
+	// change was made.
 	PendingDecision *Decision `json:"accepting,omitempty"`
-	// DisplacedName is the node's earlier name in the same folder, if the node was renamed to make room for another one. The
-	// node gets that name back when it is free, if the proposal is still pending.
+	// DisplacedName is the node's earlier name in the same folder, if the node was renamed to free that name for
+	// another node. The node gets the name back when it is free, if the proposal is still pending.
 	DisplacedName string `json:"aside,omitempty"`
-	// MovingTo is the target while a file is moved aside, or back.
+	// MovingTo is the path to which the node is being moved, aside or back.
 	MovingTo string `json:"via,omitempty"`
 }
 
-// SameAs reports whether two records are equal. Contents need no comparison: those of a proposal never change.
+// SameAs reports whether two records are equal. It does not compare contents, because the contents of a proposal never
+// change.
 func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
 	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
 		r.Stale == other.Stale && r.Blocked == other.Blocked && r.DisplacedName == other.DisplacedName && r.Linking == other.Linking &&
@@ -93,7 +96,7 @@ func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
 
 func (r *ProposalRecord) To() string { return path.Join(r.ToDir, r.Name) }
 
-// From returns its path before it was moved aside.
+// From returns the path that the node had before it was moved aside.
 func (r *ProposalRecord) From() string {
 	if r.DisplacedName == "" {
 		return r.Rel
@@ -101,7 +104,7 @@ func (r *ProposalRecord) From() string {
 	return path.Join(path.Dir(r.Rel), r.DisplacedName)
 }
 
-// MovedToTempName records that it was moved aside, or back.
+// MovedToTempName records that the node was moved to MovingTo: aside, or back to its own name.
 func (r *ProposalRecord) MovedToTempName() {
 	r.DisplacedName = cmp.Or(r.DisplacedName, path.Base(r.Rel))
 	if r.Rel = r.MovingTo; path.Base(r.Rel) == r.DisplacedName {
@@ -109,7 +112,7 @@ func (r *ProposalRecord) MovedToTempName() {
 	}
 }
 
-// Overlaps reports whether a path of one is, or contains, a path of the other.
+// Overlaps reports whether a path of one record equals, contains or is contained in a path of the other.
 func (r *ProposalRecord) Overlaps(other *ProposalRecord) bool {
 	for _, p := range []string{r.From(), r.Rel, r.To()} {
 		for _, q := range []string{other.From(), other.Rel, other.To()} {
@@ -138,7 +141,7 @@ func (r *ProposalRecord) Rebase(oldRel, newRel string) {
 	r.RebaseOthers(oldRel, newRel)
 }
 
-// RebaseOthers applies a rename to the paths of its links and folders.
+// RebaseOthers applies a rename to the paths of the record's links and folders.
 func (r *ProposalRecord) RebaseOthers(oldRel, newRel string) {
 	r.PendingRelinks = slices.Clone(r.PendingRelinks)
 	for i := range r.PendingRelinks {
@@ -153,22 +156,22 @@ func (r *ProposalRecord) RebaseOthers(oldRel, newRel string) {
 }
 
 type ProposalChange struct {
-	Upserted []ProposalRecord // new ones, or replacements of those with the same IDs
-	Removed  []string         // IDs of those that are not pending any more
+	Upserted []ProposalRecord // new proposals, or replacements of proposals with the same IDs
+	Removed  []string         // IDs of proposals that are not pending any more
 	Journal  []Record         // journal entries without a document
 }
 
-// PendingRelink are the links of one note that a rename has yet to rewrite.
+// PendingRelink has the links of one note that a rename has yet to rewrite.
 type PendingRelink struct {
-	Root       string                `json:"folder,omitempty"` // of the note; "" is the rename's
+	Root       string                `json:"folder,omitempty"` // root of the note; "" is the root of the rename
 	Rel        string                `json:"rel"`              // path of the note in the source
 	OldTargets map[string]LinkTarget `json:"led"`              // by linkpath
 }
 
-// LinkTarget is the target of a link before the rename, as it was shown.
+// LinkTarget is the target that a link had before the rename, in the shown tree.
 type LinkTarget struct {
-	InRenamed bool   `json:"in,omitempty"`     // the renamed node or below it: Rel is relative to it
-	Root      string `json:"folder,omitempty"` // "" is the rename's
+	InRenamed bool   `json:"in,omitempty"`     // the target is the renamed node or is below it; Rel is then relative to that node
+	Root      string `json:"folder,omitempty"` // root of the target; "" is the root of the rename
 	Rel       string `json:"rel,omitempty"`
 }
 

@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// Ranges maps ranges of CRDT IDs to values. The last value set counts.
+// Ranges maps ranges of CRDT IDs to values. If ranges overlap, the value that was set last counts.
 type Ranges[T any] map[uint64][]idRange[T]
 
 type idRange[T any] struct {
@@ -21,13 +21,14 @@ func (x Ranges[T]) Size() (n int) {
 	return n
 }
 
-// find returns the index of the range with a unit of a client, or of the next range.
+// find returns the index of the range that contains the unit of client with the given clock, or else of the next range.
 func (x Ranges[T]) find(client, clock uint64) int {
 	list := x[client]
 	return sort.Search(len(list), func(i int) bool { return list[i].to > clock })
 }
 
-// cut splits ranges at from and to, and returns the indices of the first ones at or after from and to.
+// cut splits ranges at from and to, and returns the indices of the first range at or after from and of the first range
+// at or after to.
 func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
 	at := func(clock uint64) int {
 		list, k := x[client], x.find(client, clock)
@@ -62,8 +63,8 @@ type RangeValue[T any] struct {
 	Value T
 }
 
-// RangesOf sets many values at once, which is faster in the order of IDs. Where ranges overlap, the first value counts unless
-// later prefers another one.
+// RangesOf returns Ranges with the values of list. It is fastest if list is in the order of IDs. Where ranges overlap,
+// the first value counts unless later prefers another value.
 func RangesOf[T any](list []RangeValue[T], later func(a, b T) bool) Ranges[T] {
 	slices.SortStableFunc(list, func(a, b RangeValue[T]) int {
 		return cmp.Or(cmp.Compare(a.Of.Client, b.Of.Client), cmp.Compare(a.Of.Clock, b.Of.Clock))
@@ -83,7 +84,7 @@ func RangesOf[T any](list []RangeValue[T], later func(a, b T) bool) Ranges[T] {
 	return x
 }
 
-// Each calls f for the parts of r, with the value of each.
+// Each calls f for the parts of r, each with its value. ok is false for a part without a value.
 func (x Ranges[T]) Each(r IDRange, f func(part IDRange, v T, ok bool)) {
 	var none T
 	list, i := x[r.Client], x.find(r.Client, r.Clock)

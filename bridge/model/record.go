@@ -12,8 +12,8 @@ import (
 )
 
 type History struct {
-	Records []Record // the first one may be several merged into one
-	FileSeq uint64   // Seq of the last record that the source's file is known to have
+	Records []Record // the first one may have several records merged into it
+	FileSeq uint64   // Seq of the last record whose text the source's file is known to have
 	Sum     ContentSum
 }
 
@@ -26,20 +26,20 @@ type Record struct {
 	Time    time.Time
 	// Order is the place of a journalled record in the journals of its workspace; see Sequence. The Store sets it.
 	Order uint64 `json:"order,omitempty"`
-	// Client, Clock and Len name the CRDT units that this change inserted, to trace a suggestion to its author.
+	// Client, Clock and Len identify the CRDT units that this change inserted. They trace a suggestion to its author.
 	Client uint64 `json:"client,omitempty"`
 	Clock  uint64 `json:"clock,omitempty"`
 	Len    uint64 `json:"len,omitempty"`
-	// Direct is set if the text was written verbatim: relayfs made none of its marks.
+	// Direct is set if the text was written verbatim, so that relayfs made none of its marks.
 	Direct bool `json:"direct,omitempty"`
-	// Created is set for the change that created the note, by an agent.
+	// Created is set for the change by which an agent created the note.
 	Created bool `json:"created,omitempty"`
 	// Made are the folders that agents created for the note, innermost first.
 	Made []string `json:"made,omitempty"`
-	// Unsent is set for a change that a server has yet to acknowledge. Only Stores of such sources keep it; Load does not
-	// return it.
+	// Unsent is set for a change that a server has yet to acknowledge. Only the Store of a source with a server keeps
+	// it. Load does not return it.
 	Unsent bool `json:"-" cbor:"unsent,omitempty"`
-	// FrontMatter is set if the change touched the front matter, which carries no marks, for undo.
+	// FrontMatter is set if the change touched the front matter, which carries no marks. It is the data for undo.
 	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`
 	// Proposal is the ID of the rename for which the change suggested to rewrite links.
 	Proposal string `json:"proposal,omitempty"`
@@ -47,37 +47,40 @@ type Record struct {
 	Links []LinkRewrite `json:"links,omitempty"`
 	// Marks are the suggestions that the change made, changed, or made pending again.
 	Marks []MarkRecord `json:"marks,omitempty"`
-	// Decision is set if a user decided on suggestions, with the data for undo.
+	// Decision is set if a user decided on suggestions. It includes the data for undo.
 	Decision *Decision `json:"decision,omitempty"`
-	// SessionNote is set if an agent described its Session, and Approval if a user was asked about a change of it. Such records
-	// belong to no document.
+	// SessionNote is set if an agent described its session. Approval is set if a user was asked about a change in the
+	// session. Such records belong to no document.
 	SessionNote *SessionNote `json:"sessionNote,omitempty"`
 	Approval    *Approval    `json:"approval,omitempty"`
 	// Remaps maps text that the change inserted again (moved, or restored by a user's save) to the original text,
 	// whose authors it keeps.
 	Remaps []IDRemap `json:"returned,omitempty"`
-	// Restored is all the text of a state that a user's save restored: Marks are the suggestions pending in it.
+	// Restored is all text of an earlier state that a user's save restored. Marks are then the suggestions pending in
+	// that state.
 	Restored []IDRange `json:"restored,omitempty"`
-	// BrokenDelimiters are delimiters of marks whose other half a user's save deleted: they mark nothing any more.
+	// BrokenDelimiters are delimiters of marks that mark nothing any more, because a user's save deleted their other
+	// half.
 	BrokenDelimiters []IDRange `json:"torn,omitempty"`
-	// Plain is text of suggestions whose marks a user's save deleted: it is not pending any more, whatever is around it.
+	// Plain is text of suggestions whose marks a user's save deleted. It is no longer pending, even if it is inside
+	// another mark.
 	Plain []IDRange `json:"plain,omitempty"`
-	// Older are comments that existed before the change put suggestions next to them: they belong to the text.
+	// Older are comments that existed before the change put suggestions next to them. They belong to the text.
 	Older []IDRange `json:"older,omitempty"`
-	// KeptOpeners are the openers of users' older marks that the accepted text around them would otherwise turn into literal
-	// text, such as code.
+	// KeptOpeners are the openers of users' older marks that the accepted text around them would otherwise turn into
+	// literal text, such as code.
 	KeptOpeners []IDRange `json:"kept,omitempty"`
 	// DetectedLate is set for a change that was made while no process followed the note. Time is then the time of its
 	// discovery.
 	DetectedLate bool `json:"found,omitempty"`
-	// Save has the file before and after a change that was stored before the source's file got its text.
+	// Save describes the file before and after a change that was stored before the source's file got its text.
 	Save *Save `json:"save,omitempty"`
 }
 
 // Save is the effect of a change on the source's file. A file with the stamp Pre does not have the change yet. A file
 // with the stamp Post has it, completely or torn by a power cut; Sum distinguishes the two.
 type Save struct {
-	Pre  Stamp  `json:"pre,omitzero"` // zero for a new file
+	Pre  Stamp  `json:"pre,omitzero"` // zero if the file is new
 	Post Stamp  `json:"post"`
 	Sum  []byte `json:"sum"` // a ContentSum
 }
@@ -97,17 +100,17 @@ func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
 
 // MarkRecord is a suggestion as a change left it: its additions and its deletions.
 type MarkRecord struct {
-	// ID, Author, Session, Time and Proposal are set for a suggestion that an undo made pending again; else they are the
-	// record's.
+	// ID, Author, Session, Time and Proposal are set for a suggestion that an undo made pending again. Otherwise the
+	// record's values count.
 	ID       string    `json:"id,omitempty"`
 	Author   string    `json:"author,omitempty"`
 	Session  string    `json:"session,omitempty"`
 	Time     time.Time `json:"time,omitzero"`
 	Proposal string    `json:"proposal,omitempty"`
-	// Comment is set for a comment: Add is its whole text.
+	// Comment is set for a comment. Add is then its whole text.
 	Comment bool `json:"comment,omitempty"`
-	// Replaces are the IDs of the suggestions that a write turned into this one. If a client without that write rejects one
-	// of them, this one is rejected, too.
+	// Replaces are the IDs of the suggestions that a write turned into this one. If a mount that has not received that
+	// write rejects one of these suggestions, this suggestion is rejected, too.
 	Replaces []string  `json:"was,omitempty"`
 	Add      []IDRange `json:"add,omitempty"`
 	Del      []IDRange `json:"del,omitempty"`
@@ -121,7 +124,8 @@ func (m *MarkRecord) AddRange(r IDRange, added bool) {
 	}
 }
 
-// Placement is a piece of the text that a change inserts: Len bytes, after the named character or else after the piece before.
+// Placement is the position of a piece of the text that a change inserts. The piece has Len bytes and goes after the
+// character After, or after the previous piece if After is zero.
 type Placement struct {
 	Len   int     `json:"len"`
 	After IDRange `json:"behind,omitzero"`
@@ -143,42 +147,43 @@ type LinkRewrite struct {
 	Typed   []IDRange      `json:"typed"`
 }
 
-// DeletedRange is deleted text with its CRDT IDs, which keep its place.
+// DeletedRange is deleted text with its CRDT IDs, which identify its place.
 type DeletedRange struct {
 	At   IDRange `json:"at"`
 	Text string  `json:"text"`
 }
 
-// JournalEntry is a journalled record and the current path of its document, "" for none. Decisions on proposals and notes of
-// sessions have neither ID nor Path in a Store's journal.
+// JournalEntry is a journalled record with the current path of its document, or "". In a Store's journal, decisions on
+// proposals and session notes have neither ID nor Path.
 type JournalEntry struct {
 	Path Path
 	ID   DocID
 	Record
 
 	Root string // root of the journal; set by Workspace.Journal
-	Rel  string // source path, "" for none; set by Workspace.Journal
+	Rel  string // source path, or ""; set by Workspace.Journal
 }
 
 func (e JournalEntry) Undoable() bool { return e.Decision != nil || e.FrontMatter != nil }
 
-// FileIsCurrent reports whether the last record is known to have led to the text with this sum.
+// FileIsCurrent reports whether the file with this checksum is known to have the text of the last record.
 func (h History) FileIsCurrent(sum ContentSum) bool {
 	last := h.Records[len(h.Records)-1]
 	return last.Save != nil && bytes.Equal(last.Save.Sum, sum[:]) || h.FileIsDurable(sum)
 }
 
-// FileIsDurable reports whether the source's file durably has the text of the last record, whose sum this is.
+// FileIsDurable reports whether the source's file durably has the text of the last record. sum is the checksum of that
+// text.
 func (h History) FileIsDurable(sum ContentSum) bool {
 	return h.Sum == sum && h.FileSeq == h.Records[len(h.Records)-1].Seq
 }
 
-// WroteText reports whether relayfs is known to have put the text with this sum into the file.
+// WroteText reports whether relayfs is known to have written the text with this checksum to the file.
 func (h History) WroteText(sum ContentSum) bool {
 	return h.Sum == sum || slices.ContainsFunc(h.Records, func(r Record) bool { return r.Save != nil && bytes.Equal(r.Save.Sum, sum[:]) })
 }
 
-// IsOf reports whether relayfs has put a text of the document into that file, or found it there.
+// IsOf reports whether relayfs has written a text of the document to that file, or has read one from it.
 func (h History) IsOf(file Stamp) bool {
 	return slices.ContainsFunc(h.Records, func(r Record) bool {
 		return r.Save != nil && (file.IsFile(r.Save.Pre) || file.IsFile(r.Save.Post))
@@ -199,14 +204,14 @@ func (h History) MayHaveHumanEdits() bool {
 	return false
 }
 
-// OnlyBy reports whether the whole history is by authors of whom isOwnAuthor is true.
+// OnlyBy reports whether only authors that isOwnAuthor accepts have changed the note.
 func (h History) OnlyBy(isOwnAuthor func(Author) bool) bool {
 	return h.All(func(r *Record) bool {
 		return r.Decision == nil && r.Proposal == "" && isOwnAuthor(Author{Name: r.Author, Session: r.Session})
 	})
 }
 
-// EndsWith reports whether the history ends with raw.
+// EndsWith reports whether raw is the text of the document's last state.
 func (h History) EndsWith(raw string) bool {
 	if len(h.Records) == 0 {
 		return raw == ""
@@ -214,8 +219,8 @@ func (h History) EndsWith(raw string) bool {
 	return h.FileIsCurrent(SumOf(raw))
 }
 
-// All reports whether ok is true for every change of the note. A record with a missing number was compacted, so its
-// author is unknown.
+// All reports whether ok is true for every change of the note. It returns false if a record is missing, because the
+// record was compacted and its author is unknown.
 func (h History) All(ok func(*Record) bool) bool {
 	for i := range h.Records {
 		if r := &h.Records[i]; r.Seq != uint64(i+1) || !ok(r) {
@@ -235,18 +240,18 @@ func SumOf(raw string) ContentSum {
 // EmptyUpdate returns the Yjs update that changes nothing.
 func EmptyUpdate() []byte { return []byte{0, 0} }
 
-// Author makes a change. Session distinguishes the sessions of an author. All fields may be empty.
+// Author identifies who makes a change. Session distinguishes the sessions of an author. All fields may be empty.
 type Author struct {
 	Name, Session string
-	Batch         string // of changes made together; "" for a single change
-	// Reason is the user's reason for a decision: the journal keeps it, and the suggestion's author gets it.
+	Batch         string // shared by changes that are made together; "" for a single change
+	// Reason is the user's reason for a decision. The journal keeps it, and the suggestion's author gets it.
 	Reason string
 }
 
 func (a Author) Is(b Author) bool { return a.Name == b.Name && a.Session == b.Session }
 
-// IDRange is Len units of a document's text with consecutive CRDT IDs. In a change that is only planned, offsets in the text name
-// them instead: Client is 0, and Clock the offset in UTF-16 units.
+// IDRange is a range of Len units of a document's text with consecutive CRDT IDs. In a change that is only planned, it
+// refers to offsets in the text: Client is 0, and Clock is the offset in UTF-16 units.
 type IDRange struct{ Client, Clock, Len uint64 }
 
 func (r IDRange) MarshalJSON() ([]byte, error) {

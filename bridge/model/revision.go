@@ -11,48 +11,50 @@ import (
 
 // RevisionHistory is the stored history of a document's states.
 type RevisionHistory struct {
-	// Update has every retained text of the document.
+	// Update has every retained text of the document as one Yjs update.
 	Update []byte
-	// Begin is the oldest known state. If its Seq is not 0, earlier ones are beyond the retention. Its time is that of the last
-	// change in it.
+	// Begin is the oldest known state. If its Seq is not 0, earlier states are no longer stored. Its time is the time
+	// of the last change in it.
 	Begin Revision
-	// Revisions are the changes from there to the newest state, oldest first.
+	// Revisions are the changes from Begin to the newest state, oldest first.
 	Revisions []Revision
-	Moves     []Moved // oldest first
+	Moves     []Moved // renames of the document, oldest first
 }
 
-// Revision is a change of a document, or all changes of one author in one minute: the last record, without its update.
+// Revision is a change of a document, or all changes by one author in one minute. It has the last record of these,
+// without its update.
 type Revision struct {
 	Record
-	Units *ycrdt.Snapshot // the added and deleted units, nil if unknown
+	Units *ycrdt.Snapshot // the added and deleted units; nil if unknown
 }
 
 type Moved struct {
 	Time  time.Time `json:"time"`
 	From  Path      `json:"from"`
 	To    Path      `json:"to"`
-	After uint64    `json:"after"` // number of the last record before
+	After uint64    `json:"after"` // number of the last record before the rename
 }
 
-// Texts are all texts that a document had; deleted text keeps its place.
+// Texts has all texts that a document had. Deleted text keeps its place.
 type Texts struct {
 	Ranges []TextRange
-	Last   int // the newest state
+	Last   int // index of the newest state
 }
 
 // TextRange is text that was inserted together and deleted together.
 type TextRange struct {
 	At          IDRange
 	Text        string
-	From, Until int // the first state with it (StillPresent if unknown), and the first one without it
+	From, Until int // the first state with the text (StillPresent if unknown), and the first state without it
 }
 
-// StillPresent is the state in which remaining text is deleted.
+// StillPresent is the value of Until for text that is not deleted.
 const StillPresent = math.MaxInt
 
 func (s *TextRange) In(state int) bool { return s.From <= state && state < s.Until }
 
-// TextsOf reads an update with all that a document had, and the changes that led to each of its states, nil if unknown.
+// TextsOf reads an update with all units that a document had. did has, for each state of the document, the units that
+// it added and deleted; an entry is nil if these are unknown.
 func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 	held, err := ycrdt.WithDeletesOf(update, ycrdt.JoinSnapshots())
 	if err != nil {
@@ -83,9 +85,9 @@ func TextsOf(update []byte, did []*ycrdt.Snapshot) (*Texts, error) {
 	text := doc.Text(ContentsName)
 	all, objects := text.String(), text.Objects()
 	cursor := textmerge.NewCursor(all)
-	place, pos, off := 0, 0, 0 // offsets: in the document, in its text, and in bytes
+	place, pos, off := 0, 0, 0 // offsets in the document, in its text (UTF-16 units), and in bytes
 	add := func(r IDRange, from, to int) {
-		for ; len(objects) > 0 && objects[0] < place+int(r.Len); objects = objects[1:] { // it is one unit
+		for ; len(objects) > 0 && objects[0] < place+int(r.Len); objects = objects[1:] { // an object is one unit that is no text
 			n := uint64(objects[0] - place)
 			if n > 0 {
 				pos += int(n)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// SessionNote is an agent's description of its session: text of an agent, on one line, and part of no markup.
+// SessionNote is an agent's description of its session. It is one line of text and must not be interpreted as markup.
 type SessionNote struct {
 	Name    string `json:"name,omitempty"`
 	Purpose string `json:"purpose,omitempty"`
@@ -23,20 +23,20 @@ func (n SessionNote) String() string {
 	return strings.Join(parts, ": ")
 }
 
-// Maximum lengths of a SessionNote, in characters.
+// These are the maximum lengths of a SessionNote's fields, in characters.
 const (
 	MaxSessionName    = 60
 	MaxSessionPurpose = 300
 )
 
-// IsLine reports whether s is one line of at most most visible characters: no control characters, none that change the
-// direction of text.
+// IsLine reports whether s is one line of visible characters. most is the maximum number of characters. It must not
+// have control characters or characters that change the direction of text.
 func IsLine(s string, most int) bool {
 	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= most &&
 		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
-// Answer is a user's answer to a question before a change.
+// Answer is a user's answer to a question about a change.
 type Answer string
 
 const (
@@ -46,9 +46,9 @@ const (
 	AnswerCancelled      Answer = "cancelled" // the user closed the question without an answer
 )
 
-// Approval is the journal's record of a question to a user before a change.
+// Approval is the journal's record of a question that a user was asked before a change.
 type Approval struct {
-	Operation string `json:"operation"` // create, update or delete
+	Operation string `json:"operation"` // "create", "update" or "delete"
 	Question  string `json:"question"`
 	Answer    Answer `json:"answer"`
 }

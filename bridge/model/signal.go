@@ -2,7 +2,8 @@ package model
 
 import "context"
 
-// Signal wakes the goroutine that receives from it. Calls of Set before it receives count as one, and none is lost.
+// Signal wakes the goroutine that receives from it. Several calls of Set before it receives count as one. No call is
+// lost.
 type Signal chan struct{}
 
 func NewSignal() Signal { return make(Signal, 1) }

@@ -5,7 +5,7 @@ import "slices"
 // Undos indexes the undos in a journal by the decisions that they undo.
 type Undos map[undoneIn][]undo
 
-// undoneIn is a batch in one document, or the decisions of a batch on proposals.
+// undoneIn identifies a batch in one document, or the decisions of a batch on proposals.
 type undoneIn struct {
 	root  string
 	id    DocID
@@ -13,12 +13,12 @@ type undoneIn struct {
 }
 
 type undo struct {
-	seq    uint64 // Decision.UndoesSeq
+	seq    uint64 // the undo's Decision.UndoesSeq
 	covers func(item string) bool
 }
 
-// UndosOf returns the undos of a journal. The newest entries suffice, because an undo is newer than the entries that it
-// undoes.
+// UndosOf returns the undos of a journal. journal may have only the newest entries, because an undo is newer than the
+// entries that it undoes.
 func UndosOf(journal []JournalEntry) Undos {
 	undos := make(Undos)
 	for _, e := range journal {
@@ -30,8 +30,8 @@ func UndosOf(journal []JournalEntry) Undos {
 	return undos
 }
 
-// Undoable reports whether a part of an entry can be undone, and returns the items of that part. Undos and session notes
-// cannot be undone.
+// Undoable reports whether a part of an entry can be undone, and returns the items of that part. Undos and session
+// notes cannot be undone.
 func (u Undos) Undoable(e JournalEntry) (items []DecidedItem, ok bool) {
 	d := e.Decision
 	if !e.Undoable() || d != nil && d.Verdict == Undone {
@@ -53,7 +53,8 @@ func (u Undos) Undoable(e JournalEntry) (items []DecidedItem, ok bool) {
 	return items, len(items) > 0
 }
 
-// Covers returns whether an undo applies to an item, by its ID. An undo without items applies to all.
+// Covers returns a function that reports whether an undo applies to the item with the given ID. An undo without items
+// applies to all items.
 func (d *Decision) Covers() func(item string) bool {
 	if len(d.Items) == 0 {
 		return func(string) bool { return true }
@@ -65,7 +66,7 @@ func (d *Decision) Covers() func(item string) bool {
 	return func(item string) bool { return ids[item] }
 }
 
-// RunsOf returns the characters of the decision's items that an undo applies to.
+// RunsOf returns the characters of the decision's items to which an undo applies.
 func (d *Decision) RunsOf(undo *Decision) []DecidedRun {
 	takes := undo.Covers()
 	return slices.DeleteFunc(slices.Clone(d.Runs), func(r DecidedRun) bool {

@@ -11,27 +11,29 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// MaxNote is the size in bytes above which a note is not written, and a file of a source is not served as a note.
+// MaxNote is the maximum size of a note in bytes. A larger note is not written, and a larger file of a source is not
+// served as a note.
 const MaxNote = 16 << 20
 
 // Version is one published, immutable state of a note.
 type Version struct {
 	raw      string
-	view     diffwrap.View // of text
-	read     sync.Once     // sets text
+	view     diffwrap.View // the view that text renders
+	read     sync.Once     // computes text
 	text     string
 	seq      uint64
 	modTime  time.Time
 	readOnly bool
 
-	// canonical is raw with users' text moved out of agents' marks, by canonicalEdits.
+	// canonical is raw after canonicalEdits, which move users' text out of agents' marks.
 	canonical      string
 	canonicalEdits []diffwrap.Edit
 
 	known, canonicalKnown diffwrap.Known // the recorded marks of raw and canonical
 
-	// runs are the CRDT IDs of raw. For a note with a Doc they are set when a newer version replaces this one; versions of a
-	// live document have them from the start. Only merges and attribution read them. Guarded by the note's write lock.
+	// runs are the CRDT IDs of raw. For a note with a Doc they are set when a newer version replaces this one. Versions
+	// of a live document have them from the start. Only merges and attribution read them. The note's write lock guards
+	// them.
 	runs []ycrdt.Run
 }
 
@@ -49,37 +51,39 @@ func (v *Version) Text() string {
 // Raw returns the stored text, marks included.
 func (v *Version) Raw() string { return v.raw }
 
-// Canonical returns the raw text with users' text moved out of agents' marks. The next write leaves the note like that.
+// Canonical returns the raw text with users' text moved out of agents' marks. The next write stores the note in this
+// form.
 func (v *Version) Canonical() string { return v.canonical }
 
 // Seq grows with every change of the note in this process.
 func (v *Version) Seq() uint64 { return v.seq }
 
-// ModTime changes exactly when Text changes, and never decreases.
+// ModTime returns the modification time, which changes exactly when Text changes, and never decreases.
 func (v *Version) ModTime() time.Time { return v.modTime }
 
-// ReadOnly reports whether writes are refused: the note is not UTF-8, or too large.
+// ReadOnly reports whether writes are refused, because the note is not UTF-8 or is too large.
 func (v *Version) ReadOnly() bool { return v.readOnly }
 
-// CanonicalEdits lead from Raw to Canonical.
+// CanonicalEdits returns the edits from Raw to Canonical.
 func (v *Version) CanonicalEdits() []diffwrap.Edit { return v.canonicalEdits }
 
-// RawKnown are the marks of Raw that relayfs has recorded, and Known those of Canonical. They count in every context.
+// RawKnown returns the marks of Raw that relayfs has recorded, and Known those of Canonical. These marks count in every
+// context, even in code.
 func (v *Version) RawKnown() diffwrap.Known { return v.known }
 
 func (v *Version) Known() diffwrap.Known { return v.canonicalKnown }
 
-// Suggestions lists the pending suggestions of Canonical, without the records' knowledge.
+// Suggestions lists the pending suggestions of Canonical, without data from the records.
 func (v *Version) Suggestions() []diffwrap.Suggestion { return v.Known().Suggestions(v.canonical) }
 
-// Runs are the CRDT IDs of Raw, nil if unknown. Call it with the note's write lock held.
+// Runs returns the CRDT IDs of Raw, or nil if unknown. The caller must hold the note's write lock.
 func (v *Version) Runs() []ycrdt.Run { return v.runs }
 
 func (v *Version) Side() textmerge.Side {
 	return textmerge.Side{Raw: v.raw, Canonical: v.canonical, Known: v.Known(), Text: v.Text(), CanonicalEdits: v.canonicalEdits, Runs: v.runs}
 }
 
-// SetRuns sets the CRDT IDs of Raw. Call it with the note's write lock held.
+// SetRuns sets the CRDT IDs of Raw. The caller must hold the note's write lock.
 func (v *Version) SetRuns(runs []ycrdt.Run) { v.runs = runs }
 
 // SetSeq, SetModTime and SetReadOnly complete a version before it is published.
@@ -99,7 +103,7 @@ func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
 }
 
 // Attribute sets the recorded marks of the raw text, the edits that move users' text out of agents' marks, and the
-// recorded marks of the text after these edits, before the version is published.
+// recorded marks of the text after these edits. It must be called before the version is published.
 func (v *Version) Attribute(known diffwrap.Known, edits []diffwrap.Edit, canonical diffwrap.Known) {
 	v.known, v.canonicalEdits, v.canonicalKnown = known, edits, canonical
 	v.canonical = diffwrap.Apply(v.raw, edits)
@@ -115,8 +119,8 @@ func RawVersion(raw string, runs []ycrdt.Run) *Version {
 	return &Version{raw: raw, view: diffwrap.RawView, canonical: raw, runs: runs}
 }
 
-// NextModTime returns the modification time of a change that arrives now: at least a millisecond after prev, because programs
-// compare milliseconds.
+// NextModTime returns the modification time of a change that arrives now. It is at least a millisecond after prev,
+// because programs compare milliseconds.
 func NextModTime(prev, now time.Time) time.Time {
 	if least := prev.Add(time.Millisecond); now.Before(least) {
 		return least

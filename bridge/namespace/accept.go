@@ -15,23 +15,22 @@ import (
 )
 
 // This file applies proposals that users accept. It records the start of an acceptance in the Store, changes the
-// source, and then records the outcome, so that after a crash the next process can determine whether the source was
-// changed.
+// source, and then records the outcome. So after a crash the next process can determine whether the source was changed.
 
 type acceptOp struct {
 	*Locked
 	d           model.Decision
-	acceptStale bool // accepts stale proposals, too
+	acceptStale bool // also accept stale proposals
 }
 
-// all accepts proposals in whatever order is possible, and returns the errors of those
-// that failed.
+// all accepts the proposals in an order in which each acceptance succeeds, if there is such an order. It returns the
+// errors of the proposals that failed.
 func (a acceptOp) all(ctx context.Context, left []*tree.Proposal) map[*tree.Proposal]error {
 	failed := a.unsatisfiable(left)
 	left = slices.DeleteFunc(slices.Clone(left), func(p *tree.Proposal) bool { return failed[p] != nil })
 	asides := 0
 	for len(left) > 0 {
-		a.PersistChanges() // a rename may get its name now
+		a.PersistChanges() // a rename may get its name at this point
 		var waiting []*tree.Proposal
 		for _, p := range left {
 			err := a.accept(ctx, p)
@@ -53,8 +52,8 @@ func (a acceptOp) all(ctx context.Context, left []*tree.Proposal) map[*tree.Prop
 	return failed
 }
 
-// unsatisfiable returns the proposals that fail in any order, with their errors. No node is moved aside
-// for them.
+// unsatisfiable returns the proposals that fail in any order, with their errors. breakCycle moves no node aside for
+// them.
 func (a acceptOp) unsatisfiable(list []*tree.Proposal) map[*tree.Proposal]error {
 	failed := make(map[*tree.Proposal]error)
 	left := slices.DeleteFunc(slices.Clone(list), func(p *tree.Proposal) bool {
@@ -166,16 +165,16 @@ func (l *Locked) moveSource(ctx context.Context, n *tree.Node, oldRel, newRel st
 	for i := range l.completed {
 		l.completed[i].Rebase(oldRel, newRel)
 	}
-	// A rejected note that was removed has left its history at newRel, for an undo. The note that gets
-	// the name now must not add to that history.
+	// A rejected note that was removed has left its history at newRel, for an undo. The note that gets this name must
+	// not add to that history.
 	l.EndDocs(newRel)
 	l.RenameDocs(oldRel, newRel)
 	l.CanvasesFollow(ctx, oldRel, newRel)
 	return nil
 }
 
-// RenameDocs renames the documents in the Store. If that fails, the Store finds the new paths when
-// a document is written next.
+// RenameDocs renames the documents in the Store. If that fails, the Store gets a document's new path with the next
+// write of the document.
 func (l *Locked) RenameDocs(oldRel, newRel string) {
 	if err := l.Store.Rename(model.Path(oldRel), model.Path(newRel)); err != nil {
 		l.log.Error("renamed documents keep their old paths in the store", model.LogPath, newRel, model.LogErr, err)
@@ -183,8 +182,8 @@ func (l *Locked) RenameDocs(oldRel, newRel string) {
 }
 
 // EndDocs ends the documents at and below rel, whose files no longer exist. A later file there gets a new document,
-// unless it turns out to be the same file or to hold the same text. It does nothing for a server, which names its
-// documents itself.
+// unless it turns out to be the same file or to hold the same text. EndDocs does nothing for a server, because a server
+// names its documents itself.
 func (l *Locked) EndDocs(rel string) {
 	if _, live := l.Source.(model.Documents); live {
 		return
@@ -194,8 +193,8 @@ func (l *Locked) EndDocs(rel string) {
 	}
 }
 
-// breakCycle moves one of several proposals that wait for each other to a free name, so that the
-// others can proceed. It reports whether it did.
+// breakCycle moves the node of one of several proposals that wait for each other to a free name, so that the others can
+// proceed. It reports whether it moved a node.
 func (a acceptOp) breakCycle(ctx context.Context, waiting []*tree.Proposal) bool {
 	for _, p := range waiting {
 		if rec := p.Record(); rec.Kind != model.ProposedRename || rec.Blocked {
@@ -220,8 +219,8 @@ func (l *Locked) moveToTempName(ctx context.Context, p *tree.Proposal) error {
 	return l.moveTo(ctx, p, p.Node.FreeNameBeside())
 }
 
-// restoreNames moves nodes that were moved aside, and whose proposals are still pending, back to
-// their names if these are free.
+// restoreNames moves nodes that were moved aside, and whose proposals are still pending, back to their names if the
+// names are free.
 func (l *Locked) restoreNames(ctx context.Context, list []*tree.Proposal) {
 	for _, p := range list {
 		to, ok := p.OriginalTarget()
@@ -234,8 +233,7 @@ func (l *Locked) restoreNames(ctx context.Context, list []*tree.Proposal) {
 	}
 }
 
-// moveTo renames the subject of a rename proposal to another name in its folder. It changes
-// nothing else of the proposal.
+// moveTo renames the node of a rename proposal in the source. It changes nothing else of the proposal.
 func (l *Locked) moveTo(ctx context.Context, p *tree.Proposal, to tree.Target) error {
 	rec := p.Record()
 	rec.MovingTo = to.Rel()
@@ -303,7 +301,7 @@ func (a acceptOp) file(ctx context.Context, p *tree.Proposal, rec model.Proposal
 		return err
 	}
 	if rec.Stale {
-		p.Update(func(rec *model.ProposalRecord) { rec.Old = append([]byte{}, have...) }) // an undo restores the user's version
+		p.Update(func(rec *model.ProposalRecord) { rec.Old = append([]byte{}, have...) }) // an undo then restores the user's version
 	} else if !bytes.Equal(have, rec.Old) {
 		return model.ErrStale
 	}
@@ -317,7 +315,7 @@ func (a acceptOp) file(ctx context.Context, p *tree.Proposal, rec model.Proposal
 }
 
 // replaceDurably replaces the content of the file n with data and syncs it. The caller then records its decision in the
-// journal. have is the present content, which is restored if the sync fails.
+// journal. have is the present content; replaceDurably restores it if the sync fails.
 func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, expect model.Stamp, have, data []byte) (stamp model.Stamp, err error) {
 	stamp, err = l.Source.Replace(ctx, rel, model.Replacement{IfMatch: expect, Data: data, ModTime: expect.Next(time.Now())})
 	if err != nil {
@@ -327,7 +325,7 @@ func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, e
 		back, failed := l.Source.Replace(ctx, rel, model.Replacement{IfMatch: stamp, Data: have, ModTime: stamp.Next(time.Now())})
 		if failed == nil {
 			stamp = back
-			failed = (*Root)(l).sync(ctx, rel) // or a power cut could undo this
+			failed = (*Root)(l).sync(ctx, rel) // otherwise a power cut could undo the change
 		}
 		err = errors.Join(err, failed)
 	}
@@ -335,7 +333,7 @@ func (l *Locked) replaceDurably(ctx context.Context, n *tree.Node, rel string, e
 	return stamp, err
 }
 
-// sync makes earlier changes at rel outlive a power cut, if the source supports that.
+// sync makes earlier changes at rel durable, if the source supports that.
 func (f *Root) sync(ctx context.Context, rel string) error {
 	if s, ok := f.Source.(model.Durable); ok {
 		return s.Sync(ctx, rel)
@@ -343,7 +341,7 @@ func (f *Root) sync(ctx context.Context, rel string) error {
 	return nil
 }
 
-// merge merges data, a writer's new version of base, into the file n.
+// merge merges data, which a writer made from base, into the file n.
 func (l *Locked) merge(ctx context.Context, m model.FileMerger, n *tree.Node, base, data []byte) error {
 	stamp, err := m.Merge(ctx, n.Location().Rel, base, data)
 	if err == nil {

@@ -11,10 +11,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Canvases refer to the files that they show by path. A canvas takes no marks, so its paths change,
-// like links in front matter, when the source changes: when a rename is done at once or accepted,
-// and back when that is undone. Proposals for a whole canvas follow, and do not become stale by
-// this.
+// A canvas refers by path to the files that it shows. A canvas takes no marks, so its paths change when the source
+// changes, like links in front matter: when a rename is applied without a proposal or accepted, and again when the
+// rename is undone. A proposal for a whole canvas gets the new paths, too, and does not become stale because of them.
 
 const canvasExt = ".canvas"
 
@@ -66,8 +65,8 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel
 	return l.Store.Propose(change)
 }
 
-// follow updates a proposal about a canvas whose file got another stamp. It reports
-// whether it changed the proposal.
+// follow updates a proposal about a canvas: the stamp of the file, and oldRel in the old and the proposed content. It
+// reports whether it changed the proposal.
 func follow(rec *model.ProposalRecord, before, after model.Stamp, oldRel, newRel string) bool {
 	changed := false
 	if before != after && rec.Stamp.Size == before.Size && rec.Stamp.ModTime == before.ModTime {

@@ -8,10 +8,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Chmod sets the permission bits of the node at p, in its source. A user cannot review that like a
-// suggestion: in suggest mode it is refused, except for a fresh note (see UntouchedNote). A call that
-// changes nothing succeeds. Errors: fs.ErrNotExist, ErrReadOnly, ErrOffline, ErrModeNotSupported,
-// fs.ErrPermission.
+// Chmod sets the permission bits of the node at p in its source. A user cannot review that change like a suggestion, so
+// in suggest mode Chmod refuses it, except for an untouched note (see UntouchedNote). A call that changes nothing
+// succeeds. Errors: fs.ErrNotExist, ErrReadOnly, ErrOffline, ErrModeNotSupported, fs.ErrPermission.
 func (n *Namespace) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, isOwnAuthor func(model.Author) bool) error {
 	x, info, err := n.tree.Info("chmod", p)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// errDeletionWithdrawn means that the name belonged to a note with a pending deletion, which was withdrawn: the note is shown
-// again.
-var errDeletionWithdrawn = errors.New("was to be deleted")
+// errDeletionWithdrawn is the error for a name that belonged to a node with a pending deletion. The deletion has been
+// withdrawn, and the tree shows the node again.
+var errDeletionWithdrawn = errors.New("its pending deletion was withdrawn")
 
-// Create creates a new note with wr.Text as its view: front matter plain, and in suggest mode its
-// body as additions. It creates missing parent folders. fs.ErrExist if the name is taken. After an
-// error there is no note, unless another writer has written to it in the meantime. If the deletion
-// of a note at p is proposed, Create withdraws the proposal and writes the text to that note.
+// Create creates a new note with wr.Text as its view. The front matter is plain text; in suggest mode the body is an
+// addition. Create also creates missing parent folders. It returns fs.ErrExist if the name is taken. After an error
+// there is no note, unless another writer has written to it in the meantime. If the deletion of a note at p is
+// proposed, Create withdraws the proposal and writes the text to that note.
 func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (res note.Result, err error) {
 	start := time.Now()
 	err = n.change("create", p, func(l *Locked) error {
@@ -54,7 +54,7 @@ func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (re
 }
 
 func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
-	if old := n.tree.HiddenAt(p); old != nil && old.Note != nil { // if the note refuses the text, its deletion stays proposed
+	if old := n.tree.HiddenAt(p); old != nil && old.Note != nil { // if the note refuses the text, its deletion must stay proposed
 		if _, err := old.Note.Preview(ctx, p, wr.Text, wr.By); err != nil {
 			return note.Result{}, err
 		}
@@ -101,8 +101,8 @@ func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *no
 	return res, nil
 }
 
-// caseWarning returns a warning if the path of another note or file differs from p only in case, else "". from is the
-// present path if p is the new path of a rename, "" for something new.
+// caseWarning returns a warning if the path of another note or file differs from p only in case, else "". If p is the
+// new path of a rename, from is the present path; otherwise from is "".
 func (n *service) caseWarning(p, from model.Path) string {
 	other := n.tree.InAnotherCase(p, from)
 	if other == "" {
@@ -111,8 +111,8 @@ func (n *service) caseWarning(p, from model.Path) string {
 	return fmt.Sprintf("%q differs from it only in case: many disks, and Obsidian on Windows and macOS, treat both as one", string(other))
 }
 
-// retract removes the new file at rel again, because the store could not keep its data, and reports
-// whether it did. It does not if the file has changed since stamp.
+// retract removes the new file at rel again, because the store could not store the file's document. It reports whether
+// it removed the file. It does not remove a file that has changed since stamp.
 func (n *service) retract(ctx context.Context, l *Locked, p model.Path, rel string, stamp model.Stamp) bool {
 	err := errors.ErrUnsupported
 	if r, ok := l.Structure.(model.Retractor); ok {
@@ -153,8 +153,8 @@ func (n *service) mkdir(ctx context.Context, l *Locked, p model.Path, o ChangeRe
 	return nil
 }
 
-// placeFor finds the place for something new at p. If the deletion of a node there is proposed, it
-// withdraws the proposal and returns errDeletionWithdrawn.
+// placeFor finds the place for a new node at p. If the deletion of a node there is proposed, it withdraws the proposal
+// and returns errDeletionWithdrawn.
 func (n *service) placeFor(ctx context.Context, l *Locked, p model.Path, dir bool, o ChangeRequest) (tree.Destination, error) {
 	if err := n.folderFor(ctx, l, p.Dir(), o); err != nil {
 		return tree.Destination{}, err
@@ -168,8 +168,8 @@ func (n *service) placeFor(ctx context.Context, l *Locked, p model.Path, dir boo
 	return at, err
 }
 
-// folderFor checks the folder at p. If the folder is missing, and the source cannot create it
-// because something else has the name there, folderFor creates it.
+// folderFor checks that p is a folder or does not exist. It creates a missing folder only if the source has something
+// else at that name, because then the source cannot create the folder itself.
 func (n *service) folderFor(ctx context.Context, l *Locked, p model.Path, o ChangeRequest) error {
 	if x, err := n.tree.Find("create", p); err == nil {
 		if x.Kind != model.KindDir {

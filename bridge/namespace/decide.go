@@ -11,14 +11,14 @@ import (
 
 // Decided is the result of a decision on proposals of one root.
 type Decided struct {
-	Proposals []model.Proposal // the decided proposals, as they were before
+	Proposals []model.Proposal // the decided proposals, as they were before the decision
 	Missing   []string         // IDs of proposals that are no longer pending
 	Failed    map[model.Path]error
 }
 
-// Decide decides on proposals of the root. It accepts a stale proposal only if acceptStale
-// is set (model.ErrStale). It does not accept a proposal whose name is taken because of
-// another proposal (model.ErrNameTaken).
+// Decide decides on proposals of the root. It accepts a stale proposal only if force is set; otherwise it returns
+// model.ErrStale for it. It does not accept a proposal whose name is taken because of another proposal
+// (model.ErrNameTaken).
 func (f *Root) Decide(ctx context.Context, list []*tree.Proposal, d model.Decision, force bool) Decided {
 	l := f.Lock()
 	defer l.Unlock()
@@ -51,9 +51,8 @@ func (f *Root) Decide(ctx context.Context, list []*tree.Proposal, d model.Decisi
 	return out
 }
 
-// reject rejects the proposals in one step and shows each renamed node at its source
-// path again. A proposal stays if another proposal, which is not rejected, has taken
-// that path; the result has its error.
+// reject rejects the proposals in one step and shows each renamed node at its source path again. A proposal stays
+// pending if another proposal that is not rejected has taken that path; the result has its error.
 func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Proposal]error {
 	failed := make(map[*tree.Proposal]error)
 	for _, p := range l.Unrevertable(chosen) {

@@ -59,7 +59,7 @@ func (n *Namespace) ResumeRejections(ctx context.Context) {
 	}
 }
 
-// removeRejected removes the note at p; ErrConflict if the note must stay.
+// removeRejected removes the note at p. It returns ErrConflict if the note must stay.
 func (n *DecisionEffects) removeRejected(ctx context.Context, x *tree.Node, p model.Path) error {
 	f, err := n.structureAt("remove", p)
 	if err != nil {
@@ -105,14 +105,14 @@ func (n *DecisionEffects) removeFolders(ctx context.Context, p model.Path) {
 	}
 }
 
-// Recreate creates the note that RemoveRejected removed after the decision e, so that e can be
-// undone. The store still has its document.
+// Recreate creates the note that RemoveRejected removed after the decision e, so that e can be undone. The store still
+// has the note's document.
 func (n *DecisionEffects) Recreate(ctx context.Context, e model.JournalEntry) error {
 	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.Emptied {
 		return nil
 	}
 	if _, ended := model.Path(e.Rel).EndedAt(); ended {
-		return nil // another note has had its name since
+		return nil // another note has taken its name
 	}
 	f, err := n.structureAt("undo", e.Path)
 	if err != nil {
@@ -135,7 +135,7 @@ func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, i
 	}
 	left, stamp, err := note.FinalText(h)
 	if err != nil {
-		return nil // the undo finds the note missing and reports the reason
+		return nil // the note is still missing, and the undo reports the reason
 	}
 	if err := n.recreateFolder(ctx, l, string(model.Path(rel).Dir()), author); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, i
 		stamp.ModTime = time.Now().UnixNano()
 	}
 	seq, sum := h.Records[len(h.Records)-1].Seq, model.SumOf(left)
-	e, err := l.RestoreFile(ctx, rel, stamp, []byte(left), func(post model.Stamp) error { // lets the document recognise its file, even a blank one
+	e, err := l.RestoreFile(ctx, rel, stamp, []byte(left), func(post model.Stamp) error { // so that the document recognises its file, even a blank one
 		if err := l.Store.RecordSave(id, seq, model.Save{Post: post, Sum: sum[:]}); err != nil {
 			return err
 		}
@@ -159,8 +159,8 @@ func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, i
 	return nil
 }
 
-// restoreRemoved restores what RemoveRejected removed after a rename was rejected: the folder in
-// which the rename showed a note, and the note.
+// restoreRemoved reverts the removals that followed a user's rejection of a rename: it restores the folder in which the
+// rename had shown the note, and the note.
 func (n *DecisionEffects) restoreRemoved(ctx context.Context, f *Root, rec *model.ProposalRecord) error {
 	if rec.Kind != model.ProposedRename {
 		return nil
@@ -198,8 +198,8 @@ func shownAt(l *Locked, rel string) model.Path {
 	return shownAt(l, dir).Join(name)
 }
 
-// removeIfEmpty removes an empty folder at rel, so that the undo can restore another folder there. If the folder cannot be
-// removed, the undo reports the conflict.
+// removeIfEmpty removes an empty folder at rel, so that the undo can restore another folder there. If it cannot remove
+// the folder, the undo reports the conflict.
 func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string) {
 	l := f.Lock()
 	defer l.Unlock()
@@ -246,7 +246,7 @@ func (n *DecisionEffects) Undo(ctx context.Context, entries []model.JournalEntry
 		case why != nil:
 		case e.Decision.Verdict == model.Rejected:
 			why = n.restoreRemoved(ctx, f, rec)
-		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // else it goes back itself
+		case rec.Dir && !slices.ContainsFunc(entries, func(e model.JournalEntry) bool { return e.Decision.Proposal.To() == rec.Rel }): // otherwise the folder at rel moves back itself
 			n.removeIfEmpty(ctx, f, rec.Rel)
 		}
 		if why != nil {

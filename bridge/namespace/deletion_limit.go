@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// Within limitWindow at most maxDeletions notes may be deleted, or 1/maxShare of the root's if that
-	// is less, but always minDeletions, so that a small vault can be tidied up.
+	// Within limitWindow at most maxDeletions notes may be deleted, or 1/maxShare of the root's notes if that is less.
+	// But minDeletions are always allowed, so that a small vault can be tidied up.
 	maxDeletions = 20
 	maxShare     = 10
 	minDeletions = 5
-	// limitWindow is the time window of the limit: rm -rf takes milliseconds for each note,
-	// an agent that asks for each one a few seconds.
+	// limitWindow is the time window of the limit: rm -rf takes milliseconds for each note, while an agent that deletes
+	// notes one by one takes a few seconds for each.
 	limitWindow = time.Minute
 )
 
@@ -42,8 +42,8 @@ func (b *deletionLimiter) add(p *tree.Proposal, rec *model.ProposalRecord) {
 	b.list = append(b.list, recentDeletion{p, model.Author{Name: rec.Author, Session: rec.Session}, rec.Time})
 }
 
-// CheckDeletionLimit returns model.ErrDeletionLimit if the author may not remove another note now: it has
-// deletionLimit deletions from the last minute that no user has decided on.
+// CheckDeletionLimit returns model.ErrDeletionLimit if the author may not remove another note now: within the last
+// minute the author has proposed deletionLimit deletions on which no user has decided.
 func (f *Root) CheckDeletionLimit(author model.Author) error {
 	pending := f.Pending()
 	f.deletions.mu.Lock()

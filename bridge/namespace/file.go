@@ -16,8 +16,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// OpenFile opens a file that is not a note, with the flags of os.OpenFile. In suggest mode files
-// cannot be written: ErrReadOnly. If new content is proposed for the file, reads return that.
+// OpenFile opens a file that is not a note, with the flags of os.OpenFile. In suggest mode files cannot be written
+// (ErrReadOnly). If a proposal has new content for the file, reads return that content.
 func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File, error) {
 	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC|os.O_APPEND) != 0
 	if writes {
@@ -57,8 +57,8 @@ func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File,
 	return opened, model.WrapError("open", p, err)
 }
 
-// ReadFile returns the content of the file at p, which is not a note. If it is longer than most bytes, it returns the
-// first most bytes and ErrTooLarge.
+// ReadFile returns the content of the file at p, which is not a note. most is the maximum number of bytes; for a longer
+// file ReadFile returns its first bytes and ErrTooLarge.
 func (n *Files) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
 	f, err := n.OpenFile(ctx, p, os.O_RDONLY)
 	if err != nil {
@@ -74,9 +74,9 @@ func (n *Files) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte,
 	return data, nil
 }
 
-// PutFile replaces the file at p, which is not a note, by a new file with data and the permission
-// bits perm. It works like a rename over the old file: programs that have that open keep it. In
-// suggest mode files cannot be written: ErrReadOnly.
+// PutFile replaces the file at p, which is not a note, by a new file with data and the permission bits perm. It works
+// like a rename over the old file: programs that have the old file open keep it. In suggest mode files cannot be
+// written (ErrReadOnly).
 func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeRequest) error {
 	if err := n.WritesFiles(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
@@ -96,7 +96,7 @@ func (n *Files) PutFile(p model.Path, data []byte, perm fs.FileMode, o ChangeReq
 		case !ok:
 			return model.ErrReadOnly
 		case st.Content != nil:
-			return model.ErrNameTaken // its proposed content must be decided on first
+			return model.ErrNameTaken // the user must first decide on the proposed content
 		}
 		stamp, err := files.PutFile(st.Rel, data, perm)
 		if err != nil {
@@ -143,8 +143,8 @@ func (n *Files) RetractFile(ctx context.Context, p model.Path, data []byte, o Ch
 	})
 }
 
-// WritesFiles returns nil if files that are not notes can be created and written in place, else ErrReadOnly: WriteFile
-// proposes its content.
+// WritesFiles returns nil if files that are not notes can be created and written in place. Otherwise it returns
+// ErrReadOnly, and content can only be proposed with WriteFile.
 func (n *Files) WritesFiles() error {
 	if n.config.ReadOnly || n.config.Mode != note.Direct {
 		return model.ErrReadOnly
@@ -152,13 +152,13 @@ func (n *Files) WritesFiles() error {
 	return nil
 }
 
-// IsProposed reports whether a file is shown at p that only a proposal has.
+// IsProposed reports whether p shows a file that exists only in a proposal.
 func (n *Files) IsProposed(p model.Path) bool {
 	x, err := n.tree.Find("stat", p)
 	return err == nil && x.State().Proposed
 }
 
-// checkContent refuses content that the file at p must not have.
+// checkContent returns an error for content that the file at p must not have.
 func checkContent(p model.Path, data []byte) error {
 	if len(data) > model.MaxNote {
 		return &model.Error{Op: "write", Path: p, Err: model.ErrTooLarge}
@@ -169,9 +169,9 @@ func checkContent(p model.Path, data []byte) error {
 	return nil
 }
 
-// CreateFile creates an empty file that is not a note, with the permission bits perm, to be filled
-// through OpenFile. The file is in the tree when CreateFile returns. fs.ErrExist if the name is
-// taken, ErrReadOnly in suggest mode.
+// CreateFile creates an empty file that is not a note, with the permission bits perm, to be filled through OpenFile.
+// The file is in the tree when CreateFile returns. It returns fs.ErrExist if the name is taken, and ErrReadOnly in
+// suggest mode.
 func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o ChangeRequest) error {
 	if p.IsNote() {
 		return &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
@@ -192,7 +192,7 @@ func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, 
 		}
 		at, err := n.placeFor(ctx, l, p, false, o)
 		switch {
-		case errors.Is(err, errDeletionWithdrawn): // the deleted file is shown again: truncate it
+		case errors.Is(err, errDeletionWithdrawn): // the file is shown again, with its old content: truncate it
 			return emptyFile(files, n.tree.SourcePath(p))
 		case err != nil:
 			return err
@@ -244,10 +244,11 @@ func (n *Files) MayWriteFile(p model.Path) error {
 	return nil
 }
 
-// WriteFile atomically makes data the content of the file at p, which is not a note. A missing file is created. In
-// suggest mode it is a proposal. Errors: ErrConflict if o.Base is not what readers are shown there now, ErrNotNote for
-// a note's name, ErrIsDir, ErrTooLarge for more than MaxNote, ErrRefused for a canvas or base that is not valid,
-// ErrReadOnly, ErrNeedsReview where the structure policy denies it, ErrOffline, ErrNoSpace, fs.ErrPermission.
+// WriteFile atomically makes data the content of the file at p, which is not a note. It creates a missing file. In
+// suggest mode the change is a proposal. Errors: ErrConflict if o.Base is not the content that readers see there now,
+// ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote, ErrRefused for a canvas or base that is
+// not valid, ErrReadOnly, ErrNeedsReview where the structure policy denies it, ErrOffline, ErrNoSpace,
+// fs.ErrPermission.
 func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) (res ChangeResult, err error) {
 	if p.IsNote() {
 		return ChangeResult{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
@@ -286,7 +287,7 @@ func (n *Files) writeFile(ctx context.Context, l *Locked, p model.Path, data []b
 	}
 	st := x.State()
 	if st.Content != nil {
-		return "", model.ErrNameTaken // its proposed content must be decided on first
+		return "", model.ErrNameTaken // the user must first decide on the proposed content
 	}
 	_, _, err = l.Rewrite(ctx, x, time.Now(), func(have []byte) ([]byte, error) { return data, isStill(o.Base, have) })
 	if err == nil {
@@ -330,7 +331,7 @@ func (n *Files) proposeFile(ctx context.Context, l *Locked, p model.Path, at tre
 	return id, err
 }
 
-// isStill returns model.ErrConflict if read, unless zero, is not the sum of have.
+// isStill returns model.ErrConflict unless read is zero or is the sum of have.
 func isStill(read model.ContentSum, have []byte) error {
 	if read != (model.ContentSum{}) && read != model.SumOf(string(have)) {
 		return model.ErrConflict

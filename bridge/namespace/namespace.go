@@ -14,7 +14,7 @@ import (
 type Policy uint8
 
 const (
-	// Propose makes them wait for a user's decision.
+	// Propose makes a change wait for a user's decision.
 	Propose Policy = iota
 	Direct
 	Deny
@@ -25,18 +25,18 @@ func (p Policy) String() string { return [...]string{"propose", "direct", "deny"
 // ChangeRequest has the author and the options of a change of names or of a whole file.
 type ChangeRequest struct {
 	Author  model.Author
-	Origin  any  // returned in Event.Origin
+	Origin  any  // copied to Event.Origin
 	Replace bool // Rename: replace an existing file
 	Confirm bool // many deletions are intended: skip the deletion limit
-	// Base is the sum of the content that the writer of a whole file has read; zero to replace any
+	// Base is the sum of the content that the writer of a whole file has read. If it is zero, the write replaces any
 	// content.
 	Base model.ContentSum
 }
 
 type ChangeResult struct {
-	Proposal string // ID of the pending proposal; "" if it was done at once
-	Links    int    // rewritten links elsewhere, as suggestions in suggest mode
-	Notes    int    // notes with rewritten links
+	Proposal string // ID of the pending proposal; "" if the change needed no proposal
+	Links    int    // number of links rewritten in other notes; in suggest mode these are suggestions
+	Notes    int    // number of notes with rewritten links
 	Warnings []string
 }
 
@@ -49,8 +49,7 @@ type Config struct {
 	Links     LinkIndex // links of the whole workspace
 }
 
-// service is embedded by everything that changes names: a tree, which may be restricted, and the
-// shared Config.
+// service is embedded by all types that change names. It has a tree, which may be restricted, and the shared Config.
 type service struct {
 	config *Config
 	tree   *tree.Tree
@@ -61,10 +60,10 @@ type Namespace struct {
 	effects *DecisionEffects
 }
 
-// Files reads and writes files that are not notes, for programs: byte for byte, and whole.
+// Files reads and writes files that are not notes, for programs. It does not interpret their content.
 type Files struct{ service }
 
-// DecisionEffects applies the effects of decisions to names, and the reverse.
+// DecisionEffects makes the changes of names that follow from a decision, and reverts them when the decision is undone.
 type DecisionEffects struct {
 	service
 	// OnWithdrawn rejects the link rewrites of a withdrawn proposal.
@@ -77,11 +76,11 @@ func New(c *Config, t *tree.Tree) (*Namespace, *Files, *DecisionEffects) {
 	return &Namespace{b, consequences}, &Files{b}, consequences
 }
 
-// DelegateEffects makes n apply the consequences of a change as whole does, whose tree includes the nodes hidden from n: links in
-// hidden notes follow a rename, too.
+// DelegateEffects makes n apply the consequences of a change to the tree of whole, which includes the nodes that are
+// hidden from n. So links in hidden notes also follow a rename.
 func (n *Namespace) DelegateEffects(whole *Namespace) { n.effects = whole.effects }
 
-// at returns the root of p if it accepts changes now. p must not be the root itself. Errors:
+// at returns the root that contains p, if that root accepts changes now. p must not be the path of the root. Errors:
 // fs.ErrNotExist, fs.ErrPermission, model.ErrReadOnly, model.ErrOffline.
 func (n *service) at(op string, p model.Path) (*Root, error) {
 	fail := func(err error) (*Root, error) { return nil, &model.Error{Op: op, Path: p, Err: err} }
@@ -113,9 +112,8 @@ func (n *service) structureAt(op string, p model.Path) (*Root, error) {
 	return f, err
 }
 
-// MayWrite returns the error that a Write or Create at p would fail with, whatever the
-// text. Callers check it first, so that users are not asked to approve a change that
-// would fail. A nil result is no guarantee.
+// MayWrite returns the error with which a Write or Create at p would fail for any text. Callers check it first, so that
+// users are not asked to approve a change that would fail. A nil result is no guarantee.
 func (n *Namespace) MayWrite(p model.Path) error {
 	if err := n.config.ReadOnlyErr(); err != nil {
 		return &model.Error{Op: "write", Path: p, Err: err}
@@ -165,8 +163,8 @@ func (n *service) change(op string, p model.Path, fn func(*Locked) error) error 
 	return model.WrapError(op, p, fn(l))
 }
 
-// isAgentsOwn reports whether x still belongs to the author alone: a note that this session
-// made and no one else has changed, or a folder that holds only such notes.
+// isAgentsOwn reports whether x belongs to the author alone: it is a note that the author's session made and no one
+// else has changed, or a folder that holds only such notes.
 func (n *service) isAgentsOwn(x *tree.Node, author model.Author) bool {
 	switch {
 	case author.Name == "" || n.config.ReadOnly:

@@ -18,7 +18,7 @@ func (l *Locked) newRecord(kind model.ProposalKind, rel string, author model.Aut
 	}
 }
 
-// add stores a new proposal and shows it in dir: about n, or if n is nil about a new file.
+// add stores a new proposal for n, or for a new file if n is nil, and shows the node in dir.
 func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
 	if err := l.Store.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{rec}}); err != nil {
 		return err
@@ -27,8 +27,8 @@ func (l *Locked) add(n, dir *tree.Node, rec model.ProposalRecord) error {
 	return nil
 }
 
-// ShowAt shows n, which the source has just got, at its destination. If the source has it
-// elsewhere, the difference is a proposal to rename it.
+// ShowAt shows n, which was just added to the source, at the destination at. If the source has n at another place,
+// ShowAt adds a proposal to rename it.
 func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, author model.Author) error {
 	if at.Dir == nil || path.Base(at.Rel) == at.Name {
 		return nil
@@ -38,8 +38,7 @@ func (l *Locked) ShowAt(n *tree.Node, at tree.Destination, author model.Author) 
 	return l.add(n, at.Dir, rec)
 }
 
-// WithdrawDeletion withdraws the proposal to delete n and shows n again, because an author creates it
-// again.
+// WithdrawDeletion withdraws the proposal to delete n and shows n again, because an author creates it again.
 func (l *Locked) WithdrawDeletion(n *tree.Node, author model.Author, origin any) error {
 	if err := l.Store.Propose(model.ProposalChange{Removed: []string{n.State().Pending.ID}}); err != nil {
 		return err
@@ -50,8 +49,8 @@ func (l *Locked) WithdrawDeletion(n *tree.Node, author model.Author, origin any)
 	return nil
 }
 
-// NewFoldersFor returns dir and the folders above it, innermost first, up to the first existing one that
-// no agent made.
+// NewFoldersFor returns dir and the folders above it, innermost first, up to, but without, the first existing folder
+// that no agent made.
 func (l *Locked) NewFoldersFor(dir string) (made []string) {
 	for ; dir != ""; dir = string(model.Path(dir).Dir()) {
 		if x := l.Lookup(dir); x != nil && x.State().CreatedBy.Name == "" {
@@ -62,8 +61,8 @@ func (l *Locked) NewFoldersFor(dir string) (made []string) {
 	return made
 }
 
-// CompleteRename removes the proposal to rename n: n has just got its new name, or another change has made
-// the proposal pointless.
+// CompleteRename removes the proposal to rename n, because n has just got its new name or another change has made the
+// proposal pointless.
 func (l *Locked) CompleteRename(n *tree.Node) error {
 	p := n.State().Pending
 	if p == nil {
@@ -85,9 +84,9 @@ func stateOf(ctx context.Context, n *tree.Node) (model.Stamp, model.ContentSum, 
 	return n.Note.State(ctx)
 }
 
-// Move shows n at its new place and stores the proposal. All renames of n share one proposal, whose
-// ID is id. If n moves back to its place in the source, Move drops the proposal instead: id is
-// empty, and dropped is the ID. owes are the links that have to follow.
+// Move shows n at its new place and stores the proposal. All renames of n share one proposal, and id is its ID. If n
+// moves back to its place in the source, Move drops the proposal instead: id is empty, and dropped is the ID of the
+// proposal. owes are the links to rewrite after the rename.
 func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author model.Author, owes []model.PendingRelink) (id, dropped string, err error) {
 	stamp, sum, err := stateOf(ctx, n)
 	if err != nil {
@@ -102,7 +101,7 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	if p != nil {
 		if rec = p.Record(); rec.Kind == model.ProposedRename {
-			rec.Author, rec.Session = author.Name, author.Session // a proposed file keeps its author, whoever renames it
+			rec.Author, rec.Session = author.Name, author.Session // but a proposed file keeps its author when another agent renames it
 		}
 	}
 	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Location().Rel, to.Name, false
@@ -131,8 +130,8 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 }
 
 // Delete hides n and returns the ID of the proposal to delete it, or "" if n exists only as a proposal. It withdraws
-// the other proposals for n. The journal keeps a proposed content, unless the same session proposed n, and a rename by
-// another author.
+// the other proposals for n. The journal records withdrawn content, unless n exists only as a proposal of the same
+// session. It also records the withdrawn rename of a node in the source if another author had proposed it.
 func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, origin any) (id string, err error) {
 	stamp, sum, err := stateOf(ctx, n)
 	if err != nil {
@@ -176,7 +175,7 @@ func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, 
 	return rec.ID, nil
 }
 
-// withdrawnRecord is the journal's record that the author's change took the place of a proposal.
+// withdrawnRecord returns the journal's record of a proposal that the author's change has replaced.
 func withdrawnRecord(old model.ProposalRecord, author model.Author) model.Record {
 	return old.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, time.Now().UTC())
 }
@@ -190,9 +189,10 @@ func (l *Locked) File(at tree.Destination, data []byte, author model.Author) (id
 	return rec.ID, nil
 }
 
-// Content proposes data as the content of the file n. It replaces an earlier proposed content, which stays in the
-// journal if another session proposed it. If the file already has the content, there is no proposal and no ID. base is
-// the sum of the content that the writer has read, or zero for any; model.ErrConflict if the content was different.
+// Content proposes data as the content of the file n. It replaces an earlier proposed content; the journal records the
+// earlier content if another session proposed it. If the file already has the content data, there is no proposal, and
+// id is empty. base is the sum of the content that the writer has read, or zero for any content. Content returns
+// model.ErrConflict if the file has other content.
 func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base model.ContentSum, author model.Author, origin any) (id string, err error) {
 	st := n.State()
 	rec := l.newRecord(model.ProposedFile, st.Rel, author)

@@ -30,7 +30,7 @@ import (
 func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Index, old, new model.Path, x *tree.Node) []model.PendingRelink {
 	moved := x.Paths()
 	moved[0] = old
-	taken := make(map[string]bool) // base names that several files have after the rename
+	taken := make(map[string]bool) // base names of the renamed files after the rename; several files may share a name
 	var names []model.Path
 	for _, p := range moved {
 		to := model.Rebased(string(p), string(old), string(new))
@@ -132,7 +132,7 @@ type relink struct {
 	index    *links.Index
 	current  model.ProposalRecord
 	node     *tree.Node     // the renamed node
-	proposal *tree.Proposal // nil if the rename is done
+	proposal *tree.Proposal // nil if the rename had no proposal or was accepted
 }
 
 func (n *Namespace) ResumeRenames(ctx context.Context) {
@@ -173,7 +173,7 @@ func (n *DecisionEffects) FinishProposed(ctx context.Context, f *Root, list []*t
 func (n *service) finishDone(ctx context.Context, f *Root, rec model.ProposalRecord) (res ChangeResult) {
 	left := rec
 	left.PendingRelinks = nil
-	x, err := n.tree.Find("rename", f.Path().Join(rec.To())) // finds a file that is only proposed
+	x, err := n.tree.Find("rename", f.Path().Join(rec.To())) // it also finds a file that is only proposed
 	if node := f.Lookup(rec.To()); node != nil {
 		x, err = node, nil
 	}
@@ -193,8 +193,8 @@ func (n *service) finishDone(ctx context.Context, f *Root, rec model.ProposalRec
 	return res
 }
 
-// finishProposed rewrites the links that a proposed rename owes, except those in front matter,
-// which it continues to owe.
+// finishProposed rewrites the links that a proposed rename breaks. Links in front matter are rewritten when the rename
+// is accepted.
 func (n *service) finishProposed(ctx context.Context, f *Root, p *tree.Proposal) ChangeResult {
 	r := &relink{service: n, root: f, current: p.Record(), node: p.Node, proposal: p}
 	res, left := r.all(ctx)
@@ -247,7 +247,7 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, waiting map[string]model.LinkTarget, err error) {
 	f := r.tree.Root(r.rootName(o.Root))
 	if f == nil || r.proposal != nil && r.node.State().Pending != r.proposal {
-		return 0, nil, nil // the rename is withdrawn
+		return 0, nil, nil // the rename was withdrawn
 	}
 	rel := o.Rel
 	if o.Root == "" && r.proposal == nil {
@@ -259,7 +259,7 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 	}
 	place := x.Location()
 	at := place.Path
-	if !place.Shown { // its deletion is proposed, but it may be kept
+	if !place.Shown { // the note's deletion is proposed, but a user may keep the note
 		if p := x.State().Pending; p == nil || p.Record().Kind != model.ProposedDelete {
 			return 0, nil, nil
 		}
@@ -308,7 +308,7 @@ func (r *relink) rootName(name string) string {
 	return name
 }
 
-// target returns the new target of a link.
+// target returns the path to which a link must lead after the rename.
 func (r *relink) target(to model.LinkTarget) string {
 	if to.InRenamed {
 		return path.Join(string(r.node.Location().Path), to.Rel)
@@ -391,7 +391,7 @@ func (r *relink) edits(l *note.Locked, current *model.Version, p model.Path, old
 	return out, nil
 }
 
-// each calls fn for the links of text with wrong targets, with the linkpaths of the right ones.
+// each calls fn for the links of text that have wrong targets. target is the linkpath of the right target.
 func (r *relink) each(p model.Path, text string, oldTargets map[string]model.LinkTarget, fn func(l links.Link, target string)) {
 	for _, l := range links.Extract(text) {
 		to, known := oldTargets[l.Target]

@@ -7,9 +7,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Remove removes a note, a file or an empty folder, recoverably if the source has a place for that. Unless the
-// structure policy is direct it is a proposal. ErrDeletionLimit stops a burst of deletions: within a minute, at most 20
-// notes or a tenth of the root, whichever is less, but always five, may be deleted before a user has decided on any
+// Remove removes a note, a file or an empty folder, recoverably if the source has a place for removed files. Unless the
+// structure policy is direct, the removal is a proposal. ErrDeletionLimit stops a burst of deletions: within a minute,
+// 20 notes or a tenth of the root, whichever is less, but always five, may be deleted while no user has decided on any
 // of them.
 func (n *Namespace) Remove(ctx context.Context, p model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("remove", p, o); err != nil {
@@ -30,7 +30,7 @@ func (n *Namespace) Remove(ctx context.Context, p model.Path, o ChangeRequest) (
 	return ChangeResult{Proposal: id}, nil
 }
 
-// removeIn removes a node, or proposes to. dropped is the ID of the proposal that ends with it.
+// removeIn removes a node or proposes its removal. dropped is the ID of the proposal that the removal replaces, or "".
 func (n *Namespace) removeIn(ctx context.Context, f *Root, p model.Path, o ChangeRequest) (id, dropped string, err error) {
 	l := f.Lock()
 	defer l.Unlock()
@@ -50,7 +50,7 @@ func (n *Namespace) removeIn(ctx context.Context, f *Root, p model.Path, o Chang
 			return "", "", err
 		}
 	}
-	// Nodes that are only shown elsewhere, or whose deletion is proposed, are in it as well.
+	// SourceChildren also has nodes that are shown elsewhere, and nodes whose deletion is proposed.
 	if !st.Proposed && (n.config.Structure == Direct || len(x.SourceChildren()) == 0 && n.isAgentsOwn(x, o.Author)) {
 		return "", dropped, n.removeNow(ctx, l, x, p, o)
 	}

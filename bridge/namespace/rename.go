@@ -10,11 +10,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Rename moves a note, file or folder within its root. It replaces an existing file only if
-// o.Replace is set. Links that led there, or would lead elsewhere, are rewritten. Unless the
-// structure policy is direct it is a proposal. Errors: fs.ErrNotExist, fs.ErrExist, ErrIsDir,
-// ErrNotNote if it would turn another file into a note or the reverse, errors.ErrUnsupported to
-// another root, ErrNeedsReview if the policy denies it, ErrNameTaken.
+// Rename moves a note, file or folder within its root. It replaces an existing file only if o.Replace is set. It
+// rewrites links that led to the old path, or that would now lead to another file. Unless the structure policy is
+// direct, the rename is a proposal. Errors: fs.ErrNotExist, fs.ErrExist, ErrIsDir, ErrNotNote if it would turn another
+// file into a note or the reverse, errors.ErrUnsupported for another root, ErrNeedsReview if the policy denies it,
+// ErrNameTaken.
 func (n *Namespace) Rename(ctx context.Context, oldPath, newPath model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("rename", oldPath, o); err != nil {
 		return ChangeResult{}, err
@@ -66,14 +66,14 @@ type renameOp struct {
 	to        tree.Target
 	from      model.Path
 	req       ChangeRequest
-	now       bool   // done at once, without a proposal
+	now       bool   // the rename is applied without a proposal
 	id        string // ID of the resulting proposal, or ""
-	withdrawn string // ID of the proposal that it withdrew, or ""
+	withdrawn string // ID of the proposal that the rename withdrew, or ""
 
 	warnings []string
 
 	relinks  []model.PendingRelink
-	recorded string // result of RecordRename, "" if it was not called
+	recorded string // result of RecordRename; "" if it was not called
 }
 
 func (n *Namespace) renameWithin(ctx context.Context, f *Root, index *links.Index, oldPath, newPath model.Path, o ChangeRequest) (m *renameOp, err error) {
@@ -195,7 +195,7 @@ func (n *Namespace) moveNow(ctx context.Context, l *Locked, m *renameOp) error {
 	err := l.CompleteRename(m.node)
 	l.MoveInSource(m.node, to, m.req.Author)
 	if oldRel != newRel && m.node.Kind == model.KindNote {
-		l.EndDocs(newRel) // of the replaced note
+		l.EndDocs(newRel) // the document of the replaced note
 	}
 	err = errors.Join(err, l.Store.Rename(model.Path(oldRel), model.Path(newRel)))
 	l.CanvasesFollow(ctx, oldRel, newRel)
@@ -209,16 +209,16 @@ func (m *renameOp) event() model.Event {
 	}
 }
 
-// Exchange exchanges the names of two notes, or of two other files, of one root: three renames
-// through a free name, which are undone if one of them fails. In suggest mode each is a proposal.
-// Errors are those of Rename.
+// Exchange exchanges the names of two notes, or of two other files, of one root. It makes three renames through a free
+// name, and undoes them if one of them fails. In suggest mode each rename is a proposal. It returns the errors of
+// Rename.
 func (n *Namespace) Exchange(ctx context.Context, a, b model.Path, o ChangeRequest) error {
 	o.Replace = false
 	x, err := n.tree.Find("rename", a)
 	if err != nil {
 		return err
 	}
-	if n.isAgentsOwn(x, o.Author) { // a would be moved at once, and users would see the free name
+	if n.isAgentsOwn(x, o.Author) { // otherwise a would move at once, and users would see the free name
 		a, b = b, a
 	}
 	aside, err := n.tree.FreeBeside(a)

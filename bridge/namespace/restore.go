@@ -21,7 +21,7 @@ func (f *Root) Start(ctx context.Context) error {
 	return f.recoverNotes(ctx)
 }
 
-// recoverNotes writes the text to files that a crash kept from them.
+// recoverNotes writes stored text to the files that lack the text because of a crash.
 func (f *Root) recoverNotes(ctx context.Context) error {
 	if _, live := f.Source.(model.Documents); live {
 		return nil
@@ -42,8 +42,8 @@ func (f *Root) recoverNotes(ctx context.Context) error {
 	return nil
 }
 
-// restore adds the pending proposals of earlier processes to the tree, which shows only the source
-// yet. There are no readers yet, so it publishes no events.
+// restore adds the pending proposals of earlier processes to the tree, which shows only the source so far. The tree has
+// no readers yet, so restore publishes no events.
 func (f *Root) restore(ctx context.Context) error {
 	recs, err := f.Store.Proposals()
 	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
@@ -138,8 +138,8 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 	return left, f.Store.Propose(change)
 }
 
-// syncDone makes the source's changes for a proposal durable before the store records them: the
-// process that made them may have been killed before it synced.
+// syncDone makes the source's changes for a proposal durable before the store records them. The process that made them
+// may have been killed before it synced.
 func (f *Root) syncDone(ctx context.Context, rec *model.ProposalRecord) {
 	rels := []string{string(model.Path(rec.Rel).Dir()), string(model.Path(rec.To()).Dir())}
 	if rec.Kind == model.ProposedFile && rec.Rel != "" {
@@ -152,9 +152,8 @@ func (f *Root) syncDone(ctx context.Context, rec *model.ProposalRecord) {
 	}
 }
 
-// recoverOne reports whether the proposal is pending, and whether the interrupted decision was
-// applied. An applied acceptance leaves nothing pending; an applied undo leaves the proposal
-// pending.
+// recoverOne reports whether the proposal is pending, and whether the interrupted decision was applied. After an
+// acceptance that was applied the proposal is not pending; after an undo that was applied it is pending.
 func (f *Root) recoverOne(ctx context.Context, rec *model.ProposalRecord, d *model.Decision) (pending, decided bool) {
 	if d == nil {
 		return true, false

@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// maxAttempts bounds how often a file is written again because it changed in between.
-// Each time another writer's save succeeded.
+// maxAttempts is the maximum number of times that Rewrite computes and writes a file whose content changes in the
+// meantime. Each retry means that another writer's save succeeded in the meantime.
 const maxAttempts = 32
 
 // Root changes the names of a tree.Root, one change at a time.
@@ -29,18 +29,17 @@ type Root struct {
 
 	mu           sync.Mutex             // held during a change of names, including disk access; guards the fields below
 	queuedEvents []model.Event          // events to publish
-	completed    []model.ProposalRecord // completed renames that owe links, for TakeCompleted
+	completed    []model.ProposalRecord // completed renames whose links are not yet rewritten, for TakeCompleted
 	undos        []model.ProposalRecord // interrupted undos, for TakeUndos
 
-	// linking is held while one note's links follow a rename. It is taken before a note's lock.
+	// linking is held while the links of one note are rewritten after a rename. It is taken before a note's lock.
 	linking sync.Mutex
 }
 
-// Locked is a Root whose lock the caller holds until Unlock. Only the caller can
-// change its names.
+// Locked is a Root whose lock the caller holds until Unlock. Only the caller can change its names.
 type Locked Root
 
-// Roots maps the roots of a workspace's tree to their Roots.
+// Roots maps the roots of a workspace's tree to their Root.
 type Roots map[*tree.Root]*Root
 
 func NewRoot(f *tree.Root, log *slog.Logger, act *model.Bus, q *model.Sequence) *Root {
@@ -58,8 +57,8 @@ func (l *Locked) QueueEvents(events ...model.Event) {
 	l.queuedEvents = append(l.queuedEvents, events...)
 }
 
-// Unlock stores the effects of the change on proposals, releases the lock, and publishes the events of QueueEvents. A rename
-// that waits for a name gets it here and not earlier, because the change itself may have planned to use that name.
+// Unlock stores the effects of the change on proposals, releases the lock, and publishes the events of QueueEvents. A
+// rename that waits for a name gets it only here, because the change itself may have planned to use that name.
 func (l *Locked) Unlock() {
 	l.PersistChanges()
 	queued := l.queuedEvents
@@ -68,7 +67,8 @@ func (l *Locked) Unlock() {
 	l.events.Publish(queued...)
 }
 
-// RecordRename stores a rename that is about to be done at once, with the links that it will owe.
+// RecordRename stores a rename that the caller is about to do without a proposal. owes are the links to rewrite after
+// the rename.
 func (l *Locked) RecordRename(rel, to string, author model.Author, owes []model.PendingRelink) (id string, err error) {
 	rec := l.newRecord(model.RenameDone, rel, author)
 	rec.ToDir, rec.Name, rec.PendingRelinks, rec.Linking = string(model.Path(to).Dir()), model.Path(to).Base(), owes, true
@@ -85,8 +85,8 @@ func (l *Locked) DropRename(id string) error {
 	return l.Store.Propose(model.ProposalChange{Removed: []string{id}})
 }
 
-// TakeCompleted returns the completed renames that owe links and that which selects. Each
-// rename is returned to one caller only.
+// TakeCompleted returns those completed renames selected by which whose links are not yet rewritten. It returns each
+// rename to one caller only.
 func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -152,9 +152,9 @@ func NewBatch() string {
 	return time.Now().UTC().Format("20060102T150405.000") + "-" + string(note.NewDocID()[:8])
 }
 
-// Rewrite replaces the content of n's file with fn(content). If another save comes
-// first, it tries again with the new content. It returns the stamps before and after.
-// An error of fn is returned unchanged, and nothing is written.
+// Rewrite replaces the content of n's file with fn(content). If another save comes first, it tries again with the new
+// content. It returns the stamps before and after. If fn fails, Rewrite writes nothing and returns fn's error
+// unchanged.
 func (l *Locked) Rewrite(ctx context.Context, n *tree.Node, modTime time.Time, fn func(have []byte) ([]byte, error)) (before, after model.Stamp, err error) {
 	rel := n.Location().Rel
 	for range maxAttempts {

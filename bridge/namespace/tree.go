@@ -16,10 +16,10 @@ type (
 	Node     = tree.Node     // a note, file, folder or link
 	Proposal = tree.Proposal // a pending change of names
 	Info     = tree.Info     // a node at one moment
-	Rules    = tree.Rules    // what agents do not reach, or not change
+	Rules    = tree.Rules    // the paths that agents cannot reach or cannot change
 )
 
-// NewRules returns the rules of two lists of globs, nil if both are empty.
+// NewRules returns the rules of two lists of globs, or nil if both are empty.
 func NewRules(hide, lock []string) (*Rules, error) { return tree.NewRules(hide, lock) }
 
 func NewTree(notes *note.Set) *Tree { return tree.New(notes) }

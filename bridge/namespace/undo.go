@@ -13,12 +13,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// This file undoes decisions on proposals: it reverts the change in the source and
-// makes the proposal pending again, shown as done.
+// This file undoes decisions on proposals. It reverts the change in the source, makes the proposal pending again, and
+// applies the proposal to the shown tree.
 
-// Undo undoes the decisions of journal entries, newest first. The decisions are on proposals of the root and were made
-// in one batch. Undo returns the proposals that are pending again, and the errors of the others by ID
-// (tree.ErrElsewhere). d is the decision that records the undo.
+// Undo undoes the decisions of journal entries, newest first. The decisions concern proposals of the root and were made
+// in one batch. Undo returns the proposals that are pending again, and by ID the errors of the others
+// (tree.ErrMovedSince). d is the decision that records the undo.
 func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	l := f.Lock()
 	defer l.Unlock()
@@ -45,17 +45,17 @@ func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.D
 type undoOp struct {
 	*Locked
 	d      model.Decision
-	failed map[string]error // by the ID of the proposal
+	failed map[string]error // by proposal ID
 }
 
-// acceptances undoes acceptances one by one, newest first. It tries failed ones again, because an
-// undone one may have made room. A node that was moved aside gets its place back as soon as
-// possible: a node of an earlier decision may be in it.
+// acceptances undoes acceptances one by one, newest first. It retries failed undos, because another undo may have freed
+// the place that they need. A node that was moved aside gets its place back as soon as possible, because the node of an
+// earlier decision may be inside it.
 func (u *undoOp) acceptances(ctx context.Context, left []model.ProposalRecord) (list []*tree.Proposal) {
 	var aside []*tree.Proposal
 	for again := true; again; {
 		again = false
-		var away []model.Path // folders that are not restored yet; nodes of earlier decisions are missing with them
+		var away []model.Path // folders that are not restored yet; nodes of earlier decisions inside them are missing, too
 		left = slices.DeleteFunc(left, func(rec model.ProposalRecord) bool {
 			var p *tree.Proposal
 			err := tree.ErrMovedSince
@@ -98,7 +98,7 @@ func (u *undoOp) acceptance(ctx context.Context, rec model.ProposalRecord) (*tre
 	return p, err
 }
 
-// rejections makes all proposals that were rejected together pending again together: one may need
+// rejections makes all proposals that were rejected together pending again in one step, because one proposal may need
 // the place that another one leaves.
 func (u *undoOp) rejections(ctx context.Context, recs []model.ProposalRecord) []*tree.Proposal {
 	found, elsewhere := u.FindRejected(recs)
@@ -127,7 +127,7 @@ func (u *undoOp) rejections(ctx context.Context, recs []model.ProposalRecord) []
 	return list
 }
 
-// restamp bases the proposal on the present state of n.
+// restamp sets the stamp and the checksum of the record to the present state of n.
 func (u *undoOp) restamp(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) {
 	if n == nil || rec.Kind == model.ProposedFile {
 		return
@@ -140,7 +140,7 @@ func (u *undoOp) restamp(ctx context.Context, rec *model.ProposalRecord, n *tree
 type revertOp struct {
 	*undoOp
 	current model.ProposalRecord
-	node    *tree.Node // the subject, nil if it does not exist
+	node    *tree.Node // the node of the proposal; nil if it does not exist
 }
 
 // revert undoes the accepted change in the source. If a crash interrupts it, the next process determines the outcome.
@@ -198,8 +198,8 @@ func (u *revertOp) recreate(ctx context.Context) error {
 	return nil
 }
 
-// RestoreFile restores the file that was removed from rel, with the given stamp and content, if the source has kept
-// it; otherwise it creates an equal file. meanwhile becomes BeforeRename of the NewFile.
+// RestoreFile restores the file that was removed from rel, with the given stamp and content, if the source has kept the
+// file. Otherwise it creates an equal file, with meanwhile as the BeforeRename of the NewFile.
 func (l *Locked) RestoreFile(ctx context.Context, rel string, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
 	err = fs.ErrNotExist
 	if from, ok := l.Structure.(model.Restorer); ok {
@@ -213,8 +213,8 @@ func (l *Locked) RestoreFile(ctx context.Context, rel string, stamp model.Stamp,
 	return e, err
 }
 
-// reattachDoc attaches the document of the note again, with its authors, after the note was restored as a
-// file with that stamp.
+// reattachDoc attaches the note's document again, with its authors, after the note was restored as a file with the
+// given stamp.
 func (u *revertOp) reattachDoc(file model.Stamp) {
 	at := model.Path(u.current.Rel)
 	if have, err := u.Store.DocID(at); u.current.Doc == "" || err == nil && have == u.current.Doc {
@@ -255,7 +255,8 @@ func (u *revertOp) revertFile(ctx context.Context) error {
 	return nil
 }
 
-// propose makes the proposal pending again and shows it as done: in dir, unless that is nil.
+// propose makes the proposal pending again and applies it to the shown tree. dir is the folder that shows its node, or
+// nil.
 func (u *revertOp) propose(dir *tree.Node) (*tree.Proposal, error) {
 	change := model.ProposalChange{Upserted: []model.ProposalRecord{u.current}, Journal: []model.Record{u.current.Decided(u.d, time.Now().UTC())}}
 	if err := u.Store.Propose(change); err != nil {

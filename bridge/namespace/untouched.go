@@ -10,19 +10,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Programs save a note by creating a new file and moving it over the note. If the new file has a
-// note's name, it is a note itself until it is moved, and must then disappear without a trace: it
-// was the next text of the other note. This applies only to fresh notes; any other move over a note
-// is a change of names.
+// Programs save a note by creating a new file and moving it over the note. If the new file has a note's name, it is
+// itself a note until the program moves it. It must then disappear without a trace, because it was only the next text
+// of the other note. This applies only to untouched notes; any other move over a note is a change of names.
 
-// untouchedMaxAge is the age up to which a note can be fresh. A program moves a file within moments after
-// creating it, and an agent's next command follows within seconds. An older note has been visible
-// long enough for a user to consider it a note of its own.
+// untouchedMaxAge is the age up to which a note can be untouched. A program moves a file within moments after creating
+// it, and an agent's next command follows within seconds. An older note has been visible long enough for a user to
+// consider it a note of its own.
 const untouchedMaxAge = time.Minute
 
-// UntouchedNote is a note that programs made a moment ago and that belongs to them alone: no one else wrote
-// in it, decided on something in it or has it open as a live document. No proposal concerns it,
-// except for its name if the source has another node of that name.
+// UntouchedNote is a note that programs made a moment ago and that belongs to them alone: no one else has written in
+// it, decided on anything in it or opened it as a live document. No proposal concerns it, except for its name if the
+// source has another node of that name.
 type UntouchedNote struct {
 	names       *Namespace
 	node        *tree.Node
@@ -34,8 +33,7 @@ type UntouchedNote struct {
 // Text returns the text of the note when FindUntouched found it.
 func (x *UntouchedNote) Text() string { return x.version.Text() }
 
-// FindUntouched returns the note at p if it is fresh. isOwnAuthor reports whether an author is one of the
-// programs.
+// FindUntouched returns the note at p if it is untouched. isOwnAuthor reports whether an author is one of the programs.
 func (n *Namespace) FindUntouched(ctx context.Context, p model.Path, isOwnAuthor func(model.Author) bool) (*UntouchedNote, bool) {
 	f, err := n.structureAt("open", p)
 	if err != nil {
@@ -55,8 +53,8 @@ func (n *Namespace) FindUntouched(ctx context.Context, p model.Path, isOwnAuthor
 	return &UntouchedNote{n, x, from, v, isOwnAuthor}, err == nil
 }
 
-// untouched returns the current version if only authors that isOwnAuthor accepts have
-// changed the note or its proposals, else ErrConflict.
+// untouched returns the current version if only authors that isOwnAuthor accepts have changed the note or its
+// proposals. Otherwise it returns ErrConflict.
 func untouched(ctx context.Context, x *tree.Node, l *note.Locked, isOwnAuthor func(model.Author) bool) (*model.Version, error) {
 	if st := x.State(); !st.InTree || !st.Shown || !onlyRenamed(st, isOwnAuthor) {
 		return nil, model.ErrConflict
@@ -64,9 +62,8 @@ func untouched(ctx context.Context, x *tree.Node, l *note.Locked, isOwnAuthor fu
 	return l.Untouched(ctx, isOwnAuthor)
 }
 
-// onlyRenamed reports whether no proposal concerns a note, except a rename by its authors: if the
-// name of a new note is taken in the source, the source has the note under another name, and its
-// own name is a proposal.
+// onlyRenamed reports whether no proposal concerns a note, except a rename by its own authors. Such a rename exists if
+// the source has another node with the name of the new note: the source then has the note under a second name.
 func onlyRenamed(st tree.State, isOwnAuthor func(model.Author) bool) bool {
 	if st.Pending == nil {
 		return !st.Moved
@@ -75,9 +72,8 @@ func onlyRenamed(st tree.State, isOwnAuthor func(model.Author) bool) bool {
 	return rec.Kind == model.ProposedRename && isOwnAuthor(model.Author{Name: rec.Author, Session: rec.Session})
 }
 
-// Retract removes the note for good, with its document: even the source's trash does not get it. If
-// the note has changed since FindUntouched, or no longer exists, Retract changes nothing and returns
-// ErrConflict.
+// Retract removes the note permanently, with its document. The source's trash does not get it. If the note has changed
+// since FindUntouched, or no longer exists, Retract changes nothing and returns ErrConflict.
 func (x *UntouchedNote) Retract(ctx context.Context, origin any) error {
 	at := x.node.Location().Path
 	return x.names.change("retract", at, func(names *Locked) error {

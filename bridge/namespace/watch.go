@@ -33,7 +33,7 @@ func (f *Root) onWritten(ctx context.Context, e model.SourceEntry) {
 	}
 	n, created := l.Put(e, model.Author{})
 	if created && n.Kind == model.KindNote && !n.State().Proposed {
-		l.EndDocs(e.Rel) // nothing was here, whatever existed while relayfs was stopped
+		l.EndDocs(e.Rel) // nothing was shown here, so a document of this path is from before relayfs was stopped
 	}
 	st := n.State()
 	stale := !created && l.markStale(ctx, n)
@@ -51,8 +51,8 @@ func (f *Root) onWritten(ctx context.Context, e model.SourceEntry) {
 	}
 }
 
-// isStaleEvent reports whether the source's report on rel is older than the last change here: another operation has since
-// removed the node, or created it again. there is set if the report says that the node exists.
+// isStaleEvent reports whether the source's report on rel is older than the last change here: another operation has
+// since removed the node, or created it again. there is set if the report says that the node exists.
 func isStaleEvent(source model.Source, rel string, kind model.NodeKind, there bool) bool {
 	s, ok := source.(model.Stater)
 	if !ok {
@@ -93,7 +93,7 @@ func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
 		return
 	}
 	l.SourceMoved(n, ev.Rel)
-	l.EndDocs(ev.Rel) // of the replaced note
+	l.EndDocs(ev.Rel) // the document of the replaced note
 	l.RenameDocs(ev.OldRel, ev.Rel)
 	hidden := n.State().Hidden
 	l.Unlock()
@@ -102,16 +102,16 @@ func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
 	}
 }
 
-// A proposal is stale if a user changed its subject after the proposal was made.
-// Changes by relayfs itself, suggestions and decisions on them, do not count.
+// A proposal is stale if a user changed its node after the proposal was made. Changes by relayfs itself do not count:
+// suggestions, and decisions on them.
 
-// markStale marks the proposals about n stale if a user has changed n, and reports
-// whether it did. Call it before the note adopts the user's text.
+// markStale marks the proposals about n stale if a user has changed n, and reports whether it marked any. Call it
+// before the note takes over the user's text.
 func (l *Locked) markStale(ctx context.Context, n *tree.Node) bool {
 	st := n.State()
 	about := []*tree.Proposal{st.Pending, st.Content}
 	if model.MergerOf(l.Source, st.Rel) != nil {
-		about = about[:1] // new content merges with whatever is there
+		about = about[:1] // new content can be merged with any change
 	}
 	waiting := slices.DeleteFunc(about, func(p *tree.Proposal) bool { return p == nil || p.Record().Stale })
 	if len(waiting) == 0 || !changedInSource(ctx, n, waiting[0].Record()) {
@@ -123,8 +123,8 @@ func (l *Locked) markStale(ctx context.Context, n *tree.Node) bool {
 	return true
 }
 
-// changedInSource compares the source's present state with the state that the proposal was made
-// about, and with what relayfs wrote there since.
+// changedInSource reports whether the source's present state differs both from the state for which the proposal was
+// made and from what relayfs has written there since.
 func changedInSource(ctx context.Context, n *tree.Node, p model.ProposalRecord) bool {
 	switch n.Kind {
 	case model.KindDir:

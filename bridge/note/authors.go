@@ -9,11 +9,11 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file determines who has changed a note. The authors of its text do not show that: all text in a user's note may
-// come from an agent.
+// This file determines who has changed a note. The authors of its text are not enough, because all text in a user's
+// note may come from an agent.
 
-// IsOwn reports whether this session of the author made the note and no one else has
-// changed it or decided on anything in it.
+// IsOwn reports whether author created the note in this session and no one else has changed it or decided on its
+// suggestions since.
 func (n *Note) IsOwn(author model.Author) bool {
 	l := n.Lock()
 	defer l.Unlock()
@@ -24,14 +24,14 @@ func (n *Note) IsOwn(author model.Author) bool {
 	return err == nil
 }
 
-// CreatedBy reports whether one of the authors created the note in this process, within
-// the given time.
+// CreatedBy reports whether an author that isOwnAuthor accepts created the note in this process, within the given
+// duration before now.
 func (n *Locked) CreatedBy(isOwnAuthor func(model.Author) bool, within time.Duration) bool {
 	return n.creation != nil && time.Since(n.creation.at) <= within && isOwnAuthor(n.creation.author)
 }
 
-// Untouched returns the current version if only authors that isOwnAuthor accepts have ever
-// written in the note, else model.ErrConflict.
+// Untouched returns the current version if only authors that isOwnAuthor accepts have ever written in the note.
+// Otherwise it returns model.ErrConflict.
 func (n *Locked) Untouched(ctx context.Context, isOwnAuthor func(model.Author) bool) (*model.Version, error) {
 	if n.live != nil {
 		return nil, model.ErrConflict
@@ -40,11 +40,12 @@ func (n *Locked) Untouched(ctx context.Context, isOwnAuthor func(model.Author) b
 	if err != nil {
 		return nil, err
 	}
-	n.stamp = stamp // a rename changes it
+	n.stamp = stamp // a rename has changed the stamp
 	return v, nil
 }
 
-// Retract removes the file of a note that Untouched has returned. Forget does the same for its history.
+// Retract removes the note's file if it still has the stamp that Untouched recorded. Forget then removes the note's
+// history.
 func (n *Locked) Retract(ctx context.Context, from model.Retractor) error {
 	return from.Retract(ctx, n.node.Location().Rel, n.stamp)
 }
@@ -57,9 +58,9 @@ func (n *Locked) MarkDeleted() {
 	n.current.Store(nil)
 }
 
-// RemoveRejected removes the file of a note that an agent created, if users have only made decisions in it and the
-// last one rejected the rest. It returns the record of the creation, or model.ErrConflict for any other note. If
-// front matter is left, the file is removed the way that users' deletions are.
+// RemoveRejected removes the file of a note that an agent created, if users have only made decisions in it and the last
+// decision is a rejection. It returns the record of the creation. For any other note it returns model.ErrConflict. If
+// front matter is left, it removes the file in the same way as a user's deletion.
 func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made *model.Record, err error) {
 	loc := n.node.Location()
 	current, err := n.load(ctx)
@@ -84,8 +85,8 @@ func (n *Locked) RemoveRejected(ctx context.Context, from model.Structure) (made
 	return &h.Records[0], from.Remove(ctx, loc.Rel)
 }
 
-// IsRejected reports whether the note's file is as a rejection left it, and RemoveRejected has yet to follow: the
-// process was killed in between.
+// IsRejected reports whether the note's file is as a rejection left it, but was not removed: the process was killed
+// before RemoveRejected.
 func (n *Note) IsRejected(ctx context.Context) bool {
 	l := n.Lock()
 	defer l.Unlock()
@@ -101,8 +102,8 @@ func (n *Note) IsRejected(ctx context.Context) bool {
 	return save != nil && l.stamp.IsFile(save.Post)
 }
 
-// isRejected reports whether an agent created the note, users have only made decisions in it, and the last decision
-// rejected. If left, the remaining front matter, is not empty, every acceptance by users must have been undone.
+// isRejected reports whether an agent created the note, users have only made decisions in it, and the last decision is
+// a rejection. left is the remaining front matter. If it is not empty, every acceptance by users must have been undone.
 func isRejected(h model.History, left string) bool {
 	if len(h.Records) == 0 || !h.Records[0].Created {
 		return false
@@ -122,8 +123,8 @@ func isRejected(h model.History, left string) bool {
 	})
 }
 
-// FinalText returns the last text of a document whose file RemoveRejected has deleted, and the file's stamp, if the
-// history has one; model.ErrConflict if the history belongs to another document.
+// FinalText returns the last text of a document whose file RemoveRejected has deleted, and the file's stamp if the
+// history has one. It returns model.ErrConflict if the history belongs to another document.
 func FinalText(h model.History) (raw string, stamp model.Stamp, err error) {
 	doc, err := replay(h.Records)
 	if err != nil {
@@ -139,8 +140,8 @@ func FinalText(h model.History) (raw string, stamp model.Stamp, err error) {
 	return raw, stamp, nil
 }
 
-// isOnlyBy returns the current version and its stamp if only its authors have ever
-// written in the note, else ErrConflict.
+// isOnlyBy returns the current version and its stamp if only authors that isOwnAuthor accepts have ever written in the
+// note. Otherwise it returns ErrConflict.
 func (n *Locked) isOnlyBy(ctx context.Context, isOwnAuthor func(model.Author) bool) (*model.Version, model.Stamp, error) {
 	current, err := n.load(ctx)
 	if err != nil {
@@ -159,8 +160,8 @@ func (n *Locked) isOnlyBy(ctx context.Context, isOwnAuthor func(model.Author) bo
 	return current, stamp, err
 }
 
-// unchanged returns the stamp of the source's file if it holds current, else ErrConflict: a user may have saved a moment
-// ago, before the source reported it.
+// unchanged returns the stamp of the source's file if the file holds current. Otherwise it returns ErrConflict: a user
+// may have saved a moment ago, before the source reported it.
 func (n *Locked) unchanged(ctx context.Context, current *model.Version) (model.Stamp, error) {
 	data, stamp, err := n.source.Read(ctx, n.node.Location().Rel)
 	if err == nil && string(data) != current.Raw() {

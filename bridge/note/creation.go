@@ -20,7 +20,7 @@ type Creation struct {
 	state      liveState
 }
 
-// Create plans a note in store whose view is text. Errors: model.ErrTooLarge, ErrReadOnly, ErrInvalidUTF8,
+// Create plans a new note in store whose view is text. Errors: model.ErrTooLarge, ErrReadOnly, ErrInvalidUTF8,
 // ErrRefused.
 func (s *Set) Create(store model.Store, text string, author model.Author) (*Creation, error) {
 	plan, err := s.plan(nil, model.NewVersion("", s.o.View, time.Time{}), text, author)
@@ -76,7 +76,7 @@ func (c *Creation) RecordFile() {
 	}
 }
 
-// KeepLive creates the note at rel in docs. It returns a stamp of its state.
+// KeepLive creates the note at rel in docs. It returns a stamp of the new document's state.
 func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel string) (model.Stamp, error) {
 	rec := model.Record{Time: time.Now().UTC()}
 	d, err := docs.NewDocument(ctx, rel, &rec, func(doc *ycrdt.Doc) error {
@@ -91,7 +91,7 @@ func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel strin
 	return model.Stamp{Size: int64(len(c.raw)), ModTime: c.state.modTime.UnixNano()}, nil
 }
 
-// Create attaches c to this new note, whose file has that stamp.
+// Create gives this new note the document of c. The note's file has the given stamp.
 func (n *Note) Create(c *Creation, stamp model.Stamp) Result {
 	l := n.Lock()
 	defer l.Unlock()

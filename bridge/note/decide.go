@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Suggestions lists the suggestions of the note, whose path is or was p.
+// Suggestions lists the suggestions of the note. p is its path, or its path before its deletion was proposed.
 func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestion, error) {
 	l := n.Lock()
 	defer l.Unlock()
@@ -26,8 +26,8 @@ func HasMarks(v *model.Version) bool {
 	return !v.ReadOnly() && attribution.MarksIn(v.Canonical())
 }
 
-// Threads lists the suggestions and the threads of comments of the note, which is shown or was at p, and the version
-// that has them. The lists are not to be changed.
+// Threads lists the suggestions and comment threads of the note, and returns the version that has them. p is the note's
+// path, or its path before its deletion was proposed. Callers must not change the lists.
 func (n *Note) Threads(ctx context.Context, p model.Path) (*model.Version, []model.Suggestion, []model.Thread, error) {
 	l := n.Lock()
 	defer l.Unlock()
@@ -42,7 +42,7 @@ func (n *Note) Threads(ctx context.Context, p model.Path) (*model.Version, []mod
 	return current, list, x.Threads(p, list), nil
 }
 
-// Suggestions lists the suggestions of current, as they are laid out. The list is not to be changed.
+// Suggestions lists the suggestions of current and returns its layout. Callers must not change the list.
 func (n *Locked) Suggestions(p model.Path, current *model.Version) ([]model.Suggestion, *attribution.Layout, error) {
 	x, err := n.layout(current)
 	if err != nil {
@@ -61,7 +61,7 @@ func (n *Locked) Suggestions(p model.Path, current *model.Version) ([]model.Sugg
 	return list, x, nil
 }
 
-// Outcomes returns the last decision on each mark of an earlier version, nil for none.
+// Outcomes returns the last decision on each mark of an earlier version. An entry is nil if there is no decision.
 func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*Outcome, error) {
 	l := n.Lock()
 	defer l.Unlock()
@@ -80,8 +80,7 @@ func (n *Note) Outcomes(since *model.Version, marks []diffwrap.Suggestion) ([]*O
 	return out, nil
 }
 
-// PlanUndo plans the undo of the items of d in a journal entry. It records the outcome
-// in d.
+// PlanUndo plans the undo of the items of d in a journal entry. It records the outcome in d.
 func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
 	if n.live == nil {
 		loc := n.node.Location()

@@ -23,10 +23,10 @@ type document struct {
 	doc          *ycrdt.Doc
 	text         *ycrdt.Text
 	storedSeq    uint64             // store sequence number of the last record in doc
-	table        *attribution.Table // attribution of doc or live from the store's records up to storedSeq; nil if not loaded
-	live         model.Document     // replaces doc where the document is authoritative; see live.go
+	table        *attribution.Table // attribution from the store's records up to storedSeq; nil if not loaded
+	live         model.Document     // used instead of doc where the document is authoritative; see live.go
 	cachedLayout cachedLayout
-	// shared has the entries of other machines in live.
+	// shared has the entries that other machines wrote in live.
 	shared facts.Facts
 }
 
@@ -38,7 +38,7 @@ func NewDocID() model.DocID {
 	return model.DocID(hex.EncodeToString(b[:]))
 }
 
-// changeSaved applies to doc, whose text is had, the change by which a user's program produced raw. It returns the
+// changeSaved applies a user's save to doc: the change from oldText, the document's text, to raw. It returns the
 // record.
 func (d *document) changeSaved(doc *ycrdt.Doc, oldText, raw string) model.Record {
 	text := doc.Text(model.ContentsName)
@@ -57,7 +57,7 @@ func (d *document) changeSaved(doc *ycrdt.Doc, oldText, raw string) model.Record
 	return record(doc, func(rec *model.Record) { saved.Apply(doc, text, oldText, table, sourceOrigin{}, rec) })
 }
 
-// revisions returns the stored states from before records were merged.
+// revisions returns the document's states from before the store merged their records into one.
 func (d *document) revisions() []model.Revision {
 	past, err := d.store.Revisions(d.id)
 	if err != nil {
@@ -143,8 +143,8 @@ func (d *document) applyPlan(doc *ycrdt.Doc, raw string, plan *planner.Plan, aut
 	})
 }
 
-// nameRuns stores in current, which is about to be replaced, the identities of its characters for a later merge. The
-// document is in the state of current.
+// nameRuns stores the identities of current's characters in current, which is about to be replaced, for a later merge.
+// The document must be in the state of current.
 func (d *document) nameRuns(current *model.Version) {
 	if d.doc != nil && current.Runs() == nil {
 		current.SetRuns(d.runs(current))
@@ -163,10 +163,10 @@ func (d *document) runs(current *model.Version) []ycrdt.Run {
 	return nil
 }
 
-// runsOf returns the identities of the characters of a version that was replaced while the document was not in
-// memory, nil if it cannot find them. They come from the document when it had that text. If it never had that text,
-// the version is older than the document, and they come from the document's first state. Neither has text that agents
-// proposed later, even if its characters are equal.
+// runsOf returns the identities of the characters of a version that was replaced while the document was not in memory,
+// or nil if it cannot find them. It takes them from the newest state of the document that had that text. If no state
+// had it, the version is older than the document, and runsOf uses the document's first state. So it never returns the
+// identities of equal text that agents proposed later.
 func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
 	h, err := d.store.Load(d.id)
 	if err != nil || len(h.Records) == 0 {
@@ -193,7 +193,8 @@ func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
 	return runsAs(first, v.Raw())
 }
 
-// pieces returns the identities of the document, with deleted ones; ErrConflict if its text is not current's.
+// pieces returns the identities of the document, including deleted ones. It returns ErrConflict if the document's text
+// is not current's.
 func (d *document) pieces(ctx context.Context, current *model.Version) (pieces []ycrdt.Piece, err error) {
 	if d.live == nil {
 		return d.text.Pieces(), nil
@@ -209,7 +210,8 @@ func (d *document) pieces(ctx context.Context, current *model.Version) (pieces [
 	return pieces, err
 }
 
-// mergeInto returns the view text that results when a writer has read base and written text, and the note is now current.
+// mergeInto returns the view text that results if a writer has read base and written text while the note became
+// current.
 func (d *document) mergeInto(base, current *model.Version, text string) string {
 	if base.Raw() == current.Raw() {
 		return text
@@ -259,8 +261,8 @@ func (d *document) markStored(seq uint64, records []model.Record) {
 	}
 }
 
-// identities returns the attribution of current, and the identities of its raw text: both empty if
-// the note was never written through relayfs.
+// identities returns the attribution of current and the identities of its raw text. Both are empty if the note was
+// never written through relayfs.
 func (d *document) identities(current *model.Version) (*attribution.Table, []ycrdt.Run, error) {
 	switch {
 	case d.id == "":
@@ -285,7 +287,7 @@ type cachedLayout struct {
 	version *model.Version
 	layout  *attribution.Layout
 	list    []model.Suggestion
-	path    model.Path // "" for none
+	path    model.Path // path of the suggestions; "" if they were not requested
 }
 
 func (d *document) layout(current *model.Version) (*attribution.Layout, error) {

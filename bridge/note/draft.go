@@ -10,13 +10,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// draft is a change of a note and its file in progress. The store has its record before
-// the file has the text. If writing the file fails, the record is aborted.
+// draft is a change in progress of a note and its file. The store gets its record before the file gets the text. If
+// writing the file fails, the record is aborted.
 type draft struct {
 	note     *Locked
 	at       Location
 	current  *model.Version
-	fileText string // text of the file
+	fileText string // text that the file has before the change
 	raw      string // raw text after the change
 	sync     bool
 	change   func(*ycrdt.Doc) model.Record // makes the change in a document in the state of current
@@ -28,7 +28,7 @@ type draft struct {
 	records     []model.Record // stored records; the last one is the write's
 }
 
-// save replaces the content of the file, which must still match expect.
+// save replaces the content of the file. It fails if the file no longer has the stamp expect.
 func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
 	err := d.note.replace(ctx, d.at, d.raw, modTime, model.Replacement{
 		IfMatch: expect, KnownText: d.fileText, Sync: d.sync,
@@ -84,11 +84,11 @@ func (d *draft) abort() {
 	}
 	n.unloadDoc()
 	if len(d.records) < 2 && n.storedSeq == 0 {
-		d.current.SetRuns(nil) // the next document gives its characters other identities
+		d.current.SetRuns(nil) // the next document gives these characters other identities
 	}
 }
 
-// replace makes the file hold raw, which becomes the note's current version.
+// replace writes raw to the file and makes it the note's current version.
 func (n *Locked) replace(ctx context.Context, loc Location, raw string, modTime time.Time, r model.Replacement) error {
 	r.Data, r.ModTime = asBytes(raw), r.IfMatch.Next(modTime)
 	stamp, err := n.source.Replace(ctx, loc.Rel, r)

@@ -3,8 +3,8 @@ package note
 import "sync"
 
 // fifoMutex is a FIFO lock that may be held across disk I/O. It is not a sync.Mutex, because package synctest does not
-// recognise goroutines that wait for a Mutex as blocked. It is no channel, because that takes three times the memory,
-// and each note has one.
+// recognise goroutines that wait for a Mutex as blocked. It is not a channel, because a channel takes three times the
+// memory, and each note has a lock.
 type fifoMutex struct {
 	mu      sync.Mutex // guards the fields below
 	taken   bool

@@ -66,14 +66,15 @@ func belongsTo(h model.History, raw string, files ...model.Stamp) bool {
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
-		return true // whoever needs the document gets the error
+		return true // callers that need the document get the error
 	}
 	text := doc.Text(model.ContentsName).String()
 	return text == raw || isAlike(text, raw)
 }
 
-// isKnown reports whether relayfs wrote the file with a text of the document or read the document from it, or the
-// file holds the last text of the document's file. A blank text identifies no document.
+// isKnown reports whether the file is known to be the document's: relayfs wrote the file with a text of the document or
+// read the document from it, or the file holds the last text of the document's file. A blank text identifies no
+// document.
 func isKnown(h model.History, raw string, files []model.Stamp) bool {
 	return slices.ContainsFunc(files, h.IsOf) || h.Sum == model.SumOf(raw) && !isBlank(raw)
 }
@@ -83,12 +84,14 @@ func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 // maxLost bounds the documents without a file that a note is compared with.
 const maxLost = 64
 
-// maxAlike bounds the documents of one text that a note without marks is compared with: many notes may start from one
-// template.
+// maxAlike is the maximum number of documents with equal texts that findMovedDocument compares a note without marks
+// with. Many notes may start from one template.
 const maxAlike = 8
 
-// findMovedDocument looks for the note's document if the path has none, or another note's: a document that ended there, or whose
-// file was moved here. other is set if the document at the path belongs to another note, and is ended there.
+// findMovedDocument looks for the stored document of the note's file if the path has no document, or has the document
+// of another note. It considers the document of a removed note at this path, and documents whose file was moved here.
+// other is set if the path has the document of another note; findMovedDocument then moves that document to the path for
+// removed notes.
 func (n *Locked) findMovedDocument(ctx context.Context, loc Location, other bool, raw string, files []model.Stamp) error {
 	n.set.claimMu.Lock()
 	defer n.set.claimMu.Unlock()
@@ -181,8 +184,8 @@ func holdsMostOf(h model.History, raw string) bool {
 	return 4*shared >= 3*max(n, m)
 }
 
-// isDocumentOf reports whether a document stored for another path belongs to the file. It does not if its own file still
-// exists.
+// isDocumentOf reports whether a document that is stored for another path belongs to the file. A document whose own
+// file still exists belongs to that file only.
 func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string, files []model.Stamp) (bool, error) {
 	original, ended := d.Path.EndedAt()
 	if original == "" || !ended && d.Path == model.Path(n.node.Location().Rel) {
@@ -202,8 +205,8 @@ func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string
 	return err == nil && !belongsTo(h, string(data), there), nil
 }
 
-// isAlike reports whether two texts share a quarter of the shorter one's pairs of words. Two notes on one subject
-// share a twentieth.
+// isAlike reports whether two texts share at least a quarter of the shorter text's pairs of words. Two notes on one
+// subject share about a twentieth.
 func isAlike(a, b string) bool {
 	shared, n, m := sharedPairs(a, b)
 	return shared > 0 && 4*shared >= min(n, m)

@@ -11,16 +11,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// This file is for notes with an authoritative document: those of a Source that shares its documents live. No file
-// has to match it, and the document may change at any moment. A version is the text of one state of the document with
-// the identities of its characters, read in one step.
+// This file is for notes with an authoritative document: the notes of a Source that shares its documents live. No file
+// has to match the document, and the document may change at any moment. A version is the text of one state of the
+// document with the identities of its characters, read in one step.
 
 type liveState struct {
 	raw        string
 	runs       []ycrdt.Run
 	modTime    time.Time
-	newEntries bool // the document has new entries about its suggestions
-	// foreign is set if the text holds more than characters, so that offsets in raw are not offsets in the text.
+	newEntries bool // the document has entries of other machines that were not read before
+	// foreign is set if the text has content other than characters, so that offsets in raw are not offsets in the text.
 	foreign bool
 }
 
@@ -40,8 +40,8 @@ func (d *document) readLive(ctx context.Context) (s liveState, err error) {
 	return s, err
 }
 
-// readShared updates the table with the entries of other machines in the document. It reports whether there are new
-// ones.
+// readShared adds the entries of other machines in the document to the table. It reports whether there were new
+// entries.
 func (d *document) readShared(doc *ycrdt.Doc) bool {
 	added, inOrder := d.shared.Read(doc)
 	if !inOrder {

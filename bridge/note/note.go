@@ -18,15 +18,15 @@ type Location struct {
 	SourcePath model.Path // path without pending proposals
 	Rel        string     // path in the source
 	Offline    bool       // the source is offline
-	Shown      bool       // it has a path, and its deletion is not pending
-	InTree     bool       // it is in the tree
+	Shown      bool       // the workspace shows the note: it has a path, and its deletion is not pending
+	InTree     bool       // the tree has the note
 }
 
 type Node interface {
 	Location() Location
 }
 
-// Note is the state of one note: the text for readers and, once the note was written, its document.
+// Note is the state of one note: the text for readers and, once the note has been written, its document.
 //
 // A vault may have a million notes, of which few are ever read. So a note is small until it is locked for the first time.
 type Note struct {
@@ -35,8 +35,8 @@ type Note struct {
 
 	// current is the published version; nil before the first read and after an eviction.
 	current atomic.Pointer[model.Version]
-	// changed is the modification time of the last version, in Unix nanoseconds; an eviction keeps it. 0 before the
-	// first read.
+	// changed is the modification time of the last version, in Unix nanoseconds. It is 0 before the first read. An
+	// eviction keeps it.
 	changed atomic.Int64
 
 	writeLock fifoMutex // held by the current writer; guards the field below and what it points to
@@ -44,16 +44,16 @@ type Note struct {
 
 	found model.Stamp // stamp of the file that a scan found; zero for other notes
 
-	// Guarded by the cache's lock.
+	// The cache's lock guards the fields below.
 	cached *list.Element // nil if the note is not in the cache
 	size   int           // cached bytes
 }
 
 type opened struct {
 	document
-	seq      uint64      // number of the last published version
+	seq      uint64      // sequence number of the last published version
 	stamp    model.Stamp // stamp of the file that current was read from or written to, or that a scan found
-	synced   bool        // the store's history was compared with the file
+	synced   bool        // the store's history has been compared with the file
 	creation *creation   // nil if this process did not create the note
 }
 
@@ -110,9 +110,9 @@ func (n *Note) Changed() (t time.Time, loaded bool) {
 	return time.Unix(0, n.changed.Load()), n.current.Load() != nil
 }
 
-// load reads the note and reconciles document and file. A crash may have kept text from the file. If load cannot
-// write that text now, it returns the version with it and an error: readers can use the version, and the next load
-// tries again.
+// load reads the note and reconciles document and file. The file may lack stored text because of a crash. If load
+// cannot write that text to the file now, it returns both the version with the text and an error: readers can use the
+// version, and the next load tries again.
 func (n *Locked) load(ctx context.Context) (v *model.Version, err error) {
 	for range maxAttempts { // a user may save while the file is updated
 		if v, err = n.read(ctx); !errors.Is(err, model.ErrConflict) {
@@ -140,7 +140,7 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	found := n.stamp
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
-	var h *model.History // the stored history, nil if not loaded
+	var h *model.History // the stored history; nil if not loaded
 	if !n.synced {
 		kept, err := n.identify(ctx, loc, v.Raw(), found)
 		if err != nil {
@@ -164,7 +164,7 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	current := n.current.Load()
 	if n.doc != nil {
 		v := model.NewVersion(current.Raw(), n.set.o.View, current.ModTime())
-		if n.separate(v); !v.ReadsAs(current) { // text that was typed while relayfs did not follow the note
+		if n.separate(v); !v.ReadsAs(current) { // a user typed text while relayfs did not follow the note
 			current = n.publish(v)
 		}
 	}
@@ -196,11 +196,11 @@ func (n *Locked) versionOf(s liveState, modTime time.Time) *model.Version {
 	return v
 }
 
-// asString converts data without a copy; the caller must not use data afterwards. The copies were most of the memory
-// that a first search through all notes takes.
+// asString converts data without a copy; the caller must not use data afterwards. Copies would be most of the memory
+// that the first search through all notes uses.
 func asString(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
-// newVersion makes a version with that raw text. The document is in that state.
+// newVersion makes a version with the given raw text. The document must be in that state.
 func (n *Locked) newVersion(raw string, modTime time.Time) *model.Version {
 	v := model.NewVersion(raw, n.set.o.View, modTime)
 	n.separate(v)
@@ -216,7 +216,7 @@ func (n *Locked) publish(v *model.Version) *model.Version {
 	return v
 }
 
-// Refresh updates the note from its source's file, which another program changed. It publishes the change if shown.
+// Refresh updates the note from its source's file, which another program changed. If shown, it publishes the change.
 func (n *Note) Refresh(ctx context.Context, shown bool) {
 	if n.set.events.BeginOp() != nil {
 		return
@@ -234,8 +234,8 @@ func (n *Note) Refresh(ctx context.Context, shown bool) {
 	}
 }
 
-// refresh is Refresh without publishing: it returns the event to publish after the lock is released, nil if nothing
-// changed.
+// refresh is Refresh without publishing. It returns the event that the caller must publish after it releases the lock,
+// or nil if nothing changed.
 func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 	current := n.current.Load()
 	loc := n.node.Location()
@@ -261,13 +261,13 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 	}
 	ev, err := n.reconcile(string(data), modTimeOf(current, stamp))
 	if err == nil {
-		n.stamp = stamp // after an error the old stamp stays, so that no write succeeds before the user's save is merged
+		n.stamp = stamp // an error keeps the old stamp, so that no write succeeds before the user's save is merged
 	}
 	return ev, err
 }
 
-// modTimeOf returns the modification time of a change by a user: that of the file, or a
-// later one if the version before is not older.
+// modTimeOf returns the modification time of a user's change. It is the file's time if that is after current's
+// modification time. Otherwise it is the present, or the next possible time after current's if that is later.
 func modTimeOf(current *model.Version, stamp model.Stamp) time.Time {
 	t := time.Unix(0, stamp.ModTime)
 	if t.After(current.ModTime()) {
@@ -287,8 +287,8 @@ func (n *Locked) publishAfter(current, v *model.Version) *model.Event {
 	return &model.Event{Kind: model.EventChanged, Path: n.node.Location().Path, Version: v, ViewChanged: viewChanged}
 }
 
-// maxAttempts bounds how often a write is computed again because the file has changed. Each time another program's
-// save succeeded.
+// maxAttempts is the maximum number of times that a write is computed because the file has changed. Each retry means
+// that another program's save succeeded in the meantime.
 const maxAttempts = 32
 
 func appendEvent(events []model.Event, ev *model.Event) []model.Event {
@@ -308,7 +308,7 @@ func (n *Note) State(ctx context.Context) (model.Stamp, model.ContentSum, error)
 	return l.stamp, model.SumOf(v.Raw()), nil
 }
 
-// ChangedByUser reports whether a user has changed the file since it had that stamp and text. Writes by relayfs do
+// ChangedByUser reports whether a user has changed the file since it had the given stamp and text. Writes by relayfs do
 // not count.
 func (n *Note) ChangedByUser(ctx context.Context, since model.Stamp, text model.ContentSum) bool {
 	l := n.Lock()
@@ -337,7 +337,7 @@ func (n *Note) ChangedByUser(ctx context.Context, since model.Stamp, text model.
 }
 
 func (n *Note) Chmod(ctx context.Context, source model.Permissions, mode fs.FileMode) error {
-	l := n.Lock() // a write replaces the file
+	l := n.Lock() // no write may replace the file in the meantime
 	defer l.Unlock()
 	stamp, err := source.Chmod(ctx, n.node.Location().Rel, mode)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Plan has the edits of a note's raw text and the metadata of their record. A Change computes one.
+// Plan has the edits of a note's raw text and the metadata of their record. The Plan function of a Change computes one.
 type Plan = planner.Plan
 
 // Outcome is a user's decision on a suggestion.
@@ -20,24 +20,24 @@ type Layout = attribution.Layout
 
 var ErrNoteGone = planner.ErrNoteGone
 
-// Decide plans a decision on suggestions of the current version. If instead is not nil, chosen has one suggestion,
-// and the edits of instead replace what it proposes.
+// Decide plans a decision on suggestions of the current version. If instead is not nil, chosen must have one
+// suggestion, and the edits of instead apply to its proposed text.
 func Decide(current *model.Version, x *Layout, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) Plan {
 	return planner.Decide(current, x, chosen, d, instead)
 }
 
-// Amend returns the edits that replace the suggestion's new text with text. They apply after the suggestion is
-// accepted, which does not move its start. The common text of both is accepted, the rest rejected.
+// Amend returns the edits that replace the suggestion's new text with text. The edits' offsets refer to the text after
+// the suggestion is accepted. The parts of the new text that text keeps are accepted; the other parts are rejected.
 func Amend(current *model.Version, s model.Suggestion, text string) ([]diffwrap.Edit, error) {
 	return planner.Amend(current, s, text)
 }
 
-// AddComment plans a user's comment at an offset of the marked text.
+// AddComment plans a user's comment at a byte offset of the canonical text.
 func AddComment(current *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
 	return planner.AddComment(current, at, text, dialect, d)
 }
 
-// Resolve plans the removal of a thread. pending has its comments that await a decision.
+// Resolve plans the removal of a thread. pending has the comments of the thread that await a decision.
 func Resolve(current *model.Version, x *Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
 	return planner.Resolve(current, x, t, pending, d)
 }

@@ -13,25 +13,26 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// The store's records define the document; the file is a replica of it. The store appends a record before the file
-// gets its text. So after a crash the file may lack the last records. A record has the file's stamps before and after
-// it. A stamp that relayfs did not make shows a user's save.
+// The store's records define the document; the file is a replica of it. The store appends a record before the file gets
+// its text, so after a crash the file may lack the last records. A record has the file's stamps before and after its
+// write. A stamp that relayfs did not make shows a user's save.
 
 type fileState struct {
 	version *model.Version
-	save    *model.Save // save of the record; nil if the record was taken from the file
+	save    *model.Save // how relayfs saved the file; nil if the record was taken from the file
 }
 
 // recover compares the store's history with the file that was just read, and reconciles them. The first matching row
 // applies:
 //
 //	the file holds the newest text          nothing to do
-//	its stamp is before or after a save     a crash kept the newest text from it, or tore it: write the newest text
-//	it holds its last recorded text         the same
+//	its stamp is before or after a save     the file lacks the newest text because of a crash, or a crash tore the
+//	                                        file: write the newest text
+//	it holds its last recorded text         as in the previous row
 //	otherwise                               a user has saved: apply the changes of that save, relative to the
 //	                                        file's last recorded text, to the newest text
 //
-// A save of the last row does not revert text that the file never held. A file that was set back to an old text, from
+// In the last row, a save does not revert text that the file never held. A file that was set back to an old text, from
 // a backup or by git, counts as a user's save.
 //
 // h is the stored history. If the file cannot be written, recover returns the newest text and the error.
@@ -78,8 +79,8 @@ func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (u
 	return newest, err
 }
 
-// writeFile makes the file hold current, which the store has. former is the last record's stored save: if the write
-// fails, writeFile stores it again.
+// writeFile writes current, which the store has, to the file. former is the stored save of the last record; if the
+// write fails, writeFile stores it again.
 func (n *Locked) writeFile(ctx context.Context, loc Location, current *model.Version, modTime time.Time, former model.Save) error {
 	id, seq, sum := n.id, n.storedSeq, model.SumOf(current.Raw())
 	return n.replace(ctx, loc, current.Raw(), modTime, model.Replacement{
@@ -118,8 +119,8 @@ func (n *Locked) mergeSave(ctx context.Context, base *model.Version, saved strin
 	return nil
 }
 
-// syncFile syncs the file, which holds the stored text, and records that it does. The process that wrote the file may
-// have been killed before that.
+// syncFile syncs the file, which holds the stored text, and records that it is synced. The process that wrote the file
+// may have been killed before it synced it.
 func (n *Locked) syncFile(ctx context.Context, loc Location, file *model.Version) {
 	if s, ok := n.source.(model.Durable); ok {
 		if err := s.Sync(ctx, loc.Rel); err != nil {
@@ -152,9 +153,9 @@ func statesOf(h model.History) ([]fileState, *ycrdt.Doc, error) {
 
 func rawState(text *ycrdt.Text) *model.Version { return model.RawVersion(text.String(), text.Runs()) }
 
-// lastFileText returns the newest text that the file held before the user's save that it holds now. A save may have been
-// interrupted before the file got its text, or a power cut may have torn it, so that the file has its previous text
-// again. Only for the last save may the source be unable to say.
+// lastFileText returns the newest text that the file held before the user's save that it holds now. It skips a save
+// that did not reach the file, or that a power cut tore, so that the file has its previous text again. The source may
+// have no evidence whether the last save reached the file; it always has evidence for earlier saves.
 func lastFileText(states []fileState, source model.Source, now string) *model.Version {
 	saves := 0
 	for i := len(states) - 1; i > 0; i-- {
@@ -162,21 +163,22 @@ func lastFileText(states []fileState, source model.Source, now string) *model.Ve
 		if s.save == nil {
 			return s.version
 		}
-		if len(s.save.Sum) == 0 { // it was aborted
+		if len(s.save.Sum) == 0 { // the save was aborted
 			continue
 		}
 		saves++
 		switch placed, ok := wasRenamed(source, *s.save); {
 		case placed, !ok && saves > 1:
 			return s.version
-		case !ok: // a power cut destroyed the evidence
+		case !ok: // a power cut destroyed the evidence of the last save
 			return textmerge.Nearest([]*model.Version{lastFileText(states[:i], source, now), s.version}, (*model.Version).Raw, now)
 		}
 	}
 	return states[0].version
 }
 
-// wasRenamed reports whether the new file of a save was renamed to its name, and whether the source knows.
+// wasRenamed reports whether the new file of a save was renamed to its name. known is false if the source has no
+// evidence of either.
 func wasRenamed(source model.Source, save model.Save) (placed, known bool) {
 	if p, ok := source.(model.RenameChecker); ok {
 		return p.Renamed(save)
@@ -184,7 +186,7 @@ func wasRenamed(source model.Source, save model.Save) (placed, known bool) {
 	return true, true
 }
 
-// isInterrupted reports whether the stamp is that of the file before or after a save by relayfs that may have been
+// isInterrupted reports whether the file had this stamp directly before or after a save by relayfs that may have been
 // interrupted.
 func isInterrupted(states []fileState, stamp model.Stamp) bool {
 	for _, s := range states[1:] {
@@ -195,15 +197,15 @@ func isInterrupted(states []fileState, stamp model.Stamp) bool {
 	return false
 }
 
-// Below: how a note's document follows the text of its file.
+// The functions below make a note's document follow the text of its file.
 
 // unloadDoc drops the document from memory. The store may lack its last state.
 func (n *Locked) unloadDoc() {
 	n.doc, n.text, n.table, n.cachedLayout, n.shared = nil, nil, nil, cachedLayout{}, facts.Facts{}
 }
 
-// keep appends records to the store for the text of the file, which has that checksum. If the append fails, keep
-// drops the document; the next one is built from the store and the file.
+// keep appends records to the store. sum is the checksum of the file's text, which is the text after the last record.
+// If the append fails, keep drops the document; the next one is built from the store and the file.
 func (n *Locked) keep(loc Location, sum model.ContentSum, records []model.Record) error {
 	if len(records) == 0 {
 		return nil
@@ -230,7 +232,7 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 	}
 	oldText := current.Raw()
 	if !model.Writable(oldText) {
-		oldText = raw // a file cut within a character: the document never had that text
+		oldText = raw // the file was cut within a character, and the document never had its text
 	}
 	records, err := n.open(loc, oldText)
 	if err != nil {
@@ -256,7 +258,7 @@ func (n *Locked) separate(v *model.Version) {
 		return
 	}
 	if n.live == nil && (n.doc == nil || n.text.String() != v.Raw()) {
-		return // a program's pending write has no such text
+		return // it is a program's pending write, which has no users' text in agents' marks
 	}
 	l, err := n.currentTable()
 	if err != nil {
@@ -288,8 +290,8 @@ func attribute(v *model.Version, t *attribution.Table, runs []ycrdt.Run, shared 
 	return cachedLayout{version: v, layout: x}
 }
 
-// separateStored is separate for a note that was just read, and whose document is in the store. It does nothing if
-// document and file have yet to be compared. h is the stored history, nil if not loaded.
+// separateStored does the work of separate for a note that was just read, and whose document is in the store. It does
+// nothing if the document has yet to be compared with the file. h is the stored history; nil if not loaded.
 func (n *Locked) separateStored(loc Location, v *model.Version, h *model.History) error {
 	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return nil
@@ -313,7 +315,7 @@ func (n *Locked) separateStored(loc Location, v *model.Version, h *model.History
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
-		return nil // whoever needs the document gets the error
+		return nil // callers that need the document get the error
 	}
 	attribute(v, attribution.NewTable(h.Records), runsAs(doc, v.Raw()), false)
 	return nil

@@ -26,12 +26,12 @@ type Options struct {
 	ReadOnly    bool
 	FrontMatter diffwrap.FrontMatterPolicy
 	Dialect     diffwrap.Dialect
-	// CacheBytes bounds the memory of loaded notes without a current writer, including their attribution; 0 is 256
-	// MiB.
+	// CacheBytes is the maximum memory, in bytes, of loaded notes without a current writer, including their
+	// attribution; 0 means 256 MiB.
 	CacheBytes int
 	Logger     *slog.Logger // nil discards
-	// Saved receives the duration and the error of each change of a note by a program or a decision, new notes
-	// included. It must not block. May be nil.
+	// Saved receives the duration and the error of each change of a note by a program or a decision, including the
+	// creation of a note. It must not block. It may be nil.
 	Saved func(took time.Duration, err error)
 }
 
@@ -65,7 +65,7 @@ type Set struct {
 	lost    map[model.Store][]model.StoredDoc // results of lostDocuments
 }
 
-// NewSet returns an empty set. Changes of its notes are operations and events of bus.
+// NewSet returns an empty set. The set reports each change of a note to act, as an operation and an event.
 func NewSet(o Options, act *model.Bus) *Set {
 	return &Set{o: o, events: act, cache: cache{budget: o.CacheBytes}, lost: make(map[model.Store][]model.StoredDoc)}
 }
@@ -83,28 +83,28 @@ func (s *Set) Source(source model.Source, store model.Store) *Source {
 
 func (s *Source) New(node Node) *Note { return &Note{Source: s, node: node} }
 
-// cache bounds the memory of loaded notes. Beyond the budget it evicts the least recently used ones, which are read
-// again on demand.
+// cache limits the memory of loaded notes. If the notes exceed the budget, the cache evicts the least recently used
+// notes. The next access reads an evicted note again.
 type cache struct {
 	budget int // in bytes
 
 	mu        sync.Mutex // guards the fields below
-	order     list.List  // of *Note, most recently used first
+	order     list.List  // *Note values, most recently used first
 	bytes     int
 	used      time.Time   // time of the last access to any note
-	idleTimer *time.Timer // timer of trimIdle; nil if nothing was added since it ran
+	idleTimer *time.Timer // runs trimIdle; nil if no note was added since it ran
 }
 
 const (
-	// If no note was used for idleAfter, trimIdle evicts beyond idleBytes, so that one search through a vault does not
-	// hold its memory forever.
+	// If no note was used for idleAfter, trimIdle evicts notes until idleBytes remain, so that one search through a
+	// vault does not hold its memory forever.
 	idleAfter = time.Minute
 	idleBytes = 16 << 20
 	// loadedBytes is the approximate size of a loaded note without its text.
 	loadedBytes = 256
 )
 
-// trimIdle evicts what exceeds idleBytes, if no note was used for idleAfter.
+// trimIdle evicts notes until the cache has at most idleBytes, if no note was used for idleAfter.
 func (c *cache) trimIdle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,8 +125,8 @@ func (c *cache) touch(n *Note) {
 	}
 }
 
-// add accounts for a note of size bytes and evicts what exceeds the budget. The caller is the writer of n; add only
-// tries the locks of other notes.
+// add accounts for a note of size bytes, and evicts notes if the cache exceeds its budget. The caller must be the
+// writer of n; add only tries the locks of other notes.
 func (c *cache) add(n *Note, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +140,7 @@ func (c *cache) add(n *Note, size int) {
 	c.trim(c.budget, n)
 }
 
-// trim evicts notes, except one, until the rest fits the budget.
+// trim evicts notes until the remaining notes fit the budget, which is in bytes. It never evicts the note but.
 func (c *cache) trim(budget int, but *Note) {
 	for e := c.order.Back(); e != nil && c.bytes > budget; {
 		prev := e.Prev()
@@ -165,8 +165,8 @@ func (c *cache) forget(n *Note) {
 	}
 }
 
-// evict drops a note's text and document from memory, unless the note is locked. The file and the store have both. A
-// version that a writer holds as a base keeps the identities of its characters.
+// evict drops a note's text and document from memory, unless the note is locked. The file and the store have both. If a
+// writer holds a version as its base, that version keeps the identities of its characters.
 func (n *Note) evict() bool {
 	if !n.writeLock.tryLock() {
 		return false

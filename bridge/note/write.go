@@ -23,7 +23,7 @@ type Write struct {
 	By      model.Author
 	Origin  any       // copied to Event.Origin
 	ModTime time.Time // zero means now
-	Sync    bool      // the writer has synced its own copy: sync the text before the note's file is replaced
+	Sync    bool      // the writer has synced its own copy, so sync the text before it replaces the note's file
 }
 
 type Result struct {
@@ -33,7 +33,7 @@ type Result struct {
 	FrontMatter bool           // front matter changed; it applies at once and can be undone
 	Warnings    []string
 
-	before *model.Version // nil for a new note
+	before *model.Version // version before the write; nil for a new note
 }
 
 // Suggestions returns how many pending suggestions the write added.
@@ -66,7 +66,8 @@ func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error
 }
 
 // Update is Write for callers that compute the new text from the current one. It calls fn under the note's lock, and
-// again if the file has changed in the meantime. If fn fails, Update writes nothing and returns fn's error unchanged.
+// calls it again if the file has changed in the meantime. If fn fails, Update writes nothing and returns fn's error
+// unchanged.
 func (n *Note) Update(ctx context.Context, p model.Path, author model.Author, origin any, fn func(current *model.Version) (string, error)) (Result, error) {
 	c := Change{Path: p, By: author, Origin: origin}
 	c.Plan = func(l *Locked, current *model.Version) (planner.Plan, error) {
@@ -88,8 +89,8 @@ type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }
 
-// Preview returns the version that the note at p would have if text became its view, or the reason why that cannot be
-// written.
+// Preview returns the version that the note at p would have if text became its view. It returns an error if text cannot
+// be written.
 func (n *Note) Preview(ctx context.Context, p model.Path, text string, author model.Author) (*model.Version, error) {
 	l := n.Lock()
 	defer l.Unlock()
@@ -112,8 +113,8 @@ func (n *Note) Preview(ctx context.Context, p model.Path, text string, author mo
 	return v, nil
 }
 
-// Change is one change of a note by a program. Plan computes it from the current version, and again each time that
-// another program's save came first.
+// Change is one change of a note by a program. Plan computes the edits from the current version. It is called again
+// whenever another program saves first.
 type Change struct {
 	Path    model.Path // path where the caller found the note
 	By      model.Author
@@ -123,8 +124,7 @@ type Change struct {
 	Plan    func(*Locked, *model.Version) (planner.Plan, error)
 }
 
-// Change carries out c. All changes by programs go through it. It publishes no event for a note whose deletion is
-// pending.
+// Change carries out c. All changes by programs use it. It publishes no event for a note whose deletion is pending.
 func (n *Note) Change(ctx context.Context, c Change) (_ Result, err error) {
 	start := time.Now()
 	defer func() { n.set.o.Observe(start, err) }()
@@ -187,9 +187,9 @@ func (n *Locked) commit(ctx context.Context, current *model.Version, plan planne
 	raw := diffwrap.Apply(current.Raw(), plan.Edits)
 	switch {
 	case len(raw) > model.MaxNote:
-		return nil, &model.Error{Op: "write", Path: loc.Path, Err: model.ErrTooLarge} // the marks make it too large
+		return nil, &model.Error{Op: "write", Path: loc.Path, Err: model.ErrTooLarge} // the marks exceed the limit
 	case !utf8.ValidString(raw):
-		return nil, &model.Error{Op: "write", Path: loc.Path, Err: model.ErrInvalidUTF8} // a user saved invalid text
+		return nil, &model.Error{Op: "write", Path: loc.Path, Err: model.ErrInvalidUTF8} // a user has saved invalid text
 	}
 	if n.live != nil {
 		s, err := n.changeLive(ctx, current, &plan, c.By)
@@ -229,7 +229,7 @@ func (n *Locked) Plan(current *model.Version, text string, author model.Author) 
 	return n.set.plan(&n.document, current, text, author)
 }
 
-// plan is Plan; d is nil for a note that does not exist yet.
+// plan implements Plan. d is nil for a note that does not exist yet.
 func (s *Set) plan(d *document, current *model.Version, text string, author model.Author) (planner.Plan, error) {
 	locked := s.o.ReadOnlyErr()
 	switch {

@@ -16,13 +16,14 @@ import (
 
 const AlivePath = "/alive"
 
-// CheckPath returns the problems of the owner's stored data by the locations of the roots, "" for none.
+// CheckPath is the HTTP path of the check of the owner's stored data. The response maps each root to its problem, or to
+// "" if it has none.
 const CheckPath = "/kept/check"
 
 const InfoPath = "/info"
 
 const (
-	// lookEvery is the interval of these checks.
+	// lookEvery is the interval between two checks whether the owner runs.
 	lookEvery = 2 * time.Second
 	// stoppedAfter is the time for which a process must be stopped before the client gives up.
 	stoppedAfter = time.Second
@@ -63,7 +64,7 @@ func (c *Client) Alive(ctx context.Context) error {
 	return nil
 }
 
-// ask makes one request. It accepts any response: an older relayfs lacks the path.
+// ask makes one request. It accepts any response, because an older relayfs does not have the path.
 func (c *Client) ask(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://relayfs"+AlivePath, nil)
 	if err != nil {
@@ -76,7 +77,7 @@ func (c *Client) ask(ctx context.Context) error {
 	return resp.Body.Close()
 }
 
-// attended runs do, which waits for a response, and cancels it if the owner does not run.
+// attended calls do, which waits for a response, and cancels it if the owner does not run.
 func (c *Client) attended(ctx context.Context, do func(context.Context) error) error {
 	watched, cancel := context.WithCancelCause(ctx)
 	var watcher sync.WaitGroup

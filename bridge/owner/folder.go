@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Folder is the path of the state folder, or of a folder in it, accessible only by its user. All files in it are opened
-// through its methods or by package store. The empty Folder has no files and refuses new ones.
+// Folder is the path of the state folder, or of a folder in it, to which only its user has access. Only its methods and
+// package store open files in it. The empty Folder has no files and refuses new ones.
 type Folder string
 
 func (f Folder) Sub(name string) Folder { return Folder(f.Path(name)) }
@@ -49,10 +49,10 @@ func (f Folder) Replace(name string, data []byte) error {
 	return f.Put(name, func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(data)); return err })
 }
 
-// PartPrefix begins the names of unfinished files of Put.
+// PartPrefix is the prefix of the names of unfinished files of Put.
 const PartPrefix = ".part-"
 
-// Put is Replace with the output of fill. If it fails, or fill does, nothing has changed.
+// Put does the same as Replace, with the output of fill as the content. If Put or fill fails, the file is unchanged.
 func (f Folder) Put(name string, fill func(io.Writer) error) error {
 	if f == "" {
 		return fs.ErrNotExist

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// A state folder is named after the path of its vault. It also identifies the directory, so that a vault keeps its state
-// when it is moved or renamed on its disk. In every other case the owner prints a notice and leaves the decision to the
-// user (Adopt).
+// A state folder is named after the path of its vault. It also records the identity of the directory, so that a vault
+// keeps its state when the user moves or renames it on its disk. In every other case the owner prints a notice and the
+// user decides (Adopt).
 
 const identityName = "vault.json"
 
@@ -37,8 +37,8 @@ func identify(dir string) (identity, error) {
 	return id, nil
 }
 
-// isSame reports whether both are the same directory. Disks reuse inode numbers, and some get another device number at
-// each boot; the time of birth decides then.
+// isSame reports whether two identities belong to the same directory. Disks reuse inode numbers, and some disks get
+// another device number at each boot. In these cases the time of birth decides.
 func (id identity) isSame(other identity) bool {
 	if id.Inode == 0 || id.Inode != other.Inode {
 		return false
@@ -49,8 +49,8 @@ func (id identity) isSame(other identity) bool {
 	return id.Device == other.Device
 }
 
-// isOther reports whether both are certainly different directories. It needs times of birth: FAT and sshfs renumber
-// inodes at each mount.
+// isOther reports whether two identities certainly belong to different directories. It needs their times of birth,
+// because FAT and sshfs renumber inodes at each mount.
 func (id identity) isOther(other identity) bool {
 	return id.Born != 0 && other.Born != 0 && id.Born != other.Born
 }
@@ -60,8 +60,8 @@ func (id identity) isGone() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && id.isOther(now)
 }
 
-// isEmpty reports whether a directory has only hidden files. Such a directory may be a mount point without its disk, and
-// is not a vault yet.
+// isEmpty reports whether a directory has only hidden files. Such a directory does not count as a vault, because it may
+// be a mount point whose disk is not mounted.
 func isEmpty(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") })
@@ -75,7 +75,7 @@ func readIdentity(state string) (id identity, ok bool) {
 func saveIdentity(c LockRequest) error {
 	now, err := identify(c.Vault)
 	if err != nil {
-		return nil // opening the vault reports it
+		return nil // opening the vault will report this error
 	}
 	if stored, ok := readIdentity(c.State); ok && (stored == now || isEmpty(c.Vault)) {
 		return nil
@@ -99,8 +99,8 @@ func states(base string) map[string]identity {
 	return found
 }
 
-// StateOf returns the state folder of the vault in dir. It is own, which is named after the path, unless a running owner
-// uses another one, because the directory was renamed or has several paths.
+// StateOf returns the state folder of the vault in dir. This is own, the folder that is named after the path, if own
+// exists. Otherwise it may be the folder of the same directory under another path, for example before a rename.
 func StateOf(own, dir string) string {
 	if _, err := os.Stat(own); err == nil {
 		return own
@@ -133,7 +133,7 @@ func isOwned(state string) bool {
 func (o *Owner) settle(c LockRequest) error {
 	now, err := identify(c.Vault)
 	if err != nil || isEmpty(c.Vault) {
-		return nil // opening the vault reports it
+		return nil // opening the vault will report this error
 	}
 	if stored, ok := readIdentity(c.State); ok && stored.isOther(now) && !isOwned(c.State) {
 		aside, err := setAside(c.State)
@@ -152,8 +152,8 @@ func (o *Owner) settle(c LockRequest) error {
 
 const mostGone = 3
 
-// followMoved moves the state of the vault from its old place. If there is none, it names the states whose vaults are
-// gone, except the one that was just set aside.
+// followMoved moves the state of the vault here from its old path. If there is no such state, it adds notices about
+// states whose vaults no longer exist. It omits aside, the state that was just set aside.
 func (o *Owner) followMoved(c LockRequest, now identity, aside string) error {
 	var deleted []string
 	all := states(filepath.Dir(c.State))
@@ -228,8 +228,8 @@ func nested(c LockRequest) error {
 	return nil
 }
 
-// Adopt turns the state folder from, which no process may serve, into the state of the vault in c. It sets a previous
-// state of that vault aside and returns its new name, or "".
+// Adopt makes the state folder from, which no process may serve, the state of the vault in c. If the vault has a state
+// already, Adopt sets it aside and returns its new name; otherwise aside is "".
 func Adopt(from string, c LockRequest) (aside string, err error) {
 	defer lockStateDirs(filepath.Dir(c.State))()
 	for _, state := range []string{from, c.State} {
@@ -258,7 +258,7 @@ func Adopt(from string, c LockRequest) (aside string, err error) {
 // lockStateDirs ensures that only one process at a time inspects and moves the state folders in base.
 func lockStateDirs(base string) (done func()) {
 	if os.MkdirAll(base, 0o700) != nil {
-		return func() {} // creating the state folder reports it
+		return func() {} // creating the state folder will report this error
 	}
 	f, err := os.OpenFile(filepath.Join(base, ".lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

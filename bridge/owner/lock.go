@@ -21,10 +21,10 @@ type Info struct {
 	Socket     string    `json:"socket"`
 	Started    time.Time `json:"started"`
 	Version    string    `json:"version"`
-	Log        string    `json:"log,omitempty"`  // the file that it logs to, "" if that is its stderr
+	Log        string    `json:"log,omitempty"`  // path of its log file, "" if it logs to stderr
 	Config     string    `json:"config"`         // its configuration file, which may be missing
 	ConfigSum  string    `json:"configSum"`      // a sum of that file's content at the start, "" if it was missing
-	HTTP       *HTTP     `json:"http,omitempty"` // nil without a port
+	HTTP       *HTTP     `json:"http,omitempty"` // nil if it serves no port
 	// HandoverStarted is the time when the owner began to hand over, or zero. Clients wait for the next owner.
 	HandoverStarted time.Time `json:"handedOver,omitzero"`
 }
@@ -43,8 +43,8 @@ func (i Info) String() string {
 }
 
 type AlreadyServedError struct {
-	Vault string // its directory, "" if it has none
-	Name  string // name in the claim
+	Vault string // directory, "" for a server folder
+	Name  string // name in the LockRequest
 	Owner *Info  // nil if unknown
 }
 
@@ -56,7 +56,7 @@ func (e *AlreadyServedError) Error() string {
 }
 
 // LockRequest names a state folder and the directory of a local vault. Name is for messages and defaults to the
-// directory's.
+// directory's name.
 type LockRequest struct{ Vault, State, Name string }
 
 func (c LockRequest) name() string {
@@ -67,11 +67,11 @@ func (c LockRequest) name() string {
 }
 
 type Owner struct {
-	Notices []string // notices to the user about moved states
+	Notices []string // messages to the user about moved states
 
 	claims []LockRequest
 	locks  []*os.File
-	made   []LockRequest // claims whose state folder was missing
+	made   []LockRequest // requests whose state folder was missing
 
 	mu   sync.Mutex // guards the field below
 	info Info       // the last announcement
@@ -82,7 +82,8 @@ const (
 	infoName = "owner.json"
 )
 
-// Acquire takes every claim, or none and returns an *AlreadyServedError. It creates missing state folders.
+// Acquire takes all locks of claims or none. If another process has one of the locks, the error is an
+// *AlreadyServedError. Acquire creates missing state folders.
 func Acquire(claims []LockRequest) (*Owner, error) {
 	o := &Owner{claims: claims}
 	for _, c := range claims {
@@ -98,7 +99,8 @@ func (o *Owner) notice(format string, args ...any) {
 	o.Notices = append(o.Notices, fmt.Sprintf(format, args...))
 }
 
-// lock locks a claim. Only one process at a time does so, so that each sees the claims of the others.
+// lock takes the locks of a claim. It runs under lockStateDirs, so that each process sees the claims of the processes
+// before it.
 func (o *Owner) lock(c LockRequest) error {
 	defer lockStateDirs(filepath.Dir(c.State))()
 	if c.Vault != "" {
@@ -143,8 +145,8 @@ func (o *Owner) lock(c LockRequest) error {
 
 var errHeld = errors.New("locked by another process")
 
-// lockRetryWait is the time to wait for a lock whose owner is dead: a child process that the owner was starting briefly
-// holds copies of its files.
+// lockRetryWait is the maximum wait for a lock whose owner is dead. A child process that the owner was starting may
+// hold copies of the owner's files for a short time.
 const lockRetryWait = 10 * time.Second
 
 func flock(f *os.File, state string) error {
@@ -171,8 +173,8 @@ func ownedBy(c LockRequest, err error) error {
 	return &AlreadyServedError{Vault: c.Vault, Name: c.name(), Owner: info}
 }
 
-// Announce publishes info in all state folders. If it fails, the claims hold, but clients cannot find the owner: call
-// AnnounceAgain later.
+// Announce publishes info in all state folders. If it fails, the locks are still held, but clients cannot find the
+// owner; call AnnounceAgain later.
 func (o *Owner) Announce(info Info) error {
 	return o.announce(func(i *Info) { *i = info })
 }
@@ -194,7 +196,7 @@ func (o *Owner) announce(change func(*Info)) error {
 	}
 	for _, c := range o.claims {
 		err := Folder(c.State).Replace(infoName, append(data, '\n'))
-		if err != nil { // a full disk still has the room of the last owner's file
+		if err != nil { // even on a full disk, overwriting the last owner's file needs no new space
 			err = overwriteFile(filepath.Join(c.State, infoName), append(data, '\n'))
 		}
 		if err != nil {
@@ -229,7 +231,8 @@ func (o *Owner) Release() {
 	o.locks = nil
 }
 
-// Forget is Release for an owner that has stored no data: it removes the state folders that it created.
+// Forget does the same as Release, and removes the state folders that this owner created. It is for an owner that has
+// stored no data.
 func (o *Owner) Forget() {
 	var bases []string
 	for _, c := range o.made {

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ended returns false: it is not needed, since no process on Windows starts as a copy of another.
+// ended returns false. Other systems need it because a child process starts as a copy of its parent and may hold the
+// parent's locks. Windows has no such copies.
 func ended(int) bool { return false }
 
 // tryLock locks a file until it is closed. Windows cannot lock folders, so two state folders for one vault are not

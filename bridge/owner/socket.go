@@ -41,8 +41,8 @@ func Listen() (net.Listener, string, error) {
 	return l, path, nil
 }
 
-// All returns the running owners of this user with any state folder. For an owner that does not respond it returns only
-// process and socket.
+// All returns the running owners of this user with any state folder. For an owner that does not respond, the Info has
+// only the process ID and the socket.
 func All(ctx context.Context) []Info {
 	dir, err := socketDir()
 	if err != nil {
@@ -100,20 +100,21 @@ func socketDir() (string, error) {
 	return dir, nil
 }
 
-// SourceParam is the query parameter that limits a client to some sources, once for each source, as in the owner's
-// claims. Without it a client reaches all of them.
+// SourceParam is the query parameter that limits a client to some sources. It is repeated for each source, with the
+// Name of the source's LockRequest. Without it a client reaches all sources.
 const SourceParam = "source"
 
-// AgentParam is the query parameter of a client that an agent has started: it reaches what agents reach.
+// AgentParam is the query parameter of a client that an agent has started. The owner serves such a client only the
+// files that agents may reach.
 const AgentParam = "agent"
 
 type Client struct {
 	// Agent sends AgentParam. Set it before use.
 	Agent bool
-	// Next finds the owner that follows one that has ended, or returns nil if there is none yet. Without Next the client
-	// ends with its owner. Set it before use.
+	// Next finds the owner that replaces an owner that has ended. It returns nil if there is none yet. Without Next the
+	// client ends with its owner. Set it before use.
 	Next func() (*Info, error)
-	// Waits is called while the owner works on a response, and with 0 when the response has arrived.
+	// Waits is called regularly while the owner works on a response, and with 0 when the response has arrived.
 	Waits func(time.Duration)
 
 	sources []string
@@ -267,7 +268,7 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	if e.Owner.PID == 0 { // this process
+	if e.Owner.PID == 0 { // the owner is this process
 		return e.Text
 	}
 	return fmt.Sprintf("%v: %s", e.Owner, e.Text)

@@ -25,8 +25,8 @@ func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
 	return e, err
 }
 
-// OpenFile opens an attachment or a canvas for reading; with other flags the error wraps model.ErrReadOnly. Later
-// changes do not affect an open file.
+// OpenFile opens an attachment or a canvas for reading. If flag allows writing, the error wraps model.ErrReadOnly.
+// Later changes do not affect an open file.
 func (s *Source) OpenFile(rel string, flag int, _ fs.FileMode) (model.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 {
 		return nil, listing.Failed("open", rel, model.ErrReadOnly)
@@ -71,7 +71,7 @@ func (s *Source) readAttachment(rel string) ([]byte, model.Stamp, error) {
 	return data, s.attachments.Stamp(e), listing.Failed("read", rel, err)
 }
 
-// replaceAttachment sets the content of an attachment, if expect names the current one.
+// replaceAttachment sets the content of an attachment if its current stamp is expect.
 func (s *Source) replaceAttachment(ctx context.Context, rel string, expect model.Stamp, data []byte) (model.Stamp, error) {
 	e, err := s.attachment("write", rel)
 	if err == nil && s.attachments.Stamp(e) != expect {
@@ -108,7 +108,7 @@ func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) 
 	})
 }
 
-// putAttachment uploads data if the server supports attachments, and then calls enter to list it.
+// putAttachment uploads data if the server supports attachments, and then calls enter to add the entry to the folder.
 func (s *Source) putAttachment(ctx context.Context, op string, e folderdoc.Entry, data []byte, enter func(*folderdoc.Folder, folderdoc.Entry) error) (model.Stamp, error) {
 	err := s.ReadOnlyErr()
 	if err == nil && !s.schedule.Online() {

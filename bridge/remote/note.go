@@ -15,8 +15,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Document returns the live document of the note at rel. If the document was never fetched, it is fetched first,
-// before all others.
+// Document returns the live document of the note at rel. If the document was never fetched, Document fetches it first,
+// before all other documents.
 func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, error) {
 	d, _, err := s.document(ctx, "open", rel)
 	if err == nil && !model.Path(rel).IsNote() {
@@ -28,7 +28,7 @@ func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, err
 	return d, nil
 }
 
-// document returns the fetched document of the note or canvas at rel; model.ErrNotNote for other files.
+// document returns the fetched document of the note or canvas at rel. For other files the error is model.ErrNotNote.
 func (s *Source) document(ctx context.Context, op, rel string) (*replica.Document, replica.Format, error) {
 	e, err := s.listing.Find(op, rel)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Source) Read(ctx context.Context, rel string) ([]byte, model.Stamp, err
 	return d.Read(format)
 }
 
-// Replace sets the content of a file, if r.IfMatch names the current one.
+// Replace sets the content of a file if r.IfMatch is its current stamp.
 func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	d, format, err := s.document(ctx, "write", rel)
 	switch {
@@ -72,7 +72,7 @@ func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (
 	return stamp, listing.Failed("write", rel, err)
 }
 
-// CanMerge reports whether a file is a canvas: writes to a canvas merge.
+// CanMerge reports whether a file is a canvas. Writes to a canvas are merged.
 func (s *Source) CanMerge(rel string) bool {
 	if e, err := s.listing.Find("merge", rel); err == nil {
 		return e.Type == folderdoc.TypeCanvas
@@ -81,7 +81,7 @@ func (s *Source) CanMerge(rel string) bool {
 	return typ == folderdoc.TypeCanvas
 }
 
-// Normalize returns the bytes of a canvas after data was written to it.
+// Normalize returns the bytes that a canvas has after data was written to it.
 func (s *Source) Normalize(data []byte) ([]byte, error) {
 	data, err := canvasdoc.Normalize(data)
 	return data, listing.Failed("write", "", err)
@@ -144,7 +144,7 @@ func (s *Source) newDocument(rel, typ string, rec *model.Record, fn func(*ycrdt.
 		return nil, listing.Failed("create", rel, err)
 	}
 	if !s.schedule.HasUnacknowledged(d.ID()) {
-		s.drafts.Uploaded(d) // acknowledged before it was a draft
+		s.drafts.Uploaded(d) // the server acknowledged the content before it was a draft
 	}
 	return d, nil
 }

@@ -16,15 +16,15 @@ import (
 )
 
 type Finding struct {
-	Entries  int      // notes, folders and other files of the folder
-	ReadOnly bool     // the server accepts no changes
+	Entries  int      // number of notes, folders and other files in the folder
+	ReadOnly bool     // whether the server accepts no changes
 	Warnings error    // disadvantages for other clients; see transport.Server
 	Withheld []string // paths of the attachments that the server withholds
 	Reason   error    // why the server withholds them
 }
 
-// Probe connects to the server once and reads the folder's document. It stores nothing, and does not create a
-// document on a y-sweet or relay-server.
+// Probe connects to the server once and reads the folder's document. It stores nothing, and creates no document on a
+// y-sweet or relay-server.
 func Probe(ctx context.Context, o Options) (f Finding, err error) {
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()
@@ -48,7 +48,7 @@ func Probe(ctx context.Context, o Options) (f Finding, err error) {
 	return f, err
 }
 
-// examine opens a document, if possible without creating it.
+// examine opens a document. If the server can open a document without creating it, examine does not create it.
 func examine(ctx context.Context, server transport.Server, name string) (l *transport.Link, full bool, err error) {
 	if e, ok := server.(transport.Examiner); ok {
 		return e.Examine(ctx, name)
@@ -57,7 +57,8 @@ func examine(ctx context.Context, server transport.Server, name string) (l *tran
 	return l, err == nil && !l.ReadOnly(), err
 }
 
-// withheld returns all attachments if the server withholds the first one.
+// withheld requests the first attachment. If there is no file token for it (ErrFileToken), withheld returns the paths
+// of all attachments, and the reason.
 func withheld(ctx context.Context, server transport.Files, folder string, entries []folderdoc.Entry) (paths []string, reason error) {
 	entries = slices.DeleteFunc(entries, func(e folderdoc.Entry) bool { return !listing.IsAttachment(e) })
 	if len(entries) == 0 {

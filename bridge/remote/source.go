@@ -21,7 +21,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Store is the store of a Source; package bridge/store implements it. The Folder in the workspace must use the same
+// Store is the store of a Source; package bridge/store implements it. The RootSource in the workspace must use the same
 // store.
 type Store interface {
 	model.Store
@@ -30,23 +30,23 @@ type Store interface {
 
 type Options struct {
 	Address transport.Address
-	Folder  string           // name of the folder document on the server
-	Store   Store            // the caller closes it after the Source
-	Key     *token.Key       // key of a YSweet server, to mint tokens; nil: request tokens from the server
-	Tokens  transport.Tokens // only for a Relay address, which requires it
-	// Author, if set, is shown in the notes being edited, as "Author (agent)".
+	Folder  string           // name of the folder's document on the server
+	Store   Store            // the caller closes it after closing the Source
+	Key     *token.Key       // key of a YSweet server, with which to mint tokens; if nil, tokens come from the server
+	Tokens  transport.Tokens // required for a Relay address, otherwise unused
+	// Author, if set, is shown as "Author (agent)" in the notes being edited.
 	Author string
-	// Attachments is the folder for the bytes of attachments. Without it none are served, as on servers without
-	// attachment storage.
+	// Attachments is the folder for the bytes of attachments. If it is "", or if the server does not store attachments,
+	// none are served.
 	Attachments owner.Folder
-	Progress    func(Progress) // called while many notes are fetched; may be nil
-	// Resync is the interval of comparisons of a connected document, and the time limit of the server's answers;
-	// default 20 s.
+	Progress    func(Progress) // called while many notes are being fetched; may be nil
+	// Resync is the interval between comparisons of a connected document, and the time limit of the server's answers. The
+	// default is 20 s.
 	Resync time.Duration
-	// NewFolder creates the folder if the server has none of that name. Otherwise that is an error, since the name
-	// may be mistyped. y-websocket and Hocuspocus create every requested document anyway.
+	// NewFolder creates the folder if the server has none of that name. Without it, a missing folder is an error, since
+	// the name may be mistyped. y-websocket and Hocuspocus create every requested document anyway.
 	NewFolder bool
-	Logger    *slog.Logger // nil discards
+	Logger    *slog.Logger // nil discards the messages
 }
 
 type Progress = schedule.Progress
@@ -66,7 +66,7 @@ type Source struct {
 	wg     sync.WaitGroup
 }
 
-// Open returns a Source with the contents of the store, and starts to connect.
+// Open returns a Source with the contents of its store, and starts to connect to the server.
 func Open(o Options) (*Source, error) {
 	o.Resync = cmp.Or(o.Resync, replica.DefaultResync)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
@@ -85,7 +85,7 @@ func Open(o Options) (*Source, error) {
 func (s *Source) build() (err error) {
 	o, p := s.o, &parts{}
 	s.problems = model.NewProblems(o.Logger.With(model.LogFolder, o.Folder), o.Address.Explain)
-	s.problems.MuteLog() // Scan's error explains an empty folder
+	s.problems.MuteLog() // until Scan returns, whose error explains an empty folder
 	if s.attachments, err = listing.OpenAttachments(o.Attachments, s.server, o.Folder, s.problems); err != nil {
 		return err
 	}
@@ -102,13 +102,13 @@ func (s *Source) build() (err error) {
 	return s.listing.List(false)
 }
 
-// clientID returns a random client ID from the lowest 256th of the range that Yjs uses. If two clients set one key of
-// a map concurrently, the value of the client with the higher ID wins and the other is lost. So users override
-// agents, except one time in about 500.
+// clientID returns a random client ID from the lowest 256th of the range that Yjs uses. If two clients set one key of a
+// map concurrently, Yjs keeps the value of the client with the higher ID. So users override agents, except in about one
+// of 500 cases.
 func clientID() ycrdt.ClientID { return ycrdt.ClientID(rand.Uint32())>>8 | 1 }
 
-// Close sends pending changes, if the server accepts them within a few seconds, ends the connections and stores the
-// received changes.
+// Close ends the connections and stores the received changes. Before that, it sends pending changes if the server
+// accepts them within a few seconds.
 func (s *Source) Close() error {
 	s.schedule.Drain()
 	s.cancel()
@@ -140,7 +140,7 @@ func (p *parts) RetryFailed() {
 
 const firstContact = 20 * time.Second
 
-// Scan reports the contents of the folder. It waits for the server only if the store has none.
+// Scan reports the contents of the folder. It waits for the server only if the store has no contents.
 func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	if err := s.firstContact(ctx); err != nil {
 		return err
@@ -171,8 +171,7 @@ func (s *Source) Run(ctx context.Context, changed func(model.SourceEvent)) error
 	return nil
 }
 
-// CheckName refuses names that are invalid on Windows: such an entry is an error for every user who runs Obsidian
-// there.
+// CheckName refuses names that are invalid on Windows, because every user who runs Obsidian there would get an error.
 func (s *Source) CheckName(name string) error { return model.CheckWindowsName(name) }
 
 func (s *Source) Mkdir(_ context.Context, rel string) error { return s.listing.Mkdir(rel) }
@@ -181,10 +180,11 @@ func (s *Source) Rename(_ context.Context, oldRel, newRel string, replace bool) 
 	return s.listing.Rename(oldRel, newRel, replace)
 }
 
-// Remove removes a note or an empty folder. The content stays on the server.
+// Remove removes a note or an empty folder. The content document stays on the server.
 func (s *Source) Remove(_ context.Context, rel string) error { return s.listing.Remove(rel) }
 
-// Hidden returns the names at rel, or in the folder rel, that the folder's document has but that are not listed.
+// Hidden returns names that the folder's document has, but that are not listed: the name rel, or the names in the
+// folder rel.
 func (s *Source) Hidden(_ context.Context, rel string) ([]string, error) {
 	return s.listing.Hidden(rel)
 }

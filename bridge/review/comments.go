@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// OpenMarked returns the note at p with its suggestions and threads, all of one state. It does not use an index, which
-// may be out of date.
+// OpenMarked returns the note at p with the suggestions and threads of the same state. It does not use an index,
+// because an index may be out of date.
 func (r *Review) OpenMarked(ctx context.Context, p model.Path) (*model.Version, []model.Suggestion, []model.Thread, error) {
 	n, err := r.tree.FindNote("open", p)
 	if err != nil {
@@ -24,25 +24,25 @@ func (r *Review) OpenMarked(ctx context.Context, p model.Path) (*model.Version, 
 	return v, slices.Clone(list), threads, err
 }
 
-// CommentAnchor is the place of a comment in the note at Path: the end of a thread, after a suggestion, or after a place in the
-// text. If a thread already follows that place, the comment joins it.
+// CommentAnchor is the place of a comment in the note at Path: the end of a thread, the end of a suggestion, or a place
+// in the text. If a thread already starts at that place, the comment joins it.
 type CommentAnchor struct {
 	Path       model.Path
-	Thread     string // its ID
-	Suggestion string // its ID
-	// Quote is text that occurs once in the accepted view; the comment is placed after it.
+	Thread     string // ID of a thread
+	Suggestion string // ID of a suggestion
+	// Quote is text that occurs once in the accepted view. The comment is placed after it.
 	Quote string
 	// Start and End are the byte range of the canonical text in which Quote is searched; End zero means the end of
 	// the text. Without a Quote the comment is placed at End.
 	Start, End int
-	// BaseText is the canonical text to which Start and End refer. If the note has changed since, nothing is done
-	// (ErrConflict).
+	// BaseText is the canonical text to which Start and End refer. If the note has changed since, Comment returns
+	// ErrConflict.
 	BaseText *string
 }
 
 // Comment inserts a user's comment into a note. The journal records it, and Undo removes it. Errors: ErrReadOnly;
-// fs.ErrNotExist; model.ErrConflict; ErrRefused if a comment cannot be placed there, or if CommentAnchor matches no place or
-// several.
+// fs.ErrNotExist; model.ErrConflict; ErrRefused if a comment cannot be placed there, or if at matches no place or
+// several places.
 func (r *Review) Comment(ctx context.Context, at CommentAnchor, text string, author model.Author) (Outcome, error) {
 	if err := r.begin("comment"); err != nil {
 		return Outcome{}, err
@@ -97,7 +97,7 @@ func (s CommentAnchor) find(l *note.Locked, current *model.Version) (off, line i
 		}
 		off = outOfMarks(x.Marks, off)
 	}
-	for i := range threads { // it joins an existing thread
+	for i := range threads { // the comment joins an existing thread
 		if threads[i].Start <= off && off < threads[i].End {
 			off = threads[i].End
 		}
@@ -106,7 +106,8 @@ func (s CommentAnchor) find(l *note.Locked, current *model.Version) (off, line i
 	return off, 1 + strings.Count(view, "\n"), nil
 }
 
-// outOfMarks returns off, or the end of the mark around it and of the marks directly after that.
+// outOfMarks returns off if it is in no mark. Otherwise it returns the end of that mark and of the marks directly after
+// it.
 func outOfMarks(marks []diffwrap.Mark, off int) int {
 	for _, m := range marks {
 		if m.Start < off && off < m.End || m.Start == off && off > 0 && slices.ContainsFunc(marks, func(b diffwrap.Mark) bool { return b.End == off }) {
@@ -116,7 +117,7 @@ func outOfMarks(marks []diffwrap.Mark, off int) int {
 	return off
 }
 
-// place returns the offset of the spot in the raw text.
+// place returns the offset of the anchor in the raw text.
 func (s CommentAnchor) place(known diffwrap.Known, raw string) (int, error) {
 	end := s.End
 	if end == 0 {
@@ -156,8 +157,8 @@ func rawAt(segments []diffwrap.Segment, off int) int {
 	return segments[i].RawOff + off - segments[i].ViewOff
 }
 
-// ResolveThreads removes comment threads from the text by a user's decision. Undo restores them. A thread that no
-// longer exists is Missing.
+// ResolveThreads removes comment threads from the text by a user's decision. Undo restores them. The outcome lists
+// threads that no longer exist as Missing.
 func (r *Review) ResolveThreads(ctx context.Context, ids []string, author model.Author) (Outcome, error) {
 	if err := r.begin("resolve"); err != nil {
 		return Outcome{}, err
@@ -201,7 +202,7 @@ func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d m
 		threads := x.Threads(p, list)
 		i := slices.IndexFunc(threads, func(t model.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return note.Plan{}, nil // resolved by another user
+			return note.Plan{}, nil // another user has resolved the thread
 		}
 		return note.Resolve(current, x, threads[i], list, d), nil
 	}})

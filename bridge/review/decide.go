@@ -19,42 +19,39 @@ import (
 )
 
 type Outcome struct {
-	Batch      string // its name for Undo and in the journal
+	Batch      string // name of the batch, for Undo and in the journal
 	Decided    []model.Suggestion
-	Proposals  []model.Proposal     // the decided proposals, as they were before
+	Proposals  []model.Proposal     // the decided proposals, as they were before the decision
 	Missing    []string             // ids without a pending suggestion or proposal
-	Failed     map[model.Path]error // notes and proposals that could not be changed; they are as before
-	Notes      int                  // notes that changed
+	Failed     map[model.Path]error // notes and proposals that could not be changed; they are unchanged
+	Notes      int                  // number of notes that changed
 	Unrestored []model.Unrestored   // text that an Undo could not restore
-	// Older is the next older batch for an Undo, if this one could undo nothing.
+	// Older is the next older batch for an Undo. It is set if this batch had nothing to undo.
 	Older string
 
-	// notes are the notes with a rejected suggestion. folders are the folders that showed a
-	// rejected proposal.
+	// notes are the notes with a rejected suggestion. folders are the folders that showed a rejected proposal.
 	notes, folders []*namespace.Node
 }
 
-// maxConcurrentDecisions is the number of notes that are decided concurrently. Each mostly waits
-// for the disk, above all for the store, which commits all waiting changes in one
-// transaction: more waiting notes mean fewer transactions. Each note holds three files
-// open, and a process may have only 1024.
+// maxConcurrentDecisions is the maximum number of notes in which decisions are applied concurrently. Each mostly waits
+// for the disk, above all for the store, which commits all waiting changes in one transaction: more waiting notes mean
+// fewer transactions. Each note holds three files open, and a process may have only 1024.
 const maxConcurrentDecisions = 128
 
 func newOutcome() Outcome {
 	return Outcome{Batch: namespace.NewBatch(), Failed: make(map[model.Path]error)}
 }
 
-// Decide accepts or rejects the suggestions and proposals with the given ids, in one transaction
-// for each note and proposal. If a note has changed in the meantime, Decide uses its present text.
-// It does not accept a stale proposal (ErrStale), or one whose name is taken because of another
-// proposal (ErrNameTaken). The link rewrites of a rename follow the decision on it: they can be
-// rejected, but not accepted, without it.
+// Decide accepts or rejects the suggestions and proposals with the given ids, in one transaction for each note and
+// proposal. If a note has changed in the meantime, Decide uses its present text. It does not accept a stale proposal
+// (ErrStale), or a proposal whose name is taken because of another proposal (ErrNameTaken). A decision on a rename
+// includes its link rewrites. Without that decision the link rewrites can be rejected, but not accepted.
 func (r *Review) Decide(ctx context.Context, ids []string, verdict model.Verdict, author model.Author) (Outcome, error) {
 	return r.decide(ctx, ids, verdict, author, false)
 }
 
-// DecideStale is Decide for a caller that has shown the user which proposals are stale.
-// It accepts them, too.
+// DecideStale is Decide for a caller that has shown the user which proposals are stale. It also accepts stale
+// proposals.
 func (r *Review) DecideStale(ctx context.Context, ids []string, verdict model.Verdict, author model.Author) (Outcome, error) {
 	return r.decide(ctx, ids, verdict, author, true)
 }
@@ -82,8 +79,6 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	return out, ctx.Err()
 }
 
-// errFollows refuses to accept the link rewrites of a rename before the rename itself
-// is accepted.
 var errFollows = errors.New("the link rewrites wait for the rename: accept the rename, or reject them")
 
 // decideSuggestions decides on suggestions, except link rewrites of the chosen proposals.
@@ -141,7 +136,7 @@ func (o *Outcome) collect(ctx context.Context, notes map[model.Path][]string, ea
 	var mu sync.Mutex // guards o
 	var g errgroup.Group
 	g.SetLimit(maxConcurrentDecisions)
-	for _, p := range slices.Sorted(maps.Keys(notes)) { // notes of one folder together: they share its sync
+	for _, p := range slices.Sorted(maps.Keys(notes)) { // sorted, so that notes of one folder share its sync
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return nil
@@ -181,7 +176,7 @@ func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, tex
 	return r.decideIn(ctx, n, p, ids, text, d, author)
 }
 
-// decideIn is decideNote for the note n. p is its path, or was before its deletion was proposed.
+// decideIn is decideNote for the note n. p is its path, or its path before its deletion was proposed.
 func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids []string, text string, d model.Decision, author model.Author) ([]model.Suggestion, error) {
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -217,11 +212,10 @@ func (r *Review) decideIn(ctx context.Context, n *note.Note, p model.Path, ids [
 	return chosen, err
 }
 
-// Amend decides on the suggestion with the given id by putting text, the user's own, in place of
-// the proposed text. The note has the text as accepted text, attributed to author; the journal has the
-// verdict Changed, and Undo restores the suggestion. With the proposed text itself Amend is an
-// acceptance. Errors: ErrReadOnly; ErrRefused, in the Outcome's Failed, for text that would be
-// parsed as CriticMarkup. A suggestion that is no longer pending is Missing.
+// Amend accepts the suggestion with the given id, but replaces its proposed text by the user's own text. The accepted
+// text is attributed to author, and the journal has the verdict Changed. Undo restores the suggestion. If text equals
+// the proposed text, Amend only accepts. Errors: ErrReadOnly; in the Outcome's Failed, ErrRefused for text that would
+// be parsed as CriticMarkup. A suggestion that is no longer pending is Missing.
 func (r *Review) Amend(ctx context.Context, id, text string, author model.Author) (Outcome, error) {
 	if r.config.ReadOnly {
 		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}
@@ -330,7 +324,8 @@ func (r *Review) decideLinks(ctx context.Context, decided map[string]bool, d mod
 	r.decideHiddenLinks(ctx, decided, d, author)
 }
 
-// decideHiddenLinks is decideLinks for notes whose deletion is proposed: if they stay, their links must be right.
+// decideHiddenLinks is decideLinks for notes whose deletion is proposed. If a user keeps such a note, its links must be
+// correct.
 func (r *Review) decideHiddenLinks(ctx context.Context, decided map[string]bool, d model.Decision, author model.Author) {
 	for _, p := range r.waiting() {
 		if p.Node.Kind != model.KindNote || p.Record().Kind != model.ProposedDelete {

@@ -11,14 +11,14 @@ import (
 type Resolved struct {
 	diffwrap.Suggestion
 	Verdict model.Verdict // Accepted, Rejected or Changed
-	Now     string        // the text in its place, as accepted, if Changed
+	Now     string        // the accepted text in place of the suggestion, if the verdict is Changed
 	Reason  string        // the user's reason, if any
 }
 
-// Outcomes returns the outcomes of marks, suggestions in the version since of the note at p, that
-// current no longer has. The note's table has the decisions made through relayfs. For decisions made by
-// hand in an editor the text decides: accepted if the new text is there without a mark, rejected if
-// the old one is.
+// Outcomes returns the outcomes of marks that current no longer has. marks are suggestions in the version since of the
+// note at p. The note's table has the decisions made through relayfs. A decision made by hand in an editor follows from
+// the text: the suggestion was accepted if the new text is there without a mark, and rejected if the old text is there
+// without a mark.
 func (r *Review) Outcomes(p model.Path, since, current *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
 	removed := removedMarks(marks, current.Suggestions())
 	if len(removed) == 0 {
@@ -52,7 +52,8 @@ type markKey struct {
 
 func keyOf(s diffwrap.Suggestion) markKey { return markKey{s.Kind, s.Old, s.New} }
 
-// removedMarks returns the marks that are not in left. If there are equal marks, it returns the last ones.
+// removedMarks returns the marks that are not in left. If left has fewer of several equal marks, it returns the last of
+// them.
 func removedMarks(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 	have := make(map[markKey]int, len(left))
 	for _, s := range left {
@@ -71,7 +72,7 @@ func removedMarks(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 // the canonical text of current.
 func resolvedByHand(before string, current *model.Version, edits []diffwrap.Edit, s diffwrap.Suggestion) Resolved {
 	from, to := s.Start, s.End
-	for _, e := range edits { // whole edits only: text around s within an edit is compared, too
+	for _, e := range edits { // only whole edits count, so the text around s within an edit is compared, too
 		if e.Off < to && from < e.Off+e.Len {
 			from, to = min(from, e.Off), max(to, e.Off+e.Len)
 		}

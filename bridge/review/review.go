@@ -22,7 +22,7 @@ func New(c *namespace.Config, t *namespace.Tree, n *namespace.DecisionEffects, x
 	return r
 }
 
-// begin announces a decision or its undo; Activity.EndOp ends it.
+// begin starts the operation of a decision or an undo. The caller ends it with Bus.EndOp.
 func (r *Review) begin(op string) error {
 	if r.config.ReadOnly {
 		return &model.Error{Op: op, Err: model.ErrReadOnly}
@@ -54,8 +54,8 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 	return all[:min(limit, len(all))], nil
 }
 
-// shownAt returns the current path of the note, or of the proposal's node, of a journal
-// entry; "" if its document has no path any more.
+// shownAt returns the current path of the entry's note, or of its proposal's node. It returns "" if the document has no
+// path any more.
 func shownAt(f *namespace.TreeRoot, e model.JournalEntry) model.Path {
 	if e.Decision != nil && e.Decision.Proposal != nil {
 		p := e.Decision.Proposal

@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace"
 )
 
-// SetSessionNote stores an agent's description of its session in the journal of every root, because each
-// may be served without the others.
+// SetSessionNote stores an agent's description of its session in the journal of every root, because each root may be
+// served without the others.
 func (r *Review) SetSessionNote(author model.Author, n model.SessionNote) error {
 	const op = "name the session"
 	if err := r.begin(op); err != nil {
@@ -34,7 +34,7 @@ func (r *Review) SessionNote(session string) (n model.SessionNote) {
 	return n
 }
 
-// RecordApproval journals a question to a user about a change at p, in the journal of its root.
+// RecordApproval records the user's answer to a question about a change at p, in the journal of p's root.
 func (r *Review) RecordApproval(p model.Path, author model.Author, a model.Approval) error {
 	const op = "keep the answer"
 	if err := r.begin(op); err != nil {

@@ -19,23 +19,22 @@ import (
 // maxUndoScan is the number of journal entries in which Undo looks for a batch.
 const maxUndoScan = 20_000
 
-// ErrNothingToUndo means that the journal has no such batch or item, or that it is
-// already undone.
+// ErrNothingToUndo is the error for a batch or an item that is not in the journal or is already undone.
 var ErrNothingToUndo = errors.New("nothing to undo")
 
-// Undo undoes the rest of a batch of decisions, or of one front matter change, by its name in the
-// journal. "" means the newest one that is not undone, except decisions that no user made
+// Undo undoes the decisions of a batch that are not yet undone, or one front matter change. batch is the name of the
+// batch in the journal. "" means the newest batch that is not undone, except decisions that no user made
 // (Decision.Withdrawn). Later changes in the notes stay.
 //
-// With ids of suggestions and proposals, or prefixes of ids, Undo undoes the batch's decisions on these; for "" the
-// newest decision on each. With a proposal it also undoes the links that a rename rewrites, and proposals about the
-// same names, which depend on each other. The rest of the batch stays decided.
+// With ids of suggestions and proposals, or prefixes of ids, Undo undoes only the batch's decisions on these. If batch
+// is "", it undoes the newest decision on each. With a proposal it also undoes the links that a rename rewrites, and
+// the proposals about the same names, because they depend on each other. The rest of the batch stays decided.
 func (r *Review) Undo(ctx context.Context, batch string, author model.Author, ids ...string) (Outcome, error) {
 	if err := r.begin("undo"); err != nil {
 		return Outcome{}, err
 	}
 	defer r.config.Events.EndOp()
-	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // adds interrupted decisions to the journal
+	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // Suggestions adds interrupted decisions to the journal
 		return Outcome{}, err
 	}
 	j, selected, err := r.find(ctx, func(j journalView) (selection, error) { return j.find(batch, ids) })
@@ -142,8 +141,8 @@ func (r *Review) resumeUndo(ctx context.Context, d model.Decision) error {
 	return errors.Join(slices.Collect(maps.Values(out.Failed))...)
 }
 
-// isMissing reports whether the note of an entry is not at its path in the store. A note that the decision has emptied
-// does not count.
+// isMissing reports whether the store does not have the note of an entry at the entry's path. A note that the decision
+// has emptied does not count as missing.
 func (r *Review) isMissing(e undoableEntry) bool {
 	if e.Decision != nil && (e.Decision.Proposal != nil || e.Decision.Emptied) {
 		return false
@@ -164,7 +163,7 @@ func (r *Review) readAll(ctx context.Context) {
 	}
 }
 
-// UndoSession undoes everything in an author's session that no user has decided on: it rejects pending suggestions and
+// UndoSession undoes everything in an agent's session that no user has decided on: it rejects pending suggestions and
 // proposals, and undoes front matter changes. The Outcome lists what it rejected.
 func (r *Review) UndoSession(ctx context.Context, session string, author model.Author) (Outcome, error) {
 	if err := r.begin("undo"); err != nil {
@@ -195,7 +194,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 			ids = append(ids, s.ID)
 		}
 	}
-	for _, p := range slices.Backward(proposals) { // rejects a new folder after the moves into it
+	for _, p := range slices.Backward(proposals) { // moves into a new folder are rejected before the folder
 		if p.Session == session {
 			ids = append(ids, p.ID)
 		}
@@ -211,7 +210,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 	}
 	out.Unrestored = back.Unrestored
 	maps.Copy(out.Failed, back.Failed)
-	changed := make(map[model.Path]bool) // each path counts once
+	changed := make(map[model.Path]bool) // used to count each path once
 	for _, e := range entries {
 		changed[e.Path] = true
 	}
@@ -253,7 +252,7 @@ func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoa
 			if err := r.names.Recreate(ctx, e.JournalEntry); err != nil {
 				return again, err
 			}
-			n := r.tree.Root(e.Root).Lookup(e.Rel) // by source path: its deletion may be proposed
+			n := r.tree.Root(e.Root).Lookup(e.Rel) // this finds the note even if its deletion is proposed
 			if n == nil || n.Note == nil {
 				_, err := j.explainMissing(e.JournalEntry)
 				return again, err
@@ -313,7 +312,7 @@ func (r *Review) withoutStranded(j journalView, entries []undoableEntry, out *Ou
 	})
 }
 
-// batchKey names the entries about proposals of one batch in one root.
+// batchKey identifies the entries about proposals of one batch in one root.
 type batchKey struct{ root, batch string }
 
 func batchKeyOf(e model.JournalEntry) batchKey { return batchKey{e.Root, e.BatchOf()} }
@@ -377,15 +376,15 @@ func (r *Review) journal() (j journalView, err error) {
 
 // move is a move of a folder, or of a file, by a decision on a proposal.
 type move struct {
-	folder   string // that it is in
-	id       string // of the proposal
+	folder   string // folder that the node is in
+	id       string // ID of the proposal
 	dir      bool
-	entry    int // in journal.all, -1 if it is not in the journal yet
+	entry    int // index in journalView.all; -1 if the journal does not have it yet
 	from, to string
 }
 
-// undoMoves lists the moves that undo an accepted rename. A node that was moved aside to free the new name, by a
-// proposal of the same batch, gets that name back.
+// undoMoves lists the moves that undo an accepted rename. If another proposal of the same batch moved a node aside to
+// free the new name, the node gets that name back.
 func undoMoves(e model.JournalEntry, batch []model.JournalEntry) (moves []move) {
 	rec := e.Decision.Proposal
 	if rec.Kind != model.ProposedRename {
@@ -429,9 +428,9 @@ func (j journalView) moves() (moves []move) {
 	return moves
 }
 
-// withCurrentPaths returns an entry about a proposal with its paths updated by moves. An accepted proposal names a moved or removed
-// node by its old path, which another node may have now, so only the folder of that path is updated. The path of a
-// changed file is updated completely, because its content identifies the file.
+// withCurrentPaths returns an entry about a proposal with its paths updated by moves. An accepted proposal names a
+// moved or removed node by its old path, which another node may have now, so only the folder of that path is updated.
+// The path of a changed file is updated completely, because the file's content identifies it.
 func (j journalView) withCurrentPaths(e model.JournalEntry, moves []move) model.JournalEntry {
 	if len(moves) == 0 {
 		return e
@@ -513,7 +512,7 @@ func (j journalView) ofItems(ids []string, batch string) (selection, error) {
 	return s, nil
 }
 
-// addConflicting adds to the items of a batch its proposals that meet one of them.
+// addConflicting adds to items the proposals of the batch that concern the same names as one of the items.
 func (j journalView) addConflicting(batch string, items map[string]bool) {
 	var met, others []undoableEntry
 	for _, e := range j.undoable {
@@ -536,7 +535,7 @@ func (j journalView) addConflicting(batch string, items map[string]bool) {
 	}
 }
 
-// part returns the entry with only items and the items that follow them; false if there are none.
+// part returns the entry reduced to items and the items that depend on them. ok is false if none is left.
 func (e undoableEntry) part(items map[string]bool) (undoableEntry, bool) {
 	if len(e.items) == 0 {
 		return e, e.Decision != nil && items[e.Decision.Follows]
@@ -591,8 +590,8 @@ func (j journalView) olderBatch(batch string) string {
 	return ""
 }
 
-// explainMissing explains why nothing can be undone in a note that does not exist, and what to
-// do.
+// explainMissing returns an error that explains why nothing can be undone in a note that does not exist, and what the
+// user can do.
 func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 	at := cmp.Or(e.Path, model.Path(e.ID))
 	err := note.ErrNoteGone
@@ -607,8 +606,8 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 	return at, model.WrapError("undo", at, model.RefusedError(err))
 }
 
-// undoNote undoes items of one entry in its note, which is or was shown at p. It returns the
-// suggestions that are pending again, and the text that could not be restored.
+// undoNote undoes items of one entry in the note n. p is its path, or its path before its deletion was proposed.
+// undoNote returns the suggestions that are pending again, and the text that could not be restored.
 func undoNote(ctx context.Context, n *note.Note, p model.Path, e undoableEntry, batch string, author model.Author) ([]model.Suggestion, []model.Unrestored, error) {
 	// A link in text that is pending follows in place once the rename is accepted.
 	_, err := n.Change(ctx, note.Change{Path: p, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 )
 
-// Copy writes the checkpoint with all current frames of the log, for Restore. It does not block later appends, and does
-// not include them.
+// Copy writes the checkpoint with all current frames of the log to w, for Restore. It does not block later appends, and
+// does not include them.
 func (s *Store) Copy(w io.Writer) error {
 	if err := s.Checkpoint(); err != nil {
 		return err
@@ -32,13 +32,13 @@ func Holds(path string) bool {
 	if err != nil {
 		return true
 	}
-	defer s.Close() // no changes to lose
+	defer s.Close() // there are no changes to lose
 	return s.HasRecords()
 }
 
-// Restore replaces the store at path, which no process may have open, with a copy made by Copy. It writes the copy next
-// to the store, reads it completely, and then exchanges the two in one step. aside is the name of the folder with the
-// old store, or "". After an error nothing has changed.
+// Restore replaces the store at path with a copy made by Copy. No process may have the store open. Restore writes the
+// copy next to the store, reads it completely, and then exchanges the two in one step. aside is the name of the folder
+// with the old store, or "". After an error nothing has changed.
 func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	o.Disk = cmp.Or[disk.Disk](o.Disk, disk.OS{})
 	name := filepath.Base(path)
@@ -63,8 +63,8 @@ func Restore(path string, from io.Reader, o Options) (aside string, err error) {
 	return aside, parent.Sync()
 }
 
-// stage writes the copy into a new folder and reads it completely. It marks every document as settled: the source's
-// files are newer than the copy.
+// stage writes the copy into a new folder and reads it completely. It marks every document as settled, because the
+// source's files are newer than the copy.
 func stage(path string, from io.Reader, o Options) error {
 	dir, err := o.Disk.MakeRoot(path)
 	if err != nil {
@@ -96,7 +96,7 @@ func stage(path string, from io.Reader, o Options) error {
 func discard(parent disk.Dir, staged string) error {
 	dir, err := parent.OpenDir(staged)
 	if err != nil {
-		return nil // the folder was not created
+		return nil // stage has not created the folder
 	}
 	return errors.Join(dir.Remove(checkpointName), dir.Close(), parent.Rmdir(staged))
 }

@@ -33,10 +33,10 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq 
 		return 0, s.wrapErr("append", errors.New("no records, or a document without an ID"))
 	}
 	e := &wal.Entry{Kind: wal.Change, ID: id, Path: p, Records: slices.Clone(recs)}
-	only := false // the store has the only copy
+	only := false // the store has the only copy of a record
 	for i := range e.Records {
 		rec := &e.Records[i]
-		rec.Update, rec.Time = bytes.Clone(rec.Update), rec.Time.Round(0) // not the caller's memory
+		rec.Update, rec.Time = bytes.Clone(rec.Update), rec.Time.Round(0) // do not keep the caller's memory
 		only = only || rec.Journalled() || rec.Unsent
 	}
 	err = s.add(e, only, func(st *tail) error {
@@ -95,12 +95,12 @@ func (s *Store) RecordSave(id model.DocID, seq uint64, save model.Save) error {
 
 func (s *Store) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum) {
 	if err := s.add(&wal.Entry{Kind: wal.FileMark, ID: id, Seq: seq, Sum: sum}, false, mustExist(id)); err != nil {
-		// The next open compares the file with the document again.
+		// The next open will compare the file with the document again.
 		s.log.Debug("cannot record which text the file holds", model.LogDoc, string(id), model.LogErr, err)
 	}
 }
 
-// mustExist completes an entry that has no effect without its document.
+// mustExist returns a function that makes add return errNothing if the document does not exist.
 func mustExist(id model.DocID) func(*tail) error {
 	return func(st *tail) error {
 		last, err := st.last(id)

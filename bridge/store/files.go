@@ -8,14 +8,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// fileIndex finds documents by their files. The first use reads a little of every document; later ones follow the log.
-// Callers must check the candidates against the document.
+// fileIndex finds documents by their files. The first use reads the file data of every document. Later frames of the
+// log update the index. Callers must check the returned candidates against the document.
 type fileIndex struct {
 	byFile map[fileKey]model.DocID
 	bySum  map[model.ContentSum][]model.DocID
 }
 
-// fileKey has the fields that model.Stamp.IsFile compares.
+// fileKey has the fields of a stamp that model.Stamp.IsFile compares.
 type fileKey struct {
 	inode uint64
 	birth int64
@@ -85,7 +85,7 @@ func (s *Store) indexFiles() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range s.tail.entries { // some are newer than the view
+	for _, e := range s.tail.entries { // some frames are newer than the view
 		x.add(e)
 	}
 	s.files = x

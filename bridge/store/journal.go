@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// fromAll runs a rare query on the checkpoint with the frames after it.
+// fromAll runs a rare query on the checkpoint together with the frames after it.
 func fromAll[T any](s *Store, op string, read func(checkpoint.View) (T, error)) (out T, err error) {
 	s.mu.Lock()
 	entries := s.tail.entries
@@ -29,8 +29,8 @@ func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	return fromAll(s, "read proposals", checkpoint.View.Proposals)
 }
 
-// Unsent returns the documents with records that a server has not acknowledged, each with the number of its last such
-// record.
+// Unsent returns the documents with records that a server has not acknowledged. For each it has the number of the last
+// such record.
 func (s *Store) Unsent() (map[model.DocID]uint64, error) {
 	return fromAll(s, "list unsent documents", checkpoint.View.Unsent)
 }
@@ -97,5 +97,5 @@ func (s *Store) UseSequence(q *model.Sequence) error {
 }
 
 func (s *Store) Sent(id model.DocID, seq uint64) error {
-	return s.wrapErr("note what was sent", s.add(&wal.Entry{Kind: wal.Sent, ID: id, Seq: seq}, false, nil))
+	return s.wrapErr("record what was sent", s.add(&wal.Entry{Kind: wal.Sent, ID: id, Seq: seq}, false, nil))
 }

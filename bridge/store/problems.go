@@ -11,14 +11,14 @@ import (
 
 func (s *Store) recordLogResult(err error) error {
 	if errors.Is(err, wal.ErrTooLarge) || errors.Is(err, wal.ErrClosed) {
-		return err // nothing was written
+		return err // this was no attempt, because nothing was written
 	}
 	s.recordResult(model.AboutStore, "changes cannot be stored in %q: %w; %s; relayfs retries automatically", err)
 	return err
 }
 
-// recordResult records the outcome of an attempt. format takes the store's path, the reason and the fix. The reason omits
-// the names of the log's files, which change.
+// recordResult records the outcome of an attempt. format takes the store's path, the reason and the fix. The reason
+// omits the names of the log's files, because these change.
 func (s *Store) recordResult(about, format string, err error) {
 	if err != nil {
 		reason, fix := err, "check its disk"
@@ -33,7 +33,8 @@ func (s *Store) recordResult(about, format string, err error) {
 	s.problems.Record(about, err)
 }
 
-// Problems tests the log first if its last append failed: without saves nothing else would detect that it works again.
+// Problems first tests the log if its last append failed, because without saves nothing else would detect that the log
+// works again.
 func (s *Store) Problems() []model.Problem {
 	if s.problems.Err(model.AboutStore) != nil {
 		s.mu.Lock()

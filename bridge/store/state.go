@@ -11,28 +11,28 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// tail is the overlay of the frames after the checkpoint, in memory, by document and path. So no append and no load
-// waits for a checkpoint, and the time of a checkpoint changes no result. add takes a frame after it is in the log. trim
-// drops the frames that the checkpoint has. Each view calls trim, since a checkpoint may have been committed before its
-// frames were dropped. Queries that the maps cannot answer go to the checkpoint, with the frames applied in a
-// transaction that is rolled back.
+// tail has the frames after the checkpoint in memory, by document and path. It overlays the checkpoint. So appends and
+// loads do not wait for a checkpoint, and results do not depend on when a checkpoint is written. add adds a frame that
+// the log has. trim drops the frames that the checkpoint has. Each view calls trim, because a checkpoint may have been
+// committed before its frames were dropped. Queries that the maps cannot answer use the checkpoint, with the frames
+// applied in a transaction that is rolled back.
 type tail struct {
 	checkpoint *checkpoint.File
 
 	entries []*wal.Entry
-	since   time.Time // when the oldest frame was added
-	size    int       // bytes of all
+	since   time.Time // time when the oldest frame was added
+	size    int       // total bytes of the frames
 
 	docs  map[model.DocID]*tailDoc
-	paths map[model.Path]model.DocID // "" if no document is there any more
+	paths map[model.Path]model.DocID // "" for a path that no document has any more
 
-	sessions map[string]model.SessionNote // including those of the checkpoint
+	sessions map[string]model.SessionNote // includes those of the checkpoint
 }
 
 type tailDoc struct {
-	path       model.Path // "" if it has none
-	hasNewPath bool       // path replaces that of the checkpoint
-	deleted    bool       // ignore the checkpoint's data: the document was deleted
+	path       model.Path // "" if the document has no path
+	hasNewPath bool       // path replaces the path in the checkpoint
+	deleted    bool       // the document was deleted, so ignore the checkpoint's data
 	last       uint64     // number of the last record; 0 if the frames do not have it, or it was deleted
 	frames     []*wal.Entry
 }
@@ -84,7 +84,7 @@ func (s *tail) doc(id model.DocID) *tailDoc {
 	return d
 }
 
-// setPath gives a document a path, and takes it from the document that had it.
+// setPath gives a document a path, and takes the path from the document that had it.
 func (s *tail) setPath(id model.DocID, p model.Path) {
 	s.clearPath(id)
 	if former := s.docs[s.paths[p]]; former != nil {
@@ -116,7 +116,7 @@ func (s *tail) trim(lsn wal.LSN) {
 	}
 }
 
-// view calls fn with the checkpoint before the frames in memory.
+// view calls fn with the checkpoint, without the frames in memory.
 func (s *tail) view(fn func(checkpoint.View) error) error {
 	return s.checkpoint.View(func(v checkpoint.View) error {
 		s.trim(v.Applied())
@@ -190,7 +190,7 @@ func (s *tail) last(id model.DocID) (last uint64, err error) {
 func (s *tail) load(id model.DocID) (h model.History, err error) {
 	err = s.view(func(v checkpoint.View) error {
 		var d tailDoc
-		if tail := s.docs[id]; tail != nil { // view may have trimmed it
+		if tail := s.docs[id]; tail != nil { // read it here, because view may have trimmed it
 			d = *tail
 		}
 		if !d.deleted {

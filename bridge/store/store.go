@@ -24,11 +24,11 @@ var (
 
 const (
 	syncDelay = time.Second // delay of a sync after a change that does not wait for the log
-	// The checkpoint is updated when the log is checkpointAge old or checkpointSize long.
+	// The checkpoint is updated when the log is checkpointAge old or checkpointSize bytes long.
 	checkpointAge  = 10 * time.Second
 	checkpointSize = 4 << 20
 	shrinkAgain    = time.Hour // delay after a failure to shrink the checkpoint
-	// Expired history is removed expireFirst after the start, and then every expireEvery.
+	// The store removes expired history expireFirst after the start, and then every expireEvery.
 	expireFirst = 10 * time.Minute
 	expireEvery = 24 * time.Hour
 )
@@ -37,17 +37,17 @@ type Options struct {
 	Logger *slog.Logger // nil discards
 	Disk   disk.Disk    // disk of the log; nil is disk.OS{}
 
-	// OpenFile opens the checkpoint, which must be a real file because bbolt maps it; nil is os.OpenFile.
+	// OpenFile opens the checkpoint, which must be a real file because bbolt maps it. nil means os.OpenFile.
 	OpenFile func(name string, flag int, perm fs.FileMode) (*os.File, error)
 	// Committed, if set, is called after each durable change of the checkpoint.
 	Committed func()
-	// History is the retention of histories; 0 is forever.
+	// History is the time for which histories are kept; 0 means forever.
 	History time.Duration
-	// FreeSpace, if set, returns the free bytes of a folder's disk. The checkpoint is not shrunk by copying if the copy
-	// would fill the disk.
+	// FreeSpace, if set, returns the free bytes of a folder's disk. The store does not shrink the checkpoint if the
+	// copy that this needs would fill the disk.
 	FreeSpace   func(dir string) (uint64, error)
-	SegmentSize int64 // bytes of a file of the log; 0 is 4 MiB
-	// NoBackground disables the background work: the caller calls Sync and Checkpoint.
+	SegmentSize int64 // size of a file of the log in bytes; 0 means 4 MiB
+	// NoBackground disables the background work. The caller must then call Sync and Checkpoint.
 	NoBackground bool
 }
 
@@ -64,17 +64,17 @@ type Store struct {
 	checkpoint *checkpoint.File
 	problems   *model.Problems
 
-	mu          sync.Mutex // guards the fields below; tail has frames in the order of the log
+	mu          sync.Mutex // guards the fields below; the frames of tail are in the order of the log
 	tail        tail
 	files       *fileIndex      // nil until needed
 	neededBytes int             // length of the longest frame that did not fit; 0 if the last one did
 	sequence    *model.Sequence // nil before UseSequence
 
-	wake       model.Signal  // set while the checkpoint lags behind
-	quit, done chan struct{} // done is closed when run has ended
+	wake       model.Signal  // set when the checkpoint is behind the log
+	quit, done chan struct{} // quit ends run; done is closed when run has ended
 
 	closing  sync.Once
-	closeErr error // set by closing
+	closeErr error // result of Close
 }
 
 const checkpointName = "checkpoint.db"
@@ -98,7 +98,7 @@ func Open(path string, o Options) (*Store, error) {
 		return s, nil
 	}
 	go s.run()
-	s.wake.Set() // for frames of the last process
+	s.wake.Set() // there may be frames of the last process
 	return s, nil
 }
 
@@ -112,7 +112,7 @@ func (s *Store) open(o Options) error {
 	if s.dir, err = o.Disk.MakeRoot(s.path); err != nil {
 		return err
 	}
-	if missing != nil { // so that the folder's name survives a power cut
+	if missing != nil { // make the folder's name survive a power cut
 		if err := parent.Sync(); err != nil {
 			return err
 		}
@@ -158,12 +158,12 @@ func (s *Store) release() (err error) {
 	return err
 }
 
-// Close updates the checkpoint and closes store and log. Later calls return the same error.
+// Close updates the checkpoint and closes the store and the log. Later calls return the same error.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.quit)
 		<-s.done
-		_ = s.Checkpoint() // the log has everything
+		_ = s.Checkpoint() // an error does not matter, because the log has everything
 		s.closeErr = s.release()
 	})
 	return s.closeErr
@@ -172,7 +172,7 @@ func (s *Store) Close() error {
 func (s *Store) run() {
 	defer close(s.done)
 	var failed time.Time // time of the last failure to shrink the checkpoint
-	shrink := func() {   // a failure only wastes space
+	shrink := func() {   // an error only wastes space
 		if time.Since(failed) < shrinkAgain {
 			return
 		}
@@ -206,7 +206,7 @@ func (s *Store) run() {
 		due := waiting && (time.Since(s.tail.since) >= checkpointAge || s.tail.size >= checkpointSize || s.problems.Err(model.AboutCheckpoint) != nil)
 		s.mu.Unlock()
 		if due && err == nil {
-			if waiting = s.Checkpoint() != nil; !waiting { // the log has everything
+			if waiting = s.Checkpoint() != nil; !waiting { // after an error the log still has everything
 				shrink()
 			}
 		}
@@ -229,7 +229,8 @@ func (s *Store) sync(lsn wal.LSN) error {
 	return err
 }
 
-// Checkpoint durably applies all current frames of the log to the checkpoint. After an error the log still has them.
+// Checkpoint durably applies all current frames of the log to the checkpoint. If it fails, the log still has the
+// frames.
 func (s *Store) Checkpoint() error {
 	s.mu.Lock()
 	entries := s.tail.entries
@@ -260,8 +261,8 @@ func (s *Store) Expire() error {
 
 func (s *Store) Check() error { return s.wrapErr("check", s.checkpoint.Check()) }
 
-// Check reads the whole checkpoint of the store at path without changes. It returns ErrLocked if a process has the store
-// open.
+// Check reads the whole checkpoint of the store at path and changes nothing. It returns ErrLocked if a process has the
+// store open.
 func Check(path string) error { return checkpoint.Check(filepath.Join(path, checkpointName)) }
 
 func (s *Store) Notes() (int, error) {
@@ -314,7 +315,7 @@ func (s *Store) addToLog(e *wal.Entry, complete func(*tail) error) (wal.LSN, err
 		}
 		return 0, s.recordLogResult(err)
 	}
-	if len(body) >= s.neededBytes { // a shorter one may fit on a full disk
+	if len(body) >= s.neededBytes { // a shorter frame may fit even on a full disk
 		s.neededBytes = 0
 		_ = s.recordLogResult(nil)
 	}
@@ -330,7 +331,7 @@ func (s *Store) wrapErr(op string, err error) error {
 		return err
 	}
 	if errors.Is(err, ErrDamaged) {
-		s.problems.Record(model.AboutDamage, fmt.Errorf("%q: %w", s.path, err)) // until the store is opened again
+		s.problems.Record(model.AboutDamage, fmt.Errorf("%q: %w", s.path, err)) // the problem stays until the store is reopened
 	}
 	return fmt.Errorf("store %q: %s: %w", s.path, op, translate(err))
 }

@@ -45,7 +45,7 @@ func (c *Cursor) skipASCII(n int) bool {
 	}
 	s := c.Text[c.off : c.off+8]
 	eight := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // compiled to one load
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // the compiler makes this one load
 	skipped := bits.TrailingZeros64(eight&0x8080808080808080) / 8 // 8 if there is no other character
 	c.off += skipped
 	c.pos += skipped

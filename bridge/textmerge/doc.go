@@ -1,11 +1,12 @@
 // Package textmerge merges concurrent writes of several users and programs. It handles texts, edit scripts and the CRDT
-// identities of characters, and no files. Only [ApplyEdits] and [ApplyEdit] change something: the text of a document.
+// identities of characters, but no files. Only [ApplyEdits] and [ApplyEdit] change anything: they change the text of a
+// document.
 //
-// A writer computes its text from a state that it has read. When it writes, the note may have changed. [Merge]
+// A writer computes its text from a state that it has read. The note may have changed before the writer writes. [Merge]
 // applies the writer's changes to the current state. It finds the characters that the writer kept or dropped by their
-// identities, or, where identities are not known, by a comparison of the texts. So text that a user typed in the
-// meantime stays, whether inside, next to or far from the change.
-// [Nearest] chooses the state that a writer most likely read.
+// identities or, if the identities are not known, by a comparison of the texts. So text that a user typed in the
+// meantime stays, whether it is inside, next to or far from the change. [Nearest] chooses the state that a writer most
+// likely read.
 //
 // [DiffExternal] turns a text that did not come through relayfs, such as a user's save, into edits, moves and broken delimiters.
 //

@@ -70,7 +70,7 @@ func trimmed(text string, e diffwrap.Edit) diffwrap.Edit {
 	return e
 }
 
-// parts reports whether an offset of a text is at a word boundary or between characters outside words.
+// parts reports whether an offset of a text is at a word boundary, or between characters outside of words.
 func parts(text string, off int) bool {
 	return off == len(text) || utf8.RuneStart(text[off]) && (off == 0 || !formsOneWord(text[:off], text[off:])) && !unicode.Is(unicode.Mark, runeAt(text, off))
 }
@@ -120,13 +120,14 @@ func wordsCut(text string, e diffwrap.Edit) (start, end int) {
 // InWord reports whether r can be part of a word.
 func InWord(r rune) bool { return unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) }
 
-// joins reports whether a character forms one word with adjacent ones. In scripts without spaces each character
-// counts as a word.
+// joins reports whether a character forms one word with the characters next to it. In scripts without spaces each
+// character counts as a word.
 func joins(r rune) bool {
 	return InWord(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// scriptOf returns the edits from base to current that keep what they share.
+// scriptOf returns the edits from base to current that keep the text in shared. shared has the matches between base and
+// current, in order.
 func scriptOf(shared []Match, base, current string) (edits []diffwrap.Edit) {
 	a, b := 0, 0
 	for _, s := range append(slices.Clip(shared), Match{len(base), len(current), 0}) {
@@ -138,20 +139,20 @@ func scriptOf(shared []Match, base, current string) (edits []diffwrap.Edit) {
 	return edits
 }
 
-// PositionedEdit is an edit with its places in UTF-16 units.
+// PositionedEdit is an edit with its positions in UTF-16 units.
 type PositionedEdit struct {
 	diffwrap.Edit
-	Pos      int // in the text before the script
-	After    int // in the text after it
-	Deleted  int // deleted units
-	Inserted int // inserted units
+	Pos      int // position in the text before the script
+	After    int // position in the text after the script
+	Deleted  int // number of deleted units
+	Inserted int // number of inserted units
 }
 
-// PositionedEdits yields the edits of a script of raw with their places.
+// PositionedEdits yields the edits of raw with their positions. The edits must be in order.
 func PositionedEdits(raw string, edits []diffwrap.Edit) iter.Seq[PositionedEdit] {
 	return func(yield func(PositionedEdit) bool) {
 		cursor := NewCursor(raw)
-		moved := 0 // by the preceding edits
+		moved := 0 // shift of the text by the preceding edits
 		for _, e := range edits {
 			pos := cursor.PosAt(e.Off)
 			p := PositionedEdit{e, pos, pos + moved, cursor.PosAt(e.Off+e.Len) - pos, UTF16Len(e.New)}
@@ -164,9 +165,10 @@ func PositionedEdits(raw string, edits []diffwrap.Edit) iter.Seq[PositionedEdit]
 }
 
 // ApplyEdits applies a script of byte edits of raw to text, from first to last. Each edit splits an item of the
-// document, and splitting the end of a long item would scan all text before it. A pure insertion goes directly after
-// the text before it, before text deleted there: if that returns, it comes after the insertion. The opener of a
-// highlight goes directly before the highlighted text, otherwise returning text would be highlighted, too.
+// document; in the reverse order, each split of a long item would scan all text before the edit. A pure insertion goes
+// directly after the text before it, and so before text that was deleted there: if that text returns, it comes after
+// the insertion. But the opener of a highlight goes directly before the highlighted text, because otherwise returning
+// text would be highlighted, too.
 func ApplyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
 	for e := range PositionedEdits(raw, edits) {
 		ApplyEdit(txn, text, e)

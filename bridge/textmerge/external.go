@@ -10,11 +10,11 @@ import (
 )
 
 // ExternalChange is the effect of an external change, found by comparing the texts. The comparison treats a mark as one
-// token: it stays with both delimiters around most of its text, or it is deleted.
+// token: either the mark keeps both delimiters around most of its text, or it is deleted.
 type ExternalChange struct {
 	Edits  []diffwrap.Edit
-	Moved  []MovedSpan     // moved parts of marks, in order of To
-	Broken []MovedSpan     // delimiters whose other half was deleted: they mark nothing at their new place; in order of To
+	Moved  []MovedSpan     // moved parts of marks, in the order of To
+	Broken []MovedSpan     // delimiters whose other half was deleted, so that they mark nothing; in the order of To
 	Plain  []diffwrap.Span // spans of before: the texts of marks that no longer exist
 }
 
@@ -23,9 +23,9 @@ type MovedSpan struct{ From, To diffwrap.Span }
 
 func DiffSave(before, after string) []diffwrap.Edit { return DiffExternal(before, after, nil).Edits }
 
-// DiffExternal computes the change from before to after. broken has the delimiters of before that already mark nothing. The
-// edits replace whole words and marks, and whole lines with the line break after them, so that they merge well with
-// concurrent changes.
+// DiffExternal computes the change from before to after. torn has the delimiters of before that already belong to no
+// mark. The edits replace whole words and marks, and whole lines with the line break after them, so that they merge
+// well with concurrent changes.
 func DiffExternal(before, after string, torn []diffwrap.Span) ExternalChange {
 	edits := wholeWords(before, diffwrap.Diff(before, after), nil)
 	if !hasMarkup(before) {
@@ -42,7 +42,7 @@ func hasMarkup(raw string) bool {
 	return strings.Contains(raw, "{++") || strings.Contains(raw, "{--") || strings.Contains(raw, "{~~") || strings.Contains(raw, "{>>")
 }
 
-// token is a mark or comment in three parts. The body of a substitution has both its texts.
+// token is a mark or comment in three parts. The body of a substitution has both of its texts.
 type token struct {
 	open, body, close diffwrap.Span
 	comment           bool
@@ -74,7 +74,7 @@ func tokensOf(raw string) (list []token) {
 	return list
 }
 
-// Without blanks out delimiters that mark nothing.
+// Without replaces delimiters that mark nothing by blanks.
 func Without(raw string, torn []diffwrap.Span) string {
 	if len(torn) == 0 {
 		return raw
@@ -94,10 +94,10 @@ func around(tokens []token, off int) *token {
 	return &tokens[i]
 }
 
-// slide moves pure insertions and deletions along equal characters to where they cut least: preferably outside
-// tokens, and whole lines to a line start.
+// slide moves pure insertions and deletions along equal characters to the places where they cut least: outside of
+// tokens if possible, and whole lines to a line start.
 func slide(before, after string, edits []diffwrap.Edit, old []token) {
-	end, shift := 0, 0 // state after the preceding edits
+	end, shift := 0, 0 // end of the preceding edits in before, and shift of the text after them
 	for i := range edits {
 		e := &edits[i]
 		next := len(before)
@@ -120,8 +120,8 @@ func slide(before, after string, edits []diffwrap.Edit, old []token) {
 	}
 }
 
-// place returns how far to move the n bytes at offset at of text, within least and most. toBefore converts offsets of
-// text to offsets of before.
+// place returns the distance in bytes, between least and most, by which to move a span of text. The span has n bytes
+// and begins at the offset at. toBefore is the difference between an offset of before and the same offset of text.
 func place(before, text string, at, n, least, most, toBefore int, deleted bool, old []token) (by int) {
 	for by > least && text[at+by-1] == text[at+by-1+n] {
 		by--
@@ -136,8 +136,8 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 			if !deleted {
 				cost += cutAt(around(old, off+toBefore), before, off+toBefore, off+toBefore, moved)
 			} else if from, to := around(old, off), around(old, off+n); from == to {
-				cost += cutAt(from, before, off, off+n, moved) // rated as an insertion there
-			} else { // a token loses one delimiter and keeps the other
+				cost += cutAt(from, before, off, off+n, moved) // rate it like an insertion at this place
+			} else { // a token loses one delimiter and keeps the other one
 				cost += cutAt(from, before, off, off, moved) + cutAt(to, before, off+n, off+n, moved) + cutsToken
 			}
 			whole := lines && strings.HasSuffix(moved, "\n") && (off == 0 || text[off-1] == '\n')
@@ -154,21 +154,21 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 	}
 }
 
-// border reports whether a text may be cut at an offset: not within a character or a CRLF.
+// border reports whether a text may be cut at an offset. It must not be cut inside a character or a CRLF.
 func border(text string, off int) bool {
 	return off == len(text) || utf8.RuneStart(text[off]) && (text[off] != '\n' || off == 0 || text[off-1] != '\r')
 }
 
 const (
 	cutsWord  = 2
-	cutsLine  = 2 // within a mark
+	cutsLine  = 2 // at a line boundary inside a mark
 	cutsMark  = 4
-	cutsToken = 8 // in a comment, or between a delimiter and its mark
+	cutsToken = 8 // inside a comment, or between a delimiter and its mark
 )
 
-// cutAt returns the cost of putting text into before in place of the bytes from off to to. t is the token there, nil
-// for none. In a mark whose lines begin with their line breaks, text should begin with one too, because it is shown
-// outside of the mark.
+// cutAt returns the cost of replacing the bytes [off, to) of before by text. t is the token that contains these bytes,
+// or nil. If the lines of a mark begin with their line breaks, text should begin with a line break, too, because it is
+// shown outside of the mark.
 func cutAt(t *token, before string, off, to int, text string) int {
 	cost := 0
 	if formsOneWord(before[:off], before[to:]) {
@@ -196,18 +196,18 @@ func cutAt(t *token, before string, off, to int, text string) int {
 
 type externalDiff struct {
 	before, after     string
-	matches           []Match               // shared by the texts
+	matches           []Match               // spans that both texts have
 	oldTokens         []token               // tokens of before
-	remaining         []remainingDelimiters // their delimiters in after
+	remaining         []remainingDelimiters // by index of oldTokens: the token's delimiters in after
 	oldWords          words                 // words of before
 	broken            []brokenDelimiter
 	droppedDelimiters []diffwrap.Span       // spans of before: broken delimiters that are no longer at their place
 	reinserted        map[int]diffwrap.Span // by index of oldTokens: the span in after where a deleted token is complete again
-	isBroken          map[int]bool          // by offset in after
-	wasBroken         map[int]bool          // by offset in before, of broken delimiters
+	isBroken          map[int]bool          // by offset in after: broken delimiters
+	wasBroken         map[int]bool          // by offset in before: broken delimiters
 }
 
-// delimitersIn returns the delimiters in a text, part of a mark or not. They do not overlap.
+// delimitersIn returns all delimiters in a text, whether or not they belong to a mark. They do not overlap.
 func delimitersIn(text string) (list []diffwrap.Span) {
 	for at := 0; at+3 <= len(text); {
 		i := strings.IndexAny(text[at:], "+-~<{")
@@ -226,34 +226,35 @@ func delimitersIn(text string) (list []diffwrap.Span) {
 
 var delimiters = []string{"{++", "++}", "{--", "--}", "{~~", "~~}", "{>>", "<<}"}
 
-// remainingDelimiters has the delimiters of a token that still exist, in after.
+// remainingDelimiters has the delimiters of a token that still exist, as spans of after.
 type remainingDelimiters struct {
 	open, close   diffwrap.Span
 	opens, closes bool
 }
 
-// brokenDelimiter is a delimiter in after that marks nothing because its other half was deleted, and its old span.
+// brokenDelimiter is a delimiter in after that marks nothing because its other half was deleted. old is its span in
+// before.
 type brokenDelimiter struct {
 	at, old   diffwrap.Span
-	wasBroken bool // it was broken before
+	wasBroken bool // the delimiter was broken before, too
 }
 
 type parsedTokens struct {
 	tokens    []token
-	same      []int             // index of oldTokens to the same token in tokens, or -1
-	to        []int             // index of oldTokens to the token of tokens that it moved to, or -1
+	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
+	to        []int             // by index of oldTokens: index of the token to which its text moved, or -1
 	lines     [][]MovedSpan     // by index of oldTokens: moved lines
-	fresh     []int             // new tokens, as indexes of tokens
-	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form its pair
+	fresh     []int             // indexes of the new tokens
+	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form a pair
 	rewritten map[int]bool      // by offset: delimiters of rewritten tokens
 	released  map[int]bool      // by offset: remaining delimiters of moved tokens
-	moved     map[int]MovedSpan // by index of oldTokens: one delimiter stays around the text, this is the other one
+	moved     map[int]MovedSpan // by index of oldTokens: the moved delimiter of a token whose other delimiter stays
 }
 
-// maxReparses bounds how often after is parsed again without broken delimiters.
+// maxReparses is the maximum number of times that after is parsed again without broken delimiters.
 const maxReparses = 16
 
-// run finds out which marks stay, which have moved, and which are broken.
+// run determines which marks stay, which have moved, and which are broken.
 func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) ExternalChange {
 	untouched := true
 	forth := SwapSides(a.matches)
@@ -275,7 +276,7 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	if untouched && len(a.droppedDelimiters) == 0 && !slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return hasMarkup(e.New) }) {
 		return ExternalChange{Edits: edits}
 	}
-	cut := slices.Clone(a.droppedDelimiters) // delimiters that were cut
+	cut := slices.Clone(a.droppedDelimiters) // delimiters that the change cut out
 	for i, t := range a.oldTokens {
 		if !a.remaining[i].opens {
 			cut = append(cut, t.open)
@@ -301,11 +302,11 @@ func (a *externalDiff) run(edits []diffwrap.Edit, torn []diffwrap.Span) External
 	return a.result(r)
 }
 
-// breakNested tears the marks that a save nested or interleaved with others: marks do not nest.
+// breakNested breaks the marks that a save nested or interleaved with others, because marks do not nest.
 func (a *externalDiff) breakNested() {
 	type tokenSpan struct {
 		diffwrap.Span
-		token int // index of oldTokens; -1 for a token inserted whole
+		token int // index of oldTokens; -1 for a token that was inserted whole
 	}
 	a.reinserted = make(map[int]diffwrap.Span)
 	var list []tokenSpan
@@ -364,7 +365,7 @@ func (a *externalDiff) read() *parsedTokens {
 		torn = append(torn, h.at)
 	}
 	r.tokens = tokensOf(Without(a.after, torn))
-	edges := make(map[int]int) // delimiter offset to token
+	edges := make(map[int]int) // from the offset of a delimiter to the index of its token
 	for k, t := range r.tokens {
 		edges[t.open.Start], edges[t.close.Start] = k, k
 	}
@@ -426,7 +427,7 @@ func (a *externalDiff) read() *parsedTokens {
 	return r
 }
 
-// holds reports whether a token contains an unpaired delimiter, also as one of its own.
+// holds reports whether a token contains an unpaired delimiter, or has one as its own delimiter.
 func (r *parsedTokens) holds(t token) bool {
 	for at := range r.unpaired {
 		if t.open.Start <= at && at <= t.close.Start {
@@ -436,7 +437,8 @@ func (r *parsedTokens) holds(t token) bool {
 	return false
 }
 
-// movedDelimiter reports whether one delimiter of a token stays around its text while the other was moved; m is that move.
+// movedDelimiter reports whether one delimiter of a token stayed around the text while the other delimiter was moved. m
+// is that move.
 func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters) (m MovedSpan, ok bool) {
 	switch {
 	case s.opens && s.open == current.open:
@@ -449,7 +451,8 @@ func (a *externalDiff) movedDelimiter(old, current *token, s remainingDelimiters
 	return m, m.From.Of(a.before) == m.To.Of(a.after) && !a.keeps(m.To) && a.letters(old.body, current.body) > 0
 }
 
-// maxTries bounds the marks that a deleted one is compared with. If a save moves more, they count as typed.
+// maxTries is the maximum number of marks with which a deleted mark is compared. If a save moves more marks, their text
+// counts as typed.
 const maxTries = 64
 
 // restorableAfterSlide finds the marks whose lines were moved between delimiters of the same kind.
@@ -478,11 +481,11 @@ func (a *externalDiff) restorableAfterSlide(r *parsedTokens) {
 	}
 }
 
-// breakTokens finds delimiters that mark nothing: their other half was deleted, and users left them in place or moved them
-// with their lines. It reports whether it found new ones.
+// breakTokens finds delimiters that mark nothing, because their other half was deleted and users left them in place or
+// moved them with their lines. It reports whether it found new ones.
 func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	n := len(a.broken)
-	lost := make(map[string][]diffwrap.Span) // spans of before, by text
+	lost := make(map[string][]diffwrap.Span) // spans of before, by the text of the delimiter
 	for _, s := range a.droppedDelimiters {
 		if !a.wasBroken[s.Start] {
 			lost[s.Of(a.before)] = append(lost[s.Of(a.before)], s)
@@ -490,7 +493,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	for i, t := range a.oldTokens {
 		s := a.remaining[i]
-		_, whole := a.reinserted[i] // a delimiter that stays is broken in any case
+		_, whole := a.reinserted[i] // even if the token was inserted again, a delimiter that stays is broken
 		if !whole && (r.same[i] >= 0 || r.to[i] >= 0 || s.opens && s.closes) {
 			continue
 		}
@@ -515,7 +518,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	}
 	typed := func(at diffwrap.Span) bool { return r.released[at.Start] || !a.keeps(at) }
 	isLost := func(at diffwrap.Span) bool { return len(lost[at.Of(a.after)]) > 0 && typed(at) }
-	ends := make(map[int]bool) // offsets of token delimiters
+	ends := make(map[int]bool) // offsets of the tokens' delimiters
 	for _, t := range r.tokens {
 		ends[t.open.Start], ends[t.close.Start] = true, true
 	}
@@ -531,7 +534,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 			tear(t.close)
 		}
 	}
-	for text := range lost { // delimiters outside tokens
+	for text := range lost { // look for delimiters outside of tokens
 		for at := 0; len(lost[text]) > 0; {
 			i := strings.Index(a.after[at:], text)
 			if i < 0 {
@@ -546,7 +549,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	return len(a.broken) > n
 }
 
-// keeps reports whether before has some of the span of after at the corresponding place.
+// keeps reports whether before has some character of a span of after at the corresponding place.
 func (a *externalDiff) keeps(s diffwrap.Span) bool {
 	i, _ := slices.BinarySearchFunc(a.matches, s.Start, func(x Match, at int) int { return x.B + x.Len - at - 1 })
 	return i < len(a.matches) && a.matches[i].B < s.End
@@ -554,7 +557,7 @@ func (a *externalDiff) keeps(s diffwrap.Span) bool {
 
 func (a *externalDiff) result(r *parsedTokens) ExternalChange {
 	var done ExternalChange
-	var deleted, new []diffwrap.Span // deleted: spans of before without kept text; new: new spans of after
+	var deleted, new []diffwrap.Span // spans of before that keep no text, and new spans of after
 	for i, t := range a.oldTokens {
 		if r.same[i] < 0 && r.to[i] < 0 && !t.comment {
 			done.Plain = append(done.Plain, t.body)
@@ -613,8 +616,8 @@ func byTo(x, y MovedSpan) int { return x.To.Start - y.To.Start }
 
 func byStart(x, y diffwrap.Span) int { return x.Start - y.Start }
 
-// isRewritten reports whether a mark's text was replaced: less than half of its letters stay, others were typed, and
-// the change goes beyond the mark's delimiters on at least one side.
+// isRewritten reports whether a mark's text was replaced. That is so if less than half of its letters stay, others were
+// typed, and the change goes beyond the mark's delimiters on at least one side.
 func (a *externalDiff) isRewritten(i int, current diffwrap.Span) bool {
 	t := a.oldTokens[i]
 	stays := a.letters(t.body, current)
@@ -622,7 +625,7 @@ func (a *externalDiff) isRewritten(i int, current diffwrap.Span) bool {
 		return false
 	}
 	if stays == 0 && strings.HasPrefix(t.open.Of(a.before), "{~~") {
-		return true // both texts were replaced
+		return true // both texts of the substitution were replaced
 	}
 	forth := SwapSides(a.matches)
 	_, before := MapBack(forth, diffwrap.Span{Start: max(0, t.open.Start-1), End: t.open.End})
@@ -640,7 +643,7 @@ func (a *externalDiff) isRewritten(i int, current diffwrap.Span) bool {
 	return !before || !after
 }
 
-// letters returns how many letters of was are still in is.
+// letters returns how many letters of old are still in current.
 func (a *externalDiff) letters(old, current diffwrap.Span) (n int) {
 	i, _ := slices.BinarySearchFunc(a.matches, old.Start, func(x Match, at int) int { return x.A + x.Len - at - 1 })
 	for ; i < len(a.matches) && a.matches[i].A < old.End; i++ {
@@ -653,8 +656,8 @@ func (a *externalDiff) letters(old, current diffwrap.Span) (n int) {
 	return n
 }
 
-// movedLines finds the lines of a mark's text in another mark's text. A line includes the break before it, or, if the
-// text does not begin with a break, the one after it.
+// movedLines finds the lines of a mark's text in another mark's text. A line includes the break before it. If the text
+// does not begin with a break, a line includes the break after it instead.
 func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Span) (moved []MovedSpan) {
 	free := []diffwrap.Span{to}
 	for at := from.Start; at < from.End; {
@@ -680,8 +683,8 @@ func movedLines(before string, from diffwrap.Span, after string, to diffwrap.Spa
 	return moved
 }
 
-// outside returns the parts of spans that lie outside of the ranges of the second state. The ranges are in order and do
-// not overlap.
+// outside returns the parts of spans that lie outside of the given ranges of the second state. The ranges are in order
+// and do not overlap.
 func outside(spans []Match, of []diffwrap.Span) (left []Match) {
 	for _, s := range spans {
 		for len(of) > 0 && of[0].End <= s.B {
@@ -722,7 +725,7 @@ func (set words) has(text string) bool {
 
 func isDistinctive(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }
 
-// isWord reports whether a character is part of a word, or is one by itself, as emoji are.
+// isWord reports whether a character is part of a word or is a word by itself, as emoji are.
 func isWord(r rune) bool { return InWord(r) || unicode.Is(unicode.So, r) }
 
 func hasWord(s string) bool { return strings.ContainsFunc(s, isWord) }

@@ -10,21 +10,21 @@ import (
 
 type Side struct {
 	Raw            string          // stored text
-	Canonical      string          // Raw after the edits CanonicalEdits; Text is its view
+	Canonical      string          // Raw after CanonicalEdits; Text is its view
 	Known          diffwrap.Known  // known marks of Canonical
 	Text           string          // view for readers
-	CanonicalEdits []diffwrap.Edit // from Raw to Canonical
+	CanonicalEdits []diffwrap.Edit // edits from Raw to Canonical
 	Runs           []ycrdt.Run     // identities of Raw's characters; nil if unknown
 }
 
-// RawSide returns a state as seen by a reader of the raw text.
+// RawSide returns a state as a reader of the raw text sees it.
 func RawSide(raw string, runs []ycrdt.Run) Side {
 	return Side{Raw: raw, Canonical: raw, Text: raw, Runs: runs}
 }
 
-// Nearest returns the base that text was most likely computed from: the one with the smallest difference, the last
-// among equals. An older base would insert a user's words a second time. bases is not empty; textOf returns what the
-// writer read.
+// Nearest returns the base from which text was most likely computed: the base with the smallest difference. If several
+// bases have that difference, it returns the last of them, because an older base would insert a user's words a second
+// time. bases must not be empty. textOf returns the text that the writer read.
 func Nearest[T any](bases []T, textOf func(T) string, text string) T {
 	last := len(bases) - 1
 	if !slices.ContainsFunc(bases, func(b T) bool { return textOf(b) != textOf(bases[0]) }) {
@@ -47,13 +47,13 @@ func Nearest[T any](bases []T, textOf func(T) string, text string) T {
 	return bases[best]
 }
 
-// Merge returns the view text that results when a writer has read base and written text, and the note is now current.
+// Merge returns the view text that results if a writer has read base and written text while the note became current.
 func Merge(base, current Side, text string) string {
 	if base.Raw == current.Raw {
 		return text
 	}
 	if added, ok := strings.CutPrefix(text, base.Text); ok {
-		return current.Text + added // an append stays an append
+		return current.Text + added // text that was appended to base is appended to current
 	}
 	shared := sharedView(base, current)
 	back := SwapSides(shared)
@@ -71,8 +71,8 @@ func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffw
 	return edits
 }
 
-// wholeComments returns the shared spans of two texts, except in comments that have changed since and of which a script
-// deletes a delimiter: such a comment stays whole.
+// wholeComments returns the shared spans of two texts without some comments: those that have changed since and of which
+// a script deletes a delimiter. Such a comment stays whole.
 func wholeComments(text string, shared []Match, edits []diffwrap.Edit) []Match {
 	back := SwapSides(shared)
 	var changed []diffwrap.Span

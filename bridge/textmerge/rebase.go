@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// rebase applies edits, a script of base, to current. shared is what base and current have in common. A change that both
-// sides made to the same words is applied once. Other changes of current stay.
+// rebase applies edits, a script of base, to current. shared are the spans that base and current have in common. It
+// applies a change only once if both sides made it to the same words. Other changes of current stay.
 func rebase(base, current string, shared []Match, edits []diffwrap.Edit) string {
 	r := rebaser{base: base, current: current, shared: shared}
 	for _, e := range edits {
@@ -21,10 +21,10 @@ func rebase(base, current string, shared []Match, edits []diffwrap.Edit) string 
 type rebaser struct {
 	base, current string
 	shared        []Match // ascending on both sides
-	next          int     // first span that does not end before the current edit
+	next          int     // index of the first span that does not end before the current edit
 	out           strings.Builder
 	tail          string // last text written to out
-	done          int    // bytes of current already in out
+	done          int    // number of bytes of current that are already in out
 }
 
 func (r *rebaser) apply(e diffwrap.Edit) {
@@ -51,8 +51,8 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 	r.separateWords(e)
 }
 
-// separateWords inserts a space if e's new text, written last, would form one word with the other side's text after it. For a
-// deletion it does the same with the texts on both sides.
+// separateWords inserts a space if e's new text, which was written last, would form one word with the other side's text
+// after it. After a deletion it does the same for the texts on both sides.
 func (r *rebaser) separateWords(e diffwrap.Edit) {
 	before := e.New
 	if e.New == "" {
@@ -95,11 +95,11 @@ func (r *rebaser) copyTo(off int) {
 }
 
 // insertAt returns the offset in current for the new text of e. A replacement goes before the first remaining character
-// of the replaced text, or after the text that current has instead. An insertion goes after the character before it. If
-// that was deleted, it goes before the character after it. If both were deleted, it goes after the nearest shared
-// character before it.
+// of the replaced text, or after the text that current has in its place. An insertion goes after the character that
+// precedes it in base. If that character was deleted, the insertion goes before the character that follows it in base.
+// If both were deleted, the insertion goes after the nearest shared character before it.
 func (r *rebaser) insertAt(e diffwrap.Edit) int {
-	at, near, end := 0, 0, e.Off+e.Len // near in base corresponds to at in current
+	at, near, end := 0, 0, e.Off+e.Len // at in current corresponds to near in base
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {
 		s := r.shared[i]
 		if s.A < e.Off {
@@ -112,7 +112,7 @@ func (r *rebaser) insertAt(e diffwrap.Edit) int {
 				return s.B
 			}
 			return at
-		case e.Len > 0 && s.A+s.Len > e.Off: // the first shared character at or after e.Off
+		case e.Len > 0 && s.A+s.Len > e.Off: // s has the first shared character at or after e.Off
 			return s.B + max(e.Off-s.A, 0)
 		case s.A >= end:
 			return s.B
@@ -127,7 +127,7 @@ func (r *rebaser) insertAt(e diffwrap.Edit) int {
 // alreadyMade reports whether current has already replaced the same bytes as e with the same text.
 func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
 	if e.New == "" || e.Len == 0 {
-		return false // deleting twice is harmless, and two equal insertions are two
+		return false // deleting twice is harmless, and two equal insertions count as two
 	}
 	left, right := Match{}, Match{A: len(r.base), B: len(r.current)}
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Match is a shared piece of two states: Len bytes at A in the first and at B in the second.
+// Match is a piece that two states share: Len bytes at A in the first state and at B in the second.
 type Match struct{ A, B, Len int }
 
 func Unchanged(size int, edits []diffwrap.Edit) []Match {
@@ -109,7 +109,7 @@ func newRunIndex(runs []ycrdt.Run) runIndex {
 	return index
 }
 
-// appendShared adds the parts of run r, at pos in its own state, that the indexed state has too.
+// appendShared adds the parts of run r that the indexed state also has. pos is the position of r in its own state.
 func (index runIndex) appendShared(spans []Match, r ycrdt.Run, pos int) []Match {
 	placed := index[r.ID.Client]
 	end := r.ID.Clock + uint64(r.Len)
@@ -129,9 +129,9 @@ func (index runIndex) appendShared(spans []Match, r ycrdt.Run, pos int) []Match 
 	return spans
 }
 
-// toBytes converts spans of UTF-16 units of two texts to spans of bytes, in whole characters. An identity does not
-// guarantee an equal unit: if a client splits a surrogate pair, each half becomes U+FFFD. So the result only has
-// spans with equal text.
+// toBytes converts spans of UTF-16 units of two texts to spans of bytes that consist of whole characters. Equal
+// identities do not guarantee equal units: if a client splits a surrogate pair, each half becomes U+FFFD. So the result
+// has only spans with equal text.
 func toBytes(spans []Match, a, b string) []Match {
 	ca, cb := NewCursor(a), NewCursor(b)
 	out := make([]Match, 0, len(spans))
@@ -149,7 +149,7 @@ func appendSame(out []Match, ca, cb *Cursor, s Match) []Match {
 		case same.A == len(ca.Text) || same.B == len(cb.Text):
 			return out
 		case ca.pos-s.A != cb.pos-s.B:
-			continue // one is after a pair that the other has as two halves
+			continue // only one text has the pair, and the other has two halves
 		}
 		ca.step()
 		cb.step()
@@ -178,8 +178,8 @@ func SwapSides(spans []Match) []Match {
 	return out
 }
 
-// MapBack returns the range of the first state that corresponds to s in the second, if one shared span contains all of
-// s.
+// MapBack returns the range of the first state that corresponds to s in the second state. ok is false unless one shared
+// span contains all of s.
 func MapBack(shared []Match, s diffwrap.Span) (old diffwrap.Span, ok bool) {
 	i, found := slices.BinarySearchFunc(shared, s.Start, func(x Match, at int) int { return x.B - at })
 	if !found {
@@ -192,7 +192,7 @@ func MapBack(shared []Match, s diffwrap.Span) (old diffwrap.Span, ok bool) {
 	return diffwrap.Span{Start: s.Start + off, End: s.End + off}, true
 }
 
-// Compose chains two ascending maps: x from a to b and y from b to c.
+// Compose chains two ascending maps: x maps a to b, and y maps b to c.
 func Compose(x, y []Match) []Match {
 	var out []Match
 	for i, j := 0, 0; i < len(x) && j < len(y); {

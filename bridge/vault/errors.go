@@ -7,7 +7,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// wrap adds the operation and the path to the sentinel of err, in place of the name of a temp file that err may carry.
+// wrap adds the operation and the path to the sentinel of err. It removes the name of a temp file that err may have.
 func wrap(op, rel string, err error) error {
 	if err == nil {
 		return nil
@@ -18,7 +18,7 @@ func wrap(op, rel string, err error) error {
 	return &fs.PathError{Op: op, Path: rel, Err: sentinel(err)}
 }
 
-// sentinel translates errnos that do not match the sentinels of io/fs by themselves.
+// sentinel translates errnos that do not match the sentinels of io/fs.
 func sentinel(err error) error {
 	errno, ok := err.(syscall.Errno)
 	if !ok {
@@ -37,7 +37,7 @@ func sentinel(err error) error {
 		return model.ErrNotEmpty
 	case syscall.ENAMETOOLONG:
 		return model.ErrNameTooLong
-	case syscall.ELOOP: // a symlink, which is never followed
+	case syscall.ELOOP: // the name is a symlink, which is never followed
 		return fs.ErrNotExist
 	}
 	return err

@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// OpenFile opens a file with the flags of os.OpenFile, except os.O_APPEND: a model.File is written at offsets. Run
-// reports the writes.
+// OpenFile opens a file with the flags of os.OpenFile, except os.O_APPEND, because a model.File is written at offsets.
+// Run reports the writes.
 func (v *Vault) OpenFile(rel string, flag int, perm fs.FileMode) (model.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 {
 		if err := v.writable("open", rel); err != nil {

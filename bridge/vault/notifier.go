@@ -13,23 +13,23 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Polling is for folders without an inotify watch.
+// Folders without an inotify watch are polled.
 const (
-	// pollEvery is the interval. It grows with the time that a poll takes, so that polling uses at most a twentieth of one
-	// core.
+	// pollEvery is the minimum interval. The interval grows with the time that a poll takes, so that polling uses at
+	// most a twentieth of one core.
 	pollEvery = 2 * time.Second
 	pollShare = 20
 )
 
-// notifier reports paths that may have changed: by inotify, or by polling where there is none. Only the goroutine of Run
-// uses it.
+// notifier reports paths that may have changed. It uses inotify, and polls folders without a watch. Only the goroutine
+// of Run uses it.
 type notifier struct {
 	v       *Vault
-	inotify *fsnotify.Watcher // nil if unavailable; then events and errors are nil, too
+	inotify *fsnotify.Watcher // nil if unavailable; events and errors are then nil, too
 	events  <-chan fsnotify.Event
 	errors  <-chan error
 	watched map[string]bool
-	polled  map[string]bool // folders without
+	polled  map[string]bool // folders without an inotify watch
 	warned  bool
 	next    time.Time
 }
@@ -51,8 +51,8 @@ func (n *notifier) close() {
 	}
 }
 
-// add watches the folder rel, and reports whether the watch is new. If so, the folder must be scanned for changes
-// before the watch.
+// add watches the folder rel and reports whether the watch is new. If it is new, the caller must scan the folder for
+// changes from before the watch.
 func (n *notifier) add(rel string) (isNew bool) {
 	if n.watched[rel] || n.polled[rel] {
 		return false
@@ -82,7 +82,7 @@ func (n *notifier) watch(rel string) error {
 	return n.inotify.Add(vaultdir.Join(n.v.folder.Path, rel))
 }
 
-// warn logs once which limit is reached, with the fix.
+// warn logs once which limit is reached, and how to raise it.
 func (n *notifier) warn(sysctl string, err error) {
 	if n.warned {
 		return
@@ -92,8 +92,8 @@ func (n *notifier) warn(sysctl string, err error) {
 		logSysctl, sysctl, model.LogErr, err)
 }
 
-// forget stops watching the folder rel and all below it. A watch follows a renamed folder, so it must end before the
-// folder's new path gets one.
+// forget stops watching the folder rel and everything below it. A watch follows a renamed folder, so it must end before
+// the folder's new path gets a watch.
 func (n *notifier) forget(rel string) {
 	for dir := range n.watched {
 		if dir == rel || vaultdir.Below(rel, dir) {

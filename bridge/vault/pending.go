@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	coalesce = 20 * time.Millisecond // before the first look at a path, so that one look covers the events of a save
-	// saveQuiet is the time for which a file must stay the same before it is reported. With coalesce, a save is visible
-	// after about 100 ms.
+	coalesce = 20 * time.Millisecond // delay before the first check of a path, so that one check covers all events of a save
+	// saveQuiet is the time for which a file must stay the same before it is reported. Together with coalesce it makes
+	// a save visible after about 100 ms.
 	saveQuiet = 60 * time.Millisecond
-	lookLimit = time.Second // for a file that is written all the time
+	lookLimit = time.Second // a file that changes all the time is reported after this time
 )
 
 // change is a path that may differ from the tree.
 type change struct {
-	first    time.Time // when it was marked
+	first    time.Time // time when the path was marked
 	due      time.Time // time of the next check
 	seen     vaultdir.StatSample
-	entry    model.SourceEntry // as seen, if it exists
-	changing bool              // a method of this Vault is changing it
+	entry    model.SourceEntry // entry at the last check, if the path exists
+	changing bool              // a method of this Vault is changing the path
 }
 
 func (c *change) there() bool { return c.seen.Err == nil }
@@ -49,7 +49,7 @@ func (w *watch) markAt(rel string, now time.Time) {
 	w.arm(c.due)
 }
 
-// arm schedules a look at due, or soon after, so that notes saved in quick succession share looks.
+// arm schedules a check at due or soon after, so that notes saved in quick succession share checks.
 func (w *watch) arm(due time.Time) {
 	if soonest := w.looked.Add(coalesce); due.Before(soonest) {
 		due = soonest
@@ -67,8 +67,8 @@ func (w *watch) rearm() {
 	}
 }
 
-// checkPending looks at every due path and reports the settled ones: first removals and renames, parents before children, then new and
-// changed paths.
+// checkPending checks every due path and reports the settled ones. It first reports removals and renames, parents
+// before children, and then new and changed paths.
 func (w *watch) checkPending(now time.Time) {
 	w.looked = now
 	defer w.rearm()
@@ -99,10 +99,10 @@ func (w *watch) checkPending(now time.Time) {
 	}
 }
 
-// maxDepth bounds how many levels of new folders one look descends.
+// maxDepth is the maximum number of levels of new folders that one check descends.
 const maxDepth = 64
 
-// observe looks at the due paths, drops those without news, and returns the settled ones sorted by name.
+// observe checks the due paths, drops those without changes, and returns the settled ones sorted by name.
 func (w *watch) observe(now time.Time) (ready []string) {
 	for _, rel := range slices.Sorted(maps.Keys(w.pending)) {
 		c := w.pending[rel]
@@ -129,7 +129,8 @@ func (w *watch) observe(now time.Time) (ready []string) {
 	return ready
 }
 
-// observeOne looks at one path. A missing folder loses its watches at once, before its new path can get one.
+// observeOne checks one path. It ends the watches of a missing folder immediately, before the new path of the folder
+// can get a watch.
 func (w *watch) observeOne(rel string, c *change, now time.Time) {
 	e, err := w.v.folder.Stat(rel)
 	c.entry = e
@@ -143,12 +144,13 @@ func (w *watch) observeOne(rel string, c *change, now time.Time) {
 	}
 }
 
-// wait returns how long to leave a path alone: 0 if it has settled, negative if there is no news.
+// wait returns how long to wait until the next check of a path. It is 0 if the path has settled, and negative if the
+// path has no changes.
 func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.ID]string) time.Duration {
 	old := w.v.tree.entry(rel)
 	left, leaves := leaving[vaultdir.IDOfStamp(c.entry.Stamp)]
 	if old != nil && c.there() && otherKind(old, &c.entry) {
-		old = nil // it is replaced
+		old = nil // the old entry is replaced by one of another type
 	}
 	unchanged := now.Sub(c.seen.Since)
 	switch {
@@ -161,8 +163,8 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 	case old == nil && w.v.tree.entry(vaultdir.Parent(rel)) == nil:
 		w.mark(vaultdir.Parent(rel))
 		return coalesce
-	case old == nil && leaves && left != rel: // else the inode was reused
-		return coalesce // the other half of a rename
+	case old == nil && leaves && left != rel: // if left is rel, the inode was reused
+		return coalesce // wait for the other half of a rename
 	case old == nil && c.entry.Dir:
 		return w.newFolder(rel, c, now)
 	case old != nil && old.Dir && c.entry.Dir:
@@ -177,8 +179,9 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 	return max(0, saveQuiet-unchanged)
 }
 
-// newFolder is wait for a folder that is not in the tree under its name. If it is there under another name, that one is
-// looked at first: its event may come later than the look into the folder's new parent.
+// newFolder returns the same result as wait, for a folder that the tree does not have under its name. If the tree has
+// the folder under another name, that name is checked first, because its event may come later than the check of the
+// folder's new parent.
 func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
 	old, found := w.v.tree.findFolder(vaultdir.IDOfStamp(c.entry.Stamp))
 	if !found || old == rel || now.Sub(c.first) >= lookLimit {
@@ -188,7 +191,8 @@ func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
 	return coalesce
 }
 
-// sameFolder watches a folder of the tree. Another folder with the same name is no news by itself; its contents are compared.
+// sameFolder watches a folder that the tree has under its name. If another folder has taken the name, sameFolder does
+// not report the replacement, but compares the contents of the new folder.
 func (w *watch) sameFolder(rel string, old *model.SourceEntry, c *change) time.Duration {
 	if vaultdir.IDOfStamp(old.Stamp) != vaultdir.IDOfStamp(c.entry.Stamp) {
 		w.notifier.forget(rel)

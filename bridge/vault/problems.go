@@ -13,7 +13,7 @@ import (
 type diskProblem struct {
 	v        *Vault
 	problems *model.Problems
-	size     atomic.Int64 // bytes of the last failed write
+	size     atomic.Int64 // size of the last failed write, in bytes
 }
 
 func newDiskProblem(v *Vault) *diskProblem {
@@ -22,10 +22,10 @@ func newDiskProblem(v *Vault) *diskProblem {
 	return d
 }
 
-// record records the outcome of writing size bytes. An error that says nothing about the disk, such as a conflict, is ignored.
+// record records the outcome of writing size bytes. It ignores errors that do not concern the disk, such as a conflict.
 func (d *diskProblem) record(size int, err error) {
 	if err == nil && int64(size) < d.size.Load() && d.problems.Err(model.AboutFiles) != nil {
-		return // a smaller write proves nothing
+		return // the success of a smaller write proves nothing
 	}
 	if err != nil && !isFull(err) && !errors.Is(err, syscall.EIO) {
 		return
@@ -47,12 +47,12 @@ func (d *diskProblem) explain(err error) string {
 	}
 	reason := err
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		reason = errno // without the name of a temp file
+		reason = errno // omits the name of a temp file
 	}
 	return fmt.Sprintf("notes cannot be written in %q: %v; %s; a save that fails changes nothing", d.v.folder.Path, reason, fix)
 }
 
-// Problems repeats a failed write first, with a temp file of the same size.
+// Problems first repeats a failed write with a temp file of the same size, so that the result is up to date.
 func (v *Vault) Problems() []model.Problem {
 	if v.disk.problems.Err(model.AboutFiles) != nil {
 		size := int(v.disk.size.Load())

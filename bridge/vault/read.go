@@ -14,13 +14,13 @@ const (
 	// quiet is the time for which a file that was just changed must stay the same. It is longer than the coarsest step
 	// of the kernel's file times (10 ms), within which two saves can have the same time.
 	quiet = 30 * time.Millisecond
-	// vanishGrace is the time for which a name may be missing before the file counts as removed: some editors move the
-	// old file away some milliseconds before they write the new one.
+	// vanishGrace is the time for which a name may be missing before the file counts as removed, because some editors
+	// move the old file away some milliseconds before they write the new one.
 	vanishGrace = 250 * time.Millisecond
 )
 
-// Read returns the bytes of a file and their stamp. While a save seems to be under way it polls, at most
-// vaultdir.MaxQuietWait, so that no reader gets the empty or half-written file of an editor's save.
+// Read returns the bytes of a file and their stamp. While a save seems to be in progress, it polls for at most
+// vaultdir.MaxQuietWait. So no reader gets the empty or half-written file of an editor's save.
 func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, error) {
 	start := time.Now()
 	var seen vaultdir.StatSample
@@ -30,7 +30,7 @@ func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, erro
 		seen.Update(stamp, err, now)
 		if now.Sub(start) >= vaultdir.MaxQuietWait || v.settled(rel, &seen, now) {
 			if errors.Is(err, vaultdir.ErrTorn) {
-				err = nil // it is written all the time: the stamp will never match
+				err = nil // the file is written all the time, and its stamp will never match
 			}
 			return data, stamp, wrap("read", rel, err)
 		}

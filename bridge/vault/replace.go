@@ -9,9 +9,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Replace replaces the content of rel if it still is the one of r.IfMatch; else it changes nothing and returns
-// model.ErrConflict. Mode and, where permitted, owner are kept. The change is durable a moment later (Sync). After an error
-// the file is unchanged.
+// Replace replaces the content of rel if the file still has the stamp r.IfMatch. Otherwise it changes nothing and
+// returns model.ErrConflict. It keeps the mode and, where permitted, the owner. The change is durable a moment later
+// (Sync). After an error the file is unchanged.
 func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if err := v.writable("write", rel); err != nil {
 		return model.Stamp{}, err
@@ -39,14 +39,14 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	return stamp, nil
 }
 
-// notes is the vault for the Watcher of package filereplace.
+// notes gives the Watcher of package filereplace access to the vault.
 type notes struct{ v *Vault }
 
 func (n notes) Read(rel string) ([]byte, model.Stamp, error) {
 	return n.v.Read(context.Background(), rel)
 }
 
-// Replace replaces a note as a user's program would: Run reports it.
+// Replace replaces a note in the same way as a user's program, so that Run reports the change.
 func (n notes) Replace(rel string, r model.Replacement) error {
 	s, err := n.v.swaps.Stage(rel, r)
 	if err != nil {
@@ -66,8 +66,8 @@ func (n notes) KeepCopy(rel string, data []byte) (name string, err error) {
 	return n.v.swaps.KeepCopy(dir, path.Base(rel), data)
 }
 
-// Sync makes the file at rel and the names in its folder durable, and for a folder the names in it. It also returns earlier
-// failures of these syncs.
+// Sync makes the file at rel and the names in its folder durable. For a folder it makes the names in it durable. It
+// also returns earlier failures of these syncs.
 func (v *Vault) Sync(_ context.Context, rel string) error {
 	dirs := []string{rel}
 	if rel != "" {

@@ -7,14 +7,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Settled changes are reported here: renames by the inode, removals children first, creations parents first.
+// This file reports settled changes: renames by the inode, removals with children first, and creations with parents
+// first.
 
 func otherKind(a, b *model.SourceEntry) bool {
 	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
 }
 
-// missing returns the files and folders of the tree that are missing at the moment, or have something of another type in their
-// place. If one of them appears under another name, that is a rename.
+// missing returns the files and folders of the tree that are missing at the moment, or that something of another type
+// has replaced. If one of them appears under another name, it was renamed.
 func (w *watch) missing() map[vaultdir.ID]string {
 	ids := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
@@ -28,7 +29,7 @@ func (w *watch) missing() map[vaultdir.ID]string {
 	return ids
 }
 
-// unknown returns the files and folders that are not in the tree under their names.
+// unknown returns the pending files and folders that the tree does not have under their names.
 func (w *watch) unknown() map[vaultdir.ID]string {
 	at := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
@@ -42,12 +43,13 @@ func (w *watch) unknown() map[vaultdir.ID]string {
 	return at
 }
 
-// gone reports that a path was renamed, if its inode is elsewhere now, or else removed, with all below it.
+// gone reports that a path was renamed, if its inode has another path now. Otherwise it reports that the path and
+// everything below it was removed.
 func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	delete(w.pending, rel)
 	old := w.v.tree.entry(rel)
 	if old == nil {
-		return // removed with its folder
+		return // it was removed together with its folder
 	}
 	newRel, ok := arrivals[vaultdir.IDOfStamp(old.Stamp)]
 	c := w.pending[newRel]
@@ -61,7 +63,8 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	}
 }
 
-// isSameInode reports whether b, which has the inode of a, is a: inodes of deleted files are reused.
+// isSameInode reports whether b, which has the inode number of a, is the same file, because inodes of deleted files are
+// reused.
 func isSameInode(a, b model.SourceEntry) bool {
 	return !otherKind(&a, &b) && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
 }
@@ -81,8 +84,8 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 	}
 }
 
-// reportReplaced reports that a path was removed or renamed, if something of another type is there now, which is looked at
-// next.
+// reportReplaced reports that the file or folder at a path was removed or renamed, if the path has an entry of another
+// type now. The new entry is checked next.
 func (w *watch) reportReplaced(rel string, c *change, arrivals map[vaultdir.ID]string) {
 	old := w.v.tree.entry(rel)
 	if old == nil || !otherKind(old, &c.entry) {
@@ -108,7 +111,7 @@ func (w *watch) reportAppeared(rel string, c *change) {
 	}
 }
 
-// dueNow makes the contents of a new folder due at once.
+// dueNow makes the contents of a new folder due immediately.
 func (w *watch) dueNow(dir string) {
 	for rel, c := range w.pending {
 		if strings.HasPrefix(rel, dir+"/") {

@@ -16,8 +16,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Scan reports the contents of the vault, parents before children, without reading files, and repairs or removes temp files
-// of an earlier process. model.ErrOffline if the vault is missing, or empty after it was not.
+// Scan reports the contents of the vault, parents before children, without reading files. It repairs or removes temp
+// files of an earlier process. It returns model.ErrOffline if the vault is missing, or is empty and was not empty
+// before.
 func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	root, err := v.folder.Find(v.tree.hadEntries)
 	if err != nil {
@@ -65,7 +66,7 @@ func (s *scan) dir(dir disk.Dir, rel string, n *node) error {
 	return nil
 }
 
-// descend scans a folder. A folder that cannot be read, or is gone by now, does not end the scan.
+// descend scans a folder. A folder that cannot be read, or no longer exists, does not end the scan.
 func (s *scan) descend(parent disk.Dir, rel string, n *node) error {
 	dir, err := parent.OpenDir(path.Base(rel))
 	if err == nil {
@@ -110,7 +111,7 @@ func (v *Vault) list(dir disk.Dir, rel string, sweep *filereplace.Sweep) ([]mode
 func (v *Vault) Misnamed() (rels []string) {
 	for _, names := range v.misnamed.Range {
 		for _, rel := range names.([]string) {
-			if _, err := os.Lstat(filepath.Join(v.folder.Path, rel)); err == nil { // its folder may have gone
+			if _, err := os.Lstat(filepath.Join(v.folder.Path, rel)); err == nil { // its folder may no longer exist
 				rels = append(rels, rel)
 			}
 		}
@@ -121,5 +122,5 @@ func (v *Vault) Misnamed() (rels []string) {
 
 var _ model.MisnamedReporter = (*Vault)(nil)
 
-// Renamed reports whether the new file of a save got its name, if Scan has found that out.
+// Renamed reports whether the new file of a save got its name. ok is false if Scan found no evidence.
 func (v *Vault) Renamed(save model.Save) (placed, ok bool) { return v.swaps.Renamed(save) }

@@ -6,7 +6,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// ReadConfig returns a file of Obsidian's configuration of the vault, which is not served.
+// ReadConfig returns a file of the vault's Obsidian configuration, which the vault does not serve.
 func (v *Vault) ReadConfig(name string) ([]byte, error) {
 	rel := path.Join(".obsidian", name)
 	dir, err := v.folder.OpenDir(vaultdir.Parent(rel))

@@ -18,7 +18,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Create creates a file atomically, and missing folders. fs.ErrExist if the name is taken.
+// Create creates a file atomically, together with missing folders. It returns fs.ErrExist if the name is taken.
 func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (stamp model.Stamp, err error) {
 	err = v.change("create", func() error {
 		stamp, err = v.create(rel, file)
@@ -38,7 +38,7 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	}
 	defer dir.Close()
 	if _, err := dir.Stat(path.Base(rel)); err == nil {
-		return model.Stamp{}, fs.ErrExist // before anything is written
+		return model.Stamp{}, fs.ErrExist // fail before anything is written
 	}
 	c := filereplace.Content{Data: file.Data, Mode: file.Mode.Perm(), ModTime: file.ModTime}
 	t, err := v.swaps.NewFile(dir, v.swaps.TaggedName(rel, c), c)
@@ -58,7 +58,7 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	return t.Placed(), nil
 }
 
-// syncOr makes a change of names in dir durable. If it cannot, it calls undo and returns the error.
+// syncOr makes a change of names in dir durable. If that fails, it calls undo and returns the error.
 func (v *Vault) syncOr(dir disk.Dir, undo func() error) error {
 	err := v.syncs.Sync(dir)
 	if err != nil {
@@ -68,8 +68,8 @@ func (v *Vault) syncOr(dir disk.Dir, undo func() error) error {
 	return err
 }
 
-// Retract deletes the new file at rel if it still has this stamp and no program has it open for writing; else it changes
-// nothing and returns model.ErrConflict.
+// Retract deletes the new file at rel if the file still has this stamp and no program has it open for writing.
+// Otherwise it changes nothing and returns model.ErrConflict.
 func (v *Vault) Retract(_ context.Context, rel string, stamp model.Stamp) error {
 	return v.change("retract", func() error { return v.retract(rel, stamp) }, rel)
 }
@@ -95,7 +95,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 	if err == nil {
 		defer release()
 	}
-	// As in a swap, the file is verified after it was moved: then no program can replace it any more.
+	// As in a swap, the file is verified after it was moved, because then no program can replace it any more.
 	temp := v.swaps.TempName()
 	if err := filereplace.RenameNew(p.Dir, p.Name, p.Dir, temp); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 		return err
 	}
 	if err := p.Dir.Remove(temp); err != nil {
-		v.log.Warn("temp file cannot be removed", model.LogPath, rel, model.LogErr, err) // the next start removes it
+		v.log.Warn("temp file cannot be removed", model.LogPath, rel, model.LogErr, err) // the next start will remove it
 	}
 	v.syncs.SyncBestEffort(p.Dir)
 	v.tree.forget(rel)
@@ -194,7 +194,8 @@ func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
 
 var _ model.Linker = (*Vault)(nil)
 
-// Rename moves a file or a folder. Without replace, an existing target is fs.ErrExist; with it, a file may replace a file.
+// Rename moves a file or a folder. If the target exists, it returns fs.ErrExist; but with replace, a file may replace a
+// file.
 func (v *Vault) Rename(_ context.Context, oldRel, newRel string, replace bool) error {
 	return v.change("rename", func() error { return v.rename(oldRel, newRel, replace) }, oldRel, newRel)
 }
@@ -214,7 +215,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	}
 	if vaultdir.IsKind(&from.Info, fs.ModeSymlink) {
 		if _, shown := vaultdir.ReadLink(from.Dir, from.Name, newRel); !shown {
-			return model.ErrBadName // from there it leads out of the vault
+			return model.ErrBadName // at the new place the link would lead out of the vault
 		}
 	}
 	to, err := v.folder.OpenDir(vaultdir.Parent(newRel))
@@ -231,7 +232,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 		return err
 	}
 	back := func() error {
-		if replace { // the target is lost
+		if replace { // the target is already overwritten
 			return nil
 		}
 		return filereplace.RenameNew(to, path.Base(newRel), from.Dir, from.Name)
@@ -260,8 +261,8 @@ func (v *Vault) Stat(rel string) (model.SourceEntry, error) {
 
 var _ model.Stater = (*Vault)(nil)
 
-// Remove moves a file to the vault's .trash, as Obsidian does, and deletes an empty folder. A folder with any contents,
-// hidden or not, is model.ErrNotEmpty.
+// Remove moves a file to the vault's .trash, as Obsidian does, and deletes an empty folder. It returns
+// model.ErrNotEmpty for a folder with any contents, hidden or not.
 func (v *Vault) Remove(_ context.Context, rel string) error {
 	return v.change("remove", func() error { return v.remove(rel) }, rel)
 }
@@ -358,8 +359,8 @@ func holds(dir disk.Dir, name string, data []byte) bool {
 
 var _ model.Restorer = (*Vault)(nil)
 
-// removeFolder removes an empty folder. It waits for the pre-image of a save, which is in it for a moment after the save
-// returned.
+// removeFolder removes an empty folder. It waits for the pre-image of a save, which is in the folder for a moment after
+// the save has returned.
 func (v *Vault) removeFolder(p *vaultdir.Entry) error {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := p.Dir.Rmdir(p.Name)

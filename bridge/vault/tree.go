@@ -11,14 +11,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// tree has what Scan and Run have reported and what this process wrote, by name. It is never locked across a system call.
+// tree has, by name, the entries that Scan and Run have reported or that this process has written. Its lock is never
+// held across a system call.
 type tree struct {
 	mu       sync.Mutex // guards the fields below
 	root     node
-	changing map[string]int // number of methods that are changing a path
+	changing map[string]int // by path: number of methods that are changing it
 }
 
-// node is one name. It does not have its path, so that moving a folder is one step.
+// node is one name. It does not store its path, so that moving a folder is one step.
 type node struct {
 	dir      bool
 	written  bool // this process wrote the bytes of the stamp
@@ -110,7 +111,7 @@ func (n *node) depthFirst(rel string, fn func(rel string, n *node)) {
 	fn(rel, n)
 }
 
-// findFolder returns the path of the folder id below n, which is rel.
+// findFolder returns the path of the folder with the given ID below n, which is at rel.
 func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
 	for name, child := range n.children {
 		switch {
@@ -126,7 +127,7 @@ func (n *node) findFolder(rel string, id vaultdir.ID) (string, bool) {
 	return "", false
 }
 
-// same reports whether e is no news. For a folder only its inode counts: its times change with its contents.
+// same reports whether e is unchanged. For a folder only its inode counts, because its times change with its contents.
 func (n *node) same(e model.SourceEntry) bool {
 	if n.dir || e.Dir {
 		return n.dir == e.Dir && n.id() == vaultdir.IDOfStamp(e.Stamp)
@@ -181,7 +182,7 @@ func (t *tree) record(e model.SourceEntry) {
 	t.root.putAt(e)
 }
 
-// recordWritten is record for what this process wrote, which is not reported.
+// recordWritten is record for a file that this process has written, so that Run does not report it.
 func (t *tree) recordWritten(e model.SourceEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -196,7 +197,7 @@ func (t *tree) move(oldRel, newRel string) {
 	}
 }
 
-// forget removes a path and all below it, and returns them, children first.
+// forget removes a path and everything below it. It returns the removed entries, children first.
 func (t *tree) forget(rel string) []model.SourceEntry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -221,7 +222,7 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 		dir = &node{}
 	}
 	for name := range dir.children {
-		present[vaultdir.Join(rel, name)] = true // unless it is in entries
+		present[vaultdir.Join(rel, name)] = true // removed below if entries has it unchanged
 	}
 	for _, e := range entries {
 		delete(present, e.Rel)
@@ -232,8 +233,8 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 	return present
 }
 
-// begin marks paths as being changed by this process, so that Run does not take the change for a user's before recordWritten or
-// record is called. end removes the marks.
+// begin marks paths as being changed by this process. So Run does not take the change for a user's before recordWritten
+// or record is called. end removes the marks.
 func (t *tree) begin(rels ...string) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -22,18 +22,20 @@ const (
 
 type Options struct {
 	ReadOnly bool
-	// MaxWatches bounds the inotify watches, which a user shares with editors and sync tools; 0 leaves the bound to the
-	// kernel. Folders beyond it are polled.
+	// MaxWatches is the maximum number of inotify watches; 0 means the kernel's limit. Folders beyond the maximum are
+	// polled. The user's editors and sync tools share the kernel's limit.
 	MaxWatches int
-	// Swap is a folder of this vault's own, created if it is missing, in which new files are made before they are exchanged
-	// with notes, if it is on the vault's disk. Without it they are made next to the notes, under hidden names.
+	// Swap is a folder that only this vault uses. It is created if it is missing. If it is on the vault's disk, new
+	// files are made in it before they are exchanged with notes. Without it they are made next to the notes, under
+	// hidden names.
 	Swap string
-	// SyncBefore syncs each new file before it gets the name of the note, as on a disk that does not order names.
+	// SyncBefore syncs each new file before the file gets the name of the note, as on a disk that does not make renames
+	// durable in order.
 	SyncBefore bool
 	Disk       disk.Disk    // disk of the vault and of Swap; nil is disk.OS{}
 	Logger     *slog.Logger // nil discards
 
-	ID string // in the names of this process's temp files; "" is a random one
+	ID string // part of the names of this process's temp files; "" is a random one
 }
 
 type Vault struct {
@@ -47,7 +49,7 @@ type Vault struct {
 	tree       tree
 	misnamed   sync.Map // paths of files whose names are not UTF-8, by folder
 
-	// The last answer for ReadOnlyErr, and its time (Unix nanoseconds).
+	// The two fields below are the last answer of ReadOnlyErr and its time (Unix nanoseconds).
 	diskReadOnly atomic.Bool
 	diskLooked   atomic.Pointer[time.Time]
 }
@@ -78,18 +80,19 @@ func New(dir string, o Options) (*Vault, error) {
 	return v, nil
 }
 
-// Close waits until every save is durable, and for programs that have a replaced note open, at most half a second after
-// their last change. Later writes of such a program are lost and logged.
+// Close waits until every save is durable. For programs that have a replaced note open, it waits until half a second
+// after their last change. Later writes of such a program are lost and logged.
 func (v *Vault) Close() error {
 	v.lateWrites.End()
 	v.swaps.Close()
 	return nil
 }
 
-// readOnlyFor is the time for which an answer of the disk is used: ReadOnlyErr is called with every look at a file.
+// readOnlyFor is the time for which an answer of the disk is reused, because every look at a file calls ReadOnlyErr.
 const readOnlyFor = time.Second
 
-// ReadOnlyErr returns model.ErrReadOnly if nothing can be written now: by option, or because the disk is mounted read-only.
+// ReadOnlyErr returns model.ErrReadOnly if nothing can be written now, because of an option or because the disk is
+// mounted read-only.
 func (v *Vault) ReadOnlyErr() error {
 	if v.o.ReadOnly {
 		return model.ErrReadOnly
@@ -104,7 +107,7 @@ func (v *Vault) ReadOnlyErr() error {
 	return nil
 }
 
-// change calls do, which changes the paths rels, so that Run does not report it.
+// change calls do, which changes the paths rels, so that Run does not report the change.
 func (v *Vault) change(op string, do func() error, rels ...string) error {
 	if err := v.writable(op, rels...); err != nil {
 		return err

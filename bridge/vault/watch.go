@@ -12,15 +12,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// The vault's directory itself is polled: no event reports that a disk was unmounted or mounted over it. Each poll wakes the
-// process, so they are few.
+// The vault's directory itself is polled, because no event reports that a disk was unmounted or mounted over the
+// directory. Each poll wakes the process, so polls are rare.
 const (
 	rootEvery = 5 * time.Second
-	awayEvery = time.Second // while the vault is offline, or folders are polled
+	awayEvery = time.Second // interval while the vault is offline, or folders are polled
 )
 
-// Run watches the vault until ctx ends, and reports each settled change by others, about 100 ms after the last step of a
-// save. Call Scan first: Run reports what differs from it, including changes in between. Only one Run may be active.
+// Run watches the vault until ctx ends. It reports each settled change by others, about 100 ms after the last step of a
+// save. Call Scan first: Run reports everything that differs from the result of Scan, including changes in between.
+// Only one Run may be active.
 func (v *Vault) Run(ctx context.Context, changed func(model.SourceEvent)) error {
 	w := &watch{v: v, report: changed, pending: make(map[string]*change)}
 	w.timer = time.NewTimer(rootEvery)
@@ -67,12 +68,12 @@ type watch struct {
 	notifier *notifier
 	pending  map[string]*change // paths that may have changed
 	timer    *time.Timer        // fires at next
-	next     time.Time          // zero if nothing is pending
+	next     time.Time          // time of the next check; zero if nothing is pending
 	looked   time.Time          // time of the last check
 	offline  bool
 }
 
-// start watches the vault's directory; the comparison with the tree leads from there into every folder.
+// start watches the vault's directory. The comparison with the tree then leads into every folder.
 func (w *watch) start() {
 	w.notifier = newNotifier(w.v)
 	w.watchAndCompare("")
@@ -85,7 +86,7 @@ func (w *watch) watchAndCompare(rel string) {
 	}
 }
 
-// notice marks the path of an event. Its kind only matters because a watch may have ended with its folder.
+// notice marks the path of an event. The kind of the event only matters because a watch may have ended with its folder.
 func (w *watch) notice(ev fsnotify.Event) {
 	rel := strings.TrimPrefix(strings.TrimPrefix(ev.Name, w.v.folder.Path), "/")
 	if rel == "" {
@@ -98,7 +99,7 @@ func (w *watch) notice(ev fsnotify.Event) {
 	w.mark(rel)
 }
 
-// failed handles errors of the watcher: after lost events every folder is compared.
+// failed handles errors of the watcher. After lost events it compares every folder.
 func (w *watch) failed(err error) {
 	if err == nil {
 		return
@@ -112,8 +113,8 @@ func (w *watch) failed(err error) {
 	w.notifier.poll(w.compare)
 }
 
-// compare marks differences between a folder and the tree, and enters unwatched folders below. So the look, which comes
-// later, has both halves of a rename.
+// compare marks differences between a folder and the tree, and descends into unwatched folders. So the check, which
+// comes later, sees both halves of a rename.
 func (w *watch) compare(rel string) {
 	entries, err := w.list(rel)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
@@ -145,7 +146,7 @@ func (w *watch) list(rel string) ([]model.SourceEntry, error) {
 	return w.v.list(dir, rel, w.v.swaps.Sweep())
 }
 
-// checkRoot reports that the vault went offline or is back.
+// checkRoot reports when the vault goes offline or online.
 func (w *watch) checkRoot() {
 	if w.offline {
 		w.goOnline()
@@ -162,7 +163,8 @@ func (w *watch) checkRoot() {
 	w.report(model.SourceEvent{Kind: model.EventOffline})
 }
 
-// goOnline serves the vault again if it is back: every folder is compared, and differences are reported after EventOnline.
+// goOnline serves the vault again if it is back. It compares every folder, and differences are reported after
+// EventOnline.
 func (w *watch) goOnline() {
 	root, err := w.v.folder.Find(w.v.tree.hadEntries)
 	if err != nil {

@@ -3,10 +3,10 @@ package ycrdt
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
 // ApplyUpdate integrates an update of format V1, made by [Doc.EncodeStateAsUpdate], [Doc.OnUpdate], [MergeUpdates],
-// [DiffUpdate] or their namesakes in Yjs. Updates may be applied twice and in any order: the document keeps the parts
-// that refer to missing updates until those arrive.
+// [DiffUpdate] or the functions of the same names in Yjs. Updates may be applied twice and in any order: the document
+// holds back the parts that refer to missing updates until these arrive.
 //
-// On an error nothing has changed. The error wraps [ErrMalformed] or is [ErrUpdateV2], [ErrPendingLimit] or
+// After an error the document is unchanged. The error wraps [ErrMalformed], or is [ErrUpdateV2], [ErrPendingLimit] or
 // [ErrTooLarge].
 //
 // The document keeps no reference to update. It passes origin to the update listeners.
@@ -34,7 +34,8 @@ func (d *Doc) applyScanned(u *wire.Update, origin any) error {
 	return nil
 }
 
-// applyFirst applies an update with the structs of one client to a pristine document. done is false in all other cases.
+// applyFirst applies an update with the structs of one client to an empty document that never had content. In all other
+// cases done is false.
 func (d *Doc) applyFirst(update []byte, origin any) (done bool, err error) {
 	d.mu.Lock()
 	defer d.events.deliver()
@@ -52,10 +53,10 @@ func (d *Doc) applyFirst(update []byte, origin any) (done bool, err error) {
 	return true, nil
 }
 
-// EncodeStateAsUpdate returns, as an update of format V1, everything that a peer with the given encoded state vector
-// lacks: the structs it has not seen and all deletions, including the data that waits here for missing updates. A nil
-// vector requests the whole document. So does a vector that does not decode, because the whole document is always a
-// correct answer (use [DecodeStateVector] to detect that case).
+// EncodeStateAsUpdate returns an update of format V1 with everything that a peer with the given encoded state vector
+// lacks: the structs that the peer has not seen, and all deletions. It includes the data that is held back because
+// updates are missing. If the vector is nil, it returns the whole document. It also does so if the vector does not
+// decode, because the whole document is always a correct answer (use [DecodeStateVector] to detect that case).
 func (d *Doc) EncodeStateAsUpdate(stateVector []byte) []byte {
 	var have StateVector
 	if len(stateVector) > 0 {

@@ -16,8 +16,8 @@ type Array struct {
 	initial []any
 }
 
-// NewArray returns an array that holds values. It cannot be read or changed until it is inserted into a [Map] or another
-// Array.
+// NewArray returns an array with the given values. It cannot be read or changed until it is inserted into a [Map] or
+// another Array.
 func NewArray(values ...any) *Array { return &Array{initial: slices.Clone(values)} }
 
 func (a *Array) wireType() uint8 { return wire.TypeArray }
@@ -39,8 +39,8 @@ func (a *Array) fill(tx *Txn) error {
 	return err
 }
 
-// Insert puts values before the element at pos. If a value has no Yjs form it changes nothing and returns an error that
-// wraps [ErrValue].
+// Insert puts values before the element at pos. If a value has no Yjs form, Insert changes nothing and returns an error
+// that wraps [ErrValue].
 func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
 	b := a.in(tx)
 	if err := checkValues(values); err != nil || b.Dead {
@@ -53,7 +53,8 @@ func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
 	return tx.insertValues(b, left, values)
 }
 
-// Push adds values at the end. Unlike Insert at the last position it puts them after deleted elements at the end.
+// Push adds values at the end. It puts them after deleted elements at the end, which Insert at the last position does
+// not.
 func (a *Array) Push(tx *Txn, values ...any) error {
 	b := a.in(tx)
 	if err := checkValues(values); err != nil || b.Dead {
@@ -70,7 +71,7 @@ func (a *Array) Push(tx *Txn, values ...any) error {
 	return tx.insertValues(b, last, values)
 }
 
-// insertValues inserts values after left. Neighbours that are any values share an item.
+// insertValues inserts values after left. Adjacent values that are any values share an item.
 func (tx *Txn) insertValues(b *ytypes.Branch, left structs.Ref, values []any) (err error) {
 	right := tx.edit.Store.After(b, left)
 	var packed []byte
@@ -98,7 +99,7 @@ func (tx *Txn) insertValues(b *ytypes.Branch, left structs.Ref, values []any) (e
 	return nil
 }
 
-// isAny reports whether v shares an item with its neighbours in an array.
+// isAny reports whether v can share an item with its neighbours in an array.
 func isAny(v any) bool {
 	switch v.(type) {
 	case []byte, sharedType:

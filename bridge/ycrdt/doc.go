@@ -1,6 +1,6 @@
-// Package ycrdt is a Yjs engine: shared documents that many writers change concurrently, online or offline, and that
-// converge. It reads and writes exactly the bytes of Yjs 13 (update format V1), needs only the standard library, and treats
-// all input as hostile.
+// Package ycrdt is a Yjs engine. Yjs documents are shared documents that many writers change concurrently, online or
+// offline, and that converge. The package reads and writes exactly the bytes of Yjs 13 (update format V1), needs only
+// the standard library, and treats all input as hostile.
 //
 //	doc := ycrdt.NewDoc(ycrdt.Options{})
 //	text := doc.Text("contents")
@@ -12,30 +12,31 @@
 //
 // # The model
 //
-// A [Doc] holds named roots: a [Text], [Map] or [Array] each, whose elements may be further types. All content consists
-// of units: the UTF-16 units of a text, the elements of an array, the values that a key ever had. Every unit has an [ID]
-// that is never reused: the [ClientID] of its creator and a clock, which counts the units of that client.
+// A [Doc] holds named roots. Each root is a [Text], [Map] or [Array], whose elements may be further types. All content
+// consists of units: the UTF-16 units of a text, the elements of an array, all values that a key has had. Every unit
+// has an [ID] that is never reused: the [ClientID] of its creator and a clock, which counts the units of that client.
 //
-// An Item is a run of units that one client made at once: its first ID, the IDs of its neighbours at that time (its
-// origins), and its content. The YATA algorithm orders the items of a list; any two documents with the same items get the
-// same order. Deletion only marks items. The end of the transaction drops their content, and their IDs stay as tombstones.
+// An Item is a run of units that one client made at once. It has its first ID, the IDs of its neighbours at that time
+// (its origins), and its content. The YATA algorithm orders the items of a list; any two documents with the same items
+// get the same order. A deletion only marks items. The end of the transaction drops their content; their IDs stay as
+// tombstones.
 //
-// Clocks have no gaps, so a [StateVector], one number per client, identifies the units that a document has seen. With
-// the set of deleted units it describes the state: a [Snapshot].
+// Clocks have no gaps, so a [StateVector], one number per client, identifies the units that a document has seen. The
+// state vector and the set of deleted units together describe the state: a [Snapshot].
 //
-// An update carries items and deletions. Updates commute, and applying one twice changes nothing, so they may be stored,
-// merged ([MergeUpdates]) and sent in any way that delivers each at least once. The document holds back an update that
-// refers to items that have not arrived yet.
+// An update carries items and deletions. The order of updates does not matter, and applying an update twice changes
+// nothing. So updates may be stored, merged ([MergeUpdates]) and sent in any way that delivers each of them at least
+// once. The document holds back an update that refers to items that have not arrived yet.
 //
 // Positions and lengths in a Text count UTF-16 units, as everywhere in Yjs. Insertions and deletions never cut a
-// surrogate pair: they move outwards. The API takes and returns Go strings in UTF-8.
+// surrogate pair: their positions move outwards. The API takes and returns Go strings in UTF-8.
 //
 // # Concurrency
 //
-// All methods of all types may be called from any goroutine. A Doc has one mutex, which [Doc.Transact] and [Doc.ApplyUpdate]
-// hold until their commit. Methods without a [Txn] return the state of the last commit and wait for a running transaction,
-// except that [Text.String] and [Text.Len] return a cached value at once. Inside a transaction use the methods that take a
-// Txn, which see its changes; the others would deadlock.
+// All methods of all types may be called from any goroutine. A Doc has one mutex, which [Doc.Transact] and
+// [Doc.ApplyUpdate] hold until their commit. Methods without a [Txn] return the state of the last commit and wait for a
+// running transaction, except that [Text.String] and [Text.Len] return a cached value at once. Inside a transaction use
+// the methods that take a Txn, which see the changes of the transaction; the other methods would deadlock.
 //
 // Update listeners run after the commit, one at a time and in order, with no lock held. The package starts no goroutines.
 //
@@ -47,21 +48,21 @@
 //
 // # Limits
 //
-// A document holds up to 4 GiB of content. Values nest up to 100 deep. Up to 8 MiB of updates wait for missing ones. The
-// package keeps, merges and encodes formats, embedded objects, XML, subdocuments and binary content of peers, but has no
-// functions to create them.
+// A document holds up to 4 GiB of content. Values nest up to 100 levels deep. Up to 8 MiB of updates can wait for
+// missing updates. The package keeps, merges and encodes formats, embedded objects, XML, subdocuments and binary
+// content of peers, but has no functions to create them.
 //
-// The time and memory for applying an update are proportional to its length, the logarithm of the document's length, and
-// the size of the updates that waited for it. YATA has one exception: it compares n clients that insert at one place
-// with one another, in n² steps of some nanoseconds. Limit the size of a message before you apply it.
+// The time and memory for applying an update are proportional to its length, to the logarithm of the document's length,
+// and to the size of the updates that waited for it. YATA has one exception: it compares n clients that insert at one
+// place with one another, in n² steps of some nanoseconds. Limit the size of a message before you apply it.
 //
 // # Layout
 //
 // Items are in one slab of 52 bytes each, without pointers, and refer to each other by index, so that the garbage
-// collector has nothing to scan. Content is in one byte arena: text as UTF-8, values in their wire form. Each client's
-// items are listed in clock order in chunks, which are mere ranges until an edit splits one. The index from positions to
-// items is a shallow tree, built by the first edit far from the start of a list: a document that is only loaded, relayed
-// or encoded costs little more than its bytes.
+// collector has nothing to scan. Content is in one byte arena: text as UTF-8, values in their wire form. The items of
+// each client are listed in clock order in chunks. A chunk is only a range of indexes until an edit splits it. The
+// index from positions to items is a shallow tree, which the first edit far from the start of a list builds. So a
+// document that is only loaded, relayed or encoded costs little more than its bytes.
 //
 // The packages below internal, from the bottom up: lib0 (varints, any values, UTF-16 units), wire (updates as bytes),
 // structs (items in memory), ytypes (types and their children, and the index of positions), edit (transactions, and editing

@@ -13,17 +13,17 @@ import (
 )
 
 type Options struct {
-	// ClientID is the ID under which the document writes, at most 2^53-1. Zero means a random ID. Set it only in tests:
+	// ClientID is the ID under which the document writes, at most 2^53-1. Zero selects a random ID. Set it only in tests:
 	// two writers, or two sessions of one writer, must never share an ID.
 	ClientID ClientID
 }
 
-// A Doc is a shared document: a set of named shared types that converge with every other replica that has received the
+// A Doc is a shared document: a set of named shared types. It converges with every other replica that has received the
 // same updates.
 type Doc struct {
 	clientID atomic.Uint64
 
-	mu      sync.Mutex       // held for the whole of a transaction
+	mu      sync.Mutex       // held during a whole transaction
 	store   *ytypes.Store    // protected by mu
 	txn     Txn              // protected by mu
 	updates exchange.Updates // protected by mu
@@ -52,8 +52,8 @@ func NewDoc(opts Options) *Doc {
 	return d
 }
 
-// Size estimates the memory of the document in bytes: the text, the identity of each character that it ever held, and
-// reserved capacity.
+// Size estimates the memory that the document uses, in bytes: the text, the identity of each character that it has ever
+// had, and reserved capacity.
 func (d *Doc) Size() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,7 +74,7 @@ func (d *Doc) freshClientID() ClientID {
 	}
 }
 
-// renewClientID draws a new client ID if another writer has used this document's.
+// renewClientID draws a new client ID if another writer has used the ID of this document.
 func (d *Doc) renewClientID() {
 	for _, home := range d.txn.edit.Touched {
 		if d.store.Clients[home].ID == d.ClientID() {
@@ -84,19 +84,19 @@ func (d *Doc) renewClientID() {
 	}
 }
 
-// Transact runs fn as one transaction: other goroutines and peers see all of its changes or none. It passes origin, the
-// author of the change, to the update listeners.
+// Transact runs fn as one transaction: other goroutines and peers see either all of its changes or none. It passes
+// origin, which identifies the author of the change, to the update listeners.
 //
 // fn must use the Txn for all reads and writes of the document (methods ending in "In" read). A method that takes no Txn
 // may wait forever for the transaction to end. Transactions do not nest.
 //
-// After the commit the callbacks of the document run with no lock held; see [Doc.OnUpdate].
+// After the commit the document calls its listeners with no lock held; see [Doc.OnUpdate].
 func (d *Doc) Transact(origin any, fn func(*Txn)) {
 	d.mu.Lock()
 	d.txn.begin(origin, true)
 	defer d.events.deliver()
 	defer d.mu.Unlock()
-	defer d.finish() // also if fn panics: its changes stay
+	defer d.finish() // if fn panics, its changes stay
 	fn(&d.txn)
 }
 
@@ -104,7 +104,7 @@ func (d *Doc) finish() {
 	tx := &d.txn
 	defer tx.end()
 	tx.edit.Deletes.Normalize()
-	tx.edit.Commit() // also without changes: applying a known update splits items
+	tx.edit.Commit() // needed even without changes, because applying a known update splits items
 	if tx.edit.Empty() {
 		return
 	}
@@ -116,7 +116,7 @@ func (d *Doc) finish() {
 	}
 }
 
-// Text returns the text called name at the root of the document. A root exists from its first content on.
+// Text returns the text called name at the root of the document. A root exists once it has had content.
 func (d *Doc) Text(name string) *Text {
 	d.rootsMu.Lock()
 	defer d.rootsMu.Unlock()
@@ -156,7 +156,7 @@ func (d *Doc) root(name string) *root {
 	return r
 }
 
-// StateVector returns for each client the next expected clock.
+// StateVector returns the next expected clock of each client.
 func (d *Doc) StateVector() StateVector {
 	d.mu.Lock()
 	defer d.mu.Unlock()

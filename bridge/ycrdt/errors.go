@@ -8,18 +8,19 @@ import (
 )
 
 var (
-	// ErrMalformed is wrapped by every error about malformed bytes. Nothing has changed when it is returned.
+	// ErrMalformed is wrapped by every error about malformed bytes. The document is then unchanged.
 	ErrMalformed = wire.ErrMalformed
 
 	// ErrUpdateV2 is returned for an update in Yjs's second format, which only applications that opt in produce.
 	// Providers and the sync protocol use V1.
 	ErrUpdateV2 = wire.ErrUpdateV2
 
-	// ErrPendingLimit is returned for an update that depends on missing updates when the document already holds the
-	// maximum of such data. Nothing has changed.
+	// ErrPendingLimit is returned for an update that depends on missing updates if the document already holds back the
+	// maximum amount of such data. The document is then unchanged.
 	ErrPendingLimit = exchange.ErrPendingLimit
 
-	// ErrTooLarge is returned when content would no longer fit the 4 GiB that a document can address. Nothing has changed.
+	// ErrTooLarge is returned if content would exceed the 4 GiB that a document can address. The document is then
+	// unchanged.
 	ErrTooLarge = exchange.ErrTooLarge
 
 	// ErrValue is wrapped by errors about Go values without a Yjs form.

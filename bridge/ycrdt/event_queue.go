@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// An eventQueue delivers calls in the order of commits, one at a time.
+// An eventQueue runs callbacks in the order of commits, one at a time.
 type eventQueue struct {
 	mu         sync.Mutex
 	calls      []func()          // protected by mu
@@ -17,8 +17,8 @@ type updateListener struct {
 	fn func(update []byte, origin any)
 }
 
-// OnUpdate calls fn after every transaction that changed the document, until cancel is called. update holds the change
-// in format V1; fn must not modify it.
+// OnUpdate calls fn after every transaction that changed the document, until cancel is called. update has the change in
+// format V1; fn must not modify the slice.
 //
 // Listeners run after the commit with no lock held, one at a time and in the order of the commits, and may use the
 // document freely. They run on the goroutine of the Transact or ApplyUpdate that caused them, before it returns. If

@@ -12,10 +12,10 @@ type sharedType interface {
 	base() *handle
 	wireType() uint8
 	fill(tx *Txn) error // inserts the initial content
-	check() error       // reports content that could not be inserted
+	check() error       // returns an error if the content cannot be inserted
 }
 
-// A handle is the application's reference to a shared type: to a root by name or to a nested type by its branch. A
+// A handle is the application's reference to a shared type: to a root by its name, or to a nested type by its branch. A
 // handle from NewText, NewMap or NewArray belongs to no document until it is inserted into one.
 type handle struct {
 	doc    *Doc

@@ -10,7 +10,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// A Map is a shared map from strings to values. Of concurrent writes to one key the same one wins on every peer.
+// A Map is a shared map from strings to values. If several clients write to one key concurrently, every peer keeps the
+// same value.
 //
 // It accepts nil, bool, any integer or float type, string, []byte, []any, map[string]any, [Object], [Undefined],
 // [BigInt], and nested types from [NewText], [NewMap] or [NewArray]. It returns nil, bool, int64 (JavaScript integers of
@@ -21,8 +22,8 @@ type Map struct {
 	initial map[string]any
 }
 
-// NewMap returns a map that holds content. It cannot be read or changed until it is inserted into another [Map] or an
-// [Array].
+// NewMap returns a map with the given content. It cannot be read or changed until it is inserted into another [Map] or
+// an [Array].
 func NewMap(content map[string]any) *Map { return &Map{initial: maps.Clone(content)} }
 
 func (m *Map) wireType() uint8 { return wire.TypeMap }
@@ -46,7 +47,7 @@ func (m *Map) fill(tx *Txn) error {
 	return nil
 }
 
-// Set sets the value of key. If value has no Yjs form it changes nothing and returns an error that wraps [ErrValue].
+// Set sets the value of key. If value has no Yjs form, Set changes nothing and returns an error that wraps [ErrValue].
 func (m *Map) Set(tx *Txn, key string, value any) error {
 	b := m.in(tx)
 	if err := checkValue(value); err != nil || b.Dead {
@@ -100,8 +101,9 @@ type Setter struct {
 	Client ClientID
 }
 
-// KeysSince returns the committed keys except the first n that the document got, in the order in which it got them, and
-// what to call it with for those to come. Another Doc of the same content may have got them in another order.
+// KeysSince returns the committed keys in the order in which they came into the document, without the first n. It also
+// returns the n for the next call, which then returns only later keys. Another Doc with the same content may have
+// another order.
 func (m *Map) KeysSince(n int) (keys []Setter, next int) {
 	m.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {
@@ -119,7 +121,7 @@ func (m *Map) KeysSince(n int) (keys []Setter, next int) {
 
 func (m *Map) KeysIn(tx *Txn) []string { return tx.edit.Store.SortedKeys(m.in(tx)) }
 
-// All iterates over the committed keys, sorted, and their values, in the state at the start of the iteration.
+// All iterates over the committed keys, sorted, and their values. It uses the state at the start of the iteration.
 func (m *Map) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		var keys []string
@@ -141,8 +143,8 @@ func (m *Map) All() iter.Seq2[string, any] {
 	}
 }
 
-// ObjectIn returns the map as tx sees it, with an [Object] for each object among the values. The keys are in the order
-// in which they came into the document, as in Yjs.
+// ObjectIn returns the map as tx sees it. Each value that is an object is an [Object]. The keys are in the order in
+// which they came into the document, as in Yjs.
 func (m *Map) ObjectIn(tx *Txn) Object {
 	s := tx.edit.Store
 	obj := Object{}

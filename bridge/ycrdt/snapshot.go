@@ -10,11 +10,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// A Snapshot is an immutable fingerprint of a document's state: the units it has seen and those that are deleted. Two
-// documents with equal snapshots have the same content.
+// A Snapshot is an immutable fingerprint of a document's state: the units that the document has seen and the units that
+// are deleted. Two documents with equal snapshots have the same content.
 type Snapshot struct {
 	state   StateVector
-	deletes wire.DeleteSet // normal
+	deletes wire.DeleteSet // in normal form
 }
 
 func (d *Doc) Snapshot() *Snapshot {
@@ -47,8 +47,8 @@ func (s *Snapshot) Equal(other *Snapshot) bool {
 
 func (s *Snapshot) StateVector() StateVector { return maps.Clone(s.state) }
 
-// Contains reports whether a document in state s has everything that a document in state other has, so that nothing
-// needs to be fetched from there.
+// Contains reports whether a document in state s has everything that a document in state other has, so that the first
+// document has nothing to fetch from the other.
 func (s *Snapshot) Contains(other *Snapshot) bool {
 	for client, clock := range other.state {
 		if s.state[client] < clock {
@@ -60,7 +60,7 @@ func (s *Snapshot) Contains(other *Snapshot) bool {
 	return slices.Equal(merged, s.deletes)
 }
 
-// SnapshotOf returns the state that an update describes: for each client the end of its last struct, and the units that
+// SnapshotOf returns the state that an update describes: the end of the last struct of each client, and the units that
 // the update deletes. The errors are those of [MergeUpdates].
 func SnapshotOf(update []byte) (*Snapshot, error) {
 	ends, deletes, err := wire.EndsOf(update)
@@ -87,9 +87,9 @@ func (s *Snapshot) DeletedRuns() []Run {
 	return runs
 }
 
-// WithDeletesOf returns the update with the deletions of a snapshot instead of its own. A document that applies an
-// update without deletions shows every text in the update that ever existed, each at its place. The errors are those of
-// [MergeUpdates].
+// WithDeletesOf returns the update with its deletions replaced by those of a snapshot. A document that applies an
+// update without deletions shows every text that has ever existed in the update, each at its place. The errors are
+// those of [MergeUpdates].
 func WithDeletesOf(update []byte, s *Snapshot) ([]byte, error) {
 	return wire.WithDeletes(update, s.deletes)
 }

@@ -11,14 +11,14 @@ import (
 // A Text is a shared sequence of characters. Positions and lengths count UTF-16 units, as in Yjs and JavaScript: a
 // character outside the Basic Multilingual Plane, such as an emoji, counts two.
 //
-// For a position between the two units of such a character, an insertion moves before the character and a deletion
+// If a position is between the two units of such a character, an insertion goes before the character, and a deletion
 // removes all of it. A position beyond the end means the end.
 type Text struct {
 	handle
 	initial string
 }
 
-// NewText returns a text that holds s. It cannot be read or changed until it is inserted into a [Map] or [Array].
+// NewText returns a text with the content s. It cannot be read or changed until it is inserted into a [Map] or [Array].
 func NewText(s string) *Text { return &Text{initial: s} }
 
 func (t *Text) wireType() uint8 { return wire.TypeText }
@@ -30,8 +30,8 @@ func (t *Text) fill(tx *Txn) error {
 	return nil
 }
 
-// Insert puts s before the unit at pos. It replaces bytes of s that are not UTF-8 with U+FFFD. In formatted text s takes
-// the format of the text on its left.
+// Insert puts s before the unit at pos. It replaces bytes of s that are not UTF-8 with U+FFFD. In formatted text, s
+// gets the format of the text to its left.
 func (t *Text) Insert(tx *Txn, pos int, s string) {
 	b := t.in(tx)
 	if s == "" || b.Dead {
@@ -50,8 +50,8 @@ func (t *Text) Insert(tx *Txn, pos int, s string) {
 	edit.InsertText(&tx.edit, b, left, right, s)
 }
 
-// InsertAfter puts s directly after the unit before pos, before any deleted units there. Insert skips those, as Yjs
-// does.
+// InsertAfter puts s directly after the unit before pos, before any deleted units there. Insert puts it after those
+// units, as Yjs does.
 func (t *Text) InsertAfter(tx *Txn, pos int, s string) {
 	b := t.in(tx)
 	if s == "" || b.Dead {
@@ -69,7 +69,7 @@ const (
 )
 
 // InsertAt puts s directly next to the unit id, which may be deleted, on the given side. It returns false if the text
-// has no such unit or no longer has its position.
+// has no such unit, or if the place of the unit was collected.
 func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
 	b := t.in(tx)
 	store := tx.edit.Store
@@ -107,10 +107,10 @@ func (t *Text) Delete(tx *Txn, pos, n int) {
 }
 
 // String returns the committed text without embedded objects. The text of an unchanged Text is built once, so repeated
-// calls are cheap. String does not wait for a running transaction if it was called since the last one.
+// calls are cheap. String does not wait for a running transaction if the text of the last commit was already read.
 func (t *Text) String() string { return t.view().Text }
 
-// Len returns the committed length in UTF-16 units; each embedded object counts one.
+// Len returns the committed length in UTF-16 units. Each embedded object counts as one unit.
 func (t *Text) Len() int { return t.view().Length }
 
 func (t *Text) StringIn(tx *Txn) string { return tx.edit.Store.Text(t.in(tx)) }
@@ -135,15 +135,15 @@ func (t *Text) view() *ytypes.View {
 	return v
 }
 
-// A Run is a range of visible text whose units have consecutive IDs: the first is ID, the others have the same client
-// and ascending clocks.
+// A Run is a range of visible text whose units have consecutive IDs. ID is the ID of the first unit; the other units
+// have the same client and ascending clocks.
 type Run struct {
 	ID  ID
 	Len int // UTF-16 units
 }
 
-// Runs returns the identity of every visible unit of the committed text, in order. With [Text.String] a caller can find
-// out later which of the characters that a reader saw still exist. Each embedded object is a run of its own unit.
+// Runs returns the identity of every visible unit of the committed text, in order. With Runs and [Text.String] a caller
+// can later find out which of the characters that a reader saw still exist. Each embedded object is a run of one unit.
 func (t *Text) Runs() []Run {
 	var runs []Run
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) { runs = runsOf(s, b) })
@@ -171,8 +171,8 @@ func runsOf(s *ytypes.Store, b *ytypes.Branch) []Run {
 	return runs
 }
 
-// Objects returns the positions, in units, of the non-text content of the committed text: embedded objects, types and
-// values, each of one unit.
+// Objects returns the positions, in units, of the content that is not text: embedded objects, types and values of the
+// committed text, each of one unit.
 func (t *Text) Objects() (places []int) {
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {
@@ -193,15 +193,15 @@ func (t *Text) Objects() (places []int) {
 	return places
 }
 
-// A Piece is a range of units of a text, all visible or all deleted, with consecutive IDs.
+// A Piece is a range of units of a text with consecutive IDs. Either all units are visible, or all are deleted.
 type Piece struct {
 	ID      ID
 	Len     int // UTF-16 units
 	Deleted bool
 }
 
-// Pieces returns the identity of every unit of the committed text that has a place in it, in order. Deleted units are
-// included; they keep their place forever.
+// Pieces returns the identity of every unit that has a place in the committed text, in order. It includes deleted
+// units, which keep their place forever.
 func (t *Text) Pieces() (pieces []Piece) {
 	t.read(func(s *ytypes.Store, b *ytypes.Branch) {
 		if b == nil {

@@ -22,7 +22,8 @@ func (tx *Txn) end() {
 	tx.edit.End()
 }
 
-// use panics unless tx is the running transaction of doc. Anything else would be a data race that corrupts the document.
+// use panics unless tx is the running transaction of doc. Any other use would be a data race that corrupts the
+// document.
 func (tx *Txn) use(doc *Doc) {
 	if tx == nil || tx.doc != doc || !tx.open {
 		panic("ycrdt: use of a Txn outside of its transaction or document")

@@ -21,14 +21,15 @@ type Object = lib0.Object
 
 type Member = lib0.Member
 
-// A Subdoc names a document nested in this one. Its content is synced separately.
+// A Subdoc refers to a document that is nested in this one. Its content is synchronized separately.
 type Subdoc struct {
 	GUID string
 }
 
-// A Foreign value represents content that this package keeps and relays but has no API for, such as an XML element.
+// A Foreign value represents content that this package keeps and relays, but for which it has no API, such as an XML
+// element.
 type Foreign struct {
-	Kind string // the name of the type in Yjs, such as "XmlElement"
+	Kind string // name of the type in Yjs, such as "XmlElement"
 }
 
 var foreignNames = map[uint8]string{
@@ -36,7 +37,7 @@ var foreignNames = map[uint8]string{
 	wire.TypeXMLHook: "XmlHook", wire.TypeXMLText: "XmlText",
 }
 
-// values appends the units of it to dst, as the application sees them.
+// values appends the units of the item it to dst, as the application sees them.
 func (d *Doc) values(it *structs.Item, dst []any) []any {
 	s := d.store
 	switch it.Kind {
@@ -91,14 +92,14 @@ func (d *Doc) lastOrdered(it *structs.Item) (v any) {
 	return v
 }
 
-// jsonValue parses a JSON text that was checked on arrival.
+// jsonValue parses a JSON text. The text was checked when it arrived.
 func jsonValue(text []byte) any {
 	if string(text) == "undefined" {
 		return Undefined{}
 	}
 	var v any
 	if json.Unmarshal(text, &v) != nil {
-		return nil // a number beyond float64, which only a hostile peer writes
+		return nil // a number beyond the range of float64, which only a hostile peer writes
 	}
 	return v
 }
@@ -125,11 +126,11 @@ func checkValue(v any) error {
 	return err
 }
 
-// insertValue inserts one value that passed checkValue between left and right and returns its item.
+// insertValue inserts one value that has passed checkValue between left and right, and returns the new item.
 func (tx *Txn) insertValue(v any, left, right structs.Ref, parent int32) (structs.Ref, error) {
 	switch v := v.(type) {
 	case sharedType:
-		if v.base().doc != nil { // the same value twice in one call
+		if v.base().doc != nil { // the same value occurs twice in one call
 			return left, fmt.Errorf("%w: the %T is already part of a document", ErrValue, v)
 		}
 		r := tx.nest(v, left, right, parent)

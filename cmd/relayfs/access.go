@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// accessFlags are the flags of cat, ls, grep and edit, which work without a mount. grep and edit call the MCP tools of
-// these names.
+// accessFlags are the flags of cat, ls, grep and edit, which work without a mount. grep and edit call the MCP tools
+// with the same names.
 type accessFlags struct {
 	workspaceFlags
 	sources []string
@@ -72,7 +72,7 @@ func newLsCommand(e *env) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "list everything below, too")
+	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "list the contents of subfolders too")
 	e.addJSONFlag(cmd)
 	f.register(e, cmd)
 	return cmd
@@ -149,7 +149,7 @@ func newEditCommand(e *env) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "edit PATH (--old TEXT --new TEXT | <FILE)",
-		Short: "Suggest a change of a note",
+		Short: "Suggest a change to a note",
 		Long: `Edit replaces --old by --new. --old must occur exactly once, unless you give --all.
 Without them it replaces the whole note with stdin, and creates the note if needed.
 The differences from the current note become suggestions.`,

@@ -21,9 +21,9 @@ func newAdoptCommand(e *env) *cobra.Command {
 		Short: "Move relayfs's data to a vault that has moved",
 		Long: `Adopt moves the authors, the log and the proposals kept for OLD (the former
 directory of a vault, or its state folder) to the vault in the directory VAULT.
-You need it only for a vault that was copied to another disk: relayfs follows one
-that was moved or renamed on its disk. Data for VAULT so far is set aside. OLD must
-not be a vault any more.`,
+You need it only for a vault that was copied to another disk: relayfs itself finds
+a vault that was moved or renamed on its disk. If VAULT already has data, it is set
+aside. OLD must not be a vault any more.`,
 		Example: "  relayfs adopt ~/Notes /mnt/disk/Notes",
 		Args:    usageArgs(cobra.ExactArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -10,7 +10,8 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// agentTable recognises the agents of the setting agents; "none" means that no program is an agent.
+// agentTable returns the table of the programs that count as agents, from the setting agents. With the value "none", no
+// program is an agent.
 func (f *workspaceFlags) agentTable() *program.Table {
 	if slices.Equal(f.agents, []string{"none"}) {
 		return &program.Table{Agents: []string{}}
@@ -18,11 +19,11 @@ func (f *workspaceFlags) agentTable() *program.Table {
 	return &program.Table{Agents: f.agents}
 }
 
-// inAgent reports whether an agent has started this process, which is then shown what agents see.
+// inAgent reports whether an agent has started this process. If so, the process shows only files that agents may reach.
 func (f *workspaceFlags) inAgent() bool { return f.agentTable().Self().Agent != "" }
 
-// refuseAgent returns an error if an agent has started this process. It prevents mistakes, not attacks: an agent can do
-// everything that its user can.
+// refuseAgent returns an error if an agent has started this process. It prevents mistakes, not attacks, because an
+// agent can do everything that its user can.
 func (f *workspaceFlags) refuseAgent(what string) error {
 	self := f.agentTable().Self()
 	if self.Agent == "" {
@@ -30,11 +31,11 @@ func (f *workspaceFlags) refuseAgent(what string) error {
 	}
 	return cli.WithHint(
 		fmt.Errorf("%s is reserved for the user, but an agent (%s, process %d) has started this command", what, self.Agent, self.Run.PID),
-		"ask the user to run 'relayfs suggestions review' in a terminal; 'relayfs outcomes' shows decisions and reasons. The setting agents has the names of agents' programs")
+		"ask the user to run 'relayfs suggestions review' in a terminal; 'relayfs outcomes' shows decisions and reasons. The setting agents lists the programs that count as agents")
 }
 
-// ownSession returns this process's session on the mount. It asks the owner first, which may be in another PID
-// namespace.
+// ownSession returns this process's session on the mount. It asks the owner first, because the owner may be in another
+// PID namespace.
 func (f *workspaceFlags) ownSession(ctx context.Context, q *api.Client) string {
 	if session, err := q.Session(ctx); err == nil && session != "" {
 		return session

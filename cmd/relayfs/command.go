@@ -20,8 +20,8 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	json           bool           // --json
-	config         *config.Config // read before a command runs
-	configErr      error          // its errors, for doctor; any other command fails with them
+	config         *config.Config // set before a command runs
+	configErr      error          // errors in config, for doctor; any other command fails with them
 	set            map[*cobra.Command]*pflag.FlagSet
 }
 
@@ -36,10 +36,10 @@ func (e *env) settings(cmd *cobra.Command) *pflag.FlagSet {
 	return e.set[cmd]
 }
 
-// errNoMatch makes grep exit with code 1. It is not printed.
+// errNoMatch is the error for a grep without a match. It sets exit code 1 and is not printed.
 var errNoMatch = errors.New("no matches")
 
-// errHelpShown ends a command line without a command after the help was printed.
+// errHelpShown is the error for a command line without a command. The help was printed before.
 var errHelpShown = errors.New("no command given")
 
 func showHelp(cmd *cobra.Command, _ []string) error {
@@ -66,7 +66,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// refuseUnknown makes cobra's own commands refuse unknown arguments, for which they would print help.
+// refuseUnknown makes cobra's own commands refuse unknown arguments instead of printing help.
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -117,7 +117,7 @@ Flags:
 
 func (e *env) settingsText(root *cobra.Command) string {
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
-	for _, name := range []string{"mount", "login"} { // together they have all settings
+	for _, name := range []string{"mount", "login"} { // together these two have all settings
 		cmd, _, _ := root.Find([]string{name})
 		all.AddFlagSet(e.settings(cmd))
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// complete returns the words that begin with prefix, nil if no relayfs is running. It omits words with control
-// characters, because the shell would type them.
+// complete returns the words that begin with prefix, or nil if no relayfs is running. It omits words with control
+// characters, because the shell would type them into the command line.
 func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix string,
 	words func(context.Context, *api.Client) ([]cobra.Completion, error)) []cobra.Completion {
 	c, err := f.search().Find(cmd.Context(), sources)
@@ -26,7 +26,7 @@ func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix s
 		return []cobra.Completion{}
 	}
 	return slices.DeleteFunc(list, func(word cobra.Completion) bool {
-		word, _, _ = strings.Cut(word, "\t") // without the description
+		word, _, _ = strings.Cut(word, "\t") // removes the description
 		return !strings.HasPrefix(word, prefix) || cli.OneLine(word) != word
 	})
 }
@@ -34,7 +34,7 @@ func (f *workspaceFlags) complete(cmd *cobra.Command, sources []string, prefix s
 // completePaths completes paths in the workspace, folder by folder. If no relayfs is running, the shell completes files.
 func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if cmd.Name() == "grep" && len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp // the pattern
+		return nil, cobra.ShellCompDirectiveNoFileComp // the pattern is not a path
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
 	out := f.complete(cmd, f.sources, prefix, func(ctx context.Context, c *api.Client) (words []cobra.Completion, err error) {
@@ -54,7 +54,8 @@ func (f *accessFlags) completePaths(cmd *cobra.Command, args []string, prefix st
 	return out, directive
 }
 
-// completeIDs completes IDs of suggestions, threads or both, and files, which may be vaults.
+// completeIDs completes IDs of suggestions, threads or both. It also completes files, because an argument may be a
+// vault.
 func (f *workspaceFlags) completeIDs(suggestions, threads bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		given, sources := splitArgs(args, isID)

@@ -11,15 +11,15 @@ import (
 
 const (
 	smallHeapGarbage = 24 << 20        // bytes of garbage that a small heap may hold
-	largePercent     = 33              // percentage of garbage that a large heap may hold
-	maxPercent       = 800             // upper limit of the percentage
-	quietTime        = 5 * time.Second // without a collection, before unused memory is released
-	minRelease       = 32 << 20        // bytes; less is not released
+	largePercent     = 33              // garbage that a large heap may hold, in percent of its live bytes
+	maxPercent       = 800             // upper limit of the percentage for debug.SetGCPercent
+	quietTime        = 5 * time.Second // time without a collection after which unused memory is released
+	minRelease       = 32 << 20        // minimum number of unused bytes to release
 )
 
 // tuneHeap adapts the garbage collector to a server that is idle between bursts of work, unless the user has set GOGC.
-// With Go's default a heap doubles between collections: a small heap is collected every few saves, and a large one keeps
-// the memory that a search of all notes needed.
+// With Go's default, a heap doubles between collections. Then a small heap would be collected every few saves, and a
+// large heap would keep the memory that a search of all notes needed.
 func tuneHeap() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(maxPercent)
@@ -40,8 +40,8 @@ func startTuner(quiet time.Duration, worth uint64) {
 	t.awaitCollection(quiet)
 }
 
-// awaitCollection adapts the percentage after the next collection, which frees token, and then waits for the following
-// one.
+// awaitCollection waits until the next collection frees token, and then adapts the percentage. It repeats this for
+// every collection.
 func (t *tuner) awaitCollection(quiet time.Duration) {
 	token := new([64]byte)
 	runtime.AddCleanup(token, func(t *tuner) {
@@ -71,9 +71,9 @@ func (t *tuner) release() {
 }
 
 type heapSizes struct {
-	live    uint64 // bytes of objects found in use by the last collection
-	objects uint64 // bytes of these, of newer objects, and of garbage
-	free    uint64 // for objects
+	live    uint64 // bytes of the objects that were in use at the last collection
+	objects uint64 // bytes of all objects, including garbage
+	free    uint64 // unused bytes for objects
 }
 
 func readHeap() heapSizes {

@@ -88,7 +88,7 @@ author within one minute are shown all or not at all.`,
 
 var namedDays = map[string]int{"today": 0, "yesterday": -1}
 
-// timeLayouts without a zone are in local time.
+// timeLayouts are the accepted formats of a time. A layout without a time zone is in local time.
 var timeLayouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly}
 
 var clockLayouts = []string{"15:04:05", "15:04"}
@@ -122,7 +122,7 @@ func parseWhen(s string, now time.Time) (history.Point, error) {
 	return history.Point{}, cli.Usagef("%q is not a time or an entry number; use a number of 'relayfs history', 2h, 3d, 14:00, 'yesterday 14:00', 2026-01-31 or 2026-01-31T14:00:00Z", s)
 }
 
-// parseAge parses a duration. It accepts Go's units, days and weeks: 90d, 2w.
+// parseAge parses a duration. It accepts Go's units, and also days and weeks, such as 90d and 2w.
 func parseAge(s string) (time.Duration, error) {
 	for unit, length := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
 		if number, ok := strings.CutSuffix(s, unit); ok {
@@ -137,7 +137,7 @@ func parseAge(s string) (time.Duration, error) {
 	return d, err
 }
 
-// parseRetention parses the setting history; 0 is forever.
+// parseRetention parses the setting history. 0 means that history is kept forever.
 func parseRetention(s string) (time.Duration, error) {
 	d, err := parseAge(s)
 	if err != nil || d != 0 && d < 24*time.Hour {

@@ -50,7 +50,7 @@ type initWizard struct {
 	e          *env
 	sources    []string      // SOURCE arguments
 	mountpoint string        // "" if not given
-	answers    *bufio.Reader // nil without a terminal
+	answers    *bufio.Reader // nil if stdin is not a terminal
 }
 
 func (i *initWizard) run(ctx context.Context) error {
@@ -118,7 +118,8 @@ func (i *initWizard) chooseSources() ([]string, error) {
 	}
 }
 
-// choose returns the found sources with the numbers in the answer, or the answer itself as a source.
+// choose returns the found sources that the answer selects, by "all" or by their numbers. Any other answer is itself a
+// source.
 func choose(found []string, answer string) ([]string, error) {
 	if answer == "all" && len(found) > 0 {
 		return found, nil
@@ -137,7 +138,8 @@ func choose(found []string, answer string) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(chosen))), nil
 }
 
-// chooseMountpoint creates the given mountpoint, or lets the user choose one until it can be used.
+// chooseMountpoint creates the given mountpoint. Without one, it asks the user until the answer can be used, or uses
+// the default if stdin is not a terminal.
 func (i *initWizard) chooseMountpoint(sources []string) error {
 	given := i.mountpoint
 	for {
@@ -162,7 +164,7 @@ func (i *initWizard) makeMountpoint(args []string) error {
 		return err
 	}
 	if !strings.HasPrefix(i.mountpoint, "~/") {
-		i.mountpoint = dir // the configuration is read from any current folder
+		i.mountpoint = dir // absolute, because the configuration is read from any current folder
 	}
 	sources, err := source.Parse(args, "")
 	if err == nil {

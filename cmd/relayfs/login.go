@@ -98,7 +98,7 @@ func (o *loginOptions) run(ctx context.Context, e *env) error {
 	return nil
 }
 
-// hasDesktop reports whether a browser can be seen.
+// hasDesktop reports whether the user can see a browser window.
 func hasDesktop() bool {
 	return runtime.GOOS == "darwin" || runtime.GOOS == "windows" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
@@ -188,10 +188,10 @@ tokens expire, usually within an hour; 'relayfs unmount' ends it at once.`,
 	return cmd
 }
 
-// refreshTimeout limits the wait for the list of folders; afterwards the stored list is used.
+// refreshTimeout is the maximum wait for the list of folders. After it, the stored list is used.
 const refreshTimeout = 5 * time.Second
 
-// refreshFolders updates the list of folders, so that a SOURCE can be a newly shared folder.
+// refreshFolders updates the stored list of folders, so that a SOURCE can name a newly shared folder.
 func refreshFolders(ctx context.Context, acc *source.Account, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()

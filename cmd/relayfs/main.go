@@ -1,8 +1,9 @@
 //go:build !packaging
 
-// Command relayfs mounts a vault of notes as a folder and turns the changes of programs into suggestions, which the user
-// accepts or rejects. This package has the commands: their flags, help texts, wiring and exit codes. internal/serving
-// serves vaults; internal/api has the API of the serving process, and the client with which commands read and change notes.
+// Command relayfs mounts a vault of notes as a folder and turns the changes of programs into suggestions, which the
+// user accepts or rejects. This package has the commands: their flags, help texts, wiring and exit codes.
+// internal/serving serves vaults. internal/api has the API of the serving process, and the client with which commands
+// read and change notes.
 package main
 
 import (
@@ -16,15 +17,15 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui/quietinit"
 )
 
-// The kernel delivers a process's signals to its first thread, which therefore runs only main's goroutine. Otherwise that
-// thread could block in a system call, such as a statfs of a mount whose server is suspended, and miss the signal.
+// The kernel delivers a process's signals to its first thread. So this thread runs only main's goroutine. Otherwise it
+// could block in a system call, such as a statfs of a mount whose server is suspended, and miss the signal.
 func init() { runtime.LockOSThread() }
 
 func main() {
 	quietinit.Restore()
 	tuneHeap()
 	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores SIGHUP
 		ending = append(ending, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ending...)

@@ -18,8 +18,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// embeddingsKey is the environment variable with the key for the setting embeddings. relayfs has its own variable,
-// because it sends the key to the address in that setting.
+// embeddingsKey is the environment variable with the key for the setting embeddings. relayfs does not use the variable
+// of another program, because it sends the key to the address in that setting.
 const embeddingsKey = "RELAYFS_EMBEDDINGS_KEY"
 
 type mcpFlags struct {
@@ -31,10 +31,10 @@ type mcpFlags struct {
 func (f *mcpFlags) register(e *env, cmd *cobra.Command) {
 	fl, set := cmd.Flags(), e.settings(cmd)
 	fl.StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "MCP: "+strings.Join(mcpserver.Toolsets(), ", "))
-	fl.StringSliceVar(&f.approve, "approve", nil, "ask an MCP user first: ask, auto, deny, update=ask")
+	fl.StringSliceVar(&f.approve, "approve", nil, "approval by MCP users: ask, auto, deny, update=ask")
 	set.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama, for search by meaning, for example http://127.0.0.1:11434; key in $"+embeddingsKey)
 	set.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of embeddings")
-	set.StringSliceVar(&f.agentNotes, "agent-notes", mcpserver.DefaultAgentNotes, "notes at the top of a vault whose approved text MCP clients get as instructions; none for \"\"")
+	set.StringSliceVar(&f.agentNotes, "agent-notes", mcpserver.DefaultAgentNotes, "notes at the top of a vault whose approved text MCP clients get as instructions; \"\" for none")
 	fl.StringVar(&f.http.Addr, "http", "", "serve MCP over HTTP at `HOST:PORT`")
 	set.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http, created if it is missing (default http-token in the state folder)")
 	registerValues(cmd, map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}})
@@ -64,7 +64,7 @@ func (f *mcpFlags) endpoint(log *slog.Logger) *semantic.Endpoint {
 
 // control opens the ports and returns the Control of a session. Close its MCP when done.
 func (o *serveOptions) control(s *serving.Session) (*serving.Control, error) {
-	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
+	approve, _ := mcpserver.ParseApprovals(o.approve) // the options were checked before
 	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, AgentNotes: o.agentNotes, Logger: s.Log}
 	if o.embeddingsURL != "" || slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
 		opts := semantic.Options{Dir: s.State.Sub("semantic"), Logger: s.Log}

@@ -21,7 +21,7 @@ import (
 )
 
 type mountOptions struct {
-	authorFromProgram bool // no author is set: use the agent's name
+	authorFromProgram bool // whether no author is set, so that the agent's name is the author
 	serveOptions
 	allowOther, nonEmpty, daemon bool
 	sessionNote                  string
@@ -67,9 +67,9 @@ type mountPlan struct {
 	mountpoint string // absolute
 }
 
-// plan checks the options of a mount without opening anything. errs are all errors that prevent its start: mount fails
-// with the first one, doctor reports all. Without dir it does not check the mountpoint. running means that the mount is
-// running already, so that its mountpoint and ports are in use.
+// plan checks the options of a mount without opening anything. errs are all errors that prevent the mount from
+// starting: mount fails with the first error, doctor reports all. If dir is "", plan does not check the mountpoint. If
+// running is set, the mount is running already, so its mountpoint and ports are in use.
 func (o *mountOptions) plan(ctx context.Context, e *env, args []string, dir string, running bool) (p mountPlan, errs []error) {
 	p.sources, p.session, errs = o.prepare(ctx, e, args)
 	if !model.IsLine(o.sessionNote, model.MaxSessionName) {
@@ -123,7 +123,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 		doubleGOMAXPROCS()
 		c.Announce(e.stderr)
 		process.Ready(e.stderr, process.Mounted+p.mountpoint, c.State.Path(serving.LogName), func() (*os.File, error) { return c.State.Append(serving.LogName) })
-		unmounted := make(chan struct{}) // unmounted by another program
+		unmounted := make(chan struct{}) // closed when another program has unmounted
 		go func() {
 			server.Wait()
 			close(unmounted)
@@ -136,7 +136,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	})
 }
 
-// freeSources frees the mounts of killed processes that still hold the locks of sources.
+// freeSources unmounts dead mounts of killed processes that still hold the locks of sources.
 func (o *mountOptions) freeSources(sources []source.Source) error {
 	base, err := source.StateDir(o.workspaceFlags.state)
 	if err != nil {
@@ -152,15 +152,17 @@ func (o *mountOptions) freeSources(sources []source.Source) error {
 	return nil
 }
 
-// doubleGOMAXPROCS must be called after Mount. go-fuse starts GOMAXPROCS goroutines that block in read(2). With only as
-// many processors, the scheduler spends a fifth of a search of all notes on taking processors away from them.
+// doubleGOMAXPROCS must be called after Mount. go-fuse starts GOMAXPROCS goroutines that block in read(2). If there are
+// only as many processors, the scheduler spends a fifth of the time of a search of all notes on taking processors away
+// from these goroutines.
 func doubleGOMAXPROCS() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
 	}
 }
 
-// checkDisjoint refuses a mountpoint and a vault inside each other, because the mount would show itself.
+// checkDisjoint returns an error if the mountpoint is inside a vault, or a vault inside the mountpoint, because the
+// mount would then show itself.
 func checkDisjoint(sources []source.Source, mountpoint string) error {
 	real := mountpoint
 	if r, err := filepath.EvalSymlinks(mountpoint); err == nil {
@@ -221,7 +223,7 @@ func completeMountpoints(_ *cobra.Command, _ []string, prefix string) (out []cob
 		}
 	}
 	if out == nil {
-		return nil, cobra.ShellCompDirectiveFilterDirs // for a relative path
+		return nil, cobra.ShellCompDirectiveFilterDirs // the path may be relative to the current folder
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// newOutcomesCommand is the log at the top level, so that an agent's permissions can include it without the other commands on
-// suggestions.
+// newOutcomesCommand returns the log as a command at the top level, so that an agent's permissions can include it
+// without the other commands on suggestions.
 func newOutcomesCommand(e *env) *cobra.Command {
 	var f workspaceFlags
 	var hook bool
@@ -39,13 +39,14 @@ func newOutcomesCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// hookInput is the part of a hook's input that is needed here.
+// hookInput is the part of a hook's input that relayfs needs.
 type hookInput struct {
 	Session string `json:"session_id"`
 	Dir     string `json:"cwd"`
 }
 
-// reportedDecisions records which decisions a session of Claude Code has been shown. Each of its processes has its own session on
+// reportedDecisions has the sessions on the mount of one session of Claude Code, and the time up to which their
+// decisions were reported. There are several because each process of a session of Claude Code has its own session on
 // the mount.
 type reportedDecisions struct {
 	Sessions []string `json:"sessions"`
@@ -54,14 +55,14 @@ type reportedDecisions struct {
 
 const (
 	keepTold   = 60 * 24 * time.Hour
-	maxNews    = 40 // lines
+	maxNews    = 40 // maximum number of lines in the output
 	maxJournal = 300
 )
 
-var claudeSession = regexp.MustCompile(`^[0-9A-Za-z-]{1,100}$`) // a file is named like it
+var claudeSession = regexp.MustCompile(`^[0-9A-Za-z-]{1,100}$`) // restricted because the name of a file contains the session ID
 
-// tellNews prints what the user decided on the suggestions of a session of Claude Code since its last prompt. The
-// output of a hook becomes part of the model's context. If no relayfs runs, it prints nothing.
+// tellNews prints the user's decisions on the suggestions of a session of Claude Code since the session's last prompt.
+// The output of a hook becomes part of the model's context. If no relayfs runs, tellNews prints nothing.
 func (f *workspaceFlags) tellNews(ctx context.Context, e *env) error {
 	var in hookInput
 	if err := json.NewDecoder(e.stdin).Decode(&in); err != nil || !claudeSession.MatchString(in.Session) {
@@ -134,7 +135,7 @@ func newsIn(log []reviewqueue.LogEntry, sessions []string, after uint64) (lines 
 	became := map[string]string{
 		string(model.Accepted): "accepted", string(model.Rejected): "rejected", string(model.Changed): "accepted with another text", string(model.Undone): "decision undone, pending again",
 	}
-	fresh := make(map[string]bool) // batches; the undo of one is no news
+	fresh := make(map[string]bool) // batches in the log so far; the undo of such a batch is not reported
 	for _, x := range slices.Backward(log) {
 		if became[x.Action] == "" || x.Lapsed || x.Order <= after || fresh[x.Undoes] {
 			continue
@@ -158,7 +159,7 @@ func newsIn(log []reviewqueue.LogEntry, sessions []string, after uint64) (lines 
 	return lines
 }
 
-// described names a suggestion in words, without marks, which the model might repeat in a note.
+// described describes a suggestion in words, without marks, because the model might repeat marks in a note.
 func described(s *reviewqueue.LogItem) string {
 	quoted := func(text string) string { return fmt.Sprintf("%q", reviewqueue.Shorten(strings.TrimSpace(text))) }
 	what := ""

@@ -17,7 +17,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/process"
 )
 
-// With the tag packaging, this program is not relayfs. It writes the package files that are derived from the commands
+// With the tag packaging, this program is not relayfs. It generates package files from the commands and writes them
 // into a folder: man pages, completions and the systemd unit.
 func main() {
 	if len(os.Args) != 2 {
@@ -31,7 +31,7 @@ func main() {
 }
 
 func writePackaging(dir string) error {
-	// The default of --author in the pages must not depend on the builder.
+	// The default of --author in the man pages must not depend on the user who builds them.
 	if err := os.Setenv("RELAYFS_AUTHOR", "$USER"); err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui"
 )
 
-// withReview calls show with a client of the running owner. If there is none, this process serves the vaults during the
-// review, so that the review sees changes by other commands. state is the state folder of the first vault.
+// withReview calls show with a client of the running owner. If there is no owner, this process serves the vaults during
+// the review, so that the review sees changes by other commands. state is the state folder of the first vault.
 func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, c *api.Client, state owner.Folder) error) error {
 	c, state, err := f.search().Follow(ctx, args)
 	if err != nil {
@@ -31,7 +31,7 @@ func (f *workspaceFlags) withReview(ctx context.Context, e *env, args []string, 
 		defer control.MCP.Close()
 		return control.Serve(ctx, "review", func(ctx context.Context) error {
 			self := control.Info()
-			self.PID = 0 // so that errors do not name this process
+			self.PID = 0 // errors must not name this process as the owner
 			return show(ctx, api.NewClient(serving.NewClient(self, nil)), s.State)
 		})
 	})

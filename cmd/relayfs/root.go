@@ -99,7 +99,7 @@ const (
 
 var errInterrupted = errors.New("interrupted")
 
-// interrupted returns errInterrupted instead of a plain context.Canceled after a signal has ended ctx.
+// interrupted returns errInterrupted instead of context.Canceled if a signal has ended ctx.
 func interrupted(ctx context.Context, err error) error {
 	for e := err; e != nil && ctx.Err() != nil; e = errors.Unwrap(e) {
 		if e == context.Canceled {

@@ -15,15 +15,15 @@ import (
 type serveOptions struct {
 	workspaceFlags
 	mcpFlags
-	metrics       string         // HOST:PORT, "" for none
-	metricNumbers *ports.Metrics // nil for none; set by prepare
+	metrics       string         // HOST:PORT, or "" if metrics are not served
+	metricNumbers *ports.Metrics // nil if metrics are not served; set by prepare
 }
 
 func (o *serveOptions) register(e *env, cmd *cobra.Command) {
 	o.workspaceFlags.register(e, cmd)
 	o.mcpFlags.register(e, cmd)
 	cmd.SetUsageTemplate(serverUsage)
-	e.settings(cmd).StringVar(&o.metrics, "metrics", "", "serve metrics for Prometheus, and the health, on this address without a token, for example 127.0.0.1:9464")
+	e.settings(cmd).StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics and health checks at this address, without a token, for example 127.0.0.1:9464")
 }
 
 // prepare checks the flags and parses the sources without opening anything. errs are all errors that prevent the start.

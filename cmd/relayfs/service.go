@@ -104,7 +104,8 @@ func installService(ctx context.Context, e *env, mountpoint string) error {
 	return m.Install(ctx, cli.PrintableWriter{W: e.stderr}, unit)
 }
 
-// ensureMountpoint creates a missing mountpoint. Lstat also finds a dead mount, which 'relayfs mount' removes.
+// ensureMountpoint creates the mountpoint if it is missing. It uses Lstat, which also finds a dead mount; 'relayfs
+// mount' removes a dead mount.
 func ensureMountpoint(mountpoint string) error {
 	if _, err := os.Lstat(mountpoint); errors.Is(err, fs.ErrNotExist) {
 		return os.MkdirAll(mountpoint, 0o700)
@@ -124,7 +125,7 @@ func serviceManager() (*process.Manager, error) {
 	return nil, cli.WithHint(fmt.Errorf("there is no service for %s", runtime.GOOS), "start 'relayfs mcp --http 127.0.0.1:7777' at login with the tools of the system")
 }
 
-// programPath returns the path of this program in PATH, if it is there: this path stays the same when a package manager
+// programPath returns the path of this program in PATH if it is there. That path stays the same when a package manager
 // installs another version.
 func programPath() (string, error) {
 	self, err := os.Executable()

@@ -20,8 +20,8 @@ import (
 )
 
 type statusReport struct {
-	Owner *owner.Info `json:"owner,omitempty"` // absent if none is running
-	Error string      `json:"error,omitempty"` // error of the owner, instead of a report
+	Owner *owner.Info `json:"owner,omitempty"` // nil if no owner is running
+	Error string      `json:"error,omitempty"` // the owner's error, if it sent no report
 	Token string      `json:"token,omitempty"` // bearer token of the owner's HTTP port, with --show-token
 	// NewConfig means that the owner's configuration file has changed since its start.
 	NewConfig bool `json:"newConfig,omitempty"`
@@ -29,7 +29,7 @@ type statusReport struct {
 	Others []statusReport `json:"others,omitempty"` // reports of the other owners, if no source was named
 }
 
-// askAll returns the report of the first owner, which includes the reports of the others.
+// askAll returns the report of the first owner. The report includes the reports of the other owners.
 func askAll(ctx context.Context, owners []owner.Info, secrets, inAgent bool) (r statusReport, err error) {
 	for i, info := range owners {
 		c := owner.NewClient(info)
@@ -64,7 +64,7 @@ func askStatus(ctx context.Context, c *api.Client, secrets bool) (r statusReport
 
 func printStatus(w io.Writer, r statusReport) {
 	switch {
-	case r.Error != "": // the error names the owner
+	case r.Error != "": // the error already names the owner
 		cli.Line(w, "%s", r.Error)
 	case r.Owner == nil:
 		fmt.Fprintln(w, "not running")

@@ -69,7 +69,8 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 	return cmd
 }
 
-// printThreadCount reports the comments in notes to a user at a terminal, because the list of suggestions omits them.
+// printThreadCount prints the number of comment threads in notes at a terminal, because the list of suggestions omits
+// comments.
 func printThreadCount(ctx context.Context, e *env, q *api.Client) error {
 	if to, ok := e.stderr.(*os.File); !ok || !cli.IsTerminal(to) {
 		return nil
@@ -93,7 +94,7 @@ func registerSelector(cmd *cobra.Command, s *reviewqueue.Selector, f *workspaceF
 		"path": func(s reviewqueue.Suggestion) string { return s.Path }, "author": func(s reviewqueue.Suggestion) string { return s.Author },
 		"session": func(s reviewqueue.Suggestion) string { return s.Session },
 	} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, f.completeSelected(field)) // fails only for an unknown flag
+		_ = cmd.RegisterFlagCompletionFunc(flag, f.completeSelected(field)) // fails only if the flag is unknown
 	}
 }
 
@@ -121,7 +122,7 @@ func (f *workspaceFlags) withQueue(ctx context.Context, e *env, sources []string
 	return notAVaultErr(f.ask(ctx, e, sources, do))
 }
 
-// notAVaultErr extends the error of a missing vault whose name could be a misspelt ID or batch.
+// notAVaultErr changes the error about a missing vault if its name could be a misspelt ID or batch.
 func notAVaultErr(err error) error {
 	missing, ok := errors.AsType[*source.MissingError](err)
 	if !ok || filepath.Base(missing.Dir) != missing.Dir {

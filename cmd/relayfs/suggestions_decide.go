@@ -102,14 +102,14 @@ func (f *decideFlags) run(cmd *cobra.Command, e *env, args []string) error {
 	})
 }
 
-// interrupted reports how many suggestions were decided if the owner ended before it responded, and the commands to
-// continue or undo. named means that the command line has IDs.
+// interrupted handles an owner that ended before it responded. It reports how many suggestions were decided, and the
+// commands to continue or undo. named means that the command line contains IDs.
 func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string, r reviewqueue.DecideRequest, named bool, ended error) error {
 	return f.withQueue(ctx, e, sources, func(q *api.Client) error {
 		list, err := q.List(ctx, false)
 		var log []reviewqueue.LogEntry
 		if err == nil {
-			log, err = q.Log(ctx, len(r.IDs)+newerEntries) // one entry per note
+			log, err = q.Log(ctx, len(r.IDs)+newerEntries) // the log has one entry per note
 		}
 		if err != nil {
 			return errors.Join(ended, fmt.Errorf("unknown how many suggestions were decided; see 'relayfs suggestions log': %w", err))
@@ -137,7 +137,8 @@ func (f *decideFlags) interrupted(ctx context.Context, e *env, sources []string,
 	})
 }
 
-// newerEntries is the maximum number of log entries newer than those of a decision made just now.
+// newerEntries is the maximum number of log entries that may be newer than the entries of a decision that was just
+// made.
 const newerEntries = 100
 
 // confirm asks for confirmation before many suggestions are decided. Without a terminal it requires --yes.

@@ -59,7 +59,7 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 		if err != nil {
 			return err
 		}
-		if len(out.Suggestions) <= reviewqueue.ManyAtOnce { // Scope prints more without context
+		if len(out.Suggestions) <= reviewqueue.ManyAtOnce { // Scope prints more suggestions without context
 			if list, err := q.List(ctx, true); err == nil {
 				out.Suggestions = reviewqueue.WithContext(out.Suggestions, list)
 			}
@@ -68,7 +68,8 @@ func runUndo(cmd *cobra.Command, e *env, f *workspaceFlags, args []string, sessi
 	})
 }
 
-// nextUndoHint names the next batch to undo if nothing in this one could be undone.
+// nextUndoHint returns an error with the next command to try if nothing of this batch could be undone. Otherwise it
+// returns nil.
 func nextUndoHint(o *reviewqueue.Outcome, where []string) error {
 	switch {
 	case len(o.Failed) == 0 || o.Notes > 0:

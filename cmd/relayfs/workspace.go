@@ -23,7 +23,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// workspaceFlags are the flags and settings for opening a workspace. Some commands register only some of them.
+// workspaceFlags are the flags and settings for opening a workspace. Some commands register only a part of them.
 type workspaceFlags struct {
 	mode, view, author, dialect string
 	frontMatter, structure      string
@@ -55,7 +55,8 @@ func (f *workspaceFlags) register(e *env, cmd *cobra.Command) {
 	})
 }
 
-// registerClient adds the settings of commands that use a running owner or open the workspace themselves.
+// registerClient adds the settings of commands that use a running owner or, without an owner, open the workspace
+// themselves.
 func (f *workspaceFlags) registerClient(e *env, cmd *cobra.Command) {
 	f.registerState(e, cmd)
 	f.log.register(e.settings(cmd), e.settings(cmd))
@@ -64,8 +65,8 @@ func (f *workspaceFlags) registerClient(e *env, cmd *cobra.Command) {
 func (f *workspaceFlags) registerState(e *env, cmd *cobra.Command) {
 	registerState(e, cmd, &f.state)
 	e.settings(cmd).StringArrayVar(&f.hide, "hide", nil, "globs of paths hidden from agents, such as Private or **/Diary")
-	e.settings(cmd).StringArrayVar(&f.lock, "lock", nil, "globs of what agents see and do not change")
-	e.settings(cmd).StringSliceVar(&f.agents, "agents", program.Agents, "process names of agents; none for no program")
+	e.settings(cmd).StringArrayVar(&f.lock, "lock", nil, "globs of paths that agents can read but not change")
+	e.settings(cmd).StringSliceVar(&f.agents, "agents", program.Agents, "names of programs that count as agents, or none")
 	e.settings(cmd).StringVar(&f.audience, "server-audience", "", "audience of tokens made with $RELAYFS_SERVER_KEY: the url in the server's configuration (default: its address)")
 }
 
@@ -73,7 +74,7 @@ func registerState(e *env, cmd *cobra.Command, state *string) {
 	e.settings(cmd).StringVar(state, "state", "", "the state folder (default in $XDG_STATE_HOME)")
 }
 
-// vaultArgs returns the arguments that name the vault in another command line: the sources and --config.
+// vaultArgs returns the arguments that select the same vault in another command line: the sources and --config.
 func vaultArgs(cmd *cobra.Command, sources []string) []string {
 	if flag := cmd.Flag("config"); flag.Changed {
 		return append(slices.Clone(sources), "--config", flag.Value.String())
@@ -127,7 +128,8 @@ func (f *workspaceFlags) session(log *slog.Logger) (o serving.Options, err error
 	return o, err
 }
 
-// ask calls do with a client of the running owner or, if there is none, of a workspace that it opens.
+// ask calls do with a client of the running owner. If there is no owner, it opens a workspace and calls do with a
+// client of that workspace.
 func (f *workspaceFlags) ask(ctx context.Context, e *env, sources []string, do func(*api.Client) error) error {
 	c, err := f.search().Find(ctx, sources)
 	if err != nil {
@@ -147,7 +149,7 @@ func mcpDefaults(s *serving.Session) mcpserver.Options {
 	return mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log}
 }
 
-// withSession opens the workspace of sources without an owner, with default options, and calls do.
+// withSession opens the workspace of the sources itself, with default options, and calls do. There must be no owner.
 func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*serving.Session) error) error {
 	if args = e.config.SourcesOr(args); len(args) == 0 {
 		args = source.CurrentVault()

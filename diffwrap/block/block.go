@@ -1,9 +1,9 @@
-// Package block finds the top-level blocks of a Markdown text: those of CommonMark, and Obsidian's tables, footnotes,
-// formulas, comments and callouts. Scan makes one pass over the lines and builds no tree. It looks into lists and quotes
-// only to decide whether a line still belongs to them, and does not recognize front matter.
+// Package block finds the top-level blocks of a Markdown text: the blocks of CommonMark, and Obsidian's tables,
+// footnotes, formulas, comments and callouts. Scan makes one pass over the lines and builds no tree. It looks into
+// lists and quotes only to decide whether a line still belongs to them, and does not recognize front matter.
 //
-// Line tells the kind of a single line, FrontMatter finds the front matter, and Literals the ranges in which markup has no
-// meaning.
+// Line returns the kind of a single line, FrontMatter finds the front matter, and Literals finds the ranges in which
+// markup has no meaning.
 package block
 
 import (
@@ -27,7 +27,7 @@ const (
 	Callout
 	List
 	Footnote
-	Definition // of a link reference
+	Definition // definition of a link reference
 	Kinds
 )
 
@@ -66,8 +66,8 @@ type scanner struct {
 	work  *int // bytes of lists and quotes that may still be scanned
 }
 
-// Lists and quotes are scanned to see whether a line continues a paragraph in them. These limits bound the depth and
-// the bytes of a text.
+// Lists and quotes are scanned to decide whether a line continues a paragraph in them. maxDepth is the maximum nesting
+// depth of this scan, and maxLookedInto the maximum number of bytes that it reads for one text.
 const (
 	maxDepth      = 8
 	maxLookedInto = 1 << 20
@@ -76,7 +76,7 @@ const (
 // line is one line. Columns are counted with tab stops of 4.
 type line struct {
 	start, end, next int    // offsets in the text; next is after the line break
-	indent           int    // columns
+	indent           int    // in columns
 	rest             string // text after the indentation
 }
 
@@ -102,8 +102,8 @@ func (s *scanner) line(at int) line {
 	return l
 }
 
-// blank reports whether the line has only blanks and carriage returns. A carriage return that ends no line here may
-// end one for other parsers.
+// blank reports whether the line has only blanks and carriage returns. Such a carriage return ends no line here, but it
+// may end a line for other parsers.
 func (l line) blank() bool {
 	return l.rest == "" || l.rest[0] == '\r' && strings.Trim(l.rest, " \t\r") == ""
 }
@@ -152,8 +152,8 @@ func (s *scanner) block(l line) (Kind, line) {
 
 const codeIndent = 4 // columns
 
-// starts reports whether a line starts a block other than a paragraph, and its kind. With inParagraph, only blocks
-// that may interrupt a paragraph count.
+// starts reports whether a line starts a block other than a paragraph, and the kind of that block. With inParagraph it
+// considers only blocks that may interrupt a paragraph.
 func (s *scanner) starts(l line, inParagraph bool) (Kind, bool) {
 	if l.indent >= codeIndent {
 		return 0, false
@@ -239,7 +239,8 @@ func (s *scanner) fenced(l line) line {
 	}
 }
 
-// between reads a formula or comment. ok is false if the next delimiter does not end its line.
+// between reads a formula or a comment, which ends with a second delimiter. ok is false if that delimiter is not at the
+// end of its line.
 func (s *scanner) between(l line) (line, bool) {
 	mark := strings.Repeat(l.rest[:1], 2)
 	text, found := strings.CutPrefix(l.rest, mark)
@@ -282,7 +283,7 @@ type marker struct {
 	kind    byte // the bullet, or the character after the number
 	ordered bool
 	number  string
-	width   int  // columns before the item's text
+	width   int  // in columns, up to the item's text
 	empty   bool // the rest of the line is empty
 }
 
@@ -321,8 +322,8 @@ func listMarker(l line) (m marker, ok bool) {
 	return m, true
 }
 
-// contained reads a list, or a footnote if m is nil: lines indented at least to column, lazy continuations of its
-// last paragraph, and further items.
+// contained reads a list, or a footnote if m is nil: lines that are indented at least to column, lazy continuations of
+// its last paragraph, and further items.
 func (s *scanner) contained(l line, column int, m *marker) line {
 	last, item := l, l.start
 	lazy, afterBlank := false, false
@@ -355,7 +356,7 @@ func (s *scanner) contained(l line, column int, m *marker) line {
 }
 
 // endsLazy reports whether a line ends the preceding table, or the list or quote whose last paragraph it could
-// continue. Another table does not.
+// continue. Another table does not end it.
 func (s *scanner) endsLazy(l line) bool {
 	kind, ok := s.starts(l, true)
 	return ok && kind != Table
@@ -396,8 +397,8 @@ func (s *scanner) quote(l line) line {
 	}
 }
 
-// open reports whether a lazy line may continue a paragraph at the end of a list or quote, whose content inner
-// returns. Beyond the limits it returns true.
+// open reports whether a lazy line may continue a paragraph at the end of a list or quote. inner returns the content of
+// the list or quote. If the text exceeds the limits, open returns true.
 func (s *scanner) open(text string, inner func(string) string) bool {
 	if *s.work -= len(text); s.depth == maxDepth || *s.work < 0 {
 		return true
@@ -431,7 +432,8 @@ func unquoteLine(s string) string {
 
 func dedent(text string, columns int) string { return mapLines(text, dedentLine(columns)) }
 
-// dedentLine removes a list marker from the first line of the calls, and as many columns from the others.
+// dedentLine returns a function for the lines of an item. It removes the list marker from the first line, and as many
+// columns from the other lines.
 func dedentLine(columns int) func(string) string {
 	first := true
 	return func(s string) string {
@@ -468,8 +470,8 @@ func mapLines(text string, f func(string) string) string {
 	return strings.Join(lines, "\n")
 }
 
-// startsTable reports whether a line is the first of a table: the next one is a delimiter row with the same number of
-// cells.
+// startsTable reports whether a line is the first line of a table: the next line must be a delimiter row with the same
+// number of cells.
 func (s *scanner) startsTable(l line) bool {
 	if strings.IndexByte(l.rest, '|') < 0 {
 		return false
@@ -478,7 +480,7 @@ func (s *scanner) startsTable(l line) bool {
 	return ok && !next.blank() && next.indent < codeIndent && isDelimiterRow(next.rest) && cells(l.rest) == cells(next.rest)
 }
 
-// table reads a table, which ends before a blank line or another block.
+// table reads a table, which ends at a blank line or at another block.
 func (s *scanner) table(l line) line {
 	l, _ = s.after(l)
 	for {

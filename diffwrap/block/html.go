@@ -5,9 +5,7 @@ import (
 	"strings"
 )
 
-// The kinds of HTML blocks of CommonMark 0.31, section 4.6.
-
-// blockTags are the elements that start a block at the start of any line.
+// blockTags are the elements that start a block at the start of any line, see CommonMark 0.31, section 4.6.
 var blockTags = func() map[string]bool {
 	tags := make(map[string]bool)
 	for _, name := range strings.Fields(`address article aside base basefont blockquote body caption center col colgroup dd details
@@ -22,8 +20,8 @@ var blockTags = func() map[string]bool {
 // loneTag matches a line with a single tag and no other text.
 var loneTag = regexp.MustCompile(`^(?:<[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][A-Za-z0-9_.:-]*(?:\s*=\s*(?:[^\s"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*\s*/?>|</[A-Za-z][A-Za-z0-9-]*\s*>)[ \t]*$`)
 
-// html reports whether a line starts an HTML block, and how it ends: with one of closers, in lower case, or with a
-// blank line if there are none.
+// html reports whether a line starts an HTML block. closers are the texts, in lower case, that end the block; if there
+// are none, a blank line ends it.
 func html(s string, inParagraph bool) (closers []string, ok bool) {
 	switch {
 	case strings.HasPrefix(s, "<!--"):

@@ -6,26 +6,27 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// LineKind is the kind of a line by itself, without regard to the lines around it.
+// LineKind is the kind of a line, judged without the lines around it.
 type LineKind uint8
 
 const (
 	Prose        LineKind = iota
-	HeadingLine           // with hashes
-	FenceLine             // of code
-	FormulaFence          // only $$
+	HeadingLine           // heading with hashes
+	FenceLine             // fence of code
+	FormulaFence          // line with only $$
 	RuleLine              // thematic break, underline of a heading, or delimiter row of a table
 	RowLine               // table row with a leading bar
 	ItemLine
-	TaskLine // an item with a checkbox
+	TaskLine // list item with a checkbox
 	CalloutLine
 	FootnoteLine
-	DefinitionLine // of a link reference
-	TagLine        // begins with an HTML tag
+	DefinitionLine // definition of a link reference
+	TagLine        // line that begins with an HTML tag
 )
 
-// Line returns the kind of a line, given without indentation and quote markers, and the length of its marker with the
-// blanks after it. A rule is all marker; rows, tags, footnotes and definitions have none.
+// Line returns the kind of a line and the length of its marker, including the blanks after the marker. The line must be
+// given without indentation and quote markers. The marker of a rule is the whole line; rows, tags, footnotes and
+// definitions have no marker.
 func Line(s string) (LineKind, int) {
 	if s == "" || isLetter(s[0]) {
 		return Prose, 0
@@ -64,7 +65,7 @@ func Line(s string) (LineKind, int) {
 // IsRow reports whether a line is a table row with a leading bar.
 func IsRow(s string) bool { return strings.HasPrefix(strings.TrimLeft(s, " \t"), "|") }
 
-// Fence returns the length of the code fence at the start of a line's text, 0 for none.
+// Fence returns the length of the code fence at the start of a line's text, or 0 if there is none.
 func Fence(s string) int {
 	if s == "" || s[0] != '`' && s[0] != '~' {
 		return 0
@@ -89,7 +90,7 @@ func isFootnote(s string) bool {
 	return strings.HasPrefix(s, "[^") && end > 2 && !strings.ContainsAny(s[:end], " \t")
 }
 
-// label returns the offset after the label of a link reference definition, 0 without one.
+// label returns the offset after the label of a link reference definition, or 0 if there is none.
 func label(s string) int {
 	end := strings.Index(s, "]:")
 	if end < 2 || s[0] != '[' || strings.ContainsAny(s[1:end], "[]") {
@@ -98,7 +99,7 @@ func label(s string) int {
 	return end + 2
 }
 
-// isUnderline reports whether a line that is not blank turns the one before it into a heading.
+// isUnderline reports whether a line that is not blank makes the line before it a heading.
 func isUnderline(s string) bool {
 	s = strings.TrimRight(s, " \t")
 	return strings.Trim(s, "=") == "" || strings.Trim(s, "-") == ""

@@ -86,7 +86,7 @@ func (s *scanner) items(list span.Span) []item {
 	return items
 }
 
-// rawText returns the length of the comment or raw text element at the start of an HTML block, 0 if there is none.
+// rawText returns the length of the comment or raw text element at the start of an HTML block, or 0 if there is none.
 func rawText(s string) int {
 	closers, ok := html(strings.TrimLeft(s, " \t"), false)
 	if !ok || !slices.Contains(closers, "-->") && !slices.Contains(closers, "</script>") {

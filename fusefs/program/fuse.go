@@ -8,7 +8,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// Of returns the program that makes a FUSE request; the zero Program outside of a request.
+// Of returns the program that makes a FUSE request. Outside of a request it returns the zero Program.
 func (t *Table) Of(ctx context.Context) Program {
 	caller, ok := fuse.FromContext(ctx)
 	if !ok {

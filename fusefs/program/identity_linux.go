@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pidfsMagic is the type of the file system in which every pidfd has its own number (Linux 6.9).
+// pidfsMagic is the type of the file system in which every pidfd has its own number (since Linux 6.9).
 const pidfsMagic = 0x50494446
 
-// hasPidfs is a variable for tests.
+// hasPidfs reports whether the kernel numbers pidfds. It is a variable so that tests can replace it.
 var hasPidfs = sync.OnceValue(func() bool {
 	fd, err := unix.PidfdOpen(unix.Getpid(), 0)
 	if err != nil {
@@ -29,7 +29,7 @@ func identityOf(pid int) Identity {
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return Identity{PID: pid} // it is gone
+		return Identity{PID: pid} // the process has ended
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
@@ -39,8 +39,9 @@ func identityOf(pid int) Identity {
 	return Identity{PID: pid, Serial: st.Ino}
 }
 
-// holder numbers processes where the kernel does not: it draws a number for each and holds a pidfd of it, which
-// shows whether the process that has the PID now is still the same. It never waits for a process by the pidfd.
+// holder numbers processes if the kernel does not number them. It gives each process a random number and holds a pidfd
+// of the process. The pidfd shows whether the process that has the PID now is still the same. holder never waits for a
+// process by its pidfd.
 type holder struct {
 	mu    sync.Mutex // guards the fields below
 	procs map[int]*heldProcess
@@ -55,11 +56,11 @@ type heldProcess struct {
 // held is shared by all tables of this process, so that they give a run the same name.
 var held holder
 
-// maxHeld bounds the number of pidfds. The process that was requested least recently is dropped first.
+// maxHeld is the maximum number of pidfds. The process that was requested least recently is dropped first.
 const maxHeld = 256
 
-// serial returns the number of the process that has a PID now, 0 if there is none or the kernel has no pidfds (Linux
-// 5.3).
+// serial returns the number of the process that has a PID now. It returns 0 if there is no such process, or if the
+// kernel has no pidfds (before Linux 5.3).
 func (h *holder) serial(pid int) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,7 +73,7 @@ func (h *holder) serial(pid int) uint64 {
 	if err != nil {
 		return 0
 	}
-	if p != nil && hasEnded(fd) { // it has not been reaped yet, so that its PID is still its own
+	if p != nil && hasEnded(fd) { // the process has not been reaped, so no other process has its PID
 		unix.Close(fd)
 		return p.serial
 	}

@@ -7,19 +7,19 @@ import (
 	"strconv"
 )
 
-// status is the part of /proc/PID/status that is needed, see proc_pid_status(5).
+// status has the fields of /proc/PID/status that this package needs, see proc_pid_status(5).
 type status struct {
 	pid     int
 	name    string
 	parent  int
-	session int // 0 if it has none, or if the leader is outside of the container
+	session int // 0 if the process has no session, or if the session's leader is outside of the container
 	uid     int
 }
 
-// readStatus reads the status of a thread's process. Threads have their own names: the ones with which Claude Code
-// writes are called "Bun Pool 1".
+// readStatus reads the status of the process to which a thread belongs. Threads have their own names: those with which
+// Claude Code writes are called "Bun Pool 1".
 func readStatus(thread int) (status, bool) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread)) // missing on macOS
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread)) // does not exist on macOS
 	if err != nil {
 		return status{}, false
 	}
@@ -30,7 +30,7 @@ func readStatus(thread int) (status, bool) {
 	return s, true
 }
 
-// parseStatus parses a status. Missing fields are 0, except the process, which is thread then.
+// parseStatus parses a status. Missing fields are 0, except that a missing process ID is replaced by thread.
 func parseStatus(text []byte, thread int) status {
 	s := status{pid: thread}
 	for line := range bytes.Lines(text) {

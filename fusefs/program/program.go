@@ -1,18 +1,18 @@
 // Package program finds the program that makes a call: its process, the run to which it belongs, and the agent that
 // started it, if any.
 //
-// A run is everything that one program was asked to do. Processes that an agent starts belong to the agent's run, even
-// in a session of their own (setsid(2)). Other programs belong to the run of their session, which in a terminal is that
-// of its shell. Programs without a session belong to the run of process 1.
+// A run is all work that one program was started to do. Processes that an agent starts belong to the agent's run, even
+// in a session of their own (setsid(2)). Other programs belong to the run of their session; in a terminal that is the
+// session of its shell. Programs without a session belong to the run of process 1.
 //
 // A run is identified by its first process. The kernel reuses process IDs, and in a container they repeat at each
-// start. So a process is also identified by the number of its pidfd, which the kernel (Linux 6.9) uses once per boot,
-// and [Identity.Name] includes the boot, too. Where pidfds have no numbers (Linux 5.3) this process draws one for each
-// process that it meets, and recognises the process by a pidfd that it holds.
+// start. So a process is also identified by the number of its pidfd, which the kernel (since Linux 6.9) uses only once
+// per boot, and [Identity.Name] also includes the boot. If pidfds have no numbers (since Linux 5.3), this process gives
+// each process a random number, and recognises the process by a pidfd that it holds.
 //
-// Everything else is read from /proc/PID/status. Reads of other files there, such as stat, environ or exe, wait for a
-// process that is in the middle of exec(2). That process may wait in turn for the mount, which asks here, because exec
-// closes its files.
+// Everything else is read from /proc/PID/status. A read of another file there, such as stat, environ or exe, waits if
+// the process is in the middle of exec(2). That process may itself wait for the mount, because exec closes its files,
+// and the mount is waiting for this package.
 package program
 
 import (
@@ -27,10 +27,10 @@ import (
 	"time"
 )
 
-// Identity names a process of this boot.
+// Identity identifies a process of this boot.
 type Identity struct {
 	PID    int
-	Serial uint64 // unique to the process; 0 if it has ended, or if the kernel has no such number
+	Serial uint64 // unique number of the process; 0 if the process has ended or the kernel has no such number
 }
 
 // bootID is the kernel's random ID of this boot.
@@ -39,10 +39,11 @@ var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(id))
 })
 
-// unnumbered replaces serial numbers where there are none: there a run gets another name after a restart of relayfs.
+// unnumbered replaces missing serial numbers. It is random, so the same run gets another name after a restart of
+// relayfs.
 var unnumbered = sync.OnceValue(rand.Text)
 
-// Name returns a short name that no other process has, in this boot or another.
+// Name returns a short name that no other process has, in this boot or in another one.
 func (id Identity) Name() string {
 	text := fmt.Sprintf("%s %d %d", bootID(), id.PID, id.Serial)
 	if id.Serial == 0 {
@@ -52,27 +53,27 @@ func (id Identity) Name() string {
 	return hex.EncodeToString(sum[:5])
 }
 
-// Program is the origin of a call.
+// Program describes the program that makes a call.
 type Program struct {
-	Identity        // of the process
-	Name     string // of the program, at most 15 bytes
+	Identity        // identity of the process
+	Name     string // name of the program, at most 15 bytes
 	Run      Identity
-	Agent    string // name of the agent whose run it is, "" for a user's run
+	Agent    string // name of the agent to which the run belongs; "" for a user's run
 }
 
-// SessionPrefix begins the names of the sessions of programs on a mount.
+// SessionPrefix is the prefix of the session names of programs on a mount.
 const SessionPrefix = "mount-"
 
-// Session returns the name of the session to which the program's changes belong: its run.
+// Session returns the name of the session to which the program's changes belong. It is the name of the run.
 func (p Program) Session() string { return SessionPrefix + p.Run.Name() }
 
-// Agents are the program names of agents that are known without configuration. A process with such a name
-// (/proc/PID/comm), and everything that it starts, is an agent's run.
+// Agents are the program names that count as agents by default. If a process has such a name (/proc/PID/comm), the
+// process and everything that it starts is an agent's run.
 var Agents = []string{"aider", "amp", "claude", "codex", "copilot", "crush", "cursor-agent", "gemini", "goose", "opencode", "qwen"}
 
 // Table finds the programs of processes. The zero Table uses Agents.
 type Table struct {
-	Agents []string // replaces the package's Agents, unless nil
+	Agents []string // replaces the package's Agents unless it is nil
 
 	mu      sync.Mutex // guards the fields below; not held while /proc is read
 	threads map[uint32]cached
@@ -85,13 +86,14 @@ type cached struct {
 }
 
 const (
-	// threadTTL is the time for which a thread ID is taken for the same thread: reading /proc costs as much as the
-	// request itself.
+	// threadTTL is the time for which a thread ID is assumed to belong to the same thread. Reading /proc costs as much
+	// as the request itself.
 	threadTTL = 100 * time.Millisecond
 	maxKnown  = 1024
 )
 
-// OfThread returns the program of a thread, which FUSE names. Thread 0, the kernel, is the zero Program.
+// OfThread returns the program of a thread whose ID is in a FUSE request. Thread 0 is the kernel; for it OfThread
+// returns the zero Program.
 func (t *Table) OfThread(thread uint32) Program {
 	if thread == 0 {
 		return Program{}
@@ -113,10 +115,10 @@ func (t *Table) OfThread(thread uint32) Program {
 	return p
 }
 
-// sessionEnv maps variables that agents set for the programs that they start to the agents.
+// sessionEnv maps environment variables, which agents set for the programs that they start, to the agents.
 var sessionEnv = map[string]string{"CLAUDE_CODE_SESSION_ID": "claude"}
 
-// Self returns this program. An agent that is no longer an ancestor is recognised by its variable in the
+// Self returns this program. It recognises an agent that is no longer an ancestor by the agent's variable in the
 // environment.
 func (t *Table) Self() Program {
 	p := t.OfProcess(os.Getpid())
@@ -128,8 +130,8 @@ func (t *Table) Self() Program {
 	return p
 }
 
-// OfProcess returns the program of a process, or of the process of a thread. The result is cached, and stays the same
-// when ancestors of the process exit.
+// OfProcess returns the program of a process, or of the process to which a thread belongs. It caches the result, which
+// stays the same when ancestors of the process exit.
 func (t *Table) OfProcess(thread int) Program {
 	s, ok := readStatus(thread)
 	if !ok {
@@ -139,7 +141,7 @@ func (t *Table) OfProcess(thread int) Program {
 	return t.program(s, 0)
 }
 
-// maxAncestors bounds the walk from a process to the first one.
+// maxAncestors is the maximum number of ancestors that are visited.
 const maxAncestors = 64
 
 func (t *Table) program(s status, depth int) Program {
@@ -147,13 +149,13 @@ func (t *Table) program(s status, depth int) Program {
 	t.mu.Lock()
 	p, ok := t.known[id]
 	t.mu.Unlock()
-	if p.Name = s.name; ok && (p.Agent != "" || !t.IsAgent(s.name)) { // a process may become an agent by exec(2)
+	if p.Name = s.name; ok && (p.Agent != "" || !t.IsAgent(s.name)) { // otherwise the process may have become an agent by exec(2)
 		return p
 	}
 	p.Identity = id
 	p.Run, p.Agent = t.runOf(s, id, depth)
 	if id.Serial == 0 {
-		return p // another process may get its PID later
+		return p // do not cache it, because another process may get its PID later
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -164,8 +166,8 @@ func (t *Table) program(s status, depth int) Program {
 	return p
 }
 
-// runOf returns the run of a process, and its agent. A process whose parent is in an agent's run is in the same run. A
-// process that the system or another user has started is in no agent's run.
+// runOf returns the run of a process, and the agent of the run. A process whose parent is in an agent's run is in the
+// same run. A process that the system or another user has started is in no agent's run.
 func (t *Table) runOf(s status, id Identity, depth int) (run Identity, agent string) {
 	if above, ok := readStatus(s.parent); ok && s.parent > 1 && above.uid == s.uid && depth < maxAncestors {
 		if parent := t.program(above, depth+1); parent.Agent != "" {
@@ -175,9 +177,9 @@ func (t *Table) runOf(s status, id Identity, depth int) (run Identity, agent str
 	if t.IsAgent(s.name) {
 		return id, s.name
 	}
-	leader := s.session // this PID is in use while the session exists
+	leader := s.session // no other process gets this PID while the session exists
 	if leader == 0 {
-		leader = 1 // no session was created, or it began outside of the container
+		leader = 1 // there is no session, or it began outside of the container
 	}
 	if leader == s.pid {
 		return id, ""

@@ -1,3 +1,3 @@
-// Package cli tests the command line: the output and exit codes of commands, configuration, terminals, and machines on
-// which something is missing or forbidden. The scripts are in testdata/script.
+// Package cli tests the command line: the output and exit codes of commands, configuration, terminals, and machines
+// that lack something or forbid an operation. The scripts are in testdata/script.
 package cli

@@ -16,7 +16,7 @@ func TestMCPEqualHeadings(t *testing.T) {
 	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "# A\n\n## Plan\n\none\n\n# B\n\n## Plan\n\none\n"})
 	c := s.MCP(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes", vault)
 	got := c.Call(t, "read", "file_path", "Vault/Plan.md", "section", "## Plan")
-	if want := `several sections "## Plan": ## Plan (line 3), ## Plan (line 9). Name one of them as it stands here`; !got.IsError || !strings.Contains(got.Text, want) {
+	if want := `several sections "## Plan": ## Plan (line 3), ## Plan (line 9). Name one of them as written here`; !got.IsError || !strings.Contains(got.Text, want) {
 		t.Fatalf("got %s, want %q", got.Text, want)
 	}
 	if got := c.MustCall(t, "read", "file_path", "Vault/Plan.md", "section", "## Plan (line 9)"); !strings.HasPrefix(got, "     9\t## Plan") {

@@ -39,7 +39,7 @@ func TestMCPPeriodicNotes(t *testing.T) {
 		says     string
 	}{
 		{"nothing set", nil, []any{"date", "2026-01-31"}, "2026-01-31.md", "", "Created Vault/2026-01-31.md."},
-		{"core", map[string]string{"daily-notes.json": daily, "templates.json": `{"folder":"Templates","dateFormat":"DD.MM.YYYY"}`}, []any{"date", "2026-01-31"}, "Journal/2026/01-January/2026-01-31-Saturday.md", filled, "These placeholders are of plugins and stand as they are: {{weather}}."},
+		{"core", map[string]string{"daily-notes.json": daily, "templates.json": `{"folder":"Templates","dateFormat":"DD.MM.YYYY"}`}, []any{"date", "2026-01-31"}, "Journal/2026/01-January/2026-01-31-Saturday.md", filled, "These placeholders belong to plugins and were not filled in: {{weather}}."},
 		{"plugin is off", map[string]string{"daily-notes.json": daily, "plugins/periodic-notes/data.json": `{"daily":{"folder":"X","enabled":false}}`}, []any{"date", "2026-01-31", "create", false}, "", "", "Vault/Journal/2026/01-January/2026-01-31-Saturday.md does not exist yet."},
 		{"plugin", map[string]string{"daily-notes.json": daily, "plugins/periodic-notes/data.json": `{"weekly":{"folder":"Weeks","format":"","template":"","enabled":true}}`}, []any{"period", "weekly", "date", "2026-01-04"}, "Weeks/2026-W02.md", "", "Created"},
 		{"quarter", nil, []any{"period", "quarterly", "date", "2026-05-01"}, "2026-Q2.md", "", "Created"},

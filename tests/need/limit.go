@@ -9,7 +9,7 @@ import (
 
 const (
 	MaxTime  = 100 * time.Millisecond // processor time
-	MaxBytes = 64 << 20               // allocated
+	MaxBytes = 64 << 20               // maximum size of the allocations
 )
 
 // Call runs fn on this goroutine, and fails the test if it takes more than [MaxTime], scaled, or [MaxBytes]. If the

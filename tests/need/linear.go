@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Parts are repeated to create hostile texts: they open without closing, nest, or cause searches without a match. Each
-// "N" becomes a different number.
+// Parts are pieces of text that tests repeat to create hostile input: they open without closing, nest, or cause
+// searches without a match. Each "N" becomes a different number.
 var Parts = []string{
 	"[", "[[", "![", "[](", "]", "(", "{", "}", "`", "` `` ", "```\n", "~~~\n", "<!--", "-->", "<div>\n", "</", "$$",
 	"{++", "++}", "{--", "--}", "{~~", "~>", "~~}", "{>>", "<<}", "{==", "==}", "{++{--", "{~~a~>", "{>>@@", "{++++}", "{>>x<<}", "{==a==}{>>",
@@ -43,8 +43,9 @@ const (
 	attempts   = 10
 )
 
-// Linear fails the test if the time of fn, which must work on this goroutine, grows faster than its input. input creates
-// inputs of the size n and four times that. Linear takes the minimum of several measurements of this thread's time.
+// Linear fails the test if the time of fn grows faster than its input. fn must work on this goroutine. input creates
+// inputs of the size n and of four times that size. Linear takes the minimum of several measurements of this thread's
+// processor time.
 func Linear(t testing.TB, name string, n int, input func(n int) string, fn func(text string)) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -66,7 +67,7 @@ func Linear(t testing.TB, name string, n int, input func(n int) string, fn func(
 	t.Errorf("%s: %d bytes take %v, %d bytes take %v", name, len(small), least[0], len(large), least[1])
 }
 
-// LinearInParts is [Linear] for texts of each of the [Parts], between before and after.
+// LinearInParts calls [Linear] for texts that repeat each of [Parts], between before and after.
 func LinearInParts(t testing.TB, n int, before, after string, fn func(text string)) {
 	t.Helper()
 	for _, part := range Parts {

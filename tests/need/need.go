@@ -1,8 +1,9 @@
-// Package need checks requirements of tests on the machine. It skips tests whose requirements are missing, and limits
-// the time and memory of calls on hostile input ([Call], [Linear]), and all times on a busy machine ([Scaled]).
+// Package need checks whether the machine meets the requirements of a test, and skips the test if it does not. It also
+// limits the time and memory of calls on hostile input ([Call], [Linear]), and scales all time limits for a busy
+// machine ([Scaled]).
 //
-// RELAYFS_TESTS=all, which make test sets, runs all tests; otherwise only the tests that need only Go run. If CI=true
-// is also set, a test fails instead of skipping.
+// RELAYFS_TESTS=all, which make test sets, runs all tests. Otherwise only the tests run that need nothing but Go. If
+// CI=true is also set, a test fails instead of skipping.
 package need
 
 import (
@@ -19,11 +20,11 @@ func Everything() bool { return os.Getenv("RELAYFS_TESTS") == "all" }
 
 var raced bool
 
-// Raced reports whether the race detector is on. make test also runs without it, several times as fast: expensive tests
-// with one goroutine can be skipped under the race detector.
+// Raced reports whether the race detector is on. Expensive tests with one goroutine can skip themselves under the race
+// detector, because make test also runs them without it, several times as fast.
 func Raced() bool { return raced }
 
-// Full skips the test unless RELAYFS_TESTS=all. why is a requirement, or the duration of the test.
+// Full skips the test unless RELAYFS_TESTS=all. why names the requirement or the duration of the test.
 func Full(t testing.TB, why string) {
 	t.Helper()
 	if !Everything() {
@@ -52,8 +53,8 @@ func Programs(t testing.TB, names ...string) {
 	}
 }
 
-// Waiting raises the number of parallel tests, for the TestMain of a package whose tests mostly wait. go test -parallel
-// overrides it.
+// Waiting raises the number of parallel tests. Call it in the TestMain of a package whose tests mostly wait. go test
+// -parallel overrides it.
 func Waiting() {
 	const perProcessor = 4
 	flag.Parse()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ScaleEnv is the environment variable with the factor for the limits of tests: a whole number, 1 by default.
+// ScaleEnv is the environment variable with the factor for the time limits of tests: a whole number, 1 by default.
 const ScaleEnv = "RELAYFS_TEST_TIMESCALE"
 
 var scale = sync.OnceValue(func() time.Duration {
@@ -30,6 +30,6 @@ func parseScale(text string) (int, error) {
 	return n, nil
 }
 
-// Scaled converts a limit for an idle machine to one for this machine. All limits that a busy machine can exceed use it,
-// but not times that the product measures, nor waits that check that nothing happens.
+// Scaled converts a limit for an idle machine to a limit for this machine. Use it for all limits that a busy machine
+// can exceed, but not for times that the product measures, nor for waits that check that nothing happens.
 func Scaled(limit time.Duration) time.Duration { return limit * scale() }

@@ -1,8 +1,9 @@
-// Command pocketbase is a control plane for tests: a real PocketBase with the collections, the redirection and the calls
-// of Relay's hosted service that relayfs uses. It is a separate module, so that PocketBase is not among the dependencies
-// of relayfs.
+// Command pocketbase is a control plane for tests. It is a real PocketBase with the collections, the redirection and
+// the HTTP calls of Relay's hosted service that relayfs uses. It is a separate module, so that PocketBase is not a
+// dependency of relayfs.
 //
-// It prints its address and ends when its standard input ends. Lines of the input are commands: see service.obey.
+// It prints its address, and ends at the end of its standard input. Each line of the input is a command: see
+// service.obey.
 package main
 
 import (
@@ -32,7 +33,7 @@ import (
 
 type service struct {
 	*pocketbase.PocketBase
-	server string // address of the server of documents
+	server string // address of the document server
 	key    *token.Key
 	relay  string
 	life   atomic.Int64 // lifetime of document tokens, in seconds
@@ -43,7 +44,7 @@ func main() {
 	dir := flag.String("dir", "", "folder of the database")
 	listen := flag.String("listen", "127.0.0.1:0", "address")
 	provider := flag.String("provider", "", "address of the OpenID Connect provider")
-	server := flag.String("server", "", "address of the server of documents, http://host:port")
+	server := flag.String("server", "", "address of the document server, http://host:port")
 	keyFile := flag.String("key-file", "", "file with the key of that server")
 	relay := flag.String("relay", "", "id of the relay")
 	folder := flag.String("folder", "", "the shared folder, as NAME=ID")

@@ -14,15 +14,14 @@ import (
 	"github.com/relayfs/relayfs/tests/need"
 )
 
-// slow is the time after which a running round is reported: a hanging test would not report its seed.
+// slow is the time after which a running round is reported, because a hanging test would not report its seed.
 const slow = time.Minute
 
 func Soaks() bool { return os.Getenv("RELAYFS_SOAK") != "" }
 
-// Check runs property for rounds seeds, and fails t at the first failure. The testing.TB of property belongs to the
-// round: Fatal and Skip end the round, Cleanup runs at its end. All randomness of a round must come from r, which must
-// not be used concurrently.
-// time.
+// Check runs property once for each of rounds seeds, and fails t at the first failure. The testing.TB of property
+// belongs to the round: Fatal and Skip end the round, and Cleanup functions run at its end. All randomness of a round
+// must come from r, which must not be used concurrently.
 func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) {
 	t.Helper()
 	if path := os.Getenv("RELAYFS_CASE"); path != "" {
@@ -59,7 +58,7 @@ func Check(t *testing.T, rounds int, property func(t testing.TB, r *rand.Rand)) 
 	}
 }
 
-// New returns the random source of a test that is not a Check. It logs the seed for RELAYFS_SEED.
+// New returns the random source of a test that does not use Check. It logs the seed for RELAYFS_SEED.
 func New(t testing.TB) *rand.Rand {
 	t.Helper()
 	return rand.New(rand.NewPCG(seed(t), 0))
@@ -107,7 +106,7 @@ func report(t *testing.T, seed uint64, limit time.Duration, draws []uint64, firs
 	t.Logf("replay the smallest case: RELAYFS_CASE=%s go test -count=1 -run '%s' %s", path, pattern(t.Name()), here)
 }
 
-// here is the path of the package under test from the root of the module.
+// here is the path of the package under test, relative to the root of the module.
 var here = func() string {
 	dir, err := os.Getwd()
 	for root := dir; err == nil; root = filepath.Dir(root) {
@@ -130,7 +129,7 @@ func pattern(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// The file of a case has the draws in hexadecimal, and comment lines that begin with "#".
+// The file of a case contains the draws in hexadecimal, and comment lines that begin with "#".
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9]+`)
 

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 )
 
-// A round is the testing.TB of one run of a property. The methods that it does not override are the test's.
+// round is the testing.TB of one run of a property. The methods that it does not override are those of the test.
 type round struct {
 	testing.TB
 	ctx    context.Context
@@ -64,7 +64,7 @@ func Bubble(t testing.TB, fn func(t testing.TB)) {
 	}
 }
 
-// apart calls fn on a new goroutine, which fn may end.
+// apart calls fn on a new goroutine, so that fn may end its goroutine.
 func (r *round) apart(fn func()) {
 	done := make(chan struct{})
 	go func() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A source is the random source of one round. It records the draws.
+// source is the random source of one round. It records the draws.
 type source struct {
 	random rand.Source // nil for a round that draws from script
 	script []uint64
@@ -17,12 +17,12 @@ func (s *source) reset(random rand.Source) {
 	s.random, s.drawn = random, s.drawn[:0]
 }
 
-// least makes every function of rand.Rand return its minimum, or a value near it. It is not 0, because IntN(n) draws
-// again after 0 unless n is a power of two.
+// least is the draw for which every function of rand.Rand returns its minimum, or a value near it. It is not 0, because
+// after 0 IntN(n) draws again unless n is a power of two.
 const least = 1 << 32
 
-// maxExtra limits the draws beyond a round's script: otherwise a property that draws until it gets a certain value would
-// not end.
+// maxExtra limits the draws beyond a round's script. Without it, a property that draws until it gets a certain value
+// would not end.
 const maxExtra = 10_000
 
 type exhausted struct{}
@@ -41,8 +41,8 @@ func (s *source) Uint64() uint64 {
 	return v
 }
 
-// shrink returns the shortest and lowest draws found within limit that fail at the same place as the first round, and
-// their round. The round is nil if even the same draws pass.
+// shrink returns the shortest and lowest draws that it finds within limit and that fail at the same place as the first
+// round. It also returns the round of these draws, or nil if even the original draws pass.
 func shrink(t *testing.T, draws []uint64, first *round, limit time.Duration, property func(testing.TB, *rand.Rand)) ([]uint64, *round) {
 	t.Helper()
 	best := append([]uint64(nil), draws...)
@@ -73,7 +73,7 @@ func shrink(t *testing.T, draws []uint64, first *round, limit time.Duration, pro
 		for size := max(1, len(best)/2); size > 0; size /= 2 {
 			for i := len(best) - size; i >= 0; i -= size {
 				if i+size > len(best) {
-					continue // it became shorter
+					continue // an earlier deletion has made it shorter
 				}
 				if fails(append(append([]uint64(nil), best[:i]...), best[i+size:]...)) {
 					better = true

@@ -1,3 +1,4 @@
-// Package servers tests shared folders of servers and Yjs clients: third-party servers and clients, tokens, folders that
-// vanish, and typing while programs read and write. The programs next to it are these servers and clients.
+// Package servers tests shared folders of servers and Yjs clients. It covers third-party servers and clients, tokens,
+// folders that vanish, and users who type while programs read and write. The Node programs in its folder are these
+// servers and clients.
 package servers

@@ -1,18 +1,22 @@
-// Command testall lints the module, runs all its tests, and prints a line per package, the complete output of failed
-// tests, the reasons for skipped tests, and at the end one line
+// Command testall lints the module and runs all its tests. It prints a line per package, the complete output of failed
+// tests, the reasons for skipped tests, and this last line:
 //
 //	N passed, N failed
 //
 // It exits with 1 if anything failed or nothing was run. tests/scripts/test.sh installs the requirements of the tests,
 // and calls it.
 //
-// Packages run concurrently, in four go test commands: packages that start goroutines, with the race detector, which
-// takes several times as long and therefore runs fewer random rounds; all packages without it; fusefs and bridge/remote,
-// which mostly wait, with it; and the packages below tests, which drive the built program. Tests named TestTimed...
-// measure time: they run at the end, one by one.
+// Packages run concurrently, in four go test commands:
+//   - packages that start goroutines, with the race detector, which takes several times as long and therefore runs
+//     fewer random rounds
+//   - all packages without the race detector
+//   - fusefs and bridge/remote, which mostly wait, with the race detector
+//   - the packages below tests, which drive the built program
 //
-// A failed test is repeated once, alone, and listed as flaky if it passes then, except after a data race or a panic,
-// which a second run would hide.
+// Tests named TestTimed... measure time, so they run at the end, one by one.
+//
+// A failed test runs again once, alone. If it passes then, it is listed as flaky. A test is not repeated after a data
+// race or a panic, which a second run would hide.
 package main
 
 import (
@@ -80,7 +84,7 @@ type all struct {
 
 const crowd = 3
 
-// withRace is appended to the names of packages in results with the race detector.
+// withRace is the suffix of the names of packages that ran with the race detector.
 const withRace = " -race"
 
 const timed = "^TestTimed"
@@ -100,7 +104,7 @@ func (a *all) run(packages []string) {
 		}
 		plain = append(plain, pkg)
 	}
-	// Tests mostly wait, so more packages run than there are processors.
+	// Tests mostly wait, so more packages run at once than there are processors.
 	some := fmt.Sprint(runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	group.Go(func() { a.goTest("driven", driven, crowd, "-skip", timed, "-p", fmt.Sprint(2*runtime.GOMAXPROCS(0))) })
@@ -143,8 +147,8 @@ func (a *all) again() {
 	}
 }
 
-// goTest runs the tests of the packages with scaled limits, and adds their results to the summary. Failures are in the
-// results, not in the exit code.
+// goTest runs the tests of the packages with scaled limits, and adds their results to the summary. It ignores the exit
+// code, because the results include the failures.
 func (a *all) goTest(name string, packages []string, scale int, args ...string) {
 	if len(packages) == 0 {
 		return

@@ -11,16 +11,16 @@ import (
 
 type testID struct{ Package, Test string }
 
-// summary collects results. It counts only leaves, and parents of subtests that fail themselves.
+// summary collects results. It counts only tests without subtests, and parents of subtests that fail themselves.
 type summary struct {
 	out     io.Writer
 	output  map[testID][]string // output lines of running tests
 	result  map[testID]string   // "pass", "fail", "skip"
 	order   []testID            // keys of result
-	flaky   []testID            // failed, then passed
-	fatal   map[testID]bool     // failed in a way that a second run must not hide
+	flaky   []testID            // tests that failed and then passed
+	fatal   map[testID]bool     // tests that failed in a way that a second run must not hide
 	died    map[string]bool     // failures without a failed test: build errors, panics and lint
-	took    map[testID]float64  // seconds of packages and top-level tests, in all runs
+	took    map[testID]float64  // seconds of packages and top-level tests, summed over all runs
 	skipped []string
 	builds  map[string][]string // compiler output by import path
 }
@@ -105,7 +105,7 @@ func (s *summary) hasFailure(pkg string) bool {
 	return false
 }
 
-// again returns a pattern for -run by package, for failed tests that may be repeated.
+// again returns a pattern for -run by package, which matches the failed tests that may be repeated.
 func (s *summary) again() map[string]string {
 	tests := make(map[string][]string)
 	for _, id := range s.order {
@@ -130,10 +130,10 @@ func skipReason(lines []string) string {
 	return "no reason given"
 }
 
-// count returns the numbers of passed and failed leaves. A package that died counts as one failure.
+// count returns the numbers of passed and failed tests without subtests. A package that died counts as one failure.
 func (s *summary) count() (passed, failed int) {
-	framed := make(map[testID]bool) // has a subtest
-	broken := make(map[testID]bool) // has a failure below it
+	framed := make(map[testID]bool) // tests that have a subtest
+	broken := make(map[testID]bool) // tests with a failure below them
 	for id, result := range s.result {
 		for up, ok := parent(id); ok; up, ok = parent(up) {
 			framed[up] = true
@@ -167,7 +167,7 @@ func (s *summary) slowest() {
 	}
 }
 
-// finish prints the end of the report. It reports whether all tests passed.
+// finish prints the end of the report, and reports whether all tests passed.
 func (s *summary) finish() bool {
 	passed, failed := s.count()
 	for _, line := range s.skipped {

@@ -54,12 +54,13 @@ func (c change) apply() {
 	}
 }
 
-// fits reports whether the durable names that c changes still lead to the inodes from before c. The caller holds mu.
+// fits reports whether the durable names that c changes still refer to the same inodes as before c. The caller holds
+// mu.
 func (c change) fits() bool {
 	return !slices.ContainsFunc(c.links, func(l link) bool { return l.dir.synced.names[l.name] != l.was })
 }
 
-// syncNames makes the changes in a folder durable, with the earlier changes of the same names. The caller holds mu.
+// syncNames makes the changes in a folder durable, and all earlier changes of the same names. The caller holds mu.
 func (v *volume) syncNames(dir *inode) {
 	type name struct {
 		dir  *inode
@@ -86,7 +87,7 @@ func (v *volume) syncNames(dir *inode) {
 	v.journal = rest
 }
 
-// copy copies the machine with unsynced changes, but without descriptors. The caller holds mu.
+// copy copies the machine, including its unsynced changes but not its descriptors. The caller holds mu.
 func (d *Disk) copy() *Disk {
 	c := &Disk{clock: d.clock, last: d.last, inodes: d.inodes, calls: slices.Clip(d.calls)}
 	for _, v := range d.volumes {
@@ -106,15 +107,15 @@ func (d *Disk) copy() *Disk {
 	return c
 }
 
-// Killed returns the machine after a kill of the process. A power cut can still lose unsynced changes.
+// Killed returns a copy of the machine as a kill of the process leaves it. A power cut can still lose unsynced changes.
 func (d *Disk) Killed() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.copy()
 }
 
-// PowerCuts yields distinct states that a power cut could leave now: all of them, or a fixed choice of limit. Everything
-// in them is durable.
+// PowerCuts yields distinct states that a power cut could leave now: all of them, or a fixed selection of limit states.
+// All changes in the yielded states are durable.
 func (d *Disk) PowerCuts(limit int) iter.Seq[*Disk] {
 	return d.SomePowerCuts(limit, rand.New(rand.NewPCG(1, uint64(len(d.Calls())))))
 }
@@ -142,7 +143,7 @@ func (d *Disk) SomePowerCuts(limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	}
 }
 
-// namesLeft lists the possible sets of surviving changes in the journals of all volumes.
+// namesLeft lists the possible sets of changes that survive in the journals of all volumes.
 func (d *Disk) namesLeft(limit int, rng *rand.Rand) [][][]bool {
 	all := [][][]bool{nil}
 	for _, v := range d.volumes {
@@ -173,7 +174,7 @@ const maxSubsets = 1 << 12
 func (v *volume) namesLeft(limit int) (left [][]bool) {
 	if v.OrdersNames {
 		for n := range len(v.journal) + 1 {
-			// For changes of attributes in a row, the first and the last state are enough.
+			// For consecutive changes of attributes, the first and the last state are enough.
 			inner := n > 0 && n < len(v.journal) && v.journal[n-1].of != nil && v.journal[n].of != nil
 			if inner {
 				continue
@@ -206,7 +207,7 @@ func (v *volume) namesLeft(limit int) (left [][]bool) {
 	return left
 }
 
-// revert is the reverse of apply. The caller holds mu.
+// revert undoes apply. The caller holds mu.
 func (c change) revert() {
 	for i := range c.links {
 		c.links[i].was, c.links[i].is = c.links[i].is, c.links[i].was
@@ -222,11 +223,11 @@ type remainder struct {
 	attr attributes
 }
 
-// contentsLeft yields the states with the chosen changes of names.
+// contentsLeft yields the states in which the chosen changes of names survive.
 func (d *Disk) contentsLeft(chosen [][]bool, limit int, rng *rand.Rand) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		with := d.copy()
-		old := make(map[*inode]bool) // files that will have old attributes
+		old := make(map[*inode]bool) // files that keep their old attributes
 		for i, v := range with.volumes {
 			for j, c := range v.journal {
 				switch {
@@ -256,8 +257,8 @@ func (d *Disk) contentsLeft(chosen [][]bool, limit int, rng *rand.Rand) iter.Seq
 	}
 }
 
-// picks yields the choices of a remainder for each file: all combinations, or limit of them. The first choices are
-// nothing, everything, and everything except one file.
+// picks yields ways to choose one remainder for each file: all combinations, or limit of them. First it yields nothing,
+// everything, and everything except one file.
 func picks(left [][]remainder, total, limit int, rng *rand.Rand) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		pick := make([]int, len(left))
@@ -300,7 +301,7 @@ func picks(left [][]remainder, total, limit int, rng *rand.Rand) iter.Seq[[]int]
 	}
 }
 
-// uncertain lists the files that will have a name and have unsynced changes. The caller holds mu.
+// uncertain lists the files with unsynced changes that still have a name after the cut. The caller holds mu.
 func (d *Disk) uncertain() (files []*inode) {
 	seen := make(map[*inode]bool)
 	for _, v := range d.volumes {
@@ -314,7 +315,7 @@ func (d *Disk) uncertain() (files []*inode) {
 	return files
 }
 
-// walkSynced calls fn for all inodes with a durable name, sorted by path.
+// walkSynced calls fn for all inodes that have a durable name, sorted by path.
 func (n *inode) walkSynced(fn func(name string, n *inode)) {
 	for _, name := range slices.Sorted(maps.Keys(n.synced.names)) {
 		c := n.synced.names[name]
@@ -323,10 +324,10 @@ func (n *inode) walkSynced(fn func(name string, n *inode)) {
 	}
 }
 
-// left lists the possible remainders of a file, from none of the unsynced changes to all of them. old is set if the file
-// will have its old attributes. The caller holds mu.
+// left lists the possible remainders of a file, from none of the unsynced changes to all of them. old is set if the
+// file keeps its old attributes. The caller holds mu.
 func (n *inode) left(old bool) (left []remainder) {
-	later, last := n.synced.attr, n.attr // attributes if bytes are missing, and if none are
+	later, last := n.synced.attr, n.attr // attributes if bytes are missing, and if no bytes are missing
 	switch {
 	case !n.vol.OrdersNames:
 		later = n.attr
@@ -407,7 +408,7 @@ func (n *inode) survivor(to *volume, left map[*inode]remainder, done map[*inode]
 
 var seed = maphash.MakeSeed()
 
-// Sum is equal for two states that programs cannot distinguish, except by times of change. It differs between processes.
+// Sum is equal for two states that differ only in times of change. It differs between processes.
 func (d *Disk) Sum() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

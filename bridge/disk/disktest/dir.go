@@ -53,7 +53,7 @@ func (f *dir) Names(n int) ([]string, error) {
 	if errors.Is(err, os.ErrClosed) {
 		return nil, err
 	}
-	if f.n.parent == nil { // it was removed
+	if f.n.parent == nil { // f was removed
 		return nil, syscall.ENOENT
 	}
 	names := slices.Sorted(maps.Keys(f.n.names))
@@ -122,7 +122,7 @@ func (f *dir) Open(name string, flag int, perm fs.FileMode) (disk.File, error) {
 			return nil, err
 		}
 	}
-	n, unlock, err = f.name(name) // a user may have changed it in the meantime
+	n, unlock, err = f.name(name) // a user may have changed the name in the meantime
 	defer unlock()
 	switch {
 	case errors.Is(err, syscall.ENOENT) && flag&os.O_CREATE != 0:

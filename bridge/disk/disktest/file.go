@@ -98,7 +98,7 @@ func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	return len(b), nil
 }
 
-// open returns err, or os.ErrClosed.
+// open returns err, or os.ErrClosed if f is closed.
 func (f *file) open(err error) error {
 	unlock, closed := f.lock()
 	defer unlock()
@@ -166,7 +166,7 @@ func (f *file) sync(op string, fn func()) error {
 	return err
 }
 
-// StartSync does nothing, since the write might not complete.
+// StartSync does nothing: the write that it starts might not complete before a power cut.
 func (f *file) StartSync() {}
 
 func (f *file) Lease() (release func(), err error) {

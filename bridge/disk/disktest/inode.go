@@ -33,21 +33,21 @@ type inode struct {
 	data    []byte // content of a file; the slice is never modified
 	target  string // target of a symlink
 	names   map[string]*inode
-	parent  *inode // parent of a folder; nil once removed
+	parent  *inode // parent of a folder; nil after its removal
 	links   int
 
-	writers int // descriptors open for writing
+	writers int // number of descriptors open for writing
 	leases  int
 	waiting []func() // saves of users that wait for the end of all leases
 
-	// State that survives a power cut if the name does.
+	// The fields of synced survive a power cut if the inode keeps a durable name.
 	synced struct {
 		attr  attributes
 		data  []byte
 		names map[string]*inode
 	}
 	edits []edit // changes since synced.data
-	stale bool   // a sync has failed: the edits stay uncertain
+	stale bool   // a sync has failed, so the edits stay uncertain
 }
 
 type edit struct {
@@ -109,7 +109,7 @@ func (n *inode) lookup(name string) (*inode, error) {
 	switch {
 	case !n.isDir():
 		return nil, syscall.ENOTDIR
-	case n.parent == nil: // it was removed
+	case n.parent == nil: // n was removed
 		return nil, syscall.ENOENT
 	case len(name) > maxName:
 		return nil, syscall.ENAMETOOLONG
@@ -120,7 +120,8 @@ func (n *inode) lookup(name string) (*inode, error) {
 	return nil, syscall.ENOENT
 }
 
-// path returns the path of name in the folder n, or of the file n for "", for the log. The caller holds mu.
+// path returns the path of name in the folder n for the log. If name is empty, it returns the path of the file n. The
+// caller holds mu.
 func (n *inode) path(name string) string {
 	switch {
 	case n.isDir() && n.parent == n:

@@ -17,8 +17,8 @@ import (
 var ErrKilled = errors.New("the process has been killed")
 
 type Volume struct {
-	Path        string // absolute: the folder that is the disk's root
-	OrdersNames bool   // see the package's documentation
+	Path        string // absolute path of the folder that is the disk's root
+	OrdersNames bool   // see "After a power cut" in the package documentation
 	NoExchange  bool   // the volume supports neither Exchange nor RenameNew
 	NoLinks     bool   // the volume has no hard links
 	NoLeases    bool
@@ -37,7 +37,7 @@ func (c Call) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%3d %s %s %s", c.N, c.Op, c.Path, c.Other))
 }
 
-// Disk is the machine. It and its folders and files are safe for concurrent use.
+// Disk is a simulated machine. Disk and its folders and files are safe for concurrent use.
 type Disk struct {
 	mu      sync.Mutex // guards the fields below, and all inodes
 	volumes []*volume
@@ -52,11 +52,11 @@ type volume struct {
 	Volume
 	device  uint64
 	root    *inode
-	journal []change // unsynced, oldest first
+	journal []change // unsynced changes, oldest first
 }
 
-// New returns a machine with empty disks. clock returns the time of each change; changes are at least a nanosecond
-// apart. If clock is nil, the time starts at a fixed date and advances only by these nanoseconds.
+// New returns a machine with empty disks. clock returns the time of each change. Changes are at least a nanosecond
+// apart. If clock is nil, the time starts at a fixed date and advances by one nanosecond per change.
 func New(clock func() time.Time, volumes ...Volume) *Disk {
 	if clock == nil {
 		clock = func() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -68,7 +68,7 @@ func New(clock func() time.Time, volumes ...Volume) *Disk {
 		vol.root.links, vol.root.parent = 2, vol.root
 		d.volumes = append(d.volumes, vol)
 	}
-	// The volume of a path is the longest matching one.
+	// A path belongs to the volume with the longest matching Path.
 	slices.SortStableFunc(d.volumes, func(a, b *volume) int { return len(b.Path) - len(a.Path) })
 	return d
 }

@@ -18,9 +18,9 @@ func (d *Disk) Person() Person { return Person{d} }
 // Open opens a folder, for operations that Person lacks.
 func (p Person) Open(at string) (disk.Dir, error) { return p.d.openRoot(person, at) }
 
-// Save writes text to a file in place, like a program that opens it with O_TRUNC. It syncs the file, and for a new file
-// the folder. If the file is leased, Save waits for the end of the lease. It then writes to the inode that it found,
-// even if that inode has no name any more.
+// Save writes text to a file in place, like a program that opens it with O_TRUNC. It syncs the file and, if the file is
+// new, its folder. If the file is leased, Save waits for the end of the lease. It then writes to the inode that it had
+// opened, even if that inode has no name any more.
 func (p Person) Save(at, text string) error {
 	d, err := p.Open(path.Dir(at))
 	if err != nil {

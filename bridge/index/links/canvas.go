@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// RetargetCanvas replaces the path old, and paths below it, with new in the members "file" and "background" of the nodes
-// of a canvas (JSON Canvas 1.0). It changes no other byte. It returns false if there is no such node, or data is not a
+// RetargetCanvas replaces the path old, and paths below it, in the members "file" and "background" of the nodes of a
+// canvas (JSON Canvas 1.0). It changes no other byte. It returns false if no node has such a path, or if data is not a
 // canvas.
 func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	if !json.Valid(data) {
@@ -42,8 +42,8 @@ func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// members calls fn with each member of an object or a list, and its offset. at is the offset of data, which is valid
-// JSON.
+// members calls fn with each member of an object or a list, and the member's offset. data must be valid JSON; at is its
+// offset.
 func members(data []byte, at int, fn func(name string, value []byte, at int)) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	open, _ := dec.Token()
@@ -63,6 +63,6 @@ func quoted(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // encoding a string cannot fail
+	_ = enc.Encode(s) // Encode cannot fail for a string
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -9,17 +9,17 @@
 //
 // A linkpath is resolved in the vault of its note: first as an exact path from the vault's root, then in the note's
 // folder, then as a suffix of whole path elements. Among several suffix matches the shortest path wins, then the first
-// in lexicographic order (Obsidian's own choice is unstable). Linkpaths that begin with "./" or "../" are relative to
-// the note's folder, and those that begin with "/" to the vault's root, both without fallback. If a link matches
-// nothing in the vault it is resolved in the whole workspace as if it were one vault. Case and Unicode composition do
-// not matter, but an exact spelling wins. The ".md" of a note may be omitted; other files need their extension. Aliases
-// do not resolve links, as in Obsidian.
+// in lexicographic order (Obsidian's own choice is not stable). Linkpaths that begin with "./" or "../" are relative to
+// the note's folder, and those that begin with "/" to the vault's root; for these there is no fallback. A link that
+// matches nothing in the vault is resolved in the whole workspace as if that was one vault. Case and Unicode
+// composition do not matter, but an exact spelling wins. The ".md" of a note may be omitted; other files need their
+// extension. As in Obsidian, aliases do not resolve links.
 //
 // # Suggestions
 //
-// In a raw text, links inside CriticMarkup additions and deletions are flagged ([Link.Pending]). An Index ignores pending
-// additions and counts pending deletions.
+// In a raw text, links inside CriticMarkup additions and deletions are flagged ([Link.Pending]). An Index ignores
+// pending additions. It includes pending deletions.
 //
-// Extract is pure and linear. An Index is safe for concurrent use. No function here fails: text that is not a link
-// yields no Link.
+// Extract is pure and takes linear time. An Index is safe for concurrent use. No function here fails: text that is not
+// a link yields no Link.
 package links

@@ -20,7 +20,7 @@ func ExtractMarked(text string, known diffwrap.Known) []Link {
 	}
 	s := scanner{text: text}
 	s.blocks(s.frontMatter())
-	// A link around an image is found after the image.
+	// The scan finds a link around an image after the image.
 	slices.SortStableFunc(s.links, func(a, b Link) int { return cmp.Compare(a.Off, b.Off) })
 	flagPending(text, known, s.links)
 	return s.links
@@ -31,14 +31,14 @@ type scanner struct {
 	text  string
 	links []Link
 
-	// The state of blocks.
+	// The fields below are the state of blocks.
 	prose     int  // start of the current run of prose
 	fence     byte // '`' or '~' in a fenced code block, else 0
 	fenceLen  int
 	fenceQuot bool // the fence was opened in a block quote
 	blank     bool // the previous line was blank or code
 	paragraph bool // a paragraph may continue on this line
-	list      bool // an indented line continues a list item, and is not code
+	list      bool // an indented line continues a list item and is not code
 }
 
 // blocks scans text[off:] line by line. A run of prose, which one inline construct may span, ends at a blank line, at
@@ -99,8 +99,8 @@ func (s *scanner) line(off, end int) {
 	s.paragraph = l.content[0] != '#' && strings.Trim(l.content, "-*_= \t") != "" // not a heading or a line across
 }
 
-// fenced handles a line after the one that opened a fence. It returns false if the block quote around the fence has
-// ended, and with it the code.
+// fenced handles a line after the line that opened a fence. It returns false if the block quote around the fence has
+// ended, because that also ends the code.
 func (s *scanner) fenced(off, end int) bool {
 	content := strings.TrimSpace(s.text[off:end])
 	if s.fenceQuot {
@@ -142,10 +142,10 @@ func (s *scanner) commentBlock(off int) (next int, ok bool) {
 }
 
 type line struct {
-	indent  int    // columns of white space before anything else
-	quoted  bool   // in a block quote
-	item    bool   // begins a list item
-	content string // without indentation, quote and list marks, and trailing space
+	indent  int    // columns of white space at the start
+	quoted  bool   // the line is in a block quote
+	item    bool   // the line begins a list item
+	content string // the line without indentation, quote and list marks, and trailing space
 }
 
 func parseLine(s string) line {

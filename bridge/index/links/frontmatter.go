@@ -16,7 +16,8 @@ func (s *scanner) frontMatter() (body int) {
 }
 
 // yaml adds the links in the quoted strings of text[from:to]. An unquoted "[[N]]" is a list in a list and not a link. A
-// quote opens a string only where a value may begin: an apostrophe inside a plain value is a letter.
+// quote opens a string only where a value may begin, because an apostrophe inside a plain value is an ordinary
+// character.
 func (s *scanner) yaml(from, to int) {
 	begins := true // a value may begin here
 	for i := from; i < to; i++ {

@@ -9,15 +9,16 @@ import (
 // Index holds the names of all notes and files of a workspace and the links between them.
 //
 // It resolves a link on demand, with maps over folded paths and base names. So a new note that takes over the links of
-// another costs only its own entry, and no answer is ever stale. The time of Backlinks grows with the number of links
-// that end in the same base name.
+// another note costs only its own entry, and no answer is ever out of date. The time of Backlinks grows with the number
+// of links that end in the same base name.
 type Index struct {
 	mu    sync.RWMutex     // guards the fields below
 	files map[string]*file // notes and files by path
-	// paths maps a folded path without ".md" to its files: several if names differ only in case or Unicode form.
+	// paths maps a folded path without ".md" to its files. There are several if names differ only in case or Unicode
+	// form.
 	paths map[string][]*file
-	// names maps a folded base name without ".md" to its files, for each root and, under the root "", for the whole
-	// workspace; shortest path first.
+	// names maps a folded base name without ".md" to its files, the shortest path first. It has the name for each root
+	// and, under the root "", for the whole workspace.
 	names map[name][]*file
 	// mentions maps a folded base name to the notes with links that end in it.
 	mentions map[string]map[*file]struct{}
@@ -28,7 +29,7 @@ type name struct{ folder, base string }
 type file struct {
 	path    string
 	key     string   // folded path, without ".md"
-	targets []string // linkpaths; those that occur only in pending additions are last
+	targets []string // linkpaths; those that occur only in pending additions come last
 	settled int      // number of targets that do not occur only in pending additions
 }
 
@@ -51,7 +52,7 @@ func (x *Index) Set(path string, links []Link) {
 	x.mention(f)
 }
 
-// AddFile adds a file without links: an attachment, or a note not read yet.
+// AddFile adds a file without links: an attachment, or a note that was not read yet.
 func (x *Index) AddFile(path string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -66,7 +67,7 @@ func (x *Index) Remove(path string) {
 	}
 }
 
-// Rename moves the note or file at oldPath, or everything below it, to newPath. It replaces files there.
+// Rename moves the note or file at oldPath, or everything below it, to newPath. It replaces files that are there.
 func (x *Index) Rename(oldPath, newPath string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -82,7 +83,7 @@ func (x *Index) Rename(oldPath, newPath string) {
 	}
 }
 
-// under returns the file at path, or the files below it. Only the latter walks all files.
+// under returns the file at path, or the files below it. It walks all files only if there is no file at path.
 func (x *Index) under(path string) []*file {
 	if f := x.files[path]; f != nil {
 		return []*file{f}
@@ -166,8 +167,8 @@ func (x *Index) unmention(f *file) {
 	}
 }
 
-// Mentioning returns the paths of the notes with a link that ends in the base name of path, including pending additions.
-// No other links can lead there.
+// Mentioning returns the paths of the notes with a link that ends in the base name of path. It includes links in
+// pending additions. No other links can lead to path.
 func (x *Index) Mentioning(path string) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -189,8 +190,8 @@ func (f *file) mentioned(target string) string {
 	return baseName(foldPath(target))
 }
 
-// Targets returns the distinct linkpaths of ls in order of appearance. pending has those that occur only in pending
-// additions. The result does not retain the note's text.
+// Targets returns the distinct linkpaths of ls in order of appearance. pending has the linkpaths that occur only in
+// pending additions. The results do not keep the note's text in memory.
 func Targets(ls []Link) (targets, pending []string) {
 	seen := make(map[string]bool, len(ls))
 	for _, l := range ls {

@@ -6,14 +6,14 @@ import "strings"
 // searches, so that a scan takes linear time.
 type Opaque struct {
 	Text      string
-	noTicks   map[int]bool // lengths of backtick runs without an equal run ahead
-	noComment bool         // no "-->" ahead
-	noEnd     int          // no "]]" before this offset
-	lineTo    int          // end of the last line searched for a link
+	noTicks   map[int]bool // lengths of backtick runs for which no equal run follows
+	noComment bool         // no "-->" follows
+	noEnd     int          // there is no "]]" before this offset
+	lineTo    int          // end of the last line that was searched for a link
 }
 
-// Wikilink returns the offset of the "]]" that ends the wikilink at i, or -1. A line break before it makes the brackets
-// plain text.
+// Wikilink returns the offset of the "]]" that ends the wikilink at i, or -1. If there is a line break before the "]]",
+// the brackets are plain text.
 func (o *Opaque) Wikilink(i int) (end int) {
 	if i < o.noEnd || !strings.HasPrefix(o.Text[i:], "[[") {
 		return -1
@@ -92,18 +92,18 @@ func (s *scanner) inline(from, to int) {
 type inline struct {
 	*scanner
 	Opaque
-	to int // the end of the run
+	to int // end of the run
 
-	brackets   []bracket // '[' without ']' so far
-	imagesOnly int       // brackets[:imagesOnly] contain a link: only images may still close
+	brackets   []bracket // each '[' that has no ']' yet
+	imagesOnly int       // brackets[:imagesOnly] contain a link, so only images may still close
 }
 
 type bracket struct {
 	off   int
-	image bool // preceded by '!'
+	image bool // '!' precedes the bracket
 }
 
-// open handles the '[' at i: it consumes a wikilink; any other bracket waits for its ']'.
+// open handles the '[' at i. It consumes a wikilink; any other bracket waits for its ']'.
 func (in *inline) open(i int) int {
 	if end := in.Wikilink(i); end >= 0 {
 		in.wikilink(i, end)
@@ -131,7 +131,7 @@ func (in *inline) wikilink(i, end int) {
 func parseWikilink(text string, off, end int) (Link, bool) {
 	inner := text[off+2 : end]
 	target, display, _ := strings.Cut(inner, "|")
-	// In a table the pipe is escaped, because it would end the cell otherwise.
+	// In a table the pipe is escaped, because otherwise it would end the cell.
 	if len(target) < len(inner) {
 		target = strings.TrimSuffix(target, `\`)
 	}

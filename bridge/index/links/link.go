@@ -10,20 +10,21 @@ const (
 	Definition                // [label]: Note.md
 )
 
-// Pending is the role of a link in a CriticMarkup suggestion.
+// Pending shows whether a link is in a CriticMarkup suggestion, and in which kind.
 type Pending uint8
 
 const (
-	Settled         Pending = iota // in no suggestion
-	PendingAddition                // added by a suggestion
-	PendingDeletion                // deleted by a suggestion
+	Settled         Pending = iota // the link is in no suggestion
+	PendingAddition                // a suggestion adds the link
+	PendingDeletion                // a suggestion deletes the link
 )
 
-// Link is one link of a text. Offsets and lengths are bytes of the text passed to Extract, also for links in front matter.
+// Link is one link of a text. Offsets and lengths are in bytes of the text passed to Extract, even for links in front
+// matter.
 type Link struct {
 	Kind Kind
-	// Target is the linkpath: the name of the note or file, percent-decoded and unescaped. It is "" in a link within the
-	// same note ([[#Heading]]).
+	// Target is the linkpath: the name of the note or file, percent-decoded and unescaped. It is "" in a link within
+	// the same note ([[#Heading]]).
 	Target string
 	// Subpath is "" or begins with '#': "#Heading", "#H1#H2", "#^block-id".
 	Subpath string
@@ -32,7 +33,7 @@ type Link struct {
 	Display string
 	Pending Pending
 
-	Off, Len int // the whole link, including '!'
-	// TargetOff and TargetLen locate the linkpath as written: replacing these bytes retargets the link.
+	Off, Len int // range of the whole link, including '!'
+	// TargetOff and TargetLen are the range of the linkpath as it is written. Replacing these bytes retargets the link.
 	TargetOff, TargetLen int
 }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxDestination is the maximum length of the parenthesised part of a Markdown link, in bytes: a path has at most 4,096,
-// each of which may be written as "%XX".
+// maxDestination is the maximum length of the parenthesised part of a Markdown link, in bytes. A path has at most 4,096
+// bytes, and each may be written as "%XX".
 const maxDestination = 16 << 10
 
 // maxParens is the maximum depth of parentheses in a destination, as in cmark.
@@ -32,7 +32,7 @@ func (in *inline) close(i int) int {
 		return i + 1
 	}
 	if !open.image {
-		in.imagesOnly = top // links do not nest
+		in.imagesOnly = top // links cannot contain links
 	}
 	if l, ok := dest.link(in.text, open, i); ok {
 		in.links = append(in.links, l)
@@ -102,7 +102,8 @@ func (s *scanner) definition(off, end int) bool {
 	return true
 }
 
-// bareDestination returns the length of the destination at the start of s: up to white space or an unmatched ')'.
+// bareDestination returns the length of the destination at the start of s. It ends before white space or an unmatched
+// ')'.
 func bareDestination(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -151,8 +152,8 @@ func skipSpace(text string, off int) int {
 	return off
 }
 
-// link returns the Link whose brackets are at open and text[bracket], or false if it leads out of the workspace or has
-// no target.
+// link returns the Link whose brackets are at open and text[bracket]. ok is false if the link leads out of the
+// workspace or has no target.
 func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	raw := text[d.off : d.off+d.len]
 	if urlStart.MatchString(raw) {

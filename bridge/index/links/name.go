@@ -7,8 +7,8 @@ import (
 )
 
 // NameWarning returns a sentence that describes a problem with the name of a file or folder, or "". Obsidian refuses
-// some characters, because other systems' disks do. Other characters end a link early, and links lose blanks at the ends
-// of a name.
+// some characters, because the disks of other systems refuse them. Other characters end a link early, and links lose
+// blanks at the ends of a name.
 func NameWarning(name string) string {
 	if i := strings.IndexAny(name, `*"\<>:|?`); i >= 0 {
 		return fmt.Sprintf("Obsidian does not create names with %c in them, and some disks refuse them", name[i])

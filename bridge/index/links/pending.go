@@ -2,7 +2,7 @@ package links
 
 import "github.com/relayfs/relayfs/diffwrap"
 
-// flagPending sets Pending on the links in CriticMarkup suggestions. ls is in the order of the text.
+// flagPending sets Pending on the links in CriticMarkup suggestions. ls must be in the order of the text.
 func flagPending(text string, known diffwrap.Known, ls []Link) {
 	marks, _, _ := known.Layout(text)
 	for _, m := range marks {
@@ -11,7 +11,7 @@ func flagPending(text string, known diffwrap.Known, ls []Link) {
 	}
 }
 
-// flag sets Pending on the links that begin in s, and returns those after it.
+// flag sets Pending on the links that begin in s, and returns the links after these.
 func flag(ls []Link, s diffwrap.Span, p Pending) []Link {
 	for ; len(ls) > 0 && ls[0].Off < s.End; ls = ls[1:] {
 		if ls[0].Off >= s.Start {

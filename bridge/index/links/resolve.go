@@ -18,8 +18,8 @@ func (x *Index) Resolve(from string, l Link) (path string, ok bool) {
 	return f.path, true
 }
 
-// Forward returns the link targets of the note at path, in order of appearance and without duplicates: the paths of
-// notes and files, and the linkpaths that do not resolve.
+// Forward returns the link targets of the note at path, in order of appearance and without duplicates. resolved are the
+// paths of notes and files, unresolved the linkpaths that lead to no file.
 func (x *Index) Forward(path string, isShown func(string) bool) (resolved, unresolved []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -128,7 +128,8 @@ func (x *Index) bySuffix(folder, target string) *file {
 	return nil
 }
 
-// best chooses among files that target matches equally well: an exact spelling, otherwise the first.
+// best chooses among files that target matches equally well. It prefers an exact spelling, and otherwise the first
+// file.
 func best(fs []*file, target string) *file {
 	var first *file
 	for _, f := range fs {
@@ -145,8 +146,8 @@ func best(fs []*file, target string) *file {
 	return first
 }
 
-// linkable reports whether target may name f: a note with or without its ".md", any other file by its extension. A file
-// without an extension cannot be linked to.
+// linkable reports whether target may name f. A note may be named with or without its ".md", and any other file only
+// with its extension. A link cannot name a file without an extension.
 func (f *file) linkable(target string) bool {
 	if isNote(f.path) {
 		return true
@@ -156,7 +157,7 @@ func (f *file) linkable(target string) bool {
 
 func isNote(p string) bool { return strings.EqualFold(path.Ext(p), ".md") }
 
-// foldPath returns the key of equivalent names: NFC, lower case (as Obsidian compares), without ".md".
+// foldPath returns the key of equivalent names: NFC, in lower case (as Obsidian compares names), without ".md".
 func foldPath(p string) string {
 	return strings.TrimSuffix(strings.ToLower(norm.NFC.String(p)), ".md")
 }

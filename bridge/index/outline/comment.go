@@ -10,9 +10,9 @@ import (
 
 type span struct{ from, to int }
 
-// commentBlocks returns the multi-line comments of a text, where plugins store their data: from a "%%" at the start of a
-// line to the next "%%" on a later line, or to the end. A "%%" in code or in the middle of a line does not begin a
-// comment.
+// commentBlocks returns the multi-line comments of a text, in which plugins store their data. Such a comment reaches
+// from a "%%" at the start of a line to the next "%%" on a later line, or to the end. A "%%" in code or in the middle
+// of a line does not begin a comment.
 func commentBlocks(text string) (list []span) {
 	open, off := -1, 0
 	fence := ""
@@ -42,18 +42,19 @@ func commentBlocks(text string) (list []span) {
 	return list
 }
 
-// Properties by which plugins mark their notes, and the line between the lanes of a Kanban board and its archive.
+// These are the properties by which plugins mark their notes, and the line between the lanes of a Kanban board and its
+// archive.
 const (
 	kanbanProperty     = "kanban-plugin"
 	excalidrawProperty = "excalidraw-plugin"
 	kanbanArchive      = "***"
 )
 
-// form locates the parts of a note that belong to plugins or are comments, and not the user's text.
+// form has the parts of a note that are comments or belong to plugins, so that they are not the user's text.
 type form struct {
 	kanban   bool
 	comments []span
-	data     int // offset of a drawing's data, or of a board's archive; the length of any other note
+	data     int // offset of a drawing's data or of a board's archive; for any other note its length
 }
 
 func formOf(note string) form {
@@ -81,7 +82,7 @@ func formOf(note string) form {
 
 var drawingData = []string{"%%", "# Excalidraw Data", "# Text Elements", "# Drawing", "## Text Elements", "## Drawing"}
 
-// lineOf returns the offset of the first line after body that is one of lines, or the length of note.
+// lineOf returns the offset of the first line after body that equals one of lines, or the length of note.
 func lineOf(note string, body int, lines ...string) int {
 	off := body
 	for line := range strings.Lines(note[body:]) {
@@ -93,8 +94,8 @@ func lineOf(note string, body int, lines ...string) int {
 	return len(note)
 }
 
-// end returns the end of the user's text between from and to: before multi-line comments with the blank lines around
-// them, and before the data of a drawing or the archive of a board.
+// end returns the end of the user's text between from and to. The text ends before multi-line comments and the blank
+// lines around them, and before the data of a drawing or the archive of a board.
 func (f form) end(note string, from, to int) int {
 	if from < f.data {
 		to = min(to, f.data)

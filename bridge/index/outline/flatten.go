@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// Limits of nesting; deeper marks are parsed as text. For every line a Markdown parser visits and allocates for each
-// open list and quote.
+// These limits bound the nesting of lists and quotes; deeper marks are parsed as text. A Markdown parser visits and
+// allocates each open list and quote for every line.
 const (
 	// MaxDepth is the maximum nesting of lists and block quotes.
 	MaxDepth = 50
@@ -24,8 +24,8 @@ func (e *DepthError) Error() string {
 	return fmt.Sprintf("line %d: lists and quotes are nested more than %d deep, or on too many lines; deeper ones are read as plain text", e.Line, MaxDepth)
 }
 
-// flatten turns each mark in src that nests too deeply into text, by replacing its first byte; offsets stay. It returns
-// the first such line, from 1, or 0.
+// flatten turns each list or quote mark in src that nests too deeply into text, by replacing the first byte of the
+// mark. Offsets stay the same. It returns the first line with such a mark, counted from 1, or 0.
 func flatten(src []byte) (line int) {
 	line, sum := flattenTo(src, MaxDepth)
 	if sum > MaxOpen {
@@ -34,9 +34,9 @@ func flatten(src []byte) (line int) {
 	return line
 }
 
-// flattenTo is flatten for one depth. sum is the number of open blocks, summed over all lines. It never counts fewer
-// than a parser: a line without marks may belong to all open blocks; a line with marks continues at most the lists that
-// its indentation allows, and repeats its quotes.
+// flattenTo is flatten for one depth. sum is the number of open blocks, summed over all lines. It is never less than
+// the number that a parser counts: a line without marks may belong to all open blocks, and a line with marks continues
+// at most the lists that its indentation allows, and repeats its quotes.
 func flattenTo(src []byte, depth int) (line, sum int) {
 	open := 0
 	for n := 1; len(src) > 0; n++ {
@@ -61,7 +61,7 @@ func flattenTo(src []byte, depth int) (line, sum int) {
 }
 
 // marksOf counts the list and quote marks that begin a line, and the columns of white space among them. It turns the
-// mark with the index last into text, and stops there.
+// mark with the index last into text and stops there.
 func marksOf(line []byte, last int) (marks, blank int) {
 	for i := 0; i < len(line); {
 		n := markLength(line[i:])

@@ -1,11 +1,11 @@
 // Package outline extracts the structure of a note's text: its properties, tags, headings, tasks, code blocks and
 // wikilinks, and its length. It also finds a section of a note by heading or block ID, and the place for appended text.
 //
-// Block structure is CommonMark's, parsed by goldmark without its inline parsers; tags are Obsidian's. Words and
-// characters are counted in the body.
+// The block structure follows CommonMark; goldmark parses it without its inline parsers. Tags follow Obsidian's rules.
+// Words and characters are counted in the body.
 //
 // An Outline shares no memory with its text. Of is pure and never fails: front matter that is not a YAML mapping yields
-// no properties, and Invalid holds the reason.
+// no properties, and Invalid has the reason.
 package outline
 
 import (
@@ -22,34 +22,35 @@ import (
 )
 
 type Outline struct {
-	// Properties are nil if there is no front matter or it is Invalid.
+	// Properties is nil if there is no front matter or it is Invalid.
 	Properties frontmatter.Properties
 	Invalid    error
-	// TooDeep is a [*DepthError] if lists and quotes nest too deeply, else nil.
+	// TooDeep is a [*DepthError] if lists and quotes nest too deeply, or nil.
 	TooDeep error
-	// Tags lists the tags of the properties, then those of the text, without '#', each once in its first spelling.
+	// Tags lists the tags of the properties and then the tags of the text, without '#'. It has each tag only once, in
+	// its first spelling.
 	Tags       []string
 	Headings   []Heading
 	Tasks      []Task
-	CodeBlocks int // fenced and indented
-	Wikilinks  int // [[links]] and ![[embeds]]
+	CodeBlocks int // number of fenced and indented code blocks
+	Wikilinks  int // number of [[links]] and ![[embeds]]
 	Words      int
-	Chars      int // Unicode characters, line breaks included
+	Chars      int // number of Unicode characters, including line breaks
 }
 
-// Heading is one heading. A multi-line comment contains no headings. Line is the line of the note, from 1.
+// Heading is one heading. Text in a multi-line comment is no heading. Line is the line of the note, counted from 1.
 type Heading struct {
 	Level int
 	Text  string
 	Line  int
 }
 
-// Task is a list item with a box: "- [ ] text". Line is the line of the note, from 1.
+// Task is a list item with a box: "- [ ] text". Line is the line of the note, counted from 1.
 type Task struct {
 	Line int
 	Done bool   // the box is not empty
 	Box  string // the character in the box: " ", "x", "-", ...
-	Text string // the text after the box, to the end of the line
+	Text string // text after the box, up to the end of the line
 	Tags []string
 }
 
@@ -89,13 +90,13 @@ func Of(note string) Outline {
 type scanner struct {
 	o    *Outline
 	src  []byte
-	at   int // offset in src up to which lines are counted
+	at   int // offset in src up to which lines were counted
 	line int
 	seen map[string]bool // the folded tags of o
 
 	comments []span // multi-line comments in src
 
-	block *text.Segments            // the block in which tags are searched
+	block *text.Segments            // block whose text is searched for tags
 	each  func(off int, tag string) // called with each tag in the text of block; may be nil
 }
 
@@ -117,9 +118,9 @@ func (s *scanner) blocks() {
 }
 
 func eachBlock(src []byte, fn func(ast.Node) ast.WalkStatus) {
-	// goldmark does not document whether a parser is safe for concurrent use.
+	// A new parser each time: goldmark does not document whether a parser is safe for concurrent use.
 	root := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...)).Parse(text.NewReader(src))
-	// Walk returns only errors of the function.
+	// Walk returns only the errors of the function, which returns none.
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n.Type() == ast.TypeInline {
 			return ast.WalkSkipChildren, nil
@@ -167,7 +168,7 @@ func (s *scanner) task(n *ast.ListItem) {
 	})
 }
 
-// lineAt returns the line of an offset. Offsets must not decrease from call to call.
+// lineAt returns the line of an offset. Offsets must not decrease between calls.
 func (s *scanner) lineAt(off int) int {
 	for ; s.at < off; s.at++ {
 		if s.src[s.at] == '\n' {

@@ -13,13 +13,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// Section is a heading with everything up to the next heading of the same or a higher level, or a block with an ID. From
-// and To are byte offsets, To after the break of the last line. Line and Last are the first and last line, from 1.
+// Section is a heading with everything up to the next heading of the same or a higher level, or a block with an ID.
+// From and To are byte offsets; To is after the break of the last line. Line and Last are the first and the last line,
+// counted from 1.
 type Section struct {
 	From, To   int
 	Line, Last int
 
-	own int // end of the block whose ID is on its own line; otherwise 0
+	own int // end of the block if its ID is on a separate line; otherwise 0
 }
 
 type SectionError struct {
@@ -45,9 +46,9 @@ func (h Heading) Address() string {
 // PathMark separates the headings of a path: "Project::Tasks" is "Tasks" below "Project".
 const PathMark = "::"
 
-// SectionOf finds a section of a note by its heading or block ID. Forms of a heading, in any case: "Plan", "## Plan" (of
-// that level), "## Plan (line 7)" (on that line), "Project::Plan" (below another heading). A block ID has the form
-// "^abc". The error is a *SectionError.
+// SectionOf finds a section of a note by its heading or block ID. A heading has one of these forms, in any case:
+// "Plan", "## Plan" (with this level), "## Plan (line 7)" (on this line), "Project::Plan" (below another heading). A
+// block ID has the form "^abc". The error is a *SectionError.
 func SectionOf(note, name string) (Section, error) {
 	name = strings.TrimSpace(name)
 	headings := Of(note).Headings
@@ -75,10 +76,11 @@ func SectionOf(note, name string) (Section, error) {
 	return sectionAt(note, starts[headings[found[0]].Line-1], to), nil
 }
 
-// find returns the indices of the headings that match name: literally, otherwise as a path of headings.
+// find returns the indices of the headings that match name. It takes name as the address of a heading (see
+// Heading.Address), then as the text of a heading, then as a path of headings, until one of them matches.
 func find(headings []Heading, name string) (found []int) {
 	if m := onLine.FindStringSubmatch(name); m != nil {
-		line, _ := strconv.Atoi(m[2]) // a number that is too large matches no line
+		line, _ := strconv.Atoi(m[2]) // a number that does not fit matches no line
 		found = named(headings, m[1], line)
 	}
 	if len(found) == 0 {
@@ -145,8 +147,8 @@ func lineStarts(note string) []int {
 	return starts
 }
 
-// blockOf returns the whole lines of the block that ends in " ^id" or is followed by a line with only the ID. A list
-// item includes nested items. own is the end of a block whose ID is on its own line.
+// blockOf returns the whole lines of the block that ends in " ^id", or after which a line has only the ID. A list item
+// includes nested items. own is the end of a block whose ID is on a separate line.
 func blockOf(note, id string) (from, to, own int, ok bool) {
 	mark := regexp.MustCompile(`(?:^|\s)\^` + regexp.QuoteMeta(id) + `\s*$`)
 	_, body, _ := frontmatter.Split(note)
@@ -211,10 +213,10 @@ func lineEnd(note string, off int) int {
 }
 
 // Append returns the place for content at the end of a section, or of the note if at is nil, and the text to insert
-// there. Content that continues a list gets no blank line and the list's own bullets, unless the list's items have blank
-// lines between them. Content after a heading gets a blank line if most of the note's headings have one. Lines that
-// continue a list, a table or a quote go before an ID of that block. Text goes before multi-line comments at the end,
-// and before the data of a drawing. In a lane of a Kanban board it becomes a card.
+// there. Content that continues a list gets the list's own bullets, and no blank line unless the list's items have
+// blank lines between them. Content after a heading gets a blank line if most of the note's headings have one. Lines
+// that continue a list, a table or a quote go before an ID of that block. Text goes before multi-line comments at the
+// end, and before the data of a drawing. In a lane of a Kanban board, text becomes a card.
 func Append(note string, at *Section, content string) (off int, insert string) {
 	_, from, _ := frontmatter.Split(note)
 	to := len(note)
@@ -259,8 +261,8 @@ func Append(note string, at *Section, content string) (off int, insert string) {
 	return off, insert
 }
 
-// join returns the separator between the lines of a text and appended lines, and changes the appended bullets to those
-// of the text.
+// join returns the separator between the lines of a text and appended lines. It also changes the bullets of the
+// appended lines to those of the text.
 func join(before, lines []string, nl string, tight func() bool) string {
 	gap := nl + nl
 	switch last := before[len(before)-1]; {
@@ -280,8 +282,8 @@ func join(before, lines []string, nl string, tight func() bool) string {
 	return gap
 }
 
-// continued returns the text to insert to continue a block before the line with its ID: items of a list, rows of a
-// table, text in a quote. ok is false for other lines.
+// continued returns the text to insert so that a block continues before the line with its ID. lines must be items of a
+// list, rows of a table or text in a quote; ok is false for other lines.
 func continued(note string, at Section, lines []string, nl string) (off int, insert string, ok bool) {
 	off = len(strings.TrimRight(note[:at.own], " \t\r\n"))
 	before := linesIn(note[at.From:off])
@@ -332,9 +334,9 @@ func card(lines []string) []string {
 	return out
 }
 
-// AppendNew is Append for a missing section: it adds the heading, returned as made, at the end of the note or, for a
-// path, of its parent section. ok is false if name cannot be a new heading, or if there is not exactly one parent
-// section.
+// AppendNew is Append for a missing section. It adds the heading at the end of the note or, if name is a path, at the
+// end of the parent section. made is the heading. ok is false if name cannot be a new heading, or if there is not
+// exactly one parent section.
 func AppendNew(note, name, content string) (off int, insert, made string, ok bool) {
 	name = strings.TrimSpace(name)
 	if strings.HasPrefix(name, "^") || onLine.MatchString(name) || strings.ContainsAny(name, "\r\n") {
@@ -404,7 +406,7 @@ func lastItem(lines []string) int {
 	return -1
 }
 
-// loose reports whether there is a blank line between an item and the previous one.
+// loose reports whether there is a blank line between an item and the item before it.
 func loose(lines []string, item int) bool {
 	return item > 1 && strings.TrimSpace(lines[item-1]) == "" && (listMark(lines[item-2]) != "" || strings.HasPrefix(lines[item-2], " "))
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// propertyTags returns the tags in front matter: "tags" or "tag", a list or a string separated by commas or spaces.
+// propertyTags returns the tags in front matter. The property "tags" or "tag" is a list, or a string separated by
+// commas or spaces.
 func propertyTags(p frontmatter.Properties) []string {
 	var tags []string
 	for _, e := range p {
@@ -38,7 +39,7 @@ func IsTagKey(key string) bool {
 	return strings.EqualFold(key, "tags") || strings.EqualFold(key, "tag")
 }
 
-// HasTag reports whether the note has the tag or one nested in it: work/urgent counts as work. It ignores case and a
+// HasTag reports whether the note has the tag or a tag nested in it: work/urgent counts as work. It ignores case and a
 // leading '#'.
 func (o *Outline) HasTag(tag string) bool {
 	tag = strings.Trim(strings.TrimPrefix(tag, "#"), "/")
@@ -63,7 +64,7 @@ func (s *scanner) add(tag string) {
 	s.o.Tags = append(s.o.Tags, strings.Clone(tag))
 }
 
-// fold maps all texts that [strings.EqualFold] considers equal to the same text.
+// fold returns the same text for all texts that [strings.EqualFold] considers equal.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -74,7 +75,8 @@ func fold(s string) string {
 	}, s)
 }
 
-// notInTags lists the ASCII characters that end a tag. White space and Unicode's punctuation blocks end it too.
+// notInTags lists the ASCII characters that end a tag. White space and the characters of Unicode's punctuation blocks
+// also end it.
 const notInTags = "'!\"#$%&()*+,.:;<=>?@^`{|}~[]\\"
 
 // tagLength returns the number of leading bytes of s that can belong to a tag.
@@ -140,7 +142,7 @@ func (s *scanner) tag(prose string, i int) int {
 // TagPlace is a tag in the text of a note. From is the offset of its '#'.
 type TagPlace struct {
 	From int
-	Tag  string // without '#', as written
+	Tag  string // the tag as written, without '#'
 }
 
 func TagPlaces(note string) (places []TagPlace) {
@@ -148,7 +150,7 @@ func TagPlaces(note string) (places []TagPlace) {
 	s := scanner{o: new(Outline), src: []byte(note[body:]), seen: make(map[string]bool)}
 	flatten(s.src)
 	var block *text.Segments
-	next, begin := 0, 0 // the current line of block, and its start in the text of the block
+	next, begin := 0, 0 // index of the current line of block, and its start in the block's text
 	s.each = func(i int, tag string) {
 		if s.block != block {
 			block, next, begin = s.block, 0, 0
@@ -169,14 +171,14 @@ func TagPlaces(note string) (places []TagPlace) {
 	return slices.CompactFunc(places, func(a, b TagPlace) bool { return a.From == b.From })
 }
 
-// CheckTag returns a tag without its '#'; ok is false if Obsidian does not accept it.
+// CheckTag returns a tag without its '#'. ok is false if Obsidian does not accept the tag.
 func CheckTag(tag string) (bare string, ok bool) {
 	bare = strings.TrimPrefix(strings.TrimSpace(tag), "#")
 	ok = bare != "" && tagLength(bare) == len(bare) && strings.Trim(bare, "0123456789") != "" && strings.Trim(bare, "/") == bare
 	return bare, ok
 }
 
-// Renamed returns the new name of a tag or of one nested in it; ok is false for other tags.
+// Renamed returns the new name of the tag from, or of a tag nested in it. ok is false for other tags.
 func Renamed(tag, from, to string) (renamed string, ok bool) {
 	rest, ok := cutFold(tag, from)
 	if !ok || rest != "" && rest[0] != '/' {
@@ -199,8 +201,9 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 
 func SameTag(a, b string) bool { return fold(a) == fold(b) }
 
-// RetagProperties replaces the tags of properties with those that fn returns. If fn returns false the tag stays; ""
-// removes it. Duplicates that result are removed. changed counts the changed tags.
+// RetagProperties replaces the tags of properties with those that fn returns. If fn returns false, the tag stays. If fn
+// returns "", the tag is removed. RetagProperties removes duplicates that result. changed is the number of changed
+// tags.
 func RetagProperties(p frontmatter.Properties, fn func(tag string) (to string, ok bool)) (out frontmatter.Properties, changed int) {
 	seen, made := make(map[string]bool), make(map[string]bool)
 	keep := func(written string) (string, bool) {

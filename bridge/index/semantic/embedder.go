@@ -6,10 +6,10 @@ import (
 )
 
 type Embedder interface {
-	// ID names the vector space: vectors with equal IDs are comparable.
+	// ID identifies the vector space. Vectors are comparable if their embedders have the same ID.
 	ID() string
-	// Embed returns a vector for each text, all of one length. A zero vector is similar to no text. Embed must be safe
-	// for concurrent use.
+	// Embed returns a vector for each text. All vectors have the same length. A zero vector is similar to no text.
+	// Embed must be safe for concurrent use.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 

@@ -25,7 +25,7 @@ const (
 	batchTexts    = 64
 	batchBytes    = 64 << 10
 	maxAttempts   = 5
-	maxAnswer     = 256 << 20 // bytes
+	maxAnswer     = 256 << 20 // largest response in bytes
 	defaultWait   = 500 * time.Millisecond
 	maxWait       = 30 * time.Second
 	defaultPeriod = time.Minute
@@ -37,8 +37,8 @@ type Endpoint struct {
 	URL   string
 	Model string
 	Key   string // bearer token; "" sends none
-	// Timeout limits one request (0: one minute). Wait is the pause before the second attempt (0: half a second); it
-	// doubles with each further one.
+	// Timeout bounds one request; 0 means one minute. Wait is the pause before the second attempt; 0 means half a
+	// second. It doubles with each further attempt.
 	Timeout, Wait time.Duration
 	Logger        *slog.Logger // nil discards
 }
@@ -114,7 +114,7 @@ func (e *Endpoint) retrying(ctx context.Context, texts []string) ([][]float32, e
 
 type retryError struct {
 	err   error
-	after time.Duration // Retry-After, or 0
+	after time.Duration // value of the Retry-After header, or 0
 }
 
 func (e *retryError) Error() string { return e.err.Error() }
@@ -150,8 +150,8 @@ func (e *Endpoint) request(ctx context.Context, texts []string) ([][]float32, er
 	return decodeVectors(answer, len(texts))
 }
 
-// inWords returns the reason for a missing response in words for users and agents, without the address and the system
-// calls that Go puts before it.
+// inWords returns the reason for a missing response in words for users and agents. It omits the address and the system
+// calls that Go puts before the reason.
 func inWords(err error) error {
 	if sent, ok := errors.AsType[*url.Error](err); ok {
 		err = sent.Err
@@ -186,7 +186,8 @@ func statusError(res *http.Response, answer []byte) error {
 	return err
 }
 
-// decodeVectors decodes the vectors of n texts, which may come in any order. A malformed response is worth a retry.
+// decodeVectors decodes the vectors of n texts, which may be in any order. It returns a retryError for a malformed
+// response.
 func decodeVectors(answer []byte, n int) ([][]float32, error) {
 	var body struct {
 		Data []struct {

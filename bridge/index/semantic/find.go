@@ -19,21 +19,21 @@ import (
 
 type Query struct {
 	Text   string
-	Under  model.Path             // a folder or a note; "" is everywhere
+	Under  model.Path             // a folder or a note; "" means everywhere
 	Filter frontmatter.Properties // required properties; see [bridge.Workspace.NotesWith]
-	Since  time.Time              // omit notes changed before
-	Only   func(model.Path) bool  // nil accepts all notes
+	Since  time.Time              // leaves out notes that were last changed before this time
+	Only   func(model.Path) bool  // selects notes; nil selects all
 }
 
-// Found is a note with its best passage, the bytes [Start, End) of its text.
+// Found is a note with its best passage, the range [Start, End) of its text in bytes.
 type Found struct {
 	*index.NoteInfo
 	Version    *model.Version
 	Start, End int
-	Score      float64 // above 0, at most 1; non-increasing
+	Score      float64 // greater than 0 and at most 1; never greater than that of the previous note
 }
 
-// Title returns the first heading of the note if it differs from its name, otherwise "".
+// Title returns the first heading of the note if it differs from the note's name, and otherwise "".
 func (f Found) Title() string {
 	if len(f.Headings) == 0 || f.Headings[0].Level > 1 || f.Headings[0].Text == strings.TrimSuffix(f.Path.Base(), model.NoteExt) {
 		return ""
@@ -41,8 +41,8 @@ func (f Found) Title() string {
 	return f.Headings[0].Text
 }
 
-// Place is a position in a ranking: after the note Path, or after Number notes if Path is no longer ranked. The zero
-// value is the beginning.
+// Place is a position in a ranking. It is after the note Path, or after Number notes if Path is no longer ranked. The
+// zero value is the beginning.
 type Place struct {
 	Path   model.Path `json:"p"`
 	Number int        `json:"n"`
@@ -52,23 +52,24 @@ type Answer struct {
 	Notes   []Found
 	More    bool     // the ranking continues
 	Among   int      // number of notes that passed the filters
-	Tried   []string // the words of the query without stop words
-	Unknown []string // the words of Tried that occur in no note
-	// Meaning is the error of the search by meaning, nil if it succeeded.
+	Tried   []string // words of the query, without stop words
+	Unknown []string // those words in Tried that occur in no note
+	// Meaning is the error of the search by meaning. It is nil if that search succeeded.
 	Meaning error
 }
 
-// The ranks of the searches are fused by their reciprocals (Cormack, Clarke and Buettcher, 2009). The weight of the
-// search by words is the share of the query that its words cover: all for a name, almost none for a paraphrase.
+// The rankings of the two searches are fused by the reciprocals of their ranks (Cormack, Clarke and Buettcher, 2009).
+// The weight of the search by words is the share of the query that its words cover: all of it for a name, almost none
+// for a paraphrase.
 const (
-	pool          = 100 // notes that each search contributes
+	pool          = 100 // number of notes that each search contributes
 	rankOffset    = 10
 	wordsWeight   = 2.0 // weight if all words of the query match
 	meaningWeight = 1.0
 )
 
-// Find ranks the notes of ws, the workspace or a part of it, by words and meaning, and returns at most limit results
-// after the place. Without vectors it ranks by words alone.
+// Find ranks the notes of ws, the workspace or a part of it, by words and meaning. It returns at most limit results
+// after the place after. Without vectors it ranks by words alone.
 func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after Place, limit int) (Answer, error) {
 	notes, err := x.chosen(ctx, ws, q)
 	if err != nil {
@@ -106,7 +107,8 @@ func (x *Index) chosen(ctx context.Context, ws *bridge.Workspace, q Query) ([]*i
 	}), nil
 }
 
-// A note is found by meaning if its similarity is above chance and not much lower than that of the nearest note.
+// The search by meaning finds a note if its similarity is above chance and not much lower than the similarity of the
+// nearest note.
 const (
 	unrelated  = 0.2
 	nearEnough = 0.4 // share of the nearest note's similarity
@@ -118,7 +120,8 @@ type near struct {
 	passage int
 }
 
-// nearest returns at most pool notes nearest to a vector, best first. notes are sorted by path.
+// nearest returns the notes that are nearest to a vector, at most pool of them, best first. notes must be sorted by
+// path.
 func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -143,7 +146,7 @@ func (x *Index) nearest(notes []*index.NoteInfo, v []float32) []near {
 	return list[:far]
 }
 
-// among returns the indexed state of notes. The caller holds mu.
+// among returns the indexed state of notes. The caller must hold mu.
 func (x *Index) among(notes []*index.NoteInfo) []*indexed {
 	list := make([]*indexed, 0, min(len(notes), len(x.sorted)))
 	for _, n := range x.sorted {
@@ -160,8 +163,8 @@ func (x *Index) among(notes []*index.NoteInfo) []*indexed {
 type candidate struct {
 	info    *index.NoteInfo
 	score   float64
-	near    bool // also found by meaning
-	passage int  // best passage by meaning
+	near    bool // the search by meaning has also found it
+	passage int  // index of its best passage by meaning
 }
 
 func (x *Index) fused(notes []*index.NoteInfo, words *lexical.Query, asked []float32) []*candidate {
@@ -221,7 +224,7 @@ func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *l
 	return nil
 }
 
-// Maximum sizes in bytes of a shown part, and of a piece of a long line.
+// These are the maximum sizes in bytes of a shown part, and of a piece of a long line.
 const (
 	partSize  = 600
 	pieceSize = 300
@@ -234,7 +237,8 @@ type piece struct {
 	weight     float32
 }
 
-// similarity returns a function for the similarity of a text of c to v, or nil if that would need a server.
+// similarity returns a function for the similarity of a text of c to v. It returns nil if that would need a request to
+// a server.
 func (x *Index) similarity(c *candidate, v []float32) func(text string) float32 {
 	if !c.near || x.o.Embedder != nil {
 		return nil
@@ -250,8 +254,9 @@ func (x *Index) similarity(c *candidate, v []float32) func(text string) float32 
 	}
 }
 
-// bestPart returns the part of a text that best answers a query: some lines, or a piece of a long one. If no word of the
-// query occurs, it returns the part nearest in meaning, or the beginning of a passage.
+// bestPart returns the part of a text that best answers a query. It consists of some lines, or of a piece of a long
+// line. If no word of the query occurs in the text, it is the part that is nearest in meaning, or the beginning of a
+// passage.
 func bestPart(text string, words *lexical.Query, passage int, likeness func(string) float32) (start, end int) {
 	pieces := piecesOf(text)
 	_, body, _ := frontmatter.Split(text)
@@ -285,14 +290,14 @@ func bestPart(text string, words *lexical.Query, passage int, likeness func(stri
 	if start >= body {
 		from = max(from, body)
 	}
-	// The text before it in the same paragraph gives the context.
+	// The preceding text of the same paragraph gives the context.
 	for i := first - 1; i >= 0 && pieces[i].start >= from && !pieces[i].blank && end-pieces[i].start <= partSize; i-- {
 		start = pieces[i].start
 	}
 	return start, start + len(strings.TrimRight(text[start:end], " \t\r\n"))
 }
 
-// weigh sets the weights of the query's words in the pieces of a text, and reports whether any occurs.
+// weigh sets the weights of the query's words in the pieces of a text. It reports whether any word occurs.
 func weigh(text string, pieces []piece, words *lexical.Query) (some bool) {
 	in := lexical.LanguageOf(text)
 	for i := range pieces {
@@ -307,11 +312,12 @@ func weigh(text string, pieces []piece, words *lexical.Query) (some bool) {
 	return some
 }
 
-// window returns the last of the pieces to show with the first, preferably the end of a paragraph, and the weight of
-// the words in them. If two windows have the same words, the window that begins with them is better.
+// window returns the index of the last piece to show together with the first piece, preferably at the end of a
+// paragraph. sum is the weight of the words in these pieces. If two windows have the same words, the window that begins
+// with them is better.
 func window(pieces []piece, first float32) (last int, sum float32) {
 	best := make([]float32, len(pieces[0].weights))
-	ended := false // the paragraph of the last piece with a word has ended
+	ended := false // the paragraph of the last piece with a word has already ended
 	for i, p := range pieces {
 		if i > 0 && p.end-pieces[0].start > partSize {
 			break
@@ -338,7 +344,7 @@ func startOfPassage(text string, passage int) int {
 	return body
 }
 
-// piecesOf cuts a text into lines, and long lines at white space or after a full stop.
+// piecesOf cuts a text into lines. It cuts long lines at white space or after a full stop.
 func piecesOf(text string) []piece {
 	var list []piece
 	at := 0

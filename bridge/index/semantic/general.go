@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/semantic/internal/lexical"
 )
 
-// general embeds English texts by the general meanings of their words.
+// general is the Embedder that uses the general meanings of English words.
 type general struct{}
 
 func (general) ID() string { return "english-1" }
@@ -20,8 +20,8 @@ func (general) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	})
 }
 
-// embedEnglish returns the vector of a text, the number of its words with a vector, and the number of all its words,
-// both without stop words.
+// embedEnglish returns the vector of a text, the number of its words with a vector, and the number of all its words.
+// Both numbers leave out stop words.
 func embedEnglish(text string) (v []float32, known, all int) {
 	v = make([]float32, englishDims)
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {

@@ -15,8 +15,8 @@ import (
 
 // Options of an Index. The zero value uses the vectors of English words and stores nothing.
 type Options struct {
-	Embedder Embedder     // nil: the vectors of English words; notes in other languages have none
-	Dir      owner.Folder // where to store vectors; "" stores none
+	Embedder Embedder     // nil uses the vectors of English words; notes in other languages then have no vectors
+	Dir      owner.Folder // folder that stores the vectors; "" stores none
 	Logger   *slog.Logger // nil discards
 }
 
@@ -26,23 +26,23 @@ type Index struct {
 	log      *slog.Logger
 	embedder Embedder
 
-	updating sync.Mutex        // serializes updates; held while notes are read and embedded
-	done     []*index.NoteInfo // notes of the last update of the vectors; guarded by updating
+	updating sync.Mutex        // serializes updates of the vectors; held while notes are read and embedded
+	done     []*index.NoteInfo // notes at the last update of the vectors; guarded by updating
 
 	wording sync.Mutex        // serializes updates of the words, which never wait for vectors
-	worded  []*index.NoteInfo // notes of the last update of the words, without unreadable ones; guarded by wording
+	worded  []*index.NoteInfo // notes at the last update of the words, without unreadable notes; guarded by wording
 	words   *lexical.Index
 
 	mu      sync.RWMutex // guards the fields below
-	vectors *vectors     // by the hash of a passage and its note's name
+	vectors *vectors     // by the hash of a passage together with its note's name
 	notes   map[model.Path]*indexed
-	sorted  []*indexed // notes, by path
-	dirty   bool       // there are changes to save to Dir
+	sorted  []*indexed // indexed notes, sorted by path
+	dirty   bool       // there are changes that Dir does not have
 }
 
 type indexed struct {
-	info     *index.NoteInfo // the indexed state; a different pointer means a change
-	passages []int32         // rows of its vectors; none for a note in a language without vectors
+	info     *index.NoteInfo // the indexed state of the note; another pointer means that the note has changed
+	passages []int32         // rows of the note's vectors; none for a note in a language without vectors
 }
 
 type sum [8]byte
@@ -52,7 +52,7 @@ func sumOf(text string) sum {
 	return sum(h[:len(sum{})])
 }
 
-// New returns an index over ws with the vectors stored in o.Dir. It embeds no notes before the first search.
+// New returns an index over ws with the vectors stored in o.Dir. The first search embeds the other notes.
 func New(ws *bridge.Workspace, o Options) *Index {
 	x := &Index{ws: ws, o: o, log: o.Logger, embedder: o.Embedder, words: lexical.New(), vectors: new(vectors), notes: make(map[model.Path]*indexed)}
 	if x.log == nil {

@@ -16,7 +16,7 @@ const (
 	saveEvery  = time.Minute
 )
 
-// indexFile is the content of the file: the vectors and the ID of their embedder.
+// indexFile is the content of the file in Dir: the vectors and the ID of their embedder.
 type indexFile struct {
 	Format  int
 	ID      string
@@ -61,8 +61,8 @@ func (x *Index) Save() error {
 	return x.o.Dir.Replace(fileName, b.Bytes())
 }
 
-// snapshot returns the data to save, or nil if the file is current. It omits vectors of passages that no longer occur in
-// a note.
+// snapshot returns the data to save, or nil if the file is current. It omits vectors of passages that no longer occur
+// in any note.
 func (x *Index) snapshot() *indexFile {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -74,7 +74,7 @@ func (x *Index) snapshot() *indexFile {
 	return &indexFile{Format: fileFormat, ID: x.embedder.ID(), Dims: v.dims, Sums: v.sums, Numbers: v.numbers, Steps: v.step}
 }
 
-// load reads the file. It ignores an unreadable file and the file of another embedder.
+// load reads the file. It ignores an unreadable file, and the file of another embedder.
 func (x *Index) load() {
 	if x.o.Dir == "" {
 		return

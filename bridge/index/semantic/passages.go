@@ -7,14 +7,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// Passages have about passageSize bytes, and at most maxPassage: long enough to have a subject, short enough to have
-// only one.
+// A passage has about passageSize bytes, and at most maxPassage. This is long enough to have a subject, and short
+// enough to have only one.
 const (
 	passageSize = 1500
 	maxPassage  = 3000
 )
 
-// passages cuts the body of a note at blank lines, and at headings if the previous text is long enough.
+// passages cuts the body of a note into passages: at blank lines, and at headings if the text before is long enough.
 func passages(note string) []string {
 	_, body, _ := frontmatter.Split(note)
 	var list []string
@@ -43,7 +43,7 @@ func paragraphEnd(text string, at int) int {
 	return at
 }
 
-// appendPassage adds a passage, cut at white space if it is too long.
+// appendPassage adds a passage. It cuts the passage at white space if it is too long.
 func appendPassage(list []string, text string) []string {
 	for len(text) > maxPassage {
 		cut := strings.LastIndexAny(text[:maxPassage], " \t\n")

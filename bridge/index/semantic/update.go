@@ -33,8 +33,8 @@ func (x *Index) Update(ctx context.Context) error {
 	return nil
 }
 
-// texts returns the passages of a note for embedding, each prefixed with the note's name, the best hint at its subject.
-// It returns none for a note in a language without vectors.
+// texts returns the passages of a note for embedding. Each begins with the note's name, because that is the best hint
+// at the note's subject. It returns no passage for a note in a language without vectors.
 func (x *Index) texts(ctx context.Context, n *index.NoteInfo) ([]string, error) {
 	v, err := x.ws.Open(ctx, n.Path)
 	if err != nil || x.o.Embedder == nil && !isEnglish(v.Text()) {
@@ -75,7 +75,8 @@ func (x *Index) embedChanged(ctx context.Context, notes []*index.NoteInfo) error
 	return batch.run(ctx, x)
 }
 
-// changedOf returns the notes whose current state is not indexed, and removes notes that no longer exist.
+// changedOf returns the notes whose present state is not indexed. It also removes notes that no longer exist from the
+// index.
 func (x *Index) changedOf(notes []*index.NoteInfo) []*index.NoteInfo {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -96,7 +97,7 @@ func (x *Index) changedOf(notes []*index.NoteInfo) []*index.NoteInfo {
 
 type embedding struct {
 	notes []*indexed
-	parts [][]sum // hashes of the passages of each note
+	parts [][]sum // for each note, the hashes of its passages
 	texts []string
 	sums  []sum
 }
@@ -143,7 +144,7 @@ func (b *embedding) run(ctx context.Context, x *Index) error {
 	return nil
 }
 
-// sort lists the indexed state of notes, which are sorted. It reports whether all of them are indexed.
+// sort lists the indexed state of notes, which must be sorted. It reports whether all of them are indexed.
 func (x *Index) sort(notes []*index.NoteInfo) (all bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -160,7 +161,7 @@ func (x *Index) sort(notes []*index.NoteInfo) (all bool) {
 	return all
 }
 
-// sweep removes the vectors of passages that no longer occur in a note, once they are the majority.
+// sweep removes the vectors of passages that no longer occur in any note, once these are the majority.
 func (x *Index) sweep() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -177,7 +178,7 @@ func (x *Index) sweep() {
 	x.vectors = kept
 }
 
-// used returns the rows of the vectors that notes have, in order. The caller holds mu.
+// used returns the rows of the vectors that notes have, in order. The caller must hold mu.
 func (x *Index) used() []int32 {
 	var rows []int32
 	for _, n := range x.notes {

@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// vectors holds vectors of one length with 8 bits per number and a step per vector; they rank as well as with 32 bits.
+// vectors has vectors of one length, with 8 bits for each number and a step for each vector. They rank as well as
+// vectors with 32 bits.
 type vectors struct {
 	dims    int
-	numbers []byte // int8s, dims for each passage
+	numbers []byte // int8s; dims of them for each passage
 	step    []float32
-	sums    []sum         // hashes of the passages
-	rows    map[sum]int32 // by sum; nil until a vector is added or looked up
+	sums    []sum         // hash of the passage, for each row
+	rows    map[sum]int32 // row by hash; nil until a vector is added or looked up
 }
 
 func (vs *vectors) rowOf(s sum) (row int32, ok bool) {
@@ -30,7 +31,7 @@ func (vs *vectors) compact() {
 	vs.numbers, vs.step, vs.sums = slices.Clip(vs.numbers), slices.Clip(vs.step), slices.Clip(vs.sums)
 }
 
-// put adds the vector of a passage. It returns false if v differs in length from the others.
+// put adds the vector of a passage. It returns false if v does not have the length of the others.
 func (vs *vectors) put(s sum, v []float32) bool {
 	if _, ok := vs.rowOf(s); ok {
 		return true
@@ -55,7 +56,7 @@ func (vs *vectors) add(s sum, row []byte, step float32) {
 
 func (vs *vectors) row(i int32) []byte { return vs.numbers[int(i)*vs.dims:][:vs.dims] }
 
-// only returns the vectors with the used rows, and the new row of each old one.
+// only returns the vectors with the used rows. places has the new row for each old one.
 func (vs *vectors) only(used []int32) (kept *vectors, places map[int32]int32) {
 	kept, places = new(vectors), make(map[int32]int32, len(used))
 	kept.dims = vs.dims
@@ -68,7 +69,8 @@ func (vs *vectors) only(used []int32) (kept *vectors, places map[int32]int32) {
 	return kept, places
 }
 
-// scorer returns a function for the similarity of rows to v: at most 1, or 0 for all rows if v is of another model.
+// scorer returns a function for the similarity of rows to v. The similarity is at most 1. It is 0 for all rows if v is
+// from another model.
 func (vs *vectors) scorer(v []float32) func(row int32) float64 {
 	if len(v) != vs.dims {
 		return func(int32) float64 { return 0 }
@@ -79,7 +81,7 @@ func (vs *vectors) scorer(v []float32) func(row int32) float64 {
 	}
 }
 
-// inSteps returns the numbers of v as int8s; the largest one is 127 steps.
+// inSteps returns the numbers of v as int8s in units of step. The largest number is 127 steps.
 func inSteps(v []float32) (row []byte, step float32) {
 	row = make([]byte, len(v))
 	for _, x := range v {

@@ -45,8 +45,8 @@ func (x *Index) updateWords(ctx context.Context, notes []*index.NoteInfo) error 
 	return nil
 }
 
-// changesOf compares two lists sorted by path. changed has the notes of now that are new or in another state, lost the
-// paths that only before has.
+// changesOf compares two lists that are sorted by path. changed has the notes in now that are new or in another state.
+// lost has the paths that only before has.
 func changesOf(before, now []*index.NoteInfo) (changed []*index.NoteInfo, lost []string) {
 	for _, n := range now {
 		for len(before) > 0 && before[0] != n && before[0].Path < n.Path {
@@ -67,7 +67,7 @@ func changesOf(before, now []*index.NoteInfo) (changed []*index.NoteInfo, lost [
 	return changed, lost
 }
 
-// document returns the indexed form of a note: its name, aliases and title are the title, and its folders count as
+// document returns the indexed form of a note. Its name, aliases and title form the title, and its folders count as
 // properties.
 func document(n *index.NoteInfo, text string) lexical.Document {
 	_, body, _ := frontmatter.Split(text)

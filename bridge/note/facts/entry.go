@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// maxText bounds the quoted texts of an entry, maxName its names, in bytes.
+// maxText is the maximum length in bytes of an entry's quoted texts, maxName that of its names.
 const (
 	maxText = 1 << 10
 	maxName = 256
@@ -73,7 +73,7 @@ func truncated(s string) string {
 
 func keyOf(n, client uint64) string { return fmt.Sprintf("%d-%d", n, client) }
 
-// numbersOf parses a key; n is 0 if the key is invalid.
+// numbersOf parses a key. n is 0 for an invalid key.
 func numbersOf(key string) (n, client uint64) {
 	first, second, _ := strings.Cut(key, "-")
 	n, err := strconv.ParseUint(first, 10, 53)
@@ -92,7 +92,7 @@ func decode(key, text string) (e *entry, runs int) {
 		return nil, 0
 	}
 	e.rec = withoutLocal(&e.rec)
-	for _, m := range e.rec.Marks { // sorted runs are faster to fold
+	for _, m := range e.rec.Marks { // a table adds sorted runs faster
 		for _, runs := range [][]model.IDRange{m.Add, m.Del} {
 			slices.SortFunc(runs, func(a, b model.IDRange) int {
 				return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Clock, b.Clock))

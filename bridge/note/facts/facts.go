@@ -10,36 +10,39 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Facts are the entries read from one document. The zero value is empty.
+// Facts has the entries read from one document. The zero value is empty.
 type Facts struct {
 	seen       map[string]bool         // keys, including those of invalid entries
 	of         weak.Pointer[ycrdt.Doc] // the document that was read last
 	next       int                     // see ycrdt.Map.KeysSince
 	outOfOrder []ycrdt.Setter          // setters of entries whose numbers are still too high
-	size       int                     // bytes of the values
+	size       int                     // total bytes of the values
 	runs       int
-	all        []*entry // in order
-	// ownKeys has the records in this machine's store, by their first unit. They have more data than their entries.
+	all        []*entry // in the order of their numbers
+	// ownKeys has the first units of the records in this machine's store. The records have more data than their
+	// entries.
 	ownKeys map[[2]uint64]bool
 	// decided has the sequence numbers of decisions, by batch and suggestion.
 	decided map[[2]string]uint64
 }
 
-// A pending suggestion takes some 300 bytes and two runs. Read ignores entries beyond these bounds.
+// The limits of what Read accepts: the total bytes of the values, the number of entries, and the number of their runs.
+// A pending suggestion uses about 300 bytes and two runs.
 const (
 	maxSize    = 16 << 20
 	maxEntries = 1 << 14
 	maxRuns    = 1 << 16
 )
 
-// foreign is the least sequence number of other machines' records.
+// foreign is the smallest sequence number of other machines' records.
 const foreign = 1 << 62
 
-// Read reads the entries added to the document since the last call, and returns other machines' records among them.
-// inOrder reports whether they all follow the earlier entries; if not, the caller must read all records again.
+// Read reads the entries added to the document since the last call. It returns the records of other machines among
+// them. inOrder reports whether all of these follow the earlier entries; if not, the caller must read all records
+// again.
 func (f *Facts) Read(doc *ycrdt.Doc) (added []model.Record, inOrder bool) {
 	if ref := weak.Make(doc); ref != f.of {
-		f.of, f.next = ref, 0 // it was loaded again
+		f.of, f.next = ref, 0 // the document was loaded again
 	}
 	m, limit := doc.Map(Name), units(doc)
 	var keys []ycrdt.Setter
@@ -84,7 +87,7 @@ func (f *Facts) Read(doc *ycrdt.Doc) (added []model.Record, inOrder bool) {
 		if !f.isOwnKey(&e.rec) {
 			added = append(added, e.rec)
 		} else if len(added) > 0 {
-			inOrder = false // a record that the caller already has would precede others
+			inOrder = false // the new records would come before one that the caller already has
 		}
 	}
 	return added, inOrder
@@ -98,7 +101,8 @@ func units(doc *ycrdt.Doc) (n uint64) {
 	return n
 }
 
-// number sets UndoesSeq of undos to the records that they undo, which earlier entries have.
+// number sets UndoesSeq of each undo to the sequence number of the record that it undoes. Earlier entries have these
+// records.
 func (f *Facts) number(fresh []*entry, inOrder bool) {
 	if !inOrder || f.decided == nil {
 		f.decided, fresh = make(map[[2]string]uint64), f.all
@@ -118,7 +122,7 @@ func (f *Facts) number(fresh []*entry, inOrder bool) {
 	}
 }
 
-// Own records that this machine's store has rec.
+// Own records that this machine's store has rec, so its entry is not needed.
 func (f *Facts) Own(rec *model.Record) {
 	if f.ownKeys == nil {
 		f.ownKeys = make(map[[2]uint64]bool)
@@ -130,7 +134,7 @@ func unitOf(rec *model.Record) [2]uint64 { return [2]uint64{rec.Client, rec.Cloc
 
 func (f *Facts) isOwnKey(rec *model.Record) bool { return f.ownKeys[unitOf(rec)] }
 
-// With returns the records of this machine's store and those of other machines, in order.
+// With returns records of this machine's store together with those of other machines, in order.
 func (f *Facts) With(records []model.Record) []model.Record {
 	for i := range records {
 		f.Own(&records[i])

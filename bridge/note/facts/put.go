@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Name is the root Map with the facts of a note's document: JSON entries by number and client.
+// Name is the root map with the facts of a note's document. Its values are JSON entries, its keys number and client.
 const Name = "relayfs_v0"
 
 // keep is the default time limit of undo. Until then other machines need the entries of a decision.
@@ -26,15 +26,15 @@ func Put(doc *ycrdt.Doc, rec *model.Record) {
 	out := withoutLocal(rec)
 	text, err := json.Marshal(&out)
 	if err != nil || len(text) > maxSize {
-		return // a record larger than a note has nothing that others could read
+		return // no mount reads an entry of that size
 	}
 	m, number := doc.Map(Name), units(doc)
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		_ = m.Set(tx, keyOf(number, rec.Client), string(text)) // a string always has a Yjs form
+		_ = m.Set(tx, keyOf(number, rec.Client), string(text)) // Set cannot fail for a string
 	})
 }
 
-// Prune removes entries past the time limit of undo whose characters are in no mark and no comment.
+// Prune removes entries that are past the time limit of undo and whose characters are in no mark and no comment.
 func Prune(doc *ycrdt.Doc, now time.Time) {
 	var f Facts
 	f.Read(doc)
@@ -77,7 +77,7 @@ func runsOf(rec *model.Record) []model.IDRange {
 	return runs
 }
 
-// remapsOf returns the ID remaps of a record: facts about the old characters apply to the new ones.
+// remapsOf returns the ID remaps of a record. Facts about the old characters apply to the new ones.
 func remapsOf(rec *model.Record) []model.IDRemap {
 	if rec.Decision == nil {
 		return rec.Remaps

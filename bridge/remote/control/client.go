@@ -20,13 +20,14 @@ import (
 
 // Service has the addresses of a control plane.
 type Service struct {
-	API  string `json:"api"`  // for tokens
-	Auth string `json:"auth"` // for users and folders: a PocketBase
+	API  string `json:"api"`  // issues tokens
+	Auth string `json:"auth"` // a PocketBase with users and folders
 }
 
 var ErrAddress = errors.New("is not the address of a service")
 
-// ParseService checks the addresses of a service: https, or http on this machine. The error wraps ErrAddress.
+// ParseService checks the addresses of a service. They must use https, or http on this machine. The error wraps
+// ErrAddress.
 func ParseService(api, auth string) (Service, error) {
 	s := Service{strings.TrimRight(api, "/"), strings.TrimRight(auth, "/")}
 	for _, text := range []string{s.API, s.Auth} {
@@ -62,24 +63,24 @@ func (l Login) ended(now time.Time) bool {
 	}
 	data, err := base64URL.DecodeString(payload)
 	if err != nil || json.Unmarshal(data, &claims) != nil {
-		return false // unknown: the service decides
+		return false // expiry unknown: the service decides
 	}
 	return claims.Exp > 0 && now.After(time.Unix(claims.Exp, 0))
 }
 
 type Logins interface {
-	// Load returns the login, even if another process stored it. The error wraps fs.ErrNotExist if there is none.
+	// Load returns the stored login, which may come from another process. The error wraps fs.ErrNotExist if there is none.
 	Load() (Login, error)
 	Store(Login) error
-	// Replace stores a login if old is still the stored one.
+	// Replace stores login if old is still the stored login.
 	Replace(old, login Login) error
 }
 
 type Options struct {
 	Logins Logins
-	// Now is the clock; nil is time.Now.
+	// Now returns the current time. The default is time.Now.
 	Now func() time.Time
-	// Poll is the interval at which Login checks whether the user has finished in the browser; default one second.
+	// Poll is the interval at which Login checks whether the user has finished in the browser. The default is one second.
 	Poll time.Duration
 }
 
@@ -89,13 +90,13 @@ type Client struct {
 	tokenSem chan struct{} // semaphore for token requests
 
 	mu        sync.Mutex // guards the fields below
-	refreshed time.Time  // last attempt
+	refreshed time.Time  // time of the last attempt
 }
 
 const (
-	// maxRequests is the number of concurrent token requests.
+	// maxRequests is the maximum number of concurrent token requests.
 	maxRequests = 5
-	// maxAnswer bounds an answer in bytes: a page of folders has some 100 KiB.
+	// maxAnswer is the maximum size of an answer in bytes. A page of folders has some 100 KiB.
 	maxAnswer      = 4 << 20
 	requestTimeout = 30 * time.Second
 )
@@ -120,8 +121,8 @@ var (
 	errRejected = errors.New("the service rejects the request")
 )
 
-// call sends a request with an optional JSON body, and decodes the answer. The errors are those of package transport,
-// errRefused and errRejected.
+// call sends a request with an optional JSON body, and decodes the answer. Its errors are the errors of package
+// transport, errRefused and errRejected.
 func (c *Client) call(ctx context.Context, method, to, bearer string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -152,7 +153,7 @@ func (c *Client) call(ctx context.Context, method, to, bearer string, body, answ
 		return protocol(req.URL.Host, "an answer is larger than %d MiB", maxAnswer>>20)
 	}
 	if err := json.Unmarshal(data, answer); err != nil {
-		// The error may quote the answer, which may hold a token.
+		// The error may quote the answer, which may contain a token.
 		return protocol(req.URL.Host, "an answer is not the expected JSON")
 	}
 	return nil
@@ -164,10 +165,10 @@ func unreachable(host string, err error) error {
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
-		err = u.Err // the rest repeats the address
+		err = u.Err // without the address, which the caller adds
 	}
 	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = call.Err // the rest names the system call
+		err = call.Err // without the name of the system call
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer in time")

@@ -13,7 +13,7 @@ import (
 
 type Folder struct {
 	Name      string `json:"name"`
-	ID        string `json:"id"`    // a UUID
+	ID        string `json:"id"`    // UUID
 	Relay     string `json:"relay"` // UUID of the relay that hosts it
 	RelayName string `json:"relayName,omitempty"`
 	Creator   string `json:"creator,omitempty"` // name or e-mail address
@@ -34,7 +34,7 @@ type record struct {
 
 const (
 	perPage = 200
-	// maxPages bounds the requests to a service that always reports another page.
+	// maxPages is the maximum number of pages that are requested, even if the service reports another page.
 	maxPages = 100
 )
 
@@ -61,7 +61,7 @@ func (c *Client) Folders(ctx context.Context) ([]Folder, error) {
 				f.Creator = r.Expand.Creator.Email
 			}
 			if f.Relay == "" {
-				continue // it is on no server
+				continue // the folder is not on a server
 			}
 			if _, _, ok := transport.SplitRelay(f.Document()); !ok {
 				return nil, fmt.Errorf("%w: the folder %q has ids that are not UUIDs", transport.ErrProtocol, f.Name)

@@ -22,19 +22,19 @@ type provider struct {
 	Name         string `json:"name"`
 	State        string `json:"state"`
 	CodeVerifier string `json:"codeVerifier"`
-	AuthURL      string `json:"authUrl"` // without the redirect URL, which goes at the end
+	AuthURL      string `json:"authUrl"` // ends where the redirect URL must be appended
 }
 
-// exchangeID is the length of the ID under which the service stores the browser's code: the first characters of the
-// state.
+// exchangeID is the length in characters of the ID under which the service stores the browser's code. The ID is the
+// beginning of provider.State.
 const exchangeID = 15
 
-// ErrProvider is the error for an unknown provider, or for "" if there are several. Its text lists them.
+// ErrProvider is the error for an unknown provider, or for an empty name if there are several providers. Its text lists
+// them.
 var ErrProvider = errors.New("choose how to log in")
 
-// Login logs a user in. It calls show with an address to open in a browser, and waits until the
-// login there is complete or ctx ends. name is the provider, "" for the only one. Login stores the
-// login.
+// Login logs a user in. It calls show with an address to open in a browser, and waits until the login there is complete
+// or ctx ends. name is the provider; it may be empty if there is only one. Login stores the login.
 func (c *Client) Login(ctx context.Context, s Service, name string, show func(address string)) (Login, error) {
 	p, err := c.provider(ctx, s, name)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Client) provider(ctx context.Context, s Service, name string) (provider
 		return provider{}, fmt.Errorf("%w: %s has the providers %s", ErrProvider, s.Auth, cmp.Or(strings.Join(names, ", "), "(none)"))
 	}
 	p := methods.AuthProviders[i]
-	// A browser opens it, so it must be a web address, not a file or a flag.
+	// A browser opens this address, so it must be a web address, not a file or a command-line flag.
 	if u, err := url.Parse(p.AuthURL); err != nil || u.Host == "" || !secure(u, "https", "http") {
 		return provider{}, protocol(s.Auth, "the address of %q is not a web address", p.Name)
 	}
@@ -89,7 +89,7 @@ func (c *Client) provider(ctx context.Context, s Service, name string) (provider
 
 const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// code polls for the code that the browser passes to the service.
+// code polls the service until the browser has passed the code to it.
 func (c *Client) code(ctx context.Context, s Service, p provider) (string, error) {
 	to := s.Auth + "/api/collections/code_exchange/records/" + p.State[:exchangeID]
 	for {
@@ -132,22 +132,23 @@ func (c *Client) authenticate(ctx context.Context, login *Login, how string, bod
 
 func users(s Service, call string) string { return s.Auth + "/api/collections/users/" + call }
 
-// maxToken bounds a token of any kind, in bytes.
+// maxToken is the maximum size in bytes of a token of any kind.
 const maxToken = 16 << 10
 
-// isToken reports whether a text is valid in a header.
+// isToken reports whether text may be sent as a token in a header.
 func isToken(text string) bool {
 	return text != "" && len(text) <= maxToken && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 const (
-	// refreshAge is the age at which a user's token is refreshed.
+	// refreshAge is the age of a user's token at which it is refreshed.
 	refreshAge = 24 * time.Hour
 	// refreshPause is the time between refresh attempts.
 	refreshPause = 10 * time.Minute
 )
 
-// login returns a login at the API, refreshed daily. The error wraps transport.ErrLogin.
+// login returns the stored login if it is for the API. It refreshes the login daily. If there is no valid login, the
+// error wraps transport.ErrLogin.
 func (c *Client) login(ctx context.Context, api string) (Login, error) {
 	l, err := c.o.Logins.Load()
 	switch {
@@ -174,7 +175,7 @@ func (c *Client) login(ctx context.Context, api string) (Login, error) {
 	return next, nil
 }
 
-// refreshDue reports whether a login should be refreshed. It returns true to one caller only.
+// refreshDue reports whether a login should be refreshed. It returns true to only one of several concurrent callers.
 func (c *Client) refreshDue(l Login) bool {
 	now := c.o.Now()
 	c.mu.Lock()
@@ -190,7 +191,7 @@ func loginRefused(l Login) error {
 	return fmt.Errorf("%w: %v of %s", transport.ErrLogin, errRefused, l.User)
 }
 
-// authorized sends a request with the login at the API; to returns the URL.
+// authorized sends a request with the login at the API. The URL of the request is the result of to.
 func (c *Client) authorized(ctx context.Context, api, method string, to func(Service) string, body, answer any) error {
 	l, err := c.login(ctx, api)
 	if err != nil {

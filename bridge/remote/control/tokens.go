@@ -45,7 +45,7 @@ func (c *Client) Tokens(api, document string) (*Tokens, error) {
 	return &Tokens{client: c, api: api, relay: relay, folder: folder, tokens: make(map[string]expiring)}, nil
 }
 
-// request is the body of a token request. IDs are without the relay's.
+// request is the body of a token request. Its IDs do not include the relay's ID.
 type request struct {
 	DocID         string `json:"docId"`
 	Relay         string `json:"relay"`
@@ -59,7 +59,7 @@ func (t *Tokens) about(name string) request {
 	return request{DocID: strings.TrimPrefix(name, t.relay+"-"), Relay: t.relay, Folder: t.folder}
 }
 
-// Document returns a token. If a renewal fails, it returns the old one as long as that is valid.
+// Document returns a token for a document. If a renewal fails, it returns the old token while that is valid.
 func (t *Tokens) Document(ctx context.Context, name string) (token.ClientToken, error) {
 	now := t.client.o.Now()
 	t.mu.Lock()
@@ -118,8 +118,8 @@ func (t *Tokens) request(ctx context.Context, path string, r request) (expiring,
 	return answer, nil
 }
 
-// allowed reports whether a token may be sent to an address: over TLS, or to this machine if the control plane is
-// here, too.
+// allowed reports whether a token may be sent to an address. The address must use TLS, or both the address and the
+// control plane must be on this machine.
 func (t *Tokens) allowed(address, tls, plain string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

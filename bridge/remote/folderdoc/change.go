@@ -9,9 +9,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Create enters e, and missing entries for the folders above it, in one transaction. It fills in an empty ID or Type.
-// If the path has an entry of the same kind, Create completes and returns that entry, and the caller adopts its ID.
-// fs.ErrExist if an entry of another kind is at the path or above it.
+// Create adds e, and missing entries for the folders above it, in one transaction. It fills in an empty ID or Type. If
+// the path has an entry of the same kind, Create completes and returns that entry, and the caller adopts its ID. If
+// there is an entry of another kind at the path or above it, the error is fs.ErrExist.
 func (f *Folder) Create(e Entry) (Entry, error) {
 	err := f.change("create", e.Path, func(tx *ycrdt.Txn) (err error) {
 		e, err = f.create(tx, f.view(tx), e)
@@ -20,7 +20,8 @@ func (f *Folder) Create(e Entry) (Entry, error) {
 	return e, err
 }
 
-// view is the content of a folder document in one state: its entries; all also has the implicit folders of paths.
+// view is the content of a folder document in one state. all contains the entries and also the implicit folders of
+// their paths.
 type view struct{ entries, all map[string]Entry }
 
 func (f *Folder) view(tx *ycrdt.Txn) view {
@@ -57,7 +58,7 @@ func (f *Folder) create(tx *ycrdt.Txn, v view, e Entry) (Entry, error) {
 	return e, f.put(tx, e.Path, e.Type == TypeMarkdown, e.ID, e.meta())
 }
 
-// SetFile sets the content of the attachment at p; fs.ErrNotExist if there is none.
+// SetFile sets the content of the attachment at p. If there is none, the error is fs.ErrNotExist.
 func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64) error {
 	return f.change("write", p, func(tx *ycrdt.Txn) error {
 		e, ok := f.at(tx, p)
@@ -69,8 +70,8 @@ func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64) error {
 	})
 }
 
-// Exchange makes the name p lead to the document id instead of another one of the same kind. The other one gets the
-// name free, unless that is "". fs.ErrExist if free is taken.
+// Exchange gives the name p to the document id, and takes it from another document of the same kind. The other document
+// gets the name free, or no name if free is "". If free is taken, the error is fs.ErrExist.
 func (f *Folder) Exchange(p, id, free string) error {
 	return f.change("rename", p, func(tx *ycrdt.Txn) error {
 		e, ok := f.at(tx, p)
@@ -90,7 +91,7 @@ func (f *Folder) Exchange(p, id, free string) error {
 	})
 }
 
-// put writes one entry, to docs first.
+// put writes one entry to filemeta_v0. If markdown is set, it first writes the ID to docs.
 func (f *Folder) put(tx *ycrdt.Txn, p string, markdown bool, id string, meta any) error {
 	if markdown {
 		if err := f.docs.Set(tx, key(p), id); err != nil {
@@ -121,9 +122,9 @@ func (f *Folder) putParents(tx *ycrdt.Txn, v view, p string) error {
 	return nil
 }
 
-// Rename moves the entry at oldPath, with everything below it, in one transaction. IDs do not change. fs.ErrNotExist
-// if there is no such entry; fs.ErrExist if newPath is a folder, or any other entry unless replace is set; ErrPath
-// for a folder that would move into itself.
+// Rename moves the entry at oldPath, with everything below it, in one transaction. IDs do not change. Errors:
+// fs.ErrNotExist if there is no such entry; fs.ErrExist if newPath is a folder, or another entry and replace is not
+// set; ErrPath if a folder would move into itself.
 func (f *Folder) Rename(oldPath, newPath string, replace bool) error {
 	if CheckPath(newPath) != nil || below(oldPath, newPath) {
 		return &fs.PathError{Op: "rename", Path: newPath, Err: ErrPath}
@@ -167,15 +168,15 @@ func (f *Folder) makeRoom(tx *ycrdt.Txn, p string, replace bool) error {
 	return nil
 }
 
-// foreign reports whether p has an entry of a newer format, which must not be overwritten.
+// foreign reports whether p has an entry of a newer version of the format. Such an entry must not be overwritten.
 func (f *Folder) foreign(tx *ycrdt.Txn, p string) bool {
 	v, there := f.metaAt(tx, key(p))
 	_, ok := readMeta(p, v)
 	return there && !ok
 }
 
-// copyEntry copies the entry of key k to p. It copies the value in filemeta_v0 unchanged, with unknown members, and
-// creates a missing one.
+// copyEntry copies the entry of key k to p. It copies the value in filemeta_v0 unchanged, including unknown members. If
+// there is no value, it creates one.
 func (f *Folder) copyEntry(tx *ycrdt.Txn, k, p string) error {
 	id, inDocs := f.docs.GetIn(tx, k)
 	meta, inMeta := f.metaAt(tx, k)
@@ -203,8 +204,8 @@ func (f *Folder) remove(tx *ycrdt.Txn, keys []string) {
 	}
 }
 
-// Delete removes the entry at p; its content document stays. fs.ErrNotExist if there is
-// none; ErrNotEmpty if p has children (Inside).
+// Delete removes the entry at p, but not its content document. Errors: fs.ErrNotExist if there is no entry; ErrNotEmpty
+// if p has children (see Inside).
 func (f *Folder) Delete(p string) error {
 	return f.change("remove", p, func(tx *ycrdt.Txn) error {
 		keys := f.keysBelow(tx, p)
@@ -219,7 +220,7 @@ func (f *Folder) Delete(p string) error {
 	})
 }
 
-// Inside returns the names directly below p ("" for the root), including entries of other types and versions of the
+// Inside returns the names directly below p ("" means the root), including entries of other types and versions of the
 // format, which List omits.
 func (f *Folder) Inside(p string) []string {
 	names := make(map[string]bool)
@@ -236,7 +237,7 @@ func (f *Folder) Inside(p string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// deleted reports whether k counts as deleted: Markdown without an ID in docs.
+// deleted reports whether the entry of k counts as deleted, because it is Markdown without an ID in docs.
 func (f *Folder) deleted(tx *ycrdt.Txn, k string) bool {
 	value, inMeta := f.metaAt(tx, k)
 	e, ok := readMeta(pathOf(k), value)

@@ -12,8 +12,8 @@ import (
 
 const ContentsName = "contents"
 
-// propertiesName is the root Map of a content document that mirrors the front matter: JSON values by property.
-// Documents of older clients lack it.
+// propertiesName is the name of the root Map in which a content document mirrors its front matter: the JSON value of
+// each property. Documents of older clients lack this Map.
 const propertiesName = "frontmatter"
 
 // EnsureNonEmpty inserts and deletes a character in a content document without structs:
@@ -62,9 +62,9 @@ func IsByAgent(doc *ycrdt.Doc) bool {
 	return slices.ContainsFunc(doc.Map("users").Keys(), func(user string) bool { return strings.HasPrefix(user, "ai:") })
 }
 
-// Reclaim removes the clients registered for user from all other users. relay-server registers a client that is new
-// to it for the user whose token it used, after the client has registered itself; readers use the last entry. It
-// reports whether there was such an entry.
+// Reclaim removes the clients registered for user from all other users, and reports whether there were any. It is
+// necessary because relay-server registers a new client for the user whose token the client uses, after the client has
+// registered itself, and readers use the last registration.
 func Reclaim(doc *ycrdt.Doc, user string) (reclaimed bool) {
 	users := doc.Map("users")
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
@@ -89,7 +89,7 @@ func Reclaim(doc *ycrdt.Doc, user string) (reclaimed bool) {
 				}
 			}
 		}
-		// Connected clients have seen the other entry after ours.
+		// Register our clients again, because connected clients use the registration that they received last.
 		for at, id := range slices.Backward(own.ValuesIn(tx)) {
 			if taken[number(id)] {
 				own.Delete(tx, at, 1)
@@ -102,7 +102,7 @@ func Reclaim(doc *ycrdt.Doc, user string) (reclaimed bool) {
 	return reclaimed
 }
 
-// idsIn returns the clients of a user, nil if there is no list of them.
+// idsIn returns the list of the clients of a user, or nil if there is no list.
 func idsIn(tx *ycrdt.Txn, users *ycrdt.Map, user string) *ycrdt.Array {
 	v, _ := users.GetIn(tx, user)
 	m, ok := v.(*ycrdt.Map)
@@ -114,9 +114,9 @@ func idsIn(tx *ycrdt.Txn, users *ycrdt.Map, user string) *ycrdt.Array {
 	return ids
 }
 
-// Mirror begins a local change of a content document. mirrored ends it: it writes the changed front matter to the
-// document's mirror, if there is one, and returns the keys of the properties whose values it set. The change must reach
-// other clients as one update, otherwise they write the old values back into the text.
+// Mirror begins a local change of a content document, and mirrored ends it. mirrored writes the changed front matter to
+// the document's mirror, if there is one, and returns the keys of the properties whose values it set. The change must
+// reach other clients as one update; otherwise they write the old values back into the text.
 func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
 	mirror := doc.Map(propertiesName)
 	if mirror.Len() == 0 {
@@ -139,15 +139,15 @@ func Mirror(doc *ycrdt.Doc) (mirrored func() (keys []string)) {
 	}
 }
 
-// Repair reconciles the properties whose values in the text and in the mirror differ. It writes the mirror's values
-// into the text, and into the mirror again, because clients copy new mirror values to their text. It reports whether
-// there were such properties. Two clients that set one property concurrently leave a mixture of both values in the
-// text, and one of the values in the mirror.
+// Repair reconciles the properties whose values in the text and in the mirror differ, and reports whether there were
+// any. Such differences arise if two clients set one property concurrently: the text then contains a mixture of both
+// values, and the mirror one of them. Repair writes the mirror's values into the text. It also writes them to the
+// mirror again, because clients copy new mirror values to their text.
 func Repair(doc *ycrdt.Doc, keys []string) bool {
 	mirror, contents := doc.Map(propertiesName), doc.Text(ContentsName)
 	have := contents.String()
 	if contents.Len() != textmerge.UTF16Len(have) {
-		return false // it has more than text
+		return false // doc contains more than text
 	}
 	want, differ := frontmatter.Mirrored(have, maps.Collect(mirror.All()), keys)
 	if len(differ) == 0 {

@@ -11,20 +11,20 @@ type ChangeKind uint8
 const (
 	Created ChangeKind = iota
 	Removed
-	Renamed // with everything below it
-	Changed // the attachment's bytes
+	Renamed // applies to everything below it too
+	Changed // the attachment's bytes have changed
 )
 
 type Change struct {
 	Kind    ChangeKind
 	Path    string
-	OldPath string // Renamed
-	Entry   Entry  // the new one; for Removed, the old one
+	OldPath string // for Renamed
+	Entry   Entry  // the new entry; for Removed, the old entry
 }
 
-// Diff returns the steps from one listing to another, in an order in which each step is valid: a name is free before
-// it is used, and a folder is empty before it is removed. An entry with the same ID at another path was renamed;
-// entries that moved with their folder are not listed. Both listings are results of List, from before and after a
+// Diff returns the steps from one listing to another, in an order in which each step is valid: a name is free before it
+// is used, and a folder is empty before it is removed. An entry counts as renamed if its ID is at another path. Diff
+// does not list entries that moved with their folder. Both listings are results of List, from before and after a
 // transaction.
 func Diff(before, after []Entry) []Change {
 	d := differ{at: make(map[string]*step), children: make(map[string]int)}
@@ -48,17 +48,17 @@ func replaceAll(before, after []Entry) []Change {
 	return out
 }
 
-// step is a pending change of an entry; from is "" for a new entry, to is "" for a removed one.
+// step is a pending change of an entry. from is "" for a new entry; to is "" for a removed entry.
 type step struct {
 	from, to string
 	entry    Entry
 }
 
 type differ struct {
-	at        map[string]*step // by path, at this point
+	at        map[string]*step // by current path
 	children  map[string]int   // number of names in each folder
 	pending   []*step
-	remaining []*step // pending after this pass
+	remaining []*step // steps still pending after this pass
 	out       []Change
 }
 
@@ -134,7 +134,7 @@ func (d *differ) take(p string) {
 	d.children[parent(p)]--
 }
 
-// pass applies every possible step, and reports whether there was one.
+// pass applies every possible step, and reports whether it applied any.
 func (d *differ) pass() bool {
 	before := len(d.out)
 	d.remaining = nil
@@ -148,10 +148,11 @@ func (d *differ) pass() bool {
 	return done || len(d.out) > before
 }
 
-// make applies a step if its name is free and its folder exists.
+// make applies a step if the step is valid now: a new name must be free and its folder must exist, and a removed folder
+// must be empty. It reports whether the step is done.
 func (d *differ) make(s *step) bool {
 	switch {
-	case s.from == s.to: // it moved with its folder
+	case s.from == s.to: // the entry moved with its folder
 		return true
 	case s.to == "":
 		if d.children[s.from] > 0 {
@@ -178,7 +179,7 @@ func (d *differ) free(p string) bool {
 	return d.at[p] == nil && (dir == "" || d.at[dir] != nil && d.at[dir].entry.Type == TypeFolder)
 }
 
-// move renames s and everything below it. Children that should stay get a step back.
+// move renames s and everything below it. It adds a step that moves a child back if the child should stay.
 func (d *differ) move(s *step) {
 	from, to := s.from, s.to
 	moved := map[string]*step{from: s}
@@ -200,8 +201,8 @@ func (d *differ) move(s *step) {
 	}
 }
 
-// breakCycle splits the rename of one file into a removal and a creation, so that steps that wait for its name can
-// proceed.
+// breakCycle splits the rename of one file into a removal and a creation, so that the steps that wait for the file's
+// old name can proceed.
 func (d *differ) breakCycle() bool {
 	for _, s := range d.pending {
 		if s.from != "" && s.to != "" && s.entry.Type != TypeFolder {

@@ -31,14 +31,14 @@ type Entry struct {
 	Path string // relative, '/'-separated, no leading slash
 	ID   string // UUID; "" for a folder without an entry
 	Type string
-	// Only for attachments:
+	// The fields below are only set for attachments.
 	Mimetype string
 	Hash     string // SHA-256 of the bytes, lower-case hex
 	SyncTime int64  // Unix milliseconds
 }
 
-// fileTypes has the type and the MIME type for each extension that Obsidian's plugin supports. The plugin decides by
-// type: it fetches attachments of TypeFile only if the user wants all files.
+// fileTypes has the type and the MIME type for each extension that Obsidian's plugin supports. The plugin uses the type
+// to decide what to fetch: it fetches attachments of TypeFile only if the user wants all files.
 var fileTypes = map[string]struct{ typ, mime string }{
 	".md":     {TypeMarkdown, "text/markdown"},
 	".canvas": {TypeCanvas, "application/canvas+json"},
@@ -106,7 +106,7 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// key returns the map key of a valid path; pathOf is its inverse, "" for an invalid key.
+// key returns the map key of a valid path. pathOf is its inverse, and returns "" for an invalid key.
 func key(p string) string { return "/" + p }
 
 func pathOf(key string) string {
@@ -121,7 +121,7 @@ func parent(p string) string { return p[:max(strings.LastIndexByte(p, '/'), 0)] 
 
 func below(dir, p string) bool { return strings.HasPrefix(p, dir+"/") }
 
-// readMeta parses a value of filemeta_v0; ok is false for other versions of the format.
+// readMeta parses a value of filemeta_v0. ok is false if the value has another version of the format.
 func readMeta(p string, value any) (e Entry, ok bool) {
 	m, _ := value.(map[string]any)
 	e = Entry{Path: p}

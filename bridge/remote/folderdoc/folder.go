@@ -19,7 +19,7 @@ type Folder struct {
 	docs, meta *ycrdt.Map
 }
 
-// Open interprets doc, which may be empty, as a folder document.
+// Open returns the Folder whose folder document is doc, which may be empty.
 func Open(doc *ycrdt.Doc) *Folder {
 	return &Folder{doc, doc.Map(docsName), doc.Map(metaName)}
 }
@@ -27,7 +27,7 @@ func Open(doc *ycrdt.Doc) *Folder {
 // List returns the entries and the implicit folders of their paths, sorted by path.
 func (f *Folder) List() []Entry {
 	var entries map[string]Entry
-	// A transaction sees both maps in one state.
+	// A transaction sees the same state of both maps.
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) { entries = f.read(tx) })
 	addParents(entries)
 	return slices.SortedFunc(maps.Values(entries), func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
@@ -68,7 +68,7 @@ func (f *Folder) keys(tx *ycrdt.Txn) []string {
 	return slices.Concat(f.meta.KeysIn(tx), f.docs.KeysIn(tx))
 }
 
-// at returns the entry at path p, with or without a slash in its key.
+// at returns the entry at path p. The key may lack the slash at its start.
 func (f *Folder) at(tx *ycrdt.Txn, p string) (Entry, bool) {
 	if e, ok := f.entry(tx, key(p)); ok {
 		return e, true
@@ -76,8 +76,8 @@ func (f *Folder) at(tx *ycrdt.Txn, p string) (Entry, bool) {
 	return f.entry(tx, p)
 }
 
-// entry reads key k of both maps. Markdown counts only if docs has it. An entry that is only in docs is Markdown of
-// an older client.
+// entry reads the values of key k in both maps. Markdown counts only if docs has it. An entry that is only in docs is
+// Markdown of an older client.
 func (f *Folder) entry(tx *ycrdt.Txn, k string) (Entry, bool) {
 	p := strings.TrimPrefix(k, "/")
 	docs, _ := f.docs.GetIn(tx, k)

@@ -24,29 +24,29 @@ type document struct {
 	id      string
 	doc     *ycrdt.Doc
 	clients map[*client]bool
-	torn    bool              // the store has only part of it
-	index   map[string][]byte // if it is a channel: snapshots of its documents
+	torn    bool              // the store has only part of the document
+	index   map[string][]byte // for a channel: snapshots of its documents
 
-	// Only of a loaded document:
+	// The fields below are only set while the document is loaded.
 	loaded  bool
 	channel string
-	user    string    // user of the token that loaded it
+	user    string    // user of the token that caused the document to be loaded
 	used    time.Time // when the last request or websocket ended
-	pending [][]byte  // updates for the next event
+	pending [][]byte  // updates to report in the next event
 }
 
 type client struct {
 	conn       *websocket.Conn
 	out        chan []byte
 	end        context.CancelFunc
-	user       string // from its token
+	user       string // user of its token
 	subscribed bool   // guarded by the server's lock
 }
 
-// queued bounds the queued frames of a client.
+// queued is the maximum number of queued frames of a client.
 const queued = 1024
 
-// stored returns a document, and creates it if necessary. The caller holds the lock.
+// stored returns a document. It creates the document if necessary. The caller holds the lock.
 func (s *Server) stored(id string) *document {
 	d := s.docs[id]
 	if d == nil {
@@ -56,7 +56,7 @@ func (s *Server) stored(id string) *document {
 	return d
 }
 
-// load returns a document, and loads it if necessary. channel and user are those of the request's token. The caller
+// load returns a document, and loads it if necessary. channel and user come from the token of the request. The caller
 // holds the lock.
 func (s *Server) load(id, channel, user, author string) (*document, error) {
 	d := s.stored(id)
@@ -94,8 +94,8 @@ func (s *Server) evict(d *document) {
 	d.loaded = false
 }
 
-// apply applies an update. It sends it to the websockets of the document at once, and to those of its channel a
-// moment later. user is that of the sending websocket. The caller holds the lock.
+// apply applies an update. It sends the update to the websockets of the document at once, and to the websockets of its
+// channel after eventDelay. user is the user of the sending websocket. The caller holds the lock.
 func (s *Server) apply(d *document, update []byte, user string) error {
 	before, known := d.doc.Snapshot().Encode(), d.doc.StateVector()
 	if err := d.doc.ApplyUpdate(update, nil); err != nil {
@@ -120,7 +120,7 @@ func (s *Server) apply(d *document, update []byte, user string) error {
 	return nil
 }
 
-// ownChanges returns the changes of fn as one update, nil if there are none.
+// ownChanges returns the changes that fn makes as one update, or nil if there are none.
 func (s *Server) ownChanges(d *document, fn func()) []byte {
 	var made [][]byte
 	cancel := d.doc.OnUpdate(func(update []byte, _ any) { made = append(made, update) })
@@ -135,7 +135,7 @@ func (s *Server) ownChanges(d *document, fn func()) []byte {
 func merged(updates [][]byte) []byte {
 	update, err := ycrdt.MergeUpdates(updates...)
 	if err != nil {
-		panic(err) // each was made or applied here
+		panic(err) // cannot happen: each update was made or applied here
 	}
 	return update
 }
@@ -152,7 +152,7 @@ func (s *Server) broadcast(d *document, update []byte) {
 
 const eventDelay = time.Second
 
-// event reports a change of a document to its channel. The order of its fields is that of the wire.
+// event reports a change of a document to its channel. Its fields are in the order of the wire format.
 type event struct {
 	ID        string            `cbor:"event_id"`
 	Type      string            `cbor:"event_type"`
@@ -160,7 +160,7 @@ type event struct {
 	Timestamp int64             `cbor:"timestamp"`
 	User      *string           `cbor:"user"`
 	Metadata  map[string]string `cbor:"metadata"`
-	Update    []uint16          `cbor:"update"` // bytes, which this type encodes as an array of integers
+	Update    []uint16          `cbor:"update"` // bytes of the update; this type encodes them as an array of integers
 }
 
 // report sends the event of a document's changes to the subscribers of its channel.
@@ -184,7 +184,7 @@ func (s *Server) report(d *document) {
 	}
 	data, err := cbor.Marshal(e)
 	if err != nil {
-		panic(err) // every field has a CBOR form
+		panic(err) // cannot happen: every field has a CBOR form
 	}
 	for c := range s.stored(d.channel).clients {
 		if c.subscribed {
@@ -312,7 +312,7 @@ func (c *client) write(ctx context.Context) {
 	}
 }
 
-// take handles a frame. It drops malformed frames and those without permission.
+// take handles a frame. It drops malformed frames, and changes that the permission p does not allow.
 func (s *Server) take(d *document, c *client, f ysync.Frame, p token.Permission) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -349,7 +349,7 @@ func (s *Server) subdocs(folder *document, ids []string) []byte {
 	}
 	data, err := cbor.Marshal(map[string]any{"data": snapshots})
 	if err != nil {
-		panic(err) // maps of bytes can be encoded
+		panic(err) // cannot happen: a map of bytes can always be encoded
 	}
 	return data
 }

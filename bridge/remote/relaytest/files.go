@@ -14,7 +14,7 @@ func (s *Server) fileClaims(w http.ResponseWriter, r *http.Request) (c token.Cla
 	if c, ok = s.claims(w, r); !ok {
 		return c, false
 	}
-	code := http.StatusUnauthorized // also for a server without keys
+	code := http.StatusUnauthorized // for a server without keys too
 	switch {
 	case c.Scope.Kind == token.File && c.Scope.ID == r.PathValue("id"):
 		return c, true
@@ -50,7 +50,7 @@ func (s *Server) uploadURL(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// downloadURL returns a URL even for a server token; the download itself then refuses that token.
+// downloadURL returns a URL even for a server token, although the download itself then refuses that token.
 func (s *Server) downloadURL(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.claims(w, r)
 	if ok && c.Scope.Kind == token.Server && r.URL.Query().Get("hash") != "" {

@@ -23,13 +23,13 @@ type Options struct {
 	Keys []*token.Key // trusted keys; the first one signs for the server; without keys every request is allowed
 	URL  string       // url in the server's configuration, given to clients; "" is its address
 	Port string       // "" for any that is free
-	// Types are the allowed_token_types of the keys; nil is the default, document and file.
+	// Types are the allowed_token_types of the keys. If nil, they are document and file, as in relay-server.
 	Types []token.ScopeKind
-	// Checkpoint is the time between checkpoints; 0 is the default, ten seconds.
+	// Checkpoint is the time between checkpoints. If 0, it is ten seconds.
 	Checkpoint time.Duration
 }
 
-// AllTypes makes HTTP accept every type of token.
+// AllTypes is a value for Options.Types with which HTTP accepts every type of token.
 var AllTypes = []token.ScopeKind{token.Server, token.Doc, token.File, token.Prefix}
 
 type Server struct {
@@ -48,7 +48,7 @@ type Server struct {
 
 type Load struct {
 	Document string
-	Channel  string // the document's own ID if the request had none
+	Channel  string // the document's own ID if the request named no channel
 	By       string // last element of the request's path, or "subdoc" for the document of a channel
 }
 
@@ -77,7 +77,7 @@ func New(t testing.TB, o Options) *Server {
 			if time.Now().After(end) {
 				t.Fatal(err)
 			}
-			time.Sleep(10 * time.Millisecond) // a process that begins just now has the port of the server before for a moment
+			time.Sleep(10 * time.Millisecond) // a process that has just started may use the port for a moment
 		}
 		s.http.Listener.Close()
 		s.http.Listener = l
@@ -123,7 +123,7 @@ func (s *Server) Put(t testing.TB, id string, update []byte) {
 	}
 }
 
-// Index has a folder list a document, as it is now, in its answers to queries.
+// Index makes a folder report a document, in its current state, in its answers to queries.
 func (s *Server) Index(folder, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *Server) Documents() []string {
 	return ids
 }
 
-// Refused returns how many requests for attachments lacked a file token.
+// Refused returns the number of requests for attachments that had no file token.
 func (s *Server) Refused() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,8 +177,8 @@ func (s *Server) Text(id string) string {
 	return d.doc.Text("contents").String()
 }
 
-// Truncate leaves only part of a document in the store, as a full disk does. It unloads the document, which cannot be
-// loaded again.
+// Truncate leaves only part of a document in the store, as a full disk does. It unloads the document, after which the
+// document cannot be loaded any more.
 func (s *Server) Truncate(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,8 +189,8 @@ func (s *Server) Truncate(id string) {
 	}
 }
 
-// Unload unloads a document without websockets, as the server does after some time. It reports whether the document
-// has none.
+// Unload unloads a document that has no websockets, as the server does after some time. It returns false if the
+// document has websockets.
 func (s *Server) Unload(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +222,7 @@ func (s *Server) Users(id string) map[string][]ycrdt.ClientID {
 	return found
 }
 
-// Restart ends every websocket, unloads all documents, and clears the record of loads.
+// Restart ends every websocket, unloads all documents, and clears the log of loads.
 func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -282,7 +282,8 @@ func (s *Server) verify(text string) (token.Claims, error) {
 	return c, nil
 }
 
-// claims returns the claims of the request's token, whose type HTTP must allow; ok is false if it was refused.
+// claims returns the claims of the request's token, whose type must be in Options.Types. ok is false if claims refused
+// the request.
 func (s *Server) claims(w http.ResponseWriter, r *http.Request) (c token.Claims, ok bool) {
 	c, err := s.verify(requestToken(r))
 	if err == nil && len(s.keys()) > 0 && !slices.Contains(s.o.Types, c.Scope.Kind) {
@@ -423,7 +424,7 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// versions fails, as on a file store. It loads nothing.
+// versions answers with the error of a file store. It loads no document.
 func (s *Server) versions(w http.ResponseWriter, r *http.Request) {
 	if _, _, ok := s.onDoc(w, r); ok {
 		refuse(w, http.StatusInternalServerError, "Version listing is not supported by this store")

@@ -37,7 +37,7 @@ func (p *Permission) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ScopeKind is the kind of resource that a token covers. The numbers are those of the legacy format.
+// ScopeKind is the kind of resource that a token covers. Its numbers are those of the legacy format.
 type ScopeKind uint8
 
 const (
@@ -51,13 +51,12 @@ var scopeNames = []string{"server", "doc", "file", "prefix"}
 
 type Scope struct {
 	Kind       ScopeKind
-	ID         string // Doc, File: document ID; Prefix: prefix of IDs
+	ID         string // for Doc and File, a document ID; for Prefix, the prefix of IDs
 	Permission Permission
-	Hash       string // File: SHA-256 of the bytes in lower-case hex
+	Hash       string // for File, the SHA-256 of the bytes in lower-case hex
 }
 
-// String returns the scope in the form of a CWT: "server", "doc:ID:rw",
-// "file:HASH:ID:r", "prefix:P:rw".
+// String returns the scope in the form of a CWT: "server", "doc:ID:rw", "file:HASH:ID:r" or "prefix:P:rw".
 func (s Scope) String() string {
 	id := s.ID
 	switch s.Kind {
@@ -93,15 +92,15 @@ func ParseScope(text string) (Scope, error) {
 
 type Claims struct {
 	Scope    Scope
-	User     string    // author of changes, "" for none
+	User     string    // author of changes, or ""
 	Expires  time.Time // zero means never
-	KeyID    string    // ID of the key that signed it, "" if unnamed
-	Audience string    // CWT: URL of the server that it is for
-	Channel  string    // CWT: folder document that receives the document's events
-	Issued   time.Time // CWT
+	KeyID    string    // ID of the key that signed the token, or "" if the key has none
+	Audience string    // CWT only: URL of the server for which the token is valid
+	Channel  string    // CWT only: folder document to which the document's events are reported
+	Issued   time.Time // CWT only
 }
 
-// OnDoc returns the token's permission for a document; ok is false if the token does not cover it.
+// OnDoc returns the token's permission for a document. ok is false if the token does not cover the document.
 func (c Claims) OnDoc(id string) (p Permission, ok bool) {
 	switch c.Scope.Kind {
 	case Server:

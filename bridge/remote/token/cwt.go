@@ -44,7 +44,7 @@ type coseHeader struct {
 	KeyID     []byte `cbor:"4,keyasint,omitempty"`
 }
 
-// cwtClaims are the claims in wire format; the last two are relay-server's extensions.
+// cwtClaims are the claims in wire format. The last two are extensions of relay-server.
 type cwtClaims struct {
 	Issuer   string `cbor:"1,keyasint,omitempty"`
 	Subject  string `cbor:"2,keyasint,omitempty"`
@@ -55,7 +55,7 @@ type cwtClaims struct {
 	Channel  string `cbor:"-80202,keyasint,omitempty"`
 }
 
-// contexts are the context strings in the input of a signature, by message tag.
+// contexts are the context strings in the signed bytes, by message tag.
 var contexts = map[uint64]string{tagMac0: "MAC0", tagSign1: "Signature1"}
 
 type signedBytes struct {
@@ -72,7 +72,7 @@ func toSign(tag uint64, protected, payload []byte) ([]byte, error) {
 
 func isCWT(data []byte) bool { return len(data) > 2 && data[0] == 0xd8 && data[1] == tagCWT }
 
-// cose returns the tag of messages that the key signs, and its algorithm.
+// cose returns the tag of the messages that the key signs, and the number of its algorithm.
 func (k *Key) cose() (tag uint64, alg int64) {
 	switch k.alg {
 	case HMAC:
@@ -188,7 +188,7 @@ func wireClaims(c Claims) cwtClaims {
 	return b
 }
 
-// toUnix returns t in Unix seconds, 0 for the zero time; fromUnix is its inverse.
+// toUnix returns t in Unix seconds, or 0 for the zero time. fromUnix is its inverse.
 func toUnix(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -15,22 +15,22 @@ import (
 type Algorithm uint8
 
 const (
-	Legacy  Algorithm = iota // y-sweet's own: 30 random bytes
-	HMAC                     // CWT with HMAC-SHA-256: 32 random bytes
+	Legacy  Algorithm = iota // y-sweet's own format, with a key of 30 random bytes
+	HMAC                     // CWT with HMAC-SHA-256 and a key of 32 random bytes
 	ES256                    // CWT with ECDSA on P-256
 	Ed25519                  // CWT with EdDSA
 )
 
-// Sizes of secrets in bytes, which distinguish the two kinds.
+// The sizes of secrets in bytes distinguish Legacy and HMAC keys.
 const (
 	legacySize = 30
 	hmacSize   = 32
 )
 
 type Key struct {
-	id     string // included in tokens of this key, "" for none
+	id     string // ID in the tokens of this key, or ""
 	alg    Algorithm
-	secret []byte // Legacy, HMAC
+	secret []byte // only for Legacy and HMAC
 	ec     *ecdsa.PrivateKey
 	ed     ed25519.PrivateKey
 }
@@ -45,8 +45,8 @@ func GenerateKey(id string, alg Algorithm) (*Key, error) {
 	return newKey(id, &Key{alg: alg, secret: secret})
 }
 
-// ParsePrivateKey parses a key: base64 of 30 bytes is Legacy, of 32 bytes HMAC; PEM (PKCS #8, or SEC 1 for EC) is
-// ES256 or Ed25519. id names the key and may be "". The error wraps ErrMalformed.
+// ParsePrivateKey parses a key. Base64 of 30 bytes is a Legacy key, and of 32 bytes an HMAC key. PEM (PKCS #8, or SEC 1
+// for EC) is an ES256 or Ed25519 key. id names the key and may be "". The error wraps ErrMalformed.
 func ParsePrivateKey(id, text string) (*Key, error) {
 	if block, _ := pem.Decode([]byte(text)); block != nil {
 		return parsePEM(id, block)
@@ -101,14 +101,14 @@ func ValidID(s string) bool {
 	return s != "" && strings.Trim(s, allowed) == ""
 }
 
-// Secret returns the text of a Legacy or HMAC key for ParsePrivateKey, "" for other keys.
+// Secret returns the text of a Legacy or HMAC key in the form that ParsePrivateKey accepts. For other keys it returns
+// "".
 func (k *Key) Secret() string { return base64.RawURLEncoding.EncodeToString(k.secret) }
 
-// IsLegacy reports whether the key's tokens have y-sweet's own format, without a channel or server.
+// IsLegacy reports whether the key's tokens have y-sweet's own format, which has no channel and no audience.
 func (k *Key) IsLegacy() bool { return k.alg == Legacy }
 
-// Mint returns a signed token; its KeyID is the key's own. A Legacy token cannot carry
-// Audience, Channel and Issued.
+// Mint returns a signed token with the key's own KeyID. A Legacy token cannot carry Audience, Channel and Issued.
 func (k *Key) Mint(c Claims) (string, error) {
 	if k.alg == Legacy {
 		return k.mintLegacy(c), nil
@@ -116,11 +116,11 @@ func (k *Key) Mint(c Claims) (string, error) {
 	return k.mintCWT(c)
 }
 
-// maxToken bounds the text of a token in bytes; real tokens have some 200.
+// maxToken is the maximum size of a token in bytes. Real tokens have some 200 bytes.
 const maxToken = 8 << 10
 
-// Inspect returns the claims of a token without verification, for a client that has no key but needs the token's
-// scope and expiry.
+// Inspect returns the claims of a token without verifying them. It is for a client that has no key but needs the
+// token's scope and expiry.
 func Inspect(text string) (Claims, error) {
 	if len(text) > maxToken {
 		return Claims{}, fmt.Errorf("token has %d bytes: %w", len(text), ErrMalformed)

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// A legacy token is bincode (little endian, varint integers) of
+// A legacy token is bincode (little endian, varint integers):
 //
 //	payload: permission, Option<expiry in Unix milliseconds>
 //	bytes:   SHA-256(payload || key)
 //
-// after the key's name and a dot if the key has a name. A permission is its number and fields: 1 Doc{id,
+// If the key has a name, the name and a dot come before it. A permission is its number and fields: 1 Doc{id,
 // authorization[, Option<user>]}, 2 File{hash, authorization, Option<content type>, Option<content length>, id[,
-// Option<user>]}, 3 Prefix{prefix, authorization[, Option<user>]}. y-sweet writes no user, relay-server may; both
-// forms are accepted.
+// Option<user>]}, 3 Prefix{prefix, authorization[, Option<user>]}. y-sweet writes no user, relay-server may write one;
+// both forms are accepted.
 
 // legacyTail is the length in bytes of the length-prefixed hash at the end.
 const legacyTail = 1 + sha256.Size
@@ -39,7 +39,8 @@ func (k *Key) mintLegacy(c Claims) string {
 	return text
 }
 
-// appendPermission omits the user if there is none, since every server accepts that layout.
+// appendPermission appends the permission of c. It omits the user if there is none, because every server accepts that
+// form.
 func appendPermission(b []byte, c Claims) []byte {
 	s := c.Scope
 	b = appendVarint(b, uint64(s.Kind))
@@ -48,7 +49,7 @@ func appendPermission(b []byte, c Claims) []byte {
 		return b
 	case File:
 		b = append(appendString(b, s.Hash), byte(s.Permission))
-		b = appendString(append(b, 0, 0), s.ID) // of any type and length
+		b = appendString(append(b, 0, 0), s.ID) // any content type and length
 	default:
 		b = append(appendString(b, s.ID), byte(s.Permission))
 	}
@@ -62,8 +63,8 @@ func appendString(b []byte, s string) []byte {
 	return append(appendVarint(b, uint64(len(s))), s...)
 }
 
-// appendVarint appends an integer in bincode's form: up to 250 in one byte, otherwise a byte for the width and the
-// number.
+// appendVarint appends an integer in bincode's form: a number up to 250 as one byte, a larger number as a byte for the
+// width followed by the number.
 func appendVarint(b []byte, n uint64) []byte {
 	switch {
 	case n < 251:

@@ -11,11 +11,11 @@ import (
 type Kind uint8
 
 const (
-	// YSweet is y-sweet and relay-server: a token and a socket for each document.
+	// YSweet is the protocol of y-sweet and relay-server: a token and a socket for each document.
 	YSweet Kind = iota
-	// YWebsocket is y-websocket: a socket for each document (room).
+	// YWebsocket is the protocol of y-websocket: a socket for each document, which y-websocket calls a room.
 	YWebsocket
-	// Hocuspocus has one socket for all documents.
+	// Hocuspocus is the protocol of Hocuspocus: one socket for all documents.
 	Hocuspocus
 	// Relay is YSweet with a control plane, which selects the server and issues the tokens.
 	Relay
@@ -23,9 +23,10 @@ const (
 
 type Address struct {
 	Kind  Kind
-	URL   *url.URL // http or https for YSweet and Relay (control plane), otherwise ws or wss; no user, no query
-	Token string   // "" for none
-	// Audience is the audience of minted tokens: the server's url in its own configuration. "" is URL.
+	URL   *url.URL // http or https for YSweet and Relay (the control plane), otherwise ws or wss; without user and query
+	Token string   // "" if there is no token
+	// Audience is the audience of minted tokens: the url in the server's own configuration. If Audience is "", the
+	// audience is URL.
 	Audience string
 }
 
@@ -42,10 +43,10 @@ var schemes = map[string]struct {
 	"relay+http": {Relay, "http"}, "relay+https": {Relay, "https"},
 }
 
-// ParseAddress parses ys://[token@]host[:port][/prefix], yss://, ws://host/..,
-// wss://, hocuspocus+ws://host/.., hocuspocus+wss:// or relay+https://host/.. (the API of a
-// control plane). A token, percent-encoded, may precede the host in each of them. The error wraps ErrAddress and does not quote
-// the text, which may hold a token.
+// ParseAddress parses an address: ys://[token@]host[:port][/prefix], yss://, ws://host/.., wss://,
+// hocuspocus+ws://host/.., hocuspocus+wss:// or relay+https://host/.. (the API of a control plane). In each form, a
+// percent-encoded token may precede the host. The error wraps ErrAddress and does not quote the text, which may contain
+// a token.
 func ParseAddress(text string) (Address, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	s, ok := schemes[scheme]
@@ -89,8 +90,8 @@ func (a Address) String() string {
 
 const uuidLen = 36
 
-// DocumentName returns the server's name of a document in a folder. Relay joins the UUIDs of the relay and the
-// document with '-', also for the folder; on other servers the ID is the name.
+// DocumentName returns the server's name of a document in a folder. Relay joins the UUIDs of the relay and the document
+// with '-', for the folder's document too. On other servers the ID is the name.
 func DocumentName(folder, id string) string {
 	if relay, _, ok := SplitRelay(folder); ok && isUUID(id) {
 		return relay + "-" + id

@@ -14,7 +14,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Errors about the server wrap one of these; Hint returns the next step.
+// All errors about the server wrap one of the following errors. Hint returns the next step.
 var (
 	ErrUnreachable    = errors.New("server cannot be reached")
 	ErrDenied         = errors.New("server refuses access")
@@ -34,7 +34,7 @@ var (
 	ErrNoChannel      = errors.New("the token has no channel: other clients and webhooks get no changes of a note " +
 		"that relayfs is the first to open, until relay-server unloads the note")
 	errOverflow = errors.New("server is too slow: its queue is full")
-	// ErrLogin and ErrNotShared wrap ErrDenied: a control plane issues no token.
+	// ErrLogin and ErrNotShared wrap ErrDenied. They mean that the control plane issues no token.
 	ErrLogin     = fmt.Errorf("%w: no login", ErrDenied)
 	ErrNotShared = fmt.Errorf("%w: the folder is not shared with this login", ErrDenied)
 )
@@ -67,7 +67,7 @@ var hints = []struct {
 	{ErrProtocol, "check that the address is that of a server of this kind"},
 }
 
-// Hint returns the next step after an error of this package, "" if there is none.
+// Hint returns the next step after an error of this package, or "" if there is none.
 func Hint(err error) string {
 	for _, h := range hints {
 		if errors.Is(err, h.err) {
@@ -99,7 +99,7 @@ func (a Address) WriteHint() string {
 func connectionError(err error) error {
 	var sent *url.Error
 	if errors.As(err, &sent) {
-		err = sent.Err // the rest quotes the URL with its token
+		err = sent.Err // without the rest, which quotes the URL with its token
 	}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrUnsafeRedirect):
@@ -114,8 +114,8 @@ func connectionError(err error) error {
 	return fmt.Errorf("%w: %v", ErrUnreachable, closeReason(err))
 }
 
-// closeReason returns the server's reason to close, or the innermost reason of a network error: the rest only repeats
-// the address.
+// closeReason returns the server's reason for closing the connection, or the innermost reason of a network error. The
+// rest of the error only repeats the address.
 func closeReason(err error) string {
 	var closed websocket.CloseError
 	if errors.As(err, &closed) {
@@ -154,15 +154,15 @@ func statusError(resp *http.Response) error {
 	return fmt.Errorf("%w (%w)", err, status(resp.StatusCode))
 }
 
-// maxSaid bounds the quoted part of an answer, in bytes.
+// maxSaid is the maximum length in bytes of the quoted part of an answer.
 const maxSaid = 300
 
-// said returns the beginning of a failed answer on one line, without the request's token.
+// said returns the beginning of the answer to a failed request on one line, without the request's token.
 func said(resp *http.Response) string {
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxSaid)) // the part before a read error is sufficient
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxSaid)) // after a read error, the part before it is sufficient
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(data), "")), " ")
 	if strings.HasPrefix(text, "<") {
-		return "" // HTML page
+		return "" // the answer is an HTML page
 	}
 	if r := resp.Request; r != nil {
 		bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

@@ -71,7 +71,7 @@ func (t *ysweet) transfer(req *http.Request, take func(io.Reader) error) error {
 	return take(resp.Body)
 }
 
-// fileError returns ErrFileToken for the given errors if no file tokens are available.
+// fileError wraps err in ErrFileToken if err is one of the errors some and no file tokens are available.
 func (t *ysweet) fileError(err error, some ...error) error {
 	if t.asks() && slices.ContainsFunc(some, func(x error) bool { return errors.Is(err, x) }) {
 		return fmt.Errorf("%w: %w", ErrFileToken, err)
@@ -79,7 +79,7 @@ func (t *ysweet) fileError(err error, some ...error) error {
 	return err
 }
 
-// fileURL requests the URL of the bytes, which may be on another server and contain credentials.
+// fileURL requests the URL of the bytes. The URL may be on another server and contain credentials.
 func (t *ysweet) fileURL(ctx context.Context, method string, tok token.ClientToken, hash, verb, field string) (string, error) {
 	to := tok.BaseURL + "/" + verb + "?" + url.Values{"hash": {hash}}.Encode()
 	data, err := t.do(ctx, method, to, tok.Token, nil)
@@ -97,8 +97,9 @@ func (t *ysweet) fileURL(ctx context.Context, method string, tok token.ClientTok
 	return where.String(), nil
 }
 
-// fileToken returns a token for the bytes: from the control plane, or minted with a key. Without either it returns
-// the server token: no call of the server exchanges it for a file token, and the server accepts or refuses it.
+// fileToken returns a token for the bytes. The token comes from the control plane, or is minted with a key. Without
+// either, fileToken returns the server token. The server may accept or refuse it; no HTTP call exchanges it for a file
+// token.
 func (t *ysweet) fileToken(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error) {
 	if t.controlPlane != nil {
 		return t.controlPlane.File(ctx, name, hash, mimetype, size)

@@ -11,12 +11,12 @@ import (
 // and detects the kind of server from the answers.
 type guard struct {
 	http.RoundTripper
-	secure bool        // the address has TLS, so every request must
+	secure bool        // the address has TLS, so every request must have it
 	relay  atomic.Bool // the server is relay-server
 	served atomic.Bool // the server has answered a request as asked
 }
 
-// relayHeader is a header in every answer of relay-server.
+// relayHeader is a header that only relay-server sends, in every answer.
 const relayHeader = "Relay-Server-Version"
 
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -38,8 +38,8 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const maxRedirects = 10
 
-// checkRedirect refuses redirects of a request with a token to another host, which could read the token in the
-// Referer.
+// checkRedirect refuses to follow a redirect to another host if the request has a token, because the other host could
+// read the token in the Referer.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {

@@ -12,7 +12,7 @@ import (
 // authenticated separately.
 type hocuspocus struct {
 	baseServer
-	opening chan struct{} // semaphore: the server limits unauthenticated documents
+	opening chan struct{} // semaphore, because the server limits the number of unauthenticated documents
 
 	mu    sync.Mutex // guards the fields below
 	sock  *socket
@@ -55,7 +55,7 @@ func (t *hocuspocus) Open(ctx context.Context, name string) (*Link, error) {
 	}
 }
 
-// attach adds a document to the socket, which it opens for the first one.
+// attach adds a document to the socket. It opens the socket for the first document.
 func (t *hocuspocus) attach(ctx context.Context, name string) (*Link, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -63,7 +63,7 @@ func (t *hocuspocus) attach(ctx context.Context, name string) (*Link, error) {
 		return nil, fmt.Errorf("document %q is already connected", name)
 	}
 	if t.sock == nil {
-		// The socket outlives the caller.
+		// The socket must live longer than the caller's context.
 		s, err := dial(context.WithoutCancel(ctx), t.client, t.address.URL.String(), nil)
 		if err != nil {
 			return nil, err
@@ -122,7 +122,7 @@ func (t *hocuspocus) disconnected(s *socket) {
 	}
 }
 
-// take handles frames about the link itself and delivers the others. Only route calls it.
+// take handles frames about the link itself and delivers all other frames. Only route calls it.
 func (t *hocuspocus) take(l *Link, f ysync.Frame) {
 	switch {
 	case f.Type == ysync.Auth && f.Auth == ysync.Authenticated:

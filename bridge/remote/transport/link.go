@@ -12,27 +12,28 @@ import (
 type AckStyle uint8
 
 const (
-	// AckStep2: the answer to a step 1 acknowledges everything before it.
+	// AckStep2 means that the answer to a step 1 acknowledges everything before it.
 	AckStep2 AckStyle = iota
-	// AckEcho: an echo does so, too, if the server supports it: y-sweet before 0.6.4 does not.
+	// AckEcho means that an echo acknowledges everything before it, if the server supports echoes. y-sweet before 0.6.4
+	// does not.
 	AckEcho
-	// AckStatus: a status acknowledges each update.
+	// AckStatus means that a status acknowledges each update.
 	AckStatus
 )
 
 type Link struct {
-	Acks AckStyle // the server's
+	Acks AckStyle // the way in which the server acknowledges changes
 	// MaybeStale is set if the server may answer from a copy of the document that other links do not use. y-sweet 0.9.1
-	// loads a document once for each link that is opened before the document is loaded, keeps the last copy, and
-	// leaves the other links with theirs.
+	// loads a document once for each link that is opened before the document is loaded. It keeps the last copy, and the
+	// other links continue to use their own copies.
 	MaybeStale bool
 	sock       *socket
-	name       []byte // prefix of each frame on a shared socket, otherwise nil
+	name       []byte // prefix of each frame on a shared socket; otherwise nil
 	in         chan ysync.Frame
 	viewOnly   atomic.Bool
-	ctx        context.Context // ends with the link; its cause is the reason
+	ctx        context.Context // ends with the link; its cause is the reason why the link ended
 	stop       context.CancelCauseFunc
-	// Only for a document on a shared socket:
+	// The fields below are only set for a document on a shared socket.
 	authed chan struct{} // closed when the server has accepted the token
 	detach func()        // removes the document from the socket
 }
@@ -57,7 +58,7 @@ func (l *Link) deliver(f ysync.Frame) {
 	}
 }
 
-// Send queues a frame in y-websocket's form.
+// Send queues a frame, which must be in y-websocket's form.
 func (l *Link) Send(frame []byte) {
 	if l.name != nil {
 		frame = slices.Concat(l.name, frame)
@@ -65,7 +66,7 @@ func (l *Link) Send(frame []byte) {
 	l.sock.Send(frame)
 }
 
-// Frames returns the frames of the server, until Done.
+// Frames returns the frames that the server sends until Done is closed.
 func (l *Link) Frames() <-chan ysync.Frame { return l.in }
 
 // Done is closed when the link has ended; Err returns the reason.
@@ -73,7 +74,7 @@ func (l *Link) Done() <-chan struct{} { return l.ctx.Done() }
 
 func (l *Link) Err() error { return context.Cause(l.ctx) }
 
-// Heard returns when the last byte from the server arrived, for any document on the socket.
+// Heard returns when the last byte from the server arrived on the socket, for any document.
 func (l *Link) Heard() time.Time {
 	if t := l.sock.heard.Load(); t != nil {
 		return *t

@@ -10,21 +10,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
-// Server connects to the documents of a server, by their names on the server.
+// Server connects to the documents of a server by their names on that server.
 type Server interface {
 	// Open connects to a document. The link ends with Close or ctx.
 	Open(ctx context.Context, name string) (*Link, error)
-	// Fetch returns the whole document; errors.ErrUnsupported if only a link can, or should, do so.
+	// Fetch returns the whole document. If the caller must use a link instead, the error is errors.ErrUnsupported.
 	Fetch(ctx context.Context, name string) ([]byte, error)
-	// DiscardToken discards the token of a document after the server has rejected it.
+	// DiscardToken removes the cached token of a document, because the server has rejected that token.
 	DiscardToken(name string)
 	// Links is the maximum number of connected documents.
 	Links() int
 	// Reports reports whether the server may report changes of a folder's documents on the link of the folder's
 	// document.
 	Reports() bool
-	// Warnings returns the known disadvantages of the current use of the server for its other clients, nil if there are
-	// none; Hint returns the next step.
+	// Warnings returns the known disadvantages that the current use of the server has for its other clients, or nil if
+	// there are none. Hint returns the next step.
 	Warnings() error
 	Close()
 }
@@ -44,22 +44,22 @@ type Files interface {
 
 // Examiner is a Server whose Open may create a document.
 type Examiner interface {
-	// Examine opens a read-only link to a document without creating the document. Errors: ErrNoDocument;
-	// ErrWouldCreate if that is impossible. full is set if Open permits changes.
+	// Examine opens a read-only link to a document without creating the document. Errors: ErrNoDocument, or ErrWouldCreate
+	// if only creating the document would show whether it exists. full is set if Open permits changes.
 	Examine(ctx context.Context, name string) (l *Link, full bool, err error)
 }
 
 // Tokens provides the tokens of a control plane, and the addresses of the servers that accept them.
 type Tokens interface {
-	// Document returns a token for a document that stays valid for some time.
+	// Document returns a token for a document. The token stays valid for some time.
 	Document(ctx context.Context, name string) (token.ClientToken, error)
 	DiscardToken(name string)
 	// File returns a token for the bytes of an attachment. size may be 0 for a download.
 	File(ctx context.Context, name, hash, mimetype string, size int) (token.ClientToken, error)
 }
 
-// New returns the server at an address. folder is the name of the folder document; key mints tokens and may be nil;
-// tokens are those of a Relay address; fetching is the number of concurrent fetches.
+// New returns the server at an address. folder is the name of the folder's document. key mints tokens and may be nil.
+// tokens has the tokens for a Relay address. fetching is the number of concurrent fetches.
 func New(a Address, folder string, key *token.Key, tokens Tokens, fetching int) Server {
 	g := &guard{secure: a.URL.Scheme == "https" || a.URL.Scheme == "wss", RoundTripper: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: fetching, IdleConnTimeout: time.Minute,
@@ -74,7 +74,7 @@ func New(a Address, folder string, key *token.Key, tokens Tokens, fetching int) 
 	return &ysweet{baseServer: baseServer{a, client, maxYSweet}, guard: g, key: key, controlPlane: tokens, folder: folder, tokens: make(map[string]clientToken)}
 }
 
-// baseServer implements Server except Open, for servers that only have links.
+// baseServer implements all methods of Server except Open, for servers that only have links.
 type baseServer struct {
 	address Address
 	client  *http.Client
@@ -84,7 +84,7 @@ type baseServer struct {
 func (t *baseServer) Fetch(context.Context, string) ([]byte, error) {
 	return nil, errors.ErrUnsupported
 }
-func (t *baseServer) DiscardToken(string) {} // there is no other token
+func (t *baseServer) DiscardToken(string) {} // there is no other token to use
 func (t *baseServer) Links() int          { return t.links }
 func (t *baseServer) Reports() bool       { return false }
 func (t *baseServer) Warnings() error     { return nil }

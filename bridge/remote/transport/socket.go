@@ -15,24 +15,27 @@ import (
 )
 
 const (
-	// maxFrame bounds a frame from the server: a document with its history is much larger than a note.
+	// maxFrame is the maximum size in bytes of a frame from the server. It is large because a document with its history
+	// is much larger than a note.
 	maxFrame = 256 << 20
-	// queueFrames and queueBytes bound the queue of a connection.
+	// queueFrames and queueBytes are the maximum number of frames, and their maximum total size in bytes, in the queue
+	// of a connection.
 	queueFrames = 1024
 	queueBytes  = 32 << 20
 	dialTimeout = 10 * time.Second
-	// writeTimeout bounds the write of one frame. A slower connection is closed, and the next one compares
-	// everything.
+	// writeTimeout is the maximum time to write one frame. If a write takes longer, the connection is closed; the next
+	// connection compares the whole documents.
 	writeTimeout = 30 * time.Second
-	// reasonTimeout is the time that a failed write waits for the reader to receive the server's reason to close.
+	// reasonTimeout is the time for which a failed write waits for the reader to receive the server's reason for
+	// closing.
 	reasonTimeout = time.Second
 )
 
-// socket is one websocket with a goroutine that writes from a bounded queue. It ends when the queue overflows; the
-// comparison of state vectors on the next socket finds the dropped data.
+// socket is one websocket with a goroutine that writes from a bounded queue. If the queue overflows, the socket ends;
+// the comparison of state vectors on the next socket finds the dropped data.
 type socket struct {
 	conn  *websocket.Conn
-	end   context.CancelCauseFunc // the first reason counts
+	end   context.CancelCauseFunc // only the first cause counts
 	ctx   context.Context
 	heard atomic.Pointer[time.Time] // when the last byte arrived
 
@@ -42,7 +45,7 @@ type socket struct {
 	wake   model.Signal // set when the queue is not empty
 }
 
-// dial opens a websocket; its caller runs read.
+// dial opens a websocket. The caller must run read.
 func dial(ctx context.Context, client *http.Client, url string, header http.Header) (*socket, error) {
 	dctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -63,7 +66,7 @@ func dial(ctx context.Context, client *http.Client, url string, header http.Head
 	return s, nil
 }
 
-// read calls take with each frame until the connection ends. An error of take ends it.
+// read calls take with each frame until the connection ends. If take returns an error, read closes the connection.
 func (s *socket) read(take func(frame []byte) error) {
 	for {
 		kind, frame, err := s.frame()
@@ -72,7 +75,7 @@ func (s *socket) read(take func(frame []byte) error) {
 			return
 		}
 		if kind != websocket.MessageBinary {
-			continue // no protocol has text frames, but some servers send a text greeting
+			continue // no protocol uses text frames, but some servers send a greeting as text
 		}
 		if err := take(frame); err != nil {
 			s.end(fmt.Errorf("%w: %v", ErrProtocol, err))
@@ -110,7 +113,7 @@ func (s *socket) write() {
 			err := s.conn.Write(ctx, websocket.MessageBinary, frame)
 			cancel()
 			if err != nil {
-				// If the server has closed the connection, the reader gets the reason.
+				// If the server has closed the connection, the reader receives the reason.
 				select {
 				case <-s.ctx.Done():
 				case <-time.After(reasonTimeout):

@@ -18,22 +18,22 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/token"
 )
 
-// ysweet is a Server of y-sweet or relay-server: HTTP for tokens and whole documents, and a socket for each connected
-// document.
+// ysweet is a Server for y-sweet and relay-server. It uses HTTP for tokens and whole documents, and a socket for each
+// connected document.
 //
-// relay-server reports changes of a document to a channel, the folder's document. It takes the channel from the token
-// that caused the document to be loaded. If that token has no channel, nobody gets the document's changes until it is
-// unloaded, even if the folder's document is open. Requests for a whole document (as-update), and tokens that the
-// server issues for a server token, never have a channel. So Fetch leaves documents to their sockets unless the
-// server is known not to be relay-server, and Warnings reports tokens without a channel.
+// relay-server reports changes of a document to a channel, which is the folder's document. It takes the channel from
+// the token with which the document was loaded. If that token has no channel, the server reports no changes of the
+// document until it unloads the document, even if the folder's document is open. Requests for a whole document
+// (as-update), and tokens that the server issues for a server token, never have a channel. So Fetch uses a socket
+// unless the server is certainly not relay-server, and Warnings reports tokens without a channel.
 type ysweet struct {
 	baseServer
 	guard        *guard
-	key          *token.Key  // if nil, like controlPlane: tokens are requested from the server
-	controlPlane Tokens      // tokens of a control plane
+	key          *token.Key  // if this and controlPlane are nil, the server issues the tokens
+	controlPlane Tokens      // issues the tokens if there is a control plane
 	folder       string      // the channel in minted tokens
 	noChannel    atomic.Bool // the last token had no channel
-	direct       atomic.Bool // the server token opens documents, since the server issues no others
+	direct       atomic.Bool // the server token opens documents, because the server issues no other tokens
 
 	mu            sync.Mutex // guards the fields below
 	tokens        map[string]clientToken
@@ -48,8 +48,8 @@ type clientToken struct {
 const (
 	// maxYSweet is the maximum number of open sockets.
 	maxYSweet = 64
-	// tokenLife is the lifetime of a requested token, and tokenUse how long it is used: the server closes connections
-	// when their token expires.
+	// tokenLife is the lifetime of a requested token, and tokenUse the time for which it is used. tokenUse is shorter,
+	// because the server closes connections when their token expires.
 	tokenLife = time.Hour
 	tokenUse  = tokenLife * 8 / 10
 )
@@ -71,7 +71,7 @@ func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error)
 	s, err := dial(ctx, t.client, tok.WebsocketURL(), nil)
 	reads := tok.Authorization == token.ReadOnly
 	switch {
-	case errors.Is(err, status(http.StatusNotFound)) && reads: // tokens that permit changes create what they open
+	case errors.Is(err, status(http.StatusNotFound)) && reads: // a token that permits changes creates documents
 		return nil, errNotFound
 	case err != nil:
 		return nil, t.explained(err, tok.Token)
@@ -83,7 +83,7 @@ func (t *ysweet) dial(ctx context.Context, tok token.ClientToken) (*Link, error)
 
 var errNotFound = fmt.Errorf("%w (%w)", ErrNoDocument, status(http.StatusNotFound))
 
-// explained adds to an error of a request what is known about its token.
+// explained adds the reason for a refused request to err, if the token's claims show the reason.
 func (t *ysweet) explained(err error, bearer string) error {
 	if !errors.Is(err, ErrDenied) {
 		return err
@@ -100,11 +100,11 @@ func (t *ysweet) explained(err error, bearer string) error {
 	return err
 }
 
-// isCBORServer reports whether claims are those of a server token in CBOR. Others have no audience.
+// isCBORServer reports whether claims are those of a server token in CBOR. Other server tokens have no audience.
 func isCBORServer(c token.Claims) bool { return c.Scope.Kind == token.Server && c.Audience != "" }
 
-// Examine implements Examiner. A read-only token creates nothing. A control plane only issues tokens for existing
-// documents.
+// Examine implements Examiner. A read-only token creates no document, and a control plane only issues tokens for
+// existing documents.
 func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, err error) {
 	if t.controlPlane != nil {
 		l, err = t.Open(ctx, name)
@@ -120,7 +120,7 @@ func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, 
 	}
 	l, err = t.dial(ctx, tok)
 	if errors.Is(err, ErrNoDocument) {
-		// Another kind of server may answer like this, too.
+		// A server of another kind may give the same answer.
 		if _, other := t.do(ctx, http.MethodGet, t.address.URL.JoinPath("ready").String(), "", nil); other != nil {
 			err = fmt.Errorf("%w (%w)", ErrProtocol, status(http.StatusNotFound))
 		}
@@ -128,7 +128,8 @@ func (t *ysweet) Examine(ctx context.Context, name string) (l *Link, full bool, 
 	return l, !given, err
 }
 
-// accepted returns ErrWouldCreate, or an error if the server rejects the token in another request.
+// accepted returns ErrWouldCreate if the server accepts the token in another request. Otherwise it returns the server's
+// error.
 func (t *ysweet) accepted(ctx context.Context, tok token.ClientToken) error {
 	// relay-server has this page and loads no document for it; y-sweet does not have it.
 	_, err := t.do(ctx, http.MethodGet, tok.BaseURL+"/versions", tok.Token, nil)
@@ -141,8 +142,9 @@ func (t *ysweet) accepted(ctx context.Context, tok token.ClientToken) error {
 	return ErrWouldCreate
 }
 
-// acceptedBySocket is accepted for relay-server, which refuses types of tokens over HTTP that its websockets accept.
-// If a valid token does not cover a document, the server answers "forbidden" and creates nothing.
+// acceptedBySocket tries the token on a websocket of relay-server. relay-server refuses types of tokens over HTTP that
+// its websockets accept. If a valid token does not cover a document, the server answers "forbidden" and creates
+// nothing.
 func (t *ysweet) acceptedBySocket(ctx context.Context, tok token.ClientToken) error {
 	claims, malformed := token.Inspect(tok.Token)
 	if malformed != nil || claims.KeyID != "" && claims.Audience == "" || isCBORServer(claims) {
@@ -153,7 +155,7 @@ func (t *ysweet) acceptedBySocket(ctx context.Context, tok token.ClientToken) er
 		if err != nil {
 			return err
 		}
-		l.Close() // the server decides
+		l.Close() // the server has accepted the token nevertheless
 		return ErrWouldCreate
 	}
 	for _, name := range []string{"relayfs", "-relayfs"} {
@@ -179,7 +181,7 @@ func (t *ysweet) Warnings() error {
 	return nil
 }
 
-// token returns a token for the document that stays valid for some time.
+// token returns a token for the document. The token stays valid for some time.
 func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, error) {
 	if t.controlPlane != nil {
 		return t.controlPlane.Document(ctx, name)
@@ -219,8 +221,8 @@ func (t *ysweet) DiscardToken(name string) {
 	delete(t.tokens, name)
 }
 
-// newToken returns a token with a permission. If the given token opens documents directly, it returns that one, whose
-// permission may differ.
+// newToken returns a token with the permission p. If the server token opens documents directly, newToken returns the
+// server token, whose permission may differ.
 func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) (tok token.ClientToken, err error) {
 	claims, invalid := token.Inspect(t.address.Token)
 	switch kind := claims.Scope.Kind; {
@@ -238,9 +240,9 @@ func (t *ysweet) newToken(ctx context.Context, name string, p token.Permission) 
 	return tok, err
 }
 
-// serversToken returns a token that the server issues for the server token, or the server token itself, which has
-// full permission. relay-server issues none if the key's allowed_token_types lacks "server", nor with a key for CBOR
-// tokens; its websockets require neither.
+// serversToken returns a token that the server issues for the server token, or the server token itself, which has full
+// permission. relay-server issues no token if the key's allowed_token_types lacks "server", or if the key is for CBOR
+// tokens. Its websockets have neither condition.
 func (t *ysweet) serversToken(ctx context.Context, name string, p token.Permission) (tok token.ClientToken, err error) {
 	if !t.direct.Load() {
 		tok, err = t.requestedToken(ctx, name, p)
@@ -274,14 +276,14 @@ func (t *ysweet) mint(scope token.Scope) (string, error) {
 	})
 }
 
-// clientToken returns the server's answer for a token that was not requested.
+// clientToken returns a client token with the given text, like the client tokens that the server issues.
 func (t *ysweet) clientToken(name, text string, p token.Permission) token.ClientToken {
 	return token.NewClientToken(t.address.URL.JoinPath("d", name).String(), name, text, p)
 }
 
 func (t *ysweet) Create(ctx context.Context, name string) error {
 	if !t.asks() || t.direct.Load() {
-		return nil // a full token creates what it opens
+		return nil // a token with full permission creates the documents that it opens
 	}
 	err := t.post(ctx, map[string]any{"docId": name}, nil, "doc", "new")
 	if t.guard.relay.Load() && (errors.Is(err, ErrDenied) || errors.Is(err, ErrFailed)) {
@@ -350,7 +352,7 @@ func (t *ysweet) do(ctx context.Context, method, to, bearer string, body []byte)
 	return data, nil
 }
 
-// Fetch implements Server. Some servers accept the server token, which saves a request.
+// Fetch implements Server. It first tries the server token, which some servers accept and which saves a request.
 func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 	if t.guard.relay.Load() {
 		return nil, errors.ErrUnsupported // see ysweet

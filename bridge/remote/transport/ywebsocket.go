@@ -6,10 +6,11 @@ import (
 	"net/url"
 )
 
-// yWebsocket is a Server of y-websocket: the path of a socket is the room of a document.
+// yWebsocket is a Server for y-websocket. The path of a socket is the room of a document.
 type yWebsocket struct{ baseServer }
 
-// maxRooms is the maximum number of sockets. Other notes are compared from time to time, and when they are used.
+// maxRooms is the maximum number of sockets. Notes without a socket are compared from time to time, and when they are
+// used.
 const maxRooms = 256
 
 func (t *yWebsocket) Open(ctx context.Context, name string) (*Link, error) {

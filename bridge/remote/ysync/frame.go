@@ -15,19 +15,19 @@ const (
 	Auth           Type = 2
 	QueryAwareness Type = 3 // requests all awareness states
 
-	// Hocuspocus only:
+	// Only Hocuspocus has the types below.
 
-	SyncReply          Type = 4 // like Sync, but without a step 1 in return
-	Stateless          Type = 5 // an application's message
+	SyncReply          Type = 4 // like Sync, but the receiver sends no step 1 in return
+	Stateless          Type = 5 // message of an application
 	BroadcastStateless Type = 6 // only between servers
-	Close              Type = 7 // the document is closed, with a reason
-	SyncStatus         Type = 8 // whether the last change was saved
+	Close              Type = 7 // the server has closed the document; Text has the reason
+	SyncStatus         Type = 8 // whether the server saved the last change
 	Ping               Type = 9
 	Pong               Type = 10
 )
 
-// Types of y-sweet and relay-server. Only Echo has the value on the wire; there Event to Subdocs are 4 to 8, like
-// other types of Hocuspocus.
+// The types below are those of y-sweet and relay-server. Only Echo has the same value on the wire. On the wire, Event
+// to Subdocs are 4 to 8, like types of Hocuspocus.
 const (
 	Echo         Type = wireEcho                 // the server returns the Payload unchanged
 	Event        Type = 0x100 | wireEvent        // Payload is a CBOR map
@@ -46,18 +46,18 @@ const (
 
 type Frame struct {
 	Type Type
-	// Document is the name of the document, in Hocuspocus's framing.
+	// Document is the name of the document in a frame of Hocuspocus.
 	Document string
-	Step     Step // of a sync frame
-	// Payload has the state vector or update of a sync frame, the awareness update, or the payload of Echo, Event and
-	// Subdocs. It aliases the input.
+	Step     Step // only set in a sync frame
+	// Payload is the state vector or update of a sync frame, the awareness update, or the payload of an Echo, Event or
+	// Subdocs. It shares memory with the input.
 	Payload []byte
-	// Names has the documents or types of events that a frame lists.
+	// Names are the documents or types of events that a frame lists.
 	Names []string
-	Auth  AuthKind // of an auth frame
+	Auth  AuthKind // only set in an auth frame
 	// Text is the reason, scope or token of an auth frame, or the text of another frame.
 	Text  string
-	Saved bool // content of a SyncStatus
+	Saved bool // whether a SyncStatus reports success
 }
 
 // An AuthKind is the kind of an auth frame. The two framings encode it differently.
@@ -65,8 +65,8 @@ type AuthKind int
 
 const (
 	PermissionDenied AuthKind = iota + 1
-	Authenticated             // Text is "read-write" or "readonly" in Hocuspocus, else empty
-	Token                     // Hocuspocus; sent by a client, or requested by a server
+	Authenticated             // Text is "read-write" or "readonly" for Hocuspocus, otherwise empty
+	Token                     // Hocuspocus only; sent by a client, or requested by a server
 )
 
 // Decode decodes a frame of y-websocket, y-sweet or relay-server. It ignores bytes after
@@ -89,7 +89,7 @@ func Decode(frame []byte) (Frame, error) {
 	return f, nil
 }
 
-// readPermission reads the rest of an auth frame. y-protocols only has refusals; yrs, the library of y-sweet and
+// readPermission reads the rest of an auth frame. y-protocols only has refusals. yrs, the library of y-sweet and
 // relay-server, also writes grants.
 func (f *Frame) readPermission(r *reader) {
 	switch kind := r.uint("auth kind"); kind {
@@ -102,7 +102,7 @@ func (f *Frame) readPermission(r *reader) {
 	}
 }
 
-// readCommon reads the rest of a frame that is the same in both framings.
+// readCommon reads the rest of a frame if it has the same form for y-websocket and Hocuspocus.
 func (f *Frame) readCommon(r *reader) {
 	switch f.Type {
 	case Sync, SyncReply:

@@ -2,8 +2,8 @@ package ysync
 
 import "fmt"
 
-// Hocuspocus prefixes every frame except Ping and Pong with the name of the document, and authenticates before it
-// syncs. The bodies of sync and awareness frames are those of y-websocket.
+// Every frame of Hocuspocus except Ping and Pong begins with the name of the document. A client must authenticate
+// before it syncs. The bodies of sync and awareness frames are the same as those of y-websocket.
 
 // The kinds of auth frames on Hocuspocus's wire.
 const (
@@ -12,8 +12,8 @@ const (
 	wireAuthenticated    = 2
 )
 
-// DecodeHocuspocus decodes a frame of Hocuspocus 4. It ignores the version after a token
-// and bytes after the frame. The error wraps [ErrMalformed] or [ErrUnknownType].
+// DecodeHocuspocus decodes a frame of Hocuspocus 4. It ignores a version after a token, and any bytes after the frame.
+// The error wraps [ErrMalformed] or [ErrUnknownType].
 func DecodeHocuspocus(frame []byte) (Frame, error) {
 	if len(frame) == 1 && (Type(frame[0]) == Ping || Type(frame[0]) == Pong) {
 		return Frame{Type: Type(frame[0])}, nil
@@ -45,7 +45,7 @@ func (f *Frame) readAuth(r *reader) {
 	case wireToken:
 		f.Auth = Token
 		if len(r.buf) == 0 {
-			return // a server requests a token
+			return // this is a server's request for a token
 		}
 	case wirePermissionDenied:
 		f.Auth = PermissionDenied
@@ -57,10 +57,11 @@ func (f *Frame) readAuth(r *reader) {
 	f.Text = r.text("auth text")
 }
 
-// AppendDocument appends the name of a document: the prefix that turns a frame of y-websocket into one of Hocuspocus.
+// AppendDocument appends the name of a document. It is the prefix that turns a frame of y-websocket into a frame of
+// Hocuspocus.
 func AppendDocument(dst []byte, name string) []byte { return appendBytes(dst, name) }
 
-// AppendToken appends the body of the frame with which a client authenticates; version is that of a Hocuspocus
+// AppendToken appends the body of the frame with which a client authenticates. version is the version of a Hocuspocus
 // provider.
 func AppendToken(dst []byte, token, version string) []byte {
 	return appendBytes(appendBytes(append(dst, byte(Auth), wireToken), token), version)

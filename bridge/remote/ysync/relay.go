@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// relay-server, and in part its ancestor y-sweet, extends the frames of y-websocket. A client that follows many
-// documents subscribes to their events, and requests their snapshots, over the connection of one document.
+// relay-server adds types of frames to those of y-websocket; its ancestor y-sweet has some of them. A client that
+// follows many documents subscribes to their events and requests their snapshots, both over the connection of one
+// document.
 
 const (
 	wireEvent        = 4
@@ -19,7 +20,7 @@ const (
 // DocumentUpdated is the only type of event of relay-server.
 const DocumentUpdated = "document.updated"
 
-// MaxQuerySubdocs is the maximum number of documents in a QuerySubdocs frame; the minimum is one.
+// MaxQuerySubdocs is the maximum number of documents in a QuerySubdocs frame. The minimum is one.
 const MaxQuerySubdocs = 100
 
 func (f *Frame) readRelay(r *reader, wire uint64) {
@@ -42,8 +43,8 @@ func (f *Frame) readRelay(r *reader, wire uint64) {
 	}
 }
 
-// texts reads a count and as many strings. Each takes at least one byte, so an excessive count fails before any
-// allocation.
+// texts reads a count, and then that number of strings. Each string takes at least one byte, so that an excessive count
+// fails before any allocation.
 func (r *reader) texts(what string) []string {
 	n := r.uint("number of names")
 	if n > uint64(len(r.buf)) {

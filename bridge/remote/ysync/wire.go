@@ -8,10 +8,10 @@ import (
 )
 
 var (
-	// Decoders wrap ErrMalformed in errors for malformed bytes.
+	// ErrMalformed is wrapped by the errors of decoders for malformed bytes.
 	ErrMalformed = errors.New("malformed frame")
-	// [Decode] and [DecodeHocuspocus] wrap ErrUnknownType in errors for frames of other types. Peers ignore such
-	// frames, since servers and applications add types.
+	// ErrUnknownType is wrapped by the errors of [Decode] and [DecodeHocuspocus] for frames of other types. Peers ignore
+	// such frames, because servers and applications add types.
 	ErrUnknownType = errors.New("unknown type of frame")
 )
 
@@ -47,7 +47,7 @@ func (r *reader) uint(what string) uint64 {
 	return v
 }
 
-// bytes reads a length and as many bytes, which alias buf.
+// bytes reads a length, and then that number of bytes. The result shares memory with buf.
 func (r *reader) bytes(what string) []byte {
 	n := r.uint(what)
 	if n > uint64(len(r.buf)) {

@@ -3,17 +3,17 @@
 //
 // A comparison is a pipeline. Each stage is a function of the earlier results and does not change them:
 //
-//	differing    two texts     → the range between common start and end         trim.go
-//	newLineText      a text        → its lines                                      line.go
-//	matchLines   two pages     → equal lines                                    match.go
-//	lineScript   a matching    → lines that stay, and gaps between them         step.go
-//	pairGap      a gap         → lines changed, added and deleted               pair.go
-//	stepHunks    lines         → hunks of markers, cells, blocks and words      change.go
-//	tokenScript  two pieces    → changes in numbers of tokens                   words.go
-//	MergeRules   a script      → a readable script                              fold.go
-//	keepComments hunks         → hunks that keep unchanged comments             comment.go
+//	differing     two texts     → the range between common start and end         trim.go
+//	newLineText   a text        → its lines                                      line.go
+//	matchLines    two texts     → equal lines                                    match.go
+//	lineScript    a matching    → kept lines, and gaps between them              step.go
+//	pairGap       a gap         → lines changed, added and deleted               pair.go
+//	stepHunks     lines         → hunks of markers, cells, blocks and words      change.go
+//	tokenScript   two pieces    → changes as ranges of tokens                    words.go
+//	MergeRules    a script      → a readable script                              fold.go
+//	keepComments  hunks         → hunks that keep unchanged comments             comment.go
 //
-// The stages share buffers (match.go), which only holds reusable memory and the IDs of texts.
+// The stages share buffers (match.go), which hold only reusable memory and the IDs of texts.
 package align
 
 import "github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -23,9 +23,9 @@ func Exact(old, new Side) []Hunk {
 	return compare(&buffers{}, old, new, mode{exact: true})
 }
 
-// Readable follows the rules of readability (pair.go, change.go, fold.go): it prefers one readable change to several
-// unreadable ones. It keeps the given pairs of comments, even if they were moved. fragment means that the texts do
-// not begin at a line start, so that their first line has no marker.
+// Readable finds a change that is easy to read: it prefers one readable change to several unreadable ones (see pair.go,
+// change.go and fold.go). It keeps the given pairs of comments, even if they were moved. fragment means that the texts
+// do not begin at a line start, so that their first line has no marker.
 func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 	r, m := &buffers{}, mode{fragment: fragment}
 	hunks := compare(r, old, new, m)
@@ -35,7 +35,8 @@ func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
 	return compareAround(r, old, new, m, pairs, Hunk{span.New(0, len(old.Text)), span.New(0, len(new.Text))})
 }
 
-// compare runs the stages. Kept lines with text separate stretches; each hunk depends on one stretch only.
+// compare runs the stages. It handles each stretch, a list of steps between kept lines with text (see stretchLength),
+// separately. So each hunk depends on one stretch only.
 func compare(r *buffers, old, new Side, m mode) (hunks []Hunk) {
 	if old.Text == new.Text {
 		return nil

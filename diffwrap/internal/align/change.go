@@ -78,7 +78,7 @@ func wholeLineHunk(hunks []Hunk, o, n *lineText, i, j int) []Hunk {
 	h := Hunk{span.New(b.Old.Start, o.lines[i].End), span.New(b.New.Start, n.lines[j].End)}
 	if k := len(hunks) - 1; k >= 0 && i > 0 && j > 0 && renumbers(o, n, i, j) && renumbers(o, n, i-1, j-1) &&
 		hunks[k].Old.End == h.Old.Start && hunks[k].New.End == h.New.Start {
-		hunks[k] = hunks[k].Union(h) // one renumbered list
+		hunks[k] = hunks[k].Union(h) // the lines belong to one renumbered list
 		return hunks
 	}
 	return add(hunks, h)
@@ -97,7 +97,7 @@ func cutNumber(s string) (number, rest string) {
 	return s[indent:digits], s[:indent] + s[digits:]
 }
 
-// cells splits a line at the pipes between cells, so that no change crosses one. A line that is no row is one cell.
+// cells splits a table row at the pipes between cells, so that no change crosses a pipe. Any other line is one cell.
 func cells(s Side, line span.Span) []span.Span {
 	if strings.IndexByte(line.Of(s.Text), '|') < 0 {
 		return []span.Span{line}
@@ -113,8 +113,8 @@ func cells(s Side, line span.Span) []span.Span {
 	return append(out, span.New(start, line.End))
 }
 
-// blockHunks appends the replacement of lines, one block of text at a time, so that a user can accept some blocks and
-// reject others, and no run contains a blank line between two paragraphs.
+// blockHunks appends the replacement of lines, one block of text at a time. So a user can accept some blocks and reject
+// others, and no run contains a blank line between two paragraphs.
 func blockHunks(hunks []Hunk, o, n *lineText, s step) []Hunk {
 	if s.old.Empty() && s.new.Empty() {
 		return hunks
@@ -139,17 +139,17 @@ func blockHunks(hunks []Hunk, o, n *lineText, s step) []Hunk {
 	return add(hunks, whole)
 }
 
-// blockCuts returns the starts of the blocks of lines, except the first. Blank lines outside code fences separate
-// blocks. Lines that start in a fence are not split, since a cut would fall inside it, or inside a later one that
-// they open. Blank lines go with the block after them. If the lines end with a blank one, or are on top of lines that
-// stay, they go with the block before them.
+// blockCuts returns the starts of the blocks of lines, except the first one. Blank lines outside code fences separate
+// blocks. Lines that start in a fence are not split, because a cut would fall inside that fence, or inside a later
+// fence that they open. Blank lines belong to the block after them. But if the lines end with a blank one, or are above
+// a kept first line, blank lines belong to the block before them.
 func blockCuts(p *lineText, lines span.Span, onTop bool) []int {
 	if lines.Empty() || p.lines[lines.Start].inFence {
 		return nil
 	}
 	var cuts []int
 	blankAbove := onTop || p.blank(lines.End-1)
-	seen, blank := false, false // text in this block; a blank line after it
+	seen, blank := false, false // seen: this block has text; blank: a blank line follows it
 	for i := lines.Start; i < lines.End; i++ {
 		l := p.lines[i]
 		switch {
@@ -163,7 +163,7 @@ func blockCuts(p *lineText, lines span.Span, onTop bool) []int {
 		case seen && blank && blankAbove:
 			cut := l.breakOff
 			if onTop {
-				cut = l.Start // no break precedes it
+				cut = l.Start // the first line has no break before it
 			}
 			cuts = append(cuts, cut)
 		}

@@ -6,8 +6,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// A comment belongs to its author. If both texts have it in a changed stretch, it stays, and the texts before and
-// after it are compared again. A comment that was moved across a kept line counts as another one.
+// A comment belongs to its author. If both texts of a changed stretch (see stretchLength) have the comment, it is kept,
+// and the texts before and after the comment are compared again. A comment that was moved across a line that both texts
+// have counts as another comment.
 
 // keepComments returns the hunks of a stretch. If they touch comments that can stay, it returns hunks around those
 // comments instead.

@@ -5,8 +5,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Diff implements diffwrap.Diff. A change of all the text between the common start and end is one edit, because a
-// user typed it in one place.
+// Diff implements diffwrap.Diff. If it changes all the text between the common start and end, the change is one edit,
+// because a user typed it in one place.
 func Diff(old, new string) []span.Edit {
 	if old == "" && new != "" {
 		return []span.Edit{{New: new}}
@@ -43,8 +43,8 @@ func edits(hunks []Hunk, new string) []span.Edit {
 	return out
 }
 
-// between returns the different part of two texts with head and tail bytes in common, extended to whole grapheme
-// clusters.
+// between returns the part in which two texts differ. Their first head bytes and last tail bytes are equal. The part is
+// extended to whole grapheme clusters.
 func between(old, new string, head, tail int) Hunk {
 	for at := -1; at != head; {
 		at = head

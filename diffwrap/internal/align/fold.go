@@ -15,9 +15,9 @@ type CoalesceRule struct {
 
 // CoalesceRules are the rules for texts too short to keep two changes apart. They apply together, from left to right.
 var CoalesceRules = []CoalesceRule{
-	{markdown.NewRule("islands", "two changes take something out, one puts something in, and a lone blank parts them", "they are one",
+	{markdown.NewRule("islands", "only one blank separates two changes, both delete text, and one adds text", "they become one change",
 		"A {--pine tree--}{++apple bush++} here."), partedByBlank},
-	{markdown.NewRule("unspaced script", "few characters or syllables of a script without spaces part two changes", "they are one",
+	{markdown.NewRule("unspaced script", "few characters or syllables of a script without spaces separate two changes", "they become one change",
 		"我们{--四月种--}{++五月植++}豆子"), partedByGlyphs},
 }
 
@@ -26,14 +26,14 @@ type MergeRule struct {
 	fold func(w *tokenDiff, changes []change) []change
 }
 
-// MergeRules are the other rules. Each applies to the result of the one before.
+// MergeRules are the other rules. Each rule applies to the result of the previous one.
 var MergeRules = []MergeRule{
-	{markdown.NewRule("pairs", "two changes put the ends of a pair around something, take them away, or put others there", "they are one",
+	{markdown.NewRule("pairs", "two changes add, remove or replace the two ends of a pair", "they become one change",
 		"Keep the {--word--}{++**word**++} here."), foldPairs},
-	{markdown.NewRule("survival", "of many changes of a line with too few words between them", "one is made",
+	{markdown.NewRule("survival", "a line has many changes and keeps too few words between them", "they become one change",
 		"{--Red beans grow. Old sheds stand. Big ponds freeze. Wet dogs--}{++New rice grows. Small huts stand. Dark seas freeze. Grey cats++} wait."),
 		foldLine},
-	{markdown.NewRule("sentences", "of many changes of a sentence with too few words between them", "one is made",
+	{markdown.NewRule("sentences", "a sentence has many changes and keeps too few words between them", "they become one change",
 		"The garden is old and big. {--Red beans in May, sown in rows, grow--}{++Rice in June, kept in water, stands++}. The pond is cold and deep."),
 		foldSentences},
 }
@@ -69,19 +69,19 @@ func join(changes []change, joins func(left, right change) bool) []change {
 	return out
 }
 
-// partedByBlank: one change of a phrase is more readable than one per word.
+// partedByBlank implements the rule "islands": one change of a phrase is more readable than one change per word.
 func partedByBlank(w *tokenDiff, left, right change) bool {
 	island := w.old.list[left.old.End:right.old.Start]
 	return len(island) == 1 && island[0].Class == markdown.Space && span.BreakLen(island[0].Of(w.old.text)) == 0 &&
 		(left.replaces() || right.replaces())
 }
 
-// maxIsland is the number of kept characters or syllables, in a script without spaces, that is too small to keep two
-// changes apart.
+// maxIsland is the largest number of kept characters or syllables, in a script without spaces, that does not keep two
+// changes separate.
 const maxIsland = 2
 
-// partedByGlyphs: words have no separators in such a script, and one change of a phrase is more readable than one per
-// character.
+// partedByGlyphs implements the rule "unspaced script": such a script has no separators between words, and one change
+// of a phrase is more readable than one change per character.
 func partedByGlyphs(w *tokenDiff, left, right change) bool {
 	around := w.old.list[left.old.End-1 : right.old.Start+1]
 	return len(around)-2 <= maxIsland && !slices.ContainsFunc(around, func(t markdown.Token) bool { return t.Class != markdown.Glyph })
@@ -92,10 +92,11 @@ var closers = map[string]string{
 	"«": "»", "»": "«", "(": ")", "[": "]", "「": "」", "『": "』",
 }
 
-// maxPaired bounds the bytes between the ends of a pair that are rewritten to keep it together.
+// maxPaired is the maximum length, in bytes, of the text between the ends of a pair that is rewritten so that both ends
+// change together.
 const maxPaired = 60
 
-// foldPairs: one end of a pair without the other would be malformed.
+// foldPairs implements the rule "pairs": one end of a pair without the other would be malformed.
 func foldPairs(w *tokenDiff, changes []change) []change {
 	return join(changes, func(left, right change) bool {
 		before, opens := closers[w.old.of(left.old)]
@@ -105,7 +106,7 @@ func foldPairs(w *tokenDiff, changes []change) []change {
 	})
 }
 
-// maxScattered is the maximum number of changes of a line that a user can decide one by one, however little text
+// maxScattered is the number of changes of a line up to which a user can decide on each one, however little text
 // separates them. They may have several writers.
 const maxScattered = 3
 
@@ -141,7 +142,8 @@ func foldSentences(w *tokenDiff, changes []change) []change {
 	return append(out, changes...)
 }
 
-// sentenceEnd returns the token after the end of the sentence at token from: a full stop and a blank end one.
+// sentenceEnd returns the token after the end of the sentence at token from. A full stop with a blank after it ends a
+// sentence.
 func sentenceEnd(t *tokens, from int) int {
 	for k := from; k+1 < len(t.list); k++ {
 		switch s := t.list[k].Of(t.text); s {

@@ -10,27 +10,28 @@ import (
 // This file finds the common parts of two texts or two sequences. The work is bounded by size and not by time, so that
 // the same input gives the same output on any machine.
 
-// maxWork bounds the product of the lengths of two sequences for a full comparison.
+// maxWork is the maximum product of the lengths of two sequences for a full comparison.
 const maxWork = 4 << 20
 
 func Unmatched(n int) []int { return slices.Repeat([]int{-1}, n) }
 
 // Matcher matches sequences of interned tokens. It reuses its tables; the zero value is empty.
 type Matcher struct {
-	// Tables by token, all zero between uses.
+	// The tables are indexed by token and are all zero between uses.
 	countA, countB []int // occurrences of a token
 	where          []int // last index of a token in b
-	numbers        []int // dense's number of a token, plus one
+	numbers        []int // number of the token in dense's numbering, plus one
 
 	denseA, denseB []int    // results of dense
 	ai, bi         []int    // indices found by survey
 	unique         [][2]int // unique pairs found by survey
-	back           []int    // inverse matching, for Slide
+	back           []int    // inverse of the matching, for Slide
 }
 
 // Match matches two sequences: result[i] is the index in b of a[i]'s partner, or -1. Partners are equal and their
-// indices ascend. It is a longest common subsequence, unless that takes more than maxWork. In that case the tokens
-// that occur once on both sides are anchors, and a range between anchors that is still too large stays unmatched.
+// indices ascend. The matching is a longest common subsequence unless that takes more than maxWork. In that case the
+// tokens that occur once on both sides are anchors, and a range between anchors that is still too large stays
+// unmatched.
 func (m *Matcher) Match(a, b []int) []int {
 	a, b = m.dense(a, b)
 	match := Unmatched(len(a))
@@ -39,8 +40,8 @@ func (m *Matcher) Match(a, b []int) []int {
 	return match
 }
 
-// Part matches a with b, which starts at index base of the whole second sequence. match belongs to a. Part does not
-// slide.
+// Part matches a with b, which starts at index base of the whole second sequence. match has one entry for each token of
+// a. Part does not slide.
 func (m *Matcher) Part(a, b []int, base int, match []int) {
 	m.grow(max(sizeOf(a), sizeOf(b)))
 	m.part(a, b, base, match)
@@ -60,7 +61,7 @@ func sizeOf(tokens []int) (size int) {
 	return size
 }
 
-// dense renumbers the tokens of the sequences if they are much larger than their count.
+// dense renumbers the tokens of the sequences if the largest token is much larger than their count.
 func (m *Matcher) dense(a, b []int) (denseA, denseB []int) {
 	size := max(sizeOf(a), sizeOf(b))
 	m.grow(size)
@@ -114,8 +115,8 @@ func (m *Matcher) part(a, b []int, base int, match []int) {
 	}
 }
 
-// survey finds the indices of the tokens that occur on both sides (others cannot match), and the index pairs of those
-// that occur once on each side.
+// survey finds the indices of the tokens that occur on both sides, because other tokens cannot match. It also finds the
+// index pairs of the tokens that occur once on each side.
 func (m *Matcher) survey(a, b []int) {
 	m.ai, m.bi, m.unique = m.ai[:0], m.bi[:0], m.unique[:0]
 	for _, t := range a {
@@ -189,7 +190,7 @@ func longestChain(pairs [][2]int) [][2]int {
 
 // matchFully runs Myers' algorithm over the tokens at the given indices.
 func matchFully(a, b []int, ai, bi []int, base int, match []int) {
-	differ := diffmatchpatch.DiffMatchPatch{} // DiffTimeout 0: no clock
+	differ := diffmatchpatch.DiffMatchPatch{} // its zero DiffTimeout disables the clock
 	i, j := 0, 0
 	for _, d := range differ.DiffMainRunes(asRunes(a, ai), asRunes(b, bi), false) {
 		n := utf8.RuneCountInString(d.Text)
@@ -207,7 +208,8 @@ func matchFully(a, b []int, ai, bi []int, base int, match []int) {
 	}
 }
 
-// asRunes encodes tokens as runes that survive a conversion to string and back: surrogates and U+FFFD do not.
+// asRunes encodes tokens as runes that survive a conversion to string and back. It skips surrogates and U+FFFD, because
+// the conversion replaces them.
 func asRunes(tokens, indices []int) []rune {
 	out := make([]rune, len(indices))
 	for k, i := range indices {
@@ -223,8 +225,8 @@ func asRunes(tokens, indices []int) []rune {
 	return out
 }
 
-// Slide normalizes an insertion or deletion that could be at several places ("a new a" after "a"): it goes as late as
-// possible, so that kept text comes first and the same change always looks the same.
+// Slide normalizes an insertion or deletion that could be at several places ("a new a" after "a"): it moves the change
+// as far down as possible. So kept text comes first, and the same change always looks the same.
 func (m *Matcher) Slide(a, b, match []int) {
 	m.back = m.back[:0]
 	for range b {
@@ -239,21 +241,22 @@ func (m *Matcher) Slide(a, b, match []int) {
 	slideSide(b, m.back, match)
 }
 
-// slideSide moves the unmatched runs of one sequence down. own[i] is the partner of tokens[i], other is the inverse.
+// slideSide moves the unmatched runs of one sequence down. own[i] is the partner of tokens[i]; other is the inverse of
+// own.
 func slideSide(tokens, own, other []int) {
 	for i := 0; i < len(tokens); {
 		if own[i] >= 0 {
 			i++
 			continue
 		}
-		facing, end := 0, i // facing is the token of the other side after the partner of the one before the run
+		facing, end := 0, i // facing is the token of the other side that follows the partner of the token before the run
 		if i > 0 {
 			facing = own[i-1] + 1
 		}
 		for end < len(tokens) && own[end] < 0 {
 			end++
 		}
-		for end < len(tokens) && tokens[i] == tokens[end] && own[end] == facing { // the run faces no unmatched token
+		for end < len(tokens) && tokens[i] == tokens[end] && own[end] == facing { // the other side has no unmatched token here
 			facing++
 			own[i], own[end] = own[end], -1
 			other[own[i]] = i

@@ -14,13 +14,13 @@ type lineText struct {
 	lines []line
 }
 
-// line is one line of a text, as offsets. The break before it belongs to it, not the one after it: so a run that adds
-// or deletes whole lines starts with a line break, and bullets, headings and table rows stay at the start of their
-// lines.
+// line is one line of a text, as offsets. A line includes the break before its text, and not the break after its text.
+// So a run that adds or deletes whole lines starts with a line break, and bullets, headings and table rows stay at the
+// start of their lines.
 type line struct {
 	breakOff  int  // start of the break before the line; Start for the first line
-	span.Span      // text without breaks
-	inFence   bool // a code fence is open before the line; not set for Exact
+	span.Span      // the text without breaks
+	inFence   bool // a code fence is open before the line; Exact does not set it
 }
 
 func newLineText(s Side, stretch span.Span, m mode) *lineText {
@@ -83,7 +83,8 @@ func findFences(text string, lines []line) {
 	}
 }
 
-// fenceAfter returns the code fence that is open after a line, given the one open before it; "" for none.
+// fenceAfter returns the code fence that is open after a line, or "". fence is the code fence that is open before the
+// line.
 func fenceAfter(fence, s string) string {
 	n := span.Skip(s, 0, " \t>")
 	kind, length := block.Line(s[n:])
@@ -98,8 +99,8 @@ func fenceAfter(fence, s string) string {
 	return fence
 }
 
-// breaks returns the line breaks before old line i and new line j. The first line of a text has none. A line that is
-// compared with the first line leaves its break to the gap before it.
+// breaks returns the line breaks before old line i and new line j. The first line of a text has no break before it. If
+// only one of the two lines is a first line, the break before the other line belongs to the gap before that line.
 func breaks(o, n *lineText, i, j int) Hunk {
 	a, b := o.lines[i], n.lines[j]
 	if i == 0 || j == 0 {
@@ -108,8 +109,8 @@ func breaks(o, n *lineText, i, j int) Hunk {
 	return Hunk{span.New(a.breakOff, a.Start), span.New(b.breakOff, b.Start)}
 }
 
-// wholeLines returns the texts of a step's lines, each with the break before it. The first line of one side has none;
-// a gap before it on the other side includes the break after the gap instead.
+// wholeLines returns the texts of a step's lines, each line with the break before it. The first line of one side has no
+// break before it; a gap before that line on the other side includes the break after the gap instead.
 func wholeLines(o, n *lineText, s step) Hunk {
 	if onTop(o, n, s) {
 		return Hunk{span.New(o.lines[0].Start, o.lines[s.old.End].Start), span.New(n.lines[0].Start, n.lines[s.new.End].Start)}
@@ -117,7 +118,8 @@ func wholeLines(o, n *lineText, s step) Hunk {
 	return Hunk{linesSpan(o.lines, s.old), linesSpan(n.lines, s.new)}
 }
 
-// onTop reports whether a step is before the first line of one side, and that line stays.
+// onTop reports whether a step only adds or only deletes lines at the start of the texts, and both texts have lines
+// after it.
 func onTop(o, n *lineText, s step) bool {
 	return s.old.Start == 0 && (s.old.End == 0 || s.new.End == 0) && s.old.End < len(o.lines) && s.new.End < len(n.lines)
 }

@@ -11,7 +11,7 @@ type buffers struct {
 	old, new tokens
 }
 
-// intern appends to out an ID for each text range; equal texts have equal IDs.
+// intern appends an ID to out for each text range. Equal texts have equal IDs.
 func intern[T interface{ Of(text string) string }](r *buffers, out []int, text string, list []T) []int {
 	if r.ids == nil {
 		r.ids = make(map[string]int, len(list))
@@ -29,8 +29,8 @@ func intern[T interface{ Of(text string) string }](r *buffers, out []int, text s
 	return out
 }
 
-// matchLines matches equal lines: result[i] is the new line equal to old line i, or -1. It matches lines with text
-// first and then the blank ones between them, since a blank line has no identity.
+// matchLines matches equal lines: result[i] is the new line that equals old line i, or -1. It first matches lines with
+// text, and then the blank lines between them, because all blank lines are equal.
 func matchLines(r *buffers, o, n *lineText) []int {
 	old, new := intern(r, nil, o.Text, o.lines), intern(r, nil, n.Text, n.lines)
 	oldFull, newFull := filled(o), filled(n)

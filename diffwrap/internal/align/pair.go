@@ -10,18 +10,18 @@ import (
 
 // Thresholds of readability, in per cent.
 const (
-	// lineSimilarity: common text that two lines of a changed block need to be shown as one changed line.
+	// lineSimilarity is the common text that two lines of a changed block need to count as one changed line.
 	lineSimilarity = 40
-	// markerSimilarity: the same for lines with different markers, which are replaced whole.
+	// markerSimilarity is the same limit for lines with different markers, which are replaced whole.
 	markerSimilarity = 80
-	// lineSurvival: part of a line that must stay for many changes of its words to be marked one by one.
+	// lineSurvival is the part of a line that must stay if many changes of its words are to be marked one by one.
 	lineSurvival = 40
-	// flowSimilarity: part of a block's words that must stay in order for a change of its line breaks to be shown as
-	// such.
+	// flowSimilarity is the part of a block's words that must stay in order if only its line breaks are to be marked as
+	// changed.
 	flowSimilarity = 70
 )
 
-// pairGap appends the steps for the lines of a gap. It appends any other step unchanged.
+// pairGap appends the steps for the lines of a gap. It appends any other step as it is.
 func pairGap(r *buffers, out []step, o, n *lineText, s step) []step {
 	switch {
 	case s.kind != stepGap:
@@ -46,9 +46,9 @@ func pairGap(r *buffers, out []step, o, n *lineText, s step) []step {
 	return inOrder(out, o, n, step{span.New(i, s.old.End), span.New(j, s.new.End), stepGap})
 }
 
-// inOrder appends the steps for unrelated lines. If both sides have the same number, they replace one another in
-// order, so that the marks of a line depend on that line alone. Otherwise all are replaced. Blank lines at the end of
-// one side only are added or deleted separately.
+// inOrder appends the steps for unrelated lines. If both sides have the same number of lines, these replace one another
+// in order, so that the marks of a line depend on that line alone. Otherwise one step replaces all of them. Blank lines
+// at the end of one side only are added or deleted separately.
 func inOrder(out []step, o, n *lineText, s step) []step {
 	old, new := s.old, s.new
 	for !old.Empty() && !new.Empty() && o.blank(old.End-1) != n.blank(new.End-1) {
@@ -78,7 +78,7 @@ type lineWords struct {
 	weight int
 }
 
-// hashedWord stands for a word: 48 bits of its FNV-1a hash, which is the same on any machine, and 16 bits for its
+// hashedWord represents a word: 48 bits of its FNV-1a hash, which is the same on any machine, and 16 bits for its
 // length in bytes. A collision only makes lines seem more similar.
 type hashedWord uint64
 
@@ -130,14 +130,14 @@ func weigh(lines []lineWords) int {
 	return total
 }
 
-// pairLines pairs similar old and new lines, in order, so that the pairs share as many bytes as possible. It returns
-// the pairs and that number.
+// pairLines pairs similar old and new lines in order, so that the pairs share as many bytes as possible. common is the
+// number of shared bytes.
 func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 	n, m := len(old), len(new)
 	if n*m > maxPairs {
 		return nil, 0
 	}
-	best := make([]int, (n+1)*(m+1)) // best[i*(m+1)+j]: most shared bytes from lines i and j on
+	best := make([]int, (n+1)*(m+1)) // best[i*(m+1)+j] is the largest number of shared bytes from lines i and j on
 	shared := make([]int, n*m)
 	for i := n - 1; i >= 0; i-- {
 		for j := m - 1; j >= 0; j-- {
@@ -161,7 +161,7 @@ func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 	return pairs, best[0]
 }
 
-// similar returns how many bytes of words two lines share, 0 if they are not similar. An equal marker counts as one
+// similar returns how many bytes of words two lines share, or 0 if they are not similar. An equal marker counts as one
 // more byte.
 func similar(old, new lineWords) int {
 	if 200*min(old.weight, new.weight) < lineSimilarity*(old.weight+new.weight) {
@@ -188,8 +188,8 @@ func similar(old, new lineWords) int {
 	return 0
 }
 
-// wraps reports whether a block of prose was rewrapped: its line breaks changed more than its words. Most words of
-// the block, compared as one line, must stay in order, and clearly more of them than stay in paired lines
+// wraps reports whether a block of prose was rewrapped, so that its line breaks changed more than its words. If the
+// block is compared as one line, most words must stay in order, and clearly more of them than stay in paired lines
 // (pairedBytes). oldBytes and newBytes are the bytes of the lines' words.
 func wraps(r *buffers, o, n *lineText, s step, pairedBytes, oldBytes, newBytes int) bool {
 	if s.old.Len()+s.new.Len() < 3 || !flows(min(oldBytes, newBytes), oldBytes, newBytes) || !allProse(o, s.old) || !allProse(n, s.new) {
@@ -200,7 +200,7 @@ func wraps(r *buffers, o, n *lineText, s step, pairedBytes, oldBytes, newBytes i
 	return flows(kept, w.old.bytes, w.new.bytes) && 4*kept >= 5*pairedBytes
 }
 
-// flows reports whether kept, the common bytes of two blocks' words, suffices for a rewrapped block.
+// flows reports whether kept, the common bytes of two blocks' words, is enough for a rewrapped block.
 func flows(kept, oldBytes, newBytes int) bool {
 	return 200*kept >= flowSimilarity*(oldBytes+newBytes)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// differing returns the ranges between the common start and the common end of two texts: whole lines, the first one
-// without the break before it. It cuts no comment.
+// differing returns the ranges between the common start and the common end of two texts. The ranges consist of whole
+// lines, the first one without the break before it, and cut no comment.
 func differing(old, new Side) Hunk {
 	oldEnd, newEnd := withoutFinalBreak(old, new)
 	head := commonHead(old, new, oldEnd, newEnd)
@@ -16,8 +16,8 @@ func differing(old, new Side) Hunk {
 	return Hunk{span.New(head, oldEnd-tail), span.New(head, newEnd-tail)}
 }
 
-// withoutFinalBreak returns the ends of both texts, without the final line break if they share it: so appended text
-// goes before the final break, and the stored text still ends with one.
+// withoutFinalBreak returns the ends of both texts without a final line break that both have. So appended text goes
+// before the final break, and the stored text still ends with a break.
 func withoutFinalBreak(old, new Side) (oldEnd, newEnd int) {
 	a, b := old.Text, new.Text
 	if !strings.HasSuffix(a, "\n") || !strings.HasSuffix(b, "\n") {

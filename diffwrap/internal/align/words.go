@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// wordHunks appends the changes of two pieces of text, word by word. survival is the percentage of the shorter
-// piece's words that must stay. If fewer stay, many changes become one, from the first to the last.
+// wordHunks appends the changes between two pieces of text, word by word. survival is the percentage of the shorter
+// piece's words that must stay. If fewer words stay, many changes become one change from the first to the last.
 func wordHunks(r *buffers, hunks []Hunk, o, n *lineText, piece Hunk, survival int) []Hunk {
 	w := tokenScript(r, o.Side, n.Side, piece)
 	w.survival = survival
@@ -24,8 +24,8 @@ func wordHunks(r *buffers, hunks []Hunk, o, n *lineText, piece Hunk, survival in
 	return hunks
 }
 
-// KeepWords splits hunks at the words that both of their sides share. A comparison of lines may have put them in one
-// hunk.
+// KeepWords splits hunks at the words that both of their sides have. A comparison by lines may have put such words into
+// a hunk.
 func KeepWords(old, new string, hunks []Hunk) (out []Hunk) {
 	r, end := &buffers{}, 0
 	for len(hunks) > 0 {
@@ -89,10 +89,10 @@ func NoWordBetween(old, new string, before, after Hunk) bool {
 	return !strings.ContainsFunc(between, markdown.InWord)
 }
 
-// tokenDiff is two pieces of text as tokens, with a matching.
+// tokenDiff has two pieces of text as tokens, with a matching.
 type tokenDiff struct {
 	old, new *tokens
-	match    []int // old tokens to new ones; -1 for none
+	match    []int // for each old token its new token, or -1
 	survival int   // see wordHunks
 }
 
@@ -110,7 +110,7 @@ type tokens struct {
 	list  []markdown.Token
 	ids   []int
 	words int // number of tokens that are neither blanks nor symbols
-	bytes int // total length of those
+	bytes int // total length of these tokens
 }
 
 func (t *tokens) read(r *buffers, s Side, piece span.Span) {
@@ -137,8 +137,8 @@ func (t *tokens) piece(r span.Span) span.Span {
 
 func (t *tokens) of(r span.Span) string { return t.piece(r).Of(t.text) }
 
-// countKept returns the number of words among some old tokens, the number of those that are kept, and the length of the
-// kept ones in bytes.
+// countKept counts the old tokens in r that are words: words is their number, countKept is the number of words that are
+// kept, and bytes is the length of the kept words.
 func (w *tokenDiff) countKept(r span.Span) (words, countKept, bytes int) {
 	for k := r.Start; k < r.End; k++ {
 		if tok := w.old.list[k]; tok.IsWord() {

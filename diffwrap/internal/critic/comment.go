@@ -21,10 +21,11 @@ func (p *parser) findDeletedComments() {
 	}
 }
 
-// numberComments does so for adjacent deletions, starting with found+1.
+// numberComments numbers the comments that adjacent deletions delete, starting with found+1. It returns the last
+// number.
 func (p *parser) numberComments(cells []Cell, found int) int {
 	var text strings.Builder
-	at := make(map[int]int, len(cells)+1) // offset in text to the cell that starts there
+	at := make(map[int]int, len(cells)+1) // from offset in text to the index of the cell that starts there
 	for i := range cells {
 		at[text.Len()] = i
 		text.WriteString(cells[i].Body.Of(p.Raw))
@@ -44,8 +45,8 @@ func (p *parser) numberComments(cells []Cell, found int) int {
 	return found
 }
 
-// partsComment reports whether deletions i and i+1 are separate only because one of them is part of a comment, and
-// the other precedes it or is on its line.
+// partsComment reports whether deletions i and i+1 are separate only because one of them is part of a comment, and the
+// other one precedes the comment or is on the same line.
 func (d *Document) partsComment(i int) bool {
 	a, b := &d.Cells[i], &d.Cells[i+1]
 	return b.Comment > 0 || a.Comment > 0 && !span.StartsWithBreak(b.Body.Of(d.Raw))

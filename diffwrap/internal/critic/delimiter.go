@@ -50,7 +50,7 @@ func delimiterAt(s string) int {
 	return 0
 }
 
-// startsDelimiter has the possible first bytes of a delimiter.
+// startsDelimiter is set for the possible first bytes of a delimiter.
 var startsDelimiter = [256]bool{'{': true, '+': true, '-': true, '~': true, '<': true, '=': true, '@': true}
 
 // FirstDelimiter returns the offset and the length of the first delimiter in s; n is 0 if there is none.
@@ -74,7 +74,8 @@ func FirstOpener(s string) int {
 }
 
 // CutPoints returns the offsets at which to cut the content of a run, so that no piece contains an opener, the run's
-// own closer, an arrow or a metadata separator: each is cut in the middle. With all, it cuts the other closers too.
+// own closer, an arrow or a metadata separator. Each of these is cut in the middle. If all is set, the other closers
+// are cut, too.
 func CutPoints(content, close string, all bool) []int {
 	var cuts []int
 	for i := 0; i < len(content); {
@@ -93,20 +94,20 @@ func CutPoints(content, close string, all bool) []int {
 	return cuts
 }
 
-// EndsOpen reports whether text with the closer of a run after it would contain an opener. plus is the closer's
-// character.
+// EndsOpen reports whether text would end in an opener if the closer of a run followed it. plus is the character of the
+// closer.
 func EndsOpen(text string, plus byte) bool {
 	return strings.HasSuffix(text, "{") || strings.HasSuffix(text, "{"+string(plus))
 }
 
-// AgreesAs reports whether each form that agreed before still agrees (see agrees).
+// AgreesAs reports whether each form that agreed in before still agrees (see agrees).
 func (d *Document) AgreesAs(before *Document) bool {
 	return !slices.ContainsFunc(forms[:], func(f form) bool { return before.agrees(f) && !d.agrees(f) })
 }
 
-// agrees reports whether a reader of one form alone, from opener to next closer, finds the same marks as Parse.
-// lens-editor and the npm parsers read each form by a separate pattern. Literal openers are skipped, as in parsers
-// that protect code.
+// agrees reports whether a parser of this form alone, from its opener to the next closer, finds the same marks as
+// Parse. lens-editor and the npm parsers read each form by a separate pattern. agrees skips literal openers, as parsers
+// that protect code do.
 func (d *Document) agrees(f form) bool {
 	next := 0
 	for i := range d.Cells {

@@ -15,7 +15,7 @@ import (
 type Dialect int
 
 const (
-	// Plain writes bare marks: the only form that every tool accepts and rejects correctly.
+	// Plain writes marks without attribution. It is the only form that every tool accepts and rejects correctly.
 	Plain Dialect = iota
 	// Commentator writes {++{"author":"AI","time":1700000000}@@text++}, time in seconds. The parser also reads
 	// lens-editor's variant, "timestamp" in milliseconds.
@@ -41,17 +41,17 @@ func ParseDialect(s string) (Dialect, error) {
 	return Plain, fmt.Errorf("dialect %q: must be plain, commentator or relay-comments", s)
 }
 
-// maxMetadata bounds the length of Commentator's metadata in bytes, and so the cost of a text full of openers.
+// maxMetadata is the maximum length of Commentator's metadata in bytes. It limits the cost of a text full of openers.
 const maxMetadata = 4096
 
 type metadata struct {
 	Attribution
 	resolved bool
-	names    names // all given names except authorId
+	names    names // all names in the metadata except authorId
 }
 
-// readMetadata reads the JSON object that Commentator and lens-editor put before the text of a mark. It returns its
-// length with "@@", 0 if there is none.
+// readMetadata reads the JSON object that Commentator and lens-editor put before the text of a mark. It returns the
+// length including "@@", or 0 if there is no metadata.
 func readMetadata(body string) (metadata, int) {
 	if len(body) == 0 || body[0] != '{' {
 		return metadata{}, 0
@@ -83,7 +83,7 @@ func readMetadata(body string) (metadata, int) {
 	return m, len(object) + len(metadataEnd)
 }
 
-// names has all values of a property that may occur repeatedly. Readers differ in which value they use.
+// names has all values of a property that may occur repeatedly, because parsers differ in the value that they use.
 type names string
 
 func (n *names) UnmarshalJSON(value []byte) error {
@@ -185,7 +185,7 @@ func (m *metadata) set(name, value string) {
 }
 
 // authoredComment reads Relay's {{author="..." date="...">>text<<}} at offset i. A comment without text is only an
-// attribution and is hidden.
+// attribution, so it is hidden.
 func (p *parser) authoredComment(find *finder, i int) (Cell, bool) {
 	m, n := readAttributes(find.text[i:], ">>")
 	if n == 0 {
@@ -223,9 +223,9 @@ func (d Dialect) Metadata(author string, now time.Time) string {
 	}
 	object, err := json.Marshal(fields)
 	if err != nil {
-		return "" // cannot happen: a struct of a string and a number
+		return "" // Marshal cannot fail for a struct of a string and a number
 	}
-	// A delimiter in the author's name would end the mark in every reader.
+	// A delimiter in the author's name would end the mark for every parser.
 	name := strings.NewReplacer("}", `\u007d`, "{", `\u007b`, "@", `\u0040`)
 	return "{" + name.Replace(string(object[1:len(object)-1])) + "}" + metadataEnd
 }

@@ -9,19 +9,19 @@ type Owner struct {
 type Access uint8
 
 const (
-	Own     Access = iota // the writer's own, which the writer changes without a mark
-	Earlier               // likewise; it stays a separate suggestion unless the writer changes it
+	Own     Access = iota // the mark is the writer's own; the writer changes it without a mark
+	Earlier               // like Own, but the mark stays a separate suggestion unless the writer changes it
 	Foreign               // another author's: the writer cannot change marks, and deletes comments like text
-	Waiting               // another author's comment that awaits a decision: it cannot change
+	Waiting               // another author's comment that awaits a decision and cannot change
 )
 
-// joins reports whether adjacent marks are one suggestion. For those without an author the text decides.
+// joins reports whether adjacent marks belong to one suggestion. For marks without an author, the text decides.
 func (o Owner) joins(next Owner) bool {
 	return o.Author == next.Author && (o.Suggestion == next.Suggestion || o.Author == "" && (o.Suggestion == "" || next.Suggestion == ""))
 }
 
 // Group is the unit of decision: adjacent marks, with the adjacent comments after them. Its fields are indices of
-// cells; the marks are [First, Last], the comments (Last, LastComment].
+// cells: First to Last are the marks, and the cells after Last up to LastComment are the comments.
 type Group struct{ First, Last, LastComment int }
 
 func (d *Document) Groups() []Group {
@@ -56,8 +56,8 @@ func (d *Document) GroupAt(i int) (Group, bool) {
 	return g, true
 }
 
-// runEnd returns the last cell of the run that starts with cell i: marks of one kind that are separate only because
-// one mark would contain a delimiter, or a comment among other text.
+// runEnd returns the last cell of the run that starts with cell i. A run consists of marks of one kind that are
+// separate only because one mark would contain a delimiter, or a comment among other text.
 func (d *Document) runEnd(i int) int {
 	for d.IsMark(i+1, d.Cells[i].Kind) && d.sameWriter(i, i+1) && (d.hidesDelimiter(i) || d.partsComment(i)) {
 		i++

@@ -10,14 +10,14 @@ import (
 
 // This file decides which well-formed marks count as marks, and which are literal text.
 
-// Known lists the marks that the caller knows to be marks, by their start offsets, in order. With the zero value the
-// text alone decides.
+// Known lists the start offsets, in order, of the known marks: the caller has recorded that they are marks. With the
+// zero value, Parse finds marks from the text alone.
 type Known struct {
 	offsets []int
 	every   bool
 }
 
-// KnownAt returns the marks that open at the given offsets, which are in order.
+// KnownAt returns the marks that open at the given offsets. The offsets must be in order.
 func KnownAt(offsets []int) Known { return Known{offsets: offsets} }
 
 // Everything treats every well-formed mark as known, at any position.
@@ -30,7 +30,7 @@ func (k Known) Has(at int) bool {
 	return ok || k.every
 }
 
-// within reports whether a known mark opens inside a range, after its start.
+// within reports whether a known mark opens inside a range, but not at its start.
 func (k Known) within(s span.Span) bool {
 	i, _ := slices.BinarySearch(k.offsets, s.Start+1)
 	return i < len(k.offsets) && k.offsets[i] < s.End
@@ -40,14 +40,14 @@ func (k Known) Same(other Known) bool {
 	return k.every == other.every && slices.Equal(k.offsets, other.offsets)
 }
 
-// AfterEdits returns the known marks after a script of raw: those whose openers it keeps. The opener of a deleted
-// comment is cut in two, and still counts as a comment's.
+// AfterEdits returns the known marks after a script of raw: the marks whose openers the script keeps. If a comment is
+// deleted, its opener is cut in two, and still counts as a comment's opener.
 func (k Known) AfterEdits(raw string, edits []span.Edit) Known {
 	if len(edits) == 0 || k.every {
 		return k
 	}
 	var out []int
-	at, by := 0, 0 // offset in raw, and the shift of its text
+	at, by := 0, 0 // offset in raw, and the shift of the text there
 	next := k.offsets
 	keep := func(to int, rest []span.Edit) {
 		for ; len(next) > 0 && next[0] < to; next = next[1:] {
@@ -65,7 +65,7 @@ func (k Known) AfterEdits(raw string, edits []span.Edit) Known {
 	return Known{offsets: out}
 }
 
-// And returns the known marks and those that open at other offsets.
+// And returns the known marks together with the marks that open at the given offsets.
 func (k Known) And(offsets ...int) Known {
 	if len(offsets) == 0 || k.every {
 		return k
@@ -109,10 +109,10 @@ func (k Known) Before(at int) Known {
 	return Known{k.offsets[:i], k.every}
 }
 
-// cutComment is the first part of the opener of a comment, as a deletion cuts it.
+// cutComment is the first part of a comment's opener after a deletion has cut it.
 const cutComment = "{>--}"
 
-// Openers lists the offsets where a mark may open, at any position, or a deleted comment.
+// Openers lists the offsets where a mark or a deleted comment may open, at any position.
 func Openers(raw string) (offsets []int) {
 	for i := 0; ; i++ {
 		brace := strings.IndexByte(raw[i:], '{')
@@ -125,8 +125,8 @@ func Openers(raw string) (offsets []int) {
 	}
 }
 
-// IsCertain reports whether the marks of a text are the same whichever of them are known: all of them count, and none
-// contains text that could make other text literal.
+// IsCertain reports whether Parse finds the same marks in a text for every Known: every mark counts, and none contains
+// text that could make other text literal.
 func IsCertain(raw string) bool {
 	d := Parse(raw, Known{})
 	if len(d.Literal) > 0 {
@@ -154,16 +154,16 @@ func opensMark(s string) bool {
 	return n > 0
 }
 
-// counts reports whether a well-formed mark counts as one. Calls must be in order of the offsets. A mark counts if it
-// is known, or unless
+// counts reports whether a well-formed mark counts as one. Calls must be in order of the offsets. A known mark always
+// counts. Another mark does not count if
 //
 //   - it has no body, or is {++} or similar, where opener and closer share characters,
 //   - it is in a literal range (markdown.Zones),
 //   - a known mark opens in it,
-//   - it is a suggestion that opens inside one block and closes inside another. Comments may have paragraphs; and
-//     whether a highlight counts does not depend on the lines that suggestions add or delete.
+//   - it is a suggestion that opens inside one block and closes inside another. Comments may have paragraphs, and
+//     suggestions that add or delete lines must not decide whether a highlight counts.
 //
-// Literal ranges are those of the text without the known marks, since known marks may have cut a fence or formed one.
+// Literal ranges are found in the text without the known marks, because known marks may have cut a fence or formed one.
 func (p *parser) counts(c *Cell) bool {
 	switch {
 	case p.Known.Has(c.Start):
@@ -201,7 +201,7 @@ func (p *parser) zones() *literals {
 	return p.literals
 }
 
-// isEmpty reports whether a mark has no body, or its opener and closer share characters.
+// isEmpty reports whether a mark has no body, or whether its opener and closer share characters.
 func (p *parser) isEmpty(c *Cell) bool {
 	switch c.Kind {
 	case Comment:
@@ -214,11 +214,11 @@ func (p *parser) isEmpty(c *Cell) bool {
 	return c.Body.Empty() || p.Raw[c.Start+DelimiterLen] == '}'
 }
 
-// literals finds the literal ranges of a raw text, in the text without the known marks.
+// literals has the literal ranges of a raw text. It finds them in the text without the known marks.
 type literals struct {
 	*markdown.Zones
-	all       bool      // no mark is known, so both texts are equal
-	remaining []Segment // otherwise the remaining parts of the raw text
+	all       bool      // no mark is known, so the text without known marks equals the raw text
+	remaining []Segment // unless all is set, the parts of the raw text without known marks
 }
 
 func findLiterals(raw string, known Known) *literals {

@@ -26,11 +26,11 @@ const (
 // Cell is one piece of the raw text. The cells of a document are contiguous.
 type Cell struct {
 	Kind      Kind
-	Resolved  bool      // of a comment: resolved, hidden from views
-	literal   bool      // of a known deletion that may be part of a comment: it deletes literal text
-	Comment   int       // deletions of one whole comment have the same number, others 0
-	Highlight int       // index of the cell that opens the highlight around this one, -1 outside
-	span.Span           // of raw, with delimiters, metadata and the dialect's tail
+	Resolved  bool      // the cell is a resolved comment, which views hide
+	literal   bool      // the cell is a known deletion of literal text that may be part of a comment
+	Comment   int       // deletions that together delete one comment have the same number; others have 0
+	Highlight int       // index of the cell that opens the highlight around this one; -1 outside of highlights
+	span.Span           // range in raw, with delimiters, metadata and the dialect's tail
 	Body      span.Span // text between the delimiters, after the metadata
 	Close     int       // offset just after the closing delimiter, where the dialect's tail starts
 	Added     span.Span // text in the accepted view
@@ -81,8 +81,8 @@ type Document struct {
 	Unclosed int   // offset of the first opener without a closer, -1 if there is none
 	Known    Known // known marks
 	Literal  []int // start offsets of well-formed marks that are literal text
-	// Owners, unless nil, has the owners of marks by offset: adjacent marks are one suggestion only if they have the
-	// same owner.
+	// Owners has the owners of marks by offset, unless it is nil. Adjacent marks are one suggestion only if they have
+	// the same owner.
 	Owners map[int]Owner
 }
 
@@ -108,7 +108,7 @@ func (d *Document) Plain() bool {
 }
 
 // Parse splits raw into cells in one pass. The leftmost opener counts and ends at its first own closer. An opener
-// without a closer is literal text, as is a mark that does not count (see known.go).
+// without a closer is literal text, and a mark that does not count (see known.go) is literal text, too.
 func Parse(raw string, known Known) *Document {
 	p := parser{Document: &Document{Raw: raw, Cells: make([]Cell, 0, atMost(raw)), Unclosed: -1, Known: known}}
 	p.scan(0, len(raw), -1)
@@ -121,11 +121,12 @@ func Parse(raw string, known Known) *Document {
 	return p.Document
 }
 
-// maxRoom bounds the preallocated cells, since an opener may have no closer.
+// maxRoom is the approximate maximum number of preallocated cells. It is small, because many openers may have no
+// closer.
 const maxRoom = 1024
 
-// atMost returns an upper bound of the number of cells, about maxRoom at most: one for each mark, and the texts
-// around them.
+// atMost returns an upper bound of the number of cells: one for each mark, and one for each text around them. The
+// result does not exceed maxRoom by much.
 func atMost(raw string) int {
 	n := 1
 	for at := strings.IndexByte(raw, '{'); at >= 0 && n < maxRoom; at = strings.IndexByte(raw, '{') {
@@ -145,7 +146,7 @@ type parser struct {
 	takesComment bool      // a deletion may be part of a comment
 }
 
-// scan parses raw[from:to]. highlight is the cell that opens the highlight around it, -1 for none.
+// scan parses raw[from:to]. highlight is the index of the cell that opens the highlight around it, or -1.
 func (p *parser) scan(from, to, highlight int) {
 	find := finder{text: p.Raw[:to]}
 	text := from
@@ -176,7 +177,7 @@ func (p *parser) addText(from, to, highlight int) {
 }
 
 func (p *parser) add(c Cell) {
-	if len(p.Cells) == cap(p.Cells) { // append would copy a long list more often
+	if len(p.Cells) == cap(p.Cells) { // doubling the capacity copies a long list less often than append does
 		p.Cells = slices.Grow(p.Cells, len(p.Cells)+1)
 	}
 	p.Cells = append(p.Cells, c)
@@ -224,13 +225,14 @@ func (p *parser) mark(find *finder, i int) (Cell, bool) {
 	return c, true
 }
 
-// mayTakeComment reports whether a deletion may delete a comment, or the start of one.
+// mayTakeComment reports whether a deletion may delete a comment or the start of a comment.
 func (p *parser) mayTakeComment(c *Cell) bool {
 	body := c.Body.Of(p.Raw)
 	return strings.HasPrefix(body, "{>") || strings.HasPrefix(body, "{{")
 }
 
-// showBody sets the text of a mark in the views. It fails for a substitution without an arrow, which is literal text.
+// showBody sets the text of a mark in the views. It fails for a substitution without an arrow, because that is literal
+// text.
 func (p *parser) showBody(find *finder, c *Cell) bool {
 	switch c.Kind {
 	case Addition:
@@ -253,8 +255,8 @@ func (p *parser) showBody(find *finder, c *Cell) bool {
 	return true
 }
 
-// finder searches for patterns at ascending offsets and caches the results, so that a text full of openers without
-// closers costs one search per pattern, not one per opener.
+// finder searches for patterns at ascending offsets and caches the results. So a text full of openers without closers
+// costs one search per pattern, and not one per opener.
 type finder struct {
 	text  string
 	found [8]struct {
@@ -263,8 +265,8 @@ type finder struct {
 	}
 }
 
-// next returns the offset of the first pattern at or after from, -1 if there is none. from must not decrease between
-// calls for the same pattern.
+// next returns the offset of the first pattern at or after from, or -1. In calls for the same pattern, from must not
+// decrease.
 func (f *finder) next(pattern string, from int) int {
 	slot := 0
 	for f.found[slot].pattern != pattern && f.found[slot].pattern != "" {

@@ -10,7 +10,7 @@ type View int
 
 const (
 	// AcceptedView shows additions and hides deletions, as if every suggestion were accepted. It shows open comments
-	// with their markup, since readers need them. It hides highlight delimiters and resolved comments.
+	// with their markup, because readers need them. It hides highlight delimiters and resolved comments.
 	AcceptedView View = iota
 	// OriginalView shows deletions and hides additions and comments, as if every suggestion were rejected.
 	OriginalView

@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// maxAtom bounds the length in bytes of an atom with a closing delimiter, and so the search for it.
+// maxAtom is the maximum length in bytes of an atom with a closing delimiter. It limits the search for that delimiter.
 const maxAtom = 512
 
 const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -21,11 +21,11 @@ type Construct struct {
 	length length
 }
 
-// length returns the length of the construct at offset i of text, in a line or piece that starts at from; 0 for none.
+// length returns the length of the construct at offset i of text, or 0. The line or piece starts at from.
 type length = func(text string, i, from int) int
 
-// Constructs are the rules about tokens other than words and single characters, except URLs, which start as words. A
-// mark inside an Atom would break it; Wrapped finds atoms that span lines.
+// Constructs are the rules about tokens other than words and single characters. URLs are not among them, because they
+// start as words. A mark inside an Atom would break it; Wrapped finds atoms that span lines.
 var Constructs = []Construct{
 	{NewRule("line break", "a line ends", "CR and LF are one",
 		"if x is{--\r\n--}{++ {\r\n++}end\r\n"), "\r\n", Space, lineBreak},
@@ -115,7 +115,8 @@ func embed(text string, i, _ int) int {
 	return 0
 }
 
-// enclosed returns the length of open, text without a line break, and close, at the start of s.
+// enclosed returns the length of open, a text without a line break, and close at the start of s. It returns 0 if s does
+// not match.
 func enclosed(s, open, close string) int {
 	if !strings.HasPrefix(s, open) {
 		return 0
@@ -189,7 +190,8 @@ func codeSpan(s string) int {
 	return 0
 }
 
-// mathSpan returns the length of $math$ or $$math$$: no blank inside the dollars, no digit after a single one.
+// mathSpan returns the length of $math$ or $$math$$. There must be no blank next to the dollars inside, and no digit
+// after a single closing dollar.
 func mathSpan(s string) int {
 	if n := enclosed(s, "$$", "$$"); n > 0 {
 		return n
@@ -218,7 +220,7 @@ func htmlTag(s string) int {
 	return enclosed(s, "<", ">")
 }
 
-// tag returns the length of #tag/subtag, which needs one character that is not a digit.
+// tag returns the length of #tag/subtag, which needs at least one character that is not a digit.
 func tag(text string, i, _ int) int {
 	n, named := i+1, false
 	for n < len(text) {
@@ -242,8 +244,8 @@ func blockID(s string) int {
 	return 0
 }
 
-// urlLength returns the length of the rest of a URL after its scheme: up to a blank or quoting character, without
-// trailing punctuation of the sentence.
+// urlLength returns the length of the rest of a URL after its scheme. The URL ends at a blank or quoting character, and
+// does not include the sentence's punctuation at the end.
 func urlLength(s string) int {
 	end := strings.IndexAny(s, " \t\r\n<>\"`|")
 	if end < 0 {

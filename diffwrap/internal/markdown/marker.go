@@ -1,6 +1,6 @@
 // Package markdown finds the inline constructs that no mark may cut: line markers, tokens, and atoms (such as links and
-// code spans), which may span lines. It also finds where a text is literal ([Zones]). Package block classifies lines and
-// finds blocks.
+// code spans), which may span lines. It also finds the ranges in which a text is literal ([Zones]). Package block
+// classifies lines and finds blocks.
 package markdown
 
 import (
@@ -16,13 +16,13 @@ type LineMarker struct {
 	kinds []block.LineKind
 }
 
-// LineMarkers are the markers after indentation and quote markers.
+// LineMarkers are the rules about markers that follow indentation and quote markers.
 var LineMarkers = []LineMarker{
 	{NewRule("callout marker", "the type of a callout changes", "the line is replaced whole",
 		"Text.{--\n> [!tip] Title--}{++\n> [!note] Title++}"), []block.LineKind{block.CalloutLine}},
 	{NewRule("line of rule characters", "a thematic break, an underline or a delimiter row changes", "it is replaced whole",
 		"Text.\n{--\n- - ---}{++\n- - - -++}\n\nMore."), []block.LineKind{block.RuleLine}},
-	{NewRule("fence marker", "a fence becomes another one", "its line is replaced whole",
+	{NewRule("fence marker", "the marker of a fence changes", "its line is replaced whole",
 		"Text.\n\n{--```js\n--}{++~~~js\n++}code{--\n```--}{++\n~~~++}"), []block.LineKind{block.FenceLine, block.FormulaFence}},
 	{NewRule("heading marker", "the level of a heading changes", "the line is replaced whole",
 		"Text.\n{--\n## Title--}{++\n### Title++}\n\nMore."), []block.LineKind{block.HeadingLine}},
@@ -32,8 +32,8 @@ var LineMarkers = []LineMarker{
 		"1. a{--\n2. b--}{++\n3. b++}"), []block.LineKind{block.ItemLine}},
 }
 
-// Marker returns the length of a line's prefix that gives it its kind: indentation, quote markers, and the markers of
-// LineMarkers. If the marker changes, the whole line is replaced, since a mark before or inside the marker would
+// Marker returns the length of the prefix that gives a line its kind: indentation, quote markers, and the markers of
+// LineMarkers. If the marker changes, the whole line is replaced, because a mark before or inside the marker would
 // change how the line is rendered.
 func Marker(s string) int {
 	n := indentation(s)

@@ -1,6 +1,6 @@
 package markdown
 
-// Rule has the common fields of the rows of the tables of rules. Each table adds the fields that implement it.
+// Rule has the fields that the rules of all tables share. Each table adds the fields that implement its rules.
 type Rule struct {
 	Name       string // name in the cases of testdata/put
 	When, What string

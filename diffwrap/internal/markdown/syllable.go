@@ -7,19 +7,17 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Thai, Lao, Khmer and Burmese are written without spaces, and finding their words needs a dictionary. The characters
-// give nearly correct syllables: a vowel may be written before or after its consonant, and one consonant below
-// another.
+// Thai, Lao, Khmer and Burmese are written without spaces, and only a dictionary finds their words. The characters give
+// approximate syllables: a vowel may be written before or after its consonant, and one consonant below another.
 
 const (
 	thaiLeading, laoLeading     = "เแโใไ", "ເແໂໃໄ" // vowels written before their consonant
 	thaiFollowing, laoFollowing = "ะาำๅ", "ະາຳ"
-	coeng, virama               = '\u17d2', '\u1039' // in Khmer and Burmese: the next consonant is written below
-	asat                        = '\u103a'           // in Burmese: the consonant ends its syllable
+	coeng, virama               = '\u17d2', '\u1039' // Khmer and Burmese: the next consonant is written below this one
+	asat                        = '\u103a'           // Burmese: this consonant ends its syllable
 )
 
-// syllable returns the approximate end of the syllable whose first grapheme cluster is text[i:end], judged by its
-// characters.
+// syllable returns the approximate end of the syllable whose first grapheme cluster is text[i:end].
 func syllable(text string, i, end int) int {
 	first, _ := utf8.DecodeRuneInString(text[i:end])
 	if strings.ContainsRune(thaiLeading+laoLeading, first) {
@@ -38,7 +36,8 @@ func syllable(text string, i, end int) int {
 	return end
 }
 
-// withCluster returns the end of the grapheme cluster at an offset if its script has no spaces, otherwise the offset.
+// withCluster returns the end of the grapheme cluster at an offset if its script has no spaces; otherwise it returns
+// the offset.
 func withCluster(text string, at int) int {
 	if at == len(text) {
 		return at

@@ -19,7 +19,7 @@ const (
 	Word                 // letters and digits
 	Glyph                // one character or syllable of a script without spaces
 	Symbol               // any other single character, or a run of emphasis characters
-	Atom                 // a construct that a mark inside would break; see Constructs
+	Atom                 // a construct that would be broken by a mark inside; see Constructs
 	Comment              // a CriticMarkup comment
 )
 
@@ -29,7 +29,7 @@ type Token struct {
 	Class Class
 }
 
-// Tokens splits a range of text into tokens; comments are the spans of whole CriticMarkup comments in text.
+// Tokens splits a range of text into tokens. comments are the spans of whole CriticMarkup comments in text.
 func Tokens(text string, s span.Span, comments []span.Span) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		for i := s.Start; i < s.End; {
@@ -42,7 +42,7 @@ func Tokens(text string, s span.Span, comments []span.Span) iter.Seq[Token] {
 	}
 }
 
-// Next reads the token at offset i of text, in a line or piece that starts at from.
+// Next reads the token at offset i of text. The line or piece starts at from.
 func Next(text string, i, from int, comments []span.Span) Token {
 	if len(comments) == 0 {
 		if t, ok := plainToken(text, i); ok {
@@ -54,8 +54,8 @@ func Next(text string, i, from int, comments []span.Span) Token {
 	return t
 }
 
-// plainToken reads an ASCII blank or word at offset i if the following character cannot extend it, as in most prose.
-// Its result is the same as tokenAlone's.
+// plainToken reads an ASCII blank or word at offset i if the following character cannot extend it, which is common in
+// prose. It returns the same token as tokenAlone.
 func plainToken(text string, i int) (t Token, ok bool) {
 	end := i
 	for end < len(text) && isAlnum[text[end]] {
@@ -68,7 +68,7 @@ func plainToken(text string, i int) (t Token, ok bool) {
 	return Token{span.New(i, end), Word}, alone
 }
 
-// mayJoin has the characters after a word that may continue it, or turn it into a URL.
+// mayJoin is set for the characters after a word that may continue it or turn it into a URL.
 var mayJoin = func() (t [utf8.RuneSelf]bool) {
 	t[':'] = true
 	for _, j := range Joints {
@@ -88,12 +88,12 @@ var isAlnum = func() (t [256]bool) {
 	return t
 }()
 
-// tokenAlone is Next without the characters that combine with its last one.
+// tokenAlone is Next without the combining characters after the token.
 func tokenAlone(text string, i, from int, comments []span.Span) Token {
 	if c, ok := NextComment(comments, i); ok && c.Start == i && c.End <= len(text) {
 		return Token{c, Comment}
 	} else if ok {
-		text = text[:min(len(text), c.Start)] // no other token extends into a comment
+		text = text[:min(len(text), c.Start)] // other tokens end before a comment
 	}
 	if mayStart[text[i]] {
 		if t, ok := construct(text, i, from); ok {
@@ -123,7 +123,7 @@ func NextComment(comments []span.Span, i int) (span.Span, bool) {
 func word(text string, i, end int) Token {
 	for end < len(text) {
 		if end+1 < len(text) && text[end+1] < utf8.RuneSelf && (isLetter(text[end]) || isDigit(text[end])) {
-			end++ // same result as character, but faster
+			end++ // character returns the same length, but is slower
 			continue
 		}
 		size, class := character(text, end)
@@ -142,7 +142,7 @@ func word(text string, i, end int) Token {
 	return Token{span.New(i, end), Word}
 }
 
-// Joint is a rule about a character that belongs to a word if it is between two characters of it.
+// Joint is a rule about a character that belongs to a word if characters of the word are on both sides of it.
 type Joint struct {
 	Rule
 	chars   string
@@ -208,7 +208,7 @@ func classOf(r rune) Class {
 
 func InWord(r rune) bool { return classOf(r) == Word }
 
-// LastWord returns the word at the end of a text. It excludes an escaped letter, and leading characters that only
+// LastWord returns the word at the end of a text. It leaves out an escaped letter, and leading characters that only
 // modify the symbol before them.
 func LastWord(text string) string {
 	head := strings.TrimRightFunc(text, InWord)
@@ -226,8 +226,8 @@ func JoinsWord(before, after string) bool {
 	return after != "" && InWord(r) && LastWord(before) != ""
 }
 
-// clusterBorder returns the end of a token, extended by what combines with its last ASCII character: a combining mark
-// or a joiner may follow the bracket that closes a link. Other tokens already end at a cluster boundary.
+// clusterBorder returns the end of a token, including combining characters after its last ASCII character: a combining
+// mark or a joiner may follow the bracket that closes a link. Other tokens already end at a cluster boundary.
 func clusterBorder(text string, t Token) int {
 	if t.End == len(text) || text[t.End] < utf8.RuneSelf || text[t.End-1] >= utf8.RuneSelf {
 		return t.End
@@ -244,5 +244,5 @@ func ClusterLength(s string) int {
 	return n
 }
 
-// IsWord reports whether a token counts for the survival of a text: blanks and punctuation do not.
+// IsWord reports whether a token counts as a word. Blanks and punctuation do not.
 func (t Token) IsWord() bool { return t.Class != Space && t.Class != Symbol }

@@ -30,7 +30,7 @@ func Wrapped(text string) (out []span.Span) {
 	return out
 }
 
-// openers are the characters that can start atoms, except URLs, which have no line breaks.
+// openers are the characters that can start atoms that contain line breaks. URLs are not among these atoms.
 var openers = func() (s string) {
 	for _, c := range Constructs {
 		if c.class == Atom {
@@ -40,8 +40,8 @@ var openers = func() (s string) {
 	return s
 }()
 
-// mayOpen reports whether a text may contain an atom. It scans much text; IndexByte is faster for that than
-// ContainsAny.
+// mayOpen reports whether a text may contain an atom. It uses IndexByte, because that is faster than ContainsAny on
+// long texts.
 func mayOpen(text string) bool {
 	for k := range len(openers) {
 		if strings.IndexByte(text, openers[k]) >= 0 {
@@ -67,8 +67,8 @@ func (t Token) wraps(text string) bool {
 	return t.Class == Atom && strings.IndexByte(t.Of(text), '\n') >= 0
 }
 
-// oneLine returns a paragraph of the same length, with blanks instead of line breaks and indentation, so that its
-// atoms are those of one line.
+// oneLine returns a paragraph of the same length with blanks instead of line breaks and indentation, so that the same
+// atoms are found as on one line.
 func oneLine(paragraph string) string {
 	var b strings.Builder
 	for line := range strings.Lines(paragraph) {
@@ -94,11 +94,11 @@ func InWrapped(text string, at int) bool {
 	return false
 }
 
-// maxBack bounds the distance in which the start of a paragraph is searched.
+// maxBack is the maximum distance in bytes at which the start of a paragraph is searched.
 const maxBack = 2 * maxAtom
 
-// paragraph returns the lines around an offset that may be in one paragraph, as far as an atom can extend. If the
-// paragraph starts earlier, it is read from a line in its middle.
+// paragraph returns the lines around an offset that may belong to one paragraph, as far as an atom can extend. If the
+// paragraph starts earlier, the result starts with a line in the middle of it.
 func paragraph(text string, at int) span.Span {
 	first := max(0, at-maxBack)
 	p := span.New(first+span.LineStart(text[first:], at-first), span.LineEnd(text, at))

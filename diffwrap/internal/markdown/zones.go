@@ -8,16 +8,16 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Zones finds where a text is literal: in front matter, code, formulas, HTML tags and comments, %% comments and
-// templates. It reads the text once, from left to right. The construct that opens first counts; an unclosed one does
-// not.
+// Zones finds the ranges in which a text is literal: front matter, code, formulas, HTML tags and comments, %% comments
+// and templates. It reads the text once, from left to right. The construct that opens first counts; an unclosed
+// construct does not count.
 type Zones struct {
 	text     string
-	blocks   []block.Block // of the whole text
-	literals []span.Span   // literal blocks, from pos on
+	blocks   []block.Block // blocks of the whole text
+	literals []span.Span   // literal blocks from pos on
 	pos      int           // end of the text that has been read
 	end      int           // end of the paragraph at pos, which ends inline constructs
-	closers  map[int]int   // in the paragraph: opening backticks of a code span to its end
+	closers  map[int]int   // for code spans of the paragraph: from the opening backticks to the end of the span
 	found    map[string]int
 }
 
@@ -45,7 +45,7 @@ func (z *Zones) In(at int) bool {
 	return z.pos > at
 }
 
-// Skip continues at an offset. Text before it has no effect.
+// Skip continues at an offset. The text before that offset has no effect.
 func (z *Zones) Skip(to int) { z.pos = max(z.pos, to) }
 
 // step reads one literal range at pos, or plain text up to limit.
@@ -86,10 +86,10 @@ func (z *Zones) readParagraph(limit int) {
 	}
 }
 
-// pairBackticks finds for each run of backticks in the paragraph the next run of the same length.
+// pairBackticks finds for each run of backticks in the paragraph the next run with the same length.
 func (z *Zones) pairBackticks() {
 	z.closers = make(map[int]int)
-	last := make(map[int]int) // start of the last run, by length
+	last := make(map[int]int) // start of the last run, by run length
 	for i := z.pos; i < z.end; {
 		at := strings.IndexByte(z.text[i:z.end], '`')
 		if at < 0 {
@@ -105,7 +105,8 @@ func (z *Zones) pairBackticks() {
 	}
 }
 
-// inline returns the end of the construct at an offset, or of the characters there that open none.
+// inline returns the end of the construct at an offset. If no construct opens there, it returns the end of the
+// characters that open none.
 func (z *Zones) inline(i int) int {
 	text := z.text[:z.end]
 	rest := text[i:]
@@ -126,7 +127,7 @@ func (z *Zones) inline(i int) int {
 	case '<':
 		switch {
 		case strings.HasPrefix(rest, "<%"):
-			return z.enclosed(i, "<%", "%>", len(z.text)) // it may have blank lines
+			return z.enclosed(i, "<%", "%>", len(z.text)) // a template may have blank lines
 		case strings.HasPrefix(rest, "<!--"):
 			return z.enclosed(i, "<!--", "-->", z.end)
 		}
@@ -137,8 +138,8 @@ func (z *Zones) inline(i int) int {
 	return i + 1
 }
 
-// enclosed returns the end of the construct with two delimiters at i, if it is at most limit, otherwise the end of
-// the character at i.
+// enclosed returns the end of the construct with two delimiters at i, if that is at most limit. Otherwise it returns
+// the end of the character at i.
 func (z *Zones) enclosed(i int, open, close string, limit int) int {
 	if !strings.HasPrefix(z.text[i:z.end], open) {
 		return i + 1
@@ -151,7 +152,7 @@ func (z *Zones) enclosed(i int, open, close string, limit int) int {
 }
 
 // find returns the offset of the first pattern at or after from, or the length of the text. It caches the result, so
-// that many openers without a closer cost one search.
+// that many openers without a closer cost only one search.
 func (z *Zones) find(pattern string, from int) int {
 	if at, ok := z.found[pattern]; ok && at >= from {
 		return at
@@ -188,7 +189,7 @@ func (z *Zones) formula(i int) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// tagLength returns the length of the HTML tag at the start of s, as defined by CommonMark; 0 for none.
+// tagLength returns the length of the HTML tag at the start of s, as CommonMark defines it, or 0.
 func tagLength(s string) int {
 	i, closing := 1, strings.HasPrefix(s, "</")
 	if closing {
@@ -223,7 +224,8 @@ func tagLength(s string) int {
 	return 0
 }
 
-// attributeValue returns the end of the optional value after the name of an attribute; -1 if it is not closed.
+// attributeValue returns the end of the optional value after the name of an attribute, or -1 if the value is not
+// closed.
 func attributeValue(s string, name int) int {
 	i := span.Skip(s, name, " \t\r\n")
 	if i == len(s) || s[i] != '=' {
@@ -246,8 +248,8 @@ func attributeValue(s string, name int) int {
 	return i + n
 }
 
-// Parted reports whether a construct, from open to end, opens inside one block and closes inside another. body is its
-// content between the delimiters. The border of a block is not inside it.
+// Parted reports whether a construct from open to end opens inside one block and closes inside another. body is the
+// content between its delimiters. An offset at the border of a block is not inside it.
 func (z *Zones) Parted(open, end int, body span.Span) bool {
 	first, ok := z.blockAt(open)
 	last, closed := z.blockAt(end - 1)

@@ -8,16 +8,17 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 )
 
-// A run that ends in an opening brace ends with "{++}" or "{--}". Parsers that treat the text as a sequence of
-// delimiters (lang-criticmarkup, MultiMarkdown) see an opener there. Lines of code often end in a brace, so runs are
+// A run that ends in an opening brace gives "{++}" or "{--}" with its closer. Parsers that treat the text as a sequence
+// of delimiters (lang-criticmarkup, MultiMarkdown) see an opener there. Lines of code often end in a brace, so runs are
 // moved or widened until they end in another character.
 
 func endsOpen(h align.Hunk, old, new string) bool {
 	return critic.EndsOpen(h.Old.Of(old), '-') || critic.EndsOpen(h.New.Of(new), '+')
 }
 
-// closeEnds moves or widens the hunks whose runs would end in an opening brace. A run that adds or deletes whole
-// lines moves down by its line break; any other includes the next token. A hunk without kept text after it stays.
+// closeEnds moves or widens the hunks whose runs would end in an opening brace. A run that adds or deletes whole lines
+// moves down by its line break; any other run grows by the next token. A hunk without kept text after it stays as it
+// is.
 func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	out := hunks[:0]
 	for k := 0; k < len(hunks); k++ {
@@ -46,8 +47,8 @@ func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	return out
 }
 
-// moveOrWiden extends a hunk by the kept text after it. If the hunk has one side only and starts with that text, it
-// moves the hunk after the text instead.
+// moveOrWiden extends a hunk by the kept text after it. If the hunk has only one side, and that side starts with the
+// kept text, moveOrWiden moves the hunk after the kept text instead.
 func moveOrWiden(h align.Hunk, old, new, next string) align.Hunk {
 	n := len(next)
 	if h.Old.Empty() && strings.HasPrefix(h.New.Of(new), next) || h.New.Empty() && strings.HasPrefix(h.Old.Of(old), next) {

@@ -11,8 +11,8 @@ import (
 )
 
 type WriteOptions struct {
-	Literal bool // cut every delimiter in a run, not only those that matter to most readers; new comments are text
-	InPlace bool // keep runs where the comparison has them, whatever the effect on the page
+	Literal bool // cut every delimiter in a run, and not only those that matter to most parsers; write new comments as text
+	InPlace bool // keep runs at the places that the comparison gave them, even if unchanged blocks are rendered differently
 }
 
 func (p *Patch) Write(hunks []align.Hunk, how WriteOptions) *Drawing {
@@ -30,13 +30,13 @@ func (p *Patch) Write(hunks []align.Hunk, how WriteOptions) *Drawing {
 
 type marked struct {
 	region
-	text  string      // its new text
+	text  string      // new text of the region
 	notes []span.Span // comments in text
 	hunks []align.Hunk
 }
 
-// mark computes the hunks of a region: readable, placed so that the page keeps its blocks, and without endings that
-// parsers take for openers.
+// mark computes the hunks of a region. They are easy to read, placed so that unchanged blocks keep their form, and do
+// not end in text that parsers take for openers.
 func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	text := r.new.Of(p.New)
 	notes := p.notes(text, r.old, how.Literal)
@@ -48,18 +48,18 @@ func (p *Patch) mark(r region, changes []align.Hunk, how WriteOptions) marked {
 	return marked{r, text, notes, closeEnds(before, after, hunks)}
 }
 
-// emitter writes regions. Text that it copies stays, character for character. Text that it writes between two copies
-// replaces the delimiters and the writer's own additions between them in the raw text.
+// emitter writes regions. Text that it copies keeps its characters. Text that it writes between two copies replaces the
+// delimiters and the writer's own additions between them in the raw text.
 type emitter struct {
 	*Patch
 	Drawing
 	literal bool            // see WriteOptions
 	pos     int             // end of the raw text that was copied or replaced
-	out     int             // length of the new text up to pos
-	pending strings.Builder // text written since
-	run     critic.Kind     // kind of the run that ends here without its attribution yet; critic.Text for none
-	next    int             // first part of the region that is not completely visited
-	opened  span.Span       // last opener of a highlight, in raw
+	out     int             // length of the new text that corresponds to raw[:pos]
+	pending strings.Builder // text written since pos
+	run     critic.Kind     // kind of the run that ends here and still needs its attribution; critic.Text if there is none
+	next    int             // index of the first part of the region that is not completely visited
+	opened  span.Span       // last opener of a highlight in raw
 }
 
 func (e *emitter) write(m marked) {
@@ -92,8 +92,8 @@ func (e *emitter) keep(o *original, s span.Span) {
 	e.visit(o, s, e.copyPart)
 }
 
-// copyPart copies a part outside of marks. It removes a highlight whose whole content was the writer's own additions:
-// an empty highlight would be text.
+// copyPart copies a part outside of marks. If the whole content of a highlight was the writer's own additions, copyPart
+// removes the highlight, because an empty highlight would be text.
 func (e *emitter) copyPart(x part) {
 	e.endRun()
 	switch x.cell.Kind {
@@ -108,8 +108,8 @@ func (e *emitter) copyPart(x part) {
 	e.copy(x.Span)
 }
 
-// leave copies the ends of highlights at an offset of the original, so that text written after a highlight is not in
-// it.
+// leave copies the ends of highlights at an offset of the original, so that text written after a highlight is not
+// inside it.
 func (e *emitter) leave(o *original, at int) {
 	for e.next < len(o.parts) {
 		x := o.parts[e.next]
@@ -121,7 +121,7 @@ func (e *emitter) leave(o *original, at int) {
 	}
 }
 
-// visit calls f for each part, or piece of one, in s. Spans must be visited in order. A part without text belongs to
+// visit calls f for each part, or piece of a part, in s. Spans must be visited in order. A part without text belongs to
 // the span that starts at or before it, so that it stays after a change directly before it.
 func (e *emitter) visit(o *original, s span.Span, f func(part)) {
 	for e.next < len(o.parts) {
@@ -161,7 +161,8 @@ func (e *emitter) delete(o *original, s span.Span) {
 	end()
 }
 
-// deletion writes one deletion around parts of the original. It cuts marks at the edges of comments.
+// deletion writes one deletion around parts of the original. It splits the deletion into marks at the edges of
+// comments.
 func (e *emitter) deletion(parts []part) {
 	if len(parts) == 0 {
 		return
@@ -218,8 +219,9 @@ func (e *emitter) at() int { return e.out + e.pending.Len() }
 
 func (p *part) isComment() bool { return p.role == roleForeignComment || p.cell.Comment > 0 }
 
-// onlyComments reports whether text[s] consists of the writer's comments. They are written before the text that they
-// replace: after its deletion they would count as comments on it, and be removed with it.
+// onlyComments reports whether text[s] consists of the writer's comments. Such comments are written before the text
+// that they replace. After the deletion of that text they would count as comments on the deletion, and would be removed
+// with it.
 func (e *emitter) onlyComments(text string, s span.Span, notes []span.Span) bool {
 	if s.Empty() {
 		return false
@@ -295,7 +297,7 @@ func (e *emitter) copy(s span.Span) {
 	e.out += s.Len()
 }
 
-// flush replaces raw[pos:off] by the pending text, with the smallest edits that a comparison finds.
+// flush replaces raw[pos:off] by the pending text. It uses the smallest edits that a comparison finds.
 func (e *emitter) flush(off int) {
 	gap, text := e.Doc.Raw[e.pos:off], e.pending.String()
 	for _, d := range align.Diff(gap, text) {

@@ -13,39 +13,40 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// This file finds the suggestions that a drawing made of a change. One hunk is one suggestion, whatever is next to
-// it. A hunk that has text of the writer's pending suggestion, or replaces it, is that suggestion, changed. Hunks are
-// one suggestion if separate decisions could lose words: one deletes a word that the writer kept, and another one
-// types it again.
+// This file finds the suggestions that a change made when it was written as marks (see Drawing). Each hunk is one
+// suggestion, even if another one is next to it. A hunk that has text of the writer's pending suggestion, or replaces
+// it, changes that suggestion. Several hunks are one suggestion if separate decisions could lose words: one hunk
+// deletes a word that the writer kept, and another one types it again.
 
+// Drawing is a change of the accepted view, written as marks in the raw text.
 type Drawing struct {
 	Edits         []span.Edit
-	Opens         []int     // where marks and comments are written, in the new raw text
-	LiteralOpener span.Span // first literal opener in new text, in p.New
+	Opens         []int     // offsets in the new raw text at which marks and comments are written
+	LiteralOpener span.Span // first literal opener in new text, as a range of p.New
 	rewritten     []marked
-	deleted       [][]wrapped // by hunk
-	written       []written   // in order
+	deleted       [][]wrapped // by index of the hunk
+	written       []written   // in document order
 }
 
 // wrapped is raw text that a hunk deletes.
 type wrapped struct {
 	part
-	to span.Span // in the new raw text
+	to span.Span // range in the new raw text
 }
 
-// written is text of p.New that a hunk writes, in an addition or a comment.
+// written is text of p.New that a hunk writes, as an addition or a comment.
 type written struct {
-	view, to span.Span // in p.New and in the new raw text
+	view, to span.Span // ranges in p.New and in the new raw text
 	hunk     int
 	comment  bool
-	known    bool // the writer's comment from an earlier write
+	known    bool // the text is the writer's comment from an earlier write
 }
 
 // MarkChange is a suggestion or comment that a change made or changed.
 type MarkChange struct {
-	From     []string    // suggestions that it was before, in whole or in part; empty if new
-	Same     bool        // same text as before, but some characters have new identities
-	Add, Del []span.Span // in the new raw text, without delimiters
+	From     []string    // IDs of the suggestions that it was before, in whole or in part; empty if it is new
+	Same     bool        // the text is as before, but some characters have new identities
+	Add, Del []span.Span // ranges in the new raw text, without delimiters
 	Comment  bool        // it is a comment; Add is its whole text
 }
 
@@ -78,11 +79,11 @@ type tracer struct {
 	*Patch
 	*Drawing
 	changes  []align.Hunk
-	fresh    []int       // by hunk: length of its text that was in no suggestion of the writer
+	fresh    []int       // by index of the hunk: length of its text that was in no suggestion of the writer
 	stayed   []span.Span // spans of raw that the edits keep
-	deltas   []int       // shifts of those spans
+	deltas   []int       // shifts of these spans
 	inserted []span.Span // spans of the new raw text that the edits insert
-	sets     []int       // union-find of hunks, followed by suggestions: each links to another of its set, or to itself
+	sets     []int       // union-find of hunks, followed by suggestions: each entry links to another member of its set, or to itself
 	byID     map[string]int
 	old      []oldSuggestion
 	moved    []Move
@@ -95,8 +96,8 @@ type oldSuggestion struct {
 	lost      bool // some of it is in no mark anymore
 	inHunk    bool // some of it is in a hunk
 	shown     []span.Span
-	add, del  []span.Span // in raw
-	elsewhere MarkChange  // the parts outside the redrawn regions
+	add, del  []span.Span // ranges in raw
+	elsewhere MarkChange  // its parts outside the rewritten regions
 }
 
 func (t *tracer) set(k int) int {
@@ -112,7 +113,7 @@ func (t *tracer) join(a, b int) {
 	t.sets[max(a, b)] = min(a, b)
 }
 
-// oldOf returns the writer's suggestion that contains a cell, nil if unknown, and its index in sets.
+// oldOf returns the writer's suggestion that contains a cell, and its index in sets. It returns nil if there is none.
 func (t *tracer) oldOf(c *critic.Cell) (*oldSuggestion, int) {
 	o := t.Owners[c.Start]
 	if o.Suggestion == "" || !c.IsSuggestion() || !t.Own(c) {
@@ -128,7 +129,7 @@ func (t *tracer) oldOf(c *critic.Cell) (*oldSuggestion, int) {
 	return &t.old[k], len(t.deleted) + k
 }
 
-// follow finds where the writer's own text went.
+// follow finds the new place of the writer's own text.
 func (t *tracer) follow() {
 	deleted := t.stillDeleted()
 	for _, r := range t.rewritten {
@@ -177,7 +178,7 @@ func (f *oldSuggestion) has(x *Piece) {
 	}
 }
 
-// followElsewhere finds the marks of the suggestions outside the redrawn regions.
+// followElsewhere finds the marks of the suggestions outside the rewritten regions.
 func (t *tracer) followElsewhere() {
 	rewritten, edits, delta := t.rewritten, t.Edits, 0
 	for k := range t.pieces {
@@ -202,7 +203,7 @@ func (t *tracer) followElsewhere() {
 	}
 }
 
-// stillDeleted returns the part of each of the writer's deletions that is still deleted.
+// stillDeleted returns for each of the writer's deletions the text that is still deleted.
 func (t *tracer) stillDeleted() map[*critic.Cell]string {
 	left := make(map[*critic.Cell]string)
 	for _, list := range t.deleted {
@@ -244,7 +245,7 @@ func (t *tracer) followAdded(x *Piece, f *oldSuggestion, node int) {
 	}
 }
 
-// replaced joins a suggestion without remaining text with the hunk that replaced it.
+// replaced joins a suggestion of which no text remains with the hunk that replaced it.
 func (t *tracer) replaced(f *oldSuggestion, node int) {
 	for _, s := range f.shown {
 		for _, c := range touching(t.changes, s) {
@@ -292,8 +293,8 @@ func (t *tracer) writtenIn(view span.Span) iter.Seq[*written] {
 	}
 }
 
-// move reports whether text at an offset of raw is the same characters in the new text. It records as moved the
-// characters that the edits delete and insert again.
+// move reports whether text at an offset of raw has the same characters in the new text. If the edits delete characters
+// and insert them again, move records them as moved.
 func (t *tracer) move(from int, to span.Span) bool {
 	same := true
 	for at := 0; at < to.Len(); {
@@ -309,7 +310,8 @@ func (t *tracer) move(from int, to span.Span) bool {
 	return same
 }
 
-// covers reports whether an offset is in one of the spans, its index, and for how many of the next bytes that holds.
+// covers reports whether an offset is in one of the spans. k is the index of the span, and n the number of the next
+// bytes for which the result is the same.
 func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	k, _ = slices.BinarySearchFunc(spans, at, func(s span.Span, at int) int { return cmp.Or(cmp.Compare(s.End, at), -1) })
 	switch {
@@ -321,7 +323,7 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	return k, true, min(limit, spans[k].End-at)
 }
 
-// followKept joins two hunks if one deletes a word that the writer kept, and the other types it again.
+// followKept joins two hunks if one deletes a word that the writer kept, and the other one types it again.
 func (t *tracer) followKept(k int, w *wrapped) {
 	for _, current := range t.keptRanges(w.View) {
 		for y := range t.writtenIn(current) {
@@ -334,7 +336,7 @@ func (t *tracer) followKept(k int, w *wrapped) {
 
 func hasWord(s string) bool { return strings.ContainsFunc(s, markdown.InWord) }
 
-// made lists the changed sets, and finds the comments.
+// made lists the sets that have changed, and finds the comments.
 func (t *tracer) made(raw string) []MarkChange {
 	all := make(map[int]*MarkChange)
 	changed := t.changedSets()
@@ -385,8 +387,8 @@ func (t *tracer) made(raw string) []MarkChange {
 	return out
 }
 
-// takenComments lists the offsets of others' comments that the edits delete, by text. A comment that the edits insert
-// elsewhere remains theirs.
+// takenComments lists the offsets of others' comments that the edits delete, by the text of the comment. If the edits
+// insert such a comment at another place, it remains its author's.
 func (t *tracer) takenComments() map[string][]int {
 	taken := make(map[string][]int)
 	for i := range t.Doc.Cells {

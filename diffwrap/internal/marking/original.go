@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// original is the original text of a region: kept and deleted text, and comments, which a change may delete or
-// restore. The writer's own additions are not in it, so that amending them leaves no trace.
+// original is the original text of a region: kept and deleted text, and comments, which a change may delete or restore.
+// It does not have the writer's own additions, so that amending them leaves no trace.
 type original struct {
 	text  string
 	notes []span.Span // comments in text
@@ -22,7 +22,7 @@ type original struct {
 // part is a range of the original text, or a mark without text in it. View is its range in the accepted view.
 type part struct {
 	Piece
-	at, size int // in text; the size is 0 for a mark without text
+	at, size int // offset and length in text; size is 0 for a mark without text
 }
 
 func (p part) within(raw span.Span) part {
@@ -61,13 +61,13 @@ func (p *Patch) original(from, to place) *original {
 	return o
 }
 
-// inComment reports whether p continues the deleted comment of the part before.
+// inComment reports whether p continues the deleted comment of the previous part.
 func (p *part) inComment(before *part) bool {
 	return p.role == roleDropped && before.role == roleDropped && p.cell.Comment > 0 && p.cell.Comment == before.cell.Comment
 }
 
-// notes finds the comments in the new text of a region. With literal it returns only those that the region already
-// has; new ones are text.
+// notes finds the comments in the new text of a region. With literal it returns only the comments that the region
+// already has; new ones are then text.
 func (p *Patch) notes(text string, old *original, literal bool) []span.Span {
 	notes := p.comments(text)
 	if !literal {
@@ -80,8 +80,8 @@ func (p *Patch) notes(text string, old *original, literal bool) []span.Span {
 	return slices.DeleteFunc(notes, func(n span.Span) bool { return !known[n.Of(text)] })
 }
 
-// anchors pairs the texts that the writer did not touch and that must stay with their places in the region's new
-// text: comments, and text that a user typed into a word that the writer is changing.
+// anchors pairs texts that must stay with their places in the region's new text: comments, and text that a user typed
+// into a word that the writer is changing. It considers only texts that the writer did not touch.
 func (p *Patch) anchors(r region, notes []span.Span, changes []align.Hunk) []align.Hunk {
 	var pairs []align.Hunk
 	for k := range r.old.parts {
@@ -99,7 +99,7 @@ func (p *Patch) anchors(r region, notes []span.Span, changes []align.Hunk) []ali
 }
 
 // typed lists the ranges of a part that only another author can have put there: a comment, and letters that continue
-// the word of a mark, since a writer's marks never cut a word.
+// the word of a mark. A writer's own marks never cut a word.
 func (p *Patch) typed(o *original, x *part) []span.Span {
 	s := span.New(x.at, x.at+x.size)
 	switch {
@@ -122,7 +122,7 @@ func (p *Patch) typed(o *original, x *part) []span.Span {
 	return slices.DeleteFunc(out, span.Span.Empty)
 }
 
-// newOffset returns the offset in the new text of a range of the accepted view, -1 if the writer changed it.
+// newOffset returns the offset in the new text of a range of the accepted view, or -1 if the writer changed the range.
 func (p *Patch) newOffset(view span.Span, changes []align.Hunk) int {
 	k, _ := slices.BinarySearchFunc(changes, view.Start, func(c align.Hunk, off int) int { return cmp.Or(cmp.Compare(c.Old.End, off), -1) })
 	switch {

@@ -1,8 +1,9 @@
-// Package marking writes a change of the accepted view as marks in the raw text. Package placement chooses where the marks
-// begin and end. Compare returns another author's text that the change would touch, for the caller to refuse. The caller
-// verifies the result of Write.
+// Package marking writes a change of the accepted view as marks in the raw text. Package placement chooses where the
+// marks begin and end. If the change would touch another author's text, Compare returns that text, and the caller
+// refuses the change. The caller verifies the result of Write.
 //
-// Highlights and comments are part of neither text. A highlight never changes; marks go inside it.
+// Highlights and comments belong neither to the old text nor to the new one. A highlight never changes; marks go inside
+// it.
 // Another author's open comment is deleted like text, by marks around it that are cut at its edges and in its opener,
 // so that a rejection restores it. The writer's own comments are written and removed without marks. A pending comment
 // of another author never changes.
@@ -77,7 +78,7 @@ func (p *Patch) noteSpans() []span.Span {
 }
 
 // comments finds the comments in new text that a reader would see. Literal braces before a comment of the note may
-// parse as the opener of a longer comment, which the note does not have.
+// parse as the opener of a longer comment, which the note does not have; comments skips that longer comment.
 func (p *Patch) comments(text string) []span.Span {
 	var out []span.Span
 	for _, c := range critic.CommentsIn(text) {
@@ -106,13 +107,13 @@ const (
 	roleOwn                        // the writer's own pending addition
 	roleForeignText                // another author's proposed text or comment; immutable
 	roleForeignComment             // another author's open comment
-	roleForeignHidden              // in no view and immutable: another author's deletion, a highlight's delimiter
+	roleForeignHidden              // immutable and in no view: another author's deletion, or a highlight's delimiter
 )
 
-// Piece is a range of the raw text in one role. The rest is delimiters and metadata, which may be rewritten.
+// Piece is a range of the raw text with one role. Between pieces are delimiters and metadata, which may be rewritten.
 type Piece struct {
 	role
-	span.Span           // in raw: only the text, but the whole mark of another author's text, comment or hidden part
+	span.Span           // range in raw: only the text, but for foreign text, comments and hidden parts the whole mark
 	View      span.Span // range in the accepted view
 	cell      *critic.Cell
 }

@@ -11,27 +11,27 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// place is a position in the raw text: an offset within, or at the end of, a piece. The place after the last piece
-// has the number of pieces as its index.
+// place is a position in the raw text: an offset inside a piece or at its end. The place after the last piece has the
+// number of pieces as its index.
 type place struct {
 	piece int
-	off   int // in raw
-	view  int // in the accepted view
+	off   int // offset in raw
+	view  int // offset in the accepted view
 }
 
-// region is a range whose marks are written again because something in it changed: whole lines, or the part of a line
-// between texts of other authors. The raw text outside of the regions stays unchanged.
+// region is a range whose marks are written again because something in it changed. It consists of whole lines, or is
+// the part of a line between texts of other authors. The raw text outside of the regions stays unchanged.
 type region struct {
 	from, to place
 	new      span.Span // new text of the region, in p.New
 	old      *original
-	lines    bool // whole lines, lines with markers, or constructs that span lines may change
+	lines    bool // the change may affect whole lines, lines with markers, or constructs that span lines
 }
 
 func (p *Patch) regions(changes []align.Hunk) []region {
 	var out []region
 	end := p.top()
-	delta := p.NewBody - p.OldBody // new minus old offset before the region's changes
+	delta := p.NewBody - p.OldBody // new offset minus old offset before the region's changes
 	for len(changes) > 0 {
 		r := region{from: p.regionStart(changes[0])}
 		if r.from.off < end.off {
@@ -72,14 +72,14 @@ func allProse(text string) bool {
 	return true
 }
 
-// Limits for widening a region, per side: bytes, and blocks without blank lines between them.
+// The limits of widening a region, on each side: maxWiden bytes, and maxTight blocks without blank lines between them.
 const (
 	maxWiden = 1 << 16
 	maxTight = 8
 )
 
-// widen extends regions with changed lines to the blocks around them, up to another author's text, and joins regions
-// that then overlap.
+// widen extends regions with changed lines to the blocks around them, up to another author's text. It joins regions
+// that overlap after that.
 func (p *Patch) widen(regions []region) []region {
 	if !slices.ContainsFunc(regions, func(r region) bool { return r.lines }) {
 		return regions
@@ -117,8 +117,8 @@ func (r *region) join(before region) {
 	r.lines = true
 }
 
-// widenOne extends a region to the blocks that it touches and one more on each side, or more without blank lines
-// between them, with the line breaks around them.
+// widenOne extends a region to the blocks that it touches and one more block on each side, with the line breaks around
+// them. If there are no blank lines between blocks, it takes more of them.
 func (p *Patch) widenOne(r *region, blocks []block.Block) {
 	from, to := r.from.view-p.OldBody, r.to.view-p.OldBody
 	first, _ := slices.BinarySearchFunc(blocks, from, func(b block.Block, at int) int { return cmp.Compare(b.Start, at) })
@@ -128,7 +128,7 @@ func (p *Patch) widenOne(r *region, blocks []block.Block) {
 	}
 	start, end := p.OldBody, len(p.Old)
 	body := p.Old[p.OldBody:]
-	apart := func(k int) bool { return span.BreakLen(body[span.LineEnd(body, blocks[k].End):]) > 0 } // from the next
+	apart := func(k int) bool { return span.BreakLen(body[span.LineEnd(body, blocks[k].End):]) > 0 } // a blank line follows block k
 	first, last = first-1, last+1
 	for n := 0; n < maxTight && first > 0 && !apart(first-1); n++ {
 		first--
@@ -156,8 +156,8 @@ func (p *Patch) widenOne(r *region, blocks []block.Block) {
 	}
 }
 
-// startAround finds the last possible start of a region before from: at or before offset at of the accepted view, or
-// else after another author's text.
+// startAround finds the last possible start of a region before from. The start is not after at, an offset of the
+// accepted view, unless another author's text is in between. In that case the start is after that text.
 func (p *Patch) startAround(from place, at int) place {
 	for k := from.piece - 1; k >= 0 && p.pieces[k].View.End > at; k-- {
 		if x := &p.pieces[k]; x.role == roleForeignText {
@@ -167,8 +167,8 @@ func (p *Patch) startAround(from place, at int) place {
 	return p.startBefore(p.pieceBefore(at), at)
 }
 
-// stopAround finds the first possible end of a region after to: at or after offset at, or else before another
-// author's text.
+// stopAround finds the first possible end of a region after to. The end is not before at, an offset of the accepted
+// view, unless another author's text is in between. In that case the end is before that text.
 func (p *Patch) stopAround(to place, at int) place {
 	for k := to.piece; k < len(p.pieces) && p.pieces[k].View.Start < at; k++ {
 		if x := &p.pieces[k]; x.role == roleForeignText {
@@ -187,8 +187,9 @@ func (p *Patch) top() place {
 	return place{len(p.pieces), p.RawBody, p.OldBody}
 }
 
-// regionStart finds the start of the region around a change: before the break of its line, after another author's
-// text on that line, or at the change itself if that adds or deletes whole lines after unchanged text.
+// regionStart finds the start of the region around a change. The start is before the break of the line of the change,
+// or after another author's text on that line. If the change adds or deletes whole lines after unchanged text, the
+// start is at the change itself.
 func (p *Patch) regionStart(c align.Hunk) place {
 	top := p.top()
 	at := c.Old.Start
@@ -202,8 +203,8 @@ func (p *Patch) regionStart(c align.Hunk) place {
 	return p.startBefore(k, at)
 }
 
-// startBefore finds the last possible start of a region at or before offset at of the accepted view, from piece k
-// back: before a line break, or after another author's text.
+// startBefore goes back from piece k and finds the last possible start of a region that is not after at, an offset of
+// the accepted view. The start is before a line break or after another author's text.
 func (p *Patch) startBefore(k, at int) place {
 	top := p.top()
 	for ; k >= top.piece; k-- {
@@ -226,7 +227,7 @@ func (p *Patch) startBefore(k, at int) place {
 	return top
 }
 
-// pieceBefore returns the piece that has the character before offset at of the accepted view, -1 for none.
+// pieceBefore returns the index of the piece that has the character before at, an offset of the accepted view, or -1.
 func (p *Patch) pieceBefore(at int) int {
 	k, _ := slices.BinarySearchFunc(p.pieces, at, func(x Piece, at int) int { return x.View.Start - at })
 	k--
@@ -236,8 +237,9 @@ func (p *Patch) pieceBefore(at int) int {
 	return k
 }
 
-// foreignBefore returns the last foreign text without visible text after piece k, at offset at of the view; k if there is none.
-// An addition there goes before such a text, a deletion after it.
+// foreignBefore considers the pieces without visible text that follow piece k at one offset of the view. It returns the
+// index of the last foreign text among these pieces, or k if there is none. An addition there goes before such a text,
+// a deletion goes after it.
 func (p *Patch) foreignBefore(k, at int) int {
 	for j := k + 1; j < len(p.pieces) && p.pieces[j].View == (span.New(at, at)); j++ {
 		if p.pieces[j].role == roleForeignText {
@@ -254,8 +256,8 @@ func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
 	return x.role == roleOriginal && inside && span.StartsWithBreak(c.Old.Of(p.Old)) && span.StartsWithBreak(c.New.Of(p.New))
 }
 
-// breakBefore finds the last line break in kept piece k that ends at or before offset at of the accepted view, and
-// returns its start in raw.
+// breakBefore finds the last line break in kept piece k that ends not after at, an offset of the accepted view, and
+// returns the start of that break in raw.
 func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 	x := &p.pieces[k]
 	text := p.Doc.Raw[x.Start : x.Start+min(at, x.View.End)-x.View.Start]
@@ -266,9 +268,9 @@ func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 	return x.Start + span.BreakStart(text, feed, 0), true
 }
 
-// parts reports whether a region may start or end before the line break at offset brk of kept piece k. It may not if
-// the writer's own marks before it hold a line break: their lines and the next are drawn together, so that the result
-// does not depend on the order of the changes.
+// parts reports whether a region may start or end before the line break at brk, an offset in the kept piece k. It may
+// not if the writer's own marks before the piece contain a line break. Their lines and the next line are then written
+// together, so that the result does not depend on the order of the changes.
 func (p *Patch) parts(k, brk int) bool {
 	if brk > p.pieces[k].Start || k == 0 {
 		return true
@@ -277,8 +279,8 @@ func (p *Patch) parts(k, brk int) bool {
 	return before.role != roleOwn && before.role != roleDropped || strings.IndexByte(before.Of(p.Doc.Raw), '\n') < 0
 }
 
-// regionEnd finds the end of a region that starts in piece from with the first of the changes. It returns the
-// remaining changes, and new minus old offset at the end.
+// regionEnd finds the end of a region that starts in piece from with the first of the changes. rest are the remaining
+// changes, and delta is the new offset minus the old offset at the end.
 func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []align.Hunk, delta int) {
 	for {
 		at := changes[0].Old.End
@@ -295,8 +297,8 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 	}
 }
 
-// stopAfter finds the first possible end of a region at or after offset at of the accepted view, from piece k on:
-// before the break of an unchanged line, or before another author's text.
+// stopAfter goes on from piece k and finds the first possible end of a region that is not before at, an offset of the
+// accepted view. The end is before the break of an unchanged line or before another author's text.
 func (p *Patch) stopAfter(k, at int) place {
 	for k = max(k, p.pieceBefore(at)); k < len(p.pieces); k++ {
 		x := &p.pieces[k]

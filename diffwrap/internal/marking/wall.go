@@ -16,7 +16,7 @@ import (
 // earlier session, which it removes from p.Fixed.
 func (p *Patch) keepForeign(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 	out := make([]align.Hunk, 0, len(hunks))
-	end := p.OldBody // of the previous foreign text
+	end := p.OldBody // end of the previous foreign text
 	for k := range p.pieces {
 		x := &p.pieces[k]
 		if x.role != roleForeignText {
@@ -132,8 +132,9 @@ func overlaps(old, x span.Span) bool {
 	return old.Start < x.End && old.End > x.Start || x.Empty() && old.Start < x.Start && old.End > x.Start
 }
 
-// splitAround joins the hunks from first to last and splits the result around the text at x of the accepted view, at
-// its nearest occurrence in the new text. Kept text next to the hunks, within room, may be part of that occurrence.
+// splitAround joins the hunks from first to last and splits the result around the text in the range x of the accepted
+// view. It splits at the nearest occurrence of that text in the new text. Kept text next to the hunks, within room, may
+// be part of the occurrence.
 func (p *Patch) splitAround(first, last align.Hunk, x, room span.Span) (before, after align.Hunk, ok bool) {
 	h := first.Union(last)
 	h = h.Grow(max(0, h.Old.Start-x.Start), max(0, x.End-h.Old.End))
@@ -149,14 +150,14 @@ func (p *Patch) splitAround(first, last align.Hunk, x, room span.Span) (before, 
 	}
 	at += h.New.Start
 	if current := span.New(at, at+x.Len()); slices.ContainsFunc(p.newNotes, func(n span.Span) bool { return n.Start < current.End && current.Start < n.End && n != current }) {
-		return align.Hunk{}, align.Hunk{}, false // it is a part of a comment
+		return align.Hunk{}, align.Hunk{}, false // the occurrence is part of a comment
 	}
 	before = align.Hunk{Old: span.New(h.Old.Start, x.Start), New: span.New(h.New.Start, at)}
 	after = align.Hunk{Old: span.New(x.End, h.Old.End), New: span.New(at+x.Len(), h.New.End)}
 	return before.Grow(-min(around[0], before.Old.Len(), before.New.Len()), 0), after.Grow(0, -min(around[1], after.Old.Len(), after.New.Len())), true
 }
 
-// nearest returns the offset of the occurrence of part in s nearest to want, -1 if there is none.
+// nearest returns the offset of the occurrence of part in s that is nearest to want, or -1.
 func nearest(s, part string, want int) int {
 	if part == "" {
 		return 0

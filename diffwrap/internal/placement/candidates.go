@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// preferred returns the best place that a hunk can be moved to, judged by the lines around it. A hunk within a line
-// does not move, since the rendering of a line must depend on that line alone.
+// preferred returns the best place to which a hunk can be moved, judged by the lines around it. A hunk within a line
+// does not move, because the rendering of a line must depend on that line alone.
 func (p *layout) preferred(h align.Hunk, limit span.Span) align.Hunk {
 	if !strings.Contains(h.Old.Of(p.old.Text), "\n") && !strings.Contains(h.New.Of(p.new.Text), "\n") {
 		return h
@@ -26,8 +26,8 @@ func (p *layout) preferred(h align.Hunk, limit span.Span) align.Hunk {
 	return best
 }
 
-// candidates lists the possible places of a hunk between its neighbors, the most readable first: first those it can
-// be moved to, then those that include line breaks around it.
+// candidates lists the possible places of a hunk between its neighbours, the most readable first. It begins with the
+// places to which the hunk can be moved; hunks that include line breaks around it follow.
 func (p *layout) candidates(h align.Hunk, limit span.Span) []align.Hunk {
 	out := p.moved(h, limit)
 	for _, m := range out {
@@ -41,11 +41,11 @@ func (p *layout) candidates(h align.Hunk, limit span.Span) []align.Hunk {
 	return slices.DeleteFunc(out, func(x align.Hunk) bool { return x == h })
 }
 
-// maxLine bounds the length of a kept line that is rewritten.
+// maxLine is the maximum length in bytes of an unchanged line that a hunk may include.
 const maxLine = 200
 
-// withLines lists the hunks extended by an adjacent line: the one after it, with or without its line break, or the
-// one before it. That line is rewritten, and the lines after it keep their meaning.
+// withLines lists the hunks extended by an adjacent line: the line after the hunk, with or without its line break, or
+// the line before it. That line is rewritten, and the lines after it keep their meaning.
 func (p *layout) withLines(h align.Hunk, limit span.Span) (out []align.Hunk) {
 	old := p.old.Text
 	try := func(before, after int) {
@@ -76,8 +76,8 @@ func (p *layout) comments(hunks ...align.Hunk) (n int) {
 	return n
 }
 
-// narrowed removes from a hunk the line breaks at the start of both runs, and a leading pipe of a table: a mark may
-// be in a cell, but not before it.
+// narrowed removes from a hunk the line breaks at the start of both runs, and a leading pipe of a table, because a mark
+// may be inside a cell, but not before it.
 func (p *layout) narrowed(h align.Hunk) align.Hunk {
 	for !h.Old.Empty() && !h.New.Empty() {
 		old, new := p.old.Text[h.Old.Start], p.new.Text[h.New.Start]
@@ -92,15 +92,14 @@ func (p *layout) narrowed(h align.Hunk) align.Hunk {
 	return h
 }
 
-// Limits for moving a hunk: the distance in bytes, and the number of places to try on
-// either side.
+// The limits of moving a hunk: maxMove is the maximum distance in bytes, and maxMoves the maximum number of places to
+// try on each side.
 const (
 	maxMove  = 4 << 10
 	maxMoves = 8
 )
 
-// moved lists the possible places of a hunk with the same text: at the ends and starts of lines, and after line
-// markers.
+// moved lists the places at which a hunk has the same effect: at the ends and starts of lines, and after line markers.
 func (p *layout) moved(h align.Hunk, limit span.Span) []align.Hunk {
 	type placed struct {
 		align.Hunk
@@ -150,13 +149,13 @@ var Places = []Place{
 		"- a{++\n- b++}\n- c"), fromLineEnds},
 	{markdown.NewRule("whole lines", "no mark can stand at the end of the line before", "it begins at the start of a line",
 		"Old. ^id\n{++New.\n++}"), fromLineStarts},
-	{markdown.NewRule("on a blank line", "a mark would stand on a line of a block that stays, and a blank line is near", "it begins on that",
+	{markdown.NewRule("on a blank line", "a mark would stand on a line of a block that stays, and a blank line is near", "it begins on the blank line",
 		"# One\n{++\n# Two\n++}\n---"), fromBlankLines},
-	{markdown.NewRule("behind a marker", "lines above others that begin alike come or go", "the mark begins behind a marker, or a row's first pipe",
+	{markdown.NewRule("behind a marker", "lines are added or removed above others that begin alike", "the mark begins after a marker, or after a row's first pipe",
 		"# {++One\n\n# ++}Two"), behindMarkers},
 }
 
-// rank rates the place of a hunk: lower is better, -1 is invalid.
+// rank rates the place of a hunk. Lower is better, and -1 is invalid.
 func (p *layout) rank(h align.Hunk) int {
 	if p.cuts(h) {
 		return -1
@@ -209,7 +208,7 @@ func (p *layout) cuts(h align.Hunk) bool {
 	return false
 }
 
-// maxBreaks bounds the line breaks that a hunk may include on each side.
+// maxBreaks is the maximum number of line breaks by which a hunk is extended on each side.
 const maxBreaks = 2
 
 // widened lists the hunks extended by up to maxBreaks line breaks before and after.

@@ -10,8 +10,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Line is a rule about a kept line that a mark at its start or end would change, and about a line in a mark that
-// begins or ends a block only without a mark at that end.
+// Line is a rule about two kinds of lines: a kept line that a mark at its start or end would change, and a line inside
+// a mark that begins or ends a block only if no mark is at that end.
 type Line struct {
 	markdown.Rule
 	is                 func(kind block.LineKind, s string) bool // s is without indentation and quote markers
@@ -38,7 +38,7 @@ var Lines = []Line{
 		"One.\n[a]: b\n{++New.\n++}"), of(block.DefinitionLine), true, true, true},
 	{markdown.NewRule("footnote", "a line starts a footnote", "no mark stands in front of it",
 		"Rain[^1] fell.\n\n$$\nn\n$$\n{--\nOld. ^id\n--}\n[^1]: In May.{++ All night.++}"), of(block.FootnoteLine), true, false, false},
-	{markdown.NewRule("block id", "a line ends in the id of its block", "no mark stands behind it",
+	{markdown.NewRule("block id", "a line ends in the id of its block", "no mark stands after it",
 		"Old. ^id\n{++New.\n++}"), hasBlockID, false, true, false},
 	{markdown.NewRule("row", "a line is a row of a table", "no mark stands in front of it",
 		"| a |\n|---|\n| {++1 |\n| ++}2 |"), isRow, true, false, false},
@@ -57,7 +57,7 @@ func around(mark string) func(block.LineKind, string) bool {
 func isRow(_ block.LineKind, s string) bool      { return block.IsRow(s) }
 func hasBlockID(_ block.LineKind, s string) bool { return blockID(s) > 0 }
 
-// blockID returns the length of the block ID at the end of a line, 0 for none.
+// blockID returns the length of the block ID at the end of a line, or 0.
 func blockID(s string) int {
 	at := strings.LastIndexByte(s, '^')
 	if at < 0 || at+1 == len(s) || at > 0 && s[at-1] != ' ' && s[at-1] != '\t' || strings.ContainsAny(s[at:], " \t\n|]") {
@@ -66,13 +66,13 @@ func blockID(s string) int {
 	return len(s) - at
 }
 
-// edge is the end of a line that a mark touches.
+// edge is the end of a line at which a mark touches it.
 type edge int
 
 const (
 	start edge = iota
 	end
-	inside // of the mark
+	inside // the line is inside the mark
 )
 
 // breaksLine reports whether a mark at an edge of a line changes the kind of the line.
@@ -93,7 +93,7 @@ func breaksLine(s string, at edge) bool {
 	return false
 }
 
-// spoiledLines counts the lines that the marks of a hunk spoil.
+// spoiledLines counts the lines that the marks of a hunk change in kind.
 func (p *layout) spoiledLines(h align.Hunk) (n int) {
 	count := func(s string, at edge) {
 		if breaksLine(s, at) {

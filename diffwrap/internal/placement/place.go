@@ -1,8 +1,8 @@
 // Package placement decides where the marks of changed lines begin and end, so that unchanged blocks look as before. A
 // hunk that adds or removes lines can begin at several places with the same meaning. If its mark touches a heading, a
-// fence or a table, that block, or all that follows, may be rendered differently. The package chooses places that break
-// the fewest blocks and, among equals, the fewest rules of the table of lines (lines.go). It may also widen and join
-// hunks. Its work is bounded: in a long text with many changes, blocks may break.
+// fence or a table, that block, or everything after it, may be rendered differently. The package chooses places that
+// break the fewest blocks and, among equally good places, the fewest rules of the table of lines (lines.go). It may
+// also widen and join hunks. Its work is bounded: in a long text with many changes, blocks may break.
 //
 // Package align decides where marks within a line are; package marking writes all marks.
 package placement
@@ -62,10 +62,10 @@ func Hunks(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 
 func (p *layout) asIs(hunks []align.Hunk) ([]align.Hunk, cost) { return hunks, p.cost(hunks) }
 
-// reach is the number of unchanged blocks that a stretch takes in on either side.
+// reach is the number of unchanged blocks by which a stretch is extended before and after it.
 type reach struct{ before, behind int }
 
-// between returns the range available to hunk k, between its neighbors.
+// between returns the range that is available to hunk k between its neighbours.
 func between(hunks []align.Hunk, k, size int) span.Span {
 	limit := span.New(0, size)
 	if k > 0 {
@@ -77,12 +77,12 @@ func between(hunks []align.Hunk, k, size int) span.Span {
 	return limit
 }
 
-// layout is the data by which pending pages are rated.
+// layout is the data by which a pending page, the text with the marks of all hunks, is rated.
 type layout struct {
 	old, new             align.Side
 	oldBlocks, newBlocks []block.Block
-	oldAtoms, newAtoms   []span.Span // spanning a line break
-	match                []int       // old blocks to equal new ones
+	oldAtoms, newAtoms   []span.Span // atoms that span a line break
+	match                []int       // for each old block the equal new block
 	constructs           [block.Kinds]int
 	work                 int // bytes of pending pages that may still be scanned
 }
@@ -99,16 +99,16 @@ func newLayout(old, new align.Side, hunks []align.Hunk) *layout {
 	return p
 }
 
-// Bounds for the work of one comparison. Beyond them hunks stay at their places.
+// These limits bound the work of one comparison. Beyond them hunks stay at their places.
 const (
 	minWork  = 1 << 19 // bytes
-	maxPages = 4       // times the size of both texts
+	maxPages = 4       // multiple of the size of both texts
 )
 
 const maxPairs = 1 << 16
 
-// matchBlocks finds the blocks that stay. From the blocks that both texts have in the same order, it chooses those with the
-// most text and prefers blocks that no hunk touches. It stops at maxPairs comparisons.
+// matchBlocks finds the kept blocks. From the blocks that both texts have in the same order, it chooses those with the
+// most text and prefers blocks that no hunk touches. It stops after maxPairs comparisons.
 func (p *layout) matchBlocks(hunks []align.Hunk) []int {
 	match := align.Unmatched(len(p.oldBlocks))
 	same := func(i, j int) bool { return p.oldBlocks[i].Of(p.old.Text) == p.newBlocks[j].Of(p.new.Text) }
@@ -165,10 +165,10 @@ func tally(blocks []block.Block) (n [block.Kinds]int) {
 	return n
 }
 
-// cost rates a pending page, worst defects first.
+// cost rates a pending page. Its fields are in order of importance.
 type cost struct {
-	brokenConstructs int // unrecognized kept blocks, and missing constructs that both texts have
-	spoiledLines     int // lines that should start or end without a mark, and do not
+	brokenConstructs int // kept blocks that are not recognized, and missing constructs that both texts have
+	spoiledLines     int // lines that have a mark at an end where none should be
 }
 
 func (c cost) less(d cost) bool {
@@ -208,10 +208,10 @@ func (p *layout) pending(hunks []align.Hunk) string {
 	return b.String()
 }
 
-// maxAhead bounds the search for a block further down a pending page.
+// maxAhead is the maximum number of blocks of a pending page in which a kept block is searched.
 const maxAhead = 256
 
-// countMissing counts the kept blocks that a pending page does not have, in order.
+// countMissing counts the kept blocks that a pending page does not have in the same order.
 func (p *layout) countMissing(pending string, blocks []block.Block) (n int) {
 	for i, b := range p.oldBlocks {
 		if p.match[i] < 0 {
@@ -235,7 +235,7 @@ func (p *layout) countMissing(pending string, blocks []block.Block) (n int) {
 
 var delimiters = strings.NewReplacer("{++", "", "++}", "", "{--", "", "--}", "")
 
-// shows reports whether a block of a pending page is recognized as the given one of the same kind: prose may have a
+// shows reports whether a block of a pending page is recognized as the given block of the same kind. Prose may have a
 // mark next to it.
 func shows(kind block.Kind, pending, text string) bool {
 	if pending == text {
@@ -252,7 +252,7 @@ func shows(kind block.Kind, pending, text string) bool {
 		return false
 	}
 	if kind == block.Table && strings.Count(pending, "\n") != strings.Count(text, "\n") {
-		return false // a mark on a separate line is a row
+		return false // a mark on a separate line counts as a row
 	}
 	switch last := text[span.LineStart(text, len(text)):]; {
 	case kind == block.Paragraph && blockID(text) == 0:
@@ -262,7 +262,7 @@ func shows(kind block.Kind, pending, text string) bool {
 	return len(pending) < len(text)+64 && strings.TrimSpace(delimiters.Replace(pending)) == strings.TrimSpace(text)
 }
 
-// improve finds better places for hunks, one after the other and in two rounds, until no block breaks.
+// improve finds better places for hunks, one after the other, in up to two rounds, until no block breaks.
 func (p *layout) improve(hunks []align.Hunk) ([]align.Hunk, cost) {
 	best := p.cost(hunks)
 	for range 2 {
@@ -284,7 +284,7 @@ func (p *layout) improve(hunks []align.Hunk) ([]align.Hunk, cost) {
 	return hunks, best
 }
 
-// reshaped merges all hunks in a table whose delimiter row changes, since the new row fits none of the old rows.
+// reshaped merges all hunks in a table whose delimiter row changes, because the new row fits none of the old rows.
 func (p *layout) reshaped(hunks []align.Hunk) []align.Hunk {
 	for _, b := range p.oldBlocks {
 		if b.Kind != block.Table {
@@ -306,7 +306,7 @@ func (p *layout) reshaped(hunks []align.Hunk) []align.Hunk {
 }
 
 // unbroken merges the hunks that start or end inside one construct that spans lines, such as a link or code, and
-// includes the construct.
+// extends the result to the whole construct.
 func (p *layout) unbroken(hunks []align.Hunk) []align.Hunk {
 	for k := 0; k < len(hunks); {
 		from, to, x := k, k+1, p.whole(hunks[k])
@@ -328,7 +328,7 @@ func (p *layout) unbroken(hunks []align.Hunk) []align.Hunk {
 	return hunks
 }
 
-// whole returns a hunk extended by the constructs that span lines and contain one of its ends.
+// whole returns a hunk extended by the constructs that span lines and contain one end of the hunk.
 func (p *layout) whole(h align.Hunk) align.Hunk {
 	old, new := withCut(p.oldAtoms, h.Old), withCut(p.newAtoms, h.New)
 	return h.Grow(max(h.Old.Start-old.Start, h.New.Start-new.Start), max(old.End-h.Old.End, new.End-h.New.End))
@@ -353,7 +353,7 @@ func wrapped(text string, blocks []block.Block) (out []span.Span) {
 
 var prose = []block.Kind{block.Paragraph, block.Quote, block.Callout, block.List, block.Footnote}
 
-// touching finds the hunks [from, to) with changes in a range of the old text.
+// touching finds the hunks with changes in a range of the old text. The indexes of these hunks are [from, to).
 func touching(hunks []align.Hunk, s span.Span) (from, to int) {
 	from, _ = slices.BinarySearchFunc(hunks, s.Start, func(h align.Hunk, at int) int { return cmp.Or(cmp.Compare(h.Old.End, at), -1) })
 	for to = from; to < len(hunks) && hunks[to].Old.Start < s.End; to++ {
@@ -387,7 +387,7 @@ func (p *layout) stretches(r reach) (out []stretch) {
 	return out
 }
 
-// gap returns the range between two blocks of a text of that size.
+// gap returns the range between blocks x and y of a text of the given size.
 func gap(blocks []block.Block, x, y, size int) span.Span {
 	s := span.New(0, size)
 	if x >= 0 {
@@ -399,11 +399,11 @@ func gap(blocks []block.Block, x, y, size int) span.Span {
 	return s
 }
 
-// maxWritten bounds the kept bytes that may be rewritten to keep a page intact. Text that others type concurrently
-// into the old copy is in text to be deleted.
+// maxWritten is the maximum number of unchanged bytes that may be deleted and written again to keep a page intact. It
+// is small, because text that others type concurrently into the old copy becomes part of the deleted text.
 const maxWritten = 200
 
-// staying returns how many bytes of old blocks stay.
+// staying returns the number of bytes of the kept blocks among the old blocks [from, to).
 func (p *layout) staying(from, to int) (n int) {
 	for k := from; k < to; k++ {
 		if p.match[k] >= 0 {
@@ -413,8 +413,8 @@ func (p *layout) staying(from, to int) (n int) {
 	return n
 }
 
-// replaced yields scripts with one hunk for all of a stretch, with and without the line breaks that both its texts
-// start and end with.
+// replaced yields scripts with one hunk for the whole stretch, with and without the line breaks with which both texts
+// of the stretch start and end.
 func (p *layout) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] {
 	return func(yield func([]align.Hunk) bool) {
 		first, last, ok := p.within(hunks, s)
@@ -432,7 +432,7 @@ func (p *layout) replaced(hunks []align.Hunk, s stretch) iter.Seq[[]align.Hunk] 
 	}
 }
 
-// allReplaced makes one hunk of each stretch, since a kept block between two may need both.
+// allReplaced makes one hunk of each stretch, because a kept block between two stretches may need both hunks.
 func (p *layout) allReplaced(hunks []align.Hunk) []align.Hunk {
 	for _, s := range p.stretches(reach{}) {
 		best, glued := hunks, -1
@@ -450,7 +450,8 @@ func (p *layout) allReplaced(hunks []align.Hunk) []align.Hunk {
 	return hunks
 }
 
-// withoutBreaks lists a hunk, and the hunk without line breaks that both its texts start or end with.
+// withoutBreaks lists a hunk, and the hunk without the line breaks with which both its texts start, or end if atEnd is
+// set.
 func (p *layout) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
 	length := span.BreakLen
 	if atEnd {
@@ -473,9 +474,9 @@ func (p *layout) withoutBreaks(h align.Hunk, atEnd bool) []align.Hunk {
 }
 
 // within finds the hunks [first, last) that turn one text of a stretch into the other. ok is false if there are none,
-// or if some change text beyond it. They may extend beyond it over equal text.
+// or if some of them change text outside the stretch. The hunks may extend beyond the stretch over equal text.
 func (p *layout) within(hunks []align.Hunk, s stretch) (first, last int, ok bool) {
-	delta := func(k int) int { // new minus old offset before hunk k
+	delta := func(k int) int { // new offset minus old offset before hunk k
 		if k == 0 {
 			return 0
 		}

@@ -51,7 +51,7 @@ func Compose(size int, first, second []Edit) []Edit {
 	}
 	between := stretches(size, first)
 	var out []Edit
-	off := 0 // in the text before first
+	off := 0 // offset in the text before first
 	take := func(n int, keep bool) {
 		for n > 0 {
 			s := &between[0]
@@ -71,7 +71,7 @@ func Compose(size int, first, second []Edit) []Edit {
 			}
 		}
 	}
-	at := 0 // in the intermediate text
+	at := 0 // offset in the text between first and second
 	for _, e := range second {
 		take(e.Off-at, true)
 		take(e.Len, false)
@@ -84,7 +84,7 @@ func Compose(size int, first, second []Edit) []Edit {
 	return Append(out, Edit{Off: off, Len: size - off})
 }
 
-// stretch is a piece of an edited text: of the old text, or of new if that is not empty.
+// stretch is a piece of an edited text: a range of the old text, or new if that is not empty.
 type stretch struct {
 	Span
 	new string

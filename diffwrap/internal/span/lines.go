@@ -2,7 +2,7 @@ package span
 
 import "strings"
 
-// BreakLen returns the length of the line break at the start of s, 0 if there is none.
+// BreakLen returns the length of the line break at the start of s, or 0.
 func BreakLen(s string) int {
 	switch {
 	case strings.HasPrefix(s, "\n"):
@@ -13,7 +13,7 @@ func BreakLen(s string) int {
 	return 0
 }
 
-// FinalBreakLen returns the length of the line break at the end of s, 0 if there is none.
+// FinalBreakLen returns the length of the line break at the end of s, or 0.
 func FinalBreakLen(s string) int {
 	if !strings.HasSuffix(s, "\n") {
 		return 0
@@ -21,7 +21,8 @@ func FinalBreakLen(s string) int {
 	return len(s) - BreakStart(s, len(s)-1, 0)
 }
 
-// BreakStart returns the start of the line break whose line feed is at offset at: one byte earlier for CR LF.
+// BreakStart returns the start of the line break whose line feed is text[at]. For CR LF the start is one byte earlier,
+// but never before from.
 func BreakStart(text string, at, from int) int {
 	if at > from && text[at-1] == '\r' {
 		return at - 1

@@ -10,34 +10,34 @@ import (
 	"github.com/relayfs/relayfs/fusefs/program"
 )
 
-// Buffer is the content of a file in memory: always for a scratch file, and for a note while it is
-// being written. All handles of the file share it.
+// Buffer is the content of a file in memory. A scratch file always has a buffer; a note has a buffer while it is being
+// written. All handles of a file share its buffer.
 type Buffer struct {
 	Data []byte
 
-	// Gen counts the changes of Data. CommittedGen is the Gen of the last commit, and FailedGen that of the
-	// last commit whose error the writer got.
+	// Gen counts the changes of Data. CommittedGen is the Gen of the last commit. FailedGen is the Gen of the last
+	// commit that failed and whose error the writer got.
 	Gen, CommittedGen, FailedGen uint64
 
-	// SyncedGen is Gen as of the last fsync.
+	// SyncedGen is the Gen of the last fsync.
 	SyncedGen uint64
 
-	// Truncated is set if Data was truncated to nothing and not written since.
+	// Truncated is set if Data was truncated to size 0 and not written since.
 	Truncated bool
 
-	// Rewritten is set if Data was truncated to nothing after it was made from Base, so that none of it
-	// comes from Base.
+	// Rewritten is set if Data was truncated to size 0 after it was made from Base, so that no part of it comes from
+	// Base.
 	Rewritten bool
 
-	// WriteErr is the error of a failed write. Data is incomplete then, and is not committed until
-	// it is truncated and written again.
+	// WriteErr is the error of a failed write. Data is then incomplete, and is not committed until it is truncated and
+	// written again.
 	WriteErr error
 
-	// Base is the image from which Data was made, or that was committed last. Its Version is nil
-	// for a note that does not exist yet.
+	// Base is the image from which Data was made, or the image that was committed last. Its Version is nil for a note
+	// that does not exist yet.
 	Base Image
-	// NeverCommitted is set until the first commit: until then the writer may have computed Data from any
-	// text that it was shown, not only from Base.
+	// NeverCommitted is set until the first commit. Until then the writer may have computed Data from any text that it
+	// was shown, and not only from Base.
 	NeverCommitted bool
 
 	Writer     program.Program // the program that changed Data last
@@ -48,34 +48,32 @@ type Buffer struct {
 // Dirty reports whether Data holds changes that are not committed.
 func (b *Buffer) Dirty() bool { return b.Gen != b.CommittedGen }
 
-// Due reports whether close must commit the buffer: it is dirty and not merely
-// truncated.
+// Due reports whether close must commit the buffer: it is dirty and not merely truncated.
 func (b *Buffer) Due() bool { return b.Dirty() && !b.Truncated }
 
-// Saved records that the data as of gen was committed as im.
+// Saved records that Data, as it was when Gen was gen, was committed as the image im.
 func (b *Buffer) Saved(im Image, gen uint64) {
 	b.Base, b.CommittedGen, b.NeverCommitted, b.Rewritten = im, gen, false, false
 }
 
 const (
-	// WritebackDelay is the delay after the last write before content is committed without a flush: the
-	// kernel writes back mapped pages at any time.
+	// WritebackDelay is the delay after the last write before content is committed without a flush, because the kernel
+	// may write back mapped pages at any time.
 	WritebackDelay = time.Second
-	// emptyGrace is the time for which a truncated note is empty on this mount alone. A program
-	// that was killed between truncating and writing looks the same as one that wants the note to
-	// be empty.
+	// emptyGrace is the time for which only this mount shows a truncated note as empty. A program that was killed
+	// between truncating and writing looks the same as a program that wants the note to be empty.
 	emptyGrace = 5 * time.Second
-	// newGrace is the same for a new note, which may well be empty.
+	// newGrace is the corresponding time for a new note. It is shorter, because a new note may be meant to be empty.
 	newGrace = time.Second
 )
 
-// Wait returns the delay before a note's buffer is committed without a request. due is false if it
-// must not be committed. frozen is set if a writer has the note open, unborn if the note does not
-// exist yet.
+// Wait returns the delay before a note's buffer is committed without a request. due is false if it must not be
+// committed. positioned is set if a writer with its own positions has the note open. unstored is set if the note does
+// not exist yet.
 func (b *Buffer) Wait(now time.Time, positioned, unstored bool) (wait time.Duration, due bool) {
 	limit := WritebackDelay
 	switch {
-	case !b.Dirty(), b.FailedGen == b.Gen, b.Truncated && positioned: // the writer of a truncated file may be about to write
+	case !b.Dirty(), b.FailedGen == b.Gen, b.Truncated && positioned: // after truncating, the writer may be about to write
 		return 0, false
 	case b.Truncated && unstored:
 		limit = newGrace
@@ -85,8 +83,7 @@ func (b *Buffer) Wait(now time.Time, positioned, unstored bool) (wait time.Durat
 	return b.ModifiedAt.Add(limit).Sub(now), true
 }
 
-// IsBeingSaved reports whether a program that has the file open seems to be saving it: it has just
-// truncated the file or written to it.
+// IsBeingSaved reports whether a program seems to be saving the file: it has just truncated the file or written to it.
 func (b *Buffer) IsBeingSaved() bool {
 	return b.Dirty() && b.WriteErr == nil && (b.Truncated || time.Since(b.ModifiedAt) < WritebackDelay)
 }

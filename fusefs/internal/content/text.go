@@ -1,6 +1,7 @@
 //go:build !windows
 
-// Package content has the content of a file, as shown and as written, as values.
+// Package content has the content of a file as values: the text that the kernel may have cached, and the text that
+// programs write.
 package content
 
 import (
@@ -13,26 +14,26 @@ import (
 	"github.com/relayfs/relayfs/bridge/textmerge"
 )
 
-// Image is a note as seen by the kernel, which caches its size and pages, or by a process, which
-// computes its next write from it. Mostly the text is that of Version. After a commit that merged
-// it is not: the writer still sees the bytes that it wrote, and Version has another writer's
-// change, too.
+// Image is a note as the kernel or a process sees it. The kernel caches its size and pages; a process computes its next
+// write from it. Usually the text is the text of Version. After a commit that merged, the two differ: the writer still
+// sees the bytes that it wrote, and Version includes another writer's change.
 type Image struct {
 	Text    string
 	ModTime time.Time
 	Version *model.Version
-	// Form is set for a written text that changed nothing: it may differ from the version's only in form.
+	// Form is set for a written text that did not change the note. Such a text may differ from the version's text only
+	// in form (see form).
 	Form bool
 }
 
 func ImageOf(v *model.Version) Image { return Image{Text: v.Text(), ModTime: v.ModTime(), Version: v} }
 
-// Exact reports whether the text is the version's own.
+// Exact reports whether the text is the text of Version.
 func (im Image) Exact() bool { return im.Version != nil && im.Text == im.Version.Text() }
 
-// Write returns the bridge.Write of a program that was shown these images and wrote text. If all
-// images are exact, the workspace chooses among their versions. Otherwise Write chooses the nearest
-// image, and merges the difference between it and its version into text.
+// Write returns the bridge.Write of a program that was shown these images and wrote text. If all images are exact, the
+// workspace chooses among their versions. Otherwise Write chooses the nearest image, and merges the difference between
+// that image and its version into text.
 func Write(shown []Image, text string) bridge.Write {
 	w := bridge.Write{Text: text}
 	if !slices.ContainsFunc(shown, func(im Image) bool { return !im.Exact() }) {
@@ -49,28 +50,27 @@ func Write(shown []Image, text string) bridge.Write {
 	return w
 }
 
-// State is the state of a Text.
 type State uint8
 
 const (
-	Unloaded    State = iota // not loaded yet
-	Evicted                  // the kernel knows it; only its length and time are in memory
-	Loaded                   // the kernel knows it, and it is in memory
-	WriteFailed              // it could not be saved; its writer still sees it
-	Buffered                 // it is in a buffer, as always for a scratch file
+	Unloaded    State = iota // the text is not loaded yet
+	Evicted                  // the kernel may have cached the text; only its length and time are in memory
+	Loaded                   // the kernel may have cached the text, and it is in memory
+	WriteFailed              // the text could not be saved; its writer still sees it
+	Buffered                 // the text is in a buffer, as it always is for a scratch file
 )
 
 // Text is the text that an inode shows, with the newest version of its note.
 type Text struct {
 	state State
-	// image is the text that the kernel knows, and that reads return unless the text is written. It
-	// stays the same while no program writes through the inode.
+	// image is the text that the kernel may have cached. Reads return it unless the text is buffered. It stays the same
+	// while no program writes through the inode.
 	image  Image
-	size   int64   // length of an evicted text
-	from   *Image  // base of a refused text: the next write is computed from it, not from the refused text
-	buffer *Buffer // of a written text
+	size   int64   // length of the text if it is evicted
+	from   *Image  // base of a text whose write failed: the next write is computed from it, and not from the failed text
+	buffer *Buffer // set if the text is buffered
 	latest *model.Version
-	// notBefore is the earliest time for a new image.
+	// notBefore is the earliest modification time for a new image.
 	notBefore time.Time
 }
 
@@ -78,16 +78,16 @@ func WrittenText(b *Buffer) Text { return Text{state: Buffered, buffer: b} }
 
 func (t *Text) State() State { return t.state }
 
-// Buffer returns the buffer; nil unless the text is written.
+// Buffer returns the buffer. It is nil unless the text is buffered.
 func (t *Text) Buffer() *Buffer { return t.buffer }
 
-// Image returns the image that is shown, or was shown before the text was written.
+// Image returns the image that is shown, or that was shown before the text was buffered.
 func (t *Text) Image() Image { return t.image }
 
-// Latest returns the newest known version, nil if there is a newer one that has not been read.
+// Latest returns the newest version that was read. It returns nil if there is a newer version that has not been read.
 func (t *Text) Latest() *model.Version { return t.latest }
 
-// IsEvicted reports whether the text is not in memory.
+// IsEvicted reports whether the text is not in memory, because it was evicted or was never loaded.
 func (t *Text) IsEvicted() bool { return t.state <= Evicted }
 
 func (t *Text) Size() int64 {
@@ -100,7 +100,7 @@ func (t *Text) Size() int64 {
 	return int64(len(t.image.Text))
 }
 
-// ModTime returns the time at which the text became what it is.
+// ModTime returns the time of the last change of the text.
 func (t *Text) ModTime() time.Time {
 	if t.state == Buffered {
 		return t.buffer.ModTime
@@ -125,7 +125,7 @@ func (t *Text) String() string {
 	return t.image.Text
 }
 
-// Base returns the image from which the text is made.
+// Base returns the image from which the text was made.
 func (t *Text) Base() Image {
 	switch t.state {
 	case Buffered:
@@ -136,16 +136,15 @@ func (t *Text) Base() Image {
 	return t.image
 }
 
-// SetLatest sets the latest version to v if that is newer. nil means that there is a newer version that
-// has not been read.
+// SetLatest sets the latest version to v if v is newer. nil means that there is a newer version that has not been read.
 func (t *Text) SetLatest(v *model.Version) {
 	if v == nil || t.latest == nil || v.Seq() > t.latest.Seq() {
 		t.latest = v
 	}
 }
 
-// IsStale reports whether the shown text is not that of the newest version. A written text is not
-// outdated: it will become the newest.
+// IsStale reports whether the newest version has another text than the shown one. A buffered text is not stale, because
+// its commit will make it the newest.
 func (t *Text) IsStale() bool {
 	switch {
 	case t.state == Unloaded, t.state == Buffered:
@@ -158,13 +157,13 @@ func (t *Text) IsStale() bool {
 	return t.image.Text != t.latest.Text() && !t.keepsForm()
 }
 
-// keepsForm reports whether the shown text was written after the newest version and differs from it only in form: its
-// writer finds it as written. The note keeps its own form.
+// keepsForm reports whether a program wrote the shown text, and the newest version differs from that text only in form.
+// The writer must read the text as it was written, although the note keeps another form.
 func (t *Text) keepsForm() bool {
 	return t.image.Form && t.image.Version == t.latest && form(t.image.Text) == form(t.latest.Text())
 }
 
-// form returns a text without byte order mark, carriage returns at line ends and final newline.
+// form returns a text without byte order mark, without carriage returns at line ends, and without final newline.
 func form(text string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
 }
@@ -177,7 +176,7 @@ func (t *Text) imageOf(v *model.Version) Image {
 	return im
 }
 
-// Show makes the newest version the image, if its text is already shown or nothing is.
+// Show makes the newest version the image, if its text is already shown or no text is shown.
 func (t *Text) Show() {
 	if t.latest == nil || t.state == Buffered || t.IsStale() || t.image.Version == t.latest && (t.image.Exact() || t.state == Loaded) {
 		return
@@ -192,10 +191,10 @@ func (t *Text) Evict() {
 	}
 }
 
-// Forget is called when the kernel has forgotten the text.
+// Forget records that the kernel has forgotten the text.
 func (t *Text) Forget() { t.state = Unloaded }
 
-// Next returns the text of the next inode, for a version other than the image.
+// Next returns the text of the next inode, which shows a newer version than the image.
 func (t *Text) Next() Text {
 	t.notBefore = model.NextModTime(t.image.ModTime, t.notBefore)
 	return Text{notBefore: t.notBefore}
@@ -210,10 +209,10 @@ func (t *Text) Edit() *Buffer {
 	return t.buffer
 }
 
-// Release shows the text that was committed last.
+// Release makes the text show the image that was committed last.
 func (t *Text) Release() { t.state, t.image, t.buffer = Loaded, t.buffer.Base, nil }
 
-// FailWrite shows the text that could not be committed.
+// FailWrite makes the text show the content that could not be committed.
 func (t *Text) FailWrite() {
 	b := t.buffer
 	from := b.Base
@@ -221,7 +220,7 @@ func (t *Text) FailWrite() {
 	t.image = Image{Text: string(b.Data), ModTime: b.ModTime, Version: b.Base.Version}
 }
 
-// BecomeScratch moves the shown text to a buffer without a note.
+// BecomeScratch moves the shown text to a buffer that belongs to no note.
 func (t *Text) BecomeScratch() {
 	b := t.buffer
 	if b == nil {
@@ -230,7 +229,8 @@ func (t *Text) BecomeScratch() {
 	*t = Text{state: Buffered, buffer: b, notBefore: t.notBefore}
 }
 
-// Adopt turns the text into that of a note. The buffer as of gen has become v.
+// Adopt turns the text into the text of a note. v is the version in which the workspace has stored the buffer with the
+// Gen gen.
 func (t *Text) Adopt(im Image, gen uint64, v *model.Version) {
 	t.image, t.latest = im, v
 	if t.buffer == nil {

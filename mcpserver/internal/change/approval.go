@@ -15,14 +15,14 @@ import (
 )
 
 // A Gate asks the user at the client to approve a change (MCP elicitation). In suggest mode it does not ask by default,
-// because a user reviews every change.
+// because the user reviews every change later.
 
 type Approval string
 
 const (
-	Auto Approval = "auto" // proceed without asking
+	Auto Approval = "auto" // make the change without asking
 	Ask  Approval = "ask"  // ask the user at the client
-	Deny Approval = "deny" // refuse
+	Deny Approval = "deny" // refuse the change
 )
 
 type Operation string
@@ -61,7 +61,8 @@ func ParseApprovals(words []string) (Approvals, error) {
 	return a, nil
 }
 
-// AskError means that the client must ask its user and repeat the call with the reply.
+// AskError is the error for a change that needs approval. The client must ask its user, and then repeat the call with
+// the user's reply.
 type AskError struct{ result.Question }
 
 func (e *AskError) Error() string { return "not approved yet: " + e.Text }
@@ -70,10 +71,10 @@ type Request struct {
 	Operation Operation
 	Author    string
 	Action    string // the change as a verb phrase
-	// Detail describes the change for the user and returns the deleted text: a reply approves only a change that deletes
-	// the same text. It may be nil.
+	// Detail describes the change for the user, and returns the text that it deletes. A reply approves only a change that
+	// deletes the same text. Detail may be nil.
 	Detail func() (sentences, loss string)
-	// Confirm is set by a client that cannot ask, after its user has agreed; nil if not set.
+	// Confirm is set by a client that cannot ask, after its user has agreed. It is nil if the call did not set it.
 	Confirm *bool
 	// Answered records the question and the reply before the reply takes effect.
 	Answered func(model.Approval) error
@@ -91,7 +92,7 @@ func (r Request) question() result.Question {
 	return result.Question{ID: "approve-" + hex.EncodeToString(sum[:8]), Text: text}
 }
 
-// Asked reports whether the client can ask its user, and returns the replies of this call.
+// Asked records whether the client can ask its user, and has the user's replies for this call.
 type Asked struct {
 	CanAsk bool
 	Reply  func(id string) (reply model.Answer, ok bool) // ok is false if the question was not asked
@@ -111,11 +112,11 @@ func WithAsked(ctx context.Context, a Asked) context.Context { return context.Wi
 
 type Gate struct {
 	approvals Approvals
-	fallback  Approval // the default for operations
-	approved  sync.Map // keys: each Operation that the user approved for the session
+	fallback  Approval // used for operations that approvals does not contain
+	approved  sync.Map // its keys are the Operations that the user has approved for the session
 }
 
-// NewGate returns a Gate. direct means that changes are not reviewed.
+// NewGate returns a Gate. direct is set if users do not review changes afterwards.
 func NewGate(approvals Approvals, direct bool) *Gate {
 	if direct {
 		return &Gate{approvals: approvals, fallback: Ask}
@@ -135,7 +136,7 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 	case Auto:
 		return nil
 	case Deny:
-		return result.InvalidArgument("This server does not allow to %s. Tell the user what you would do; they can start relayfs without --approve deny.", r.Action)
+		return result.InvalidArgument("This server does not allow you to %s. Tell the user what you would do; they can start relayfs without --approve deny.", r.Action)
 	}
 	if _, ok := g.approved.Load(op); ok || ctx.Value(allowed{}) == op {
 		return nil
@@ -152,10 +153,10 @@ func (g *Gate) Approve(ctx context.Context, r Request) error {
 	case op == Delete && r.Confirm != nil && *r.Confirm:
 		return nil
 	case op == Delete:
-		return result.InvalidArgument("To %s needs the approval of the user. Ask the user, and if they agree, call the tool again with confirm: true. "+
+		return result.InvalidArgument("You need the user's approval to %s. Ask the user, and if they agree, call the tool again with confirm: true. "+
 			"They can also start relayfs with --approve delete=auto.", r.Action)
 	}
-	return result.InvalidArgument("To %s needs the approval of the user, and this client cannot ask for it. "+
+	return result.InvalidArgument("You need the user's approval to %s, and this client cannot ask for it. "+
 		"Tell the user what you would do; they can start relayfs with --approve %s=auto.", r.Action, op)
 }
 

@@ -1,6 +1,6 @@
 // Package change makes the changes of tools. Each method of Changes first checks whether the workspace accepts the
-// change, and only then asks the user for approval (approval.go). A change deletes only text that the client has read or
-// that the call quotes.
+// change, and only then asks the user for approval (approval.go). A change deletes only text that the client has read
+// or that the call quotes.
 package change
 
 import (
@@ -35,7 +35,8 @@ func (c Changes) author() model.Author {
 	return author
 }
 
-// approve asks the user about a change at p. The journal of its root records the reply.
+// approve asks the user for approval of a change at p if the Gate requires it. The journal of the root records the
+// reply.
 func (c Changes) approve(ctx context.Context, p model.Path, r Request) error {
 	author := c.Session.Author()
 	r.Author = author.Name
@@ -65,7 +66,7 @@ func countChanges(before, after string) (sentence, loss string) {
 
 const maxQuoted = 80
 
-// excerpt begins a sentence with verb ("It writes") and quotes the beginning of text.
+// excerpt returns a sentence that begins with becomes, such as "It writes", and quotes the beginning of text.
 func excerpt(becomes, text string) string {
 	words, _ := outline.Count(text)
 	quoted := []rune(result.OneLine(strings.Join(strings.Fields(text), " ")))
@@ -95,7 +96,8 @@ func (c Changes) ApproveAll(ctx context.Context, whats []string) (context.Contex
 	return Allow(ctx, Update), err
 }
 
-// Create creates a note. argument names the argument that holds text; "" skips the check for CriticMarkup.
+// Create creates a note. argument is the name of the argument that contains text. If argument is "", Create does not
+// check text for CriticMarkup.
 func (c Changes) Create(ctx context.Context, p model.Path, text, argument string) (bridge.Result, error) {
 	if argument != "" {
 		if err := textrange.CheckMarkup(textrange.Argument{Name: argument, Text: text}, c.Workspace.Options().View, "", text, 0); err != nil {
@@ -114,8 +116,8 @@ func (c Changes) Create(ctx context.Context, p model.Path, text, argument string
 	return res, err
 }
 
-// Replace replaces the text of the note at p and merges changes made by others since the session read it. what is a verb
-// phrase.
+// Replace replaces the text of the note at p, and merges it with changes that others have made since the session read
+// it. what is a verb phrase.
 func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadState, text string, r Reader, what string) (bridge.Result, error) {
 	edits := diffwrap.Diff(known.Text, text)
 	err := c.CheckDeletions(p, known, edits, r)
@@ -134,7 +136,7 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.ReadSt
 }
 
 // Update applies the edits that fn returns for the current text of the note at p. It calls fn before it asks for
-// approval, and again under the lock of the note. before is the changed version.
+// approval, and again under the lock of the note. before is the version that was changed.
 func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(current *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
 	current, err := c.Workspace.Open(ctx, p)
 	if err == nil {
@@ -164,8 +166,8 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 	return before, res, err
 }
 
-// Append adds content at the end of the note at p, or of a section. It creates a missing section and returns its heading
-// as made. It deletes nothing, so the session need not have read the note.
+// Append adds content at the end of the note at p, or at the end of a section. If the section is missing, Append
+// creates it and returns its heading. It deletes nothing, so the session need not have read the note.
 func (c Changes) Append(ctx context.Context, p model.Path, section, content, argument string) (res bridge.Result, made string, err error) {
 	_, res, err = c.Update(ctx, p, "append to the note "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
 		doc := current.Text()
@@ -211,8 +213,8 @@ func checkUTF8(p model.Path, v *model.Version) error {
 // zero.
 type Reader func(p model.Path, from textrange.Position) string
 
-// RequireRead returns the text and ranges of the document at p that the session has read, or an error if it has not read
-// it.
+// RequireRead returns the text and the ranges of the document at p that the session has read. It returns an error if
+// the session has not read it.
 func (c Changes) RequireRead(ctx context.Context, p model.Path, r Reader, doing string) (session.ReadState, error) {
 	known, ok := c.Session.ReadStateOf(p)
 	if ok {
@@ -233,7 +235,7 @@ func (c Changes) CheckDeletions(p model.Path, known session.ReadState, edits []d
 	return nil
 }
 
-// NotReadError returns an error that names the call to read the missing range.
+// NotReadError returns an error that contains the call to read the missing range.
 func NotReadError(p model.Path, text string, part textrange.Range, r Reader) error {
 	begin := textrange.PositionAt(text, part.Start)
 	if begin.Column <= result.MaxLine {
@@ -243,7 +245,8 @@ func NotReadError(p model.Path, text string, part textrange.Range, r Reader) err
 		result.Escape(p), begin.Line, r(p, begin))
 }
 
-// ReadCall describes a call of tool with the arguments document, and with the line argument unless from is zero.
+// ReadCall describes a call of tool with the argument document and, unless from is zero, the position from. line is the
+// name of the line argument.
 func ReadCall(tool, document, line string, from textrange.Position) string {
 	if from.Line > 0 {
 		document += ", " + from.Arguments(line)
@@ -255,7 +258,7 @@ func (c Changes) restructure() bridge.ChangeRequest {
 	return bridge.ChangeRequest{Author: c.author(), Origin: c.Session}
 }
 
-// Move also creates the parent folders of to.
+// Move moves a document. It also creates the parent folders of to.
 func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeResult, error) {
 	folder, _ := from.Split()
 	if other, _ := to.Split(); other != folder {
@@ -281,7 +284,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.ChangeRe
 
 type Removed struct {
 	bridge.ChangeResult
-	Linking []model.Path // other documents that link to the deleted one
+	Linking []model.Path // other documents that link to the deleted document
 }
 
 func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Removed, error) {
@@ -308,10 +311,11 @@ func (c Changes) Remove(ctx context.Context, p model.Path, confirm *bool) (Remov
 	return Removed{res, linking}, err
 }
 
-// describeLoss describes the deleted document, and returns its text or, for a file, its size and time.
+// describeLoss describes a document that is to be deleted. loss identifies the deleted content: it is the raw text of a
+// note, or the size and time of a file.
 func (c Changes) describeLoss(ctx context.Context, p model.Path) (sentence, loss string) {
 	if !p.IsNote() {
-		info, _ := c.Workspace.Stat(ctx, p) // a missing file is not deleted
+		info, _ := c.Workspace.Stat(ctx, p) // a missing file cannot be deleted anyway
 		return "", fmt.Sprint(info.Size, info.ModTime.UnixNano())
 	}
 	v, err := c.Workspace.Open(ctx, p)
@@ -367,7 +371,7 @@ func (c Changes) Linking(ctx context.Context, p model.Path) []model.Path {
 
 const maxBroken = 20
 
-// BrokenLinks names the documents whose links a deletion breaks, or returns "".
+// BrokenLinks returns a sentence with the documents whose links a deletion breaks, or "" if there are none.
 func BrokenLinks(linking []model.Path) string {
 	if len(linking) == 0 {
 		return ""

@@ -19,10 +19,10 @@ import (
 )
 
 type Result struct {
-	bridge.Result // set for a note
+	bridge.Result // set only for a note
 
 	Before   string // the text before the change
-	Proposed bool   // the change of a whole file is proposed until a user accepts it
+	Proposed bool   // whether the new content of a whole file is proposed until a user accepts it
 }
 
 func (r Result) Notice() string {
@@ -70,7 +70,7 @@ func (c Changes) Rewrite(ctx context.Context, p model.Path, content string, r Re
 	return Result{Result: res, Before: known.Text}, err
 }
 
-// rewriteFile fails if the file has changed since the session read it.
+// rewriteFile replaces the text of a file. It fails if the file has changed since the session read it.
 func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.ReadState, content string, r Reader) (Result, error) {
 	if _, err := (document.Resolver{Workspace: c.Workspace}).ReadText(ctx, p); err != nil {
 		return Result{}, err
@@ -88,7 +88,7 @@ func (c Changes) rewriteFile(ctx context.Context, p model.Path, known session.Re
 	return Result{Before: known.Text, Proposed: proposed}, err
 }
 
-// maxTries is the maximum number of attempts if other calls change the file first.
+// maxTries is the maximum number of attempts to change a file while other calls change it first.
 const maxTries = 8
 
 // Edit applies the edits that fn returns for the current text of the document and the ranges that the session has
@@ -125,12 +125,12 @@ func (c Changes) Edit(ctx context.Context, p model.Path, fn func(text string, se
 
 type Quote struct {
 	Old, New string
-	All      bool   // replace every occurrence, not the only one
-	Section  string // look only in this section; "" is everywhere
-	Known    string // the text that the session was last shown
+	All      bool   // whether to replace every occurrence instead of the only one
+	Section  string // the section to search; "" means the whole text
+	Known    string // the text that was last shown to the session
 }
 
-// QuoteError means that the quote does not occur exactly once.
+// QuoteError is the error for a quote that does not occur exactly once.
 type QuoteError struct {
 	Err    error
 	Text   string // the text of the document
@@ -140,7 +140,7 @@ type QuoteError struct {
 func (e *QuoteError) Error() string { return e.Err.Error() }
 func (e *QuoteError) Unwrap() error { return e.Err }
 
-// Check returns an error if the quote cannot be replaced in any document.
+// Check returns an error if replacing the quote would change no document.
 func (q Quote) Check() error {
 	if q.Old == q.New {
 		return result.InvalidArgument("No changes to make: old_string and new_string are exactly the same.")
@@ -148,9 +148,9 @@ func (q Quote) Check() error {
 	return nil
 }
 
-// Find returns the ranges of the quote, which do not overlap. If there is no exact match, it accepts a single match that
-// differs in blanks, quotes or character encoding. It returns a *QuoteError if a quote to be replaced once has several
-// matches.
+// Find returns the ranges of the quote, which do not overlap. If there is no exact match, it accepts a single match
+// that differs in blanks, quotes or character encoding. If a quote that is to be replaced once has several matches, it
+// returns a *QuoteError.
 func (q Quote) Find(p model.Path, text string) ([]textrange.Range, error) {
 	in, inside := result.Escape(p), func(textrange.Range) bool { return true }
 	if q.Section != "" {
@@ -193,8 +193,8 @@ func (q Quote) notFound(in, text string, near []textrange.Range) error {
 	return result.InvalidArgument(say, in)
 }
 
-// Replace returns the edits that replace the quote. unseen means that the session had not read the only match: quoting
-// it proves that the model knows it. If there are several matches, all must have been read.
+// Replace returns the edits that replace the quote. If there are several matches, the session must have read all of
+// them. If there is one match, the session need not have read it, because the call quotes it; unseen is then set.
 func (q Quote) Replace(p model.Path, view diffwrap.View, text string, seen textrange.RangeSet, r Reader) (edits []diffwrap.Edit, unseen bool, err error) {
 	places, err := q.Find(p, text)
 	if err != nil {
@@ -218,12 +218,12 @@ type file struct {
 	path      model.Path
 	text      string             // the new content
 	base      model.ContentSum   // sum of the content to replace; zero for a new file
-	seen      textrange.RangeSet // read ranges of text after the change
-	operation Operation          // the operation to approve
+	seen      textrange.RangeSet // ranges of text that the session has read once the change is made
+	operation Operation          // operation for which approval is needed
 	what      string             // the change as a verb phrase
 }
 
-// writeFile validates and writes a file. proposed means that a user must accept the change.
+// writeFile validates and writes a file. proposed means that a user must still accept the change.
 func (c Changes) writeFile(ctx context.Context, f file) (proposed bool, err error) {
 	if err := CheckFile(f.path, f.text); err != nil {
 		return false, err

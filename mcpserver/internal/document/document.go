@@ -16,9 +16,9 @@ import (
 type Document struct {
 	Path    model.Path
 	Text    string
-	Version *model.Version // nil for a file other than a note
-	// Encoding names the encoding of the stored text if it is not UTF-8. Text is then converted, and the document is
-	// read-only.
+	Version *model.Version // nil if the document is not a note
+	// Encoding is the name of the encoding of the stored text if that is not UTF-8. Text is then the converted text, and
+	// the document is read-only.
 	Encoding string
 }
 
@@ -32,7 +32,7 @@ func OfNote(p model.Path, v *model.Version) Document {
 	return d
 }
 
-// Notice explains why a text is not shown as stored; "" if it is.
+// Notice explains why a text is not shown as it is stored. It returns "" if the text is shown as stored.
 func (d Document) Notice() string {
 	switch {
 	case d.Encoding != "":
@@ -44,7 +44,7 @@ func (d Document) Notice() string {
 }
 
 // decode converts a stored text to UTF-8. It accepts UTF-8, UTF-16 with a byte order mark, and Windows-1252. It fails
-// for binary data and for damaged UTF-8, which has at least one intact multi-byte character.
+// for binary data, and for damaged UTF-8, which it recognises by at least one intact multi-byte character.
 func decode(raw string) (text, encoding string, ok bool) {
 	utf16 := map[string]unicode.Endianness{"\xff\xfe": unicode.LittleEndian, "\xfe\xff": unicode.BigEndian}
 	if order, found := utf16[raw[:min(2, len(raw))]]; found {
@@ -70,7 +70,7 @@ func decode(raw string) (text, encoding string, ok bool) {
 	return text, "Windows-1252", err == nil
 }
 
-// Document opens the note at p, or another file with text. The error for a file without text is model.ErrInvalidUTF8.
+// Document opens the note at p, or another file with text. For a file without text, the error is model.ErrInvalidUTF8.
 func (r Resolver) Document(ctx context.Context, p model.Path) (Document, error) {
 	if !p.IsNote() {
 		return r.textFile(ctx, p)
@@ -82,7 +82,8 @@ func (r Resolver) Document(ctx context.Context, p model.Path) (Document, error) 
 	return OfNote(p, v), nil
 }
 
-// sniffed is the number of bytes searched for a NUL, which marks binary files.
+// sniffed is the number of bytes at the start of a file that textFile searches for a NUL byte, which marks binary
+// files.
 const sniffed = 8 << 10
 
 func (r Resolver) textFile(ctx context.Context, p model.Path) (Document, error) {
@@ -114,8 +115,8 @@ func (r Resolver) ReadText(ctx context.Context, p model.Path) (string, error) {
 	return d.Text, err
 }
 
-// ReadFile returns a file that is not a note. If the file is longer than most bytes, it returns its first most bytes and
-// model.ErrTooLarge.
+// ReadFile returns the content of a file that is not a note. most is the maximum size in bytes. For a larger file,
+// ReadFile returns the beginning of the content and model.ErrTooLarge.
 func (r Resolver) ReadFile(ctx context.Context, p model.Path, most int64) ([]byte, error) {
 	info, err := r.Workspace.Stat(ctx, p)
 	if err != nil {

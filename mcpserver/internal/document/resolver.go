@@ -1,6 +1,6 @@
-// Package document finds the document that a model means by a name or URI, checks the path of a new one ([Resolver]),
-// and reads text in several encodings ([Document]). A document is a note, a canvas, a base or another text file. The
-// package changes nothing.
+// Package document finds the document that a model means by a name or URI, and checks the path of a new document
+// ([Resolver]). It also reads text in several encodings ([Document]). A document is a note, a canvas, a base or another
+// text file. The package changes nothing.
 package document
 
 import (
@@ -27,19 +27,19 @@ func (r Resolver) Note(ctx context.Context, name string) (model.Path, *model.Ver
 	return p, v, err
 }
 
-// Resolve returns the path that a model means by name, or a MissingError.
+// Resolve returns the path of the document that a model means by name. If there is none, the error is a MissingError.
 func (r Resolver) Resolve(ctx context.Context, name string) (model.Path, error) {
 	p, err := r.LookUp(name)
 	return p, r.orMissing(ctx, name, err)
 }
 
-// ResolveName is Resolve for moves and deletions: it does not follow a symbolic link.
+// ResolveName does the same as Resolve, for moves and deletions. It does not follow a symbolic link.
 func (r Resolver) ResolveName(ctx context.Context, name string) (model.Path, error) {
 	p, err := asShown(name, r.Workspace.ResolveName)
 	return p, r.orMissing(ctx, name, err)
 }
 
-// LookUp is Workspace.Resolve for names that may be escaped.
+// LookUp does the same as Workspace.Resolve, and also accepts escaped names.
 func (r Resolver) LookUp(name string) (model.Path, error) {
 	return asShown(name, r.Workspace.Resolve)
 }
@@ -101,7 +101,7 @@ func foldBase(name string) string {
 	return strings.TrimSuffix(base, model.NoteExt)
 }
 
-// Place resolves a folder or document. "" and "." mean the whole workspace.
+// Place returns the path of a folder or document. "" and "." mean the whole workspace.
 func (r Resolver) Place(ctx context.Context, name string) (model.Path, error) {
 	if name = strings.TrimSuffix(name, "/"); name == "" || name == "." {
 		return "", nil
@@ -109,7 +109,8 @@ func (r Resolver) Place(ctx context.Context, name string) (model.Path, error) {
 	return r.Resolve(ctx, name)
 }
 
-// Folder is Place for a folder argument. hint ends the error text for a document.
+// Folder does the same as Place, for an argument that must be a folder. hint is the end of the error text if name is a
+// document.
 func (r Resolver) Folder(ctx context.Context, argument, name, hint string) (model.Path, error) {
 	p, err := r.Place(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +126,7 @@ func (r Resolver) Folder(ctx context.Context, argument, name, hint string) (mode
 	return p, err
 }
 
-// NewPath returns the canonical path of a new document. A note without an extension gets ".md".
+// NewPath returns the canonical path of a new document. If note is set and the name has no extension, it appends ".md".
 func (r Resolver) NewPath(name string, note bool) (model.Path, error) {
 	if mp := r.Workspace.Mountpoint(); mp != "" {
 		name = strings.TrimPrefix(name, mp+"/")
@@ -168,8 +169,8 @@ func (r Resolver) NewDocument(name string) (model.Path, error) {
 	return p, err
 }
 
-// existing returns the path rel in root with the spelling of existing folders, because on many disks two spellings are
-// one folder.
+// existing returns the path rel in root. It spells the folders that exist as they are stored, because on many disks two
+// spellings name the same folder.
 func (r Resolver) existing(root model.Path, rel string) model.Path {
 	p := root
 	elems := strings.Split(rel, "/")
@@ -190,11 +191,11 @@ func (r Resolver) Folders() []string {
 	return names
 }
 
-// maxNewPath is the maximum length of a new path in bytes: some systems limit the whole path, including the vault's, to
-// 1,024 bytes.
+// maxNewPath is the maximum length of a new path in bytes. It leaves space for the vault's path, because some systems
+// limit the whole path to 1,024 bytes.
 const maxNewPath = 800
 
-// checkNew rejects paths that users would not see, or could not distinguish or open.
+// checkNew returns an error for a path that users would not see, could not distinguish from another, or could not open.
 func checkNew(p model.Path) error {
 	_, rel := p.Split()
 	if len(p) > maxNewPath {

@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// The URI of a note is note:///Folder/Name.md.
+// The URI of a note has the form note:///Folder/Name.md.
 
 const scheme = "note"
 
@@ -40,7 +40,7 @@ type Reading struct {
 // position matches the parameters of a URI whose path is not percent-encoded.
 var position = regexp.MustCompile(`\?(?:line=([0-9]+))?&?(?:column=([0-9]+))?$`)
 
-// ParseURI returns the interpretations of a URI: first with a percent-encoded path, then with a literal one.
+// ParseURI returns the two interpretations of a URI, first with a percent-encoded path and then with a literal path.
 func ParseURI(uri string) ([]Reading, error) {
 	var list []Reading
 	if u, err := url.Parse(uri); err == nil && u.Scheme == scheme && u.Host == "" && u.Path != "" {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Members of the classes \w, \d and \s, which are Unicode in ripgrep and ASCII in Go.
+// The members of the classes \w, \d and \s are Unicode in ripgrep, but ASCII in Go.
 const (
 	wordChars  = `\p{L}\p{M}\p{Nl}\p{Nd}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}`
 	digitChars = `\p{Nd}`
@@ -25,7 +25,7 @@ var (
 var wordRanges = sync.OnceValue(func() []rune {
 	tree, err := syntax.Parse(`[`+wordChars+`]`, syntax.Perl)
 	if err != nil {
-		return nil // the class is valid
+		return nil // the class is valid, so this cannot happen
 	}
 	return tree.Rune
 })
@@ -56,11 +56,11 @@ func withoutBoundaries(re *syntax.Regexp) *syntax.Regexp {
 	return &out
 }
 
-// membersOf returns a class as ranges to embed in another class.
+// membersOf returns the ranges of a class as text that can be embedded in another class.
 func membersOf(class string) string {
 	tree, err := syntax.Parse(class, syntax.Perl)
 	if err != nil {
-		return "" // all classes here are valid
+		return "" // cannot happen, because all classes here are valid
 	}
 	var b strings.Builder
 	for i := 0; i+1 < len(tree.Rune); i += 2 {

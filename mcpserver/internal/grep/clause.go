@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Clause is a set of literals; every match contains at least one of them. With Fold, both literals and text are folded
-// (see [Fold]).
+// Clause is a set of literals. Every match contains at least one of them. If Fold is set, literals and text must be
+// folded (see [Fold]).
 type Clause struct {
 	Any  []string
 	Fold bool
@@ -23,7 +23,8 @@ const (
 	maxClass = 4
 )
 
-// clausesOf follows Russ Cox, "Regular Expression Matching with a Trigram Index".
+// clausesOf returns clauses that every match of re fulfils, by the method of Russ Cox, "Regular Expression Matching
+// with a Trigram Index".
 func clausesOf(re *syntax.Regexp) []Clause {
 	a := analysis{fold: folds(re)}
 	clauses := a.walk(re.Simplify()).flushed().clauses
@@ -42,8 +43,8 @@ func folds(re *syntax.Regexp) bool {
 
 type analysis struct{ fold bool }
 
-// requirement is either the exact set of strings that a part of a pattern matches or, if exact is nil, clauses. An
-// exact empty string requires nothing.
+// requirement is the exact set of strings that a part of a pattern matches. If exact is nil, it is a list of clauses
+// instead. An exact empty string requires nothing.
 type requirement struct {
 	exact   []string
 	clauses []Clause
@@ -93,7 +94,7 @@ func (a analysis) walk(re *syntax.Regexp) requirement {
 		syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return requirement{exact: []string{""}}
 	}
-	return requirement{} // any character, repetition from zero, no match
+	return requirement{} // for any character, a repetition from zero, or no match
 }
 
 func (a analysis) literal(runes []rune) string {
@@ -120,7 +121,7 @@ func (a analysis) class(pairs []rune) requirement {
 
 func (a analysis) concat(subs []*syntax.Regexp) requirement {
 	res := requirement{exact: []string{""}}
-	broken := false // an inexact part has been passed
+	broken := false // whether an inexact part was found
 	for _, sub := range subs {
 		n := a.walk(sub)
 		if res.exact != nil && n.exact != nil && len(res.exact)*len(n.exact) <= maxExact {
@@ -178,7 +179,8 @@ func (a analysis) alternate(subs []*syntax.Regexp) requirement {
 	return requirement{clauses: []Clause{{Any: minimal(literals)}}}
 }
 
-// best returns the most selective clause: the one whose shortest literal is longest, then the smallest.
+// best returns the most selective clause: no other clause has a longer shortest literal. Among equal clauses it prefers
+// the clause with the fewest literals.
 func best(clauses []Clause) (best Clause) {
 	bestLen := 0
 	for _, c := range clauses {

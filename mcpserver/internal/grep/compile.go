@@ -17,19 +17,19 @@ type Options struct {
 
 type Pattern struct {
 	re      *regexp.Regexp
-	dfa     *automaton // nil if it cannot decide the pattern
-	multi   bool       // a match can hold a line break, or depend on one
-	literal string     // the whole expression if it is one case-sensitive literal
-	clauses []Clause   // every match contains one literal of each
-	scan    Clause     // the clause for finding candidates, if any
+	dfa     *automaton // nil if the automaton cannot decide the pattern
+	multi   bool       // whether a match can contain or depend on a line break
+	literal string     // the whole expression if it is one case-sensitive literal; otherwise ""
+	clauses []Clause   // every match contains one literal of each clause
+	scan    Clause     // the clause by which to find candidates, if there is one
 
-	withoutBoundary func() *regexp.Regexp // re without word boundaries, which package regexp treats as ASCII; nil if it has none
+	withoutBoundary func() *regexp.Regexp // re without word boundaries, which are ASCII in package regexp; may be nil
 
-	cr bool // the expression contains a carriage return; otherwise CR LF is one line break
+	cr bool // whether the expression contains a carriage return; if not, CR LF is one line break
 
-	size      int                   // instructions
-	afterRune func() *regexp.Regexp // re after one rune, compiled at first use
-	done      <-chan struct{}       // stops searches when closed; nil for never
+	size      int                   // number of instructions
+	afterRune func() *regexp.Regexp // returns re after any one rune, compiled at the first call
+	done      <-chan struct{}       // searches stop when it is closed; may be nil
 }
 
 var ErrLineBreak = errors.New("the pattern contains a line break, which matches only in multiline mode")
@@ -92,8 +92,8 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	return p, nil
 }
 
-// classesIn returns the bracketed classes. Nested classes and set operations, such as [a-z&&[aeiou]], are a
-// *SyntaxError: Go would interpret them as characters, unlike ripgrep.
+// classesIn returns the bracketed classes of a pattern. Nested classes and set operations, such as [a-z&&[aeiou]], are
+// a *SyntaxError, because Go would interpret them as characters, unlike ripgrep.
 func classesIn(pattern string) (classes []span, err error) {
 	for i := 0; i < len(pattern); i++ {
 		switch pattern[i] {
@@ -199,7 +199,8 @@ func classWithout(class []rune, c rune) []rune {
 	return out
 }
 
-// holdsLineBreak reports whether a match can contain or touch a line break. ripgrep then searches the text as a whole.
+// holdsLineBreak reports whether a match can contain or touch a line break. In that case ripgrep searches the text as a
+// whole.
 func holdsLineBreak(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -16,17 +16,19 @@ type automaton struct {
 	prog    *syntax.Prog
 	classes classes
 	caches  sync.Pool   // *cache values, reused by later searches
-	broken  atomic.Bool // it grew too large once and would do so again
+	broken  atomic.Bool // set when a cache has exceeded maxStates, because every later search would exceed it too
 }
 
 const (
-	// maxStates limits the memory of a cache. Above it, package regexp does the search.
+	// maxStates is the maximum number of states of a cache. If a search needs more states, package regexp does the
+	// search.
 	maxStates = 4096
-	// maxWork limits the preparation: instructions times ranges of runes.
+	// maxWork is the maximum work of the preparation: the number of instructions times the number of ranges of runes.
 	maxWork = 1 << 20
 )
 
-// newAutomaton returns nil for patterns with \A or \z, and for very large ones.
+// newAutomaton returns the automaton of an expression. It returns nil for patterns with \A or \z, and for very large
+// patterns.
 func newAutomaton(prog *syntax.Prog) *automaton {
 	for _, in := range prog.Inst {
 		if in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&(syntax.EmptyBeginText|syntax.EmptyEndText) != 0 {
@@ -41,7 +43,7 @@ func newAutomaton(prog *syntax.Prog) *automaton {
 	return a
 }
 
-// context is the context before a position, for '^' and \b.
+// context is the kind of position in a text, by the rune before it. It decides whether '^' and \b match.
 type context uint8
 
 const (
@@ -81,7 +83,7 @@ const (
 	matched int32 = -2
 )
 
-// state is the set of waiting instructions, and the preceding context.
+// state is the set of waiting instructions, and the context of the position.
 type state struct {
 	pcs    []uint32
 	before context
@@ -90,12 +92,12 @@ type state struct {
 type cache struct {
 	a      *automaton
 	states []state
-	// next has one row per state and one entry per class: the row of the next state.
+	// next is a table with one row per state and one entry per class. An entry is the row of the next state.
 	next  []int32
 	byKey map[string]int32
 
-	seen  []bool   // instructions visited by the current step
-	stack []uint32 // instructions to visit
+	seen  []bool   // instructions that the current step has visited
+	stack []uint32 // instructions that are still to be visited
 	key   []byte
 }
 
@@ -105,7 +107,7 @@ func newCache(a *automaton) *cache {
 	return c
 }
 
-// add returns false if there are too many states.
+// add adds a state and returns its row. ok is false if there are too many states.
 func (c *cache) add(s state) (int32, bool) {
 	c.key = append(c.key[:0], byte(s.before))
 	for _, pc := range s.pcs {
@@ -126,8 +128,8 @@ func (c *cache) add(s state) (int32, bool) {
 	return n, true
 }
 
-// find returns the smallest offset at which a match ends, or -1. text begins at a line start. ok is false if the
-// automaton has grown too large.
+// find returns the smallest offset at which a match ends, or -1 if there is no match. text must begin at the start of a
+// line. ok is false if the automaton has grown too large.
 func (a *automaton) find(text string) (off int, ok bool) {
 	if a.broken.Load() {
 		return 0, false
@@ -171,7 +173,7 @@ func (c *cache) find(text string) (off int, ok bool) {
 	return -1, true
 }
 
-// step returns the row after rune r of the given class.
+// step returns the row that follows row after the rune r, whose class is given.
 func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	if to = c.next[int(row)+int(class)]; to != unknown {
 		return to, true
@@ -190,7 +192,8 @@ func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	return to, ok
 }
 
-// run follows the instructions on the stack past r. found is a match before r.
+// run executes the instructions on the stack and follows those that accept r. found means that there is a match before
+// r.
 func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 	for len(c.stack) > 0 {
 		pc := c.stack[len(c.stack)-1]
@@ -219,12 +222,12 @@ func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 	return after, false
 }
 
-// classes groups runes that no instruction distinguishes.
+// classes divides runes into classes. No instruction distinguishes two runes of a class.
 type classes struct {
-	n     int // number of classes, including the end of the text
+	n     int // number of classes, including the class of the end of the text
 	end   uint16
 	ascii [utf8.RuneSelf]uint16
-	from  []rune   // the first rune of each range
+	from  []rune   // first rune of each range
 	class []uint16 // class of each range
 }
 
@@ -262,7 +265,7 @@ func (x *classes) divide(prog *syntax.Prog) bool {
 	return true
 }
 
-// borders returns the runes at which an instruction, '^', '$' or \b may change its result.
+// borders returns the runes at which the result of an instruction, '^', '$' or \b may change.
 func borders(prog *syntax.Prog) []rune {
 	var list []rune
 	add := func(lo, hi rune) { list = append(list, lo, hi+1) }

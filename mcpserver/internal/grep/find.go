@@ -21,10 +21,11 @@ func (p *Pattern) Matches(text string) bool {
 	return found
 }
 
-// counts reports whether m counts. Like ripgrep, it ignores an empty match at the end of a text.
+// counts reports whether ripgrep would count m. With Multiline, an empty match at the end of a text does not count.
 func (p *Pattern) counts(text string, m span) bool { return !p.multi || m.start < len(text) }
 
-// Count returns the number of matching lines, or of matches if each is set or matches can cross lines.
+// Count returns the number of matching lines. If each is set, or matches can cross lines, it returns the number of
+// matches.
 func (p *Pattern) Count(text string, each bool) int {
 	n := 0
 	text = p.searched(text)
@@ -48,14 +49,14 @@ func (p *Pattern) inLine(text string, l span) [][]int {
 		}
 		return true
 	})
-	if len(found) == 0 && p.withoutBoundary != nil { // the line matches only with word boundaries that are not ASCII
+	if len(found) == 0 && p.withoutBoundary != nil { // the line matches only with Unicode word boundaries
 		found = slices.DeleteFunc(p.withoutBoundary().FindAllStringIndex(text[l.start:l.end], -1), func(m []int) bool { return m[0] == m[1] })
 	}
 	return found
 }
 
-// eachMatch calls fn with every matching line without its break, or with every match if matches can cross lines,
-// until fn returns false.
+// eachMatch calls fn with every matching line without its line break, until fn returns false. If matches can cross
+// lines, it calls fn with every match instead.
 func (p *Pattern) eachMatch(text string, fn func(m span) bool) {
 	text = trimBOM(text)
 	if p.multi {
@@ -76,7 +77,8 @@ func (p *Pattern) searched(text string) string {
 
 func trimBOM(text string) string { return strings.TrimPrefix(text, "\ufeff") }
 
-// eachSpan calls fn with every match. There is no line after the last line break.
+// eachSpan calls fn with every match. It ignores an empty match after the last line break, because no line follows
+// there.
 func (p *Pattern) eachSpan(text string, fn func(m span) bool) {
 	if !p.possible(text) || !p.matches(text) {
 		return
@@ -125,8 +127,8 @@ func (p *Pattern) eachLine(text string, fn func(line span) bool) {
 	}
 }
 
-// candidates returns a function that maps a line start to the next offset whose line may match, or to -1. exact means
-// that the line does match.
+// candidates returns a function that maps an offset to the next offset whose line may match, or to -1 if there is none.
+// If exact is set, that line does match.
 func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	everyLine := func(off int) int { return off }
 	switch {
@@ -158,11 +160,12 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	return s.from, p.literal != ""
 }
 
-// searcher finds the next of several literals. It searches for each only after the literal's last match.
+// searcher finds the next occurrence of any of several literals. It stores the next occurrence of each literal, so that
+// it does not search the same text twice.
 type searcher struct {
 	text     string
 	literals []string
-	next     []int // last match of each literal; len(text) if none
+	next     []int // offset of the next occurrence of each literal; len(text) if there is none
 }
 
 func (s *searcher) from(off int) int {
@@ -182,14 +185,15 @@ func (s *searcher) from(off int) int {
 	return first
 }
 
-// Package regexp takes time linear in the text and the pattern, and cannot be cancelled. Therefore patterns are limited,
-// long texts are read by rune, and matches are found one at a time.
+// Package regexp takes time linear in the lengths of the text and the pattern, and cannot be cancelled. Therefore the
+// size of patterns is limited, long texts are read rune by rune, and matches are found one at a time.
 const (
 	// maxProgram is the maximum number of instructions of a pattern.
 	maxProgram = 1 << 15
-	// maxUnbroken is the work between two checks, in instructions times bytes: a tenth of a second.
+	// maxUnbroken is the maximum work between two checks for cancellation, in instructions times bytes. This work takes
+	// about a tenth of a second.
 	maxUnbroken = 1 << 24
-	// lookEvery is the number of runes between two checks.
+	// lookEvery is the number of runes between two checks for cancellation.
 	lookEvery = 1 << 10
 )
 
@@ -209,8 +213,8 @@ func (p *Pattern) isCancelled() bool {
 	}
 }
 
-// eachIn calls fn with the matches of FindAllStringIndex until fn returns false. Like ripgrep it also calls fn with
-// empty matches that begin where another match ends.
+// eachIn calls fn with all matches in order, until fn returns false. Like ripgrep, and unlike FindAllStringIndex, it
+// includes empty matches that begin where another match ends.
 func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	for pos := 0; pos <= len(text); {
 		m := p.next(text, pos)
@@ -225,7 +229,7 @@ func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	}
 }
 
-// next returns the first match from pos on. '^' and \b take the text before pos into account.
+// next returns the first match from pos on. For '^' and \b it takes the text before pos into account.
 func (p *Pattern) next(text string, pos int) []int {
 	if p.isCancelled() {
 		return nil
@@ -236,7 +240,7 @@ func (p *Pattern) next(text string, pos int) []int {
 		}
 		return p.unlessCancelled(p.re.FindReaderIndex(&endingReader{text: text, p: p}))
 	}
-	// With the rune before pos, '^' and \b see the preceding text.
+	// The search starts with the rune before pos, so that '^' and \b match correctly at pos.
 	_, n := utf8.DecodeLastRuneInString(text[:pos])
 	base := pos - n
 	var m []int

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// foldRune maps all runes that are equal under simple case folding ("(?i)") to the smallest one, in lower case if it is
-// ASCII.
+// foldRune maps all runes that are equal under simple case folding ("(?i)") to one of them: the ASCII rune in lower
+// case if there is one, otherwise the smallest.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {
@@ -25,7 +25,7 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Fold folds every rune separately: if s contains t, Fold(s) contains Fold(t).
+// Fold folds every rune separately. So if s contains t, Fold(s) contains Fold(t).
 func Fold(s string) string { return strings.Map(foldRune, s) }
 
 func AppendFold(dst []byte, s string) []byte {

@@ -10,20 +10,21 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Globs match as ripgrep's --glob: a pattern without a slash matches a name at any depth, a pattern with a slash the
-// path from the root of the search; * and ? do not cross a slash, ** does; [...] and {a,b} are sets.
+// Globs match as in ripgrep's --glob. A pattern without a slash matches a name at any depth. A pattern with a slash
+// matches the path from the root of the search. * and ? do not match a slash, ** does. [...] and {a,b} are sets.
 
-// Globs is a list of patterns. Later patterns win; '!' excludes. A path without a match is in the set if every
-// pattern excludes. The zero value contains every path.
+// Globs is a set of paths, defined by a list of patterns. The last pattern that matches a path decides; a pattern with
+// '!' excludes. A path that no pattern matches is in the set if all patterns exclude. The zero value contains every
+// path.
 type Globs struct {
 	patterns []pattern
-	includes bool // some pattern does not exclude
+	includes bool // whether any pattern includes paths
 }
 
 type pattern struct {
 	glob    string
 	exclude bool
-	dirs    bool // only folders match
+	dirs    bool // whether only folders match
 }
 
 type GlobError struct{ Pattern string }
@@ -44,7 +45,7 @@ func ParseGlobs(patterns ...string) (Globs, error) {
 			p.glob = "**/" + p.glob
 		}
 		if strings.HasSuffix(p.glob, "/**") {
-			p.glob += "/*" // the content of a folder, not the folder
+			p.glob += "/*" // matches the content of a folder, not the folder itself
 		}
 		if !doublestar.ValidatePattern(p.glob) {
 			return Globs{}, &GlobError{text}
@@ -79,7 +80,8 @@ func SplitGlobs(list string) []string {
 
 func (s Globs) All() bool { return len(s.patterns) == 0 }
 
-// Has reports whether the file at p, relative to the root of the search, is in the set and in no excluded folder.
+// Has reports whether the file at p is in the set, and not in an excluded folder. p is relative to the root of the
+// search.
 func (s Globs) Has(p string) bool {
 	if len(s.patterns) == 0 {
 		return true
@@ -98,7 +100,8 @@ func (s Globs) Has(p string) bool {
 	return !s.includes
 }
 
-// last returns 1 if the last matching pattern includes p, -1 if it excludes it, 0 without a match.
+// last returns 1 if the last pattern that matches p includes it, -1 if that pattern excludes p, and 0 if no pattern
+// matches.
 func (s Globs) last(p string, dir bool) int {
 	for _, pat := range slices.Backward(s.patterns) {
 		if pat.dirs && !dir || !doublestar.MatchUnvalidated(pat.glob, p) {

@@ -7,27 +7,27 @@ import (
 )
 
 type Format struct {
-	Before, After int  // lines of context
-	LineNumbers   bool // path:line:text instead of path:text
-	OnlyMatching  bool // the matches instead of their lines
-	MaxLine       int  // longer lines are cut; in bytes; 0 for no limit
-	// From skips output that begins before this offset.
+	Before, After int  // number of context lines
+	LineNumbers   bool // whether to print path:line:text instead of path:text
+	OnlyMatching  bool // whether to print the matches instead of their lines
+	MaxLine       int  // maximum number of bytes of a line before it is cut; 0 means no limit
+	// From is an offset. Output that begins before it is skipped.
 	From int
 }
 
 // Separator separates groups of lines if context is printed.
 const Separator = "--"
 
-// Entry is a printed line or match. Start and End are its offsets without a byte order mark; End includes the line
-// break.
+// Entry is a printed line or match. Start and End are its offsets in the text without a byte order mark. End includes
+// the line break.
 type Entry struct {
 	Text       string
 	Line       int // line number, from 1
 	Start, End int
-	Cut        bool // Text is not the whole line or match
+	Cut        bool // whether Text is only a part of the line or match
 }
 
-// Entries returns the printed lines. A limit that is not negative stops early.
+// Entries returns the lines to print. If limit is not negative, it is the maximum number of entries.
 func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
 	text = trimBOM(text)
 	searched := p.searched(text)
@@ -47,11 +47,11 @@ func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
 	return pr.out
 }
 
-// inSource maps entries from the text with LF line breaks to the original text.
+// inSource maps the offsets of entries from the text with LF line breaks to the original text.
 func inSource(text string, entries []Entry) {
-	at, plain := 0, 0 // an offset in text, and the corresponding one with LF line breaks
+	at, plain := 0, 0 // an offset in text, and the same offset with LF line breaks
 	place := func(off int) int {
-		if off < plain { // matches on one line are in order; their ends are after the next start
+		if off < plain { // matches on one line are in order, but a match may end after the next one starts
 			at, plain = 0, 0
 		}
 		for plain < off {
@@ -68,7 +68,7 @@ func inSource(text string, entries []Entry) {
 	}
 }
 
-// printer joins matches that share lines into blocks.
+// printer joins matches that share lines into one block.
 type printer struct {
 	p    *Pattern
 	path string
@@ -76,12 +76,12 @@ type printer struct {
 	f    Format
 	out  []Entry
 
-	block   span   // whole lines without the last break
-	pending bool   // block is not printed yet
-	matches []span // matches in block if they can cross lines
+	block   span   // whole lines, without the last line break
+	pending bool   // whether block is still to be printed
+	matches []span // the matches in block if matches can cross lines
 
-	done  int // lines before this offset are printed or skipped
-	after int // lines of context still to print
+	done  int // all lines before this offset are printed or skipped
+	after int // number of context lines that are still to be printed
 	begun bool
 
 	off  int // offset of a line start
@@ -155,7 +155,7 @@ func (pr *printer) context(off int) int {
 	return end + 1
 }
 
-// matched prints the line at off or its matches, and returns the start of the next line.
+// matched prints the line at off, or the matches in it, and returns the start of the next line.
 func (pr *printer) matched(off int) int {
 	l := span{off, lineEnd(pr.text, off)}
 	switch {

@@ -4,18 +4,20 @@ import (
 	"slices"
 )
 
-// A Signature is a Bloom filter of the trigrams of one folded text, a third of its size. It excludes texts without the
-// trigrams that a pattern requires; each trigram passes by chance once in twenty texts. Unlike a trigram index, it is
-// dropped with its text.
+// A Signature is a Bloom filter of the trigrams of one folded text. It needs a third of the memory of the text. It
+// excludes texts that lack the trigrams that a pattern requires; one in twenty missing trigrams is not detected. Unlike
+// a trigram index, it is dropped together with its text.
 
 const (
-	// bitsPer is the number of bits per distinct trigram; two are set, so one in twenty passes by chance.
+	// bitsPer is the number of bits per distinct trigram. Two bits are set for each trigram, so one in twenty missing
+	// trigrams is not detected.
 	bitsPer = 8
-	// maxBitsPerByte limits the signature of a text with few repetitions.
+	// maxBitsPerByte is the maximum number of bits of a signature per byte of text. A text with few repetitions reaches
+	// it.
 	maxBitsPerByte = 3
 )
 
-// Signature is immutable. Nil and the zero value represent an unknown text.
+// Signature is immutable. Nil and the zero value stand for a text whose trigrams were not computed.
 type Signature struct {
 	bits  []uint64
 	known bool
@@ -23,11 +25,11 @@ type Signature struct {
 
 func (s *Signature) Known() bool { return s != nil && s.known }
 
-// SignatureMaker makes one signature at a time and reuses its memory.
+// SignatureMaker makes one signature at a time, and reuses its memory for the next.
 type SignatureMaker struct {
 	folded []byte
-	seen   []uint64 // a bit for each of the 2^24 trigrams
-	list   []uint32 // the trigrams that are set in seen
+	seen   []uint64 // has a bit for each of the 2^24 trigrams
+	list   []uint32 // the trigrams whose bits are set in seen
 }
 
 func (m *SignatureMaker) Make(text string) *Signature {
@@ -75,7 +77,8 @@ func (s *Signature) hasAll(trigrams []uint32) bool {
 
 type TrigramQuery struct{ clauses [][][]uint32 }
 
-// NewTrigramQuery omits clauses with a literal of less than three bytes, which has no trigram.
+// NewTrigramQuery returns the query for clauses. It omits clauses that have a literal of less than three bytes, which
+// contains no trigram.
 func NewTrigramQuery(clauses []Clause) TrigramQuery {
 	var q TrigramQuery
 	for _, c := range clauses {
@@ -98,7 +101,7 @@ func trigramsOf(s string) []uint32 {
 	return list
 }
 
-// MayMatch is false only if the text cannot match.
+// MayMatch reports whether the text of s may match. If it returns false, the text certainly does not match.
 func (q TrigramQuery) MayMatch(s *Signature) bool {
 	return !slices.ContainsFunc(q.clauses, func(literals [][]uint32) bool { return !slices.ContainsFunc(literals, s.hasAll) })
 }

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// Max is the maximum size of a tool result (text and structured content) in bytes of JSON. Clients show a model only
-	// the beginning of a longer one.
+	// Max is the maximum size of a tool result (text and structured content) in bytes of JSON. If a result is longer,
+	// clients show a model only its beginning.
 	Max = 40_000
-	// ProtocolOverhead is the maximum that the protocol adds to a result, in bytes.
+	// ProtocolOverhead is the maximum number of bytes that the protocol adds to a result.
 	ProtocolOverhead = 600
-	// MaxMatch is the maximum cost of one match with its context.
+	// MaxMatch is the maximum size of one match with its context, in bytes of JSON.
 	MaxMatch = 30_000
 	// MaxLine is the maximum number of characters of a line that a search shows.
 	MaxLine = 2000
@@ -39,7 +39,7 @@ func jsonLen(v any) int {
 
 func TextCost(s string) int { return jsonLen(s) - 2 }
 
-// StructuredCost returns the cost of v in a structured result, which holds it twice: as JSON and as escaped text.
+// StructuredCost returns the cost of v in a structured result, which contains it twice: as JSON and as escaped text.
 func StructuredCost(v any) int { return jsonLen(v) + TextCost(PlainJSON(v)) }
 
 func Truncate(s string, limit int) (short string, cut bool) {
@@ -56,7 +56,8 @@ func Truncate(s string, limit int) (short string, cut bool) {
 	return s, false
 }
 
-// JoinBounded joins as many lines as cost at most limit, but at least one, which it cuts if needed.
+// JoinBounded joins the first lines whose cost is at most limit. It joins at least one line, and cuts that line if
+// necessary.
 func JoinBounded(lines []string, limit int) (joined string, n int) {
 	cost := 0
 	for ; n < len(lines); n++ {
@@ -71,7 +72,8 @@ func JoinBounded(lines []string, limit int) (joined string, n int) {
 	return strings.Join(lines[:n], "\n"), n
 }
 
-// JoinTruncated is JoinBounded with a note on the omitted lines. Their number is the first argument of format.
+// JoinTruncated does the same as JoinBounded, and appends format if lines were omitted. The first argument of format is
+// the number of omitted lines.
 func JoinTruncated(lines []string, limit int, format string, args ...any) string {
 	joined, n := JoinBounded(lines, limit)
 	if n < len(lines) {
@@ -80,7 +82,7 @@ func JoinTruncated(lines []string, limit int, format string, args ...any) string
 	return joined
 }
 
-// Fit returns build(m) for the largest m, from 1 to n, whose structured result fits into Max.
+// Fit returns build(m) for the largest m from 1 to n for which the structured result fits into Max.
 func Fit[R any](n int, build func(m int) R) R {
 	n = min(n, Max/20) // each item has at least 20 bytes
 	fitting := sort.Search(n, func(i int) bool { return JSON(build(i+1)).Cost() > Max })

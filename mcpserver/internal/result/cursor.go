@@ -12,9 +12,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// A cursor encodes the position at which a list or search continues. It holds the key of the last item (a path or a text
-// position) instead of its number, so that concurrent changes do not shift the rest. A checksum of the tool, its
-// arguments and the key detects cursors that are mistyped or belong to another call.
+// A cursor encodes the position at which a list or search continues. It contains the key of the last item (a path or a
+// text position) instead of its number, so that concurrent changes do not shift the remaining items. A checksum of the
+// tool, its arguments and the key detects cursors that are mistyped or belong to another call.
 
 // Listing is the cursor argument together with the call that it belongs to. Tools that list embed it in their
 // arguments.
@@ -24,7 +24,7 @@ type Listing struct {
 	tool, args string
 }
 
-// SetCall sets the call. args must not include the paging arguments.
+// SetCall sets the call to which the cursor belongs. args must not include the paging arguments.
 func (l *Listing) SetCall(tool string, args any) { l.tool, l.args = tool, PlainJSON(args) }
 
 const checksumSize = 6
@@ -34,7 +34,7 @@ func (l Listing) checksum(key []byte) []byte {
 	return sum[:checksumSize]
 }
 
-// cursorAt panics if key is not JSON.
+// cursorAt returns the cursor after the item with the given key. It panics if key cannot be encoded as JSON.
 func (l Listing) cursorAt(key any) string {
 	raw, err := json.Marshal(key)
 	if err != nil {
@@ -43,7 +43,7 @@ func (l Listing) cursorAt(key any) string {
 	return base64.RawURLEncoding.EncodeToString(append(l.checksum(raw), raw...))
 }
 
-// Decode decodes the cursor into key. given is false without a cursor.
+// Decode decodes the cursor into key. given is false if the call has no cursor.
 func (l Listing) Decode(key any) (given bool, err error) {
 	cursor := strings.TrimSpace(l.Cursor)
 	if cursor == "" {
@@ -60,7 +60,8 @@ func (l Listing) Decode(key any) (given bool, err error) {
 		"Pass next_cursor unchanged with the same other arguments, or omit it to start again.", l.tool)
 }
 
-// Continue adds the cursor after key to a text result. shown describes the shown part.
+// Continue adds the cursor after the item with the given key to a text result. shown describes the part of the list
+// that is shown.
 func (l Listing) Continue(res *Result, key any, shown string) {
 	res.Next = l.cursorAt(key)
 	res.Text = append(res.Text, fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, res.Next))
@@ -70,8 +71,8 @@ type Page struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"There is more: call again with it as cursor and the same other arguments"`
 }
 
-// FitPage returns build(m, page) for as many of n items as fit into a result; total items remain in the list. key
-// returns the cursor key of an item.
+// FitPage returns build(m, page) for as many of the n items as fit into a result. total is the number of items that
+// remain in the list. key returns the cursor key of an item.
 func FitPage[R any](l Listing, n, total int, key func(i int) any, build func(m int, page Page) R) R {
 	return Fit(n, func(m int) R {
 		if m == total {
@@ -81,7 +82,8 @@ func FitPage[R any](l Listing, n, total int, key func(i int) any, build func(m i
 	})
 }
 
-// FitList is FitPage for at most limit of the remaining items of a list.
+// FitList does the same as FitPage. rest has the remaining items of a list, of which a page has at most limit. show
+// converts an item.
 func FitList[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, show func(T) S, build func(shown []S, page Page) R) R {
 	shown := make([]S, min(len(rest), limit, Max/20))
 	for i := range shown {
@@ -90,7 +92,7 @@ func FitList[T, S, R any](l Listing, rest []T, limit int, key func(i int) any, s
 	return FitPage(l, len(shown), len(rest), key, func(m int, page Page) R { return build(shown[:m], page) })
 }
 
-// Rest returns the items after the cursor. The items are sorted by key.
+// Rest returns the items after the cursor. The items must be sorted by key.
 func Rest[T, K any](l Listing, items []T, key func(T) K, compare func(a, b K) int) ([]T, error) {
 	var last K
 	given, err := l.Decode(&last)
@@ -104,16 +106,16 @@ func Rest[T, K any](l Listing, items []T, key func(T) K, compare func(a, b K) in
 	return items[i:], nil
 }
 
-// textPos is an offset that survives a change of the text on one side of it.
+// textPos is an offset that can be found again after a change of the text on one side of it.
 type textPos struct {
 	Off    int    `json:"o,omitzero"`
-	Rest   int    `json:"r,omitzero"` // bytes after it
-	Before uint32 `json:"b,omitzero"` // checksum of the text before it
+	Rest   int    `json:"r,omitzero"` // number of bytes after the offset
+	Before uint32 `json:"b,omitzero"` // checksum of the text before the offset
 	After  uint32 `json:"e,omitzero"`
 }
 
-// In returns the offset in text. It returns 0 if the text changed on both sides: then some text is listed again, but
-// none is skipped.
+// In returns the offset in text. It returns 0 if the text has changed on both sides. Then some text is listed again,
+// but no text is skipped.
 func (p textPos) In(text string) int {
 	if p.Off >= 0 && p.Off <= len(text) && crc32.ChecksumIEEE([]byte(text[:p.Off])) == p.Before {
 		return p.Off
@@ -135,7 +137,7 @@ func SearchPosAt(p model.Path, text string, off int) SearchPos {
 	return SearchPos{string(p), textPos{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}}
 }
 
-// SearchPos decodes the cursor of a search; nil without a cursor.
+// SearchPos decodes the cursor of a search. It returns nil if there is no cursor.
 func (l Listing) SearchPos() (*SearchPos, error) {
 	var at SearchPos
 	if given, err := l.Decode(&at); err != nil || !given {

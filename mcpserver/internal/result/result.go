@@ -1,6 +1,6 @@
 // Package result defines the result of a tool call: text, structured content, images, a question for the user or an
-// error. It limits the size of results (cost.go), continues long lists at a cursor (cursor.go), and renders suggestions,
-// comments, proposals and decisions as lines of text (suggestions.go).
+// error. It limits the size of results (cost.go), continues long lists at a cursor (cursor.go), and formats
+// suggestions, comments, proposals and decisions as lines of text (suggestions.go).
 package result
 
 import (
@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// Question is a question to the user at the client. ID identifies the change that the reply allows.
+// Question is a question to the user at the client. ID identifies the change that a positive reply allows.
 type Question struct{ ID, Text string }
 
 type Result struct {
 	Text []string // text blocks
-	// OneBlock sends the text blocks as one, separated by blank lines.
+	// OneBlock sends the text blocks as one block, separated by blank lines.
 	OneBlock bool
 	Images   []Image
 	// Structured is a JSON object for the output schema. Text repeats its content.
 	Structured json.RawMessage
-	IsError    bool // Text tells the model what to try instead
-	// Next is the cursor of a text result that continues.
+	IsError    bool // the call failed; Text contains the next step for the model
+	// Next is the cursor at which a text result continues.
 	Next string
-	// Ask is set if the user must approve the change first. The client repeats the call with the reply.
+	// Ask is set if the user must approve the change first. The client then repeats the call with the reply.
 	Ask *Question
-	// Err is a fault of the server.
+	// Err is a fault of the server, not of the call.
 	Err error
 }
 
@@ -38,7 +38,7 @@ func Text(blocks ...string) Result {
 	return Result{Text: slices.DeleteFunc(blocks, func(b string) bool { return b == "" })}
 }
 
-// JSON returns a structured result. It is an error if r has a method Failed that returns true.
+// JSON returns a structured result. It is an error result if r has a method Failed that returns true.
 func JSON(r any) Result {
 	text := PlainJSON(r)
 	if text == "" {
@@ -68,7 +68,7 @@ func (r Result) Blocks() []string {
 	return r.Text
 }
 
-// Bounded returns r, or an error with the beginning of r if r is too long.
+// Bounded returns r if its cost is at most Max. Otherwise it returns an error result with the beginning of r.
 func (r Result) Bounded() Result {
 	if r.Cost() <= Max {
 		return r
@@ -81,7 +81,7 @@ func ErrorResult(format string, args ...any) Result {
 	return Result{Text: []string{fmt.Sprintf(format, args...)}, IsError: true}
 }
 
-// ArgumentError is an invalid argument, as a text for the model.
+// ArgumentError is the error of an invalid argument. Its text is for the model.
 type ArgumentError struct{ sentence string }
 
 func (e *ArgumentError) Error() string { return e.sentence }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	maxSuggestions = 8000 // pending suggestions
-	maxDecisions   = 8000 // decisions
-	maxComment     = 2000 // one comment or reason
+	maxSuggestions = 8000 // maximum size of the pending suggestions in bytes of JSON
+	maxDecisions   = 8000 // maximum size of the decisions in bytes of JSON
+	maxComment     = 2000 // maximum size of one comment or reason in bytes of JSON
 )
 
 // Describe returns a suggestion on one line, with its author and the comments that ask for another version.
@@ -95,8 +95,8 @@ func PendingBlock(p model.Path, list []model.Suggestion) string {
 	return block
 }
 
-// DecisionsBlock lists decisions on suggestions of the session, "" for none. untold are the decisions that do not fit;
-// the next read reports them.
+// DecisionsBlock lists decisions on suggestions of the session. It returns "" if there are none. untold has the
+// decisions that do not fit; the next read reports them.
 func DecisionsBlock(decisions []bridge.Resolved) (block string, untold []bridge.Resolved) {
 	if len(decisions) == 0 {
 		return "", nil

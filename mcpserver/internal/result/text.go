@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A file name may contain any character; a line break in it would make one line look like two. Results therefore escape
-// such characters as Go does. Arguments may have either form.
+// A file name may contain any character. A line break in a name would make one line look like two. Results therefore
+// escape such characters as Go does. Arguments may contain escaped or unescaped names.
 
 var shortEscapes = map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}
 
@@ -54,7 +54,7 @@ const Ellipsis = "[...]"
 // maxSide is the maximum number of words of the old and new text in a preview.
 const maxSide = 10
 
-// OneLine escapes line breaks and omits the middle of a long text.
+// OneLine escapes line breaks, and omits the middle of a long text.
 func OneLine(s string) string {
 	words := strings.SplitAfter(s, " ")
 	if len(words) > maxSide {
@@ -68,7 +68,8 @@ func OneLine(s string) string {
 
 func EscapeBreaks(s string) string { return strings.NewReplacer("\r\n", `\n`, "\n", `\n`).Replace(s) }
 
-// ListNames lists at most most names, and counts the rest as noun.
+// ListNames lists the first names, up to the number most. It then adds the number of the remaining names, with noun as
+// the word for one of them.
 func ListNames[S ~string](names []S, most int, noun string) string {
 	var list []string
 	for _, name := range names[:min(most, len(names))] {
@@ -87,7 +88,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Strings never returns nil, so that the JSON has a list.
+// Strings converts list to strings. It never returns nil, so that the JSON has a list.
 func Strings[S ~string](list []S) []string {
 	out := make([]string, len(list))
 	for i, s := range list {

@@ -1,5 +1,5 @@
-// Package search finds lines in notes and other text files of a workspace. Its Index holds their paths, and signatures
-// that rule out notes without a match. The lock of an Index guards the list.
+// Package search finds lines in notes and other text files of a workspace. Its Index has the paths of the documents,
+// and signatures that exclude notes without a match. The lock of an Index guards the list of documents.
 package search
 
 import (
@@ -24,21 +24,21 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// Index holds the path of each document and the signature of each searched note. It follows the change log of the
-// workspace and keeps no text.
+// Index has the path of each document, and the signature of each note that was searched. It follows the change log of
+// the workspace and stores no text.
 type Index struct {
 	ws *bridge.Workspace
 
 	makers sync.Pool // *grep.SignatureMaker values
 
 	mu    sync.Mutex // guards the fields below
-	seen  uint64     // number of the newest applied change
+	seen  uint64     // number of the newest change that was applied
 	notes map[model.Path]*Note
-	list  []*Note // in Walk's order; nil after notes were added or removed
+	list  []*Note // in the order of Walk; nil after notes were added or removed
 }
 
-// Note is a note or file. Its signature is nil before the first search and empty after a change. Files have no
-// signature, because not every change of a file is an event.
+// Note is a note or another file. The signature of a note is nil before the first search, and empty after a change.
+// Other files have no signature, because some of their changes cause no event.
 type Note struct {
 	Path model.Path
 	sig  atomic.Pointer[grep.Signature]
@@ -48,7 +48,7 @@ func NewIndex(ws *bridge.Workspace) *Index {
 	return &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(grep.SignatureMaker) }}}
 }
 
-// catchUp applies new changes. The caller holds x.mu.
+// catchUp applies the new entries of the change log. The caller holds x.mu.
 func (x *Index) catchUp() {
 	list, last, whole := x.ws.Since(x.seen)
 	if x.seen = last; !whole {
@@ -85,14 +85,14 @@ func drop(notes map[model.Path]*Note, p model.Path) {
 	maps.DeleteFunc(notes, func(q model.Path, _ *Note) bool { return p.Contains(q) })
 }
 
-// binaryEndings lists extensions of binary files, so that these need not be opened.
+// binaryEndings lists extensions of binary files, so that these files need not be opened.
 var binaryEndings = strings.Fields(".7z .aac .avi .avif .bmp .bz2 .db .doc .docx .epub .flac .gif .gz .heic .ico .jpeg .jpg .jxl .m4a .mkv .mov .mp3 .mp4 .odp .ods .odt .ogg .ogv .opus .otf .pdf .png .ppt .pptx .rar .sqlite .tar .tif .tiff .ttf .wav .webm .webp .woff .woff2 .xls .xlsx .xz .zip .zst")
 
 func isBinary(p model.Path) bool {
 	return slices.Contains(binaryEndings, strings.ToLower(path.Ext(p.Base())))
 }
 
-// Below returns the documents at and below under that satisfy wanted, sorted by path.
+// Below returns the documents at and below under for which wanted returns true, sorted by path.
 func (x *Index) Below(ctx context.Context, under model.Path, wanted func(model.Path) bool) ([]*Note, error) {
 	all, err := x.all(ctx)
 	if err != nil {
@@ -130,7 +130,8 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	return list, err
 }
 
-// setSignature stores the signature of text unless n changed after text was read; before is its signature at that time.
+// setSignature stores the signature of text unless n has changed since text was read. before is the signature of n when
+// text was read.
 func (x *Index) setSignature(n *Note, before *grep.Signature, text string) {
 	if before.Known() {
 		return
@@ -144,18 +145,19 @@ const searchTime = 20 * time.Second
 
 var ErrSlow = errors.New("search takes too long")
 
-// Bounded returns a context with the search timeout, and p as a pattern that stops at that timeout.
+// Bounded returns a context with the search timeout, and a copy of p that stops at that timeout.
 func Bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Pattern, context.CancelFunc) {
 	ctx, cancel := context.WithTimeoutCause(ctx, searchTime, ErrSlow)
 	return ctx, p.Until(ctx.Done()), cancel
 }
 
-// batch is the number of notes scanned together: enough to use every core, few enough to stop early.
+// batch is the number of notes that are scanned together. It is large enough to use every core, and small enough to
+// stop early.
 const batch = 256
 
-// Scan calls look concurrently for each note that may match, and take with the results in order on the goroutine of the
-// caller, until take returns false. It ignores deleted and offline notes. skipped lists files without text, and files
-// that are too large or unreadable.
+// Scan calls look concurrently for each note that may match. It calls take with the results in order, on the goroutine
+// of the caller, until take returns false. It ignores deleted and offline notes. skipped lists the files that have no
+// text, are too large or cannot be read.
 func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Clause, look func(document.Document) T, take func(T) bool) (skipped []model.Path, err error) {
 	q := grep.NewTrigramQuery(clauses)
 	results := make([]T, batch)

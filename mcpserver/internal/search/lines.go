@@ -21,18 +21,18 @@ type LineSearch struct {
 	Under    model.Path
 	Wanted   func(model.Path) bool // filter for documents at and below Under
 	MaxLines int                   // maximum number of lines to return
-	All      bool                  // count all lines, including those not returned
-	After    *result.SearchPos     // cursor of the search; nil for the beginning
+	All      bool                  // whether to count all lines, including those that are not returned
+	After    *result.SearchPos     // cursor of the search; nil at the beginning
 }
 
 // FoundLine is a matching line. Its passage is empty if Text is only part of the line.
 type FoundLine struct {
 	session.Passage
 	Number int
-	Text   string // the line, or part of a long line
+	Text   string // the line, or a part of a long line
 
 	lines []string // lines of doc
-	doc   string   // the text of the document
+	doc   string   // text of the document
 	end   int      // end of the line in doc
 }
 
@@ -86,7 +86,7 @@ func (job LineSearch) in(d document.Document) (found foundLines) {
 	for _, e := range entries {
 		n := e.Line
 		if n > len(lines) {
-			break // a match after the last line break
+			break // the match is after the last line break
 		}
 		if found.total++; e.Start < from || job.isBefore(p) || len(found.lines) >= job.MaxLines {
 			continue
@@ -111,7 +111,7 @@ func (job LineSearch) preview(line string) string {
 	return part(line, from)
 }
 
-// part returns the part of a long line from a byte offset on, with a note on the rest.
+// part returns the part of a long line from a byte offset on, with a note about the omitted parts.
 func part(line string, from int) string {
 	if len(line) <= result.MaxLine || utf8.RuneCountInString(line) <= result.MaxLine {
 		return line
@@ -122,7 +122,8 @@ func part(line string, from int) string {
 		short, first+1, first+utf8.RuneCountInString(short), utf8.RuneCountInString(line))
 }
 
-// Context returns at most around lines before and after l, formatted by form, that fit into a result.
+// Context returns lines before and after l that fit into a result, at most around lines on each side. form formats a
+// line.
 func (l FoundLine) Context(around int, form func(n int, line string) string) (before, after []string) {
 	left := result.MaxMatch - result.StructuredCost(l.Text)
 	add := func(list []string, n, rest int) (_ []string, fits bool) {
@@ -148,7 +149,7 @@ func (l FoundLine) Context(around int, form func(n int, line string) string) (be
 }
 
 // Structured runs a search and records the returned lines as read. item converts a line. build receives the items that
-// fit, the total number of matches (only with job.All) and whether there are more.
+// fit, the total number of matches (only with job.All), and whether there are more.
 func Structured[T, R any](ctx context.Context, x *Index, s *session.Session, job LineSearch, after result.Listing, limit int, item func(FoundLine) T,
 	build func(items []T, total int, more bool, skipped string, page result.Page) R) (res R, err error) {
 	limit = min(limit, result.Max/20)
@@ -178,7 +179,8 @@ func Structured[T, R any](ctx context.Context, x *Index, s *session.Session, job
 // ByLine is the hint for patterns that never cross lines.
 const ByLine = "The search is line by line."
 
-// NamedPattern turns an error of grep.Compile into one that names the argument. hint explains grep.ErrLineBreak.
+// NamedPattern returns an error of grep.Compile as an error that names the argument. hint is the next step after
+// grep.ErrLineBreak.
 func NamedPattern(argument, hint string, err error) error {
 	var syntax *grep.SyntaxError
 	switch {

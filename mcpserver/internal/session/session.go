@@ -1,7 +1,8 @@
-// Package session holds the state of one client: its name and its position in the change log. For each document that the
-// client has read, it holds the last text that the client read, and the ranges of it that were read. It also holds the
-// client's own marks in that text, and the decisions that the client was not told yet. It keeps at most 4096 documents. It
-// asks the workspace for the decisions, and changes no documents. A Session has one lock, a leaf.
+// Package session has the state of one client: its name and its position in the change log. For each document that the
+// client has read, it has the last text that the client read, and the ranges of the text that were read. It also has
+// the client's own marks in that text, and the decisions that were not reported to the client yet. It stores at most
+// 4096 documents. It gets the decisions from the workspace, and changes no documents. A Session has one lock; no other
+// lock is taken while it is held.
 package session
 
 import (
@@ -18,28 +19,29 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// maxReadStates limits the number of documents whose texts stay in memory. The oldest is dropped.
+// maxReadStates is the maximum number of documents whose texts stay in memory. Beyond it, the session drops the
+// document that it recorded first.
 const maxReadStates = 4096
 
 type Options struct {
 	ID        string
-	Client    string            // the client's default name
-	Author    string            // author of all changes; "" uses the name of the client
-	Workspace *bridge.Workspace // has the outcomes of suggestions
+	Client    string            // default name of the client
+	Author    string            // author of all changes; "" means the name of the client
+	Workspace *bridge.Workspace // to look up the outcomes of suggestions
 	Logger    *slog.Logger
 }
 
 // ReadState describes the parts of a document that a client has read.
 type ReadState struct {
 	Text       string             // the text at the client's last read
-	ReadRanges textrange.RangeSet // the shown bytes of Text
+	ReadRanges textrange.RangeSet // the bytes of Text that the client was shown
 
 	Version   *model.Version        // nil for files other than notes
-	OwnMarks  []diffwrap.Suggestion // marks of Version that belong to the session's suggestions
-	Decisions []bridge.Resolved     // unreported decisions on earlier suggestions
+	OwnMarks  []diffwrap.Suggestion // the marks of Version that belong to the session's suggestions
+	Decisions []bridge.Resolved     // decisions on earlier suggestions that were not reported yet
 }
 
-// WithRead returns n after the client has read part of d, without OwnMarks and Decisions.
+// WithRead returns the state after the client has also read part of d. It does not set OwnMarks and Decisions.
 func (n ReadState) WithRead(d document.Document, part textrange.Range) ReadState {
 	if part == (textrange.Range{Start: 0, End: len(d.Text)}) {
 		return ReadState{Text: d.Text, ReadRanges: textrange.All(d.Text), Version: d.Version}
@@ -47,7 +49,7 @@ func (n ReadState) WithRead(d document.Document, part textrange.Range) ReadState
 	return ReadState{Text: d.Text, ReadRanges: n.RangesIn(d.Text).With(part), Version: d.Version}
 }
 
-// RangesIn returns the ranges of text, a later state of the document, that the client has read.
+// RangesIn returns the ranges of text that the client has read. text is a later state of the document.
 func (n ReadState) RangesIn(text string) textrange.RangeSet {
 	return n.ReadRanges.Rebase(n.Text, text, false)
 }
@@ -56,10 +58,10 @@ type Session struct {
 	o Options
 
 	mu           sync.Mutex // guards the fields below
-	client       string     // the client's name
+	client       string     // name of the client
 	canAsk       bool
 	readStates   map[model.Path]ReadState
-	order        []model.Path // the keys of readStates, oldest first
+	order        []model.Path // keys of readStates, oldest first
 	changeCursor ChangeCursor
 }
 
@@ -98,7 +100,7 @@ func (s *Session) CanAsk() bool {
 	return s.canAsk
 }
 
-// SetClient ignores an empty name.
+// SetClient sets the name of the client, and whether it can ask its user. It ignores an empty name.
 func (s *Session) SetClient(name string, elicits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +110,7 @@ func (s *Session) SetClient(name string, elicits bool) {
 	}
 }
 
-// RecordRead records that the client has read parts of d, but not the decisions on its suggestions.
+// RecordRead records that the client has read parts of d. It does not record the decisions on the client's suggestions.
 func (s *Session) RecordRead(d document.Document, parts ...textrange.Range) {
 	known, _ := s.ReadStateOf(d.Path)
 	n := ReadState{Text: d.Text, ReadRanges: known.RangesIn(d.Text), Version: d.Version}
@@ -123,8 +125,8 @@ func (s *Session) RecordRead(d document.Document, parts ...textrange.Range) {
 	s.SetReadState(d.Path, n)
 }
 
-// Passage is a range of a note without its byte order mark. Version is nil for other files and for ranges that were not
-// shown completely.
+// Passage is a range of a note without its byte order mark. Version is nil for files that are not notes, and for ranges
+// that were not shown completely.
 type Passage struct {
 	Path    model.Path
 	Version *model.Version
@@ -133,7 +135,7 @@ type Passage struct {
 
 func (p Passage) self() Passage { return p }
 
-// RecordFound records the embedded passages as read. Passages of one note must be adjacent.
+// RecordFound records the passages in found as read. Passages of one note must be next to each other in found.
 func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 	var list []Passage
 	for _, f := range found {
@@ -150,7 +152,7 @@ func RecordFound[T interface{ self() Passage }](s *Session, found []T) {
 			parts = append(parts, textrange.Range{Start: at.Start + bom, End: at.End + bom})
 			list = list[1:]
 		}
-		if d.Encoding == "" { // passages may be offsets in the stored text; the note is read-only
+		if d.Encoding == "" { // with an Encoding, passages may be offsets in the stored text; such a note is read-only
 			s.RecordRead(d, parts...)
 		}
 	}
@@ -160,7 +162,8 @@ func (s *Session) RecordReadAll(d document.Document) {
 	s.RecordRead(d, textrange.Range{Start: 0, End: len(d.Text)})
 }
 
-// SetReadState sets the state of the document at p. Ranges of the same text that were read earlier are kept.
+// SetReadState sets the state of the document at p. It keeps the ranges that the client read earlier if the text is the
+// same.
 func (s *Session) SetReadState(p model.Path, n ReadState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +197,7 @@ func (s *Session) RecordMove(from, to model.Path) {
 	}
 }
 
-// Forget requires the client to read p again before a change.
+// Forget makes the client read p again before a change.
 func (s *Session) Forget(p model.Path) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,8 +210,8 @@ func (s *Session) RecordCreate(p model.Path, v *model.Version) {
 	s.SetReadState(p, ReadState{Text: text, ReadRanges: textrange.All(text), Version: v, OwnMarks: v.Suggestions()})
 }
 
-// RecordChange records a change by the client from before to after. known has the ranges of after that the client has
-// read or written.
+// RecordChange records that the client has changed a note from before to after. known are the ranges of after that the
+// client has read or written.
 func (s *Session) RecordChange(p model.Path, before, after *model.Version, known textrange.RangeSet) {
 	old, _ := s.ReadStateOf(p)
 	n := ReadState{Text: after.Text(), ReadRanges: known, Version: after, Decisions: s.DecisionsUpTo(p, old, before)}
@@ -217,7 +220,7 @@ func (s *Session) RecordChange(p model.Path, before, after *model.Version, known
 	s.SetReadState(p, n)
 }
 
-// OwnMarksIn returns the marks of v that belong to the session. list are the pending suggestions of v.
+// OwnMarksIn returns the marks of v that belong to the session. list must be the pending suggestions of v.
 func (s *Session) OwnMarksIn(v *model.Version, list []model.Suggestion) []diffwrap.Suggestion {
 	author := s.Author()
 	var own []diffwrap.Suggestion
@@ -230,7 +233,8 @@ func (s *Session) OwnMarksIn(v *model.Version, list []model.Suggestion) []diffwr
 	return subtractMarks(marks, subtractMarks(marks, own))
 }
 
-// DecisionsUpTo returns the unreported decisions on the session's suggestions up to the version current.
+// DecisionsUpTo returns the decisions on the session's suggestions that were not reported yet, up to the version
+// current.
 func (s *Session) DecisionsUpTo(p model.Path, n ReadState, current *model.Version) []bridge.Resolved {
 	if len(n.OwnMarks) == 0 || n.Version == current || n.Version == nil {
 		return n.Decisions

@@ -11,8 +11,8 @@ import (
 
 // This file finds quoted text in a document and replaces it in the document's style of line breaks and quotes.
 
-// Find returns all ranges of old in doc, including overlapping ones. If there is no exact match, straight quotes match
-// curly ones and both kinds of line breaks match each other.
+// Find returns all ranges of old in doc, including overlapping ones. If there is no exact match, straight quotes also
+// match curly quotes, and both kinds of line breaks match each other.
 func Find(doc, old string) []Range {
 	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p Range) bool { return cutsBreak(doc, p) }) {
 		return places
@@ -30,7 +30,7 @@ func cutsBreak(doc string, p Range) bool {
 	return within(p.Start) || within(p.End)
 }
 
-// findExact maps the ranges by offs unless offs is nil.
+// findExact returns the exact matches. Unless offs is nil, it maps the ranges by offs.
 func findExact(doc, old string, offs []int) []Range {
 	var places []Range
 	for from := 0; old != ""; {
@@ -50,7 +50,8 @@ func findExact(doc, old string, offs []int) []Range {
 	return places
 }
 
-// plainForm returns s with LF line breaks and straight quotes. offs holds the offset in s of each byte of plain and of its end.
+// plainForm returns s with LF line breaks and straight quotes. offs has the offset in s of each byte of plain, and of
+// the end of plain.
 func plainForm(s string) (plain string, offs []int) {
 	var b strings.Builder
 	offs = make([]int, 0, len(s)+1)
@@ -84,7 +85,7 @@ func NonOverlapping(places []Range) []Range {
 	return out
 }
 
-// Replace returns the edits that replace places, the matches of old, with with in the style of doc.
+// Replace returns the edits that replace places, which are matches of old, by with. It adapts with to the style of doc.
 func Replace(doc string, places []Range, old, with string) []diffwrap.Edit {
 	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
@@ -105,8 +106,8 @@ func Replace(doc string, places []Range, old, with string) []diffwrap.Edit {
 	return edits
 }
 
-// wholeLine returns the length of the line break after p if p consists of whole lines: removing a line removes its
-// break.
+// wholeLine returns the length of the line break after p if p consists of whole lines. Removing such a range also
+// removes the line break.
 func wholeLine(doc string, p Range) int {
 	if p.Start > 0 && doc[p.Start-1] != '\n' || p.End > p.Start && doc[p.End-1] == '\n' {
 		return 0
@@ -129,7 +130,8 @@ func InStyleOf(base, content string) string {
 	return content
 }
 
-// inBreaksOf returns s, the replacement for found, with the line breaks of found, or else of doc.
+// inBreaksOf returns s, the replacement for found, with the line breaks of found. If found has none, it uses those of
+// doc.
 func inBreaksOf(doc, found, s string) string {
 	if strings.Contains(found, "\n") {
 		return diffwrap.KeepBreaks(s, found)
@@ -141,8 +143,8 @@ func inQuotesOf(found, s string) string {
 	return smartenQuotes(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
 }
 
-// smartenQuotes makes straight quotes curly: opening ones at the start and after white space, an opening bracket or a
-// dash, closing ones elsewhere.
+// smartenQuotes makes straight quotes curly. It uses opening quotes at the start and after white space, an opening
+// bracket or a dash, and closing quotes elsewhere.
 func smartenQuotes(s string, single, double bool) string {
 	var b strings.Builder
 	before := ' '

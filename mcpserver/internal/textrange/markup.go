@@ -7,10 +7,10 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// delimiters open suggestions and highlights. Comments are allowed.
+// delimiters open suggestions and highlights. Comments are not included, because they are allowed.
 var delimiters = []string{"{++", "{--", "{~~", "{=="}
 
-// newMarkup finds a delimiter that is more frequent in after than in before and opens a mark on a new line.
+// newMarkup finds a delimiter that occurs more often in after than in before, and that opens a mark on a new line.
 func newMarkup(before, after string) (delimiter string, off int, found bool) {
 	for _, d := range delimiters {
 		if strings.Count(after, d) <= strings.Count(before, d) {

@@ -17,7 +17,7 @@ import (
 // straight quotes, NFC, and no zero-width characters.
 type folded struct {
 	text       string
-	start, end []int // source offsets of each byte of text
+	start, end []int // offset in the source of each byte of text
 }
 
 func foldText(s string) folded {
@@ -29,7 +29,7 @@ func foldText(s string) folded {
 			f.start, f.end = append(f.start, from), append(f.end, to)
 		}
 	}
-	blank, until := -1, 0 // a run of blanks that is not written yet
+	blank, until := -1, 0 // the run of blanks that is not written yet
 	var it norm.Iter
 	it.InitString(norm.NFC, s)
 	for !it.Done() {
@@ -40,7 +40,7 @@ func foldText(s string) folded {
 			r, n := utf8.DecodeRuneInString(piece)
 			char := piece[:n]
 			piece = piece[n:]
-			if r == utf8.RuneError && n == 1 { // not UTF-8
+			if r == utf8.RuneError && n == 1 { // the byte is not UTF-8
 				char = s[from:to]
 				piece = ""
 			}
@@ -76,7 +76,7 @@ func foldText(s string) folded {
 	return f
 }
 
-// FindNear returns the ranges of doc that equal old except for blanks, quotes and character encoding.
+// FindNear returns the ranges of doc that are equal to old except for blanks, quotes and character encoding.
 func FindNear(doc, old string) (places []Range) {
 	d, o := foldText(doc), foldText(old)
 	if strings.TrimSpace(o.text) == "" {
@@ -88,14 +88,15 @@ func FindNear(doc, old string) (places []Range) {
 	return places
 }
 
-// IsNear reports whether a match of old differs from it in more than quotes and line breaks.
+// IsNear reports whether found, a match of old, differs from old in more than quotes and line breaks.
 func IsNear(found, old string) bool {
 	plainFound, _ := plainForm(found)
 	plainOld, _ := plainForm(old)
 	return plainFound != plainOld
 }
 
-// replaceNear applies the difference between old and with to p, a match of old. It does not change other text of doc.
+// replaceNear applies the difference between old and with to p, which is a match of old. It does not change any other
+// text of doc.
 func replaceNear(doc string, p Range, old, with string) diffwrap.Edit {
 	found := doc[p.Start:p.End]
 	f, o := foldText(found), foldText(old)
@@ -127,12 +128,12 @@ func replaceNear(doc string, p Range, old, with string) diffwrap.Edit {
 }
 
 const (
-	maxCompared = 50_000 // lines of a document
+	maxCompared = 50_000 // maximum number of lines of a document
 	likeness    = 0.5    // minimum share of common words
 )
 
-// Nearest describes the line of doc most similar to the first line of quote without a match, and the difference. It
-// returns "" if no line is similar.
+// Nearest explains why a quote has no match. It describes the line of doc that is most similar to the first missing
+// line of the quote, and the difference. It returns "" if no line is similar.
 func Nearest(doc, quote string) string {
 	whole := foldText(doc).text
 	for _, line := range SplitLines(quote) {
@@ -190,7 +191,8 @@ func alike(a, b map[string]int) float64 {
 	return 2 * float64(common) / float64(all)
 }
 
-// difference describes the first difference between two lines, ignoring text before and after want.
+// difference describes the first difference between two lines. It ignores additional text of have before and after
+// want.
 func difference(want, have string) string {
 	edits := slices.DeleteFunc(diffwrap.DiffWords(want, have), func(e diffwrap.Edit) bool { return e.Len == 0 && (e.Off == 0 || e.Off == len(want)) })
 	if len(edits) == 0 {

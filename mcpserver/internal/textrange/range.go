@@ -19,7 +19,7 @@ type Range struct{ Start, End int }
 // Position is a line and a column in characters, both from 1.
 type Position struct{ Line, Column int }
 
-// Arguments returns the position as tool arguments. line is the name of the line argument.
+// Arguments returns the position in the form of tool arguments. line is the name of the line argument.
 func (at Position) Arguments(line string) string {
 	s := fmt.Sprintf("%s: %d", line, at.Line)
 	if at.Column > 1 {
@@ -57,7 +57,7 @@ func NameLines(doc string, places []Range) string {
 
 const MaxNamed = 20
 
-// BOM is the byte order mark, which is not shown.
+// BOM is the byte order mark. It is not shown.
 const BOM = diffwrap.ByteOrderMark
 
 func CountLines(text string) int {
@@ -104,7 +104,7 @@ func LineAround(doc string, off int) string {
 	return line
 }
 
-// prefixLen returns the length of the first n characters of s; ok is false if s is shorter.
+// prefixLen returns the length in bytes of the first n characters of s. ok is false if s is shorter.
 func prefixLen(s string, n int) (size int, ok bool) {
 	for ; n > 0 && size < len(s); n-- {
 		_, c := utf8.DecodeRuneInString(s[size:])
@@ -113,7 +113,7 @@ func prefixLen(s string, n int) (size int, ok bool) {
 	return size, n == 0
 }
 
-// RangeSet is a set of bytes: sorted ranges that do not touch.
+// RangeSet is a set of bytes of a text. It consists of sorted ranges that do not touch.
 type RangeSet []Range
 
 func All(text string) RangeSet {
@@ -153,7 +153,7 @@ func (s RangeSet) FirstMissing(p Range) (part Range, missing bool) {
 	return p, p.Start < p.End
 }
 
-// AfterEdits moves s through edits. own adds the inserted text.
+// AfterEdits returns the set s after edits. If own is set, the result includes the inserted text.
 func (s RangeSet) AfterEdits(edits []diffwrap.Edit, own bool) RangeSet {
 	if len(edits) == 0 {
 		return s
@@ -187,7 +187,8 @@ func (s RangeSet) AfterEdits(edits []diffwrap.Edit, own bool) RangeSet {
 	return out
 }
 
-// Rebase moves s, a set of bytes of old, to new. own adds the inserted text.
+// Rebase converts s, a set of bytes of old, to a set of bytes of new. If own is set, the result includes the inserted
+// text.
 func (s RangeSet) Rebase(old, new string, own bool) RangeSet {
 	if old == new || len(s) == 0 && !own {
 		return s

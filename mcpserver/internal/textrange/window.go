@@ -10,20 +10,20 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// A window contains as many whole lines as fit into a result. If one line does not fit, the window ends within it, and
-// the next one begins at a column.
+// A window contains as many whole lines as fit into a result. If one line does not fit, the window ends inside it, and
+// the next window begins at a column of that line.
 
 type Window struct {
-	Lines []string // lines without breaks; the first and last may be partial
+	Lines []string // without line breaks; the first and the last line may be partial
 	Begin Position
-	Next  Position // start of the rest; zero if none
+	Next  Position // where the remaining text starts; zero if there is none
 	Range Range
-	Total int  // lines of the text
-	ended bool // a break ends the last shown line
+	Total int  // number of lines of the text
+	ended bool // whether a line break ends the last shown line
 }
 
-// WindowOf returns the window from begin to the line last, limited by the total cost of its lines. It is empty if the
-// text has no line at begin.
+// WindowOf returns the window from begin to the line last. The window ends earlier if the total cost of the lines would
+// exceed limit. It is empty if the text has no line at begin.
 func WindowOf(text string, begin Position, last, limit int, cost func(string) int) (Window, error) {
 	begin = Position{max(begin.Line, 1), max(begin.Column, 1)}
 	w := Window{Begin: begin, Total: CountLines(text)}
@@ -75,14 +75,14 @@ func WindowOf(text string, begin Position, last, limit int, cost func(string) in
 	return w, nil
 }
 
-// PartOf returns the longest prefix of line within limit that ends between grapheme clusters, or inside the first
-// cluster if that does not fit.
+// PartOf returns the longest prefix of line within limit. The prefix ends between grapheme clusters, unless even the
+// first cluster does not fit.
 func PartOf(line string, limit int, cost func(string) int) string {
 	margin := cost("")
 	end, used, state := 0, margin, -1
 	for rest := line; rest != ""; {
 		var cluster string
-		// A cluster may be as long as the line: limit the search for its end.
+		// A cluster may be as long as the line, so the search for its end is limited.
 		cluster, _, _, state = uniseg.FirstGraphemeClusterInString(rest[:min(len(rest), result.Max)], state)
 		if used += cost(cluster) - margin; used > limit {
 			break
@@ -103,7 +103,7 @@ func PartOf(line string, limit int, cost func(string) int) string {
 	return line[:end]
 }
 
-// Notice describes the shown part. how describes the call that shows more.
+// Notice describes the part that is shown. how must describe the call that shows more.
 func (w Window) Notice(how func(Position) string) string {
 	if w.Next == (Position{}) {
 		return ""
@@ -118,8 +118,8 @@ func (w Window) Notice(how func(Position) string) string {
 	return s + ". Call " + how(w.Next) + " to see more."
 }
 
-// WindowForResult returns the window for a structured result, in which each line costs margin extra characters. It
-// extends from begin to the line end, or for most further lines if end is nil.
+// WindowForResult returns the window for a structured result, in which each line costs margin extra characters. The
+// window extends from begin to the line end or, if end is nil, over at most the number of lines in most.
 func WindowForResult(path, text string, begin Position, end *int, most, margin int) (Window, error) {
 	total := CountLines(text)
 	last := begin.Line + min(most, total)
@@ -139,7 +139,7 @@ func WindowForResult(path, text string, begin Position, end *int, most, margin i
 	return w, err
 }
 
-// Content ends in a line break only if the text does.
+// Content returns the lines as one text, which ends in a line break only if the original text does.
 func (w Window) Content() string {
 	content := strings.Join(w.Lines, "\n")
 	if w.ended && w.Begin.Line+len(w.Lines) > w.Total {

@@ -28,25 +28,25 @@ import (
 //	min  minimum of an int
 //	max  maximum size in bytes of a string, or of an object as JSON
 //	enum the allowed strings, separated by '|'
-//	def  the default, as JSON, for the schema; the tool itself applies it
+//	def  the default, as JSON, for the schema; the tool itself must apply the default
 //	is   "path" for a string, or a list of strings, that must be paths; "bound" for paging arguments
-//	for  the required arguments that this argument replaces, separated by ','
+//	for  the required arguments that may be omitted if this argument is given, separated by ','
 //
-// A field is a string, bool or int, a pointer to one of them if absence differs from zero, frontmatter.Properties for an
-// object, or a list of strings or of argument structs. Fields that an item of such a list omits default to the arguments
-// of the call. The fields of an embedded struct are arguments as well.
+// A field is a string, bool or int, a pointer to one of these if a missing value differs from zero,
+// frontmatter.Properties for an object, or a list of strings or of argument structs. If an item of such a list omits a
+// field, the default is the argument of the call. The fields of an embedded struct are arguments as well.
 
 type Param struct {
 	Name, Doc    string
 	kind         reflect.Kind // String, Bool, Int, Map for an object, or Slice
-	items        []Param      // fields of list items that are structs
-	alternatives []string     // arguments that this one replaces
+	items        []Param      // fields of the items, if these are structs
+	alternatives []string     // arguments that may be omitted if this one is given
 	index        []int
 	required     bool
 	path         bool
 	paging       bool
 	min          *int
-	max          int // bytes; 0 for no limit
+	max          int // maximum size in bytes; 0 means no limit
 	enum         []string
 	def          json.RawMessage
 }
@@ -113,8 +113,8 @@ func clearPaging(params []Param, args any) {
 	}
 }
 
-// decode sets the fields of v. prefix precedes the argument names in errors. otherwise has the arguments of the call,
-// which an item may omit.
+// decode sets the fields of v. prefix precedes the names of arguments in errors. otherwise has the arguments of the
+// call, which are the defaults for an item.
 func decode(tool, prefix string, params []Param, given, otherwise map[string]json.RawMessage, v reflect.Value) error {
 	rest := maps.Clone(given)
 	var instead []string
@@ -171,7 +171,7 @@ func (p Param) setItems(tool string, f reflect.Value, value json.RawMessage, cal
 	return nil
 }
 
-// listOf also accepts a list in a JSON string, which some models send.
+// listOf decodes a list. It also accepts a list in a JSON string, because some models send that.
 func (p Param) listOf(value json.RawMessage) ([]json.RawMessage, error) {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -207,7 +207,7 @@ func unknownArguments(tool, prefix string, params []Param, rest map[string]json.
 
 func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
-	if err := json.Unmarshal(value, &v); err != nil { // it is valid JSON, so only a number can be invalid
+	if err := json.Unmarshal(value, &v); err != nil { // v is valid JSON, so this must be a number out of range
 		return result.InvalidArgument("The argument %q has a number that is too large.", p.Name)
 	}
 	if !wellFormed(value) {
@@ -236,7 +236,7 @@ func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	}
 }
 
-// maxDepth is the maximum nesting of an object, far more than users can edit.
+// maxDepth is the maximum nesting of an object. It is far more than users can edit.
 const maxDepth = 64
 
 func depth(v any) int {
@@ -303,7 +303,7 @@ func (p Param) setString(f reflect.Value, v any) error {
 	return nil
 }
 
-// checkPath returns an error for a string that cannot be a path.
+// checkPath returns an error if s cannot be a path.
 func (p Param) checkPath(s string) error {
 	clean, err := model.CleanPath(s)
 	switch {
@@ -317,7 +317,7 @@ func (p Param) checkPath(s string) error {
 	return nil
 }
 
-// setBool also accepts "true", which some models send.
+// setBool sets a bool. It also accepts "true", because some models send that.
 func (p Param) setBool(f reflect.Value, v any) error {
 	switch v {
 	case true, "true":
@@ -330,7 +330,7 @@ func (p Param) setBool(f reflect.Value, v any) error {
 	return nil
 }
 
-// setInt also accepts "2" and 2.0.
+// setInt sets an int. It also accepts "2" and 2.0.
 func (p Param) setInt(f reflect.Value, v any) error {
 	var n float64
 	switch v := v.(type) {
@@ -366,10 +366,10 @@ func JSONKind(v any) string {
 	}[reflect.ValueOf(v).Kind()]
 }
 
-// escapes matches JSON escapes. Its group is an unpaired surrogate.
+// escapes matches JSON escapes. Its group matches only an unpaired surrogate.
 var escapes = regexp.MustCompile(`(?i)\\(?:ud[89ab]..\\ud[c-f]..|(ud[89a-f]..)|.)`)
 
-// wellFormed reports whether a JSON string is valid UTF-8 with paired surrogates. encoding/json decodes all other
+// wellFormed reports whether a JSON string is valid UTF-8 with paired surrogates. encoding/json would decode other
 // strings with U+FFFD, which a tool would then write into a note.
 func wellFormed(value []byte) bool {
 	if !bytes.Contains(value, []byte(`\ud`)) && !bytes.Contains(value, []byte(`\uD`)) { // a quick check for long texts

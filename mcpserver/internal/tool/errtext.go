@@ -17,14 +17,14 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
 
-// Errors that a model can act on become a text that names the next step. Other errors are faults of the server.
+// Errors that a model can act on become a text that contains the next step. All other errors are faults of the server.
 
-// Phrases are the error texts of a toolset that name its tools. The verb %q stands for the path.
+// Phrases are the error texts of a toolset that name its tools. In each text, %q is the path.
 type Phrases struct {
-	Folder    string // a folder is not a document
-	NotFolder string // a document is not a folder
-	Exists    string // the document exists
-	Missing   string // the document does not exist
+	Folder    string // text for a folder that is given instead of a document
+	NotFolder string // text for a document that is given instead of a folder
+	Exists    string // text for a new document that exists already
+	Missing   string // text for a document that does not exist
 }
 
 type sentence struct {
@@ -32,7 +32,7 @@ type sentence struct {
 	text string
 }
 
-// sentences lists error texts; the first matching row is used.
+// sentences returns the error texts. The first row that matches an error is used.
 func (w Phrases) sentences() []sentence {
 	return []sentence{
 		{model.ErrBadName, "The path %q is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md."},
@@ -59,7 +59,7 @@ func (w Phrases) sentences() []sentence {
 	}
 }
 
-// ErrorText returns the text of FromError, for a result with several errors.
+// ErrorText returns the text of the result of FromError. It is for a result with several errors.
 func ErrorText(err error, words Phrases) string {
 	res := FromError(err, words)
 	if res.Err != nil {
@@ -121,7 +121,7 @@ func FromError(err error, words Phrases) result.Result {
 const maxHeadings = 30
 
 func noSection(p model.Path, e *outline.SectionError) result.Result {
-	list, say := e.Found, "%q has several sections %q: %s. Name one of them as it stands here, with its line."
+	list, say := e.Found, "%q has several sections %q: %s. Name one of them as written here, with its line."
 	if len(list) == 0 {
 		list, say = e.Have, "%q has no section %q. Its headings are: %s. A block id is given as ^id."
 	}

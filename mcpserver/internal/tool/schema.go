@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// schema is a JSON Schema. Clients show its members in this order. It omits $schema, which would cost tokens with every
-// tool: the protocol's default is 2020-12.
+// schema is a JSON Schema. Clients show its members in this order. It omits $schema, which would cost tokens for every
+// tool; the protocol's default is 2020-12.
 type schema struct {
 	Type        string          `json:"type"`
 	Items       *schema         `json:"items,omitempty"`
@@ -25,7 +25,7 @@ type schema struct {
 	Default     json.RawMessage `json:"default,omitempty"`
 }
 
-// properties is a JSON object that keeps the order of the struct.
+// properties is a JSON object that keeps the order of the struct's fields.
 type properties []property
 
 type property struct {
@@ -48,7 +48,7 @@ func (list properties) MarshalJSON() ([]byte, error) {
 	return []byte("{" + b.String() + "}"), nil
 }
 
-// encode panics on a programming error, such as a default that is not JSON.
+// encode returns the schema as JSON. It panics on a programming error, such as a default that is not JSON.
 func (s schema) encode() json.RawMessage {
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -85,7 +85,8 @@ func ofParams(params []Param) schema {
 	return s
 }
 
-// itemOf returns the schema of list items. For structs it shows only types: the arguments of the call document the rest.
+// itemOf returns the schema of list items. For structs it includes only the types, because the arguments of the call
+// document the fields.
 func itemOf(p Param) schema {
 	if p.items == nil {
 		return schema{Type: "string"}

@@ -1,7 +1,7 @@
 // Package tool defines tools independently of the protocol. A tool is a function from a client and typed arguments to a
-// result. Struct tags of the arguments and results define the JSON Schemas (schema.go). They also define how the package
-// checks and decodes the arguments of a call (arguments.go). It turns errors into texts for a model (errtext.go). The
-// tools themselves are in the packages below internal/toolset.
+// result. Struct tags of the arguments and results define the JSON Schemas (schema.go), and how the package checks and
+// decodes the arguments of a call (arguments.go). The package also turns errors into texts for a model (errtext.go).
+// The tools themselves are in the packages below internal/toolset.
 package tool
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/textrange"
 )
 
-// Client is one client with the services that its tools use.
+// Client is one client, with the services that its tools use.
 type Client struct {
 	Workspace  *bridge.Workspace
 	Session    *session.Session
@@ -39,9 +39,9 @@ func (c *Client) Batched() *Client {
 	return &together
 }
 
-// Show returns a window of d for a structured result and records it as read. The window extends from begin to the line
-// end or, if that is nil, for most further lines. Each line costs margin extra characters. notice names the call of tool
-// that returns the rest.
+// Show returns a window of d for a structured result, and records it as read. The window extends from begin to the line
+// end or, if end is nil, over at most the number of lines in most. Each line costs margin extra characters. notice
+// contains the call of tool that returns the remaining text.
 func (c *Client) Show(d document.Document, begin textrange.Position, end *int, most, margin int, tool string) (w textrange.Window, notice string, err error) {
 	w, err = textrange.WindowForResult(string(d.Path), d.Text, begin, end, most, margin)
 	if err != nil {
@@ -56,7 +56,7 @@ type Tool struct {
 	Name, Title, Description string
 	Hints                    Hints
 	Params                   []Param
-	Output                   json.RawMessage // schema of a structured result, or nil
+	Output                   json.RawMessage // schema of a structured result; nil for other results
 	Call                     func(ctx context.Context, c *Client, args json.RawMessage) result.Result
 }
 
@@ -64,7 +64,7 @@ type Hints struct{ ReadOnly, Destructive, Idempotent bool }
 
 var (
 	Reads    = Hints{ReadOnly: true, Idempotent: true}
-	Suggests = Hints{}                  // existing content is kept: changes are suggestions
+	Suggests = Hints{}                  // keeps existing content: changes are suggestions
 	Removes  = Hints{Destructive: true} // removes existing content, after approval
 	Deletes  = Hints{Destructive: true, Idempotent: true}
 )
@@ -93,8 +93,8 @@ func Plain[A any](name, title string, h Hints, run func(context.Context, *Client
 	}
 }
 
-// Structured returns a tool that runs a function from typed arguments to a struct. The result has the struct's JSON as
-// structured content and as text. Each field of the struct has these tags:
+// Structured returns a tool that runs a function from typed arguments to a struct. The result has the JSON of the
+// struct as structured content and as text. Each field of the struct has these tags:
 //
 //	json  the name, and omitempty if it may be missing
 //	doc   the description in the output schema

@@ -17,9 +17,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// HTTPHandler serves Streamable HTTP in the protocol versions with sessions: without a session the server could not
-// record what a client has read. It does not check authorization. prepare returns the message for the protocol, or a
-// reply. shutdown ends all sessions.
+// HTTPHandler serves Streamable HTTP in the protocol versions with sessions. It needs a session to record what a client
+// has read. It does not check authorization. prepare returns the message for the protocol, or a reply. shutdown ends
+// all sessions.
 func HTTPHandler[S any](protocol *server.MCPServer, sessions *Sessions[S], prepare func(context.Context, *S, []byte) (prepared []byte, reply any)) (h http.Handler, shutdown func()) {
 	transport := server.NewStreamableHTTPServer(protocol,
 		server.WithStreamableHTTPProtocolVersions(mcp.LegacyProtocolVersions()...),
@@ -52,7 +52,7 @@ func HTTPHandler[S any](protocol *server.MCPServer, sessions *Sessions[S], prepa
 
 const sessionIdle = time.Hour
 
-// goodbye ends a session at the transport with the request that its client did not send.
+// goodbye ends a session in mcp-go, by the request with which a client would end the session.
 func goodbye(transport http.Handler, id string) {
 	r := &http.Request{Method: http.MethodDelete, URL: &url.URL{Path: "/"}, Header: http.Header{}}
 	r.Header.Set(server.HeaderKeySessionID, id)
@@ -82,19 +82,20 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	return body, err == nil
 }
 
-// maxSessions limits the sessions, because few clients end theirs. The one that was idle longest is ended first.
+// maxSessions is the maximum number of sessions. A limit is needed because few clients end their sessions. Beyond it,
+// the session that was idle longest is ended.
 const maxSessions = 1024
 
-// Sessions holds the HTTP sessions by ID, as the session ID manager of mcp-go: a request with an unknown ID gets 404,
-// and the client starts a new session.
+// Sessions has the HTTP sessions by ID. It is the session ID manager for mcp-go: a request with an unknown ID gets
+// status 404, and the client then starts a new session.
 type Sessions[S any] struct {
 	create func(id string) *S
-	// ended removes a session from mcp-go. It is set before the first session.
+	// ended removes a session from mcp-go. It is set before the first session starts.
 	ended func(id string)
 
 	mu   sync.Mutex // guards the fields below
 	all  map[string]*S
-	used []string // session IDs, longest idle first
+	used []string // session IDs, the longest idle first
 }
 
 func NewSessions[S any](create func(id string) *S) *Sessions[S] {
@@ -128,7 +129,7 @@ func (x *Sessions[S]) Len() int {
 	return len(x.all)
 }
 
-// Validate reports an unknown session as ended.
+// Validate reports whether a session has ended. An unknown session counts as ended.
 func (x *Sessions[S]) Validate(id string) (ended bool, err error) { return x.Get(id) == nil, nil }
 
 func (x *Sessions[S]) Terminate(id string) (notAllowed bool, err error) {
@@ -138,7 +139,7 @@ func (x *Sessions[S]) Terminate(id string) (notAllowed bool, err error) {
 	return false, nil
 }
 
-// Get marks the session as used. It returns nil for an unknown ID.
+// Get returns the session with the given ID and marks it as used. It returns nil if the ID is unknown.
 func (x *Sessions[S]) Get(id string) *S {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// MaxMessage is the maximum size of a message: the largest note with every character escaped.
+	// MaxMessage is the maximum size of a message in bytes. It allows the largest note with every character escaped.
 	MaxMessage = 6*model.MaxNote + 1<<20
 	// maxNotices is the number of notifications queued for a slow client.
 	maxNotices = 256
@@ -40,19 +40,20 @@ type Subscriptions interface {
 
 type LocalSession struct {
 	ID string
-	// Begin is called for each message in the order of arrival. It returns the context of the message, and a
-	// function to call after the answer.
+	// Begin is called for each message in the order of arrival. It returns the context of the message, and a function to
+	// call after the answer was sent.
 	Begin func(ctx context.Context, message []byte) (_ context.Context, end func())
 	// Prepare returns the message for Protocol, or a reply.
 	Prepare func(ctx context.Context, message []byte) (prepared []byte, reply any)
 }
 
-// Local serves programs that forward the messages of one client each, such as 'relayfs mcp' on stdio. A program opens
-// an SSE stream with GET; the header Mcp-Session-Id of the answer names the session, which ends with the stream. It
-// sends each message with POST and gets the answer as JSON. The stream carries notifications and requests to the
-// client.
+// Local serves programs such as 'relayfs mcp' on stdio, each of which forwards the messages of one client. A program
+// opens an SSE stream with GET. The header Mcp-Session-Id of the answer identifies the session, which ends with the
+// stream. The program sends each message with POST and gets the answer as JSON. The stream carries notifications and
+// requests to the client.
 //
-// Unlike in Streamable HTTP, a session does not begin with initialize, which the newest protocol version lacks.
+// Unlike in Streamable HTTP, a session does not begin with initialize, because the newest protocol version does not
+// have it.
 type Local struct {
 	Protocol      *server.MCPServer
 	Subscriptions Subscriptions
@@ -84,22 +85,22 @@ func (h *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Result json.RawMessage `json:"result"`
 		Error  json.RawMessage `json:"error"`
 	}
-	_ = json.Unmarshal(message, &head) // mcp-go answers a message that is not JSON
+	_ = json.Unmarshal(message, &head) // mcp-go handles a message that is not JSON
 	if head.ID != nil && head.Method == "" && (head.Result != nil || head.Error != nil) {
 		c.take(head.ID, message)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	ctx := context.WithoutCancel(r.Context()) // a request is carried out to its end
+	ctx := context.WithoutCancel(r.Context()) // a request continues even if the client disconnects
 	if head.Method == mcp.MethodSubscriptionsListen {
-		ctx = c.ended // it lasts as long as the session
+		ctx = c.ended // the stream lasts as long as the session
 	}
 	ctx, end := c.Begin(ctx, message)
 	defer end()
 	if head.ID != nil {
-		// The header tells the client that it may send the next message.
+		// After the header, the client may send the next message.
 		w.Header().Set("Content-Type", "application/json")
-		_ = http.NewResponseController(w).Flush() // an answer that cannot be sent is noticed below
+		_ = http.NewResponseController(w).Flush() // if this fails, sending the answer fails too
 	}
 	reply := c.handle(ctx, message)
 	if reply == nil {
@@ -138,7 +139,7 @@ func (h *Local) stream(w http.ResponseWriter, r *http.Request) {
 		delete(h.all, c.ID)
 		h.mu.Unlock()
 	}()
-	// Shutdown must not wait for a client that does not read.
+	// A client that does not read must not delay the shutdown.
 	out := http.NewResponseController(w)
 	stop := context.AfterFunc(ctx, func() { out.SetWriteDeadline(time.Now()) })
 	defer stop()
@@ -170,13 +171,13 @@ type local struct {
 	ended context.Context // done when the stream has ended
 
 	notices   chan mcp.JSONRPCNotification
-	questions chan any // requests to the client
+	questions chan any // requests that are sent to the client
 	ready     atomic.Bool
-	asks      atomic.Int64 // requests to the client so far
-	asked     sync.Map     // those that wait for the client's answer: a chan clientAnswer by id
+	asks      atomic.Int64 // number of requests sent to the client
+	asked     sync.Map     // requests that wait for the client's answer: maps an ID to a chan clientAnswer
 }
 
-// Methods of an mcp-go client session.
+// The following methods implement an mcp-go client session.
 
 func (c *local) SessionID() string { return c.ID }
 func (c *local) Initialize()       { c.ready.Store(true) }
@@ -185,7 +186,8 @@ func (c *local) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	return c.notices
 }
 
-// Methods for subscriptions/listen of the newest protocol version. Earlier versions subscribe by hooks.
+// The following methods are for subscriptions/listen of the newest protocol version. Earlier versions subscribe through
+// hooks.
 
 func (c *local) SubscribeToResource(uri string)     { c.h.Subscriptions.Add(c.ID, uri) }
 func (c *local) UnsubscribeFromResource(uri string) { c.h.Subscriptions.Remove(c.ID, uri) }

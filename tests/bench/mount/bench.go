@@ -89,7 +89,7 @@ func (b *bench) mount(vault, flag string) (*mounted, error) {
 	return b.start(cmd, filepath.Join(dir, filepath.Base(vault)))
 }
 
-// ready begins the line with which a mount reports that it can be used.
+// ready begins the line that a mount prints when it can be used.
 const ready = "mounted "
 
 func (b *bench) start(cmd *exec.Cmd, notes string) (*mounted, error) {
@@ -108,7 +108,7 @@ func (b *bench) start(cmd *exec.Cmd, notes string) (*mounted, error) {
 	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), ready) {
 			go func() {
-				for lines.Scan() { // so that the program never blocks on its output
+				for lines.Scan() { // so that the program never waits until its output is read
 					fmt.Fprintln(os.Stderr, lines.Text())
 				}
 			}()

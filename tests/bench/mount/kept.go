@@ -15,7 +15,7 @@ import (
 
 const storeName = "store"
 
-// mountingKept measures the mount of a vault whose store has many documents.
+// mountingKept measures how long it takes to mount a vault whose store has many documents.
 func (b *bench) mountingKept() error {
 	if b.big == 0 {
 		return nil

@@ -7,8 +7,8 @@
 //
 //	go run ./tests/bench/mount -relayfs ./relayfs
 //
-// CPU is the user and system time of the serving process for each save. It is more reliable than elapsed time if other
-// programs are running.
+// CPU is the user and system time of the serving process for each save. It is more reliable than elapsed time while
+// other programs are running.
 //
 // Notes to read are in memory (tmpfs), notes to write on the vault's own disk, the million notes in memory, because a disk
 // needs minutes to create them. Readers are the real programs. Figures are medians; "cold" is the first run on a fresh mount.
@@ -41,7 +41,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", os.TempDir(), "directory on the disk on which writes are measured")
 	flag.StringVar(&o.memory, "memory", "/dev/shm", "directory in memory")
 	flag.IntVar(&o.notes, "notes", 10_000, "number of notes to read")
-	flag.IntVar(&o.big, "big", 100_000, "number of notes in the vault that is only mounted; 0 skips it")
+	flag.IntVar(&o.big, "big", 100_000, "number of notes in a vault that is mounted but not read; 0 skips this measurement")
 	flag.IntVar(&o.million, "million", 1_000_000, "number of small notes in the largest vault; 0 skips it")
 	flag.IntVar(&o.runs, "runs", 5, "minimum runs of each reader")
 	flag.IntVar(&o.saves, "saves", 200, "saves")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The compared ways to the same notes.
+// The measurements compare these three ways to the same notes.
 const (
 	plain    = iota // a directory
 	loopback        // a loopback mount of such a directory
@@ -78,7 +78,8 @@ func program(name string, args ...string) func(string) error {
 	}
 }
 
-// statAll reads the attributes of every note, by its path below dir: the compared directories differ in depth.
+// statAll reads the attributes of every note by its path below dir. Absolute paths would not do, because the compared
+// directories differ in depth.
 func (b *bench) statAll(dir string) error {
 	before, err := os.Getwd()
 	if err != nil {
@@ -138,7 +139,7 @@ func (b *bench) read(flag string, goalOf func(reader) goal) error {
 		dirs[way], cold[way] = m.notes, middle(times)
 	}
 	for i, r := range b.readers() {
-		for _, dir := range dirs[loopback:] { // from now on the mounts are warm
+		for _, dir := range dirs[loopback:] { // after this run the mounts are warm
 			if err := r.run(dir); err != nil {
 				return err
 			}
@@ -157,11 +158,11 @@ func (b *bench) read(flag string, goalOf func(reader) goal) error {
 	return nil
 }
 
-// comparing is the minimum duration of a comparison: runs of milliseconds are repeated more often.
+// comparing is the minimum duration of a comparison. A comparison repeats runs of a few milliseconds more often.
 const comparing = 3 * time.Second
 
-// compare returns the median time of run in each directory. It alternates between the directories, so that all see the
-// same load of the machine.
+// compare returns the median time of run in each directory. It alternates between the directories, so that the load of
+// the machine affects all of them equally.
 func (b *bench) compare(run func(string) error, dirs [ways]string) (took [ways]time.Duration, err error) {
 	var times [ways][]time.Duration
 	for start := time.Now(); len(times[relayfs]) < b.runs || time.Since(start) < comparing; {
@@ -211,7 +212,7 @@ func (b *bench) idling() error {
 	if err := b.statAll(m.notes); err != nil {
 		return err
 	}
-	time.Sleep(time.Second) // goroutines of the start have ended
+	time.Sleep(time.Second) // until the goroutines of the start have ended
 	before, err := m.cpu()
 	if err != nil {
 		return err

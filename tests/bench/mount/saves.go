@@ -26,9 +26,9 @@ var saves = []save{
 	{"save in place of 100 KB, p50", 100 << 10, inPlace, goal{4, loopback}},
 }
 
-// saving compares saves through the mount with the same saves on the vault's own disk and through a loopback mount of
-// it, alternating, so that all see the same disk. It saves notes that were read but never saved before, and then saved
-// notes again.
+// saving compares saves through the mount with the same saves on the vault's own disk, and through a loopback mount of
+// that disk. It alternates between them, so that the state of the disk affects all of them equally. It first saves
+// notes that were read but never saved before, and then saves the same notes again.
 func (b *bench) saving() error {
 	for _, way := range saves {
 		err := b.withSaved(strings.Fields(way.name)[0]+fmt.Sprint(way.size), way.size, func(dirs [ways]string, cpu func() ([ways]time.Duration, error)) error {
@@ -196,13 +196,13 @@ func (b *bench) editingAll() error {
 
 const several = 8
 
-// writers compares concurrent programs with a single one.
+// writers compares the speed of concurrent programs with the speed of a single program.
 func (b *bench) writers() error {
 	return b.withSaved("Writers", 4<<10, func(dirs [ways]string, _ func() ([ways]time.Duration, error)) error {
 		var figures [ways]string
 		var last float64
 		for i, dir := range dirs {
-			if _, err := timed(b.saveTogether, dir); err != nil { // from now on every note has a document
+			if _, err := timed(b.saveTogether, dir); err != nil { // after this run every note has a document
 				return err
 			}
 			one, err := timed(b.saveInTurn, dir)

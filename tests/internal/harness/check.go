@@ -36,7 +36,7 @@ func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
 	CheckText(t, "accepted view of the vault's "+name, diffwrap.Everything.Accepted(raw), after)
 }
 
-// CheckWhole checks a note's views, and that no mark remains when everything is decided.
+// CheckWhole checks the two views of a note, and that neither contains a mark.
 func (m *Mount) CheckWhole(t *testing.T, when, name, original, accepted string) {
 	t.Helper()
 	raw := ReadFile(t, m.VaultPath(name))

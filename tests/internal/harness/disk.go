@@ -15,13 +15,14 @@ import (
 
 type SmallDisk struct{ Dir string }
 
-// SmallDisk mounts a tmpfs at DIR/disk of the sandbox; for size see tmpfs(5). It skips the test if it is not permitted.
+// SmallDisk mounts a tmpfs at DIR/disk of the sandbox. See tmpfs(5) for size. It skips the test if mounting is not
+// permitted.
 func (s *Sandbox) SmallDisk(t *testing.T, size string) SmallDisk {
 	t.Helper()
 	return s.SmallDiskOf(t, "tmpfs", size)
 }
 
-// SmallDiskOf mounts a "tmpfs", or an "ext4" on a loop device.
+// SmallDiskOf mounts a file system of kind "tmpfs", or "ext4" on a loop device.
 func (s *Sandbox) SmallDiskOf(t *testing.T, kind, size string) SmallDisk {
 	t.Helper()
 	need.Full(t, "it mounts a disk")
@@ -49,7 +50,7 @@ func (s *Sandbox) SmallDiskOf(t *testing.T, kind, size string) SmallDisk {
 
 func (d SmallDisk) ballast() string { return filepath.Join(d.Dir, "ballast") }
 
-// Fill uses up the space. Call it again after a file was removed.
+// Fill uses up the space of the disk. Call it again after removing a file.
 func (d SmallDisk) Fill(t *testing.T) {
 	t.Helper()
 	f, err := os.OpenFile(d.ballast(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -57,7 +58,7 @@ func (d SmallDisk) Fill(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for _, size := range []int{4096, 512} { // the rest may be less than a block
+	for _, size := range []int{4096, 512} { // less than a block of 4096 bytes may remain
 		for err = nil; err == nil; {
 			_, err = f.Write(make([]byte, size))
 		}
@@ -80,5 +81,5 @@ func (d SmallDisk) SetReadOnly(t *testing.T, readOnly bool) {
 	if readOnly {
 		flags |= syscall.MS_RDONLY
 	}
-	Eventually(t, StartTimeout, func() error { return syscall.Mount("", d.Dir, "", flags, "") }) // EBUSY while a save settles
+	Eventually(t, StartTimeout, func() error { return syscall.Mount("", d.Dir, "", flags, "") }) // EBUSY during a sync
 }

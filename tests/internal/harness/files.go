@@ -29,8 +29,8 @@ func WriteFile(t *testing.T, name, text string) {
 	}
 }
 
-// WriteProgram writes an executable script. A program that another test starts at that moment would inherit the file
-// open for writing, and the kernel would refuse to run the script.
+// WriteProgram writes an executable script. It takes the lock because a program that another test starts in the
+// meantime would inherit the file open for writing, and the kernel would then refuse to run the script.
 func WriteProgram(t *testing.T, name, script string) {
 	t.Helper()
 	WriteFile(t, name, script)
@@ -90,7 +90,7 @@ func ListFiles(t *testing.T, dir string) []string {
 	return names
 }
 
-// WalkFiles is ListFiles for a tree that may be changing.
+// WalkFiles does the same as ListFiles for a tree that may be changing.
 func WalkFiles(dir string) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -17,15 +17,15 @@ import (
 )
 
 func Main(m *testing.M) {
-	// nohup ignores SIGHUP, and background jobs of a shell ignore SIGINT; child processes inherit that. A handler ends
-	// it.
+	// nohup ignores SIGHUP, and background jobs of a shell ignore SIGINT. Child processes inherit ignored signals, but not
+	// signals that have a handler.
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(sig) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
-	os.Setenv("RELAYFS_AGENTS", "none") // the tests decide on suggestions, and an agent may run them
-	need.Waiting()                      // for other processes, and for periods of the product
+	os.Setenv("RELAYFS_AGENTS", "none") // the tests decide on suggestions, even if an agent runs the tests
+	need.Waiting()                      // the tests mostly wait for other processes and for periods of the product
 	code := m.Run()
 	atEnd.Lock()
 	defer atEnd.Unlock()
@@ -35,7 +35,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// MainFull is Main for a package whose tests all need FUSE: without RELAYFS_TESTS=all it does not build the program.
+// MainFull is like Main, for a package whose tests all need FUSE. Without RELAYFS_TESTS=all it does not build the
+// program.
 func MainFull(m *testing.M) {
 	if !need.Everything() {
 		fmt.Println("make test runs it")
@@ -49,7 +50,7 @@ var atEnd struct {
 	funcs []func()
 }
 
-// AtEnd registers end to be called after all tests of the package, for shared resources such as a server.
+// AtEnd registers a function to call after all tests of the package, for shared resources such as a server.
 func AtEnd(end func()) {
 	atEnd.Lock()
 	defer atEnd.Unlock()
@@ -79,11 +80,11 @@ var builtIn = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	AtEnd(func() { os.RemoveAll(dir) })
-	// Other users must be able to run it: one test drops root's rights.
+	// Other users must be able to run the program, because one test drops root's rights.
 	return dir, os.Chmod(dir, 0o755)
 })
 
-// Build builds a program of the repository, or of a module below it. The program exists until the tests end.
+// Build builds a program of this module, or of a module below it. The binary is removed after the tests.
 func Build(dir string, race bool) (string, error) {
 	in, err := builtIn()
 	if err != nil {

@@ -21,7 +21,7 @@ type MCPClient struct {
 	Log    *Log
 	closed bool
 	LastID int
-	// answer is the user's answer to questions; nil if the client cannot ask.
+	// answer is the user's answer to questions. It is nil if the client cannot ask the user.
 	answer    map[string]any
 	Questions []string
 	Thinking  func() // if set, called before each answer
@@ -78,7 +78,7 @@ func (c *MCPClient) readLines(r io.Reader) {
 	}
 }
 
-// Close ends the server by closing its stdin, and checks that it succeeds. Later calls do nothing.
+// Close ends the server by closing its stdin, and checks that it exits without an error. Later calls do nothing.
 func (c *MCPClient) Close(t *testing.T) {
 	t.Helper()
 	if err := c.end(t); err != nil {
@@ -172,7 +172,7 @@ type ToolResult struct {
 	Size       int // size of the result as JSON
 }
 
-// Call calls a tool with args: key, value, key, value.
+// Call calls a tool. args are alternating argument names and values.
 func (c *MCPClient) Call(t *testing.T, tool string, args ...any) ToolResult {
 	t.Helper()
 	arguments := make(map[string]any)

@@ -26,13 +26,13 @@ type Mount struct {
 	Err     error         // result of the process; read it after ended is closed
 }
 
-// Mount mounts vault at a new mountpoint, and waits until it is mounted. It is unmounted at the end of the test.
+// Mount mounts vault at a new mountpoint, and waits until it is mounted. The end of the test unmounts it.
 func (s *Sandbox) Mount(t *testing.T, vault string, flags ...string) *Mount {
 	t.Helper()
 	return s.MountAt(t, vault, s.Mkdir(t, "mnt-"+filepath.Base(vault)), flags...)
 }
 
-// MountAt is Mount at a given directory.
+// MountAt is like Mount, with a given mountpoint.
 func (s *Sandbox) MountAt(t *testing.T, vault, dir string, flags ...string) *Mount {
 	t.Helper()
 	RequireFUSE(t)
@@ -77,8 +77,8 @@ func (m *Mount) Stop(t *testing.T) {
 	}
 }
 
-// Kill ends the process like a crash; the mountpoint stays as a dead mount. If the process hangs in a notification of
-// the kernel, Kill frees it like `relayfs unmount`.
+// Kill ends the process like a crash: the mountpoint stays as a dead mount. If the process hangs in a notification of
+// the kernel, Kill aborts the connection as `relayfs unmount` does.
 func (m *Mount) Kill(t *testing.T) {
 	t.Helper()
 	if err := m.Cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -133,8 +133,8 @@ func (m *Mount) cleanup(t *testing.T) {
 	}
 }
 
-// abort ends the connection to the kernel, if that is permitted: nothing else ends a process that waits for an
-// unanswered request.
+// abort ends the connection to the kernel if that is permitted. A process that waits for the response to a request ends
+// in no other way.
 func (m *Mount) abort(t *testing.T) {
 	const control = "/sys/fs/fuse/connections"
 	dir := control
@@ -151,7 +151,7 @@ func (m *Mount) abort(t *testing.T) {
 	}
 }
 
-// connectionOf returns the minor device number of the mount at dir; see proc_pid_mountinfo(5).
+// connectionOf returns the minor device number of the mount at dir, as in proc_pid_mountinfo(5).
 func connectionOf(dir string) string {
 	table, _ := os.ReadFile("/proc/self/mountinfo")
 	for line := range strings.Lines(string(table)) {

@@ -37,7 +37,7 @@ func StartTerminal(t *testing.T, cmd *exec.Cmd) *Terminal {
 			n, err := f.Read(buf)
 			x.Out.Write(buf[:n])
 			if err != nil {
-				return // EIO: the program has ended
+				return // EIO means that the program has ended
 			}
 		}
 	}()
@@ -56,7 +56,7 @@ func StartTerminal(t *testing.T, cmd *exec.Cmd) *Terminal {
 	return x
 }
 
-// Shows waits for text in the output after the text of the last call.
+// Shows waits for text in the output that follows the text found by the last call.
 func (x *Terminal) Shows(t *testing.T, text string) {
 	t.Helper()
 	Eventually(t, StartTimeout, func() error {

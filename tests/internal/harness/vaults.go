@@ -52,9 +52,9 @@ func (s *Sandbox) SampleVault(t *testing.T) string {
 	return dir
 }
 
-// DocsSets returns the Markdown of the npm packages below tests/docs-sets, in a folder for each package and one for
-// their dependencies. It omits texts that relayfs and ripgrep read differently: texts with CriticMarkup or very long
-// lines, or not in UTF-8.
+// DocsSets returns the Markdown files of the npm packages below tests/docs-sets: a folder for each package, and one
+// folder for their dependencies. It omits texts that relayfs and ripgrep read differently, such as texts with
+// CriticMarkup or very long lines, or not in UTF-8.
 func DocsSets(t *testing.T, s *Sandbox) (files map[string]string) {
 	t.Helper()
 	var manifest struct{ Dependencies map[string]string }
@@ -107,7 +107,8 @@ func hasLongLine(text []byte) bool {
 var vaultWords = strings.Fields(`harbour slate ledger copper tide lantern meadow orchard winter kettle
 	quay compass thistle granite willow ferry letter barley clock chalk ember 港 灯台 ספר שלום été naïve 🌾 👩‍🌾`)
 
-// GeneratedVault returns n notes in folders, the same in every run: prose, tasks, tables, links, front matter, and some CRLF.
+// GeneratedVault returns n notes in folders, the same in every run. They have prose, tasks, tables, links and front
+// matter, and some have CRLF line ends.
 func GeneratedVault(n int) map[string]string {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	files := make(map[string]string, n)

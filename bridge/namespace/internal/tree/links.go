@@ -9,15 +9,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Symbolic links. The target of a link has one path, one node and one document: a link is shown as
-// a link, and path lookups follow it. So no part of a note exists twice, and two links may lead to
-// each other.
+// The target of a symbolic link has one path, one node and one document: the tree shows a link as a link, and path
+// lookups follow it. So each note exists once in the tree, even if two links lead to each other.
 
 // maxLinks is the maximum number of links on one path, as in Linux.
 const maxLinks = 40
 
-// walkTo resolves a path through the links in it and, if follow is set, through a link at its end;
-// nil if nothing is there.
+// walkTo resolves a path through the links in it. If follow is set, it also follows a link at the end of the path. It
+// returns nil if nothing is there.
 func (t *Tree) walkTo(p model.Path, child func(*Node, string) *Node, follow bool) *Node {
 	left := maxLinks
 	n := t.walkOn(p, child, follow, &left)
@@ -46,7 +45,7 @@ func (t *Tree) walkOn(p model.Path, child func(*Node, string) *Node, follow bool
 	return n
 }
 
-// Follow returns the target path of the link at p; fs.ErrNotExist.
+// Follow returns the target path of the link at p. It returns fs.ErrNotExist if there is no link at p.
 func (t *Tree) Follow(p model.Path) (model.Path, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -57,16 +56,16 @@ func (t *Tree) Follow(p model.Path) (model.Path, error) {
 	return n.path(), nil
 }
 
-// leadsTo returns the workspace path of the target of the link n, resolved from where n is shown.
-// It is always in the root of n, whatever the link says.
+// leadsTo returns the workspace path of the target of the link n, resolved from the place where n is shown. The path is
+// always in the root of n, even if the link's text leads out of it.
 func (n *Node) leadsTo() model.Path {
 	top := n.Root.Path()
 	dir := strings.TrimPrefix(string(n.parent.path()), string(top))
 	return model.Path(path.Join(string(top), path.Join("/", dir, n.link)))
 }
 
-// target returns leadsTo relative to the folder that shows n. All ".." come first, and never lead
-// out of the root, whoever follows the link.
+// target returns leadsTo as a path relative to the folder that shows n. All ".." come first, and they never lead out of
+// the root.
 func (n *Node) target() string {
 	if n.parent == nil {
 		return n.link // n is no longer shown
@@ -78,7 +77,7 @@ func (n *Node) target() string {
 	return filepath.ToSlash(rel)
 }
 
-// MayMoveTo refuses a place from which the link n would lead out of its root.
+// MayMoveTo returns an error if n is a link that would lead out of its root from the path p.
 func (n *Node) MayMoveTo(p model.Path) error {
 	n.Root.mu.RLock()
 	defer n.Root.mu.RUnlock()
@@ -97,10 +96,9 @@ func (t *Tree) LeadsToFolder(p model.Path) bool {
 	return n != nil && n.Kind == model.KindDir
 }
 
-// Resolve finds the path that a caller means by p: without ".md", in another Unicode composition,
-// or in another case if only one name fits. It returns the path as the tree spells it, through
-// symbolic links, but through a link at the end only if follow is set; fs.ErrNotExist if nothing
-// fits.
+// Resolve finds the path that a caller means by p: p itself, p with ".md", or p in another Unicode composition, or in
+// another case if only one name fits. It returns the path as the tree spells it, with symbolic links resolved; a link
+// at the end is resolved only if follow is set. It returns fs.ErrNotExist if nothing fits.
 func (t *Tree) Resolve(p model.Path, follow bool) (model.Path, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -114,8 +112,7 @@ func (t *Tree) Resolve(p model.Path, follow bool) (model.Path, error) {
 	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }
 
-// InAnotherCase returns a shown path, other than p and from, whose last name differs from that of p only in case, or
-// "".
+// InAnotherCase returns a shown path whose last name differs from that of p only in case, or "". It ignores p and from.
 func (t *Tree) InAnotherCase(p, from model.Path) model.Path {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -133,7 +130,7 @@ func (t *Tree) InAnotherCase(p, from model.Path) model.Path {
 	return found
 }
 
-// childFold finds a name in any case; nil unless exactly one fits.
+// childFold finds a name in any case. It returns nil unless exactly one name fits.
 func (n *Node) childFold(name string) *Node {
 	if c := n.child(name); c != nil {
 		return c

@@ -13,29 +13,28 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Node is one name in the tree. The exported fields never change.
+// Node is one name in the tree. Its exported fields never change.
 type Node struct {
-	ID   uint64 // stable in this process, also over renames; over 1
+	ID   uint64 // greater than 1; stable in this process, also across renames
 	Kind model.NodeKind
-	Root *Root      // nil for the root
-	Note *note.Note // KindNote
+	Root *Root      // nil for the node above all roots
+	Note *note.Note // only for KindNote
 
-	name           string           // as shown
-	parent         *Node            // as shown; nil if not shown
-	sourceLoc      *sourceLoc       // place in the source, nil if n is shown there
-	children       map[string]*Node // KindDir: shown in it
-	movedOut       map[string]*Node // KindDir: in it in the source, but not shown there
-	createdByAgent *model.Author    // KindDir: the agent that made it; nil if unknown, or once others have used it
-	pending        *Proposal        // to rename or delete it
-	content        *Proposal        // KindFile: new content
+	name           string           // the shown name
+	parent         *Node            // folder that shows the node; nil if it is not shown
+	sourceLoc      *sourceLoc       // place in the source; nil if the node is shown there
+	children       map[string]*Node // KindDir: nodes shown in the folder
+	movedOut       map[string]*Node // KindDir: nodes that the source has in the folder but that are not shown there
+	createdByAgent *model.Author    // KindDir: agent that made the folder; nil if unknown, or if others have used the folder
+	pending        *Proposal        // proposal to rename or delete the node
+	content        *Proposal        // KindFile: proposal for new content
 	mode           fs.FileMode
 	modTime        time.Time
-	size           int64  // KindFile
-	link           string // KindLink: the target in the source
+	size           int64  // KindFile only
+	link           string // KindLink: target of the link in the source
 }
 
-// path returns the node's path in the workspace. For a node whose deletion is proposed it is the
-// path in the source.
+// path returns the node's path in the workspace. If the node's deletion is proposed, it returns the path in the source.
 func (n *Node) path() model.Path {
 	var parts []string
 	for ; n.parent != nil; n = n.parent {
@@ -48,7 +47,7 @@ func (n *Node) path() model.Path {
 	return model.Path(strings.Join(parts, "/"))
 }
 
-// child finds a name, as written or in another Unicode composition.
+// child finds a name as it is written or in another Unicode composition.
 func (n *Node) child(name string) *Node {
 	if c := n.children[name]; c != nil {
 		return c
@@ -115,8 +114,8 @@ func (n *Node) sourcePath() model.Path {
 	return n.Root.Path().Join(n.rel())
 }
 
-// clearCreator clears createdByAgent of d, and of the folders around it, if author is another
-// author: that creator needs approval from now on. A user has no name.
+// clearCreator clears createdByAgent of d and of the folders above it if author is another author. The creator then
+// needs approval for changes of these folders. An author without a name is a user.
 func (d *Node) clearCreator(author model.Author) {
 	for ; d != nil; d = d.loc().parent {
 		if d.createdByAgent != nil && !d.createdByAgent.Is(author) {
@@ -125,8 +124,7 @@ func (d *Node) clearCreator(author model.Author) {
 	}
 }
 
-// creatingAgent returns the agent that made the folder, or the zero Author if that is
-// unknown.
+// creatingAgent returns the agent that made the folder, or the zero Author if the agent is unknown.
 func (n *Node) creatingAgent() model.Author {
 	if n.createdByAgent == nil {
 		return model.Author{}
@@ -134,8 +132,8 @@ func (n *Node) creatingAgent() model.Author {
 	return *n.createdByAgent
 }
 
-// setCreatedByAgent records author as the creator of the folders at rels that exist and have no known creator.
-// Other agents may have made them, too.
+// setCreatedByAgent records author as the creator of the folders at rels that exist. A folder with a known creator
+// keeps it.
 func (f *Root) setCreatedByAgent(rels []string, author string) {
 	for _, rel := range rels {
 		if d := f.lookup(rel); d != nil && d.creatingAgent().Name == "" {
@@ -156,28 +154,28 @@ func (n *Node) event(kind model.EventKind) model.Event {
 	return model.Event{Kind: kind, Path: n.path(), Dir: n.Kind == model.KindDir, Link: n.Kind == model.KindLink, ViewChanged: true}
 }
 
-// State is the state of a node at one moment. Its Place is the part that a note needs. The Path of a node
-// whose deletion is proposed is its path in the source.
+// State is the state of a node at one moment. Its Location is the part that a note needs. If the node's deletion is
+// proposed, its Path is its path in the source.
 type State struct {
 	note.Location
-	Dir           *Node     // the folder that shows it, nil if it is not shown
-	Name          string    // as shown
-	ShownRel      string    // its path in the source if the proposal for its name was applied
-	SourceLoc     Target    // its place in the source, if that is elsewhere
-	Moved         bool      // the source has it at another place, or not at all
-	Proposed      bool      // the source does not have it; its Rel is ""
+	Dir           *Node     // folder that shows the node; nil if no folder shows it
+	Name          string    // the shown name
+	ShownRel      string    // path of the node in the source after the proposal for its name is accepted
+	SourceLoc     Target    // place in the source, if the node is shown at another place
+	Moved         bool      // the source has the node at another place, or does not have it
+	Proposed      bool      // the source does not have the node; Rel is ""
 	Hidden        bool      // its deletion is proposed
-	Pending       *Proposal // to rename or delete it, nil if there is none
-	Content       *Proposal // for new content, nil if there is none
+	Pending       *Proposal // proposal to rename or delete it, or nil
+	Content       *Proposal // proposal for new content, or nil
 	Mode          fs.FileMode
 	Size          int64
 	ModTime       time.Time
-	Link          string       // the target in the source of a symbolic link
-	CreatedBy     model.Author // the agent that made a folder; zero if unknown, or once others have used it
-	ShownChildren int          // number of names shown in it
+	Link          string       // target of a symbolic link in the source
+	CreatedBy     model.Author // agent that made the folder; zero if unknown, or if others have used the folder
+	ShownChildren int          // number of nodes shown in it
 }
 
-// Place returns the Place in the State of n; zero for the root.
+// Location returns the Location of n; it is zero for the node above all roots.
 func (n *Node) Location() note.Location {
 	if n.Root == nil {
 		return note.Location{}
@@ -255,21 +253,21 @@ func (n *Node) InSource(name string) *Node {
 	return n.inSource(name)
 }
 
-// Info describes the node at a path. Lists have only the path, the kind and the ID of each node,
-// and the time of files that are not notes.
+// Info describes the node at a path. Lists have only the path, kind and ID of each node, and the time of files that are
+// not notes.
 type Info struct {
 	Path     model.Path
 	Kind     model.NodeKind
-	ID       uint64 // stable in this process, also over renames; over 1
-	Size     int64  // of the view for a note, in bytes
+	ID       uint64 // greater than 1; stable in this process, also across renames
+	Size     int64  // in bytes; for a note the size of its view
 	ModTime  time.Time
 	Mode     fs.FileMode // permission bits
 	Target   string      // target of a symbolic link, relative to the folder that shows it
-	ReadOnly bool        // a write would be refused
-	Offline  bool        // the root's source is unavailable; ReadOnly is set too
+	ReadOnly bool        // writes are refused
+	Offline  bool        // the root's source is unavailable; ReadOnly is also set
 }
 
-// Info describes the node shown at p, except for a note's size; fs.ErrNotExist.
+// Info describes the node shown at p, without a note's size. It returns fs.ErrNotExist if nothing is shown there.
 func (t *Tree) Info(op string, p model.Path) (*Node, Info, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -303,7 +301,8 @@ func (f *Root) SetStamp(n *Node, stamp model.Stamp) {
 	n.update(model.SourceEntry{Mode: n.mode, Stamp: stamp})
 }
 
-// ClearCreator records that a user decides on n, in its folders in the source and in those that show it.
+// ClearCreator clears the recorded creators of n, of the folders above n in the source, and of the folders that show n,
+// because a user has decided on n.
 func (f *Root) ClearCreator(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// sourceLoc is the place in the source of a node that is shown elsewhere or hidden.
+// sourceLoc is the place in the source of a node that is hidden or shown at another place.
 type sourceLoc struct {
-	parent *Node // nil for a proposed file that is not in the source
+	parent *Node // nil for a proposed file that the source does not have
 	name   string
 }
 
@@ -39,8 +39,7 @@ func (n *Node) walkSource(fn func(*Node)) {
 	}
 }
 
-// rel returns the path of n in the source, "" for the root itself and if the source
-// does not have n.
+// rel returns the path of n in the source. It is "" for the root, and if the source does not have n.
 func (n *Node) rel() string {
 	var rel string
 	for n.Root != nil && n != n.Root.rootNode {
@@ -54,7 +53,7 @@ func (n *Node) rel() string {
 	return rel
 }
 
-// loc returns the place of n in the source, even if n is shown elsewhere.
+// loc returns the place of n in the source, also if n is shown at another place.
 func (n *Node) loc() sourceLoc {
 	if n.sourceLoc != nil {
 		return *n.sourceLoc
@@ -76,7 +75,7 @@ func (n *Node) shown() bool {
 	return n.Root == nil
 }
 
-// hide removes n from the shown tree. Its place in the source stays the same.
+// hide removes n from the shown tree. Its place in the source does not change.
 func (n *Node) hide() {
 	if n.sourceLoc == nil {
 		n.sourceLoc = &sourceLoc{n.parent, n.name}
@@ -106,8 +105,8 @@ func (n *Node) show(d *Node, name string) {
 	}
 }
 
-// setSourceLoc records that the source now has n in folder d under name. It does not change
-// where n is shown. The paths in proposals change with it.
+// setSourceLoc records that the source now has n in folder d under name. It does not change where n is shown. It
+// updates the paths in proposals.
 func (n *Node) setSourceLoc(d *Node, name string) {
 	if old := n.rel(); old != "" {
 		defer func() {
@@ -170,8 +169,7 @@ func (f *Root) Lookup(rel string) *Node {
 	return f.lookup(rel)
 }
 
-// freeName returns name, or a variation of it, that is free in folder d, in the source and in the
-// tree.
+// freeName returns name, or a variation of it, that is free in folder d both in the source and in the tree.
 func (d *Node) freeName(name string) string {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)

@@ -7,13 +7,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// placementPlan maps nodes that change their places together to their future places. The zero
-// sourceLoc removes a node.
+// placementPlan maps nodes that change their places together to their future places. The zero sourceLoc removes a node.
 type placementPlan map[*Node]sourceLoc
 
-// treeView is one of the two trees of a root: the shown tree or the source's.
+// treeView is one of the two trees of a root: the shown tree or the tree of the source.
 type treeView struct {
-	at       func(d *Node, name string) *Node // or nil
+	at       func(d *Node, name string) *Node // nil if the name is free
 	parent   func(*Node) *Node                // nil above the root, and for a node without a place
 	children func(*Node) []*Node
 }
@@ -31,7 +30,7 @@ var (
 	}
 )
 
-// unplaceable returns the proposals that cannot get their places in to, even if all the others do.
+// unplaceable returns the proposals whose nodes cannot get their places in to, even if all other nodes get theirs.
 func (l treeView) unplaceable(to placementPlan, list []*Proposal) (unplaceable []*Proposal) {
 	l.drop(to)
 	for _, p := range list {
@@ -42,7 +41,7 @@ func (l treeView) unplaceable(to placementPlan, list []*Proposal) (unplaceable [
 	return unplaceable
 }
 
-// drop removes the nodes that cannot get their places even if all the others do.
+// drop removes from to the nodes that cannot get their places even if all other nodes get theirs.
 func (l treeView) drop(to placementPlan) {
 	for again := true; again; {
 		again = false
@@ -55,8 +54,8 @@ func (l treeView) drop(to placementPlan) {
 	}
 }
 
-// isPlaceable reports whether n can get its place once all the others have theirs: the name must be free,
-// and the folder must exist and not be in n. A node to be removed must be empty.
+// isPlaceable reports whether n can get its place once all other nodes have theirs. The name must be free, and the
+// folder must exist and not be inside n. A node that is to be removed must be empty.
 func (l treeView) isPlaceable(to placementPlan, n *Node) bool {
 	loc := to[n]
 	if loc.parent == nil {
@@ -68,7 +67,7 @@ func (l treeView) isPlaceable(to placementPlan, n *Node) bool {
 	passed := map[*Node]bool{n: true}
 	for d := loc.parent; ; {
 		if passed[d] {
-			return false // it would be in itself, or in a cycle of others
+			return false // n would be inside itself, or in a cycle of other nodes
 		}
 		passed[d] = true
 		up := l.parent(d)
@@ -76,7 +75,7 @@ func (l treeView) isPlaceable(to placementPlan, n *Node) bool {
 			up = to[d].parent
 		}
 		if up == nil {
-			return d.Root == nil // the root; any other d is to be deleted
+			return d.Root == nil // true at the top; any other node without a parent is to be deleted
 		}
 		d = up
 	}
@@ -101,7 +100,7 @@ func (to placementPlan) has(n *Node) bool {
 	return ok
 }
 
-// show moves all nodes, all of which must be placeable, to their places, and returns the events.
+// show moves all nodes to their places and returns the events. All nodes must be placeable.
 func (to placementPlan) show() []model.Event {
 	var events []model.Event
 	if len(to) == 1 {
@@ -132,7 +131,7 @@ func (to placementPlan) show() []model.Event {
 	return events
 }
 
-// includesParentOf reports whether another of the nodes shows n, and so covers it with its own events.
+// includesParentOf reports whether n is shown inside another node of the plan, whose events cover n.
 func (to placementPlan) includesParentOf(n *Node) bool {
 	for d := n.parent; d != nil; d = d.parent {
 		if to.has(d) {

@@ -8,14 +8,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Proposal is a pending proposal with its node. Its record is computed again from the node when the
-// tree changes.
+// Proposal is a pending proposal with its node. Its record is computed again from the node when the tree changes.
 type Proposal struct {
 	ID   string // never changes
 	Node *Node  // never changes
 
-	current model.ProposalRecord // with the paths of the last record
-	stored  model.ProposalRecord // as stored
+	current model.ProposalRecord // with the paths of the last call of record
+	stored  model.ProposalRecord // the record that the store has
 }
 
 // record returns the proposal with its present paths.
@@ -29,7 +28,7 @@ func (p *Proposal) record() model.ProposalRecord {
 	return rec
 }
 
-// newPath returns the path at which a rename shows, or would show, its node.
+// newPath returns the path at which a rename shows its node, or would show it.
 func (p *Proposal) newPath() model.Path {
 	if !p.current.Blocked {
 		return p.Node.path()
@@ -40,8 +39,8 @@ func (p *Proposal) newPath() model.Path {
 	return p.Node.Root.Path().Join(p.current.To())
 }
 
-// agentFolders returns the folders made by agents, among the node and the folders around its present and
-// its new place. A user's decision does not change that.
+// agentFolders returns the folders that agents made, among the node, the folders above it, and those above its new
+// place. It includes the folders already in the record, because a user's decision must not change the list.
 func (p *Proposal) agentFolders() (agentFolders []string) {
 	for _, d := range []*Node{p.Node, p.Node.parent} {
 		for ; d != nil; d = d.loc().parent {
@@ -89,7 +88,7 @@ func (p *Proposal) Update(fn func(*model.ProposalRecord)) {
 	fn(&p.current)
 }
 
-// MarkStored marks the present record as stored and returns it.
+// MarkStored marks the present record as stored, and returns the record.
 func (p *Proposal) MarkStored() model.ProposalRecord {
 	p.Node.Root.mu.Lock()
 	defer p.Node.Root.mu.Unlock()
@@ -98,9 +97,9 @@ func (p *Proposal) MarkStored() model.ProposalRecord {
 	return p.current
 }
 
-// Proposals lists the proposals at or below under, in the order in which they were made. A proposal
-// is below a folder if its subject is there now or will be there after it is accepted.
-// fs.ErrNotExist if there is neither a node at under nor a proposal below it.
+// Proposals lists the proposals at or below under, in the order in which they were made. A proposal is below a folder
+// if its node is there now or will be there after acceptance. It returns fs.ErrNotExist if there is neither a node at
+// under nor a proposal below it.
 func (t *Tree) Proposals(under model.Path) ([]model.Proposal, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -132,10 +131,10 @@ func (t *Tree) HasProposals() bool {
 	return slices.ContainsFunc(t.Roots(), func(f *Root) bool { return len(f.proposals) > 0 })
 }
 
-// Add adds a proposal that the store has, shows it as done, and returns the events. It is about n
-// or, if n is nil, about a new file in dir. A rename shows n in dir. A node that is not shown stays
-// so. A deletion replaces all other proposals for n, and new content replaces earlier content, in
-// one step: no reader sees n without either.
+// Add adds a proposal that the store has, applies it to the shown tree, and returns the events. The proposal concerns n
+// or, if n is nil, a new file in dir. A rename shows n in dir. A node that is not shown stays hidden. A deletion
+// replaces all other proposals for n, and new content replaces earlier content. Both happen in one step, so no reader
+// sees n without a proposal.
 func (f *Root) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,8 +161,7 @@ func (f *Root) Add(n, dir *Node, rec model.ProposalRecord) (*Proposal, []model.E
 	return p, []model.Event{n.move(dir, rec.Name)}
 }
 
-// Show shows the node of an existing proposal at its new place: in dir, as in rec, which the store
-// has.
+// Show shows the node of an existing proposal at its new place in dir. rec is the record that the store has.
 func (p *Proposal) Show(dir *Node, rec model.ProposalRecord) {
 	p.Node.Root.mu.Lock()
 	defer p.Node.Root.mu.Unlock()
@@ -208,8 +206,7 @@ func (f *Root) withdraw(p *Proposal) {
 	}
 }
 
-// Withdraw removes proposals from the tree without changing what is shown. It ignores
-// nil.
+// Withdraw removes proposals from the tree without changing what the tree shows. It ignores nil.
 func (f *Root) Withdraw(list ...*Proposal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Unrevertable returns the proposals that cannot be rejected even together with all the
-// others, because the source path of their node is taken.
+// Unrevertable returns the proposals that cannot be rejected, even together with all the others, because the source
+// path of their node is taken.
 func (f *Root) Unrevertable(list []*Proposal) (stranded []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -16,8 +16,8 @@ func (f *Root) Unrevertable(list []*Proposal) (stranded []*Proposal) {
 	return displayedView.unplaceable(sourceLocs(list), list)
 }
 
-// Unappliable returns the proposals that cannot be applied to the source even together with all the
-// others: the name is taken, or a folder to be removed is not empty.
+// Unappliable returns the proposals that cannot be applied to the source, even together with all the others, because
+// the name is taken or a folder to be removed is not empty.
 func (f *Root) Unappliable(list []*Proposal) (blocked []*Proposal) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -34,7 +34,7 @@ func (f *Root) Unappliable(list []*Proposal) (blocked []*Proposal) {
 	return sourceView.unplaceable(to, list)
 }
 
-// notBlocked returns the proposals that are not blocked. The node of a blocked proposal is at its source path.
+// notBlocked returns the proposals that are not blocked. The node of a blocked proposal is already at its source path.
 func notBlocked(list []*Proposal) []*Proposal {
 	return slices.DeleteFunc(slices.Clone(list), func(p *Proposal) bool { return p.current.Blocked })
 }
@@ -68,7 +68,7 @@ func (f *Root) RevertAll(list []*Proposal) []model.Event {
 	return events
 }
 
-// Undelete shows n, whose deletion is proposed, again, and returns the event.
+// Undelete shows n again, whose deletion is proposed. It returns the event.
 func (f *Root) Undelete(n *Node) model.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,17 +77,17 @@ func (f *Root) Undelete(n *Node) model.Event {
 	return n.event(model.EventCreated)
 }
 
-// ErrMovedSince means that the node of a decision was moved or changed too much since.
+// ErrMovedSince is the error for an undo whose node was moved or changed after the decision.
 var ErrMovedSince = errors.New("cannot be undone: it was moved or changed after the decision, or something else is proposed for it")
 
-// Decided is a proposal that was decided on, with the present node of its subject.
+// Decided is a proposal that was decided on, with the present node of the proposal.
 type Decided struct {
 	Record model.ProposalRecord
 	Node   *Node // nil if it does not exist
-	Dir    *Node // the folder in which an undo shows it, nil if there is none
+	Dir    *Node // folder in which an undo shows the node; nil if there is none
 }
 
-// FindAccepted finds the subject of an acceptance that can be undone; ErrMovedSince.
+// FindAccepted finds the node of an accepted proposal that can be undone. Otherwise it returns ErrMovedSince.
 func (f *Root) FindAccepted(rec model.ProposalRecord) (Decided, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -120,8 +120,8 @@ func (f *Root) findDecided(rec model.ProposalRecord, at string) Decided {
 	return d
 }
 
-// FindRejected finds the subjects of the rejected proposals that can be pending together again, and returns
-// the other records. A rename that cannot be shown becomes blocked: another of the proposals may have its
+// FindRejected finds the nodes of the rejected proposals that can be pending together again. elsewhere has the records
+// of the other proposals. A rename that cannot be shown becomes blocked, because another of the proposals may take its
 // name.
 func (f *Root) FindRejected(recs []model.ProposalRecord) (found []Decided, elsewhere []model.ProposalRecord) {
 	f.mu.RLock()
@@ -171,8 +171,8 @@ func (to placementPlan) fits(d Decided) bool {
 	return occupant == nil || to.has(occupant)
 }
 
-// AddRejected adds proposals that FindRejected has found and the store has again. It shows them and
-// returns the events.
+// AddRejected adds proposals that FindRejected has found and that the store has again. It shows them and returns the
+// events.
 func (f *Root) AddRejected(found []Decided) (list []*Proposal, events []model.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

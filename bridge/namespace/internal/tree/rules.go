@@ -12,14 +12,15 @@ import (
 )
 
 // Rules restrict agents' access to parts of a tree. A glob matches a path in the workspace or in its root, and covers
-// everything below that path. Case and Unicode composition are ignored, because some disks treat such names as equal.
+// everything below that path. Matching ignores case and Unicode composition, because some disks treat such names as
+// equal.
 type Rules struct {
 	hide, lock []glob
 }
 
 type glob struct{ written, folded string }
 
-// NewRules returns the rules of two lists of globs, nil if both are empty.
+// NewRules returns the rules of two lists of globs, or nil if both are empty.
 func NewRules(hide, lock []string) (*Rules, error) {
 	r := new(Rules)
 	for _, list := range []struct {
@@ -67,11 +68,11 @@ func match(globs []glob, p model.Path) (written string, ok bool) {
 // WithRules returns the part of the tree that agents can reach under r.
 func (t *Tree) WithRules(r *Rules) *Tree { return &Tree{t.shared, t.root, r} }
 
-// withoutRules returns t without rules, as users reach it.
+// withoutRules returns t without rules. This is the tree that users reach.
 func (t *Tree) withoutRules() *Tree { return t.WithRules(nil) }
 
-// hides reports whether the rules hide n, at the path where it is shown or at its source path, so that a pending rename
-// cannot reveal it. A link is hidden if its target is. The caller holds t.mu.
+// hides reports whether the rules hide n. It checks both the shown path of n and its source path, so that a pending
+// rename cannot reveal n. A link is hidden if its target is hidden. The caller must hold t.mu.
 func (t *Tree) hides(n *Node) bool {
 	if t.rules == nil || n.Root == nil {
 		return false
@@ -94,7 +95,7 @@ func (t *Tree) shown(list []*Node) []*Node {
 	return slices.DeleteFunc(list, t.hides)
 }
 
-// MayChange returns a ReadOnlyError that names the rule by which agents may not change or create p.
+// MayChange returns a ReadOnlyError that names the rule by which agents may not change or create p, or nil.
 func (t *Tree) MayChange(op string, p model.Path) error {
 	if t.rules == nil {
 		return nil
@@ -110,7 +111,7 @@ func (t *Tree) MayChange(op string, p model.Path) error {
 	return nil
 }
 
-// MayMove is MayChange for everything in the folder n, whose paths a move would change.
+// MayMove is MayChange for n and everything in it, because a move would change all these paths.
 func (t *Tree) MayMove(op string, n *Node) (err error) {
 	if t.rules == nil {
 		return nil
@@ -119,7 +120,7 @@ func (t *Tree) MayMove(op string, n *Node) (err error) {
 	defer t.mu.RUnlock()
 	n.walk(func(c *Node) {
 		for _, at := range []model.Path{c.path(), c.sourcePath()} {
-			if why := t.rules.refusal(at, "it holds what is"); why != nil && err == nil {
+			if why := t.rules.refusal(at, "it contains something that is"); why != nil && err == nil {
 				err = &model.Error{Op: op, Path: n.path(), Err: why}
 			}
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// put adds an entry that a source has got from an author, with missing parents, or updates the existing
-// node. A user has no name. A node that only a proposal shows there makes room (clearName). A path whose kind
-// changed gets a new node.
+// put adds the node of an entry that author added to the source, with missing parent folders, or updates the existing
+// node. An author without a name is a user. putChild first removes a node that only a proposal shows at the path. If
+// the kind of the entry has changed, the path gets a new node.
 func (f *Root) put(e model.SourceEntry, author model.Author) (n *Node, created bool) {
 	dir := f.rootNode
 	rel := e.Rel
@@ -55,8 +55,8 @@ func (f *Root) PutScanned(e model.SourceEntry) {
 	f.put(e, model.Author{})
 }
 
-// Put adds an entry that the source has got from an author, and reports whether it is new. A user
-// has no name.
+// Put adds an entry that author added to the source, and reports whether the entry is new. An author without a name is
+// a user.
 func (f *Root) Put(e model.SourceEntry, author model.Author) (n *Node, created bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -68,8 +68,8 @@ func (f *Root) Put(e model.SourceEntry, author model.Author) (n *Node, created b
 	return n, created
 }
 
-// PutHidden adds an entry that the source has got again, without showing it: the caller then adds a
-// proposal to delete it.
+// PutHidden adds an entry that was restored in the source, but does not show it. The caller then adds a proposal to
+// delete it.
 func (f *Root) PutHidden(e model.SourceEntry) *Node {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -81,7 +81,8 @@ func (f *Root) PutHidden(e model.SourceEntry) *Node {
 	return n
 }
 
-// MarkStoredInSource records that the source now has the file n, only proposed before, where it is shown.
+// MarkStoredInSource records that the source now has the file n, which was only proposed before, at the place that
+// shows it.
 func (f *Root) MarkStoredInSource(n *Node, stamp model.Stamp) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +90,7 @@ func (f *Root) MarkStoredInSource(n *Node, stamp model.Stamp) {
 	n.update(model.SourceEntry{Mode: 0o644, Stamp: stamp})
 }
 
-// MarkProposedOnly records that the source no longer has the file n: it is only proposed.
+// MarkProposedOnly records that the source no longer has the file n, so that n exists only in a proposal.
 func (f *Root) MarkProposedOnly(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,7 +104,7 @@ func (f *Root) SetSourceLoc(n *Node, to Target) {
 	n.setSourceLoc(to.Dir, to.Name)
 }
 
-// MoveInSource records that the author has moved n to that place in the source, and shows it there.
+// MoveInSource records that the author has moved n to the place to in the source, and shows n there.
 func (f *Root) MoveInSource(n *Node, to Target, author model.Author) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,9 +126,9 @@ func (f *Root) SourceRemoved(n *Node) {
 	}
 }
 
-// SourceMoved records that a user moved n to newRel in the source, over any node there. If n is
-// shown at its place in the source, it is shown at its new place. Otherwise n stays where its
-// proposal shows it, and the proposal becomes stale, or done if that is the place where n is now.
+// SourceMoved records that a user moved n to newRel in the source, and replaced any node there. If n is shown at its
+// place in the source, SourceMoved shows it at its new place. Otherwise n stays where its proposal shows it. The
+// proposal is then complete if newRel is the place that shows n; otherwise it becomes stale.
 func (f *Root) SourceMoved(n *Node, newRel string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,7 +161,7 @@ func (f *Root) SourceMoved(n *Node, newRel string) {
 	}
 	f.clearName(parent, name, n.Kind)
 	n.setSourceLoc(parent, name)
-	f.changes.Events = append(f.changes.Events, n.move(parent, name)) // only now: its folder may have been moved by revertToSource
+	f.changes.Events = append(f.changes.Events, n.move(parent, name)) // not earlier, because revertToSource may have moved its folder
 	if p := n.pending; p != nil && p.current.To() == newRel {
 		f.changes.Done = append(f.changes.Done, p.current.ID)
 		f.withdraw(p)
@@ -169,7 +170,7 @@ func (f *Root) SourceMoved(n *Node, newRel string) {
 	}
 }
 
-// Files returns the files, in the source or only proposed, whose names and sizes match.
+// Files returns the files whose names and sizes match. They include files that are only proposed.
 func (f *Root) Files(match func(name string, size int64) bool) (files []*Node) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -186,8 +187,8 @@ func (f *Root) Files(match func(name string, size int64) bool) (files []*Node) {
 	return files
 }
 
-// Overlay adds the pending proposals of earlier processes to the tree, which shows only the source
-// yet. The tree is not served yet.
+// Overlay adds the pending proposals of earlier processes to the tree, which shows only the source so far. The tree
+// must not be served yet.
 func (f *Root) Overlay(recs []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -197,8 +198,7 @@ func (f *Root) Overlay(recs []model.ProposalRecord) {
 	f.placeRestored()
 }
 
-// restoreOne attaches a proposal to its node and hides the node. A proposal whose node no longer
-// exists is dropped.
+// restoreOne attaches a proposal to its node and hides the node. It drops a proposal whose node no longer exists.
 func (f *Root) restoreOne(rec model.ProposalRecord) {
 	kept := rec
 	n := f.lookup(rec.Rel)
@@ -208,7 +208,7 @@ func (f *Root) restoreOne(rec model.ProposalRecord) {
 			return
 		}
 		n = f.lookup(rec.To())
-		rec.Stale = true // someone else created it
+		rec.Stale = true // another writer has created the file
 	}
 	if n == nil || n == f.rootNode || (n.Kind == model.KindDir) != rec.Dir || (n.Kind != model.KindFile) && rec.Kind == model.ProposedFile {
 		f.changes.Invalidated = append(f.changes.Invalidated, rec)
@@ -220,8 +220,8 @@ func (f *Root) restoreOne(rec model.ProposalRecord) {
 	}
 }
 
-// placeRestored shows the nodes of renames at their new places after all of them have left their
-// old ones, or at their source paths if the new place no longer exists.
+// placeRestored shows the nodes of renames at their new places after all of them have left their old places. If the new
+// place no longer exists, it shows the node at its source path.
 func (f *Root) placeRestored() {
 	var homeless []*Node
 	for _, p := range f.proposals {
@@ -234,21 +234,21 @@ func (f *Root) placeRestored() {
 			continue
 		}
 		p.Node.show(dir, p.current.Name)
-		if p.Node.sourceLoc == nil { // a user did it
+		if p.Node.sourceLoc == nil { // a user has done the rename
 			f.changes.Done = append(f.changes.Done, p.current.ID)
 			p.Node.pending = nil
 		}
 	}
 	f.proposals = slices.DeleteFunc(f.proposals, func(p *Proposal) bool { return slices.Contains(f.changes.Done, p.ID) })
 	for _, n := range homeless {
-		if n.sourceLoc != nil { // no other revertToSource has moved it yet
+		if n.sourceLoc != nil { // revertToSource of another node has not moved it yet
 			f.revertToSource(n)
 		}
 	}
 	for _, p := range slices.Clone(f.proposals) {
 		switch n := p.Node; {
 		case p.current.Kind == model.ProposedDelete && n.hidden() && len(n.children) > 0:
-			f.revertToSource(n) // users put something in
+			f.revertToSource(n) // users have put something into a folder whose deletion is proposed
 		case n.parent != nil:
 			f.undeleteParents(n.parent)
 		}

@@ -4,21 +4,20 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// This file drops or blocks proposals that conflict with the user's changes in the source. A rename whose place was
-// taken is blocked, and its node is shown at its source path. A proposal whose node is gone or in use again is dropped,
-// which the journal records. TakeChanges returns the changes to store and publish.
+// This file drops or blocks proposals that conflict with the user's changes in the source. A rename whose new place was
+// taken is blocked, and its node is shown at its source path. A proposal whose node is deleted or in use again is
+// dropped, and the journal records that. TakeChanges returns the changes to store and publish.
 
-// invalidate withdraws a proposal that has become pointless and keeps its record for
-// TakeChanges. Call it before the tree changes: the record has the paths of now.
+// invalidate withdraws a proposal that has become pointless and keeps its record for TakeChanges. Call it before the
+// tree changes, so that the record has the present paths.
 func (f *Root) invalidate(p *Proposal) {
 	rec := p.record()
 	f.withdraw(p)
 	f.changes.Invalidated = append(f.changes.Invalidated, rec)
 }
 
-// clearName removes a node that only a proposal shows in dir under name, because the
-// source has an entry there now. If that is a proposed file of the same kind, it
-// becomes the new entry, and clearName returns it.
+// clearName removes a node that only a proposal shows in dir under name, because the source has an entry there now. But
+// a proposed file of the same kind becomes the new entry, and clearName returns it.
 func (f *Root) clearName(dir *Node, name string, kind model.NodeKind) *Node {
 	f.undeleteParents(dir)
 	occupant := dir.children[name]
@@ -37,7 +36,7 @@ func (f *Root) clearName(dir *Node, name string, kind model.NodeKind) *Node {
 	return nil
 }
 
-// undeleteParents shows dir and the folders above it again if their deletion is proposed: they are in use.
+// undeleteParents shows dir and the folders above it again if their deletion is proposed, because they are in use.
 func (f *Root) undeleteParents(dir *Node) {
 	for d := dir; ; d = d.parent {
 		if d.hidden() && d.pending != nil && d.pending.current.Kind == model.ProposedDelete {
@@ -49,7 +48,7 @@ func (f *Root) undeleteParents(dir *Node) {
 	}
 }
 
-// revertToSource shows n at its source path. It drops a proposal to delete n, and blocks one to rename it.
+// revertToSource shows n at its source path. It drops a proposal to delete n, and blocks a proposal to rename n.
 func (f *Root) revertToSource(n *Node) {
 	loc := *n.sourceLoc
 	if n.shown() {
@@ -70,21 +69,20 @@ func (f *Root) revertToSource(n *Node) {
 	}
 	f.clearName(loc.parent, loc.name, n.Kind)
 	n.show(loc.parent, loc.name)
-	if n.shown() { // else the event of its folder covers it
+	if n.shown() { // otherwise the event of its folder covers it
 		f.changes.Events = append(f.changes.Events, n.createEvents()...)
 	}
 }
 
-// createEvents returns events that create n and everything shown below it. When several
-// nodes exchange places, a sequence of renames would show states that never existed.
+// createEvents returns events that create n and everything shown below it. When several nodes exchange places, renames
+// in sequence would show states that never existed.
 func (n *Node) createEvents() []model.Event {
 	events := []model.Event{n.event(model.EventCreated)}
 	n.walk(func(c *Node) { events = append(events, c.event(model.EventCreated)) })
 	return events
 }
 
-// outermostMoved returns the topmost folder on the way from d up to n that is shown away
-// from its source path.
+// outermostMoved returns the topmost folder on the way from d up to n that is not shown at its source path.
 func (d *Node) outermostMoved(n *Node) *Node {
 	found := d
 	for ; d != n; d = d.parent {
@@ -95,9 +93,9 @@ func (d *Node) outermostMoved(n *Node) *Node {
 	return found
 }
 
-// removeSubtree removes n, which the source no longer has, with everything that the source had below
-// it, wherever that is shown. Nodes from elsewhere that were shown in n are shown at their source
-// paths again. tell adds an event for n, which is not needed if the folder around n is removed,
+// removeSubtree removes n, which the source no longer has, with everything that the source had below it, even nodes
+// that are shown at other places. Nodes that were shown in n but are elsewhere in the source are shown at their source
+// paths again. If tell is set, removeSubtree adds an event for n; this is not needed if the folder above n is removed,
 // too.
 func (f *Root) removeSubtree(n *Node, tell bool) {
 	for _, c := range n.sourceChildren() {
@@ -130,16 +128,15 @@ func (f *Root) forget(n *Node) {
 	}
 }
 
-// RemoveFromSource removes n, which the source no longer has, with everything that the source had below it.
-// The next TakeChanges returns the events for nodes that were shown elsewhere and, if tell is set,
-// for n.
+// RemoveFromSource removes n, which the source no longer has, with everything that the source had below it. The next
+// TakeChanges returns the events for nodes that were shown elsewhere and, if tell is set, for n.
 func (f *Root) RemoveFromSource(n *Node, tell bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.removeSubtree(n, tell)
 }
 
-// Forget removes n, which must be empty, from the tree for good.
+// Forget permanently removes n from the tree. n must be empty.
 func (f *Root) Forget(n *Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,16 +146,16 @@ func (f *Root) Forget(n *Node) {
 // ProposalChanges holds the changes of proposals since the last TakeChanges.
 type ProposalChanges struct {
 	Events      []model.Event
-	Invalidated []model.ProposalRecord // as they were when they became pointless
-	Done        []string               // IDs of proposals whose change users made themselves
+	Invalidated []model.ProposalRecord // the records at the moment when the proposals became pointless
+	Done        []string               // IDs of proposals whose change users have made themselves
 }
 
-// TakeChanges returns the changes of the root's proposals, for the caller to store and publish. It also shows blocked
-// renames that are possible again.
+// TakeChanges returns the changes of the root's proposals since the last call; the caller stores and publishes them. It
+// also shows blocked renames that are possible again.
 func (f *Root) TakeChanges() ProposalChanges {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for again := true; again; { // one may make room for another
+	for again := true; again; { // a shown rename may free the name of another one
 		again = false
 		for _, p := range f.proposals {
 			if !p.current.Blocked {

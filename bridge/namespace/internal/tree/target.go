@@ -8,17 +8,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Destination is the place of a new node: where it is shown, and its path in the source. The two
-// differ if the source has another node at the name that is shown elsewhere.
+// Destination is the place of a new node: where it is shown, and its path in the source. The two differ if the source
+// has another node with this name that is shown elsewhere.
 type Destination struct {
 	Dir  *Node // nil if the source has yet to create the folder
 	Name string
 	Rel  string
 }
 
-// DestinationAt finds the place for a new node at p, whose parent, if it exists, is a folder. If
-// the source has a node of the same kind there whose deletion is proposed, DestinationAt returns
-// that node, to be shown again, instead of a place. fs.ErrExist if a proposal has the name.
+// DestinationAt finds the place for a new node at p. The parent of p must be a folder or not exist. If the source has a
+// node of the same kind at p whose deletion is proposed, DestinationAt returns that node instead of a place, so that
+// the caller can show it again. It returns fs.ErrExist if a proposal has taken the name.
 func (t *Tree) DestinationAt(p model.Path, dir bool) (at Destination, deleted *Node, err error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -56,7 +56,7 @@ func (t *Tree) sourcePath(p model.Path) string {
 	return path.Join(t.sourcePath(p.Dir()), p.Base())
 }
 
-// SourcePath returns the path of p in the source; for a new node, the path that it would get.
+// SourcePath returns the path of p in the source. For a new node it returns the path that the node would get.
 func (t *Tree) SourcePath(p model.Path) string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -67,12 +67,12 @@ func (t *Tree) SourcePath(p model.Path) string {
 type Target struct {
 	Dir      *Node
 	Name     string
-	Existing *Node // the node shown there now, or nil
+	Existing *Node // node that is shown there now, or nil
 }
 
-// TargetAt finds the place newPath for the existing node n, which replaces the node there if
-// replace is set. Errors: fs.ErrNotExist, model.ErrNotDir, fs.ErrExist, model.ErrIsDir,
-// model.ErrBadName for a place in n, errors.ErrUnsupported for another root.
+// TargetAt finds the place newPath for the existing node n. The node that is there may be replaced only if replace is
+// set. Errors: fs.ErrNotExist, model.ErrNotDir, fs.ErrExist, model.ErrIsDir, model.ErrBadName for a place inside n,
+// errors.ErrUnsupported for another root.
 func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -90,7 +90,7 @@ func (t *Tree) TargetAt(n *Node, newPath model.Path, replace bool) (Target, erro
 	}
 	to := Target{dir, newPath.Base(), dir.children[newPath.Base()]}
 	if c := dir.child(newPath.Base()); c == n {
-		to.Existing = nil // its own name, in another spelling
+		to.Existing = nil // the existing node is n, under another spelling of its name
 	} else if c != nil {
 		to.Existing = c
 	}
@@ -111,8 +111,8 @@ func (to Target) Rel() string { return path.Join(to.Dir.Location().Rel, to.Name)
 
 func (to Target) Path() model.Path { return to.Dir.Location().Path.Join(to.Name) }
 
-// FreeBeside returns a path next to p that is free in the workspace and in the source;
-// fs.ErrNotExist.
+// FreeBeside returns a path next to p that is free both in the workspace and in the source. It returns fs.ErrNotExist
+// if the folder does not exist.
 func (t *Tree) FreeBeside(p model.Path) (model.Path, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -123,7 +123,7 @@ func (t *Tree) FreeBeside(p model.Path) (model.Path, error) {
 	return p.Dir().Join(n.parent.freeName(p.Base())), nil
 }
 
-// FreeNameBeside returns a free name in the folder in which the source has n.
+// FreeNameBeside returns a free name in the folder that has n in the source.
 func (n *Node) FreeNameBeside() Target {
 	n.Root.mu.RLock()
 	defer n.Root.mu.RUnlock()
@@ -131,8 +131,8 @@ func (n *Node) FreeNameBeside() Target {
 	return Target{Dir: loc.parent, Name: loc.parent.freeName(loc.name)}
 }
 
-// OriginalTarget returns the place from which the node was moved aside, if that is free. It never returns
-// the place where the node is shown: moving there waits for a user.
+// OriginalTarget returns the place from which the node was moved aside, if it is free. It never returns the place where
+// the node is shown, because a move there needs a user's decision.
 func (p *Proposal) OriginalTarget() (to Target, ok bool) {
 	n := p.Node
 	n.Root.mu.RLock()

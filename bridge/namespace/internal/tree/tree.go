@@ -13,11 +13,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/note"
 )
 
-// Tree is the tree of names, or the part of it that a restricted workspace has.
+// Tree is the whole tree of names, or the part of it that a restricted workspace has.
 type Tree struct {
 	*shared
-	root  *Node  // its children are the roots within reach; they do not change once the tree is served
-	rules *Rules // for agents; nil for users
+	root  *Node  // its children are the accessible roots; they do not change once the tree is served
+	rules *Rules // rules for agents; nil for users
 }
 
 // shared is shared by the full tree and its restricted parts.
@@ -41,8 +41,8 @@ type Root struct {
 	*shared
 	notes     *note.Source
 	rootNode  *Node
-	proposals []*Proposal     // pending, oldest first
-	changes   ProposalChanges // not published yet
+	proposals []*Proposal     // pending proposals, oldest first
+	changes   ProposalChanges // changes that are not published yet
 }
 
 func New(notes *note.Set) *Tree {
@@ -69,8 +69,7 @@ func (t *Tree) AddRoot(name string, source model.Source, store model.Store) *Roo
 	return f
 }
 
-// Restrict returns a restricted tree with the named roots of t. Its users see no other
-// root.
+// Restrict returns a restricted tree with the named roots of t. Its users cannot see any other root.
 func (t *Tree) Restrict(folders ...string) *Tree {
 	part := &Tree{t.shared, newRoot(), t.rules}
 	for _, name := range folders {
@@ -154,7 +153,7 @@ func (t *Tree) lookup(p model.Path) *Node {
 	return n
 }
 
-// Find returns the node shown at p; fs.ErrNotExist.
+// Find returns the node shown at p, or fs.ErrNotExist.
 func (t *Tree) Find(op string, p model.Path) (*Node, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -164,7 +163,7 @@ func (t *Tree) Find(op string, p model.Path) (*Node, error) {
 	return nil, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 }
 
-// FindNote returns the note shown at p; fs.ErrNotExist, model.ErrIsDir, model.ErrNotNote.
+// FindNote returns the note shown at p. Errors: fs.ErrNotExist, model.ErrIsDir, model.ErrNotNote.
 func (t *Tree) FindNote(op string, p model.Path) (*note.Note, error) {
 	n, err := t.Find(op, p)
 	if err != nil {
@@ -193,8 +192,8 @@ func (n *Node) asNote(op string, p model.Path) (*note.Note, error) {
 	return nil, &model.Error{Op: op, Path: p, Err: model.ErrNotNote}
 }
 
-// HiddenAt returns the node at the source path p whose deletion is proposed, or nil if there is
-// none or another node is shown there.
+// HiddenAt returns the node at the source path p whose deletion is proposed. It returns nil if there is no such node,
+// or if another node is shown there.
 func (t *Tree) HiddenAt(p model.Path) *Node {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -232,8 +231,8 @@ func (t *Tree) CheckNew(op string, p model.Path) error {
 	return nil
 }
 
-// List lists a folder, or the roots for "", sorted by name: paths, kinds and IDs. Errors: fs.ErrNotExist,
-// model.ErrNotDir, model.ErrOffline.
+// List lists a folder, or the roots if p is "", sorted by name. It sets only paths, kinds, IDs and file times. Errors:
+// fs.ErrNotExist, model.ErrNotDir, model.ErrOffline.
 func (t *Tree) List(p model.Path) ([]Info, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -254,8 +253,8 @@ func (t *Tree) List(p model.Path) ([]Info, error) {
 	return list, nil
 }
 
-// Below returns everything below p, or p itself if it is not a folder, sorted by path, without sizes and
-// modes; fs.ErrNotExist.
+// Below returns everything below p, or p itself if it is not a folder, sorted by path, without sizes and modes. It
+// returns fs.ErrNotExist if nothing is at p.
 func (t *Tree) Below(p model.Path) ([]Info, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Known finds the marks of raw, whose identities are u, that records confirm: every character of their opener was
-// written as markup.
+// Known finds the marks of raw that the records confirm: every character of their opener was written as markup. u has
+// the identities of raw.
 func Known(raw string, u Units) diffwrap.Known {
 	if u.facts == nil {
 		return diffwrap.Known{}
@@ -32,8 +32,7 @@ func Known(raw string, u Units) diffwrap.Known {
 	return diffwrap.KnownAt(known)
 }
 
-// AddedAfter reports whether agents added the text from from to to after the text before it, in other changes than
-// that text.
+// AddedAfter reports whether agents added all text from from to to, in other changes than the character before it.
 func (x *Layout) AddedAfter(from, to int) bool {
 	writerAt := func(pos int) (w *Writer) {
 		x.Facts(pos, pos+1, func(_ int, _ model.IDRange, fact *Fact) { w = fact.By })
@@ -48,8 +47,8 @@ func (x *Layout) AddedAfter(from, to int) bool {
 	return true
 }
 
-// writerIn returns the writer of the newest change, by an agent or not, that wrote some of the text between two
-// positions; nil if none is known.
+// writerIn returns the writer of the newest change that wrote text between two positions. With agents it considers only
+// changes that make agents' marks, otherwise only the other ones. It returns nil if it finds none.
 func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
 	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
 		if w := fact.By; w != nil && w.MakesMarks() == agents && (newest == nil || w.order > newest.order) {
@@ -62,8 +61,8 @@ func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
 type markOwner struct {
 	Suggestion *Suggestion // nil if no record has it
 	lastWriter *Writer     // last writer in the mark, if there is no suggestion
-	soleAuthor string      // author of all its text that can be proposed; "" if several or unknown
-	byAgent    bool        // an agent made it
+	soleAuthor string      // author of all text of the mark that can be proposed; "" if several or unknown
+	byAgent    bool        // an agent wrote the mark
 }
 
 func (o *markOwner) IsAgents() bool { return o.byAgent }
@@ -86,15 +85,16 @@ type Layout struct {
 	Known       diffwrap.Known // marks of Raw
 	Marks       []diffwrap.Mark
 	Text        []diffwrap.Content
-	Syntax      []diffwrap.Span // neither marks nor text
-	MarkOwners  []markOwner     // by mark
-	TextOffsets []OffsetSpan    // by text, in UTF-16 units
-	markOffsets []OffsetSpan    // by mark, in UTF-16 units
+	Syntax      []diffwrap.Span // ranges that belong neither to marks nor to text
+	MarkOwners  []markOwner     // by index of Marks
+	TextOffsets []OffsetSpan    // by index of Text, in UTF-16 units
+	markOffsets []OffsetSpan    // by index of Marks, in UTF-16 units
 }
 
 type OffsetSpan struct{ From, To int }
 
-// LayOut parses raw, whose identities are u, and whose known marks are known.
+// LayOut finds the marks of raw, their owners, and their offsets. known are the recorded marks of raw, and u has the
+// CRDT IDs of its units.
 func (t *Table) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
 	x := &Layout{Table: t, Units: u, Raw: raw, Known: known.Read(raw)}
 	x.Marks, x.Text, x.Syntax = x.Known.Layout(raw)
@@ -117,8 +117,8 @@ func (t *Table) LayOut(raw string, known diffwrap.Known, u Units) *Layout {
 	return x
 }
 
-// place computes the places of the texts from index next on that end at or before offset end. It returns the index of
-// the first text after them.
+// place computes the UTF-16 offsets of the texts that end at or before the byte offset end, beginning with index next.
+// It returns the index of the first text after them.
 func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
 	for ; next < len(x.Text) && x.Text[next].End <= end; next++ {
 		x.TextOffsets[next].From = cursor.PosAt(x.Text[next].Start)
@@ -129,9 +129,9 @@ func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
 
 const MarkEdge = len("{++")
 
-// ownerOf attributes mark k, whose contents have the indexes first to last.
+// ownerOf attributes mark k, whose texts have the indexes from first up to, but not including, last.
 func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
-	turns, author := 0, "" // turns counts the changes of author; author is the last one
+	turns, author := 0, "" // turns counts the changes of author in document order; author is the last one
 	by := func(name string) {
 		if turns == 0 || name != author {
 			turns++
@@ -152,7 +152,7 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 			}
 		})
 	}
-	agentUnits := 0 // delimiter units by agents: a saved file may keep one delimiter, or a brace, of another mark
+	agentUnits := 0 // delimiter units by agents; a saved file may keep one delimiter, or one brace, of another mark
 	edge := func(from, to int) {
 		x.Facts(from, to, func(_ int, r model.IDRange, fact *Fact) {
 			if fact.By.MakesMarks() {
@@ -179,8 +179,8 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 	return o
 }
 
-// apart returns the edits that split agents' marks around text that users typed in them, so that this text is plain,
-// and that remove marks without text.
+// separateUserText returns the edits that split agents' marks around text that users typed in them, so that this text
+// is plain, and that remove marks without text.
 func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 	cursor, i := textmerge.NewCursor(x.Raw), 0
 	for k, m := range x.Marks {
@@ -216,7 +216,7 @@ func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 	return edits
 }
 
-// Waiting returns the pending suggestions, by place.
+// Waiting returns the pending suggestions in document order.
 func (x *Layout) Waiting() (list []model.MarkRecord) {
 	made := make(map[*Suggestion]int)
 	put := func(s *Suggestion, at model.IDRange, added bool) {
@@ -247,7 +247,7 @@ func (x *Layout) Waiting() (list []model.MarkRecord) {
 	return list
 }
 
-// MarksIn reports whether raw may have suggestions, comments, or remains of them.
+// MarksIn reports whether raw may contain suggestions, comments, or remains of marks.
 func MarksIn(raw string) bool {
 	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
 }
@@ -284,14 +284,15 @@ func (t *Table) Waiting(r model.IDRange) (list []model.IDRange) {
 	return list
 }
 
-// Delimits reports whether agents wrote all of the delimiter r, or it is broken.
+// Delimits reports whether agents wrote every character of the delimiter r. Characters of broken delimiters count as
+// written by agents.
 func (t *Table) Delimits(r model.IDRange) bool {
 	all := true
 	t.Each(r, func(_ model.IDRange, fact *Fact) { all = all && (fact.By.MakesMarks() || fact.Broken) })
 	return all
 }
 
-// BrokenDelimiters returns the broken delimiters of agents in a text: those that mark nothing.
+// BrokenDelimiters returns the agents' delimiters in a text that mark nothing.
 func (t *Table) BrokenDelimiters(raw string, runs []ycrdt.Run) (list []diffwrap.Span) {
 	if !t.hasBroken {
 		return nil

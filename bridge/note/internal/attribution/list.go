@@ -43,15 +43,15 @@ func (w *Writer) setAuthor(s *model.Suggestion) {
 	}
 }
 
-// suggestionID makes an ID for a suggestion without a record, from its text and, among equal ones, the identity of
-// its first character. So the ID does not depend on the surrounding text, and no later suggestion gets the same ID.
+// suggestionID makes an ID for a suggestion without a record, from its text and the identity of its first character. So
+// the ID does not depend on the surrounding text, and no later suggestion gets the same ID.
 func suggestionID(s *model.Suggestion) string {
 	return shortSum("%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, s.Anchor)
 }
 
-// anchor names the character at the UTF-16 position pos. A note that was never written through relayfs has no
-// document yet. The first record of its document will insert the whole text in order, so the position in it is a
-// stable name.
+// anchor returns a stable name of the character at the UTF-16 position pos. A note that was never written through
+// relayfs has no document yet. The first record of its document will insert the whole text in order, so the position in
+// that text is a stable name.
 func (x *Layout) anchor(pos int) string {
 	i := x.run(pos)
 	if i == len(x.Runs) {
@@ -77,8 +77,8 @@ func Renamed(list []model.Suggestion, p model.Path) []model.Suggestion {
 	return out
 }
 
-// comments lists the agents' comments that await a decision of their own. Those that a decision on a suggestion
-// removes are not among them.
+// comments lists the agents' comments that await a decision of their own. It leaves out the comments that a decision on
+// a suggestion removes.
 func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list []model.Suggestion) {
 	comments := x.Known.Comments(x.Raw)
 	if len(comments) == 0 {
@@ -98,7 +98,7 @@ func (x *Layout) comments(p model.Path, suggestions []diffwrap.Suggestion) (list
 	return list
 }
 
-// commentAt returns the agent's comment that has all characters between two positions, nil if there is none.
+// commentAt returns the agent's comment that has all characters between two positions, or nil.
 func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 	whole := true
 	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
@@ -112,7 +112,7 @@ func (x *Layout) commentAt(from, to int) (m *Suggestion) {
 	return m
 }
 
-// OutcomeOf returns the last decision that counts on a suggestion of the text, or nil.
+// OutcomeOf returns the last decision on a suggestion of the text that is not undone, or nil.
 func (x *Layout) OutcomeOf(s diffwrap.Suggestion) (out *Outcome) {
 	if k, ok := x.MarkAt(s.Start); ok {
 		x.Facts(x.markOffsets[k].From, x.markOffsets[k].To, func(_ int, _ model.IDRange, fact *Fact) {

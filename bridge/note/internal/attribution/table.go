@@ -12,7 +12,7 @@ import (
 )
 
 // Table is the fold of a document's records over its characters. Records are added in the order of the log, so a
-// restarted process computes the same table. Characters are keyed by their original identities: restored or moved
+// restarted process computes the same table. Characters are keyed by their original identities, so restored or moved
 // text keeps its facts.
 type Table struct {
 	LastSeq uint64             // sequence number of the last record
@@ -21,26 +21,26 @@ type Table struct {
 	Rewritten []model.LinkRewrite
 
 	first        *model.Record
-	order        uint64 // how many records there were: their numbers have no order where some are other machines'
+	order        uint64 // number of records so far; sequence numbers of other machines' records have no order
 	facts        model.Ranges[*Fact]
 	byID         map[string]*Suggestion
 	restoredFrom model.Ranges[origin]
-	hasBroken    bool                     // there is a broken delimiter
-	rejected     model.Ranges[*rejection] // characters that a rejection kept, or next to rejected text
+	hasBroken    bool                     // some character is part of a broken delimiter
+	rejected     model.Ranges[*rejection] // characters that a rejection kept, and the neighbours of rejected text
 
 	rejections []*rejection
 }
 
 // Fact is the attribution of a character. It is immutable: a record that changes it creates another Fact.
 type Fact struct {
-	By        *Writer // nil for users, or if unknown
+	By        *Writer // nil for users and unknown writers
 	Ins       Atom    // zero if the character was not proposed
 	Dels      []Atom
 	Syntax    bool // part of a mark or comment that relayfs wrote
-	Broken    bool // not text: an unmatched delimiter; see also refuse
-	Displaced bool // a user typed it instead of a suggestion that is pending again
-	Older     bool // part of a comment that is older than the suggestion next to it
-	Undone    bool // an undo removed it or did not restore it; users did not delete it
+	Broken    bool // the character belongs to an unmatched delimiter and is not text; see also refuse
+	Displaced bool // a user typed the character instead of a suggestion that is pending again
+	Older     bool // the character belongs to a comment that is older than the suggestion next to the comment
+	Undone    bool // an undo, and not a user, removed the character or left it deleted
 }
 
 // Atom is one character's part of a suggestion.
@@ -50,7 +50,6 @@ type Atom struct {
 	by     uint64 // sequence number of the deciding record
 }
 
-// Status is the state of an Atom.
 type Status uint8
 
 const (
@@ -64,10 +63,10 @@ type Suggestion struct {
 	ID string
 	*Writer
 	Comment bool
-	Outcome *Outcome // outcome of the last decision on it, nil if that was undone
+	Outcome *Outcome // outcome of the last decision on the suggestion; nil if that decision was undone
 
-	add, del []model.IDRange // its text, after the last write
-	next     []*Suggestion   // suggestions that later writes made of it
+	add, del []model.IDRange // the suggestion's text after the author's last write
+	next     []*Suggestion   // suggestions that later writes made from it
 	refused  bool
 }
 
@@ -80,7 +79,7 @@ type Outcome struct {
 	Withdrawn bool
 }
 
-// mark returns the suggestion as a mark of a record, without its text.
+// mark returns the suggestion as a record's mark without text.
 func (s *Suggestion) mark() model.MarkRecord {
 	return model.MarkRecord{
 		ID: s.ID, Author: s.author, Session: s.session, Time: s.time, Proposal: s.proposal, Comment: s.Comment,
@@ -90,9 +89,9 @@ func (s *Suggestion) mark() model.MarkRecord {
 type Writer struct {
 	author, session, proposal string
 	time                      time.Time
-	order                     uint64 // of the record
-	agent                     bool   // a program's own text, not text that a user typed or decided
-	rewroteMarks              bool   // it rewrote agents' marks
+	order                     uint64 // order of the record in the table
+	agent                     bool   // a program wrote the text itself; false if a user typed it or decided on it
+	rewroteMarks              bool   // the change rewrote agents' marks
 }
 
 // FollowsRename reports whether the change rewrote links for a rename.
@@ -101,7 +100,7 @@ func (w *Writer) FollowsRename() bool { return w.proposal != "" }
 // MakesMarks reports whether marks that w wrote count as agents' marks.
 func (w *Writer) MakesMarks() bool { return w != nil && (w.agent || w.rewroteMarks) }
 
-// Pending returns the pending suggestion to add or delete the character, nil if none.
+// Pending returns the pending suggestion to add or delete the character, or nil.
 func (f *Fact) Pending(deleted bool) *Suggestion {
 	if !deleted && f.Ins.Status == Pending {
 		return f.Ins.Of
@@ -128,7 +127,7 @@ func (f *Fact) LinkOf(rename string) (pending, rejected bool) {
 
 func isPending(a Atom) bool { return a.Status == Pending }
 
-// InViews reports whether the original (o) and the accepted (a) view have the character, if it is not deleted.
+// InViews reports whether the original view (o) and the accepted view (a) have the character if it is not deleted.
 func (f *Fact) InViews() (o, a bool) {
 	o, a = true, true
 	if s := f.Ins.Of; s != nil && !s.Comment {
@@ -148,8 +147,8 @@ func statusOf(role model.Role) Status {
 	return Rejected
 }
 
-// Decided returns the fact after a decision on s by record seq. The decision overrides the fact, because users remove
-// marks by hand and restore files: it shows the state that the character was in.
+// Decided returns the fact after record seq decided on s. The decision overrides the fact: users remove marks by hand
+// and restore files, and only the decision shows the state that the character was in.
 func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 	now := Atom{s, statusOf(role), seq}
 	switch role {
@@ -176,13 +175,14 @@ func (f Fact) Decided(role model.Role, s *Suggestion, seq uint64) Fact {
 	return f
 }
 
-// Again returns the fact after an undo of the decision by record seq.
+// Again returns the fact after an undo of the decision in record seq. role is the effect that the decision had on the
+// text.
 func (f Fact) Again(role model.Role, seq uint64) Fact {
 	switch role {
 	case model.RoleReplacement:
 		f.Displaced = true
 	case model.RoleAdditionAccepted, model.RoleAdditionRejected, model.RoleCommentAccepted, model.RoleCommentRejected:
-		if f.Ins.by == seq || f.Broken { // else there is a newer decision
+		if f.Ins.by == seq || f.Broken { // otherwise a newer decision counts
 			f.Ins.Status, f.Broken = Pending, false
 		}
 	case model.RoleDeletionAccepted, model.RoleDeletionRejected:
@@ -194,7 +194,7 @@ func (f Fact) Again(role model.Role, seq uint64) Fact {
 				rest = append(rest, d)
 			}
 		}
-		f.Dels = append(again, rest...) // the mark belongs to the last pending one
+		f.Dels = append(again, rest...) // the mark belongs to the last pending deletion
 	}
 	return f
 }
@@ -228,7 +228,7 @@ func (t *Table) Add(rec *model.Record) {
 	switch {
 	case rec.Author != "" || rec.Proposal != "":
 		t.facts.Set(own, &Fact{By: w, Syntax: !rec.Direct})
-	case d != nil: // a decision may split marks at text that users typed in them
+	case d != nil: // a decision may add markup where it splits a mark around text that users typed
 		t.facts.Set(own, &Fact{Syntax: true})
 	}
 	t.addRemaps(rec.Remaps)
@@ -258,7 +258,7 @@ func (t *Table) Add(rec *model.Record) {
 			return f
 		})
 		s.add, s.del = m.Add, m.Del
-		if len(rec.Restored) > 0 { // it waits again, as in that state
+		if len(rec.Restored) > 0 { // the suggestion is pending again, as in the restored state
 			s.Outcome, s.refused = nil, false
 		}
 		late := s.isRejected()
@@ -291,8 +291,8 @@ func (s *Suggestion) isRejected() bool {
 	return s.Outcome != nil && s.Outcome.Verdict == model.Rejected
 }
 
-// refuse rejects the rest of a suggestion: the text that a mount without the rejection has made of it. That text stays
-// in the document until the next write.
+// refuse rejects the remaining text of a rejected suggestion, which a mount wrote before it had read the rejection.
+// That text stays in the document until the next write.
 func (t *Table) refuse(s *Suggestion, seq uint64) {
 	if s.refused {
 		return
@@ -313,7 +313,7 @@ func (t *Table) refuse(s *Suggestion, seq uint64) {
 	}
 }
 
-// made returns the suggestion of the mark with index i in a record.
+// made returns the suggestion of the mark with index i in a record, and creates it if it is new.
 func (t *Table) made(rec *model.Record, w *Writer, i int) *Suggestion {
 	m := &rec.Marks[i]
 	s := t.byID[m.ID]
@@ -338,7 +338,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 			t.update([]model.IDRange{run.At}, func(f Fact) Fact { f.Undone = true; return f })
 		}
 		t.update(d.Plain, func(f Fact) Fact {
-			if f.Ins.Of != nil && f.Ins.Of.Comment { // it may be pending where it is
+			if f.Ins.Of != nil && f.Ins.Of.Comment { // the comment may be pending at its present place
 				return f
 			}
 			return f.settled()
@@ -378,7 +378,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 	}
 }
 
-// decided returns the suggestion of a run of a decision. A user's suggestion has no other record than the decision.
+// decided returns the suggestion of a decision's run. A user's suggestion has no record except the decision.
 func (t *Table) decided(d *model.Decision, run model.DecidedRun, rec *model.Record) *Suggestion {
 	if run.Mark >= len(d.Marks) {
 		return nil
@@ -418,9 +418,9 @@ func (t *Table) update(runs []model.IDRange, f func(Fact) Fact) {
 	}
 }
 
-var noFact Fact // of users' text
+var noFact Fact // the fact of users' text
 
-// Each calls f for the parts of r, with the fact of each.
+// Each calls f for the parts of r, each with its fact.
 func (t *Table) Each(r model.IDRange, f func(part model.IDRange, fact *Fact)) {
 	t.EachOriginal(r, func(now, first model.IDRange, _ uint64) {
 		t.facts.Each(first, func(part model.IDRange, fact *Fact, ok bool) {
@@ -460,8 +460,8 @@ func (t *Table) addRemaps(moved []model.IDRemap) {
 	}
 }
 
-// EachOriginal calls f for the parts of r, with the original identities of the characters, and the order of the record
-// that gave them their identities in r (0 if there is none).
+// EachOriginal calls f for the parts of r, with the original identities of the characters. since is the record that
+// gave them their identities in r, or 0 if these are the original ones.
 func (t *Table) EachOriginal(r model.IDRange, f func(part, first model.IDRange, since uint64)) {
 	if len(t.restoredFrom) == 0 {
 		f(r, r, 0)
@@ -494,7 +494,7 @@ func (t *Table) OriginalRuns(runs []ycrdt.Run) []ycrdt.Run {
 	return out
 }
 
-// Bytes returns the approximate memory of the table, if each range has its own fact.
+// Bytes returns the approximate memory of the table in bytes. It assumes that each range has its own fact.
 func (t *Table) Bytes() int {
 	if t == nil {
 		return 0

@@ -12,7 +12,7 @@ import (
 // This file attributes the comments in a note: their authors, the suggestions that they are about, and the
 // suggestions that answer a rejection.
 
-// Threads returns the threads of a note at p with the suggestions list.
+// Threads returns the threads of the note at p. list has the note's suggestions.
 func (x *Layout) Threads(p model.Path, list []model.Suggestion) []model.Thread {
 	threads := x.Known.Threads(x.Raw)
 	if len(threads) == 0 {
@@ -78,8 +78,7 @@ func boundariesOf(list []model.Suggestion) boundaries {
 	return x
 }
 
-// newest returns the time of the last proposal of s's author next to s and its thread: s itself, or an adjacent
-// suggestion.
+// newest returns the time of the last proposal by s's author among s and the suggestions that touch s or the thread.
 func (x boundaries) newest(s *model.Suggestion, thread diffwrap.Span) time.Time {
 	newest := s.Time
 	for _, at := range append(slices.Clip(s.Stretches()), thread) {
@@ -92,8 +91,7 @@ func (x boundaries) newest(s *model.Suggestion, thread diffwrap.Span) time.Time 
 	return newest
 }
 
-// isAnswered reports whether the author's newest proposal is newer than the last comment by anyone
-// else.
+// isAnswered reports whether the author's newest proposal is newer than the last comment by anyone else.
 func isAnswered(comments []model.ThreadComment, author string, newest time.Time) bool {
 	answered := false
 	for _, r := range comments {
@@ -104,7 +102,7 @@ func isAnswered(comments []model.ThreadComment, author string, newest time.Time)
 	return answered
 }
 
-// threadComment attributes a comment: to the author in its text, or to the recorded author of all its characters.
+// threadComment attributes a comment to the author in its text, or to the recorded author of all its characters.
 func (x *Layout) threadComment(c diffwrap.Suggestion, from, to int, waiting map[string]bool) model.ThreadComment {
 	r := model.ThreadComment{Suggestion: c}
 	if m := x.commentAt(from, to); m != nil && waiting[m.ID] {
@@ -129,11 +127,11 @@ func (x *Layout) threadComment(c diffwrap.Suggestion, from, to int, waiting map[
 
 // existingComment is a comment that existed before a write.
 type existingComment struct {
-	mark   int  // mark that it is attached to, -1 for none
-	onMark bool // it is about that mark
+	mark   int  // index of the mark that it is attached to, or -1
+	onMark bool // the comment is about that mark
 }
 
-// commentsBefore returns the comments, deleted ones too, by their start offsets.
+// commentsBefore returns the comments by their start offsets. It includes deleted comments.
 func (x *Layout) commentsBefore() map[int]existingComment {
 	places := make(map[int]existingComment)
 	for _, c := range x.Text {
@@ -176,7 +174,7 @@ func (x *Layout) OlderComments() func(diffwrap.Attached) bool {
 	}
 }
 
-// isOlder reports whether a part of a comment existed before the suggestion next to it.
+// isOlder reports whether a part of a comment is older than the suggestion next to it.
 func (x *Layout) isOlder(from, to int) (older bool) {
 	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) { older = older || fact.Older })
 	return older
@@ -185,12 +183,12 @@ func (x *Layout) isOlder(from, to int) (older bool) {
 // rejection is a recorded rejection, which may have been undone.
 type rejection struct {
 	model.Rejection
-	seq    uint64 // of the record
+	seq    uint64 // sequence number of the record
 	order  uint64
 	undone bool
 }
 
-// addRejected records the places of a decision's rejections, or that a rejection was undone.
+// addRejected records the places of a decision's rejections. For an undo it records that the rejections are undone.
 func (t *Table) addRejected(rec *model.Record) {
 	d := rec.Decision
 	if d.Verdict == model.Undone {
@@ -226,8 +224,8 @@ func (t *Table) addRejected(rec *model.Record) {
 	}
 }
 
-// previousRejection returns the newest rejection of a suggestion by s's author at this place, from before s was proposed; nil
-// if there is none.
+// previousRejection returns the newest rejection of a suggestion by s's author at this place that is older than s, or
+// nil.
 func (x *Layout) previousRejection(at *model.Suggestion, s *Suggestion) *model.Rejection {
 	if len(x.rejected) == 0 {
 		return nil

@@ -14,7 +14,7 @@ type Units struct {
 	Runs    []ycrdt.Run
 	starts  []int   // UTF-16 positions at which the runs begin
 	facts   []*Fact // attribution of the runs; nil if there is none
-	lastRun int     // the run that was asked for last
+	lastRun int     // the run that the last call looked up
 }
 
 func UnitsOf(runs []ycrdt.Run) Units {
@@ -27,7 +27,7 @@ func UnitsOf(runs []ycrdt.Run) Units {
 	return u
 }
 
-// UnitsOf returns the identities of a text, split where the attribution changes.
+// UnitsOf returns the identities of a text, with runs split where the attribution changes.
 func (t *Table) UnitsOf(runs []ycrdt.Run) Units {
 	if t.hasNoAgentText() {
 		return UnitsOf(runs)
@@ -45,7 +45,7 @@ func (u *Units) add(pos int, run ycrdt.Run, fact *Fact) (end int) {
 	return pos + run.Len
 }
 
-// run returns the index of the run at the UTF-16 position pos, len(u.Runs) if none.
+// run returns the index of the run at the UTF-16 position pos, or len(u.Runs).
 func (u *Units) run(pos int) int {
 	const steps = 4 // callers usually go through a text in order
 	has := func(i int) bool { return u.starts[i] <= pos && pos < u.starts[i]+u.Runs[i].Len }
@@ -66,12 +66,12 @@ func (u *Units) run(pos int) int {
 	return i
 }
 
-// Each calls f for the runs between two positions, with their start.
+// Each calls f for the runs between two positions. pos is the start of each run.
 func (u *Units) Each(from, to int, f func(pos int, r model.IDRange)) {
 	u.Facts(from, to, func(pos int, r model.IDRange, _ *Fact) { f(pos, r) })
 }
 
-// Facts calls f for the parts of the text between two positions, with the attribution of each.
+// Facts calls f for the parts of the text between two positions, each with its attribution.
 func (u *Units) Facts(from, to int, f func(pos int, r model.IDRange, fact *Fact)) {
 	for i := u.run(from); i < len(u.Runs) && u.starts[i] < to; i++ {
 		start, end := max(u.starts[i], from), min(u.starts[i]+u.Runs[i].Len, to)
@@ -101,8 +101,8 @@ func (u *Units) ResolveAll(list []model.IDRange) (out []model.IDRange) {
 	return out
 }
 
-// AfterEdits returns the identities of the text after edits of raw. Remaining text keeps its identities. New text, which
-// is delimiters of marks, has none.
+// AfterEdits returns the identities of the text after edits of raw. Remaining text keeps its identities. New text
+// consists of delimiters and has no identities.
 func (u Units) AfterEdits(raw string, edits []diffwrap.Edit) Units {
 	if len(edits) == 0 {
 		return u

@@ -10,7 +10,7 @@ import (
 )
 
 // Two mounts of one server that write or decide concurrently may nest or interleave their marks. The fact of each
-// character says which mark it belongs to, so the marks are rewritten from the facts.
+// character shows to which mark it belongs, so relayfs can rewrite the marks from the facts.
 
 type delimiter struct {
 	at    int
@@ -31,7 +31,7 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 		default:
 			continue
 		}
-		// A change may form a delimiter from one of its characters and one of the text that it replaces.
+		// A change may form a delimiter from one of its own characters and one character of the text that it replaces.
 		from, whole, some := cursor.PosAt(at), true, false
 		u.Facts(from, from+MarkEdge, func(_ int, _ model.IDRange, fact *Fact) {
 			whole, some = whole && (fact.isSyntax() || fact.By.MakesMarks()) && !fact.Broken, some || fact.isSyntax()
@@ -54,8 +54,8 @@ func delimiters(raw string, marks []diffwrap.Mark, u Units) (list []delimiter) {
 	return list
 }
 
-// strayDelimiters returns the edits that remove leftover characters of delimiters outside of spans: one change may write only a
-// part of a delimiter, and another one remove the rest.
+// strayDelimiters returns the edits that remove leftover characters of delimiters outside of spans. They occur if one
+// change writes only part of a delimiter and another change removes the rest.
 func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwrap.Edit) {
 	slices.SortFunc(spans, func(a, b diffwrap.Span) int { return a.Start - b.Start })
 	cursor, end := textmerge.NewCursor(raw), 0
@@ -76,11 +76,11 @@ func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwr
 	return edits
 }
 
-// isSyntax reports whether a program wrote the character as part of a mark, not of a comment.
+// isSyntax reports whether a program wrote the character as part of a mark, and not of a comment.
 func (f *Fact) isSyntax() bool { return f.Syntax && f.Ins.Of == nil }
 
-// Corrected returns the edits of raw that rewrite tangled marks and remove unmatched delimiters. known and u are
-// raw's known marks and identities.
+// Corrected returns the edits of raw that rewrite tangled marks and remove unmatched delimiters. known has the known
+// marks of raw, and u has its identities.
 func (t *Table) Corrected(raw string, known diffwrap.Known, u Units) []diffwrap.Edit {
 	if t.hasNoAgentText() {
 		return nil
@@ -90,7 +90,7 @@ func (t *Table) Corrected(raw string, known diffwrap.Known, u Units) []diffwrap.
 	for _, m := range marks {
 		spans = append(spans, diffwrap.Span{Start: m.Start, End: m.End})
 	}
-	var open []int // indexes of list
+	var open []int // indexes in list
 	var edits []diffwrap.Edit
 	lone := make(map[int]bool)
 	for i, d := range list {
@@ -140,7 +140,7 @@ func (t *Table) Corrected(raw string, known diffwrap.Known, u Units) []diffwrap.
 
 // rewritten returns the edits that rewrite the marks between two offsets.
 func rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
-	var in string // delimiter character of the open mark, "" if none
+	var in string // delimiter character of the open mark, or ""
 	var of *Suggestion
 	next := diffwrap.Edit{Off: from}
 	turn := func(char string, m *Suggestion) {
@@ -175,8 +175,8 @@ func rewritten(raw string, u Units, from, to int) (edits []diffwrap.Edit) {
 	return slices.Clip(edits)
 }
 
-// mark returns the pending suggestion that the character is in, and the character of its delimiters, "" if there is
-// none.
+// mark returns the pending suggestion of the character, and the character that its delimiters consist of. char is "" if
+// no suggestion is pending.
 func (f *Fact) mark() (char string, of *Suggestion) {
 	if added := f.Pending(false); added != nil && !added.Comment {
 		return "+", added

@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file provides the lens with the owners of a text's marks, and converts the lens's result for the record.
+// This file gives the lens the owners of a text's marks, and converts the lens's result to the data of a record.
 
 func (o *markOwner) forLens() diffwrap.Owner {
 	if o.Suggestion != nil {
@@ -18,9 +18,9 @@ func (o *markOwner) forLens() diffwrap.Owner {
 	return diffwrap.Owner{Author: o.Author()}
 }
 
-// OwnersFor returns the owners of the marks and comments, as seen by the writer. A writer may amend only its own
-// pending suggestions. A user's text, in a mark typed by hand or inside another's addition, never changes without a
-// mark.
+// OwnersFor returns the owners of the marks and comments from the writer's point of view. A writer may amend only its
+// own pending suggestions. A user's text in a mark that was typed by hand, or inside an addition by another author,
+// never changes without a mark.
 func (x *Layout) OwnersFor(author model.Author) map[int]diffwrap.Owner {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {
@@ -58,9 +58,9 @@ func (x *Layout) isSoleWriter(from, to int, author string) bool {
 	return all && len(x.Runs) > 0
 }
 
-// Written converts the lens's result for a marked text to the data of a record: the suggestions that it made, at places
-// in the new text; the places that existing identities have now; and the comments that belong to the text. x is the
-// layout of the text, nil if it had no marks.
+// Written converts the lens's result for the text marked to the data of a record. made are the suggestions that the
+// write made, at offsets in the new text. moved are the new offsets of existing identities. older are the comments that
+// belong to the text. x is the layout of the old text; it is nil if that text had no marks.
 func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRecord, moved []model.IDRemap, older []model.IDRange) {
 	after := diffwrap.Apply(marked, res.Edits)
 	var all []diffwrap.Span
@@ -98,7 +98,7 @@ func Written(x *Layout, marked string, res diffwrap.Result) (made []model.MarkRe
 	return made, moved, x.olderComments(after, res)
 }
 
-// placesOf returns the places of spans of a text, in UTF-16 units.
+// placesOf returns the UTF-16 ranges of byte spans of a text.
 func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRange {
 	offs := make([]int, 0, 2*len(spans))
 	for _, s := range spans {
@@ -116,14 +116,14 @@ func placesOf(text string, spans []diffwrap.Span) map[diffwrap.Span]model.IDRang
 	return places
 }
 
-// olderComments returns the places, in the text after a write, of the existing comments that the write deletes or that follow
-// suggestions. It excludes remarks on the suggestions that became those suggestions.
+// olderComments returns the existing comments that the write deletes, or that now follow a suggestion, as UTF-16 ranges
+// of the text after the write. It omits a comment that followed an earlier form of the same suggestion.
 func (x *Layout) olderComments(after string, res diffwrap.Result) (runs []model.IDRange) {
 	if !strings.Contains(x.Raw, "{>") && !strings.Contains(x.Raw, "{{") {
 		return nil
 	}
 	comments, kept := x.commentsBefore(), textmerge.Unchanged(len(x.Raw), res.Edits)
-	old := make(map[int][]string) // earlier IDs of a suggestion, by the start of each of its parts
+	old := make(map[int][]string) // earlier IDs of a suggestion, by the start of each part
 	var foreign []diffwrap.Span
 	for _, m := range res.Made {
 		for _, s := range slices.Concat(m.Add, m.Del) {
@@ -158,7 +158,7 @@ func (x *Layout) olderComments(after string, res diffwrap.Result) (runs []model.
 	return runs
 }
 
-// offsetBefore returns the offset of a character before a write, -1 if the write added it.
+// offsetBefore returns the offset that a character had before a write, or -1 if the write added it.
 func offsetBefore(kept []textmerge.Match, moved []diffwrap.Move, at int) int {
 	if old, ok := textmerge.MapBack(kept, diffwrap.Span{Start: at, End: at + 1}); ok {
 		return old.Start

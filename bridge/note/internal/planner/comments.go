@@ -8,11 +8,12 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Agents' comments await a user's decision, as suggestions do. A comment is in the note at once, since it changes no
-// text. It stays pending as long as the record of its author's write has all its characters: a comment that a user
-// has reworded is the user's.
+// An agent's comment awaits a user's decision, as a suggestion does. It is in the note at once because it changes no
+// text. It is pending while the record of its author's write covers all its characters: a comment that a user has
+// reworded belongs to the user.
 
-// comments decides on the items that are comments, unless the edits for the other items remove them.
+// comments decides on the chosen items that are comments. It skips comments that the edits for the other items remove.
+// It returns the decided comments, and the edits with the removals of rejected comments.
 func (p *decider) comments(chosen []model.Suggestion, edits []diffwrap.Edit) (parts []decidedText, with []diffwrap.Edit) {
 	with = slices.Clone(edits)
 	cursor := textmerge.NewCursor(p.Layout.Raw)

@@ -15,16 +15,16 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file computes the effect of a decision on each character. The record stores it, and undo.go reverts it. Texts
-// are not compared.
+// This file computes the effect of a decision on each character. The record stores the effect, and undo.go reverts it.
+// It compares no texts.
 
-// decidedText is a range of a note's text, or of collateral deletions, in a decision.
+// decidedText is a range of the note's text that a decision covers, deletes along with its items, or keeps.
 type decidedText struct {
 	attribution.OffsetSpan
 	off, end int // bytes
 	role     model.Role
 	mark     int  // index in Decision.Marks
-	comment  bool // part of a comment to be removed, which is in no view
+	comment  bool // it is part of a comment that is to be removed; no view shows it
 }
 
 // stays reports whether x is text that can anchor restored text. Comments cannot, because they may be removed with
@@ -69,7 +69,7 @@ func Decide(current *model.Version, x *attribution.Layout, chosen []model.Sugges
 	return plan
 }
 
-// decider plans one decision. Places refer to the layout's text.
+// decider plans one decision. Offsets refer to the layout's text.
 type decider struct {
 	*attribution.Layout
 	decision *model.Decision
@@ -78,7 +78,7 @@ type decider struct {
 	amended  []model.IDRange // places in the text after the decision
 }
 
-// choose adds the marks in a range to the decision, for the item with that index.
+// choose adds the marks that start in a span to the decision, for the item with the given index.
 func (p *decider) choose(item int, at diffwrap.Span) {
 	k, _ := p.MarkAt(at.Start)
 	for ; k < len(p.Layout.Marks) && p.Layout.Marks[k].Start < at.End; k++ {
@@ -111,8 +111,8 @@ func (p *decider) describe(item int, m diffwrap.Mark) model.DecidedMark {
 	return mark
 }
 
-// parts returns, in order, the decided text, the text that is removed along with it, the given comments, and the text
-// around them.
+// parts returns four kinds of text in document order: the decided text, the text that is removed along with it, the
+// given comments, and the text around them.
 func (p *decider) parts(edits, instead []diffwrap.Edit, comments []decidedText) []decidedText {
 	list := append(p.collateralDeletes(edits), comments...)
 	from, to := p.around(list)
@@ -150,8 +150,8 @@ func (p *decider) textPart(i int) decidedText {
 	return decidedText{OffsetSpan: p.TextOffsets[i], off: c.Start, end: c.End, comment: c.Mark >= 0 && p.Layout.Marks[c.Mark].Comment}
 }
 
-// around returns the range of the note's texts that covers the decided texts, the given parts, and the nearest text on
-// each side that stays.
+// around returns the range of p.Text that covers the decided texts, the given parts, and on each side the nearest text
+// that stays.
 func (p *decider) around(parts []decidedText) (from, to int) {
 	start, end := len(p.Layout.Raw), 0
 	for k := range p.marks {
@@ -175,7 +175,7 @@ func (p *decider) around(parts []decidedText) (from, to int) {
 	return max(0, from), min(to+1, len(p.Text))
 }
 
-// collateralDeletes returns what edits delete in addition to the chosen marks and their content.
+// collateralDeletes returns the text that edits delete in addition to the chosen marks and their content.
 func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) {
 	cursor := textmerge.NewCursor(p.Layout.Raw)
 	one := func(from, to, mark int) {
@@ -195,7 +195,7 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 			if f.Start < from || !opens && !closes {
 				continue
 			}
-			if next, _ := p.MarkAt(f.End); opens { // both are deleted with the text that they enclose
+			if next, _ := p.MarkAt(f.End); opens { // both delimiters are deleted with the text that they enclose
 				inside = p.marks[next]
 			}
 			one(from, f.Start, mark)
@@ -224,8 +224,8 @@ func (p *decider) collateralDeletes(edits []diffwrap.Edit) (list []decidedText) 
 	return list
 }
 
-// partial splits a proposed text into accepted and rejected parts. It returns the rest of instead, with offsets
-// relative to the end of x.
+// partial splits the proposed text x into accepted and rejected parts. It returns the edits of instead that lie after
+// x, with offsets relative to the end of x.
 func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decidedText, rest []diffwrap.Edit) {
 	cursor := textmerge.NewCursor(p.Layout.Raw[x.off:x.end])
 	at := 0
@@ -249,8 +249,8 @@ func (p *decider) partial(x decidedText, instead []diffwrap.Edit) (list []decide
 	return list, rest
 }
 
-// amendEdits returns the edits of instead for the text after the acceptance, where the proposed text is in one piece. It
-// adds the text that they write to p.amended.
+// amendEdits moves the edits of instead to their offsets in the text after the acceptance, where the proposed text is
+// in one piece. It adds the text that they write to p.amended.
 func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	first := slices.Min(slices.Collect(maps.Keys(p.marks)))
 	start, moved := p.Layout.Marks[first].Start, 0
@@ -266,8 +266,8 @@ func (p *decider) amendEdits(accepting, instead []diffwrap.Edit) []diffwrap.Edit
 	return edits
 }
 
-// frontMatterBreak also removes the line break after the front matter if the edits leave no body and an agent added that
-// break for the body.
+// frontMatterBreak adds the removal of the line break after the front matter to parts and edits, if the edits leave no
+// body and an agent added that line break for the body.
 func (p *decider) frontMatterBreak(parts []decidedText, edits []diffwrap.Edit) ([]decidedText, []diffwrap.Edit) {
 	end, ok := diffwrap.FrontMatter(p.Layout.Raw)
 	from := len(strings.TrimRight(p.Layout.Raw[:end], "\r\n"))
@@ -334,7 +334,6 @@ func (p *decider) runs(parts []decidedText) (runs []model.DecidedRun) {
 	return runs
 }
 
-// errMarkup refuses a text that would not be plain at its place.
 var errMarkup = errors.New("the text would be read as CriticMarkup there")
 
 var errComment = errors.New("a comment cannot be amended: reject it, and write another one")

@@ -10,10 +10,10 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Plan lists the edits and records by which a new view text changes the raw text.
+// Plan is a planned change of the raw text: its edits and the metadata of its record.
 type Plan struct {
 	Edits       []diffwrap.Edit
-	Known       diffwrap.Known // the marks of the text after it, if it writes some
+	Known       diffwrap.Known // the marks of the text after the change, if the plan adds marks
 	FrontMatter *model.FrontMatterChange
 	Decision    *model.Decision    // set for a user's decision
 	Marks       []model.MarkRecord // new pending suggestions
@@ -27,8 +27,8 @@ type Plan struct {
 	Warnings    []string
 }
 
-// Apply applies the plan to a document whose text is raw, and completes the record: it converts the plan's places
-// to identities.
+// Apply applies the plan to a document whose text is raw, and completes the record: it converts the plan's offsets to
+// CRDT IDs.
 func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.Author, rec *model.Record) {
 	d := p.Decision
 	places := len(p.Links) > 0 || p.FrontMatter != nil || d != nil && slices.ContainsFunc(d.Runs, hasOffsets)
@@ -57,15 +57,15 @@ func (p *Plan) Apply(doc *ycrdt.Doc, text *ycrdt.Text, raw string, author model.
 	}
 }
 
-// hasOffsets reports whether a run, or a text next to it, is named by place, because a note without a document has no
-// identities.
+// hasOffsets reports whether r, or a text next to it, is given by offsets. The plan of a note without a document has no
+// CRDT IDs.
 func hasOffsets(r model.DecidedRun) bool {
 	return slices.ContainsFunc([]model.IDRange{r.At, r.Left, r.Right}, func(r model.IDRange) bool { return r.Client == 0 && r.Len > 0 })
 }
 
-// applyAtPlacements applies byte edits of raw to text. New text goes directly after the text before it; a user's typing
-// would go after the deleted characters that follow. So text restored at its own place does not end up inside new
-// text. placed, unless nil, overrides the place of each piece of new text.
+// applyAtPlacements applies byte edits of raw to text. It puts new text directly after the text before it, unless
+// placed gives another position for the piece. A user's typing goes after the deleted characters that follow, so text
+// that is restored at its own position does not end up inside new text.
 func applyAtPlacements(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []model.Placement) {
 	for e := range textmerge.PositionedEdits(raw, edits) {
 		pos := e.After
@@ -86,7 +86,7 @@ func applyAtPlacements(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []dif
 	}
 }
 
-// resolvedMarks converts places in the text after the change to identities.
+// resolvedMarks converts offsets in the text after the change to CRDT IDs.
 func resolvedMarks(marks []model.MarkRecord, after attribution.Units) []model.MarkRecord {
 	out := slices.Clone(marks)
 	for i := range out {
@@ -95,7 +95,7 @@ func resolvedMarks(marks []model.MarkRecord, after attribution.Units) []model.Ma
 	return out
 }
 
-// resolvedDecision converts places to identities, in the text before the decision or the one after it.
+// resolvedDecision converts offsets in the text before the decision, or after it for new text, to CRDT IDs.
 func resolvedDecision(d *model.Decision, before, after attribution.Units) *model.Decision {
 	named := *d
 	named.Runs, named.ByHand = nil, after.ResolveAll(d.ByHand)
@@ -110,7 +110,7 @@ func resolvedDecision(d *model.Decision, before, after attribution.Units) *model
 	return &named
 }
 
-// resolvedRemaps converts places in the text after the change to identities.
+// resolvedRemaps converts offsets in the text after the change to CRDT IDs.
 func resolvedRemaps(list []model.IDRemap, after attribution.Units) (named []model.IDRemap) {
 	for _, r := range list {
 		done := uint64(0)
@@ -122,7 +122,7 @@ func resolvedRemaps(list []model.IDRemap, after attribution.Units) (named []mode
 	return named
 }
 
-// resolvedRun converts a run with places in the text of u to runs with identities.
+// resolvedRun converts a run with offsets in the text of u to runs with CRDT IDs.
 func resolvedRun(r model.DecidedRun, u attribution.Units) (runs []model.DecidedRun) {
 	if ids := u.Resolve(r.Left); len(ids) == 1 {
 		r.Left = ids[0]

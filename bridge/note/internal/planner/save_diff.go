@@ -11,10 +11,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// A file that holds the text of an earlier state, byte for byte, restores that state: git, a backup or a sync tool
-// wrote it, or a program wrote the second half of a file. Its characters return with their authors. All other text in
-// a save counts as typed.
-
+// SaveDiff is the change of a user's save. A file that holds the text of an earlier state, byte for byte, restores that
+// state: git, a backup or a sync tool wrote it, or a program that saves in two writes made the second one. The restored
+// characters keep their authors. All other text in a save counts as typed.
 type SaveDiff struct {
 	textmerge.ExternalChange
 	texts   *model.Texts       // set if the save restores an earlier state
@@ -30,15 +29,15 @@ func (s *SaveDiff) MayRestore(oldText string, text *ycrdt.Text) bool {
 			slices.ContainsFunc(text.Pieces(), func(p ycrdt.Piece) bool { return p.Deleted })
 }
 
-// Restore makes the save restore the newest earlier state whose text is raw, if there is one. had is the text after
-// records. older are the known states from before records were merged. The first of the merged records has all their
-// changes, and records say more than moments.
+// Restore makes the save restore the newest earlier state whose text is raw, if there is one. oldText is the text after
+// records. older are states from before records were merged. The first record contains the changes of all merged
+// records, so records take precedence over older.
 func (s *SaveDiff) Restore(records []model.Record, older []model.Revision, oldText, raw string) {
 	texts, seqs, err := statesOf(records, older)
 	if err != nil || texts == nil || !texts.Holds(texts.Last, oldText) {
 		return
 	}
-	last := texts.Last // the last state with the text of this one
+	last := texts.Last // the last state before a text change
 	for _, state := range slices.Backward(changing(texts)) {
 		if !texts.Holds(state, raw) {
 			last = state - 1
@@ -58,7 +57,7 @@ func (s *SaveDiff) Restore(records []model.Record, older []model.Revision, oldTe
 	}
 }
 
-// Apply applies the changes to a document whose text is had, and completes the record.
+// Apply applies the changes to a document whose text is oldText, and completes the record.
 func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, oldText string, table *attribution.Table, origin any, rec *model.Record) {
 	added := uint64(0)
 	var before attribution.Units
@@ -83,11 +82,11 @@ func (s *SaveDiff) Apply(doc *ycrdt.Doc, text *ycrdt.Text, oldText string, table
 		s.name(oldText, before, text, table, rec)
 	}
 	if clock := doc.StateVector()[doc.ClientID()]; s.texts != nil && clock != rec.Clock+added {
-		rec.Remaps = nil // formats use clock units, too
+		rec.Remaps = nil // formatting uses clock units too, so the new IDs differ from the predicted IDs
 	}
 }
 
-// name records the identities of moved text before and after the save, and the broken delimiters of agents' marks.
+// name records the CRDT IDs of moved text before and after the save, and the broken delimiters of agents' marks.
 func (s *SaveDiff) name(oldText string, before attribution.Units, text *ycrdt.Text, table *attribution.Table, rec *model.Record) {
 	after := attribution.UnitsOf(text.Runs())
 	var was, is []diffwrap.Span
@@ -121,7 +120,7 @@ func (s *SaveDiff) name(oldText string, before attribution.Units, text *ycrdt.Te
 	}
 }
 
-// unitsAt returns the UTF-16 positions of the ends of spans, by byte offset.
+// unitsAt maps the byte offsets of the spans' ends to UTF-16 positions.
 func unitsAt(text string, spans []diffwrap.Span) map[int]int {
 	var offs []int
 	for _, s := range spans {
@@ -136,7 +135,7 @@ func unitsAt(text string, spans []diffwrap.Span) map[int]int {
 	return at
 }
 
-// bringBack restores the state, and returns how many units that added.
+// bringBack restores the state s.state, and returns the number of clock units that it added.
 func (s *SaveDiff) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record) (added uint64) {
 	pos := 0
 	for i := range s.texts.Ranges {
@@ -162,8 +161,8 @@ func (s *SaveDiff) bringBack(txn *ycrdt.Txn, text *ycrdt.Text, rec *model.Record
 	return added
 }
 
-// statesOf returns the states after moments and records, and the number of the last record of each; nil if no agent
-// wrote in the document.
+// statesOf returns the states after older and records, and for each state the number of its last record. It returns nil
+// if no agent wrote in the document.
 func statesOf(records []model.Record, older []model.Revision) (*model.Texts, []uint64, error) {
 	if !slices.ContainsFunc(records, func(r model.Record) bool { return r.Author != "" }) {
 		return nil, nil, nil

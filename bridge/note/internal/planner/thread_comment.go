@@ -13,10 +13,10 @@ import (
 
 // This file plans users' comments and the removal of threads. Both are in the journal, so they can be undone.
 
-// errNoComment refuses a comment that would not parse as one.
+// errNoComment is the error for a comment that would not be parsed as a comment at its place.
 var errNoComment = errors.New("a comment cannot be placed there: comment on the text before or after it")
 
-// AddComment plans a user's comment at an offset of the marked text.
+// AddComment plans a user's comment at a byte offset of the canonical text.
 func AddComment(current *model.Version, at int, text string, dialect diffwrap.Dialect, d model.Decision) (Plan, error) {
 	raw := current.Canonical()
 	comment := diffwrap.WriteComment(dialect, d.By, text, time.Now())

@@ -9,9 +9,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// An undo makes the decided characters pending again, one by one, and changes nothing else. Text that still exists
-// gets its marks again. Deleted text returns at its place in the document, unless the text on both sides was deleted:
-// by users, or by its author, who withdrew it. Texts are never compared.
+// An undo makes each decided character pending again, and changes nothing else. Text that still exists gets its marks
+// again. Deleted text returns at its place in the document, unless users deleted the text on both sides, or the authors
+// of that text withdrew it. An undo compares no texts.
 
 // Reasons why no part of a decision can be undone.
 var (
@@ -19,7 +19,7 @@ var (
 	ErrNoteGone           = errors.New("cannot be undone: the note no longer exists; its text is in 'relayfs suggestions log --json'")
 	errFrontMatterChanged = errors.New("cannot be undone: users have changed that front matter since; its old content is in 'relayfs suggestions log --json'")
 	errCommentChanged     = errors.New("cannot be undone: the comment was changed or removed since; remove it with 'relayfs suggestions resolve'")
-	errNotReadBack        = errors.New("cannot be undone: in the current note it would be read differently")
+	errNotReadBack        = errors.New("cannot be undone: the restored text would be read as other markup in the current note")
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 	laterDecision   = "a later decision removed it"
 )
 
-// undoPlan plans one undo. It keys characters by their original identities: restored text has later ones.
+// undoPlan plans one undo. Its maps use the original IDs of characters, because restored text has newer ones.
 type undoPlan struct {
 	entry    model.JournalEntry
 	decision *model.Decision // the undo's decision
@@ -38,14 +38,14 @@ type undoPlan struct {
 	table    *attribution.Table
 	layout   *attribution.Layout // layout of the marked text of current
 
-	target         model.Ranges[int]  // index of runs
+	target         model.Ranges[int]  // index in runs
 	asked          model.Ranges[bool] // true for targets, false for their neighbours
 	present        model.Ranges[bool] // the characters of asked that still exist
 	in             diffwrap.Span      // the range of the raw text that the undo may change
-	itemOf         model.Ranges[int]  // index of items, for deleted characters
+	itemOf         model.Ranges[int]  // index in items, for deleted characters
 	items          []item
-	commentPending bool   // an accepted comment is unchanged, and so is pending again
-	commentLen     uint64 // length of the comment that the decision wrote; 0 if it is still there, whole and unchanged
+	commentPending bool   // an accepted comment is unchanged and becomes pending again
+	commentLen     uint64 // length of the comment that the decision wrote; 0 if the note still has it unchanged
 }
 
 // newUndoPlan collects the characters that the undo concerns.
@@ -69,7 +69,7 @@ func newUndoPlan(e model.JournalEntry, x *attribution.Layout, current *model.Ver
 		d.Again = append(d.Again, model.DecidedRun{At: r.At, Role: r.Role})
 	}
 	if e.Decision != nil {
-		t.runs = append(t.runs, x.Breaks...) // they have to return with any text
+		t.runs = append(t.runs, x.Breaks...) // these line breaks return together with any text
 	}
 	var targets []model.RangeValue[int]
 	var asked []model.RangeValue[bool]
@@ -101,8 +101,8 @@ func newUndoPlan(e model.JournalEntry, x *attribution.Layout, current *model.Ver
 	return t
 }
 
-// Undo plans the undo of the items of d in a journal entry, for a document with these pieces whose marked text has
-// the layout x. It records the outcome in d.
+// Undo plans the undo of the items of d, which a journal entry decided. pieces are the pieces of the document, and x is
+// the layout of the marked text of current. Undo records the outcome in d.
 func Undo(current *model.Version, e model.JournalEntry, x *attribution.Layout, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
 	if len(e.Links) > 0 {
 		return undoLinks(current, x, e.Links, d), nil

@@ -40,8 +40,7 @@ func (t *undoPlan) nothingToUndo() error {
 	return model.RefusedError(fmt.Errorf("cannot be undone: %s; its text is in 'relayfs suggestions log'", t.decision.Unrestored[0]))
 }
 
-// frontMatterIntact reports whether the front matter still has everything that the write
-// put there.
+// frontMatterIntact reports whether the front matter still has everything that the write put there.
 func (t *undoPlan) frontMatterIntact() bool {
 	if t.entry.FrontMatter == nil {
 		return true
@@ -63,7 +62,7 @@ type target struct {
 	key      inMark
 }
 
-// inMark names a mark of the current note, or a decided one; n is -1 for none.
+// inMark identifies a mark of the current note or a decided mark. n is -1 for text without a mark.
 type inMark struct {
 	decided bool
 	n       int
@@ -71,7 +70,7 @@ type inMark struct {
 
 var noMark = inMark{n: -1}
 
-// targets decides on every item. changed reports whether the undo has an effect.
+// targets plans the new state of every item. changed reports whether the undo has an effect.
 func (t *undoPlan) targets() (list []target, changed bool) {
 	run := func(w target) model.Role { return t.runs[w.run].Role } // role of a deleted item
 	for i, x := range t.items {
@@ -119,7 +118,7 @@ func (t *undoPlan) targets() (list []target, changed bool) {
 	return list, changed
 }
 
-// targetOfPresent decides on text that exists: text that the decision accepted or kept is pending again.
+// targetOfPresent plans for text that exists: text that the decision accepted or kept is pending again.
 func (t *undoPlan) targetOfPresent(x item) target {
 	w := target{item: x, shown: true, key: noMark}
 	if x.run >= 0 && t.runs[x.run].Role == model.RoleCommentAdded {
@@ -210,8 +209,8 @@ func (t *undoPlan) targetOfDeleted(x item) target {
 	return w
 }
 
-// extended returns a deleted item with its text, extended to whole characters. If a user has typed between the two units
-// of a character, that character goes with its last unit.
+// extended returns a deleted item with its text, extended to whole characters. If a user has typed between the two
+// UTF-16 units of a character, the item with its last unit has the whole character.
 func (t *undoPlan) extended(x item) item {
 	run := t.runs[x.run]
 	if run.Text == "" {
@@ -234,7 +233,7 @@ func (t *undoPlan) extended(x item) item {
 	return x
 }
 
-// removed reports whether users deleted the character, or its author withdrew it.
+// removed reports whether users deleted the character, or the author of the character withdrew it.
 func (t *undoPlan) removed(r model.IDRange) bool {
 	if r.Len == 0 {
 		return false // start or end of the note

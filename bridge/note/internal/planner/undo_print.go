@@ -8,11 +8,11 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// printer writes the raw text for the planned items. Unchanged marks keep their bytes.
+// printer writes the raw text for the planned items. It copies unchanged marks byte for byte.
 type printer struct {
 	*undoPlan
 	targets []target
-	intact  []bool // by layout mark: no change in it
+	intact  []bool // by index of the layout's marks: the undo leaves the mark unchanged
 
 	edits              []diffwrap.Edit
 	placed             []model.Placement
@@ -20,11 +20,11 @@ type printer struct {
 	sizes              map[inMark]uint64 // text sizes of marks; nil until first used
 	at                 int               // offset reached in the old raw text
 	pos                int               // position reached in the new raw text, in UTF-16 units
-	open               *target           // an item of the open mark, nil for none
+	open               *target           // an item of the open mark; nil if no mark is open
 	original, accepted strings.Builder   // expected original and accepted view
 	raw                strings.Builder
 	oldMarks           []int // offsets of the marks of the old raw text that are not yet reached
-	marked             []int // offsets in raw of the marks that are known
+	marked             []int // offsets in raw at which known marks open
 }
 
 func (p *printer) findIntact() {
@@ -65,7 +65,7 @@ func (p *printer) findIntact() {
 	}
 }
 
-// dropped reports whether an item is a delimiter that is not copied.
+// dropped reports whether an item is a delimiter of a mark that is written again.
 func (p *printer) dropped(w *target) bool {
 	return w.kind == delimiterItem && (w.mark < 0 || !p.intact[w.mark])
 }
@@ -144,7 +144,8 @@ func (p *printer) close() {
 	}
 }
 
-// delimit writes a delimiter of a mark. A user's mark stays the user's.
+// delimit writes a delimiter of a mark. It records the delimiter of a user's mark in ByHand, so that the mark stays the
+// user's.
 func (p *printer) delimit(key inMark, text string) {
 	from := p.pos
 	p.write(text)
@@ -160,7 +161,7 @@ func (p *printer) written(key inMark) model.DecidedMark {
 	return (&decider{Layout: p.layout}).describe(0, p.layout.Marks[key.n])
 }
 
-// delimiters returns the delimiters of the mark that contains w: the original ones if they still fit.
+// delimiters returns the delimiters of the mark that contains w. It returns the original ones if they still fit.
 func (p *printer) delimiters(w *target) (open, closer string) {
 	open, closer = "{++", "++}"
 	if w.inOriginal {
@@ -172,8 +173,7 @@ func (p *printer) delimiters(w *target) (open, closer string) {
 	return open, closer
 }
 
-// substitution writes a mark {~~old~>new~~} if all of it exists or returns. It returns how many of targets it wrote, 0
-// for none.
+// substitution writes a mark {~~old~>new~~} if all of its text exists or returns. It returns how many targets it wrote.
 func (p *printer) substitution(i int) int {
 	key := p.targets[i].key
 	old := p.written(key)
@@ -181,7 +181,7 @@ func (p *printer) substitution(i int) int {
 		return 0
 	}
 	var units uint64
-	n, turn := 0, -1 // turn is the index of the first added item
+	n, turn := 0, -1 // turn is the index of the first item of added text
 	for ; i+n < len(p.targets); n++ {
 		w := &p.targets[i+n]
 		if !w.shown || p.dropped(w) {
@@ -241,13 +241,13 @@ func (p *printer) opens() { p.marked = append(p.marked, p.raw.Len()) }
 
 const arrow = "~>"
 
-// keep copies an item that exists, or restores it.
+// keep copies an existing item, or restores a deleted one.
 func (p *printer) keep(w *target) {
 	size := int(w.id.Len)
 	at := model.OffsetRange(p.pos, p.pos+size)
 	if w.restored {
 		if w.kind == syntaxItem && strings.HasPrefix(w.text, "{") && p.table.At(w.id).Syntax {
-			p.opens() // of a recorded comment
+			p.opens() // a recorded comment opens here
 		}
 		if w.beforeSyntax {
 			p.write(w.text)
@@ -271,7 +271,7 @@ func (p *printer) keep(w *target) {
 	}
 }
 
-// write inserts text after the last written text, insert after a deleted character.
+// write inserts text after the last written text. insert can put it after a deleted character instead.
 func (p *printer) write(text string) { p.insert(text, model.IDRange{}) }
 
 func (p *printer) insert(text string, after model.IDRange) {

@@ -15,10 +15,10 @@ import (
 type item struct {
 	id                     model.IDRange // current identity
 	first                  model.IDRange
-	since                  uint64 // record that gave it this identity, 0 for the original one
+	since                  uint64 // record that gave it the current identity, 0 if that is the original one
 	run                    int    // index in undoPlan.runs, -1 for none
-	deleted                bool   // deleted; the undo may restore it
-	beforeSyntax           bool   // its place is inside syntax: it returns before that
+	deleted                bool   // the text is deleted; the undo may restore it
+	beforeSyntax           bool   // the place of the text is inside syntax, so it returns before that syntax
 	text                   string
 	off                    int // offset in the raw text if it exists
 	kind                   itemKind
@@ -43,7 +43,7 @@ type segment struct {
 	inOriginal, inAccepted bool // the original and the accepted view show it
 }
 
-// segments divides the range t.in of the raw text by its role in the layout.
+// segments splits the range t.in of the raw text by the role that each part has in the layout.
 func (t *undoPlan) segments() (list []segment) {
 	marked := t.markedSegments()
 	at := t.in.Start
@@ -99,7 +99,7 @@ func (t *undoPlan) markedSegments() (list []segment) {
 					s.end = min(to, m.Start)
 				}
 			}
-			if s.kind == syntaxItem && len(syntax) > 0 { // one segment each
+			if s.kind == syntaxItem && len(syntax) > 0 { // each syntax span is one segment
 				s.end = min(s.end, syntax[0].End)
 				syntax = syntax[1:]
 			}
@@ -118,8 +118,8 @@ func (t *undoPlan) markedSegments() (list []segment) {
 	return list
 }
 
-// findPresent sets t.live to the asked characters that still exist, and t.in to the range of the raw text where the targets
-// are or were, with all marks and comments that touch it.
+// findPresent sets t.present to the characters of t.asked that still exist. It sets t.in to the range of the raw text
+// where the targets are or were, with all marks and comments that touch it.
 func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
 	from, to, pos := -1, 0, 0 // UTF-16 units
 	var live []model.RangeValue[bool]
@@ -158,7 +158,7 @@ func (t *undoPlan) findPresent(pieces []ycrdt.Piece) {
 	}
 }
 
-// touching returns in, extended by the elements of list that touch it. The list is in order.
+// touching returns in, extended by the elements of list that touch it. The list must be in order.
 func touching[T any](in diffwrap.Span, list []T, of func(T) diffwrap.Span) diffwrap.Span {
 	k := sort.Search(len(list), func(i int) bool { return of(list[i]).End >= in.Start })
 	for ; k < len(list) && of(list[k]).Start <= in.End; k++ {
@@ -226,8 +226,8 @@ func (t *undoPlan) read(pieces []ycrdt.Piece) {
 	t.itemOf = model.RangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
-// comment applies the role that a comment had in the decision. A comment that was edited since is another comment and
-// stays as it is. A comment that was accepted as text, or whose deletion was rejected, is content.
+// comment applies the role that a comment had in the decision. It does not change a comment that was edited after the
+// decision. A comment that was accepted as text, or whose deletion was rejected, is content.
 func (t *undoPlan) comment(units []item) {
 	size := uint64(0)
 	role := func(x item) model.Role {

@@ -10,8 +10,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// FrontMatterChange lists by place the changes from one front matter block to another. If the old block ended without
-// a line break, a new one after it belongs to the text that follows.
+// FrontMatterChange lists the changes from one front matter block to another by their offsets. If the old block ended
+// without a line break, a new one after it belongs to the text that follows.
 func FrontMatterChange(before, after string) *model.FrontMatterChange {
 	if before != "" && !strings.HasSuffix(before, "\n") {
 		after = strings.TrimRight(after, "\r\n")
@@ -38,7 +38,7 @@ func DirectEdits(current *model.Version, text string) []diffwrap.Edit {
 	if current.Raw() == current.Text() {
 		return edits
 	}
-	spans := textmerge.SwapSides(current.Side().ViewMatches()) // view to raw
+	spans := textmerge.SwapSides(current.Side().ViewMatches()) // from view to raw text
 	marks, _, _ := current.RawKnown().Layout(current.Raw())
 	var out []diffwrap.Edit
 	for _, e := range edits {
@@ -56,8 +56,8 @@ func DirectEdits(current *model.Version, text string) []diffwrap.Edit {
 	return out
 }
 
-// rawInsertAt returns the raw offset for plain text at off in the view: after the character before it, and outside a
-// mark whose added text ends there.
+// rawInsertAt returns the raw offset for plain text at off in the view. The offset is after the character before off,
+// and outside a mark whose added text ends there.
 func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Match, off int) int {
 	at := 0
 	for _, s := range viewToRaw {

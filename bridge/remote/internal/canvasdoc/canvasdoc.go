@@ -20,7 +20,7 @@ const (
 	typeText = "text"
 )
 
-// canvas has the nodes and edges by ID, in order. Each is an object.
+// canvas has the nodes and edges of a canvas by ID, in order. Each node or edge is an object.
 type canvas struct{ nodes, edges ycrdt.Object }
 
 func Read(doc *ycrdt.Doc) []byte {
@@ -29,13 +29,13 @@ func Read(doc *ycrdt.Doc) []byte {
 	return c.file()
 }
 
-// Normalize returns the result of Read after data was written to a new document. An error wraps ErrFormat.
+// Normalize returns the file that Read would return after data was written to a new document. An error wraps ErrFormat.
 func Normalize(data []byte) ([]byte, error) {
 	c, err := parse(data)
 	return c.file(), err
 }
 
-// isVisible returns the content of a document's file.
+// isVisible returns the canvas that the document's file shows.
 func isVisible(doc *ycrdt.Doc, tx *ycrdt.Txn) canvas {
 	c := canvas{items(doc.Map(nodesName), tx), items(doc.Map(edgesName), tx)}
 	for i, n := range c.nodes {
@@ -86,7 +86,7 @@ func member(o ycrdt.Object, key string) string {
 	return ""
 }
 
-// with sets a member of o, in place if possible, and returns the result.
+// with sets a member of o and returns the result. A member that o already has keeps its position.
 func with(o ycrdt.Object, key string, value any) ycrdt.Object {
 	for i := range o {
 		if o[i].Key == key {

@@ -4,37 +4,37 @@
 // # The document
 //
 //	nodes    map: id -> the node, a plain object that is replaced as a whole
-//	edges    map: id -> the edge, likewise
+//	edges    map: id -> the edge, a plain object too
 //	relay    map: v -> 0, so that a canvas without nodes is not an empty document
-//	<id>     text: the text of the text node with this id; if empty, its member text counts
+//	<id>     text: the text of the text node with this id; if it is empty, the member text of the node counts
 //
 // Nodes are drawn in the order in which their keys were added to the map, the last one on top.
 //
 // # The file
 //
-// Read returns JSON Canvas 1.0 in the layout of Obsidian: each node and each edge on a separate line, tabs, and no
-// spaces; values as JSON.stringify writes them, members in the stored order. A canvas without nodes and edges has two
-// empty lists. Values that are not objects are omitted. The ID of a node is its key, whatever its member says. Values
-// without a JSON form are null.
+// Read returns JSON Canvas 1.0 in Obsidian's layout: each node and each edge on a separate line, with tabs and without
+// spaces. Values have the form of JSON.stringify, and members the stored order. A canvas without nodes and edges has
+// two empty lists. Values that are not objects are omitted. The ID of a node is its key, whatever its member id
+// contains. Values without a JSON form are null.
 //
 // # Writes
 //
-// A write has the new file and its base, the file that the writer had read. Write applies their difference to the
-// current document in one transaction: it sets or deletes a member of a node or edge, or edits a text, where the two
-// files differ. Changes by others since the base stay. If both sides have changed a member, the others' value stays.
-// A node or edge that others have deleted stays deleted. One that they have changed is not deleted, and neither is a
-// node to which they have drawn an edge. Hidden values do not change. Only a new key changes the order of nodes.
+// A write has the new file and its base, which is the file that the writer had read. Write applies their difference to
+// the current document in one transaction: where the two files differ, it sets or deletes a member of a node or edge,
+// or edits a text. It keeps all changes that others have made since the base. If both sides have changed a member, the
+// other side's value stays. A node or edge that others have deleted stays deleted. Write does not delete a node or edge
+// that others have changed, nor a node to which they have drawn an edge. Hidden values do not change. The order of
+// nodes changes only when a key is added.
 //
 // An object is replaced as a whole: if two replicas set one object concurrently, one of them wins, as in Yjs. Texts
 // merge, so a change of a text alone does not replace the object. The text of a deleted node stays in the document,
 // in case the node is restored.
 //
-// A document can only store nodes and edges. A file with other top-level members is refused, as is a file that is not
-// a canvas: errors wrap ErrFormat, and the document does not change. Errors are found before the transaction.
+// A document can only store nodes and edges. Write refuses a file with other top-level members, and a file that is not
+// a canvas. Its errors wrap ErrFormat; it finds them before the transaction, so the document does not change.
 //
 // # Limits
 //
-// Time and memory are linear in the size of the document and the files, except for the comparison of texts. Values
-// nest up to 100 levels. Nodes whose IDs are names of maps in the document have no Text; their text is the member
-// text.
+// Time and memory are linear in the size of the document and the files, except for the comparison of texts. Values nest
+// up to 100 levels. A node whose ID is the name of a map in the document has no Text; its text is the member text.
 package canvasdoc

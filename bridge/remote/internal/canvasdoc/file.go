@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// ErrFormat is the error for a file that is not a canvas, or has content that a shared canvas cannot have.
+// ErrFormat is the error for a file that is not a canvas, or has content that a shared canvas cannot store.
 var ErrFormat = errors.New("is not a canvas that can be shared")
 
 func (c canvas) file() []byte {
@@ -80,11 +80,11 @@ func appendObject(dst []byte, o ycrdt.Object) []byte {
 
 func appendNumber(dst []byte, f float64) []byte {
 	if f == 0 {
-		return append(dst, '0') // also JavaScript's -0
+		return append(dst, '0') // 0, and JavaScript's -0 too
 	}
 	number, err := json.Marshal(f) // same form as in JavaScript
 	if err != nil {
-		return append(dst, "null"...) // infinite or NaN
+		return append(dst, "null"...) // f is infinite or NaN
 	}
 	return append(dst, number...)
 }

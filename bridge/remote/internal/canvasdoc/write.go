@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Write merges data, a writer's new version of the file base, into the canvas. It keeps
-// what others have changed since. An error wraps ErrFormat.
+// Write merges data, a writer's new version of the file base, into the canvas. It keeps the changes that others have
+// made since base. An error wraps ErrFormat.
 func Write(doc *ycrdt.Doc, base, data []byte) error {
 	old, err := parse(base)
 	if err != nil {
@@ -37,7 +37,7 @@ type writer struct {
 	tied map[string]bool // nodes to which others have drawn edges
 }
 
-// ends returns the nodes at the ends of the edges that are not in was.
+// ends returns the nodes that are ends of edges in current but not in was.
 func ends(was, current ycrdt.Object) map[string]bool {
 	known, tied := byKey(was), make(map[string]bool)
 	for _, e := range current {
@@ -49,8 +49,8 @@ func ends(was, current ycrdt.Object) map[string]bool {
 	return tied
 }
 
-// merge returns the replacement of an item, nil if it does not change. was is the item in the base, is the current
-// one, want the new one; was and is may be nil.
+// merge returns the replacement of an item, or nil if the item does not change. old is the item in the base, current
+// the item now, and want the item in the new file; old and current may be nil.
 type merge func(id string, old, current, want ycrdt.Object) ycrdt.Object
 
 func (w writer) write(m *ycrdt.Map, was, current, want ycrdt.Object, merge merge) {
@@ -59,7 +59,7 @@ func (w writer) write(m *ycrdt.Map, was, current, want ycrdt.Object, merge merge
 		old, ok := base[el.Key].(ycrdt.Object)
 		have, there := now[el.Key].(ycrdt.Object)
 		if _, taken := m.GetIn(w.tx, el.Key); taken != there || ok && !there {
-			continue // hidden, or deleted by others
+			continue // the item is hidden, or others have deleted it
 		}
 		if item := merge(el.Key, old, have, el.Value.(ycrdt.Object)); item != nil {
 			w.set(m, el.Key, item)
@@ -75,10 +75,10 @@ func (w writer) write(m *ycrdt.Map, was, current, want ycrdt.Object, merge merge
 }
 
 func (w writer) set(m *ycrdt.Map, key string, value any) {
-	_ = m.Set(w.tx, key, value) // results of parse have a Yjs form
+	_ = m.Set(w.tx, key, value) // values from parse always have a Yjs form
 }
 
-// writeText is merged for a node. It applies changes of the node's text to its Text.
+// writeText is the merge for nodes. It also applies changes of a node's text to the Yjs text of the node.
 func (w writer) writeText(id string, old, current, want ycrdt.Object) ycrdt.Object {
 	before, present, after := member(old, textKey), member(current, textKey), member(want, textKey)
 	if !hasText(id, want) || current != nil && (before == after || present == after) {
@@ -87,12 +87,12 @@ func (w writer) writeText(id string, old, current, want ycrdt.Object) ycrdt.Obje
 	text := w.doc.Text(id)
 	own := text.StringIn(w.tx)
 	if current == nil {
-		before, present = own, own // text of a deleted node with this ID
+		before, present = own, own // own is the text of a deleted node with this ID
 	}
 	now := textmerge.Merge(textmerge.RawSide(before, nil), textmerge.RawSide(present, nil), after)
 	textmerge.ApplyEdits(w.tx, text, own, textmerge.DiffSave(own, now))
 	item := merged(id, old, current, with(slices.Clone(want), textKey, before))
-	if item == nil && now == "" { // the member text counts from now on
+	if item == nil && now == "" { // from now on the member text is shown, because the Text is empty
 		item = slices.Clone(current)
 	}
 	if item == nil {
@@ -101,7 +101,7 @@ func (w writer) writeText(id string, old, current, want ycrdt.Object) ycrdt.Obje
 	return with(item, textKey, now)
 }
 
-// merged applies the member changes from was to want, except for members that others have changed too.
+// merged applies the differences between the members of was and want. It skips members that others have changed too.
 func merged(_ string, was, current, want ycrdt.Object) (item ycrdt.Object) {
 	if current == nil {
 		return want
@@ -150,5 +150,5 @@ func same(a, b ycrdt.Object) bool {
 	})
 }
 
-// equal reports whether two values look the same in a file.
+// equal reports whether two values have the same form in a file.
 func equal(a, b any) bool { return bytes.Equal(appendValue(nil, a), appendValue(nil, b)) }

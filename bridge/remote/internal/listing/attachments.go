@@ -19,20 +19,22 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// This file has the bytes of a folder's attachments. Attachments have no document: the folder's entry has the hash of
-// their bytes, and Relay's server stores the bytes next to its documents. Attachments are downloaded one after the
-// other, and listed once their bytes are here. They are written whole, and only while the server is connected.
+// This file manages the bytes of a folder's attachments. Attachments have no document: the folder's entry has the hash
+// of their bytes, and Relay's server stores the bytes next to its documents. Attachments are downloaded one after the
+// other, and listed once their bytes are stored here. They are written as a whole, and only while the server is
+// connected.
 //
-// Attachments does not read the folder's document: its caller reports what is missing.
+// Attachments does not read the folder's document: its caller reports which attachments are missing.
 //
-// Everything is safe for concurrent use. The lock guards the lists of missing and failed attachments and is a leaf.
+// Everything is safe for concurrent use. The lock guards the lists of missing and failed attachments. No other lock is
+// taken while it is held.
 
 type Attachments struct {
-	server   transport.Files // nil, like cache, if none are served
+	server   transport.Files // nil, like cache, if no attachments are served
 	cache    *Cache
 	folder   string // name of the folder's document on the server
 	problems *model.Problems
-	newWork  model.Signal // set when some may be missing
+	newWork  model.Signal // set when attachments may be missing
 
 	mu      sync.Mutex         // guards the fields below
 	missing []folderdoc.Entry  // in the folder's document, but not in cache
@@ -42,10 +44,10 @@ type Attachments struct {
 type failure struct {
 	path string
 	err  error
-	skip bool // until Retry
+	skip bool // do not try again before Retry is called
 }
 
-// OpenAttachments opens the attachments in dir. None are served if dir is "" or the server stores none.
+// OpenAttachments opens the attachments in dir. It serves no attachments if dir is "" or the server stores none.
 func OpenAttachments(dir owner.Folder, server transport.Server, folder string, problems *model.Problems) (*Attachments, error) {
 	a := &Attachments{folder: folder, problems: problems, newWork: model.NewSignal(), failed: make(map[string]failure)}
 	files, ok := server.(transport.Files)
@@ -85,7 +87,7 @@ func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 	a.newWork.Set()
 }
 
-// Run downloads missing attachments while online, until ctx ends, and calls arrived after each.
+// Run downloads missing attachments while online returns true, until ctx ends. It calls arrived after each download.
 func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func()) {
 	for range a.newWork.Each(ctx) {
 		// After a reconnection the listing calls Fetch again.
@@ -132,7 +134,7 @@ func (a *Attachments) fetch(ctx context.Context, e folderdoc.Entry) (ok bool) {
 
 const maxNamed = 3
 
-// report records failed downloads as one problem, since most have the same reason.
+// report reports all failed downloads as one problem, since most fail for the same reason.
 func (a *Attachments) report() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -163,7 +165,8 @@ func (a *Attachments) Retry() {
 	}
 }
 
-// Open opens an attachment for reading. Later content is another file and does not affect it.
+// Open opens an attachment for reading. A later change of the content creates another file and does not affect the open
+// file.
 func (a *Attachments) Open(e folderdoc.Entry) (model.File, error) {
 	f, err := a.cache.Open(e.Hash)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
-// MaxBlob is the maximum size of a file in bytes, relay-server's limit.
+// MaxBlob is the maximum size of a file in bytes. It is relay-server's limit.
 const MaxBlob = 250 << 20
 
 var (
@@ -22,11 +22,11 @@ var (
 	ErrTooLarge = errors.New("file is too large")
 )
 
-// A Cache stores the bytes of attachments in a folder. Each file is named by the SHA-256 of its content. Files are
+// Cache stores the bytes of attachments in a folder. The name of each file is the SHA-256 of its content. Files are
 // complete, synced, and immutable.
 //
-// A Cache is safe for concurrent use. Errors are those of package os; ErrHash is for bytes with another hash than
-// announced.
+// A Cache is safe for concurrent use. Its errors are errors of package os, or ErrHash if bytes do not have the
+// announced hash.
 type Cache struct {
 	dir owner.Folder
 
@@ -34,7 +34,7 @@ type Cache struct {
 	sizes map[string]int64
 }
 
-// OpenCache opens or creates the folder, and removes unfinished files of a crash.
+// OpenCache opens or creates the folder. It removes incomplete files that a crash has left.
 func OpenCache(dir owner.Folder) (*Cache, error) {
 	if err := dir.Make(); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func OpenCache(dir owner.Folder) (*Cache, error) {
 		case ValidHash(e.Name()):
 			c.sizes[e.Name()] = info.Size()
 		case strings.HasPrefix(e.Name(), owner.PartPrefix):
-			_ = dir.Remove(e.Name()) // an error does no harm
+			_ = dir.Remove(e.Name()) // a failure does no harm, because the file is never read
 		}
 	}
 	return c, nil
@@ -71,7 +71,7 @@ func (c *Cache) Has(hash string) bool {
 	return ok
 }
 
-// Size returns the number of bytes, 0 if the cache does not have them.
+// Size returns the number of bytes, or 0 if the cache does not have them.
 func (c *Cache) Size(hash string) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +91,7 @@ func (c *Cache) Put(data []byte) (hash string, err error) {
 	return hash, c.Fill(hash, bytes.NewReader(data))
 }
 
-// Fill stores the bytes of r durably if they have the hash.
+// Fill reads bytes from r and stores them durably if they have the hash.
 func (c *Cache) Fill(hash string, r io.Reader) error {
 	var n int64
 	err := c.dir.Put(hash, func(w io.Writer) (err error) {

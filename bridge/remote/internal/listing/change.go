@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/internal/canvasdoc"
 )
 
-// Failed returns err as the *fs.PathError of a Source; nil if err is nil.
+// Failed wraps err in the *fs.PathError that a Source returns. It returns nil if err is nil.
 func Failed(op, rel string, err error) error {
 	if err == nil {
 		return nil
@@ -32,8 +32,7 @@ func Failed(op, rel string, err error) error {
 	return &fs.PathError{Op: op, Path: rel, Err: err}
 }
 
-// ChangeOwn runs fn, which may change the folder's document. The listing does not report these changes as changes
-// by peers.
+// ChangeOwn runs fn, which may change the folder's document. The listing does not report these changes as a peer's.
 func (l *Listing) ChangeOwn(fn func(*folderdoc.Folder) error) error {
 	err := l.set.Folder.ChangeFolder(func(shared *folderdoc.Folder) error {
 		if err := l.listed(shared, true); err != nil {

@@ -18,17 +18,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// This file has the new notes of a folder that the server does not have yet. A note is a draft until the server has
-// acknowledged its content. Only then is it entered in the folder's document, so that no peer sees a note without
-// content. If another note has taken its path in the meantime, the content moves into that document. In this file,
-// notes include canvases.
+// This file manages the new notes of a folder that the server does not have yet. A note is a draft until the server has
+// acknowledged its content. Only then does relayfs add it to the folder's document, so that no peer sees a note without
+// content. If another note has taken its path in the meantime, relayfs merges the content into the document of that
+// note. In this file, notes include canvases.
 //
 // A document that loses its name in a conflict becomes a draft, too (name_conflict.go).
 //
-// Drafts sends nothing: the replicas of drafts are sent like those of notes.
+// Drafts sends nothing. The replicas of drafts are sent in the same way as the replicas of notes.
 //
-// Everything is safe for concurrent use. There is no lock: the drafts are in a document, and Listing.Move serialises
-// their moves.
+// Everything is safe for concurrent use. Drafts has no lock of its own: the drafts are in a document, and Listing.Move
+// serialises their moves.
 
 type Drafts struct {
 	set      *replica.Set
@@ -36,10 +36,10 @@ type Drafts struct {
 	schedule *schedule.Scheduler
 	ctx      context.Context
 	running  sync.WaitGroup
-	made     sync.Map // model.DocID of each note that this process has entered
+	made     sync.Map // model.DocID of each note that this process has added to the folder
 }
 
-// NewDrafts returns the Drafts. They start no background work after ctx has ended.
+// NewDrafts returns the Drafts of a folder. They start no background work after ctx has ended.
 func NewDrafts(ctx context.Context, set *replica.Set, l *Listing, y *schedule.Scheduler) *Drafts {
 	return &Drafts{set: set, listing: l, schedule: y, ctx: ctx}
 }
@@ -83,7 +83,7 @@ func (f *Drafts) NotEntered() (n int) {
 	return n
 }
 
-// entryOf returns the entry of a draft, without a path if the document is not a draft.
+// entryOf returns the entry of a draft. The entry has no path if the document is not a draft.
 func (f *Drafts) entryOf(id model.DocID) folderdoc.Entry {
 	for _, e := range f.list() {
 		if e.ID == string(id) {
@@ -93,14 +93,15 @@ func (f *Drafts) entryOf(id model.DocID) folderdoc.Entry {
 	return folderdoc.Entry{ID: string(id)}
 }
 
-// Uploaded records that the server has all of a document. If it is a draft, Uploaded enters it in the folder.
+// Uploaded is called when the server has all of a document. If the document is a draft that is not hidden, Uploaded
+// adds it to the folder in the background.
 func (f *Drafts) Uploaded(d *replica.Document) {
 	if f.entryOf(d.ID()).Path != "" && !f.listing.IsHidden(d.ID()) {
 		f.running.Go(func() { f.set.Logged("enter a new note", f.promote(d)) })
 	}
 }
 
-// PromoteUploaded enters the drafts that were acknowledged before a restart.
+// PromoteUploaded adds the drafts to the folder that the server acknowledged before a restart.
 func (f *Drafts) PromoteUploaded() {
 	for _, e := range f.list() {
 		if id := model.DocID(e.ID); !f.schedule.HasUnacknowledged(id) {
@@ -120,17 +121,18 @@ func (f *Drafts) promote(d *replica.Document) error {
 	return f.mergeInto(d, entered)
 }
 
-// enterDraft enters a draft in the folder and then deletes the draft: a crash in between leaves the note in both
-// documents, not in none. It returns the entry at the draft's path, which may be another note's.
+// enterDraft adds a draft to the folder and then deletes the draft. A crash between the two steps leaves the note in
+// both documents, so it is not lost. enterDraft returns the entry at the draft's path, which may belong to another
+// note.
 func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err error) {
 	err = f.listing.Move(func() error {
 		entered = f.entryOf(d.ID())
 		rel := entered.Path
 		if rel == "" {
-			return nil // removed in the meantime
+			return nil // the draft was removed in the meantime
 		}
 		err := f.listing.ChangeOwn(func(shared *folderdoc.Folder) (err error) {
-			if !shared.Holds(entered.ID) { // otherwise it was entered before a crash
+			if !shared.Holds(entered.ID) { // otherwise it was added before a crash
 				entered, err = shared.Create(entered)
 				f.made.Store(d.ID(), true)
 			}
@@ -154,7 +156,7 @@ func (f *Drafts) removeDraft(rel string) error {
 		if err := entries.Delete(rel); err != nil {
 			return err
 		}
-		// The shared document has the folders above it.
+		// The shared document has the parent folders of the entry.
 		list := entries.List()
 		for i, e := range slices.Backward(list) {
 			last := i == len(list)-1 || !strings.HasPrefix(list[i+1].Path, e.Path+"/")
@@ -169,7 +171,8 @@ func (f *Drafts) removeDraft(rel string) error {
 	})
 }
 
-// moveDraft renames a draft whose path an entry other than a note has taken, and enters it.
+// moveDraft handles a draft whose path was taken by an entry that is not a note: it renames the draft and adds it to
+// the folder.
 func (f *Drafts) moveDraft(rel string) error {
 	var to string
 	for n := 2; ; n++ {
@@ -193,7 +196,7 @@ func (f *Drafts) moveDraft(rel string) error {
 	return f.promote(f.set.Document(model.DocID(id)))
 }
 
-// mergeInto adds the content of a draft to the document at its path.
+// mergeInto adds the content of a draft to the document of the note at its path.
 func (f *Drafts) mergeInto(draft *replica.Document, entered folderdoc.Entry) error {
 	d := f.set.Document(model.DocID(entered.ID))
 	if err := f.filled(schedule.ReaderTimeout, d); err != nil && !errors.Is(err, errEmpty) {
@@ -213,7 +216,7 @@ func (f *Drafts) mergeInto(draft *replica.Document, entered folderdoc.Entry) err
 	return f.dropDraft(entered.Path)
 }
 
-// authorOf returns a record with the last author of a document.
+// authorOf returns a record that has the last author of a document as its author.
 func (f *Drafts) authorOf(d *replica.Document) model.Record {
 	rec := model.Record{Time: time.Now().UTC()}
 	h, err := f.set.Store.Load(d.ID())

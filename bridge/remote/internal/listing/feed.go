@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 )
 
-// Scan reports the entries. Report reports later changes.
+// Scan reports all entries. Changes after that are reported by Report.
 func (l *Listing) Scan(found func(model.SourceEntry)) {
 	l.mu.Lock()
 	entries := slices.Clone(l.entries)
@@ -42,7 +42,7 @@ func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
 	entry := l.byPath[l.paths[id]]
 	l.mu.Unlock()
 	if entry.ID != string(id) {
-		l.Refresh() // first content of a canvas
+		l.Refresh() // a canvas may have its first content now
 		return model.SourceEvent{}, false
 	}
 	e := l.entryOf(entry)

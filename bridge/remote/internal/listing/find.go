@@ -22,7 +22,7 @@ func (l *Listing) Find(op, rel string) (folderdoc.Entry, error) {
 	return e, nil
 }
 
-// Path returns the last path of a document, "" if it never had one.
+// Path returns the last path of a document, or "" if the document never had one.
 func (l *Listing) Path(id model.DocID) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,7 +35,7 @@ func (l *Listing) SetPath(id model.DocID, rel string) {
 	l.paths[id] = rel
 }
 
-// Named returns the note with a document name on the server, nil if there is none.
+// Named returns the note with the given document name on the server, or nil if there is none.
 func (l *Listing) Named(name string) *replica.Document {
 	for _, id := range transport.DocumentIDs(name) {
 		l.mu.Lock()
@@ -50,14 +50,14 @@ func (l *Listing) Named(name string) *replica.Document {
 	return nil
 }
 
-// Hide hides a draft until Unhide or Forget.
+// Hide omits a draft from the listing until Unhide or Forget is called.
 func (l *Listing) Hide(id model.DocID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unlisted[id] = true
 }
 
-// unhide ends Hide, and lists the draft at rel unless that is "". The caller holds the lock of the folder's
+// unhide ends Hide. Unless rel is "", it also lists the draft at rel. The caller holds the lock of the folder's
 // document; otherwise the draft could appear during another change, which would not report it.
 func (l *Listing) unhide(id model.DocID, rel string) {
 	l.mu.Lock()
@@ -90,7 +90,7 @@ func (l *Listing) IsHidden(id model.DocID) bool {
 	return l.unlisted[id]
 }
 
-// Inside returns the names directly below rel in either document.
+// Inside returns the names directly below rel in the folder's document and in the drafts.
 func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error) {
 	names := shared.Inside(rel)
 	err := l.set.Drafts.ViewFolder(func(drafts *folderdoc.Folder) error {
@@ -101,8 +101,9 @@ func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error)
 	return slices.Compact(names), err
 }
 
-// Hidden returns the names at rel, or in the folder rel, that the folder's document has but that are not listed:
-// canvases and attachments whose content was not fetched, and entries of newer versions of the format.
+// Hidden returns names that the folder's document has, but that are not listed. It returns the names at rel, or in the
+// folder rel. The names belong to canvases and attachments whose content was not fetched, and to entries of newer
+// versions of the format.
 func (l *Listing) Hidden(rel string) (hidden []string, err error) {
 	err = l.set.Folder.ViewFolder(func(shared *folderdoc.Folder) error {
 		l.mu.Lock()

@@ -20,22 +20,22 @@ type Listing struct {
 	relist      model.Signal // set when the folder's document has changed
 	changed     model.Signal // set when there are events or dirty documents
 
-	// moveMu is held while a draft becomes an entry, and while entries are moved or removed, so that those operations
-	// find the note in exactly one of the documents. It is taken before all other locks.
+	// moveMu is held while a draft becomes an entry, and while entries are moved or removed, so that these operations find
+	// the note in exactly one of the documents. It is taken before all other locks.
 	moveMu sync.Mutex
 
 	mu       sync.Mutex // guards the fields below
 	paths    map[model.DocID]string
 	unlisted map[model.DocID]bool // drafts that are not listed yet
-	entries  []folderdoc.Entry    // as reported to the workspace
+	entries  []folderdoc.Entry    // entries that were reported to the workspace
 	byPath   map[string]folderdoc.Entry
 	hidden   []string             // paths that are not listed because of their names
-	events   []folderdoc.Change   // unreported changes by peers
+	events   []folderdoc.Change   // changes by peers that were not reported yet
 	dirty    map[model.DocID]bool // documents with unreported changes by peers
 }
 
-// New returns a Listing, which is empty until List, and updates itself until ctx ends. It calls notes with the notes
-// and canvases of the folder while it holds the listing's lock.
+// New returns a Listing, which is empty until List and then updates itself until ctx ends. It calls notes with the
+// notes and canvases of the folder while it holds the listing's lock.
 func New(ctx context.Context, set *replica.Set, a *Attachments, notes func([]model.DocID)) *Listing {
 	return &Listing{
 		set: set, attachments: a, notes: notes, ctx: ctx, relist: model.NewSignal(), changed: model.NewSignal(), dirty: make(map[model.DocID]bool),
@@ -60,11 +60,11 @@ func (l *Listing) read(shared *folderdoc.Folder) (all []folderdoc.Entry, hidden 
 	return all, hidden, err
 }
 
-// union returns the shared entries and the drafts with free paths.
+// union returns the shared entries, and the drafts whose paths are free.
 func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 	all := slices.Clone(shared)
-	taken := make(map[string]string, len(shared)) // path to type
-	entered := make(map[string]bool, len(shared)) // by ID
+	taken := make(map[string]string, len(shared)) // maps a path to the entry's type
+	entered := make(map[string]bool, len(shared)) // by ID, true for shared entries
 	for _, e := range shared {
 		taken[e.Path], entered[e.ID] = e.Type, true
 	}
@@ -73,7 +73,7 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 			continue
 		}
 		if dir := Parent(e.Path); dir != "" && taken[dir] != folderdoc.TypeFolder {
-			continue // its folder has become a file
+			continue // the draft's folder has become a file
 		}
 		taken[e.Path] = e.Type
 		all = append(all, e)
@@ -84,9 +84,9 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 
 func Parent(rel string) string { return string(model.Path(rel).Dir()) }
 
-// served reports whether an entry is listed once its content is here: folders, attachments if they can be fetched,
-// and notes (Markdown with a note's name) and canvases with a valid ID. Paths with control characters are not served,
-// since they could be confused with other text in output.
+// served reports whether an entry can be listed once its content is here. This is true for folders, for attachments if
+// they can be fetched, and for notes (Markdown with a note's name) and canvases with a valid ID. Paths with control
+// characters are not served, since they could be confused with other text in output.
 func (l *Listing) served(e folderdoc.Entry) bool {
 	if model.Path(e.Path).HasControl() {
 		return false
@@ -149,7 +149,7 @@ func (l *Listing) listed(shared *folderdoc.Folder, report bool) error {
 	return nil
 }
 
-// withoutContent returns the IDs of canvases without content: it was not fetched yet, or there is none.
+// withoutContent returns the IDs of canvases that have no content, or whose content was not fetched yet.
 func (l *Listing) withoutContent(entries []folderdoc.Entry) map[string]bool {
 	ids := make(map[string]bool)
 	for _, e := range entries {
@@ -166,7 +166,7 @@ func (l *Listing) withoutContent(entries []folderdoc.Entry) map[string]bool {
 	return ids
 }
 
-// withBytes replaces attachments without bytes by their entries in before, or drops them.
+// withBytes replaces attachments without bytes by their entries in before. If before has no entry, it drops them.
 func withBytes(entries []folderdoc.Entry, before map[string]folderdoc.Entry, have *Attachments) (kept, missing []folderdoc.Entry) {
 	kept = entries[:0]
 	for _, e := range entries {

@@ -17,20 +17,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Clients that do not see each other's entries may give one name to two documents, above all while a server has lost
-// its data. Yjs keeps one of the two entries, and the other document would be in no folder. It becomes a draft under
-// a free name, unless the other document contains its text.
+// Clients that do not see each other's entries may give one name to two documents. This happens above all after a
+// server has lost its data. Yjs keeps only one of the two entries, so the other document would be in no folder. relayfs
+// makes the other document a draft with a free name, unless the first document contains its text.
 //
-// Relay's plugin does not notice if the name of a note that it created leads to another document. So if a note
-// created here has won against a note that no relayfs created, the two exchange their names in one transaction.
+// Relay's plugin does not notice if the name of a note that it created now belongs to another document. So if the name
+// belongs to a note that this process created, and no relayfs has written to the other note, relayfs exchanges their
+// names in one transaction.
 
 type nameConflict struct {
 	rel, typ     string
-	ours, theirs string // IDs
+	ours, theirs string // IDs of the two documents
 }
 
-// nameConflictsOf returns the names that an update for the folder's document gives to other notes, by clients that did not
-// see our entries. It examines the update alone.
+// nameConflictsOf returns the names that an update of the folder's document gives to other notes, if the client that
+// made the update had not received the entries of this process. It examines the update alone.
 func nameConflictsOf(folder *ycrdt.Doc, update []byte) (found []nameConflict) {
 	diff, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())
 	if err != nil {
@@ -52,14 +53,14 @@ func nameConflictsOf(folder *ycrdt.Doc, update []byte) (found []nameConflict) {
 	return found
 }
 
-// FolderReceives finds the documents that will lose their names by an update for the folder's document. Call applied
+// FolderReceives finds the documents that will lose their names by an update of the folder's document. Call applied
 // after the update.
 func (f *Drafts) FolderReceives(folder *ycrdt.Doc, update []byte) (applied func()) {
 	conflicts := nameConflictsOf(folder, update)
 	return func() { f.keepConflicting(folder, conflicts) }
 }
 
-// keepConflicting makes drafts of the documents that have lost their names in clashes.
+// keepConflicting makes drafts of the documents that have lost their names in conflicts.
 func (f *Drafts) keepConflicting(folder *ycrdt.Doc, conflicts []nameConflict) {
 	shared := folderdoc.Open(folder)
 	for _, c := range conflicts {
@@ -98,8 +99,8 @@ func (f *Drafts) keepAsDraft(shared *folderdoc.Folder, lost folderdoc.Entry) err
 	})
 }
 
-// resolveConflict lists a document whose name now leads to another note, and enters it in the folder. It drops the
-// document if the other note contains all its text.
+// resolveConflict handles a document whose former name now belongs to another note. If the other note contains all its
+// text, resolveConflict drops the document. Otherwise it lists the document as a draft, which is added to the folder.
 func (f *Drafts) resolveConflict(d *replica.Document, winner folderdoc.Entry) {
 	draft := f.entryOf(d.ID())
 	rel := draft.Path
@@ -126,9 +127,9 @@ func (f *Drafts) resolveConflict(d *replica.Document, winner folderdoc.Entry) {
 	}
 }
 
-// returnName returns the name of a note created here to the document of another client that used the name concurrently.
-// Our note gets the draft's free name, unless the other document contains its text. gave reports whether the name was
-// returned.
+// returnName gives the name of a note created here back to the document of another client that used the name
+// concurrently. The note created here gets the draft's free name, unless the other document contains its text. gave
+// reports whether the name was given back.
 func (f *Drafts) returnName(d *replica.Document, draft folderdoc.Entry, other *replica.Document, winner folderdoc.Entry, format replica.Format) (gave bool, err error) {
 	if _, made := f.made.Load(other.ID()); !made {
 		return false, nil
@@ -158,8 +159,8 @@ func (f *Drafts) returnName(d *replica.Document, draft folderdoc.Entry, other *r
 	return gave, err
 }
 
-// isContainedIn reports whether the other document has everything of d. It waits for the server, which may be the
-// only one to have the content.
+// isContainedIn reports whether other contains all the content of d. It waits for the server, which may be the only
+// place that has the content.
 func (f *Drafts) isContainedIn(d, other *replica.Document, format replica.Format) (bool, error) {
 	if err := f.filled(conflictTimeout, d, other); err != nil {
 		return false, err
@@ -172,14 +173,14 @@ func (f *Drafts) isContainedIn(d, other *replica.Document, format replica.Format
 	return err == nil && format.Holds(have, file), err
 }
 
-// conflictTimeout bounds the wait for the texts of two notes with one name.
+// conflictTimeout is the maximum wait for the texts of two notes with one name.
 const conflictTimeout = 2 * time.Minute
 
-// errEmpty is the error for a document without any content yet.
+// errEmpty is the error for a document that has no content yet.
 var errEmpty = errors.New("document is empty")
 
-// filled waits until the documents are fetched and have content: the content of an entry that a client has just made
-// may arrive later.
+// filled waits until the documents are fetched and have content. It must wait, because the content of an entry that a
+// client has just made may arrive later.
 func (f *Drafts) filled(timeout time.Duration, docs ...*replica.Document) error {
 	for end := time.Now().Add(timeout); ; {
 		var err error

@@ -7,13 +7,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// WriteAccess records whether the server accepts changes, by its last answer.
+// WriteAccess records whether the server accepted changes when it last answered.
 type WriteAccess struct {
 	o      Options
 	locked atomic.Pointer[model.ReadOnlyError]
 }
 
-// ReadOnlyErr returns why the server accepts no changes, and the next step; nil if it accepts them.
+// ReadOnlyErr returns the reason why the server accepts no changes, with the next step. It returns nil if the server
+// accepts changes.
 func (a *WriteAccess) ReadOnlyErr() *model.ReadOnlyError { return a.locked.Load() }
 
 func (a *WriteAccess) refuse(reason string) {

@@ -18,13 +18,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Document is one Yjs document: the folder's, a note's, or the drafts. It is in memory while it is used or connected;
-// the store has the rest.
+// Document is one Yjs document: the folder's document, a note's document, or the drafts. It is in memory while it is
+// used or connected. Otherwise it is only in the store.
 type Document struct {
 	set  *Set
 	id   model.DocID
-	Name string // on the server; "" for a document that never leaves this machine
-	Note bool   // neither the folder's document nor the drafts
+	Name string // name on the server; "" for a document that never leaves this machine
+	Note bool   // false for the folder's document and the drafts
 
 	compared atomic.Pointer[time.Time] // see Compared; nil for never
 	asked    atomic.Pointer[time.Time] // see LastAsked; nil for never
@@ -32,7 +32,7 @@ type Document struct {
 	mu    sync.Mutex // guards the fields below
 	state docState
 	peer  *Peer
-	// outbox has the updates that the peer has to send; empty without a peer.
+	// outbox has the updates that the peer must still send. It is empty if the document has no peer.
 	outbox []outgoing
 }
 
@@ -44,10 +44,10 @@ type docState struct {
 	modTime    time.Time  // zero for a document without a history
 	version    int64      // counts changes in this process
 	last       uint64     // sequence number of the last local record
-	agent      string     // user for which this process is registered in the document, "" if none yet
-	reclaimed  int        // number of repeated registrations
+	agent      string     // user for whom this process is registered in the document, or "" if not registered yet
+	reclaimed  int        // number of times that the registration was repeated
 	mirrored   []string   // properties that were just set; see repair
-	pruned     bool       // unneeded facts were removed
+	pruned     bool       // whether unneeded facts were removed
 }
 
 type outgoing struct {
@@ -67,14 +67,14 @@ func (d *Document) ModTime() time.Time {
 	return d.state.modTime
 }
 
-// Compared returns when the document was last known to have everything that the server had; zero if never in this
-// process.
+// Compared returns the last time when a comparison found that the document has everything that the server has. The time
+// is zero if there was no such comparison in this process.
 func (d *Document) Compared() time.Time { return timeOf(&d.compared) }
 
-// SetCompared records that the document has everything that the server has.
+// SetCompared records that a comparison has found this now.
 func (d *Document) SetCompared() { d.compared.Store(new(time.Now())) }
 
-// LastAsked returns when a client of this process last opened or changed the document.
+// LastAsked returns the time when a client of this process last opened or changed the document.
 func (d *Document) LastAsked() time.Time { return timeOf(&d.asked) }
 
 // Ask records that a client of this process opens or changes the document.
@@ -88,15 +88,15 @@ func timeOf(stored *atomic.Pointer[time.Time]) time.Time {
 	return time.Time{}
 }
 
-// SetLast sets the sequence number of the last local record from an earlier process.
+// SetLast sets the sequence number of the last local record that an earlier process has stored.
 func (d *Document) SetLast(seq uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.last = seq
 }
 
-// Stamp returns the stamp of the document with a text of size bytes. Only functions called by View or Change may use
-// it.
+// Stamp returns the stamp that the document has if its text is size bytes long. Only functions called by View or Change
+// may use it.
 func (d *Document) Stamp(size int) model.Stamp {
 	return model.Stamp{
 		Device: uint64(d.set.Client), Size: int64(size), ModTime: d.state.modTime.UnixNano(), CTime: d.state.version,
@@ -143,7 +143,7 @@ func (s *docState) changedAt(t time.Time) {
 	}
 }
 
-// take returns the updates since the last call, merged; nil if there were none.
+// take returns the updates since the last call, merged into one. It returns nil if there were none.
 func (s *docState) take() ([]byte, error) {
 	made := s.ownUpdates
 	s.ownUpdates = nil
@@ -157,12 +157,12 @@ func merge(updates [][]byte) ([]byte, error) {
 	return ycrdt.MergeUpdates(updates...)
 }
 
-// drop removes the document from memory, except unstored.
+// drop removes the document from memory, but keeps unstored.
 func (s *docState) drop() {
 	s.doc, s.ownUpdates, s.agent, s.reclaimed, s.mirrored, s.pruned = nil, nil, "", 0, nil, false
 }
 
-// View calls fn with the document, which does not change during the call.
+// View calls fn with the document and its modification time. The document does not change during the call.
 func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
 	return d.loaded(func(s *docState) error { return fn(s.doc, s.modTime) })
 }
@@ -209,14 +209,14 @@ func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.D
 		if s.agent == "" && rec.Author != "" && d.Name != "" {
 			s.agent = "ai:" + rec.Author
 			folderdoc.Register(s.doc, s.agent, client)
-			folderdoc.Reclaim(s.doc, s.agent) // for an earlier process that could not do it
+			folderdoc.Reclaim(s.doc, s.agent) // an earlier process may have been unable to do it
 		}
 		return d.keep(s, rec)
 	})
 }
 
-// appendUpdates appends the arrived updates and the record of a local change to the store, and queues the change for the
-// server.
+// appendUpdates appends two things to the store: the unstored updates from the server, and the record of a local
+// change. It queues the change for the server.
 func (d *Document) appendUpdates(s *docState, rec *model.Record) error {
 	records, err := s.unstoredRecords()
 	if err != nil {
@@ -228,7 +228,7 @@ func (d *Document) appendUpdates(s *docState, rec *model.Record) error {
 	}
 	rec.Seq, err = d.set.append(d, append(records, *rec)...)
 	if err == nil && !rec.Unsent {
-		err = d.set.Store.Sync() // the store has the only copy of the drafts
+		err = d.set.Store.Sync() // no other machine has a copy of the drafts
 	}
 	if err != nil {
 		return err
@@ -239,14 +239,14 @@ func (d *Document) appendUpdates(s *docState, rec *model.Record) error {
 	if rec.Unsent {
 		s.last = rec.Seq
 		d.set.callbacks.Unsent(d, rec.Seq, d.peer != nil)
-		if d.peer != nil { // otherwise a later peer compares state vectors
+		if d.peer != nil { // otherwise the next peer will compare state vectors
 			d.outbox = d.peer.queue(d.outbox, outgoing{rec.Seq, rec.Update})
 		}
 	}
 	return nil
 }
 
-// unstoredRecords returns a record of the arrived updates that are not stored.
+// unstoredRecords returns a record of the updates from the server that are not stored yet.
 func (s *docState) unstoredRecords() ([]model.Record, error) {
 	if len(s.unstored) == 0 {
 		return nil, nil
@@ -255,16 +255,17 @@ func (s *docState) unstoredRecords() ([]model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []model.Record{{Update: update, Time: s.modTime.UTC()}}, nil // not newer after a restart
+	return []model.Record{{Update: update, Time: s.modTime.UTC()}}, nil // so that the time is not newer after a restart
 }
 
-// flushDelay bounds how long arrived updates wait to be stored. Lost ones are fetched again.
+// flushDelay is the maximum time for which updates from the server wait until they are stored. Updates that a crash
+// loses are fetched again.
 const flushDelay = 200 * time.Millisecond
 
-// Receive applies an update from the server; an invalid one is transport.ErrProtocol. If wait is set, the update is
-// all that the document lacked, and Receive stores it before it returns, so that the disk limits the speed of the
-// server. Updates that cannot be stored stay in memory until the next attempt. For a document without a history an
-// empty answer is stored, too: it records that the document is empty.
+// Receive applies an update from the server. If the update is invalid, the error is transport.ErrProtocol. If wait is
+// set, the update contains all that the document lacked, and Receive stores this update before it returns, so that the
+// server sends no faster than the disk stores. Updates that cannot be stored stay in memory until the next attempt. For
+// a document without a history Receive stores even an empty answer, to record that the document is empty.
 func (d *Document) Receive(update []byte, wait bool) error {
 	return d.loaded(func(s *docState) error {
 		applied := func() {}
@@ -299,7 +300,8 @@ func (d *Document) Receive(update []byte, wait bool) error {
 	})
 }
 
-// maxReclaims bounds the answers to a server that insists.
+// maxReclaims is the maximum number of times that a registration is repeated. It is needed if the server always changes
+// the registration back.
 const maxReclaims = 8
 
 // reclaim attributes this process's changes to its agent again, if the server has registered them for a user.
@@ -316,7 +318,7 @@ func (d *Document) reclaim(s *docState) {
 	d.appendOwn(s, &rec)
 }
 
-// appendOwn is keep for a change without a waiting caller.
+// appendOwn does the same as appendUpdates, for a change that this process makes without a caller.
 func (d *Document) appendOwn(s *docState, rec *model.Record) {
 	rec.Len = s.doc.StateVector()[d.set.Client] - rec.Clock
 	_ = d.keep(s, rec) // the store reports the error
@@ -346,8 +348,8 @@ func (d *Document) watch(s *docState, keys []string) {
 	}
 }
 
-// repairLater compares once the document has not changed for a random time, so that mounts do not repair
-// simultaneously. version is the version after the current change.
+// repairLater compares the properties once the document has not changed for a random time, so that several mounts do
+// not repair simultaneously. version is the version after the current change.
 func (d *Document) repairLater(version int64) {
 	quiet := d.set.Resync / 20 // a second, unless a test shortens Resync
 	changed, wait := time.Now(), quiet+rand.N(quiet/2)
@@ -381,7 +383,8 @@ func (d *Document) repair(s *docState) {
 	}
 }
 
-// Flush stores the arrived updates. The store also reports the errors that Flush returns.
+// Flush stores the updates from the server that are not stored yet. The store also reports the errors of Flush as
+// problems.
 func (d *Document) Flush() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -413,7 +416,7 @@ func (d *Document) evict() bool {
 	return true
 }
 
-// attach sets the document's peer, and detach removes it.
+// attach sets the document's peer. It returns an error if the document has a peer already.
 func (d *Document) attach(p *Peer) error {
 	return d.loaded(func(*docState) error {
 		if d.peer != nil {

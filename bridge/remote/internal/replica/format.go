@@ -14,16 +14,15 @@ import (
 
 type Format struct {
 	Read func(doc *ycrdt.Doc) []byte
-	// Write applies the change from the file base, which is the document's, to the file data.
+	// Write applies the difference between the files base and data to the document, whose file is base.
 	Write func(doc *ycrdt.Doc, base, data []byte) error
 	// Add adds the content of another file to a document.
 	Add func(doc *ycrdt.Doc, data []byte) error
-	// Holds reports whether a file contains everything of another.
+	// Holds reports whether file contains all content of other.
 	Holds func(file, other []byte) bool
 }
 
-// FormatOf returns the format of the documents of an entry type; ok is false if entries of that type have no
-// document.
+// FormatOf returns the format of the documents of an entry type. ok is false if entries of that type have no document.
 func FormatOf(typ string) (f Format, ok bool) {
 	switch typ {
 	case folderdoc.TypeMarkdown:
@@ -44,7 +43,7 @@ func writeText(doc *ycrdt.Doc, base, data []byte) error {
 	return nil
 }
 
-// addText appends data after an empty line, unless the text contains it.
+// addText appends data after an empty line, unless the document contains that text already.
 func addText(doc *ycrdt.Doc, data []byte) error {
 	text := doc.Text(folderdoc.ContentsName)
 	have := text.String()
@@ -73,8 +72,8 @@ func (d *Document) Read(f Format) (data []byte, stamp model.Stamp, err error) {
 	return data, stamp, err
 }
 
-// Replace sets the content of the document's file if expect is its current stamp, and returns the new stamp;
-// otherwise model.ErrConflict.
+// Replace sets the content of the document's file if expect is its current stamp, and returns the new stamp. Otherwise
+// it returns model.ErrConflict.
 func (d *Document) Replace(ctx context.Context, f Format, rec *model.Record, expect model.Stamp, data []byte) (model.Stamp, error) {
 	err := d.Change(ctx, rec, func(doc *ycrdt.Doc) error {
 		have := f.Read(doc)

@@ -18,42 +18,42 @@ import (
 type Peer struct {
 	d             *Document
 	other         func(ysync.Frame)
-	wake          model.Signal // the outbox is not empty
-	outboxDropped atomic.Bool  // the outbox was dropped
+	wake          model.Signal // set when the outbox is not empty
+	outboxDropped atomic.Bool  // the outbox exceeded outboxLimit and was dropped
 	link          atomic.Pointer[transport.Link]
 
 	Fetched      chan struct{} // closed once the document has everything that the server had
 	Acknowledged chan struct{} // closed once the server has acknowledged everything that the document had then
 	LinkReplaced model.Signal  // set when the peer has changed to another link
 
-	// Used only by the goroutine of Run.
-	next        chan *transport.Link // delivers another link; nil if none is wanted
-	server      []byte               // last state vector of the server, nil before the first
+	// The fields below are used only by the goroutine of Run.
+	next        chan *transport.Link // delivers another link; nil if none is being opened
+	server      []byte               // last known state vector of the server, nil if unknown
 	waiting     []pendingAck
-	step1SentAt time.Time // when the open step 1 was sent, zero if none is open
+	step1SentAt time.Time // time when the unanswered step 1 was sent; zero if there is none
 	needsAck    bool      // data was sent since the last request for an acknowledgement
-	sent        uint64    // last record that was sent
-	echoes      uint64    // last echo that was requested
+	sent        uint64    // number of the last record that was sent
+	echoes      uint64    // number of the last echo that was requested
 	echoed      bool      // the server has returned an echo
 }
 
-// pendingAck describes what a future answer of the server acknowledges.
+// pendingAck describes which changes a future answer of the server acknowledges.
 type pendingAck struct {
-	seq   uint64 // last acknowledged record, if valid
+	seq   uint64 // number of the last acknowledged record, if valid is set
 	valid bool
 	echo  uint64 // number of the awaited echo; 0 for another frame
 	asked time.Time
 }
 
-// DefaultResync is the interval between steps 1, and the time limit of their answers: servers silently drop frames
-// that they cannot deliver. The answer also shows that the server is alive.
+// DefaultResync is the interval between two requests with step 1, and the time limit of their answers. The requests are
+// needed because servers silently drop frames that they cannot deliver. The answer also shows that the server is alive.
 const DefaultResync = 20 * time.Second
 
-// ticks is the number of checks for an answer during Resync. After one of them without an answer, the answer is
-// overdue.
+// ticks is the number of checks for an answer during Resync. An answer that has not arrived after one interval between
+// checks is overdue.
 const ticks = 4
 
-// NewPeer returns the only peer of a document. other handles frames about other documents.
+// NewPeer returns the peer of a document, which must not have another peer. other handles frames about other documents.
 func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
 	return &Peer{d: d, other: other, wake: model.NewSignal(), Fetched: make(chan struct{}), Acknowledged: make(chan struct{}), LinkReplaced: model.NewSignal()}
 }
@@ -61,7 +61,8 @@ func NewPeer(d *Document, other func(ysync.Frame)) *Peer {
 // Send sends a frame. Call it only after Fetched is closed.
 func (p *Peer) Send(frame []byte) { p.link.Load().Send(frame) }
 
-// outboxLimit bounds the queued updates. Beyond it the peer sends the difference to the server's state instead.
+// outboxLimit is the maximum number of queued updates. Beyond it, the peer instead sends the difference to the server's
+// state.
 const outboxLimit = 256
 
 // queue appends an update to the outbox of the document, and wakes the peer.
@@ -108,12 +109,12 @@ func (p *Peer) greet(l *transport.Link) error {
 		p.d.set.WriteAccess.locked.Store(nil)
 	}
 	if l.Acks == transport.AckEcho {
-		p.requestEcho() // its answer shows before the first step 2 whether the server supports echoes
+		p.requestEcho() // the answer shows, before the first step 2, whether the server supports echoes
 	}
 	return p.step1()
 }
 
-// openNext opens another link to replace a doubtful one.
+// openNext opens another link that replaces a link that may be stale.
 func (p *Peer) openNext(ctx context.Context) {
 	next := make(chan *transport.Link, 1)
 	p.next = next
@@ -174,21 +175,21 @@ func (p *Peer) work(ctx context.Context) error {
 	}
 }
 
-// unanswered reports whether an answer is past its time limit. Either side may have lost a frame, or the server is
-// gone; a new link resolves both cases. The answer to a step 1 may be large, so its time counts from the last byte
-// received; a lost answer is covered by the next one.
+// unanswered reports whether an answer is past its time limit. Then either side may have lost a frame, or the server
+// may be gone; a new link resolves both cases. The answer to a step 1 may be large, so its time counts from the last
+// received byte. If that answer was lost, the answer to the next step 1 replaces it.
 func (p *Peer) unanswered() bool {
 	limit := p.d.set.Resync
 	if !p.step1SentAt.IsZero() && time.Since(p.silentSince(p.step1SentAt)) > limit {
 		return true
 	}
 	if len(p.waiting) == 0 || p.link.Load().Acks != transport.AckStatus && p.waiting[0].echo == 0 {
-		return false // only step 1 is open
+		return false // only a step 1 is unanswered
 	}
 	return time.Since(p.waiting[0].asked) > limit
 }
 
-// asked returns when the oldest open request was sent, zero if there is none.
+// asked returns the time when the oldest unanswered request was sent, or zero if there is none.
 func (p *Peer) asked() time.Time {
 	if len(p.waiting) > 0 && (p.step1SentAt.IsZero() || p.waiting[0].asked.Before(p.step1SentAt)) {
 		return p.waiting[0].asked
@@ -196,7 +197,7 @@ func (p *Peer) asked() time.Time {
 	return p.step1SentAt
 }
 
-// silentSince returns since when nothing has come from the server after a request.
+// silentSince returns the later of two times: the time of the request, and the time of the last byte from the server.
 func (p *Peer) silentSince(asked time.Time) time.Time {
 	if heard := p.link.Load().Heard(); heard.After(asked) {
 		return heard
@@ -288,11 +289,11 @@ func (p *Peer) answer() error {
 		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 	}
 	if p.d.set.WriteAccess.ReadOnlyErr() != nil {
-		closeOnce(p.Acknowledged) // no change will be sent
+		closeOnce(p.Acknowledged) // the server refuses changes, so none will be sent
 		return nil
 	}
 	if bytes.Equal(out.update, emptyUpdate) {
-		p.d.set.callbacks.Acknowledged(p.d, out.seq) // a crash may have prevented the store from recording that
+		p.d.set.callbacks.Acknowledged(p.d, out.seq) // a crash may have prevented the store from recording this
 		closeOnce(p.Acknowledged)
 		return nil
 	}
@@ -328,7 +329,8 @@ func (p *Peer) write(frame []byte, seq uint64) {
 	}
 }
 
-// request requests an acknowledgement, one at a time: the answer also covers everything sent before.
+// request requests an acknowledgement unless one is pending. One at a time is enough, because the answer also covers
+// everything sent before it.
 func (p *Peer) request() error {
 	if !p.needsAck || len(p.waiting) > 0 {
 		return nil
@@ -347,10 +349,11 @@ func (p *Peer) requestEcho() uint64 {
 	return p.echoes
 }
 
-// acknowledge handles the answer to the oldest request: the echo with that number, or another frame if echo is 0.
+// acknowledge handles the answer to the oldest request. The answer is the echo with the given number, or another frame
+// if echo is 0.
 func (p *Peer) acknowledge(echo uint64, saved bool) error {
 	if len(p.waiting) == 0 || p.waiting[0].echo != echo {
-		return nil // of no open request
+		return nil // the answer belongs to no pending request
 	}
 	c := p.waiting[0]
 	p.waiting = p.waiting[1:]

@@ -9,10 +9,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// cursors announces the editor in each note that this process has changed: a name, and a cursor after its last
-// insertion.
+// cursors announces an editor in each note that this process has changed: a name, and a cursor after the last insertion
+// of this process.
 type cursors struct {
-	name   string // "" announces nothing
+	name   string // if empty, nothing is announced
 	client ycrdt.ClientID
 
 	mu    sync.Mutex // guards the field below
@@ -32,13 +32,13 @@ func newPresence(author string, client ycrdt.ClientID) *cursors {
 	return p
 }
 
-// Colours of the cursor in the format of y-codemirror.
+// The colours of the cursor are in the format of y-codemirror.
 const (
 	presenceColor = "#7b61ff"
 	presenceLight = "#7b61ff33"
 )
 
-// setCursor records that this client has inserted its units before clock in the note.
+// setCursor records that this client has inserted its units before clock in the note, and moves the cursor after them.
 func (p *cursors) setCursor(id model.DocID, clock uint64) {
 	if p.name == "" || clock == 0 {
 		return

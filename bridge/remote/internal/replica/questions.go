@@ -10,7 +10,7 @@ type openQueries struct {
 	asked map[*Peer]time.Time
 }
 
-// set records the time of a peer's oldest open request; zero for none.
+// set records the time of a peer's oldest unanswered request. A zero time means that there is none.
 func (q *openQueries) set(p *Peer, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -24,7 +24,8 @@ func (q *openQueries) set(p *Peer, at time.Time) {
 	q.asked[p] = at
 }
 
-// oldest returns since when the server has been silent for the peer that has waited longest; zero if none waits.
+// oldest returns the earliest time since which a waiting peer has heard nothing from the server, or zero if no peer
+// waits.
 func (q *openQueries) oldest() (oldest time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -18,32 +18,32 @@ type Options struct {
 	Server  transport.Server
 	Name    string         // name of the folder's document on the server
 	Store   model.Store    // stores all documents
-	Client  ycrdt.ClientID // client of all changes by this process
-	Author  string         // shown in the notes being edited; "" for none
+	Client  ycrdt.ClientID // client ID of all changes by this process
+	Author  string         // name shown in the notes being edited; if empty, none is shown
 	Resync  time.Duration  // see DefaultResync
-	// NewFolder allows a folder that the server does not have.
+	// NewFolder permits that the server does not have the folder; the folder is then created.
 	NewFolder bool
 	Log       *slog.Logger
-	// Problems are those with the server, by subject; see model.Problem.
+	// Problems has the problems with the server, by subject; see model.Problem.
 	Problems *model.Problems
 }
 
-// Callbacks receives calls about documents, with the document's lock held, except for Acknowledged.
+// Callbacks receives calls about documents. The document's lock is held during each call except Acknowledged.
 type Callbacks interface {
-	// Path returns the store path of a note, "" if there is none.
+	// Path returns the store path of a note, or "" if the note has none.
 	Path(id model.DocID) string
 	// Changed is called after the server has changed d.
 	Changed(d *Document)
-	// FolderReceives is called before an update of the server is applied to the folder's document; applied is called
-	// afterwards.
+	// FolderReceives is called before an update by the server is applied to the folder's document. applied is called after
+	// the update.
 	FolderReceives(folder *ycrdt.Doc, update []byte) (applied func())
 	// Unsent is called when the server lacks the record seq of d; connected is set if d has a peer.
 	Unsent(d *Document, seq uint64, connected bool)
-	// Acknowledged is called when the server has everything of d up to seq.
+	// Acknowledged is called when the server has all changes of d up to the record seq.
 	Acknowledged(d *Document, seq uint64)
 }
 
-// IDs and store paths of the documents that are not notes. No note's path starts with a slash.
+// The IDs and store paths below belong to documents that are not notes. No note's path starts with a slash.
 const (
 	FolderID, folderPath = model.DocID("folder"), model.Path("/")
 	DraftsID, draftsPath = model.DocID("drafts"), model.Path("//")
@@ -52,8 +52,8 @@ const (
 type Set struct {
 	Options
 	Folder *Document
-	// Drafts is a local document of the same form that is never sent. It has the notes whose content the server has
-	// not acknowledged.
+	// Drafts is a folder document that exists only on this machine. It lists the notes whose content the server has not
+	// acknowledged.
 	Drafts      *Document
 	WriteAccess *WriteAccess
 
@@ -86,7 +86,8 @@ func (s *Set) Document(id model.DocID) *Document {
 	return d
 }
 
-// Silent returns since when the server has been silent although an answer is overdue; zero if none is overdue.
+// Silent returns the time since which the server has been silent although an answer is overdue. It returns zero if no
+// answer is overdue.
 func (s *Set) Silent() time.Time {
 	if at := s.openQueries.oldest(); !at.IsZero() && time.Since(at) > s.Resync/ticks {
 		return at
@@ -108,7 +109,7 @@ func (s *Set) Flush() error {
 func (s *Set) append(d *Document, records ...model.Record) (uint64, error) {
 	seq, err := s.Store.Append(d.id, s.path(d), records...)
 	if err == nil {
-		// No file can lag behind, so all records may be compacted.
+		// The documents have no files that can be behind, so all records may be compacted.
 		s.Store.RecordFileSeq(d.id, seq, model.ContentSum{})
 	}
 	return seq, err
@@ -127,17 +128,17 @@ func (s *Set) path(d *Document) model.Path {
 	return model.Path("/" + string(d.id)) // its entry was deleted
 }
 
-// Logged logs err as the failure of what, unless it is nil.
+// Logged logs err as the failure of the operation what. It does nothing if err is nil.
 func (s *Set) Logged(what string, err error) {
 	if err != nil {
 		s.Log.Error("cannot "+what, model.LogFolder, s.Name, model.LogErr, err)
 	}
 }
 
-// maxResident is the number of unconnected documents in memory.
+// maxResident is the maximum number of notes in memory that have no connection.
 const maxResident = 64
 
-// docLRU bounds the number of documents in memory. It evicts the one loaded first.
+// docLRU limits the number of notes in memory. It evicts the note that was loaded first.
 type docLRU struct {
 	mu   sync.Mutex // guards the field below
 	docs []*Document

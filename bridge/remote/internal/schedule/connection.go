@@ -17,14 +17,14 @@ import (
 const (
 	backoffBase   = 300 * time.Millisecond
 	backoffCap    = 30 * time.Second
-	backoffStable = 30 * time.Second // lifetime of a connection that resets the backoff
+	backoffStable = 30 * time.Second // after a connection of this length, the backoff starts again
 )
 
-// backoff computes the delay before the next attempt: a random part of a time that doubles, so that clients that lost
-// a server together do not reconnect together.
+// backoff computes the delay before the next attempt. The delay is a random part of a time that doubles after each
+// failure, so that clients that lost a server at the same time do not reconnect at the same time.
 type backoff struct{ failures int }
 
-// next returns the delay after an attempt that lasted for so long.
+// next returns the delay after an attempt whose connection lasted for the given time.
 func (b *backoff) next(lasted time.Duration) time.Duration {
 	if lasted >= backoffStable {
 		b.failures = 0
@@ -34,7 +34,7 @@ func (b *backoff) next(lasted time.Duration) time.Duration {
 	return rand.N(limit) + 1
 }
 
-// Run connects until the context of New ends.
+// Run keeps the folder connected until the context of New ends.
 func (y *Scheduler) Run() {
 	var wg sync.WaitGroup
 	ctx := y.ctx
@@ -50,7 +50,7 @@ func (y *Scheduler) Run() {
 		err := y.followFolder(ctx)
 		lasted := time.Since(start)
 		wait := b.next(lasted)
-		// Request a new token at once, unless the last one was rejected, too.
+		// Request a new token at once, unless the last token was rejected at once too.
 		renew := errors.Is(err, transport.ErrExpired) && lasted > backoffBase && y.Online()
 		y.disconnected(err, renew)
 		if renew {
@@ -70,7 +70,7 @@ func (y *Scheduler) Run() {
 	y.peers.Wait()
 }
 
-// followFolder connects the folder's document until the connection ends.
+// followFolder connects the folder's document, and returns when the connection has ended.
 func (y *Scheduler) followFolder(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -119,9 +119,9 @@ func (y *Scheduler) noFolder() error {
 	return fmt.Errorf("%w as %q", transport.ErrNoFolder, y.set.Name)
 }
 
-// lookUp checks that the server has the folder's document, unless this machine has it, and creates it if NewFolder is
-// set: opening a document with a mistyped ID would create it. unseen is set if the check is impossible without that.
-// In that case an empty folder counts as missing.
+// lookUp checks that the server has the folder's document, unless this machine has it already. It creates the document
+// if NewFolder is set. The check is needed because opening a document with a mistyped ID would create it. unseen is set
+// if only opening the document would show whether it exists. In that case an empty folder counts as missing.
 func (y *Scheduler) lookUp(ctx context.Context) (unseen bool, err error) {
 	if empty, err := y.set.Folder.IsEmpty(); err != nil || !empty {
 		return false, err
@@ -161,7 +161,7 @@ func (y *Scheduler) connected() {
 	y.set.Log.Info("connected", model.LogFolder, y.set.Name)
 	if y.mayFollow(len(notes)) {
 		y.enqueue(y.unfetched(notes))
-		time.AfterFunc(y.set.Resync, y.compareAll) // in case the server sends no reports
+		time.AfterFunc(y.set.Resync, y.compareAll) // in case the server sends no reports of changes
 	} else {
 		y.enqueue(notes)
 	}
@@ -172,13 +172,14 @@ func (y *Scheduler) connected() {
 	y.callbacks.Connected()
 }
 
-// mayFollow reports whether to rely on the server's reports: the folder has more notes than can be connected.
+// mayFollow reports whether to rely on the server's reports of changes. It returns true if the server reports changes
+// and the folder has more notes than can be connected.
 func (y *Scheduler) mayFollow(notes int) bool {
 	return y.set.Server.Reports() && notes > y.set.Server.Links()-Workers
 }
 
-// disconnected records the loss of the connection or a failed attempt to connect; renew is set if an attempt with
-// another token follows.
+// disconnected records the loss of the connection, or a failed attempt to connect. renew is set if another attempt with
+// a new token follows.
 func (y *Scheduler) disconnected(err error, renew bool) {
 	if y.ctx.Err() != nil {
 		return
@@ -189,7 +190,7 @@ func (y *Scheduler) disconnected(err error, renew bool) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.online, y.takesWork, y.follows = false, false, nil
-	y.attempted = y.attempted || !errors.Is(err, transport.ErrExpired) // the next attempt has another token
+	y.attempted = y.attempted || !errors.Is(err, transport.ErrExpired) // the next attempt will use another token
 	y.broadcast()
 }
 
@@ -199,7 +200,7 @@ func (y *Scheduler) unfetched(notes []model.DocID) []model.DocID {
 	return slices.DeleteFunc(slices.Clone(notes), func(id model.DocID) bool { return y.fetched[id] })
 }
 
-// compareAll queues every note, or asks the server which of them have changed.
+// compareAll queues every note for a comparison, or asks the server which notes have changed.
 func (y *Scheduler) compareAll() {
 	y.mu.Lock()
 	notes, online, follows := y.notes, y.online, y.follows
@@ -214,8 +215,8 @@ func (y *Scheduler) compareAll() {
 	}
 }
 
-// Unconnected notes are compared after pollResyncs times Resync, which is a minute except in tests, plus pollNote for
-// each note.
+// The scheduler compares notes that are not connected at an interval of pollResyncs times Resync, which is a minute
+// except in tests, plus pollNote for each note.
 const (
 	pollResyncs = 3
 	pollNote    = 20 * time.Millisecond
@@ -231,7 +232,7 @@ func (y *Scheduler) poll(ctx context.Context) {
 			return
 		case <-time.After(pollResyncs*y.set.Resync + time.Duration(n)*pollNote):
 		}
-		_ = y.set.Flush() // updates that could not be stored on arrival
+		_ = y.set.Flush() // stores updates that could not be stored on arrival
 		y.compareAll()
 		if y.Online() {
 			y.callbacks.RetryFailed()

@@ -13,15 +13,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// reports uses relay-server's extensions on the folder's link: the server reports which documents change, and
-// compares many by their snapshots, so that one socket follows the whole folder.
+// reports uses relay-server's extensions on the folder's link. The server reports which documents change, and compares
+// many documents by their snapshots, so that one socket is enough for the whole folder.
 type reports struct {
 	y *Scheduler
 	p *replica.Peer
 
 	mu    sync.Mutex // guards the fields below
-	asked []string   // names of the documents still to query
-	page  []string   // names of the documents in the open query
+	asked []string   // names of the documents that are still to be queried
+	page  []string   // names of the documents in the unanswered query
 }
 
 // start requests events and the snapshots of all notes on a new link. Servers without this extension do not answer.
@@ -30,7 +30,7 @@ func (x *reports) start() {
 		return
 	}
 	x.mu.Lock()
-	x.page = nil // query of the previous link
+	x.page = nil // from a query on the previous link
 	x.mu.Unlock()
 	x.p.Send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
 	x.compare()
@@ -62,8 +62,8 @@ func (x *reports) query() {
 	}
 }
 
-// event and subdocs are the payloads of frames. An event also has the change, as an array of integers; the decoder
-// skips it.
+// event and subdocs are the payloads of frames. An event also contains the change, as an array of integers, which the
+// decoder skips.
 type event struct {
 	Type string `cbor:"event_type"`
 	Doc  string `cbor:"doc_id"`
@@ -74,8 +74,8 @@ type subdocs struct {
 	} `cbor:"data"`
 }
 
-// reportCBOR decodes reports. The limit allows for a change in an event, an array with an element for each byte: a
-// whole note with its marks and the rest of its document.
+// reportCBOR decodes reports. Its limit allows for the change in an event, which is an array with an element for each
+// byte of a whole note, its marks and the rest of its document.
 var reportCBOR = func() cbor.DecMode {
 	mode, err := cbor.DecOptions{MaxArrayElements: 4 * model.MaxNote}.DecMode()
 	if err != nil {
@@ -84,7 +84,7 @@ var reportCBOR = func() cbor.DecMode {
 	return mode
 }()
 
-// take handles one frame. Errors are only recorded, since documents are also compared without reports.
+// take handles one frame. It only records errors, since documents are also compared without reports.
 func (x *reports) take(f ysync.Frame) {
 	var err error
 	switch f.Type {
@@ -115,14 +115,14 @@ func (x *reports) takeEvent(payload []byte) error {
 	return nil
 }
 
-// takeSubdocs compares snapshots, and queues the documents that differ.
+// takeSubdocs compares the server's snapshots with the documents here, and queues the documents that differ.
 func (x *reports) takeSubdocs(payload []byte) error {
 	var answer subdocs
 	if err := reportCBOR.Unmarshal(payload, &answer); err != nil {
 		return err
 	}
 	if answer.Data == nil {
-		return nil // that of Lens Relay, a fork: state vectors, which show no deletions
+		return nil // Lens Relay, a fork, sends state vectors here, which do not show deletions
 	}
 	x.y.mu.Lock()
 	x.y.follows = x
@@ -137,7 +137,7 @@ func (x *reports) takeSubdocs(payload []byte) error {
 		}
 		sub, ok := answer.Data[name]
 		if !ok {
-			x.y.enqueueIfOffline(d, prioKnown) // the server does not list it in the folder
+			x.y.enqueueIfOffline(d, prioKnown) // the server does not list the document in the folder
 			continue
 		}
 		snapshot, err := ycrdt.DecodeSnapshot(sub.Snapshot)

@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/internal/replica"
 )
 
-// If the server reports changes, every note of a folder is compared within rotateResyncs times Resync (ten minutes
-// except in tests), or within Resync/rotateNotes (half a second) per note if that is longer. docs/servers.md has
+// If the server reports changes, every note of a folder is still compared within rotateResyncs times Resync (ten
+// minutes except in tests), or Resync/rotateNotes (half a second) for each note if that is longer. docs/servers.md has
 // these numbers.
 const (
 	rotateResyncs = 30
@@ -16,15 +16,14 @@ const (
 )
 
 const (
-	// openedPause is the divisor of Resync that gives the minimum age of a comparison before an opened note is
-	// compared again.
+	// A note that a client opens is compared again only if its last comparison is older than Resync/openedPause.
 	openedPause = 4
-	// maxOpened bounds the queued notes when one is opened: a search opens all notes, and the server would have to
-	// load them all.
+	// maxOpened is the length of the queue from which on a note is not queued merely because a client opens it. A
+	// search opens all notes, and the server would have to load them all.
 	maxOpened = 4 * Workers
 )
 
-// rotate queues the note that was compared longest ago, one after the other, until ctx ends.
+// rotate queues one note after the other, each time the note that was compared longest ago, until ctx ends.
 func (y *Scheduler) rotate(ctx context.Context) {
 	for {
 		y.mu.Lock()
@@ -41,8 +40,8 @@ func (y *Scheduler) rotate(ctx context.Context) {
 	}
 }
 
-// stalest returns the unconnected note that was compared, or queued for a comparison, longest ago; nil if there is
-// none, or if poll queues all of them.
+// stalest returns the unconnected note that was compared, or queued for a comparison, longest ago. It returns nil if
+// there is none, or if poll queues all notes.
 func (y *Scheduler) stalest() (stalest *replica.Document) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -57,7 +56,7 @@ func (y *Scheduler) stalest() (stalest *replica.Document) {
 		}
 		last := d.Compared()
 		if queued := y.rotated[d]; queued.After(last) {
-			last = queued // its turn may have failed
+			last = queued // the turn that was queued then may have failed
 		}
 		if stalest == nil || last.Before(at) {
 			stalest, at = d, last
@@ -69,8 +68,8 @@ func (y *Scheduler) stalest() (stalest *replica.Document) {
 	return stalest
 }
 
-// Opened queues a comparison of a note that a client opens, unless the note is connected or was just compared, or the
-// queue is long.
+// Opened queues a comparison of a note that a client opens. It does nothing if the note is connected or was just
+// compared, or if the queue is long.
 func (y *Scheduler) Opened(d *replica.Document) {
 	d.Ask()
 	y.mu.Lock()

@@ -1,18 +1,19 @@
 // Package schedule decides when each document of a folder is connected. It keeps the folder's document connected, and
-// gives the notes turns.
+// connects the notes in turn.
 //
-// Notes take turns, sixteen at a time, in this order: notes that a reader waits for, notes with changes to send,
-// notes that a client opens, notes that have changed on the server, notes that were never fetched, and the rest for a
-// comparison. A note stays connected after its turn if it is in use and the number of links allows it.
+// Sixteen notes have a turn at a time. Notes get turns in this order: notes that a reader waits for, notes with changes
+// to send, notes that a client opens, notes that have changed on the server, notes that were never fetched, and all
+// other notes, for a comparison. A note stays connected after its turn if it is in use and the number of links allows
+// it.
 //
-// relay-server reports which notes have changed, so that the others need no turns. But it does not report changes of
-// a note that was loaded without a channel, neither in events nor in its index of snapshots. So the notes that were
-// compared longest ago get turns, too, one after the other.
+// relay-server reports which notes have changed, so that unchanged notes need no turns. But it does not report changes
+// of a note that it loaded without a channel, neither in events nor in its index of snapshots. So the notes that were
+// compared longest ago get turns as well, one after the other.
 //
-// The package does not handle names: its Callbacks lists the notes.
+// The package does not handle names. It gets the notes from its Callbacks.
 //
-// Everything is safe for concurrent use. Lock order: documents and the listing, the scheduler, the reports. No lock
-// is held during network or store I/O.
+// Everything is safe for concurrent use. Lock order: documents and the listing, the scheduler, the reports. No lock is
+// held during network or store I/O.
 package schedule
 
 import (
@@ -29,24 +30,24 @@ import (
 // Workers is the number of concurrent turns.
 const Workers = 16
 
-// Store records which documents were fetched, and which changes were not acknowledged.
+// Store records which documents were fetched, and which changes the server has not acknowledged.
 type Store interface {
 	DocIDs() ([]model.DocID, error)
-	// Unsent returns, by document, the last unacknowledged record.
+	// Unsent returns the number of the last unacknowledged record of each document.
 	Unsent() (map[model.DocID]uint64, error)
-	// Sent records that the server has everything of a document up to seq.
+	// Sent records that the server has all changes of a document up to the record seq.
 	Sent(id model.DocID, seq uint64) error
 }
 
-// Callbacks receives calls about the folder, without locks held.
+// Callbacks receives calls about the folder. No lock is held during a call.
 type Callbacks interface {
 	// Connected is called when the folder's document is synchronized, before the notes are.
 	Connected()
 	// RetryFailed is called when failed requests may be repeated.
 	RetryFailed()
-	// Uploaded is called when the server has all of a document.
+	// Uploaded is called when the server has all changes of a document.
 	Uploaded(d *replica.Document)
-	// Named returns the note with a document name on the server, nil if there is none.
+	// Named returns the note with the given document name on the server, or nil if there is none.
 	Named(name string) *replica.Document
 }
 
@@ -57,28 +58,28 @@ type Scheduler struct {
 	callbacks Callbacks
 	acked     model.Signal // set when sent is not empty
 	ctx       context.Context
-	peers     sync.WaitGroup // of notes; only workers add
+	peers     sync.WaitGroup // waits for the peers of notes; only workers add to it
 
 	mu        sync.Mutex    // guards the fields below
-	changed   chan struct{} // closed and replaced when the state that wait checks may have changed
+	changed   chan struct{} // closed and replaced when wait must check its condition again
 	queue     queue         // documents waiting for a turn
-	takesWork bool          // workers take turns from the queue
+	takesWork bool          // whether workers take turns from the queue
 	online    bool
-	attempted bool // the first attempt to connect is over
+	attempted bool // whether the first attempt to connect is over
 	synced    time.Time
 	fetched   map[model.DocID]bool   // documents that were fetched, even if empty, or created here
-	unsent    map[model.DocID]uint64 // by document: the last record that the server lacks
+	unsent    map[model.DocID]uint64 // number of the last record that the server lacks, by document
 	sent      map[model.DocID]uint64 // acknowledged records that are not in the store yet
 	notes     []model.DocID
 	isNote    map[model.DocID]bool // set of notes
 	nFetched  int                  // number of notes that are fetched
 	live      map[*replica.Document]context.CancelFunc
-	follows   *reports                        // reports of the current connection, nil if there are none
+	follows   *reports                        // reports of the current connection; nil if there are none
 	rotated   map[*replica.Document]time.Time // when rotate last queued each note
 }
 
-// New reads the store. It connects nothing before Run; ctx ends everything. progress, unless nil, is called after the
-// turn of a note.
+// New returns a Scheduler with the state of the store. It connects nothing before Run, and stops when ctx ends. If
+// progress is not nil, the Scheduler calls it after the turn of a note.
 func New(ctx context.Context, set *replica.Set, store Store, progress func(Progress), folder Callbacks) (*Scheduler, error) {
 	kept, err := store.DocIDs()
 	if err != nil {
@@ -102,7 +103,7 @@ func New(ctx context.Context, set *replica.Set, store Store, progress func(Progr
 	return y, nil
 }
 
-// SetNotes sets the notes of the folder. The caller may hold the listing's lock.
+// SetNotes sets the list of the folder's notes. The caller may hold the listing's lock.
 func (y *Scheduler) SetNotes(notes []model.DocID) {
 	isNote := make(map[model.DocID]bool, len(notes))
 	y.mu.Lock()
@@ -124,7 +125,7 @@ func (y *Scheduler) SetNotes(notes []model.DocID) {
 	}
 }
 
-// enqueue queues notes, and all documents with unsent changes.
+// enqueue queues the notes, and all documents with unsent changes.
 func (y *Scheduler) enqueue(notes []model.DocID) {
 	for _, id := range notes {
 		y.enqueueIfOffline(y.set.Document(id), y.priorityOf(id))
@@ -178,7 +179,7 @@ func (y *Scheduler) HasUnacknowledged(id model.DocID) bool {
 	return y.unsent[id] > 0
 }
 
-// Acknowledged records that the server has everything of the document up to seq.
+// Acknowledged records that the server has all changes of the document up to the record seq.
 func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 	y.mu.Lock()
 	last, lacked := y.unsent[d.ID()]
@@ -200,8 +201,8 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 	}
 }
 
-// storeSent stores acknowledgements until the context of New ends. If a crash loses some, the changes are sent again
-// without effect.
+// storeSent stores acknowledgements until the context of New ends. If a crash loses some of them, the changes are sent
+// again, which has no effect.
 func (y *Scheduler) storeSent() {
 	for range y.acked.Each(y.ctx) {
 		y.mu.Lock()
@@ -231,11 +232,11 @@ type Progress struct{ Fetched, Notes int }
 type State struct {
 	Progress
 	Connected bool
-	Unsent    int // documents
-	Queued    int // documents waiting for a worker
+	Unsent    int // number of documents with unsent changes
+	Queued    int // number of documents that wait for a worker
 	Synced    time.Time
-	// Compared is the oldest time of a note's last comparison in this process. Uncompared is the number of notes that
-	// this process has not compared yet.
+	// Compared is the time of the least recent comparison of a note in this process. Uncompared is the number of notes
+	// that this process has not compared yet.
 	Compared   time.Time
 	Uncompared int
 }

@@ -15,7 +15,8 @@ import (
 
 const ReaderTimeout = 20 * time.Second
 
-// Fetched waits until a document that was never fetched is fetched. Errors: model.ErrNotFetched.
+// Fetched waits until the document is fetched. It returns at once if it was fetched before. If it cannot be fetched in
+// time, the error wraps model.ErrNotFetched.
 func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	if y.isFetched(d.ID()) {
 		return nil
@@ -32,7 +33,7 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	return y.notFetched(d)
 }
 
-// refused reports whether the server has refused a document, so that its reader need not wait for another turn.
+// refused reports whether the server has refused a document. Its reader then does not wait for another turn.
 func (y *Scheduler) refused(d *replica.Document) bool {
 	err := y.set.Problems.Err(d.Name)
 	return errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoDocument) || errors.Is(err, transport.ErrFailed)
@@ -44,7 +45,7 @@ func (y *Scheduler) isFetched(id model.DocID) bool {
 	return y.fetched[id]
 }
 
-// notFetched returns why a document was not fetched, nil if it was.
+// notFetched returns the reason why a document was not fetched, or nil if it was.
 func (y *Scheduler) notFetched(d *replica.Document) error {
 	y.mu.Lock()
 	kept := y.fetched[d.ID()]
@@ -65,7 +66,7 @@ func (y *Scheduler) await(ctx context.Context, timeout time.Duration, cond func(
 	return y.wait(ctx, cond)
 }
 
-// wait waits until cond, which it calls with the lock held, returns true. ok is false if a context ends first.
+// wait waits until cond returns true. It calls cond with the lock held. ok is false if a context ends first.
 func (y *Scheduler) wait(ctx context.Context, cond func() bool) (ok bool) {
 	for {
 		y.mu.Lock()
@@ -84,29 +85,29 @@ func (y *Scheduler) wait(ctx context.Context, cond func() bool) (ok bool) {
 	}
 }
 
-// broadcast makes wait check again. The caller holds the scheduler's lock.
+// broadcast makes all calls of wait check their conditions again. The caller holds the scheduler's lock.
 func (y *Scheduler) broadcast() {
 	close(y.changed)
 	y.changed = make(chan struct{})
 }
 
-// AttemptTimeout bounds how long a reader waits for the first attempt to connect.
+// AttemptTimeout is the maximum time for which a reader waits for the first attempt to connect.
 const AttemptTimeout = 5 * time.Second
 
-// Attempted waits for the end of the first attempt to connect. It returns false after patience.
+// Attempted waits for the end of the first attempt to connect. It returns false if that takes longer than timeout.
 func (y *Scheduler) Attempted(ctx context.Context, timeout time.Duration) bool {
 	return y.await(ctx, timeout, func() bool { return y.attempted })
 }
 
-// closeTimeout bounds the wait for acknowledgements.
+// closeTimeout is the maximum wait for acknowledgements when a Source is closed.
 const closeTimeout = 5 * time.Second
 
-// Drain waits until a connected server has acknowledged everything.
+// Drain waits until a connected server has acknowledged everything, or closeTimeout has passed.
 func (y *Scheduler) Drain() {
 	y.await(y.ctx, closeTimeout, func() bool { return y.attempted && (y.cannotBeAcknowledged() || len(y.unsent) == 0) })
 }
 
-// cannotBeAcknowledged reports whether no acknowledgement will come. The caller holds the lock.
+// cannotBeAcknowledged reports whether the server will send no acknowledgement. The caller holds the lock.
 func (y *Scheduler) cannotBeAcknowledged() bool {
 	return !y.online || y.set.WriteAccess.ReadOnlyErr() != nil
 }

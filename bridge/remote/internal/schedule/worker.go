@@ -13,7 +13,7 @@ import (
 
 const turnTimeout = 60 * time.Second
 
-// RetryDelay is the delay after a failed turn before the next one.
+// RetryDelay is the time between a failed turn and the next attempt.
 const RetryDelay = 2 * time.Second
 
 func (y *Scheduler) next() (d *replica.Document, p priority, ok bool) {
@@ -43,7 +43,7 @@ func (y *Scheduler) work(ctx context.Context) {
 	}
 }
 
-// recordSync records the outcome of a turn, and schedules another one if it failed.
+// recordSync records the outcome of a turn. If the turn failed, recordSync schedules another one.
 func (y *Scheduler) recordSync(d *replica.Document, prio priority, err error) {
 	switch {
 	case err == nil:
@@ -55,7 +55,7 @@ func (y *Scheduler) recordSync(d *replica.Document, prio priority, err error) {
 	default:
 		time.AfterFunc(RetryDelay, func() { y.enqueueIfOffline(d, max(prio, prioUnsent)) })
 		if errors.Is(err, transport.ErrExpired) || !y.Online() {
-			return // the retry uses another token or connection
+			return // the retry will use another token or connection
 		}
 		err = fmt.Errorf("%s: %w", d.Title(), err)
 	}
@@ -93,7 +93,7 @@ func (y *Scheduler) syncOnce(ctx context.Context, d *replica.Document, prio prio
 	}
 	err := y.connect(ctx, d, stay, unsent)
 	if t, ok := y.set.Server.(transport.Creator); ok && unsent && errors.Is(err, transport.ErrNoDocument) {
-		// The note was created here.
+		// The server does not have the note, because it was created here.
 		if err = t.Create(ctx, d.Name); err == nil {
 			err = y.connect(ctx, d, stay, unsent)
 		}
@@ -101,9 +101,9 @@ func (y *Scheduler) syncOnce(ctx context.Context, d *replica.Document, prio prio
 	return err
 }
 
-// mayStayConnected reports whether a document may stay connected. If there are few notes, all may. Otherwise only documents with
-// unsent changes, a reader, or a recent open stay, and mayStayConnected disconnects the one that was used least recently and has
-// had its turn.
+// mayStayConnected reports whether a document may stay connected. If there are few notes, all may. Otherwise a document
+// may stay only if it has unsent changes or a reader, or was opened recently. If there are too many connections,
+// mayStayConnected then disconnects the least recently used document that is not having a turn.
 func (y *Scheduler) mayStayConnected(d *replica.Document, prio priority) bool {
 	limit := y.set.Server.Links() - Workers
 	y.mu.Lock()
@@ -133,8 +133,8 @@ func (y *Scheduler) mayStayConnected(d *replica.Document, prio priority) bool {
 	return true
 }
 
-// connect synchronises a document over a link, which stays connected if stay is set. Otherwise the link has ended
-// when connect returns: a document never has two links, neither for turns nor in live.
+// connect synchronises a document over a link. If stay is set, the link stays connected. Otherwise the link has ended
+// when connect returns, so that a document never has two links.
 func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awaitAck bool) error {
 	lctx, cancel := context.WithCancel(ctx)
 	p := replica.NewPeer(d, func(ysync.Frame) {})
@@ -171,7 +171,7 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 	return err
 }
 
-// waitSynced waits until the document is synchronized and, if awaitAck is set, acknowledged.
+// waitSynced waits until the document is synchronized and, if awaitAck is set, until its changes are acknowledged.
 func (y *Scheduler) waitSynced(ctx context.Context, d *replica.Document, p *replica.Peer, ended chan error, awaitAck bool) error {
 	wait, cancel := context.WithTimeout(ctx, turnTimeout)
 	defer cancel()

@@ -96,7 +96,7 @@ func applyAbort(tx *bolt.Tx, id model.DocID, doc Document, from uint64) error {
 func applyPlace(doc Document, e *wal.Entry) error {
 	v := doc.b.Get(numbered(recordKey, e.Seq))
 	if v == nil {
-		return nil // it was merged
+		return nil // the record was merged
 	}
 	rec, err := readRecord(e.Seq, v)
 	if err != nil {
@@ -131,7 +131,7 @@ func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 	return nil
 }
 
-// place gives a document a path, and takes it from the document that had it. That document keeps its history.
+// place gives a document a path, and takes the path from the document that had it. That document keeps its history.
 func place(tx *bolt.Tx, id model.DocID, p model.Path, now time.Time) error {
 	paths, doc := bucket(tx, pathsBucket), document(tx, id)
 	if doc.b == nil || doc.Path() == p {

@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Check reads the whole file at path without changes. No process may have it open.
+// Check reads the whole file at path and changes nothing. No process may have the file open.
 func Check(path string) error {
 	db, err := openDB(&path, Options{}, true)
 	if err != nil {

@@ -26,8 +26,8 @@ func (f *File) Copy(w io.Writer) error {
 	})
 }
 
-// SettleAll records for every document that its source's file has had its text: the file's current content is newer,
-// even if records describe unfinished saves.
+// SettleAll records for every document that the source's file has had its text, even if records describe unfinished
+// saves. The file's current content is then newer than the document.
 func (f *File) SettleAll() error {
 	return f.update(func(tx *bolt.Tx) error {
 		var ids []model.DocID
@@ -44,7 +44,7 @@ func (f *File) SettleAll() error {
 }
 
 // Shrink replaces the file with a compact copy if a quarter of it is free. It does not block reads. The disk must have
-// room for twice the copy, since saves need room as well.
+// room for twice the copy, because saves need room as well.
 func (f *File) Shrink() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -62,7 +62,7 @@ func (f *File) Shrink() error {
 	if err != nil {
 		return err
 	}
-	smaller.NoSync = true // synced when complete
+	smaller.NoSync = true // the copy is synced when it is complete
 	err = guard(func() error { return errors.Join(bolt.Compact(smaller, f.db, copyAtOnce), smaller.Sync()) })
 	smaller.NoSync = false
 	f.mu.Lock()

@@ -19,7 +19,7 @@ func document(tx *bolt.Tx, id model.DocID) Document {
 	return Document{bucket(tx, docsBucket).Bucket([]byte(id))}
 }
 
-// Keys in the bucket of a document. The keys of records and moments end in their numbers.
+// These are the keys in the bucket of a document. The keys of records and revisions end in their numbers.
 const (
 	pathKey     = 'p'
 	markKey     = 's'
@@ -47,7 +47,8 @@ func (d Document) get(key byte) []byte {
 	return d.b.Get([]byte{key})
 }
 
-// each calls fn with the records under the numbered keys of a kind, in order from a number on, until fn returns false.
+// each calls fn with the records under the numbered keys of a kind. It begins with the number from and goes on in order
+// until fn returns false.
 func (d Document) each(kind byte, from uint64, fn func(model.Record) (bool, error)) error {
 	if d.b == nil {
 		return nil
@@ -65,7 +66,8 @@ func (d Document) each(kind byte, from uint64, fn func(model.Record) (bool, erro
 	return nil
 }
 
-// list returns the records and the moments from a number on, in order, at most most of each kind.
+// list returns the records and the revisions in order, beginning with the number from. most is the maximum number of
+// each kind.
 func (d Document) list(from uint64, most int) (list []model.Record, err error) {
 	for _, kind := range []byte{recordKey, revisionKey} {
 		left := most
@@ -97,8 +99,8 @@ func (d Document) Last() uint64 { return d.before(math.MaxUint64) }
 
 func (d Document) Path() model.Path { return model.Path(d.get(pathKey)) }
 
-// FileMark identifies the text of the source's file: the record up to which the file holds the document, and the sum of the
-// text.
+// FileMark identifies the text of the source's file: the last record whose text the file holds, and the checksum of
+// that text.
 type FileMark struct {
 	Seq uint64
 	Sum model.ContentSum
@@ -117,8 +119,8 @@ func (d Document) putFileMark(m FileMark) error {
 	return d.b.Put([]byte{markKey}, append(seqKey(m.Seq), m.Sum[:]...))
 }
 
-// base returns the merged updates and the number of the last one, 0 if none were merged. The bytes are valid during the
-// transaction.
+// base returns the merged updates and the number of the last one; seq is 0 if no updates were merged. The bytes are
+// valid only during the transaction.
 func (d Document) base() (seq uint64, update []byte) {
 	if v := d.get(baseKey); len(v) > 8 {
 		return seqOf(v[:8]), v[8:]
@@ -131,7 +133,7 @@ func (d Document) putBase(seq uint64, update []byte) error {
 }
 
 // Records returns the records of the document, oldest first. If updates were merged, the first record has all of them,
-// and the other remaining records have an update that changes nothing.
+// and the other merged records that remain have an update that changes nothing.
 func (d Document) Records() (records []model.Record, err error) {
 	base, merged := d.base()
 	err = d.each(recordKey, 0, func(rec model.Record) (bool, error) {

@@ -20,26 +20,26 @@ import (
 
 var ErrLocked = errors.New("store is in use by another process")
 
-// lockTimeout limits the time that Open waits for another process that is about to exit.
+// lockTimeout is the maximum time for which Open waits for another process that is about to exit.
 const lockTimeout = time.Second
 
 type Options struct {
 	Logger    *slog.Logger
-	OpenFile  func(name string, flag int, perm fs.FileMode) (*os.File, error) // nil is os.OpenFile
+	OpenFile  func(name string, flag int, perm fs.FileMode) (*os.File, error) // nil means os.OpenFile
 	Committed func()                                                          // if set, is called after each durable change of the file
-	History   time.Duration                                                   // retention of the history; 0 is forever
+	History   time.Duration                                                   // time for which the history is kept; 0 means forever
 	FreeSpace func(dir string) (uint64, error)                                // if set, returns the free bytes of a folder's disk
 }
 
 type File struct {
 	path string
-	dir  disk.Dir // the folder of the file
+	dir  disk.Dir // folder of the file
 	o    Options
 
-	// writing serializes changes and copies of the file. A writer that has to map more of the file waits for all
-	// readers, and new readers wait for that writer.
+	// writing serializes changes and copies of the file. If a writer has to map more of the file, it waits for all
+	// readers, and new readers wait for it.
 	writing sync.Mutex
-	mu      sync.RWMutex // guards the fields below, which Shrink replaces; locked after writing
+	mu      sync.RWMutex // guards the fields below, which Shrink replaces; locked after writing, if both are needed
 	db      *bolt.DB
 }
 
@@ -58,8 +58,8 @@ func Open(path string, dir disk.Dir, o Options) (*File, error) {
 	return f, nil
 }
 
-// openDB opens a bbolt file. path is a pointer because the file may be renamed: bbolt opens it again by name for each
-// copy.
+// openDB opens a bbolt file. path is a pointer because the file may be renamed, and bbolt opens it again by name for
+// each copy.
 func openDB(path *string, o Options, readOnly bool) (db *bolt.DB, err error) {
 	var file *os.File
 	options := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, ReadOnly: readOnly}
@@ -83,7 +83,7 @@ func openDB(path *string, o Options, readOnly bool) (db *bolt.DB, err error) {
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		err = Damaged(err)
 	}
-	file.Close() // after a panic bbolt does not close it, nor release its lock
+	file.Close() // after a panic bbolt does not close the file, and so does not release its lock
 	return nil, err
 }
 
@@ -113,7 +113,7 @@ func (f *File) prepare() error {
 	if err := f.update(layOut); err != nil {
 		return err
 	}
-	return f.dir.Sync() // so that the file's name survives a power cut
+	return f.dir.Sync() // make the file's name survive a power cut
 }
 
 func (f *File) Close() error { return guard(f.db.Close) }
@@ -136,7 +136,8 @@ func (f *File) View(fn func(View) error) error {
 	return guard(func() error { return f.db.View(func(tx *bolt.Tx) error { return fn(View{tx}) }) })
 }
 
-// Apply applies frames in the order of their LSNs, durably and all or none. It skips frames that the file has already.
+// Apply durably applies frames in the order of their LSNs. It applies all or none, and skips frames that the file
+// already has.
 func (f *File) Apply(entries []*wal.Entry) error {
 	return f.update(func(tx *bolt.Tx) error { return f.applyAll(tx, entries) })
 }
@@ -146,7 +147,7 @@ func (f *File) ViewWith(entries []*wal.Entry, fn func(View) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return guard(func() error {
-		tx, err := f.db.Begin(true) // maps nothing unless it is committed
+		tx, err := f.db.Begin(true) // the transaction maps more of the file only if it is committed
 		if err != nil {
 			return err
 		}
@@ -159,8 +160,8 @@ func (f *File) ViewWith(entries []*wal.Entry, fn func(View) error) error {
 }
 
 func (f *File) applyAll(tx *bolt.Tx, entries []*wal.Entry) error {
-	// A mark may merge all updates of its document, so skip marks that a later one covers.
-	var useful []*wal.Entry // newest first
+	// A FileMark frame may merge all updates of its document, so skip those that a later one covers.
+	var useful []*wal.Entry // newest frame first
 	marked := make(map[model.DocID]uint64)
 	for _, e := range slices.Backward(entries) {
 		if e.Kind == wal.FileMark {

@@ -10,19 +10,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// The merged updates of a document still hold every text that it ever contained; merging loses only which text existed
-// when. So a merged record keeps the snapshot of its update, a few bytes.
+// The merged updates of a document still hold every text that it ever contained. A merge only loses which text existed
+// when. So a merged record keeps the snapshot of its update, which needs a few bytes.
 
 const (
 	// maxMoves limits the stored moves of a document.
 	maxMoves = 1000
-	// expireAt is the age beyond the limit at which the oldest moment is removed. Removing it rewrites all data about
-	// the oldest state.
+	// expireAt is the age beyond the history limit at which the oldest revision triggers a removal. It is large, because
+	// each removal rewrites all data about the oldest state.
 	expireAt = 24 * time.Hour
 )
 
-// revisionOf returns a record with its added and deleted units, if they are stored. Up to the base a record has a snapshot
-// instead of its update, or nothing once it has expired.
+// revisionOf returns a record with its added and deleted units, if they are stored. Records up to the base have a
+// snapshot instead of an update, or nothing once they have expired.
 func revisionOf(rec model.Record, base uint64) (m model.Revision, err error) {
 	switch m.Record = rec; {
 	case rec.Seq > base:
@@ -44,10 +44,11 @@ func (d Document) putRevision(kind byte, m model.Revision) error {
 	return d.putRecord(kind, m.Record)
 }
 
-// mergeInto merges m into next if both are plain changes of one author in one minute. It reports whether it did.
+// mergeInto merges m into next if both are plain changes by one author within one minute. It reports whether it merged
+// them.
 func mergeInto(m, next *model.Revision) bool {
 	plain := func(m *model.Revision) bool {
-		first := m.Seq == 1 && m.Author == "" // the text at the start of the history
+		first := m.Seq == 1 && m.Author == "" // m is the text at the start of the history
 		return m.Units != nil && !m.Journalled() && !m.Created && !m.DetectedLate && !first
 	}
 	minute := func(m *model.Revision) time.Time { return m.Time.Truncate(time.Minute) }
@@ -68,7 +69,7 @@ func (d Document) isDue(oldest time.Time) (bool, error) {
 	return len(first) > 0 && first[0].Seq <= d.FileMark().Seq && first[0].Time.Before(oldest.Add(-expireAt)), err
 }
 
-// expire removes the added and deleted units of records before a time.
+// expire removes the added and deleted units of the records before a time.
 func (d Document) expire(oldest time.Time) error {
 	if due, err := d.isDue(oldest); !due {
 		return err
@@ -103,7 +104,7 @@ func (d Document) expire(oldest time.Time) error {
 		}
 	}
 	if len(did) == 1 {
-		return nil // the expired data is not merged yet
+		return nil // the expired data has not been merged yet
 	}
 	begin.Units = ycrdt.JoinSnapshots(did...)
 	if err := put(d.b, []byte{beginKey}, firstState{begin.Seq, begin.Time, begin.Units.Encode()}); err != nil {
@@ -115,8 +116,9 @@ func (d Document) expire(oldest time.Time) error {
 // expireAtOnce is the number of documents that Expire checks in one transaction.
 const expireAtOnce = 1000
 
-// Expire removes expired history of documents that do not change any more; merges do so for the others. One call handles
-// some documents after the given one and returns the last of them, "" at the end.
+// Expire removes expired history of documents that do not change any more; merges do so for the other documents. One
+// call handles up to expireAtOnce documents whose IDs follow after, and returns the last of these IDs. It returns "" at
+// the end.
 func (f *File) Expire(after model.DocID) (last model.DocID, err error) {
 	if f.o.History == 0 {
 		return "", nil
@@ -159,8 +161,8 @@ func (f *File) Expire(after model.DocID) (last model.DocID, err error) {
 	})
 }
 
-// dropDeleted removes text that the oldest known state no longer has from the merged updates. The places of its
-// characters remain.
+// dropDeleted removes from the merged updates the text that the oldest known state no longer has. The places of the
+// removed characters remain.
 func (d Document) dropDeleted(oldest *ycrdt.Snapshot) error {
 	seq, merged := d.base()
 	if len(merged) == 0 {
@@ -184,7 +186,7 @@ func (d Document) dropDeleted(oldest *ycrdt.Snapshot) error {
 	}
 	left, err := ycrdt.SnapshotOf(smaller)
 	if err != nil || !left.Equal(all) {
-		return err // an update depends on one that never came; a document leaves it out as well
+		return err // an update depends on one that never arrived; a loaded document also omits such an update
 	}
 	return d.putBase(seq, smaller)
 }
@@ -195,7 +197,7 @@ type firstState struct {
 	Units []byte    `cbor:"did"`
 }
 
-// begin returns the oldest known state, by default that of an empty document.
+// begin returns the oldest known state. If none is stored, that is the state of an empty document.
 func (d Document) begin() (m model.Revision, err error) {
 	b := firstState{Units: ycrdt.JoinSnapshots().Encode()}
 	if err := read(d.get(beginKey), &b); err != nil {
@@ -222,8 +224,8 @@ func (d Document) moves() (moves []model.Moved, err error) {
 	return moves, read(d.get(movesKey), &moves)
 }
 
-// Revisions returns the known states of the document. For the time before the beginning it has only the authors' changes
-// without their text.
+// Revisions returns the known states of the document. For the time before the oldest known state it has only the
+// authors' changes, without their text.
 func (d Document) Revisions() (p model.RevisionHistory, err error) {
 	p.Update, p.Begin.Units = model.EmptyUpdate(), ycrdt.JoinSnapshots()
 	list, err := d.list(0, math.MaxInt)

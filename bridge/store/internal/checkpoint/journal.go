@@ -6,15 +6,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// journalEntry is an entry of the journal: the number of a record of a document, or a record about a proposal or a
-// session. Records that were undone or deleted since stay listed, but readers skip them.
+// journalEntry is an entry of the journal: the number of a document's record, or a record about a proposal or a
+// session. Records that were later undone or deleted stay listed, but readers skip them.
 type journalEntry struct {
 	ID     model.DocID   `cbor:"id,omitempty"`
 	Seq    uint64        `cbor:"seq,omitempty"`
 	Record *model.Record `cbor:"record,omitempty"`
 }
 
-// addToJournal adds an entry to the journal. Entries are numbered in the order of arrival.
+// addToJournal adds an entry to the journal. It numbers the entries in the order of their arrival.
 func addToJournal(tx *bolt.Tx, e journalEntry) error {
 	journal := bucket(tx, journalBucket)
 	n, err := journal.NextSequence()
@@ -25,7 +25,7 @@ func addToJournal(tx *bolt.Tx, e journalEntry) error {
 }
 
 func (v View) Journal(limit int) (entries []model.JournalEntry, err error) {
-	seen := make(map[journalEntry]bool) // an undone record leaves its number to another one
+	seen := make(map[journalEntry]bool) // another record may have the number of an undone one
 	c := bucket(v.tx, journalBucket).Cursor()
 	for k, value := c.Last(); k != nil && len(entries) < limit; k, value = c.Prev() {
 		var e journalEntry

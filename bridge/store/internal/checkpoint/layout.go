@@ -59,7 +59,7 @@ func bucket(tx *bolt.Tx, name string) *bolt.Bucket { return tx.Bucket([]byte(nam
 
 func seqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
 
-// seqOf returns 0 for a key that seqKey did not create.
+// seqOf decodes the result of seqKey. It returns 0 for any other key.
 func seqOf(key []byte) uint64 {
 	if len(key) != 8 {
 		return 0

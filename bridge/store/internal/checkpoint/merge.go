@@ -8,9 +8,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// mergeAt is the number of separate updates of a document that triggers a merge. Loading applies them one by one, some
-// ten microseconds each. A merge costs about as much as the whole document, which is little when spread over that many
-// writes.
+// mergeAt is the number of separate updates of a document that triggers a merge. Loading applies these updates one by
+// one, and each takes some ten microseconds. A merge costs about as much as reading the whole document, which is little
+// if it is spread over that many writes.
 const mergeAt = 128
 
 // applyMark records which state of the document the source's file holds. It merges the document's updates if there are
@@ -32,9 +32,10 @@ func (f *File) applyMark(doc Document, e *wal.Entry) error {
 }
 
 // merge merges the updates up to upTo into one and replaces the update of each of their records with its snapshot.
-// Records that attribution and undo need stay records: those by an author, journalled ones, the first, which took over
-// the text, and the last, whose number the next one follows. The others become moments. merge does not read records of
-// earlier merges, except the last: a note may have a hundred thousand.
+// Records that attribution and undo need stay records: records by an author, journalled records, the first one, which
+// took over the text, and the last one, whose number the next record follows. The others become revisions, which have
+// only the added and deleted units. merge does not read records of earlier merges, except the last, because a note may
+// have a hundred thousand.
 func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	base, merged := doc.base()
 	if upTo <= base {
@@ -58,12 +59,12 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 		return err
 	}
 	if merged, err = ycrdt.MergeUpdates(updates...); err != nil {
-		// They stay separate. Loading the document returns the error with its path.
+		// The updates stay separate. Loading the document returns the error with the document's path.
 		f.o.Logger.Warn("cannot merge the updates of a document", model.LogDoc, string(id), model.LogErr, err)
 		return nil
 	}
 	last := records[len(records)-1].Seq
-	var former *model.Revision // the previous one, unless it stays a record
+	var former *model.Revision // the previous record, unless it stays a record
 	for _, rec := range records {
 		m, err := revisionOf(rec, base)
 		if err != nil {
@@ -82,7 +83,7 @@ func (f *File) merge(doc Document, id model.DocID, upTo uint64) error {
 	return doc.putBase(last, merged)
 }
 
-// demote turns a record into a moment, and joins it with the previous moment if both belong together.
+// demote turns a record into a revision, and merges it with the previous revision if both belong together.
 func (d Document) demote(former, m *model.Revision) error {
 	if err := d.b.Delete(numbered(recordKey, m.Seq)); err != nil || m.Units == nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// View is a consistent state of the file, valid during File.View.
+// View is a consistent state of the file. It is valid only during File.View.
 type View struct{ tx *bolt.Tx }
 
 func (v View) Applied() wal.LSN {
@@ -53,8 +53,8 @@ func (v View) Documents() (ids []model.DocID, err error) {
 	return ids, err
 }
 
-// Files calls fn with the known state of each document's file: the last save of relayfs, or nil if none of the newest
-// records has one, and the sum of the last known text.
+// Files calls fn with the known state of each document's file. save is the last save by relayfs, or nil if none of the
+// newest records has one. sum is the checksum of the last known text.
 func (v View) Files(fn func(id model.DocID, save *model.Save, sum model.ContentSum)) error {
 	return bucket(v.tx, docsBucket).ForEachBucket(func(key []byte) error {
 		id := model.DocID(key)

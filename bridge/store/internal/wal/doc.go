@@ -1,11 +1,12 @@
-// Package wal is a write-ahead log: an append-only sequence of frames. A frame survives a crash of the process once Append
-// returns, and a power cut once Sync returns. Each frame has a log sequence number (LSN). The caller, who keeps a
-// checkpoint, releases the frames that the checkpoint has. A Log does not interpret the frames; Entry is the format of a
-// store's frames.
+// Package wal is a write-ahead log: an append-only sequence of frames. A frame survives a crash of the process once
+// Append returns, and a power cut once Sync returns. Each frame has a log sequence number (LSN). The caller keeps a
+// checkpoint, and releases the frames that the checkpoint has. A Log does not interpret the frames; Entry is the format
+// of a store's frames.
 //
 // # Layout
 //
-// The log is a folder of segments, NUMBER.seg, of 4 MiB each, or as long as their only frame. Integers are little endian.
+// The log is a folder of segments, NUMBER.seg. A segment has 4 MiB, or is as long as its only frame. Integers are
+// little endian.
 //
 //	header   magic "rfswal02", LSN of the first frame (8 bytes), salt (8), CRC-32C of these 24 bytes (4), 0 (4)
 //	frame    length of the body (4 bytes), CRC-32C (4), LSN (8), body
@@ -16,11 +17,12 @@
 //
 // # Crashes
 //
-// LSNs are consecutive. Open reads each segment up to the first frame that is missing, cut off or damaged. It renames
-// segments that do not continue the one before. Segments are synced in order, so without damage to the disk nothing after
-// a gap was ever synced. Open syncs the frames that it found. New frames go only to a new segment.
+// LSNs are consecutive. Open reads each segment up to the first frame that is missing, cut off or damaged. It renames a
+// segment that does not continue the previous one. Segments are synced in order, so nothing after a gap was ever
+// synced, unless the disk is damaged. Open syncs the frames that it found. New frames go only to a new segment.
 //
-// After a failed sync the kernel may have dropped the unwritten data, and the next sync would succeed without it. So the
-// log keeps frames in memory until they are synced. After a failed sync it writes them to a new segment; the old segment
-// holds a prefix of the same frames. As long as that fails, too, each Append and Sync first retries it, and returns an error.
+// After a failed sync the kernel may have dropped the unwritten data, and the next sync would succeed without it. So
+// the log keeps frames in memory until they are synced. After a failed sync it writes them to a new segment; the old
+// segment holds a prefix of the same frames. As long as that fails too, each Append and Sync first repeats the attempt
+// and returns its error.
 package wal

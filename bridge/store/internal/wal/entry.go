@@ -13,23 +13,23 @@ import (
 type Kind byte
 
 const (
-	Change      Kind = 1 + iota // ID, Path, Seq, Records: records were appended from Seq on
-	Abort                       // ID, Seq: the records from Seq on were undone; from 1 on, the document was deleted
+	Change      Kind = 1 + iota // ID, Path, Seq, Records: records were appended, with numbers from Seq on
+	Abort                       // ID, Seq: the records from Seq on were undone; Seq 1 means that the document was deleted
 	FileMark                    // ID, Seq, Sum: the source's file has the text as of Seq
-	Proposals                   // Proposals
+	Proposals                   // Proposals: the pending proposals changed
 	Sent                        // ID, Seq: a server has the records up to Seq
 	PendingSave                 // ID, Seq, Save: the source's file is about to get the text as of Seq
-	Move                        // Moves, Time
-	Padding                     // Pad: no content; it tests whether the log has space
+	Move                        // Moves, Time: documents got other paths
+	Padding                     // Pad: no content; tests whether the log has space
 	kinds
 )
 
-// Entry is a frame of a store's log, encoded in CBOR like the values of the checkpoint. A struct is a map whose keys are
-// its cbor tags, otherwise its json tags, otherwise its field names, so that a new fact is a new field. Text is bytes,
-// valid UTF-8 or not, and times are text (RFC 3339).
+// Entry is a frame of a store's log. It is encoded in CBOR like the values of the checkpoint. A struct is encoded as a
+// map, so that additional data only needs a new field. The keys are the fields' cbor tags, or else their json tags, or
+// else their names. Text is encoded as bytes, valid UTF-8 or not, and times as text (RFC 3339).
 type Entry struct {
 	LSN  LSN `cbor:"-"`
-	Size int `cbor:"-"` // bytes of its body
+	Size int `cbor:"-"` // size of the body in bytes
 
 	Kind      Kind                 `cbor:"kind"`
 	ID        model.DocID          `cbor:"id,omitempty"`

@@ -20,26 +20,26 @@ const lostSuffix = ".lost" // suffix of segments that do not continue the log
 // segmentSet holds the files of a log. Log tracks which frames are synced.
 type segmentSet struct {
 	dir          disk.Dir
-	size         int64             // size of a segment
+	size         int64             // size of a new segment in bytes
 	onUnreadable func(name string) // called with a segment that cannot be read to its end
-	segments     []*segment        // oldest first; the last one is written to if it is open
+	segments     []*segment        // oldest first; if the last one is open, frames are written to it
 	number       uint64            // number of the newest segment
-	renamed      bool              // names have changed since the last sync
+	renamed      bool              // file names have changed since the last sync
 }
 
-// read calls frame with the frames after the given one, and returns the number of the last one. Later frames never go to
-// the segments that it read.
+// read calls frame with the frames after the given one, and returns the number of the last frame. No later frame is
+// written to a segment that it read.
 func (f *segmentSet) read(after LSN, frame func(LSN, []byte) error) (last LSN, err error) {
 	found, err := f.find()
 	if err != nil {
 		return 0, err
 	}
 	last = after
-	torn := "" // the last segment, if it cannot be read to its end
+	torn := "" // name of the last segment, if it cannot be read to its end
 	for _, s := range found {
 		if s.first > last+1 {
-			// Frames before it are missing, so it was never synced, unless the disk has damaged them. Its LSNs will be
-			// reused, so it must be renamed.
+			// The frames before this segment are missing: either the segment was never synced, or the disk has damaged those
+			// frames. New frames will reuse the segment's LSNs, so the segment is renamed.
 			f.renamed = true
 			if err := f.dir.Rename(s.name, f.dir, s.name+lostSuffix); err != nil {
 				return 0, err
@@ -151,8 +151,8 @@ func (f *segmentSet) drop(s *segment) error {
 	return errors.Join(s.close(), f.dir.Remove(s.name))
 }
 
-// sync returns a function that makes the frames after synced durable. Frames may be written while it runs, but segments
-// must not be released or closed.
+// sync returns a function that makes the frames after synced durable. Frames may be written while that function runs,
+// but segments must not be released or closed.
 func (f *segmentSet) sync(synced LSN) func() error {
 	var files []disk.File
 	for _, s := range f.segments {
@@ -175,8 +175,8 @@ func (f *segmentSet) sync(synced LSN) func() error {
 	}
 }
 
-// rewrite writes the frames after synced, whose sync has failed, to new segments and syncs these. The copies in the old
-// segments are equal and harmless. rewrite can be retried after an error.
+// rewrite writes the frames after synced, whose sync has failed, to new segments and syncs these segments. The copies
+// in the old segments are equal and harmless. After an error the caller may try again.
 func (f *segmentSet) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	for _, s := range f.segments {
 		if s.last > synced {
@@ -198,7 +198,7 @@ func (f *segmentSet) rewrite(synced LSN, unsynced [][]byte) (err error) {
 	return err
 }
 
-// release removes the segments without frames after lsn, except the last one while it is open for writing.
+// release removes the segments that have no frames after lsn. It keeps the last segment while that is open for writing.
 func (f *segmentSet) release(lsn LSN) error {
 	for len(f.segments) > 0 && f.segments[0].last <= lsn && (len(f.segments) > 1 || f.segments[0].file == nil) {
 		if err := f.drop(f.segments[0]); err != nil && !errors.Is(err, fs.ErrNotExist) {

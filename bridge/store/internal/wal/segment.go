@@ -18,7 +18,7 @@ const (
 	headerSize  = 32
 	frameHeader = 16
 	suffix      = ".seg"
-	// writeAhead is the number of bytes filled with zeros at a time.
+	// writeAhead is the number of bytes that are filled with zeros at a time.
 	writeAhead = 256 << 10
 )
 
@@ -28,12 +28,12 @@ type segment struct {
 	name   string
 	number uint64
 	first  LSN
-	last   LSN // first-1 if empty
+	last   LSN // LSN of the last frame; first-1 if there is none
 	salt   uint64
 
 	file           disk.File // nil once a sync has failed
-	end            int64     // end of the last frame
-	preallocatedTo int64     // end of the zero-filled part
+	end            int64     // offset of the end of the last frame
+	preallocatedTo int64     // offset of the end of the zero-filled part
 	limit          int64     // maximum length; 0 for a segment of an earlier process
 }
 
@@ -54,7 +54,8 @@ func (s *segment) header() []byte {
 	return append(h, 0, 0, 0, 0)
 }
 
-// frames calls fn with the frames of the segment before the first invalid one, and reports whether all are valid.
+// frames calls fn with the frames of the segment before the first invalid frame. whole reports whether all frames are
+// valid.
 func (s *segment) frames(fn func(LSN, []byte) error) (whole bool, err error) {
 	info, err := s.file.Info()
 	if err != nil {
@@ -109,8 +110,8 @@ func (s *segment) append(lsn LSN, body []byte) error {
 	return nil
 }
 
-// writeAhead zero-fills the file up to at least end. It ignores errors: if the disk is full, writing the frame reports
-// it, or the frame fits.
+// writeAhead fills the file with zeros at least up to end. It ignores errors: on a full disk, either writing the frame
+// fails or the frame fits.
 func (s *segment) writeAhead(end int64) {
 	if end <= s.preallocatedTo {
 		return

@@ -13,8 +13,8 @@ import (
 type LSN uint64
 
 const (
-	defaultSegment = 4 << 20 // bytes
-	maxFrame       = 1 << 30 // bytes of a body
+	defaultSegment = 4 << 20 // size of a segment in bytes
+	maxFrame       = 1 << 30 // largest size of a frame's body in bytes
 )
 
 var (
@@ -37,11 +37,12 @@ type Log struct {
 	synced   LSN
 	unsynced [][]byte // bodies of the frames after synced
 	closed   bool
-	syncErr  error // error of a sync: the frames after synced may not be on disk; nil once they are rewritten
+	syncErr  error // error of a failed sync: the frames after synced may not be on the disk; nil once they are rewritten
 }
 
-// Open opens the log in dir, which is empty for a new log. It calls frame with the frames after the given one, the last
-// in the checkpoint, in order. A body is valid during the call. Open returns an error of frame.
+// Open opens the log in dir, which is empty for a new log. after is the LSN of the last frame in the checkpoint. Open
+// calls frame, in order, with each later frame. A body is valid only during the call. If frame returns an error, Open
+// returns it.
 func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*Log, error) {
 	l := &Log{files: segmentSet{dir: dir, size: cmp.Or(o.SegmentSize, defaultSegment), onUnreadable: o.Cut}, synced: after}
 	if o.Cut == nil {
@@ -50,7 +51,7 @@ func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*L
 	l.idle = sync.NewCond(&l.mu)
 	var err error
 	l.last, err = l.files.read(after, func(lsn LSN, body []byte) error {
-		l.unsynced = append(l.unsynced, slices.Clone(body)) // the last process may not have synced it
+		l.unsynced = append(l.unsynced, slices.Clone(body)) // the last process may not have synced the frame
 		return frame(lsn, body)
 	})
 	if err == nil {
@@ -66,7 +67,7 @@ func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*L
 }
 
 // Append adds a frame. The frame survives a crash of the process when Append returns, and a power cut after Sync. After
-// an error nothing was added.
+// an error the log is unchanged.
 func (l *Log) Append(body []byte) (LSN, error) {
 	if len(body) == 0 || len(body) > maxFrame {
 		return 0, ErrTooLarge
@@ -91,7 +92,7 @@ func (l *Log) LastLSN() LSN {
 	return l.last
 }
 
-// Sync returns when every frame up to lsn survives a power cut. Callers that arrive during a sync share the next one.
+// Sync returns when every frame up to lsn survives a power cut. Callers that arrive during a sync share the next sync.
 func (l *Log) Sync(lsn LSN) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,8 +121,8 @@ func (l *Log) Sync(lsn LSN) error {
 	return nil
 }
 
-// ready returns nil if frames can be written. After a failed sync it rewrites the frames after synced. The caller holds
-// mu.
+// ready returns nil if frames can be written. After a failed sync it rewrites the frames after synced. The caller must
+// hold mu.
 func (l *Log) ready() error {
 	switch {
 	case l.closed:

@@ -11,14 +11,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// swapDir is the swap folder, whose temp files no watcher of the vault sees. The zero value is none.
+// swapDir is the swap folder. No watcher of the vault sees its temp files. The zero value has no folder.
 type swapDir struct {
 	dir    disk.Dir // nil if there is none
 	device uint64
-	// Owner and group of files that are made there.
+	// uid and gid are the owner and group of files that are made in the folder.
 	uid, gid int
 
-	off atomic.Bool // set once files there could not be exchanged with notes
+	off atomic.Bool // set once a file there could not be exchanged with a note
 }
 
 func (d *swapDir) open(on disk.Disk, path string) error {
@@ -53,14 +53,14 @@ func makeDurably(on disk.Disk, path string) (disk.Dir, error) {
 		err = parent.Sync()
 		parent.Close()
 	}
-	if err != nil && !errors.Is(err, syscall.EINVAL) { // some disks do not support it
+	if err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the disk does not support it
 		dir.Close()
 		return nil, err
 	}
 	return dir, nil
 }
 
-// on returns the folder, if files there can be exchanged with files on a device.
+// on returns the folder if files in it can be exchanged with files on a device.
 func (d *swapDir) on(device uint64) (disk.Dir, bool) {
 	return d.dir, d.dir != nil && !d.off.Load() && d.device == device
 }

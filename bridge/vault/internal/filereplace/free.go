@@ -15,7 +15,8 @@ import (
 
 const maxNumbered = 10000
 
-// MoveAside moves a file to a free name: wanted, or "wanted 1", "wanted 2" and so on before its extension. It returns the name.
+// MoveAside moves a file to a free name and returns that name. It is wanted, or "wanted 1", "wanted 2" and so on before
+// its extension.
 func MoveAside(from disk.Dir, name string, to disk.Dir, wanted string) (string, error) {
 	for free := range Numbered(wanted) {
 		if err := RenameNew(from, name, to, free); !errors.Is(err, fs.ErrExist) {
@@ -51,7 +52,7 @@ func splitExt(name string) (stem, ext string) {
 	return strings.TrimSuffix(name, ext), ext
 }
 
-// clip shortens a name so that, with extra bytes, the disk accepts it.
+// clip shortens a name so that the disk accepts it with extra bytes added.
 func clip(name string, extra int) string {
 	const maxName = 255
 	if len(name)+extra <= maxName {
@@ -60,8 +61,9 @@ func clip(name string, extra int) string {
 	return strings.ToValidUTF8(name[:maxName-extra], "")
 }
 
-// RenameNew renames to a name that must be free: fs.ErrExist. Where the disk cannot do that in one step, the file is linked
-// to the new name and loses the old one; without links, the name is checked before the rename.
+// RenameNew renames a file to a name that must be free, or returns fs.ErrExist. If the disk cannot do that in one step,
+// RenameNew links the file to the new name and removes the old one. Without links, it checks the name before the
+// rename.
 func RenameNew(from disk.Dir, name string, to disk.Dir, newName string) error {
 	err := from.RenameNew(name, to, newName)
 	if !errors.Is(err, errors.ErrUnsupported) {

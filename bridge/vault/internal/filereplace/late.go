@@ -13,39 +13,42 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// A Watcher watches files that have just lost their names to a save. A program that has such a file open may still write to it,
-// and believes that it has saved the note.
+// A Watcher watches files that have just lost their names to a save. A program that has such a file open may still
+// write to it, and then assumes that it has saved the note.
 //
-// Its change of the file is merged into the note. If the change overlaps with later changes of the note, the late save
-// becomes a conflicted copy next to the note. A lease shows whether a program has the file open for writing
-// (disk.File): as long as one has, the file is watched; without a writer, for two seconds.
+// The Watcher merges the program's change of the file into the note. If the change overlaps with later changes of the
+// note, the late save becomes a conflicted copy next to the note. A lease shows whether a program has the file open for
+// writing (disk.File). The Watcher watches the file as long as a program has it open for writing, and otherwise for two
+// seconds.
 
 const (
-	// grace is the time for which a file without a writer is watched: a program that has found the file under its name
-	// but has not opened it yet, because the machine is busy, cannot be seen.
+	// grace is the time for which a file without a writer is watched. It is for a program that has found the file under
+	// its name but has not opened it yet because the machine is busy.
 	grace = 2 * time.Second
-	// While End waits, a file is watched for closeGrace after its last change if a program has it open, or may have; for
-	// idleGrace if none has.
+	// While End waits, a file is watched for closeGrace after its last change if a program has it open or may have it
+	// open. If no program has, it is watched for idleGrace.
 	closeGrace = 500 * time.Millisecond
 	idleGrace  = 150 * time.Millisecond
 	// lookAgain is the first interval for files without a writer. It doubles: a look is three system calls, and a program that
 	// saves again and again leaves hundreds of files.
 	lookAgain  = 100 * time.Millisecond
 	lookSeldom = 500 * time.Millisecond
-	// maxFiles, and shareFiles of the process's descriptors, bound the watched files; a few more are possible until the next
-	// look, which is at once then. maxAncestor bounds the memory for each.
+	// maxFiles is the maximum number of watched files. If 1/shareFiles of the process's file descriptors is less, that
+	// is the maximum. A few more files are possible until the next check, which then follows immediately. maxAncestor
+	// is the maximum number of bytes that are kept for each file.
 	maxFiles    = 128
 	shareFiles  = 16
 	maxAncestor = 1 << 20
-	// mergeAttempts bounds how often a merge starts again because the note was saved.
+	// mergeAttempts is the maximum number of attempts to merge a late save. Each failure means that the note was saved
+	// in the meantime.
 	mergeAttempts = 8
 )
 
 type Notes interface {
-	// Read returns the content of the note at rel, after a save that is under way.
+	// Read returns the content of the note at rel. It waits for a save in progress.
 	Read(rel string) ([]byte, model.Stamp, error)
-	// Replace replaces the content of the note at rel, and reports that as a user's change; model.ErrConflict if the content
-	// is not the one of r.IfMatch.
+	// Replace replaces the content of the note at rel and reports that as a user's change. It returns model.ErrConflict
+	// if the note does not have the stamp r.IfMatch.
 	Replace(rel string, r model.Replacement) error
 	// KeepCopy creates a file next to the note at rel and returns its name.
 	KeepCopy(rel string, data []byte) (name string, err error)
@@ -55,23 +58,23 @@ type Notes interface {
 type Watcher struct {
 	notes Notes
 	log   *slog.Logger
-	max   int          // number of watched files
-	wake  model.Signal // set when there are more
+	max   int          // largest number of watched files
+	wake  model.Signal // set when there are more files than max
 
 	mu     sync.Mutex    // guards the fields below
-	files  []*file       // oldest first
+	files  []*file       // watched files, oldest first
 	ending int           // number of callers in End
-	done   chan struct{} // closed when run ends; nil while it does not run
+	done   chan struct{} // closed when run ends; nil while run is not active
 }
 
 type file struct {
 	rel   string
 	open  disk.File
-	last  model.Stamp // of the state that was merged into the note
-	data  []byte      // its bytes; nil if there are too many
-	since time.Time   // time of that state
+	last  model.Stamp // stamp of the state that was last merged into the note
+	data  []byte      // bytes of that state; nil if there are too many
+	since time.Time   // time since which the file is in that state
 	seen  vaultdir.StatSample
-	next  time.Time // of the next look, unless End waits
+	next  time.Time // time of the next check, unless End waits
 }
 
 type watchMode int
@@ -79,15 +82,15 @@ type watchMode int
 const (
 	asNeeded  watchMode = iota
 	ending              // End waits
-	overLimit           // there are too many files: this look is the last
+	overLimit           // there are too many files, and this check is the last one
 )
 
 func NewWatcher(notes Notes, log *slog.Logger) *Watcher {
 	return &Watcher{notes: notes, log: log, max: min(maxFiles, disk.MaxFiles()/shareFiles), wake: model.NewSignal()}
 }
 
-// Add watches a file that has lost the name of the note at rel; it had data when its stamp was last. The Watcher closes the
-// file.
+// Add watches a file that has lost the name of the note at rel. The file had data when its stamp was last. The Watcher
+// closes the file.
 func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte) {
 	if len(data) > maxAncestor {
 		data = nil
@@ -105,8 +108,8 @@ func (w *Watcher) Add(rel string, open disk.File, last model.Stamp, data []byte)
 	}
 }
 
-// End returns when no file is watched any more: files without a writer are given up soon, the others closeGrace after their
-// last change. Later writes are lost and logged.
+// End returns when no file is watched any more. It stops watching files without a writer soon, and other files
+// closeGrace after their last change. Later writes are lost and logged.
 func (w *Watcher) End() {
 	w.mu.Lock()
 	done := w.done
@@ -161,10 +164,10 @@ func (w *Watcher) step() time.Duration {
 	return lookSeldom
 }
 
-// drop closes files that need no more looks, and reports whether none is left.
+// drop closes files that need no more checks. It reports whether no file is left.
 func (w *Watcher) drop(closed map[*file]bool) (last bool) {
 	for f := range closed {
-		f.open.Close() // this frees its blocks, so mu is not held
+		f.open.Close() // not under mu, because it frees the file's blocks
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,7 +179,7 @@ func (w *Watcher) drop(closed map[*file]bool) (last bool) {
 	return true
 }
 
-// writers reports whether a program has f open for writing. certain is false where the system does not tell.
+// writers reports whether a program has f open for writing. certain is false if the system cannot determine that.
 func (f *file) writers() (open, certain bool) {
 	release, err := f.open.Lease()
 	if err == nil {
@@ -187,9 +190,9 @@ func (f *file) writers() (open, certain bool) {
 	return open, open
 }
 
-// mergeIfSaved merges a completed save to f, and reports whether f needs another look.
+// mergeIfSaved merges a completed save to f into the note, and reports whether f needs another check.
 func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again bool) {
-	// Before Info, so that Info shows what a writer that is gone has written.
+	// Call writers before Info, so that Info shows everything that a finished writer has written.
 	open, certain := f.writers()
 	st, err := f.open.Info()
 	stamp := vaultdir.StampOf(&st)
@@ -209,7 +212,7 @@ func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again boo
 		w.log.Warn("a program was saving the note when it was replaced: its further writes are lost", model.LogPath, f.rel)
 		return false
 	case stamp.Size == 0:
-		wait = vaultdir.MaxQuietWait // truncated, about to be written
+		wait = vaultdir.MaxQuietWait // a truncated file is about to be written
 	case certain && !open:
 		wait = 0
 	}
@@ -225,7 +228,7 @@ func (w *Watcher) mergeIfSaved(f *file, now time.Time, has watchMode) (again boo
 	return true
 }
 
-// mayChange reports whether f, which has not changed for quiet, needs another look.
+// mayChange reports whether f needs another check. quiet is the time since the last change of f.
 func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, has watchMode) bool {
 	switch {
 	case has == asNeeded:
@@ -245,7 +248,7 @@ func (w *Watcher) mergeLate(rel string, ancestor, theirs []byte) {
 	for range mergeAttempts {
 		merged, err := w.mergeOnce(rel, ancestor, theirs)
 		if merged {
-			w.log.Info("late save merged into the note", model.LogPath, rel)
+			w.log.Info("save to the replaced file merged into the note", model.LogPath, rel)
 			return
 		}
 		if err != nil {
@@ -257,10 +260,10 @@ func (w *Watcher) mergeLate(rel string, ancestor, theirs []byte) {
 		w.log.Error("a save made while the note was written is lost", model.LogPath, rel, model.LogErr, err)
 		return
 	}
-	w.log.Warn("late save kept next to the note", model.LogPath, rel, "copy", name)
+	w.log.Warn("save to the replaced file kept as a copy next to the note", model.LogPath, rel, "copy", name)
 }
 
-// mergeOnce reports whether the note has the merged text now. An error is final.
+// mergeOnce reports whether the note has the merged text now. After an error another attempt is useless.
 func (w *Watcher) mergeOnce(rel string, ancestor, theirs []byte) (bool, error) {
 	ours, stamp, err := w.notes.Read(rel)
 	if err != nil {

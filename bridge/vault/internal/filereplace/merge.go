@@ -4,8 +4,8 @@ import (
 	"bytes"
 )
 
-// merge3 applies the changes of both theirs and ours to ancestor. Each side's change is the run of lines between its first and
-// last difference; if the two overlap, or ancestor is nil (unknown), ok is false.
+// merge3 applies the changes of both theirs and ours to ancestor. Each side's change is the run of lines between its
+// first and last difference. ok is false if the two changes overlap, or if ancestor is unknown (nil).
 func merge3(ancestor, theirs, ours []byte) (merged []byte, ok bool) {
 	if bytes.Equal(theirs, ours) {
 		return ours, true

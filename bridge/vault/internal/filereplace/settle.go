@@ -11,8 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// maxUnsettled, and shareUnsettled of the process's descriptors, bound the swaps that have not settled: each has two files
-// open.
+// maxUnsettled is the maximum number of swaps that have not settled. If 1/shareUnsettled of the process's file
+// descriptors is less, that is the maximum. Each swap has two files open.
 const (
 	maxUnsettled   = 256
 	shareUnsettled = 32
@@ -22,32 +22,33 @@ const (
 const settlePause = 50 * time.Millisecond
 
 // syncer makes swaps durable in the background: it syncs the new file, then the folder, and then removes the pre-image.
-// Until then a power cut leaves one of the two, whole (sweep.go). Swaps that come during a round share the next one.
+// A power cut before that leaves a complete file, new or old (sweep.go). Swaps that arrive during a round share the
+// next round.
 type syncer struct {
 	syncs *vaultdir.Syncs
 	log   *slog.Logger
 	slots chan struct{}  // one token for each swap that has not settled
-	all   sync.WaitGroup // of unsettled swaps
+	all   sync.WaitGroup // counts the unsettled swaps
 
 	mu      sync.Mutex // guards the fields below
 	waiting []*pendingSync
-	round   []*pendingSync // under way
+	round   []*pendingSync // swaps of the round in progress
 	running bool
-	last    time.Time // start of the last round
+	last    time.Time // start time of the last round
 }
 
 type pendingSync struct {
 	rel       string
 	dir       disk.Dir  // folder of the new file
-	file      disk.File // the new file, wherever a program has moved it
+	file      disk.File // the new file, even if a program has moved it
 	preImage  *Temp
-	settled   func()        // called when it is durable
-	done      chan struct{} // closed when it is settled, or has failed
-	err       error         // of the file's sync; read after done
+	settled   func()        // called when the swap is durable
+	done      chan struct{} // closed when the swap is settled or has failed
+	err       error         // error of the file's sync; read it after done is closed
 	unwatched chan struct{} // closed when late writes to the pre-image are not watched any more
 }
 
-// add takes over a swap. It blocks while there are too many.
+// add takes over a swap. It blocks while there are too many unsettled swaps.
 func (t *syncer) add(s *pendingSync) {
 	t.slots <- struct{}{}
 	t.all.Add(1)
@@ -79,7 +80,8 @@ func (t *syncer) run() {
 	}
 }
 
-// syncAt returns when no swap at rel or below it is waiting or under way, with the error of a file that could not be synced.
+// syncAt returns when no swap at rel or below it is waiting or in progress. It returns the error of a file that could
+// not be synced.
 func (t *syncer) syncAt(rel string) (err error) {
 	var now, others []*pendingSync
 	t.mu.Lock()
@@ -105,7 +107,7 @@ func (t *syncer) syncAt(rel string) (err error) {
 
 func (t *syncer) syncRound(round []*pendingSync) {
 	for _, s := range round {
-		s.file.StartSync() // all at once
+		s.file.StartSync() // start all syncs before waiting for the first
 	}
 	fileErrs := make([]error, len(round))
 	for i, s := range round {
@@ -129,13 +131,13 @@ func (t *syncer) syncRound(round []*pendingSync) {
 		case fileErrs[i] != nil:
 			s.preImage.file.Close() // the next start deals with it
 			t.forget(s)
-		case s.preImage.isChanged(): // a late save that is yet to be merged into the note
+		case s.preImage.isChanged(): // a late save has yet to be merged into the note
 			go func() {
 				<-s.unwatched
 				s.preImage.Discard()
 				t.forget(s)
 			}()
-		default: // the disk orders names: if the removal is lost, the pre-image is not needed
+		default: // renames become durable in order, so the pre-image is not needed even if its removal is lost
 			s.preImage.Discard()
 			t.forget(s)
 		}

@@ -20,16 +20,16 @@ type Swap struct {
 	at      vaultdir.Entry
 	r       model.Replacement
 	temp    *Temp
-	old     disk.File // the file to be displaced
-	oldData []byte    // its content, the common ancestor of a merge
+	old     disk.File // the file that the swap displaces
+	oldData []byte    // content of old, the common ancestor of a merge
 }
 
-// Stage prepares the replacement r of the note at rel. The caller calls r.BeforeRename, and closes the swap.
-// model.ErrConflict if the note is not the expected file.
+// Stage prepares the replacement r of the note at rel. The caller must call r.BeforeRename and close the swap. Stage
+// returns model.ErrConflict if the note is not the expected file.
 func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
 	at, err := s.o.Vault.Within(rel)
 	if err != nil {
-		return nil, conflictIfGone(err) // the caller reads again
+		return nil, conflictIfGone(err) // on a conflict the caller reads the note again
 	}
 	sw := &Swap{s: s, at: at, r: r}
 	s.swaps.Add(1)
@@ -58,7 +58,8 @@ func (sw *Swap) stage() (err error) {
 		if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 			return err
 		}
-		// The folder was removed or is read-only, or a file there cannot get the note's group.
+		// The file could not be made there: the folder was removed or is read-only, or a file there cannot get the
+		// note's group.
 	}
 	return sw.makeTemp(sw.at.Dir, false)
 }
@@ -95,7 +96,7 @@ func (sw *Swap) Stamp() model.Stamp { return sw.temp.Stamp }
 func (sw *Swap) Mode() fs.FileMode { return sw.at.Info.Mode.Perm() }
 
 func conflictIfGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) { // it is a symlink now
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) { // ELOOP: the note has become a symlink
 		return model.ErrConflict
 	}
 	return err
@@ -113,16 +114,17 @@ func (sw *Swap) Close() {
 	sw.s.swaps.Done()
 }
 
-// Commit gives the new file the name of the note and returns its stamp; model.ErrConflict if the note is not the expected
-// file any more.
+// Commit gives the new file the name of the note and returns the file's stamp. It returns model.ErrConflict if the note
+// is not the expected file any more.
 func (sw *Swap) Commit() (model.Stamp, error) {
-	// Without a pre-image, or where the disk does not order names, a power cut could leave the name without the bytes.
+	// Sync first if there will be no pre-image, or if the disk does not make renames durable in order: a power cut could
+	// leave the name without the bytes.
 	if sw.r.Sync || sw.s.o.SyncBefore || sw.s.noExchange.Load() || !sw.s.ordersNames(sw.at.Info.Device, sw.at.Dir) {
 		if err := sw.s.sync(sw.temp); err != nil {
 			return model.Stamp{}, err
 		}
 	}
-	// For syncer: the name may lead elsewhere by then.
+	// The syncer needs its own descriptor, because another file may have the name by then.
 	file, err := sw.temp.dir.Open(sw.temp.Name, os.O_RDONLY, 0)
 	if err != nil {
 		return model.Stamp{}, err
@@ -132,7 +134,7 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 		return model.Stamp{}, err
 	}
 	stamp := sw.temp.Placed()
-	sw.temp.file.Close() // open for writing, it would prevent the lease of the next swap
+	sw.temp.file.Close() // a descriptor that is open for writing would prevent the lease of the next swap
 	if sw.at.Info.Links > 1 {
 		sw.s.o.Log.Warn("the note's other names (hard links) keep its previous content", model.LogPath, sw.at.Rel)
 	}
@@ -144,7 +146,7 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 	return stamp, nil
 }
 
-// watched is a displaced file. closed is closed with it.
+// watched is a displaced file. Close also closes the channel in the field closed.
 type watched struct {
 	disk.File
 	closed chan struct{}
@@ -155,7 +157,7 @@ func (w watched) Close() error {
 	return w.File.Close()
 }
 
-// replace does the steps 2 to 5.
+// replace carries out the steps 2 to 5 of the package comment.
 func (sw *Swap) replace() error {
 	release := sw.leaseOld()
 	defer release()
@@ -172,8 +174,8 @@ func (sw *Swap) replace() error {
 	return nil
 }
 
-// leaseOld makes programs that open the old file for writing wait until release is called. A program that has it open
-// already gets the time of a save to finish; longer writes are left to step 7.
+// leaseOld makes programs that open the old file for writing wait until release is called. If a program already has the
+// file open for writing, leaseOld waits up to vaultdir.QuietAge for it; step 7 handles longer writes.
 func (sw *Swap) leaseOld() (release func()) {
 	const step = time.Millisecond
 	for start := time.Now(); ; time.Sleep(step) {
@@ -195,13 +197,15 @@ func (sw *Swap) check() error {
 	return conflictIfGone(err)
 }
 
-// rename exchanges temp file and note, or renames the temp file over the note where the disk cannot exchange.
+// rename exchanges the temp file and the note. If the disk cannot exchange files, it renames the temp file over the
+// note.
 func (sw *Swap) rename() (exchanged bool, err error) {
 	exchanged, err = sw.renameOnce()
 	if err == nil || errors.Is(err, fs.ErrNotExist) || !sw.temp.swap {
 		return exchanged, err
 	}
-	// Same device, and yet nothing can be moved from there: a bind mount, or a state folder that became read-only.
+	// The swap folder is on the same device, but files cannot be moved from it: it is a bind mount, or became
+	// read-only.
 	sw.s.dir.off.Store(true)
 	sw.temp.Discard()
 	if err := sw.makeTemp(sw.at.Dir, false); err != nil {
@@ -222,32 +226,32 @@ func (sw *Swap) renameOnce() (exchanged bool, err error) {
 		sw.s.noExchange.Store(true)
 		sw.s.o.Log.Info("disk cannot exchange files in one step: saves within microseconds of each other may be lost")
 	}
-	if err := sw.s.sync(sw.temp); err != nil { // there will be no pre-image
+	if err := sw.s.sync(sw.temp); err != nil { // sync now, because there will be no pre-image
 		return false, err
 	}
 	return false, sw.temp.dir.Rename(sw.temp.Name, sw.at.Dir, sw.at.Name)
 }
 
-// displaced reports whether the file under the temp name is the expected one.
+// displaced reports whether the file under the temp name is the expected old file.
 func (sw *Swap) displaced() bool {
 	info, err := sw.temp.dir.Stat(sw.temp.Name)
 	now := vaultdir.StampOf(&info)
 	return err == nil && now.SameFile(sw.r.IfMatch)
 }
 
-// undo gives the name back to the save in between. It always returns an error.
+// undo gives the name back to the save that came in between. It always returns an error.
 func (sw *Swap) undo() error {
 	dir := sw.temp.dir
 	err := dir.Exchange(sw.temp.Name, sw.at.Dir, sw.at.Name)
-	if errors.Is(err, fs.ErrNotExist) { // a program has moved the note away
+	if errors.Is(err, fs.ErrNotExist) { // another program has moved the note away
 		err = dir.RenameNew(sw.temp.Name, sw.at.Dir, sw.at.Name)
 		return errors.Join(model.ErrConflict, sw.keepTemp(err))
 	}
 	if err != nil {
 		return sw.keepTemp(err)
 	}
-	sw.s.o.Syncs.SyncBestEffort(sw.at.Dir) // or a power cut could take this exchange and not the first
-	// Our file had the name for a moment: a program that opened or replaced it then has a save there.
+	sw.s.o.Syncs.SyncBestEffort(sw.at.Dir) // otherwise a power cut could revert this exchange, but not the first one
+	// Our file had the name for a moment. A program that opened or replaced it in that moment has saved there.
 	theirs, err := dir.Open(sw.temp.Name, os.O_RDONLY, 0)
 	if err != nil {
 		return sw.keepTemp(err)
@@ -256,8 +260,8 @@ func (sw *Swap) undo() error {
 	return model.ErrConflict
 }
 
-// keepTemp moves a user's save, which has the temp name and cannot be put back, next to the note. err is the reason; if it
-// is nil, keepTemp returns nil.
+// keepTemp moves a user's save that has the temp name and cannot be put back to a free name next to the note. It
+// returns err, the reason, with the new name. If err is nil, it returns nil.
 func (sw *Swap) keepTemp(err error) error {
 	if err == nil {
 		return nil
@@ -265,7 +269,7 @@ func (sw *Swap) keepTemp(err error) error {
 	name, moveErr := MoveAside(sw.temp.dir, sw.temp.Name, sw.at.Dir, conflictName(sw.at.Name))
 	if moveErr != nil {
 		name = sw.temp.Name
-		sw.temp.Name = sw.tempName() // so that Discard does not remove the save
+		sw.temp.Name = sw.tempName() // another name, so that Discard does not remove the save
 	}
 	return fmt.Errorf("%w (a save made at the same moment is in %q)", err, name)
 }

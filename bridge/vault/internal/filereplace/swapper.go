@@ -17,15 +17,16 @@ import (
 
 type Options struct {
 	Vault *vaultdir.Folder
-	// Folder is a path outside of the vault, created if it is missing, for temp files of notes on the same disk; "" is none.
+	// Folder is a path outside of the vault for temp files of notes on the same disk. It is created if it is missing.
+	// "" means no folder.
 	Folder   string
-	ReadOnly bool // no changes at all
+	ReadOnly bool // do not change anything
 	// SyncBefore syncs each new file before it gets the name of the note.
 	SyncBefore bool
-	// ID is part of the names of this process's temp files; "" is a random one.
+	// ID is part of the names of this process's temp files. "" means a random one.
 	ID    string
 	Syncs *vaultdir.Syncs
-	// Late takes over a file that has lost the name of the note at rel; it had data when its stamp was held.
+	// Late takes over a file that has lost the name of the note at rel. The file had data when its stamp was held.
 	Late func(rel string, file disk.File, held model.Stamp, data []byte)
 	Log  *slog.Logger
 }
@@ -33,14 +34,14 @@ type Options struct {
 // Swapper replaces the files of one vault. Its methods are safe for concurrent use.
 type Swapper struct {
 	o      Options
-	prefix string // of the names of this process's temp files
+	prefix string // prefix of the names of this process's temp files
 	temps  atomic.Uint64
 	dir    swapDir
-	swaps  sync.WaitGroup // staged and not closed
+	swaps  sync.WaitGroup // counts the swaps that are staged and not closed
 	syncer *syncer
 	// noExchange is set once the disk has refused an exchange.
 	noExchange atomic.Bool
-	ordered    sync.Map // results of OrdersNames by device
+	ordered    sync.Map // results of OrdersNames, by device
 	placed     sync.Map // newFiles whose pre-image a sweep has found, by the pre-image's inode
 	unrenamed  sync.Map // newFiles that a sweep has found without the note's name
 }
@@ -62,8 +63,8 @@ func New(o Options) *Swapper {
 	return s
 }
 
-// Close waits until every committed swap has settled. A swap under way can still be committed, and keeps the swap folder
-// open until it has settled.
+// Close waits until every committed swap has settled. A swap in progress can still be committed; it keeps the swap
+// folder open until it has settled.
 func (s *Swapper) Close() {
 	s.syncer.all.Wait()
 	if s.dir.dir != nil {
@@ -97,9 +98,9 @@ func (s *Swapper) Probe(size int) error {
 	return nil
 }
 
-// AwaitDurable returns when every committed swap at rel or below it has settled. Call it before a rename, because the next process
-// looks for the swap's files there. After an error the file must not be renamed: a power cut could leave it torn, away from
-// its pre-image.
+// AwaitDurable returns when every committed swap at rel or below it has settled. Call it before a rename, because the
+// next process looks for the swap's files at the old path. After an error the file must not be renamed, because a power
+// cut could leave it torn, without its pre-image next to it.
 func (s *Swapper) AwaitDurable(rel string) error { return s.syncer.syncAt(rel) }
 
 func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {
@@ -115,8 +116,8 @@ func (s *Swapper) TempName() string {
 	return fmt.Sprintf("%s%x%s", s.prefix, s.temps.Add(1), vaultdir.TempSuffix)
 }
 
-// TaggedName is a TempName with the note and a checksum of the content, so that the next process can find out whether the
-// file got its name.
+// TaggedName is a TempName that also contains the hash of the note's path and a checksum of the content. So the next
+// process can find out whether the file got its name.
 func (s *Swapper) TaggedName(rel string, c Content) string {
 	return fmt.Sprintf("%s%x-%v%s", s.prefix, s.temps.Add(1), tagOf(rel, c), vaultdir.TempSuffix)
 }

@@ -11,27 +11,29 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// Sweep deals with temp files of an earlier process.
+// Sweep repairs or removes temp files of an earlier process.
 //
-// A swap renames a new file before its bytes are on the disk, so a power cut can leave a note without them. Then the
-// pre-image is there, because it is removed last. The tags in the names of temp files identify the note and its new content,
-// so that the sweep finds both and restores the pre-image. (The new content is in the log, if that was synced.) After a kill
-// the bytes may not be on the disk either: a note is synced before its pre-images are removed.
+// A swap renames a new file before its bytes are on the disk, so a power cut can leave a note without them. In that
+// case the pre-image still exists, because it is removed last. The tags in the names of temp files identify the note
+// and its new content, so that the sweep finds both and restores the pre-image. (The new content is in the log, if the
+// log was synced.) After a kill the bytes may not be on the disk either, so a note is synced before its pre-images are
+// removed.
 type Sweep struct {
 	s         *Swapper
 	tempFiles []tempFile
 }
 
 type tempFile struct {
-	rel  string // path of its folder
-	swap bool   // in the swap folder
+	rel  string // path of the file's folder
+	swap bool   // the file is in the swap folder
 	name string
 	tag  tag
 }
 
 func (s *Swapper) Sweep() *Sweep { return &Sweep{s: s} }
 
-// Add takes a temp file in the folder at rel. One with a tag is left to Finish.
+// Add moves a temp file without a tag from the folder at rel to the trash. It only records a file with a tag, for
+// Finish.
 func (w *Sweep) Add(dir disk.Dir, rel, name string) {
 	w.found(dir, tempFile{rel: rel, name: name})
 }
@@ -65,15 +67,15 @@ func (w *Sweep) toTrash(dir disk.Dir, name string) error {
 	return err
 }
 
-// Finish deals with the tagged temp files of the notes among entries. It reports whether it has restored a pre-image.
+// Finish handles the tagged temp files of the notes among entries. It reports whether it has restored a pre-image.
 func (w *Sweep) Finish(entries iter.Seq[model.SourceEntry]) (changed bool) {
 	w.swapDir()
 	if len(w.tempFiles) == 0 {
 		return false
 	}
-	notes := make(map[uint64]string)  // by the hash of their path
-	saved := make(map[uint64]bool)    // notes with the time of a new file
-	moved := make(map[int64][]string) // other files, by modification time
+	notes := make(map[uint64]string)  // paths of notes, by the hash of the path
+	saved := make(map[uint64]bool)    // by the hash: the note has the time of a new file
+	moved := make(map[int64][]string) // paths of other files, by modification time
 	left := make(map[uint64][]tempFile)
 	for _, l := range w.tempFiles {
 		left[l.tag.path] = append(left[l.tag.path], l)
@@ -88,7 +90,7 @@ func (w *Sweep) Finish(entries iter.Seq[model.SourceEntry]) (changed bool) {
 			moved[time] = append(moved[time], e.Rel)
 		}
 	}
-	for _, last := range []bool{false, true} { // notes with their new files come last: they tell others of it
+	for _, last := range []bool{false, true} { // notes that have their new files come last
 		for path, left := range left {
 			if saved[path] != last {
 				continue
@@ -107,9 +109,10 @@ func (w *Sweep) Finish(entries iter.Seq[model.SourceEntry]) (changed bool) {
 	return changed
 }
 
-// find returns the current path of a note whose new file is not at rel ("" if nothing is there), or rel. moved are files by
-// their times. lost is set if no file is the new one and no program has saved at rel since: a power cut may have torn it.
-// The time alone does not identify a file: notes that are saved together have one time.
+// find returns the current path of a note whose new file is not at rel. The path is rel if the file was not found
+// elsewhere, or "" if nothing is there. moved has the paths of files by their modification times. lost is set if no
+// file is the new one and no program has saved at rel since: a power cut may have torn the file. The time alone does
+// not identify a file, because notes that are saved together have one time.
 func (w *Sweep) find(rel string, left []tempFile, moved map[int64][]string) (now string, lost bool) {
 	lost = rel == ""
 	for _, l := range left {
@@ -148,11 +151,11 @@ func (w *Sweep) swapDir() {
 	}
 }
 
-// note deals with the temp files of the note at rel, "" if it does not exist any more; for lost see find. It reports whether
-// it has restored one.
+// note handles the temp files of the note at rel. rel is "" if the note does not exist any more; for lost see find. put
+// reports whether it has restored a pre-image.
 func (w *Sweep) note(rel string, left []tempFile, lost bool) (put bool, err error) {
-	// Newest first: if a later save did not get its name, package note assumes that an earlier one of unknown outcome did.
-	// So a kill must not leave only the later file.
+	// Newest first: if a later save did not get its name, package note assumes that an earlier save of unknown outcome
+	// did. So a kill must not leave only the later file.
 	slices.SortFunc(left, func(a, b tempFile) int { return cmp.Compare(b.tag.modTime, a.tag.modTime) })
 	if n := len(left); rel != "" {
 		left, err = w.repair(rel, left)
@@ -175,8 +178,8 @@ func (w *Sweep) in(l tempFile, fn func(disk.Dir) error) error {
 	return fn(dir)
 }
 
-// repair makes a note whole and durable, and returns the temp files that it has not used. tempFiles is sorted, newest first. Each of
-// several saves in a row may be torn, and so may a pre-image.
+// repair makes a note complete and durable, and returns the temp files that it has not used. left is sorted, newest
+// first. Each of several saves in a row may be torn, and so may a pre-image.
 func (w *Sweep) repair(rel string, left []tempFile) ([]tempFile, error) {
 	at, err := w.s.o.Vault.Locate(rel)
 	if err != nil {
@@ -203,9 +206,9 @@ func (w *Sweep) repair(rel string, left []tempFile) ([]tempFile, error) {
 	return left, errors.Join(at.SyncFile(), w.s.o.Syncs.Sync(at.Dir))
 }
 
-// isTorn reports whether a note lacks bytes of the new file that was exchanged for the temp file.
+// isTorn reports whether a note lacks bytes of the new file that was exchanged with the temp file.
 func (w *Sweep) isTorn(at *vaultdir.Entry, l tempFile) bool {
-	if at.Info.Inode == l.tag.pre.inode { // there was no exchange, whatever its time is
+	if at.Info.Inode == l.tag.pre.inode { // the files were not exchanged, whatever the note's time is
 		return false
 	}
 	if at.Info.ModTime != l.tag.modTime || l.tag.describes(at.Dir, at.Name, &at.Info) {
@@ -239,7 +242,8 @@ func (w *Sweep) discardAll(left []tempFile, lost bool) (err error) {
 	return err
 }
 
-// discard deals with a temp file whose note is whole and durable, or lost.
+// discard removes a temp file whose note is complete and durable, or lost. It moves the file to the trash if it may
+// have content that exists nowhere else.
 func (w *Sweep) discard(dir disk.Dir, l tempFile, lost bool) error {
 	info, err := dir.Stat(l.name)
 	if err != nil {
@@ -248,27 +252,27 @@ func (w *Sweep) discard(dir disk.Dir, l tempFile, lost bool) error {
 	switch {
 	case info.Inode == l.tag.pre.inode:
 		w.s.placed.Store(newFile{l.tag.pre.inode, l.tag.modTime}, true)
-		if l.tag.isPreImage(&info) && !lost { // no program has written to it
+		if l.tag.isPreImage(&info) && !lost { // no program has written to the pre-image
 			return dir.Remove(l.name)
 		}
 		if lost {
 			w.s.o.Log.Warn("a note that was saved right before a crash is not at its path; its previous content is kept in the trash")
 		}
-	case l.tag.made(dir, l.name, &info): // its content is in the log, or its save was never acknowledged
+	case l.tag.made(dir, l.name, &info): // the content is in the log, or its save was never acknowledged
 		w.s.unrenamed.Store(newFile{info.Inode, l.tag.modTime}, true)
 		return dir.Remove(l.name)
 	}
 	return w.toTrash(dir, l.name)
 }
 
-// newFile identifies the new file of a swap, by its own inode or by that of the pre-image: notes that are saved together
-// have one time.
+// newFile identifies the new file of a swap by its own inode or by the inode of the pre-image, because notes that are
+// saved together have one time.
 type newFile struct {
 	inode   uint64
 	modTime int64
 }
 
-// Renamed reports whether the new file of a save got its name, if a sweep has found that out.
+// Renamed reports whether the new file of a save got its name. ok is false if no sweep has found evidence.
 func (s *Swapper) Renamed(save model.Save) (placed, ok bool) {
 	if _, found := s.unrenamed.Load(newFile{save.Post.Inode, save.Post.ModTime}); found {
 		return false, true

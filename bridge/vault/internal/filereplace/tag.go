@@ -11,21 +11,21 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/vaultdir"
 )
 
-// The names of temp files are, with the tag only for files that are to become notes:
+// The names of temp files have the following form. Only files that are to become notes have a tag.
 //
 //	.relayfs-PROCESS-NUMBER[-TAG].tmp
 
-// tag identifies the note and the content of a temp file, so that the next process finds out what a crash has left: whether
-// the file got the name, whether its bytes are whole, and whether the file under the temp name is the pre-image, whose text
-// the note's history has.
+// tag identifies the note and the content of a temp file. From the tag the next process determines the state that a
+// crash has left: whether the file got the note's name, whether its bytes are complete, and whether the file under the
+// temp name is the pre-image, whose text is in the note's history.
 type tag struct {
 	path    uint64 // hash of the note's path
-	modTime int64  // of the new file
+	modTime int64  // modification time of the new file
 	sum     uint32 // CRC-32C of the new file's bytes
 	pre     preImage
 }
 
-// preImage is the state of the file to be displaced; the zero value is none.
+// preImage is the state of the file that the swap displaces. The zero value means that there is none.
 type preImage struct {
 	inode         uint64
 	modTime, size int64
@@ -56,14 +56,14 @@ func (t tag) String() string {
 
 func parseTag(name string) (t tag, ok bool) {
 	parts := strings.SplitN(strings.TrimSuffix(strings.TrimPrefix(name, vaultdir.TempPrefix), vaultdir.TempSuffix), "-", 3)
-	if len(parts) < 3 { // process, number, tag
+	if len(parts) < 3 { // process, number and tag
 		return t, false
 	}
 	_, err := fmt.Sscanf(parts[2], tagFormat, &t.path, &t.modTime, &t.sum, &t.pre.inode, &t.pre.modTime, &t.pre.size)
 	return t, err == nil && t.String() == parts[2]
 }
 
-// describes reports whether a file is the new one, with all of its bytes.
+// describes reports whether a file is the new file of the swap and is complete.
 func (t tag) describes(dir disk.Dir, name string, info *disk.Info) bool {
 	return info.ModTime == t.modTime && t.isWhole(dir, name)
 }
@@ -73,13 +73,13 @@ func (t tag) isWhole(dir disk.Dir, name string) bool {
 	return err == nil && sumOf(data) == t.sum
 }
 
-// made reports whether a temp file is the new one, complete or as a crash has left it. It gets its modification time last;
-// until then it is empty or complete, except after a power cut or a kill during a long write.
+// made reports whether a temp file is the new file of the swap, complete or as a crash has left it. A new file gets its
+// modification time last. Before that it is empty or complete, except after a power cut or a kill during a long write.
 func (t tag) made(dir disk.Dir, name string, info *disk.Info) bool {
 	return info.ModTime == t.modTime || info.Size == 0 || t.isWhole(dir, name)
 }
 
-// isPreImage reports whether a file is the one to be displaced, unchanged.
+// isPreImage reports whether a file is the unchanged pre-image.
 func (t tag) isPreImage(info *disk.Info) bool {
 	return t.pre != preImage{} && t.pre == preImageOf(info)
 }

@@ -11,10 +11,10 @@ import (
 )
 
 type Temp struct {
-	Name  string      // in its folder
-	Stamp model.Stamp // before the rename
+	Name  string      // name in its folder
+	Stamp model.Stamp // stamp before the rename
 
-	dir    disk.Dir // the caller closes it
+	dir    disk.Dir // folder of the file; the caller closes it
 	file   disk.File
 	swap   bool // dir is the swap folder
 	synced bool
@@ -25,10 +25,11 @@ type Content struct {
 	ModTime time.Time
 	Mode    fs.FileMode
 
-	// old is the file that it displaces: the new file gets its mode, owner and extended attributes.
+	// old is the file that the new file displaces. The new file gets the mode, the owner and the extended attributes of
+	// old.
 	old     disk.File
 	oldInfo *disk.Info
-	owned   bool // new files have this owner anyway
+	owned   bool // new files get this owner without chown
 }
 
 // NewFile creates a temp file in dir, and syncs it. After an error no file remains.
@@ -44,9 +45,9 @@ func (s *Swapper) NewFile(dir disk.Dir, name string, c Content) (*Temp, error) {
 	return t, nil
 }
 
-// newTemp is NewFile without the sync. swap is set for the swap folder.
+// newTemp is NewFile without the sync. swap is set for a file in the swap folder.
 func newTemp(dir disk.Dir, name string, c Content, swap bool) (*Temp, error) {
-	perm := fs.FileMode(0o600) // until it has its owner
+	perm := fs.FileMode(0o600) // kept until the file has its owner
 	if c.owned {
 		perm = c.oldInfo.Mode.Perm()
 	}
@@ -74,7 +75,7 @@ func (t *Temp) fill(c Content) error {
 	mode := c.Mode
 	if c.old != nil {
 		mode = c.oldInfo.Mode
-		t.file.CopyAttributes(c.old) // while the file is still writable
+		t.file.CopyAttributes(c.old) // this must happen while the file is still writable
 	}
 	if err := t.dir.SetTimes(t.Name, c.ModTime); err != nil {
 		return err
@@ -89,9 +90,10 @@ func (t *Temp) fill(c Content) error {
 	return err
 }
 
-// sync makes a new file durable before it is renamed. Nothing changes it after fill, so one sync is enough. Where the disk
-// does not order names, its temp name is made durable, too: a program may save to the file as soon as it has a note's name,
-// and if a power cut takes the rename, the file would have no name and the save would be lost.
+// sync makes a new file durable before it is renamed. Nothing changes the file after fill, so one sync is enough. If
+// the disk does not make renames durable in order, sync also makes the temp name durable. Otherwise a save could be
+// lost: a program may save to the file as soon as the file has a note's name, and if a power cut reverted the rename,
+// the file would have no name.
 func (s *Swapper) sync(t *Temp) error {
 	if t.synced {
 		return nil
@@ -100,14 +102,14 @@ func (s *Swapper) sync(t *Temp) error {
 		return err
 	}
 	if !s.ordersNames(t.Stamp.Device, t.dir) {
-		s.o.Syncs.SyncBestEffort(t.dir) // its failure does not fail the save
+		s.o.Syncs.SyncBestEffort(t.dir) // an error does not fail the save
 	}
 	t.synced = true
 	return nil
 }
 
-// chown gives the file the owner and the group of the old one. Only root may give files away: others can set a group that
-// they are in.
+// chown gives the file the owner and the group of the old file. Only root may change the owner; other users can set a
+// group that they are in.
 func (t *Temp) chown(old *disk.Info) error {
 	if t.file.Chown(old.UID, old.GID) == nil {
 		return nil
@@ -115,8 +117,8 @@ func (t *Temp) chown(old *disk.Info) error {
 	return t.file.Chown(-1, old.GID)
 }
 
-// Placed returns the stamp of the renamed file or, if a program has changed it since, the stamp from before the rename: a stamp
-// names our bytes, or nothing on the disk.
+// Placed returns the stamp of the renamed file. If a program has changed the file since, it returns the stamp from
+// before the rename, so that the stamp identifies our bytes or no file at all.
 func (t *Temp) Placed() model.Stamp {
 	info, err := t.file.Info()
 	if now := vaultdir.StampOf(&info); err == nil && now.SameFile(t.Stamp) {
@@ -125,8 +127,8 @@ func (t *Temp) Placed() model.Stamp {
 	return t.Stamp
 }
 
-// Retract gives the file, which was renamed to name in its folder, its temp name again, so that Discard removes it, unless a
-// program has changed or replaced it.
+// Retract gives the file, which was renamed to name in its folder, its temp name again, so that Discard removes it. It
+// does nothing if a program has changed or replaced the file.
 func (t *Temp) Retract(name string) {
 	info, err := t.dir.Stat(name)
 	if now := vaultdir.StampOf(&info); err == nil && now.SameFile(t.Stamp) {
@@ -143,5 +145,5 @@ func (t *Temp) isChanged() bool {
 
 func (t *Temp) Discard() {
 	t.file.Close()
-	_ = t.dir.Remove(t.Name) // if it fails, the next process removes it
+	_ = t.dir.Remove(t.Name) // if this fails, the next process removes the file
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Concurrent changes of names in one folder share a sync, and a failure is reported once to a caller that asks.
-
-// Syncs are the syncs of folders. A sync covers all changes before its start, so callers that come during one share the next.
+// Syncs makes the names in folders durable. Concurrent changes in one folder share a sync: a sync covers all changes
+// before its start, so callers that arrive during a sync share the next one. A failure is reported once, to a caller of
+// SyncAll.
 type Syncs struct {
 	Log *slog.Logger
 
-	// failed has errors by ID until SyncAll returns them: not every caller can report them.
+	// failed has errors by folder ID until SyncAll returns them, because not every caller can report an error.
 	failed sync.Map
 
 	mu   sync.Mutex // guards last, and the rounds' fields
@@ -24,13 +24,13 @@ type Syncs struct {
 }
 
 type round struct {
-	before *round // ends before this one starts; nil if it has ended
-	begun  bool   // too late to join
+	before *round // the round that must end before this one starts; nil if it has ended
+	begun  bool   // it is too late to join the round
 	done   chan struct{}
-	err    error // of the sync; read it after done
+	err    error // error of the sync; read it after done is closed
 }
 
-// Sync makes the names in dir durable. EINVAL, of a disk that cannot, is no error.
+// Sync makes the names in dir durable. It ignores EINVAL, which a disk returns if it cannot sync folders.
 func (s *Syncs) Sync(dir disk.Dir) error {
 	id, err := IDOfDir(dir)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *Syncs) Sync(dir disk.Dir) error {
 	})
 }
 
-// SyncAll is Sync for a caller that asks about all changes in dir: it also returns an earlier failure, which the disk
-// reports only once.
+// SyncAll is Sync for a caller that asks about all changes in dir. It also returns an earlier failure, because the disk
+// reports a failure only once.
 func (s *Syncs) SyncAll(dir disk.Dir) error {
 	id, err := IDOfDir(dir)
 	if err != nil {
@@ -58,8 +58,8 @@ func (s *Syncs) SyncAll(dir disk.Dir) error {
 	return err
 }
 
-// SyncBestEffort is Sync after a change that is not undone, or that no caller waits for: the next SyncAll returns its
-// error.
+// SyncBestEffort is Sync after a change that is not undone on failure, or for which no caller waits. The next SyncAll
+// returns its error.
 func (s *Syncs) SyncBestEffort(dir disk.Dir) {
 	if err := s.Sync(dir); err != nil {
 		s.Log.Warn("folder is not synced: a power cut may restore its previous content", model.LogErr, err)
@@ -91,14 +91,14 @@ func (s *Syncs) do(id ID, sync func() error) error {
 		delete(s.last, id)
 	}
 	if r.err != nil {
-		s.failed.Store(id, r.err) // before the next round can start, which may succeed
+		s.failed.Store(id, r.err) // store it before the next round starts, because that may succeed
 	}
 	s.mu.Unlock()
 	close(r.done)
 	return r.err
 }
 
-// join returns the folder's next round, and whether the caller is the first in it, who leads it.
+// join returns the folder's next round. lead is set for the first caller in the round, who must run it.
 func (s *Syncs) join(id ID) (r *round, lead bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,14 +25,14 @@ func StampOf(info *disk.Info) model.Stamp {
 	return model.Stamp{Device: info.Device, Inode: info.Inode, Size: info.Size, ModTime: info.ModTime, CTime: info.CTime, Birth: info.Birth}
 }
 
-// IsKind reports whether info is of a type; regular files have 0.
+// IsKind reports whether info has a file type; the type of regular files is 0.
 func IsKind(info *disk.Info, kind fs.FileMode) bool { return info.Mode.Type() == kind }
 
 func EntryOf(rel string, info *disk.Info) model.SourceEntry {
 	return model.SourceEntry{Rel: rel, Dir: IsKind(info, fs.ModeDir), Mode: info.Mode.Perm(), Stamp: StampOf(info)}
 }
 
-// Describe describes a name in the open folder at rel. ok is false if nothing is there, or it is hidden.
+// Describe describes a name in the open folder at rel. ok is false if nothing has that name, or if it is hidden.
 func Describe(dir disk.Dir, rel, name string) (e model.SourceEntry, ok bool) {
 	info, err := dir.Stat(name)
 	if err != nil {
@@ -63,8 +63,9 @@ func served(info *disk.Info, name string) bool {
 	return IsKind(info, 0)
 }
 
-// ReadLink reads the symlink name, which is at rel, or will be. ok is false if the link leads out of the vault, as every
-// absolute one does on some machine, or to a name that begins with a dot. The target need not exist.
+// ReadLink reads the symlink name in dir. rel is its path, or the path that it will have. ok is false if the link leads
+// out of the vault or to a name that begins with a dot. Every absolute link leads out of the vault on some machine. The
+// target need not exist.
 func ReadLink(dir disk.Dir, name, rel string) (target string, ok bool) {
 	target, err := dir.Readlink(name)
 	if err != nil || target == "" || path.IsAbs(target) || !utf8.ValidString(target) {

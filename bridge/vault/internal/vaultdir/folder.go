@@ -18,11 +18,11 @@ import (
 // Folder is the directory of a vault. Its methods are safe for concurrent use.
 type Folder struct {
 	Disk disk.Disk
-	Path string // absolute
+	Path string // absolute path
 
 	mu      sync.Mutex // guards the fields below
-	root    ID         // last directory of Find
-	offline bool       // it is missing, or is empty and was not before
+	root    ID         // directory that the last Find found
+	offline bool       // the directory is missing, or is empty and was not before
 }
 
 func Open(on disk.Disk, path string) (*Folder, error) {
@@ -66,8 +66,9 @@ func (f *Folder) openAny() (disk.Dir, ID, error) {
 	return root, id, nil
 }
 
-// Find opens the directory that is there now, and makes it the vault's. model.ErrOffline if there is none, or if it is
-// empty and had reports that the vault was not: the mountpoint of a removed disk is an empty directory.
+// Find opens the directory that is at the path now, and makes it the vault's directory. It returns model.ErrOffline if
+// there is no directory, or if the directory is empty but old reports that the vault had entries: the mountpoint of a
+// removed disk is an empty directory.
 func (f *Folder) Find(old func() bool) (disk.Dir, error) {
 	root, id, err := f.openAny()
 	if err != nil {
@@ -95,7 +96,8 @@ func (f *Folder) adopt(root disk.Dir, id ID, old func() bool) error {
 	return nil
 }
 
-// Present reports whether the directory of Find is still there. If not, OpenRoot returns model.ErrOffline until the next Find.
+// Present reports whether the directory of Find is still there. If it is not, OpenRoot returns model.ErrOffline until
+// the next Find.
 func (f *Folder) Present(old func() bool) bool {
 	root, id, err := f.openAny()
 	if err == nil {
@@ -112,7 +114,8 @@ func (f *Folder) Present(old func() bool) bool {
 }
 
 func isEmpty(dir disk.Dir) (bool, error) {
-	// On most disks a folder has a link from each subfolder: checking that is faster than listing names.
+	// On most disks a folder has one link from each subfolder. Checking the number of links is faster than listing
+	// names.
 	if info, err := dir.Info(); err == nil && info.Links > 2 {
 		return false, nil
 	}
@@ -129,7 +132,7 @@ func (f *Folder) OpenDir(rel string) (disk.Dir, error) {
 		next, err := dir.OpenDir(elem)
 		dir.Close()
 		if errors.Is(err, syscall.ENOTDIR) {
-			return nil, fs.ErrNotExist // a symlink or file: nothing is served below it
+			return nil, fs.ErrNotExist // it is a symlink or a file, and nothing is served below it
 		}
 		if err != nil {
 			return nil, err
@@ -147,7 +150,7 @@ func (f *Folder) OpenTrash() (disk.Dir, error) {
 	defer root.Close()
 	switch err := root.Mkdir(Trash); {
 	case err == nil:
-		if err := root.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // some disks do not support it
+		if err := root.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the disk does not support it
 			return nil, errors.Join(err, root.Rmdir(Trash))
 		}
 	case !errors.Is(err, fs.ErrExist):
@@ -161,7 +164,7 @@ type Entry struct {
 	Dir  disk.Dir
 	Name string
 	Rel  string
-	Info disk.Info // at the time of the lookup; Within leaves it out
+	Info disk.Info // state at the time of the lookup; Within does not set it
 }
 
 // Close closes the folder, unless it was taken over and Dir is nil.
@@ -180,7 +183,8 @@ func (p *Entry) SyncFile() error {
 	return f.Sync()
 }
 
-// Locate finds the file or folder at rel; fs.ErrNotExist if it is hidden or a symlink. Close the result.
+// Locate finds the file or folder at rel. It returns fs.ErrNotExist if that is hidden or a symlink. The caller must
+// close the result.
 func (f *Folder) Locate(rel string) (Entry, error) {
 	if Reserved(rel) {
 		return Entry{}, fs.ErrNotExist
@@ -193,7 +197,8 @@ func (f *Folder) Locate(rel string) (Entry, error) {
 	return p, err
 }
 
-// Within returns the location of rel without a look at it; fs.ErrNotExist if nothing can be served there.
+// Within returns the location of rel without checking whether the file exists. It returns fs.ErrNotExist if nothing can
+// be served there.
 func (f *Folder) Within(rel string) (Entry, error) {
 	if Reserved(rel) || !utf8.ValidString(rel) {
 		return Entry{}, fs.ErrNotExist
@@ -202,7 +207,7 @@ func (f *Folder) Within(rel string) (Entry, error) {
 	return Entry{Dir: dir, Name: path.Base(rel), Rel: rel}, err
 }
 
-// Resolve returns the location of rel, symlink or not, hidden or not.
+// Resolve returns the location of rel, even if rel is hidden or a symlink.
 func (f *Folder) Resolve(rel string) (Entry, error) {
 	dir, err := f.OpenDir(Parent(rel))
 	if err != nil {

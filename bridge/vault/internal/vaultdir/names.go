@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Names of temp files are between these two. The leading dot hides them from Obsidian and from most listings.
+// Names of temp files begin and end with these two texts. The leading dot hides the files from Obsidian and from most
+// listings.
 const (
 	TempPrefix = ".relayfs-"
 	TempSuffix = ".tmp"
@@ -20,7 +21,8 @@ func IsTemp(name string) bool {
 
 func HiddenDir(name string) bool { return strings.HasPrefix(name, ".") }
 
-// Reserved reports whether no file may be served at rel: it is in a hidden folder, or a temp file.
+// Reserved reports whether no file may be served at rel, because it is in a hidden folder or has the name of a temp
+// file.
 func Reserved(rel string) bool {
 	return IsTemp(path.Base(rel)) || strings.HasPrefix(rel, ".") && strings.Contains(rel, "/") ||
 		strings.Contains(path.Dir(rel)+"/", "/.")

@@ -11,17 +11,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Limits for telling that a program's save is over.
+// These limits decide when a program's save is over.
 const (
 	// QuietAge is the age at which a file counts as settled: editors write their text in one batch, within a few milliseconds.
 	QuietAge  = 100 * time.Millisecond
 	LookEvery = 10 * time.Millisecond
-	// MaxQuietWait bounds the wait. After it a truncated file counts as emptied, a missing one as removed, and one that is
-	// written all the time is shown as it is.
+	// MaxQuietWait is the maximum wait. After it a truncated file counts as emptied and a missing file as removed. A
+	// file that is written all the time is then shown as it is.
 	MaxQuietWait = time.Second
 )
 
-// StatSample is the state of a path, and since when it has been in this state.
+// StatSample is the state of a path, with the time since which the path is in this state.
 type StatSample struct {
 	Stamp model.Stamp
 	Err   error
@@ -35,11 +35,11 @@ func (s *StatSample) Update(stamp model.Stamp, err error, now time.Time) {
 	s.Stamp, s.Err = stamp, err
 }
 
-// ErrTorn reports that a file changed while it was read.
+// ErrTorn is the error of Read for a file that changed during the read.
 var ErrTorn = errors.New("file changes while it is read")
 
-// Read reads the file at rel as it is. If the file changes at that moment, it returns what it got with ErrTorn and an outdated
-// stamp.
+// Read reads the file at rel as it is. If the file changes during the read, it returns the bytes that it got, ErrTorn
+// and an outdated stamp.
 func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
 	if data, before, after, ok := f.readDirectly(rel); ok {
 		return asRead(data, &before, &after)
@@ -59,7 +59,8 @@ func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
 	return asRead(data, &before, &after)
 }
 
-// readDirectly reads a regular file without a look at the folders on the way. ok is false if it is something else, or missing.
+// readDirectly reads a regular file without checking the folders on the way. ok is false if the file is missing or is
+// not a regular file.
 func (f *Folder) readDirectly(rel string) (data []byte, before, after disk.Info, ok bool) {
 	if Reserved(rel) {
 		return nil, before, after, false

@@ -67,7 +67,8 @@ func (tx *Txn) collect(it *structs.Item) {
 	}
 }
 
-// mergeDeleted merges in and around older items that this transaction deleted; mergeAppended handles new items.
+// mergeDeleted merges older items that this transaction deleted, with each other and with their neighbours.
+// mergeAppended merges new items.
 func (tx *Txn) mergeDeleted() {
 	s := tx.Store
 	for i := len(tx.Deletes) - 1; i >= 0; i-- {
@@ -93,7 +94,7 @@ func (tx *Txn) mergeDeleted() {
 }
 
 // mergeAppended merges the items that this transaction added to each client's history, with each other and with older
-// ones.
+// items.
 func (tx *Txn) mergeAppended() {
 	s := tx.Store
 	for _, home := range tx.Touched {
@@ -110,15 +111,15 @@ func (tx *Txn) mergeAppended() {
 				break
 			}
 		}
-		// A struct that absorbed a new one may now merge to its left: collecting nested types leaves GC structs
-		// unmerged.
+		// A struct that has absorbed a new one may now merge with the struct on its left, because collecting nested types
+		// leaves GC structs unmerged.
 		if p = s.Find(x, c.Before); s.ClockOf(&s.Items[x.At(p)]) < c.Before {
 			s.MergeLeft(x, p)
 		}
 	}
 }
 
-// mergeSplits merges around the places where this transaction split an item.
+// mergeSplits merges items at the places where this transaction split an item.
 func (tx *Txn) mergeSplits() {
 	s := tx.Store
 	for i := len(tx.mergeAt) - 1; i >= 0; i-- {

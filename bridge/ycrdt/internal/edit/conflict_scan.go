@@ -7,13 +7,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
-// A ConflictScan records the items that a conflict scan has passed. Scans are short unless many clients type at one
-// place. Then each client's scan walks the text of all of them, so each step must be cheap: it numbers the items in a
-// table next to the slab. Each scan continues the count of the last one, so that the table need not be cleared.
+// A ConflictScan records the items that a scan for conflicts has passed. Scans are short unless many clients type at
+// one place. Then each client's scan walks the text of all clients, so each step must be cheap: the scan numbers the
+// items in a table next to the slab. Each scan continues the numbers of the previous one, so that the table does not
+// have to be cleared.
 type ConflictScan struct {
-	n     int                   // items passed
-	first [ScanList]structs.Ref // the first of them
-	Table []uint32              // by ref: base plus the ordinal
+	n     int                   // number of items passed
+	first [ScanList]structs.Ref // the first items passed
+	Table []uint32              // base plus the ordinal of the item, by Ref
 	Base  uint32                // lower numbers belong to earlier scans
 }
 

@@ -5,7 +5,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// DeleteVisible deletes n visible units from position pos. It deletes surrogate pairs at the ends as a whole.
+// DeleteVisible deletes n visible units from position pos. If an end of the range cuts a surrogate pair, it deletes the
+// whole pair.
 func DeleteVisible(tx *Txn, b *ytypes.Branch, pos, n int) {
 	s := tx.Store
 	r, off := tx.Store.Locate(b, pos)

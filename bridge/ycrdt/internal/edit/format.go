@@ -37,8 +37,8 @@ func formatOf(s *ytypes.Store, it *structs.Item) (key, value string) {
 }
 
 // seekFormatted walks to position pos. It returns the item that ends there (0 at the start), splitting an item if
-// necessary, and the formats that apply there. It moves a position inside a surrogate pair before the pair and then
-// returns back = 1.
+// necessary, and the formats that apply there. If pos is inside a surrogate pair, it stops before the pair and returns
+// back = 1.
 func seekFormatted(tx *Txn, b *ytypes.Branch, pos int) (left structs.Ref, attrs attributes, back int) {
 	s := tx.Store
 	attrs = make(attributes)
@@ -65,8 +65,8 @@ func seekFormatted(tx *Txn, b *ytypes.Branch, pos int) (left structs.Ref, attrs 
 	return left, attrs, back
 }
 
-// InsertFormatted inserts text at pos with the formats that apply there. It skips deleted items and formats without
-// effect.
+// InsertFormatted inserts text at pos with the formats that apply there. It passes deleted items, and formats that have
+// no effect there.
 func InsertFormatted(tx *Txn, b *ytypes.Branch, pos int, text string) {
 	s := tx.Store
 	left, attrs, _ := seekFormatted(tx, b, pos)
@@ -85,7 +85,7 @@ func InsertFormatted(tx *Txn, b *ytypes.Branch, pos int, text string) {
 	InsertText(tx, b, left, s.After(b, left), text)
 }
 
-// DeleteFormatted deletes n units from pos and the formats that thereby lost their effect.
+// DeleteFormatted deletes n units from pos, and the formats that have no effect after that.
 func DeleteFormatted(tx *Txn, b *ytypes.Branch, pos, n int) {
 	s := tx.Store
 	left, attrs, back := seekFormatted(tx, b, pos)
@@ -94,8 +94,8 @@ func DeleteFormatted(tx *Txn, b *ytypes.Branch, pos, n int) {
 	cleanFormats(tx, start, attrs)
 }
 
-// cleanFormats deletes the formats between start and the next visible content that are overridden before that content or
-// that repeat the formats in effect at start (Yjs's cleanupFormattingGap).
+// cleanFormats deletes formats between start and the next visible content: those that are overridden before that
+// content, and those that repeat a format in effect at start (as cleanupFormattingGap does in Yjs).
 func cleanFormats(tx *Txn, start structs.Ref, attrs attributes) {
 	s := tx.Store
 	last := make(map[string]structs.Ref) // the effective format of each key
@@ -117,7 +117,7 @@ func cleanFormats(tx *Txn, start structs.Ref, attrs attributes) {
 	}
 }
 
-// sameScalar compares two JSON texts like JavaScript's === compares the parsed values: two objects are never the same.
+// sameScalar compares two JSON texts as JavaScript's === compares the parsed values: two objects are never the same.
 func sameScalar(a, b string) bool {
 	return a == b && a[0] != '{' && a[0] != '['
 }

@@ -18,7 +18,7 @@ func UnitOf(tx *Txn, b *ytypes.Branch, id wire.ID) (r structs.Ref, ok bool) {
 	return r, it.Kind != wire.KindGC && it.Parent == b.Index
 }
 
-// Gap returns the items on either side of position pos. It splits an item around pos.
+// Gap returns the items on either side of position pos. If pos is inside an item, Gap splits the item.
 func Gap(tx *Txn, b *ytypes.Branch, pos int) (left, right structs.Ref) {
 	left, off := tx.Store.Locate(b, pos)
 	if left != 0 && tx.Store.Arena.InsidePair(&tx.Store.Items[left], off) {
@@ -45,8 +45,8 @@ func InsertText(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string)
 	tx.Integrate(r)
 }
 
-// extend appends text to the item left if the commit would merge a new item for it into left anyway. It reports whether
-// it did.
+// extend appends text to the item left if the commit would merge a new item for text into left anyway. It reports
+// whether it has done so.
 func extend(tx *Txn, b *ytypes.Branch, left, right structs.Ref, text string) bool {
 	if left == 0 {
 		return false

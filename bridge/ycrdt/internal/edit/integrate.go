@@ -6,11 +6,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Integration places a new item among the children of its parent. This is the YATA algorithm with the refinements of Yjs 13
-// (Item.integrate); it gives the same order on every peer, whatever the order in which updates arrive.
+// Integration places a new item among the children of its parent. This is the YATA algorithm with the refinements of
+// Yjs 13 (Item.integrate). It gives the same order on every peer, independent of the order in which updates arrive.
 
-// Integrate links the new item r into its list and its client's history. The ID, origins, neighbours, parent and content
-// of r are set.
+// Integrate links the new item r into its list and its client's history. The caller has set the ID, origins,
+// neighbours, parent and content of r.
 func (tx *Txn) Integrate(r structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]
@@ -34,7 +34,8 @@ func (tx *Txn) Integrate(r structs.Ref) {
 	}
 }
 
-// contested reports whether other items are between the neighbours at insertion of it, so that the order must be found.
+// contested reports whether the list has other items between the two items that were neighbours of the item it when it
+// was inserted. If so, the order must be computed.
 func (tx *Txn) contested(it *structs.Item) bool {
 	items := tx.Store.Items
 	if it.Left == 0 {
@@ -43,11 +44,11 @@ func (tx *Txn) contested(it *structs.Item) bool {
 	return items[it.Left].Right != it.Right
 }
 
-// resolveConflict returns the left neighbour of it.
+// resolveConflict returns the left neighbour of the item it.
 //
 // The scan walks the items between the left neighbour and the right origin. Yjs keeps two sets: the items passed since
-// the origin (itemsBeforeOrigin) and those passed since left last moved (conflictingItems). Here both follow from the
-// ordinal of an item in the scan.
+// the origin (itemsBeforeOrigin) and the items passed since left was last moved (conflictingItems). Here the ordinal of
+// an item in the scan shows whether the item is in each set.
 func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
 	s := tx.Store
 	left := it.Left
@@ -94,7 +95,7 @@ func (tx *Txn) scannedOrigin(it *structs.Item) (ordinal int, passed bool) {
 	return tx.Scan.ordinal(s.FindItem(from.Home, from.Base|uint64(it.OriginClock)))
 }
 
-// link puts r after left, or first if left is 0, and makes it the value of its key if it comes last.
+// link puts r after left, or first if left is 0. If r is the last item of its key, it becomes the value of the key.
 func (tx *Txn) link(b *ytypes.Branch, r, left structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]
@@ -129,7 +130,7 @@ func (tx *Txn) Append(r structs.Ref) {
 	c.Next += it.Units()
 }
 
-// integrateContent applies the side effects of new content.
+// integrateContent applies the side effects of the content of a new item.
 func (tx *Txn) integrateContent(r structs.Ref, b *ytypes.Branch) {
 	s := tx.Store
 	it := &s.Items[r]
@@ -151,8 +152,8 @@ type descent struct {
 	key    int         // index in KeyOrder
 }
 
-// DeleteItem marks r as deleted and, if it is a type, everything in it. The order, depth first, decides the order of
-// later merges of neighbours.
+// DeleteItem marks r as deleted and, if it is a type, everything in it. It works depth first, because this order
+// determines the order of later merges of neighbours.
 func (tx *Txn) DeleteItem(r structs.Ref) {
 	base := len(tx.descents)
 	tx.markDeleted(r)
@@ -180,8 +181,8 @@ func (tx *Txn) nextChild(d *descent) structs.Ref {
 	return 0
 }
 
-// deleteChild deletes a child of a deleted type. A child that was deleted before this transaction is not in its delete
-// set, but will be collected with its parent, so deleteChild records it for merging.
+// deleteChild deletes a child of a deleted type. A child that was deleted before this transaction is not in the
+// transaction's delete set, but will be collected with its parent. So deleteChild records it for merging.
 func (tx *Txn) deleteChild(r structs.Ref) {
 	s := tx.Store
 	it := &s.Items[r]

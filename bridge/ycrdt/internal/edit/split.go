@@ -5,8 +5,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// split cuts the item at place p of the client's history diff units from its start. It returns the second part and its
-// place.
+// split cuts the item at place p of the client's history after its first diff units. It returns the second part and the
+// place of that part.
 func (tx *Txn) split(home uint32, p structs.Pos, diff uint64) (structs.Ref, structs.Pos) {
 	s := tx.Store
 	x := &s.Clients[home].Index
@@ -34,8 +34,8 @@ func (tx *Txn) split(home uint32, p structs.Pos, diff uint64) (structs.Ref, stru
 	return r, s.InsertAfter(x, p, r)
 }
 
-// ItemEnding returns the item that ends with the unit (home, clock), splitting an item if necessary. It never splits GC
-// structs.
+// ItemEnding returns the item that ends with the unit (home, clock). It splits an item if necessary, but never a GC
+// struct.
 func (tx *Txn) ItemEnding(home uint32, clock uint64) structs.Ref {
 	s := tx.Store
 	x := &s.Clients[home].Index
@@ -47,8 +47,8 @@ func (tx *Txn) ItemEnding(home uint32, clock uint64) structs.Ref {
 	return r
 }
 
-// ItemStarting returns the item that starts with the unit (home, clock), splitting an item if necessary. It never splits
-// GC structs.
+// ItemStarting returns the item that starts with the unit (home, clock). It splits an item if necessary, but never a GC
+// struct.
 func (tx *Txn) ItemStarting(home uint32, clock uint64) structs.Ref {
 	s := tx.Store
 	x := &s.Clients[home].Index
@@ -67,8 +67,8 @@ func (tx *Txn) SplitItem(r structs.Ref, diff uint64) structs.Ref {
 	return right
 }
 
-// SplitWhole splits the item that holds clock before the unit at, which is in it or after it, unless that would cut a
-// surrogate pair.
+// SplitWhole splits the item that contains the unit clock, so that the second part starts with the unit at. The unit at
+// must be in that item or follow it. SplitWhole does not split the item if that would cut a surrogate pair.
 func (tx *Txn) SplitWhole(home uint32, clock, at uint64) {
 	s := tx.Store
 	x := &s.Clients[home].Index

@@ -5,20 +5,20 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// A Txn is a running transaction on a store: it inserts and deletes items and records the work for the commit. The store
-// reuses it for the next transaction.
+// A Txn is a running transaction on a store: it inserts and deletes items, and records the work for the commit. The
+// store reuses it for the next transaction.
 type Txn struct {
 	Store  *ytypes.Store
-	Client wire.ClientID // the client of new items
+	Client wire.ClientID // client of new items
 	Scan   ConflictScan
 
 	epoch    uint64
 	Touched  []uint32       // clients whose clock has advanced
 	Deletes  wire.DeleteSet // deleted ranges, in the order of deletion
 	garbage  bool           // whether deleted items have content to drop
-	mergeAt  []unit         // where neighbours may merge: Yjs's _mergeStructs
+	mergeAt  []unit         // where neighbours may merge; _mergeStructs in Yjs
 	changed  []*ytypes.Branch
-	descents []descent // deleted types with children still to delete
+	descents []descent // deleted types whose children are still to be deleted
 }
 
 func (tx *Txn) Begin(client wire.ClientID) {
@@ -28,16 +28,16 @@ func (tx *Txn) Begin(client wire.ClientID) {
 	tx.Store.Epoch = tx.epoch
 }
 
-// A unit is an ID with the client as index into the client table.
+// A unit is an ID in which the client is an index of the client table.
 type unit struct {
 	home  uint32
 	clock uint64
 }
 
-// maxScratch is the number of elements of each working list that a document keeps between transactions.
+// maxScratch is the maximum number of elements of each working list that a document keeps between transactions.
 const maxScratch = 32
 
-// End clears the working lists of tx. It drops the lists of a large transaction, such as loading.
+// End clears the working lists of tx. After a large transaction, such as loading, it drops them.
 func (tx *Txn) End() {
 	tx.Touched = reuse(tx.Touched)
 	tx.Deletes = reuse(tx.Deletes)

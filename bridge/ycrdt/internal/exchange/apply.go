@@ -11,7 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Updates integrates updates into a store, encodes them, and holds back those that depend on missing updates.
+// Updates integrates updates into a store, encodes them, and holds back updates that depend on missing updates.
 type Updates struct {
 	store   *ytypes.Store
 	tx      *edit.Txn
@@ -20,7 +20,7 @@ type Updates struct {
 
 func New(store *ytypes.Store, tx *edit.Txn) Updates { return Updates{store: store, tx: tx} }
 
-// Waiting estimates the bytes that wait for missing updates.
+// Waiting estimates the number of bytes that wait for missing updates.
 func (a *Updates) Waiting() int { return a.pending.size() }
 
 // Accepts returns an error if there is not enough room for u.
@@ -63,18 +63,18 @@ func (a *Updates) Apply(u *wire.Update) {
 	}
 }
 
-// A planner orders the structs of an update so that each comes after those that it refers to, and integrates them.
-// Without tx it only finds the structs that cannot be integrated: references are to clocks, so the order depends only on
-// the clocks of all clients.
+// A planner orders the structs of an update so that each comes after the structs to which it refers, and integrates
+// them. Without tx it only finds the structs that cannot be integrated. This is possible without a document because
+// references are clocks, so the order depends only on the clocks of all clients.
 //
-// The order is that of Yjs (integrateStructs): highest client first; a struct that refers to another client's section of
-// the same update waits on a stack until that section has advanced far enough.
+// The order is that of Yjs (integrateStructs), which begins with the highest client. A struct that refers to another
+// client's section of the same update waits on a stack until that section has advanced far enough.
 type planner struct {
 	store   *ytypes.Store
-	clients *structs.ClientTable // of store; with this field lookup is inlined
+	clients *structs.ClientTable // client table of store; with this field, lookup is inlined
 	data    []byte               // the update
 	tx      *edit.Txn
-	ahead   map[wire.ClientID]uint64 // without tx: clocks advanced by the plan
+	ahead   map[wire.ClientID]uint64 // only without tx: the clocks that the plan has advanced
 	cursors []cursor
 	stack   []int
 	missing wire.StateVector
@@ -94,10 +94,10 @@ func newPlanner(s *ytypes.Store, tx *edit.Txn) planner {
 type cursor struct {
 	wire.StructReader
 	head   wire.Struct
-	loaded bool // head holds the next struct
+	loaded bool // whether head has the next struct
 	home   uint32
 	stuck  bool
-	waits  bool // on the stack
+	waits  bool // whether the section is on the stack
 }
 
 func (c *cursor) done() bool { return c.stuck || (!c.loaded && c.Left == 0) }
@@ -172,7 +172,7 @@ func (p *planner) step() {
 	p.stack = p.stack[:len(p.stack)-1]
 }
 
-// wait sets aside all sections on the stack until the clock of client is known.
+// wait sets aside all sections on the stack until the document has the unit (client, clock).
 func (p *planner) wait(client wire.ClientID, clock uint64) {
 	if p.missing == nil {
 		p.missing = make(wire.StateVector)
@@ -196,8 +196,8 @@ func (p *planner) sectionOf(client wire.ClientID) int {
 	return i
 }
 
-// dependency returns the client of an ID that w refers to and that is not in the store yet. References to w's own client
-// need no check.
+// dependency returns the client of an ID to which w refers and that is not in the store yet. References to w's own
+// client need no check.
 func (p *planner) dependency(w *wire.Struct) (wire.ClientID, bool) {
 	if w.Info&wire.InfoOrigin != 0 && p.lacks(w.Origin, w.ID.Client) {
 		return w.Origin.Client, true
@@ -261,7 +261,7 @@ func (p *planner) integrate(c *cursor, offset uint64) {
 	p.integrateStruct(w, c.home, offset)
 }
 
-// collectRest encodes the structs that have to wait, as they are in the update.
+// collectRest encodes the structs that must wait, with the same bytes as in the update.
 func (p *planner) collectRest() pendingStructs {
 	if len(p.rest) == 0 {
 		return pendingStructs{}
@@ -283,7 +283,7 @@ func (p *planner) collectRest() pendingStructs {
 			c.Next(&w)
 		}
 		if c.Err() != nil {
-			return pendingStructs{} // the caller sees the error
+			return pendingStructs{} // the caller sees the error in the reader
 		}
 		out = append(out, c.Slice(from, c.Offset())...)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Encode returns everything that a peer with state have lacks, including pending updates.
+// Encode returns everything that a peer with the state vector have lacks, including pending updates.
 func (a *Updates) Encode(have wire.StateVector) []byte {
 	update := encodeState(a.store, have)
 	if len(a.pending.deletes) == 0 && len(a.pending.updates) == 0 {
@@ -26,7 +26,7 @@ func (a *Updates) Encode(have wire.StateVector) []byte {
 	return wire.MergeScanned(updates)
 }
 
-// encodeState encodes all structs from the clocks in have, and the deletes.
+// encodeState encodes all structs from the clocks in have on, and all deletions.
 func encodeState(s *ytypes.Store, have wire.StateVector) []byte {
 	active := s.ActiveClients()
 	lacking := active[:0:0]
@@ -58,7 +58,7 @@ func EncodeTransaction(tx *edit.Txn) []byte {
 
 func deletedRuns(s *ytypes.Store, home uint32) iter.Seq2[uint64, uint64] {
 	return func(yield func(clock, length uint64) bool) {
-		start, clock := uint64(0), uint64(0) // start of the run; end of the structs read
+		start, clock := uint64(0), uint64(0) // start of the run, and end of the structs read so far
 		chunks := s.Clients[home].Index.Chunks
 		for i := range chunks {
 			for j := range chunks[i].Len() {

@@ -10,15 +10,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Most documents are loaded whole, and most of those have one writer. One pass over such an update is enough: an error
-// empties the document again. All other updates are checked in a separate pass first.
+// Most documents are loaded as a whole, and most of these have only one writer. Such an update needs only one pass,
+// because an error can empty the document again. All other updates are checked in a separate pass first.
 
 func (a *Updates) pristine() bool {
 	return len(a.store.Clients) == 1 && len(a.store.Branches) == 1 && a.pending.size() == 0
 }
 
-// First reads the head of an update with structs of one client. ok is false for any other update, or if the store is not
-// pristine.
+// First reads the head of an update that has the structs of one client. ok is false for any other update, or if the
+// store has ever had content.
 func (a *Updates) First(update []byte) (section wire.StructReader, ok bool) {
 	r := wire.StructReader{Reader: lib0.NewReader(update), Check: true}
 	if !a.pristine() || r.Uint() != 1 || len(update) > structs.MaxArena {
@@ -28,7 +28,7 @@ func (a *Updates) First(update []byte) (section wire.StructReader, ok bool) {
 	return r, r.Err() == nil
 }
 
-// ApplyFirst integrates an update whose head First has read. After an error the store is empty again.
+// ApplyFirst integrates an update whose head was read by First. After an error the store is empty again.
 func (a *Updates) ApplyFirst(update []byte, section wire.StructReader) error {
 	a.store.Reserve(min(int(section.Left), len(update)/8), len(update))
 	p := newPlanner(a.store, a.tx)

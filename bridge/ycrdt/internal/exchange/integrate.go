@@ -6,8 +6,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// integrateStruct integrates the struct w of the client home from unit offset on; the store has the units before offset
-// and everything that w refers to.
+// integrateStruct integrates the struct w of the client home from unit offset on. The store must already have the units
+// before offset and all units to which w refers.
 func (p *planner) integrateStruct(w *wire.Struct, home uint32, offset uint64) {
 	tx, s := p.tx, p.store
 	var left, right structs.Ref
@@ -37,7 +37,7 @@ func (p *planner) integrateStruct(w *wire.Struct, home uint32, offset uint64) {
 	tx.Integrate(r)
 }
 
-// leftOf returns the item that ends with the left origin of w: often the client's last item.
+// leftOf returns the item that ends with the left origin of w. This is often the client's last item.
 func (p *planner) leftOf(w *wire.Struct, home uint32) structs.Ref {
 	x := &p.store.Clients[home].Index
 	if w.Origin.Clock+1 == w.ID.Clock && w.Origin.Client == w.ID.Client && p.store.Clients[home].Next == w.ID.Clock {
@@ -46,7 +46,7 @@ func (p *planner) leftOf(w *wire.Struct, home uint32) structs.Ref {
 	return p.tx.ItemEnding(p.lookup(w.Origin.Client), w.Origin.Clock)
 }
 
-// rightOf returns the item that starts with the right origin of w: mostly the item after left.
+// rightOf returns the item that starts with the right origin of w. This is usually the item after left.
 func (p *planner) rightOf(w *wire.Struct, left structs.Ref) structs.Ref {
 	s := p.store
 	home := p.lookup(w.Right.Client)
@@ -59,10 +59,10 @@ func (p *planner) rightOf(w *wire.Struct, left structs.Ref) structs.Ref {
 	return p.tx.ItemStarting(home, w.Right.Clock)
 }
 
-// splitOrigins handles a struct that is in the store already. Yjs splits the items that hold its origins all the same,
-// and at commit merges around these places, which may join more than was split: collecting nested types leaves GC
-// structs unmerged. Unlike Yjs, splitOrigins does not cut a surrogate pair here: only a struct that falsely claims to be
-// known can request that.
+// splitOrigins handles a struct that is in the store already. Yjs nevertheless splits the items that contain the
+// origins of such a struct, and merges at these places at commit. That merge may join more items than were split,
+// because collecting nested types leaves GC structs unmerged. Unlike Yjs, splitOrigins does not cut a surrogate pair
+// here, because only a struct that falsely claims to be known can request that.
 func (p *planner) splitOrigins(w *wire.Struct) {
 	if w.Info&wire.InfoOrigin != 0 {
 		p.tx.SplitWhole(p.lookup(w.Origin.Client), w.Origin.Clock, w.Origin.Clock+1)
@@ -72,7 +72,7 @@ func (p *planner) splitOrigins(w *wire.Struct) {
 	}
 }
 
-// setOrigins sets the origins of it from w. The left origin of a cut struct is the last unit that was cut off.
+// setOrigins sets the origins of the item it from w. If w was cut, the left origin is the last unit that was cut off.
 func (p *planner) setOrigins(it *structs.Item, w *wire.Struct, home uint32, offset uint64) {
 	s := p.store
 	if offset > 0 {
@@ -85,8 +85,8 @@ func (p *planner) setOrigins(it *structs.Item, w *wire.Struct, home uint32, offs
 	}
 }
 
-// parentOf returns the parent of w as an item stores it. It returns 0 if w becomes a GC struct because its surroundings
-// have been collected or its parent is not a type.
+// parentOf returns the parent of w in the form of Item.Parent. It returns 0 if w becomes a GC struct, because the items
+// around it were collected or its parent is not a type.
 func (p *planner) parentOf(w *wire.Struct, left, right structs.Ref) int32 {
 	s := p.store
 	switch {
@@ -115,7 +115,7 @@ func (p *planner) parentOf(w *wire.Struct, left, right structs.Ref) int32 {
 	return b.Index
 }
 
-// setContent stores the content of w, which is in data, from unit offset on in it.
+// setContent stores the content of w, whose bytes are in data, from unit offset on in the item it.
 func setContent(s *ytypes.Store, it *structs.Item, w *wire.Struct, data []byte, offset uint64) {
 	switch it.Kind {
 	case wire.KindDeleted:

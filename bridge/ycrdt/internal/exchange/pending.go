@@ -5,26 +5,26 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// maxPending limits, in bytes, the updates that a document holds back.
+// maxPending is the maximum total size, in bytes, of the updates that a document holds back.
 const maxPending = 8 << 20
 
-// pendingStructs is an update without deletes whose structs could not be integrated. missing has the clocks of which at
-// least one must arrive before a retry can succeed.
+// pendingStructs is an update without deletions whose structs could not be integrated. At least one of the clocks in
+// missing must arrive before a retry can succeed.
 type pendingStructs struct {
 	update  []byte
 	missing wire.StateVector
 }
 
-// pendingUpdates holds the data that waits for missing updates. Each of updates is more than twice as long as the next,
-// so there are few, and a byte is merged only a few times even if many updates arrive.
+// pendingUpdates is the data that waits for missing updates. Each element of updates is more than twice as long as the
+// next one. So there are few elements, and each byte is merged only a few times even if many updates arrive.
 type pendingUpdates struct {
 	updates [][]byte
 	bytes   int // total size of updates
 	missing wire.StateVector
-	deletes wire.DeleteSet // normal
+	deletes wire.DeleteSet // in normal form
 }
 
-// rangeSize is the size, in bytes, that a pending delete range counts.
+// rangeSize is the size in bytes that is counted for a pending delete range.
 const rangeSize = 24
 
 func (p *pendingUpdates) size() int { return p.bytes + rangeSize*len(p.deletes) }

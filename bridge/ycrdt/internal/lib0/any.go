@@ -31,7 +31,7 @@ const nan = 0x7ff8000000000000
 
 type Undefined struct{}
 
-// MarshalJSON encodes an undefined in an array as null, as JSON.stringify does.
+// MarshalJSON encodes undefined as null, as JSON.stringify does in an array.
 func (Undefined) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
 type BigInt int64
@@ -44,7 +44,8 @@ type Member struct {
 	Value any
 }
 
-// Text reads a string with its byte length in front and checks its encoding. The result aliases the underlying slice.
+// Text reads a string with a prefix for its length in bytes, and checks its encoding. The result shares memory with the
+// slice of the Reader.
 func (r *Reader) Text() []byte {
 	b := r.Bytes()
 	if !ASCII(b) && !utf8.Valid(b) {
@@ -77,7 +78,7 @@ func (r *Reader) JSONText() []byte {
 	return b
 }
 
-// SkipAny skips one any value. With check set it also verifies strings.
+// SkipAny skips one any value. If check is set, it also verifies the encoding of strings.
 func (r *Reader) SkipAny(check bool) { r.skipAny(check, 0) }
 
 func (r *Reader) skipAny(check bool, depth int) {
@@ -219,8 +220,8 @@ func (r *Reader) array(depth int, ordered bool) any {
 }
 
 // AppendAny appends v as lib0's writeAny does for the same JavaScript value: integers of up to 31 bits as integers,
-// other numbers as float32 where that is exact and otherwise as float64. It writes a map[string]any in the order of its
-// sorted keys. It returns an error for a Go type without an any form.
+// other numbers as float32 if that is exact, and otherwise as float64. It writes a map[string]any in the order of the
+// sorted keys. It returns an error for a Go type that has no any form.
 func AppendAny(dst []byte, v any) ([]byte, error) { return appendAny(dst, v, 0) }
 
 func appendAny(dst []byte, v any, depth int) ([]byte, error) {

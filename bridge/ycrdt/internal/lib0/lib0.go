@@ -1,8 +1,8 @@
 // Package lib0 reads and writes the byte primitives of the JavaScript library lib0, on which the Yjs formats are built:
 // variable-length integers, strings, byte arrays and self-describing "any" values.
 //
-// A [Reader] reads from a byte slice. It never reads beyond the slice, never allocates for a length that the slice does
-// not hold, and keeps its first error: callers decode a whole message and check [Reader.Err] once. Append functions
+// A [Reader] reads from a byte slice. It never reads beyond the slice, and never allocates more than the slice can
+// contain. It keeps its first error, so callers decode a whole message and check [Reader.Err] once. Append functions
 // write, as in package strconv.
 //
 // Format: https://github.com/dmonad/lib0 (encoding.js and decoding.js).
@@ -16,10 +16,10 @@ import (
 // MaxInt is the largest variable-length integer of lib0: JavaScript's Number.MAX_SAFE_INTEGER.
 const MaxInt = 1<<53 - 1
 
-// MaxDepth limits the nesting of arrays and objects in an any value.
+// MaxDepth is the maximum nesting depth of arrays and objects in an any value.
 const MaxDepth = 100
 
-// The errors of a Reader. They are wrapped with the offset of the failure.
+// The errors of a Reader wrap one of the following errors and contain the offset of the failure.
 var (
 	ErrTruncated = errors.New("unexpected end of data")
 	ErrRange     = errors.New("integer out of range")
@@ -63,7 +63,7 @@ func (r *Reader) Len() int {
 
 func (r *Reader) Slice(from, to int) []byte { return r.buf[from:to:to] }
 
-// Fail records err with the current offset, unless the Reader has failed already.
+// Fail records err with the current offset, unless the Reader already has an error.
 func (r *Reader) Fail(err error) {
 	if r.err == nil {
 		r.err = fmt.Errorf("at byte %d: %w", r.off, err)
@@ -95,8 +95,8 @@ func (r *Reader) Uint() uint64 {
 	return r.longUint()
 }
 
-// longUint reads integers of more than one byte. Like lib0 it accepts overlong forms, up to the nine bytes that still
-// shift into 63 bits.
+// longUint reads an integer of more than one byte. Like lib0 it accepts overlong forms, of up to the nine bytes that
+// fit into 63 bits.
 func (r *Reader) longUint() uint64 {
 	b := r.buf[r.off:]
 	if len(b) > 2 && b[1] < 0x80 {
@@ -129,7 +129,7 @@ func (r *Reader) longUint() uint64 {
 	return 0
 }
 
-// Int reads a signed variable-length integer. negative distinguishes -0 from 0.
+// Int reads a signed variable-length integer. negative is set for -0 too.
 func (r *Reader) Int() (v int64, negative bool) {
 	b := r.Byte()
 	negative = b&0x40 != 0
@@ -150,7 +150,7 @@ func (r *Reader) Int() (v int64, negative bool) {
 	return int64(mag), false
 }
 
-// Bytes reads a byte array with its length prefix. The result aliases the underlying slice.
+// Bytes reads a byte array with its length prefix. The result shares memory with the slice of the Reader.
 func (r *Reader) Bytes() []byte {
 	n := r.Uint()
 	if n > uint64(len(r.buf)-r.off) {
@@ -169,8 +169,8 @@ func (r *Reader) Skip(n int) {
 	r.off += n
 }
 
-// Window returns the underlying slice and the offset of the next byte. Callers read integers with [ReadUint] and then
-// continue with [Reader.Seek]. The slice is nil after an error.
+// Window returns the slice of the Reader and the offset of the next byte. Callers read integers with [ReadUint] and
+// then continue with [Reader.Seek]. After an error the slice is nil.
 func (r *Reader) Window() (buf []byte, off int) {
 	if r.err != nil {
 		return nil, 0
@@ -178,8 +178,9 @@ func (r *Reader) Window() (buf []byte, off int) {
 	return r.buf, r.off
 }
 
-// ReadUint is [Reader.Uint] for inner loops: it reads an unsigned variable-length integer at buf[off:] and returns the
-// offset after it. If there is none it returns an offset beyond the end of buf, from which further reads fail too.
+// ReadUint is [Reader.Uint] for inner loops. It reads an unsigned variable-length integer at buf[off:] and returns the
+// offset after it. If there is no integer, it returns an offset beyond the end of buf, from which further reads fail
+// too.
 func ReadUint(buf []byte, off int) (uint64, int) {
 	var v uint64
 	for shift := 0; off < len(buf) && shift < 63; shift += 7 {

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Text is UTF-8 but counted in UTF-16 units, as in Yjs and JavaScript. If the byte length of a text equals its length in
-// units it is ASCII, because every other character has more bytes than units.
+// Text is stored as UTF-8 but counted in UTF-16 units, as in Yjs and JavaScript. If a text has as many bytes as units,
+// it is ASCII, because every other character has more bytes than units.
 
-// Replacement is U+FFFD, with which Yjs replaces both halves of a surrogate pair that an edit cuts.
+// Replacement is U+FFFD. If an edit cuts a surrogate pair, Yjs replaces both halves by it.
 const Replacement = "\uFFFD"
 
 const highBits = 0x8080808080808080
@@ -49,7 +49,7 @@ func UTF16Offset(b []byte, units int) (off int, inside bool) {
 		units -= units8(binary.LittleEndian.Uint64(b[off:]))
 		off += 8
 	}
-	for off > 0 && off < len(b) && b[off]&0xc0 == 0x80 { // finish the character
+	for off > 0 && off < len(b) && b[off]&0xc0 == 0x80 { // skip the rest of the character
 		off++
 	}
 	for units > 0 {

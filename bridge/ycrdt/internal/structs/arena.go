@@ -5,25 +5,25 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// Content is in one append-only byte arena per document. Text is UTF-8; all other content stays in its wire form, so
-// that it is re-encoded byte for byte and costs nothing until it is read:
+// The content of a document is in one append-only byte arena. Text is UTF-8. All other content stays in its wire form,
+// so that encoding reproduces the same bytes and decoding costs nothing until the content is read:
 //
 //	String   the text
-//	Any      the any values one after the other, length of them
-//	JSON     the length-prefixed JSON texts one after the other
+//	Any      as many any values as the item's length
+//	JSON     as many length-prefixed JSON texts as the item's length
 //	Binary   the bytes
 //	Embed    the JSON text
 //	Format   length-prefixed key, length-prefixed JSON text
 //	Doc      length-prefixed guid, any value with the options
 //
-// Deleted content and GC structs have none; Type has a branch instead.
+// Deleted content and GC structs have no content here. A Type has a branch instead.
 
 // MaxArena is the largest offset that an item's 32 bits can hold.
 const MaxArena = 1<<32 - 1
 
 type Arena struct {
 	bytes []byte
-	dead  int // unused bytes
+	dead  int // number of unused bytes
 }
 
 func (a *Arena) Put(b []byte) (off, size uint32) {
@@ -57,7 +57,7 @@ func mergeableKind(kind uint8) bool {
 	return kind == wire.KindString || kind == wire.KindDeleted || kind == wire.KindAny || kind == wire.KindJSON
 }
 
-// Split moves the content from unit diff on from left to right. right is otherwise a copy of left.
+// Split moves the content of left from unit diff on to right. In all other fields right must be a copy of left.
 func (a *Arena) Split(left, right *Item, diff uint64) {
 	switch left.Kind {
 	case wire.KindGC, wire.KindDeleted:
@@ -66,7 +66,7 @@ func (a *Arena) Split(left, right *Item, diff uint64) {
 		right.SetUnits(n - diff)
 	case wire.KindString:
 		a.splitText(left, right, uint32(diff))
-	default: // Any, JSON; the other kinds have length 1
+	default: // Any and JSON; the other kinds have length 1
 		at := wire.SkipValues(left.Kind, a.Of(left), diff)
 		a.cut(left, right, uint32(at), uint32(diff))
 	}
@@ -88,8 +88,8 @@ func (a *Arena) splitText(left, right *Item, diff uint32) {
 		a.cut(left, right, uint32(at), diff)
 		return
 	}
-	// As Yjs does, both halves of a cut surrogate pair become U+FFFD. The four
-	// bytes of the pair's character cannot hold that, so both parts move.
+	// As in Yjs, both halves of a cut surrogate pair become U+FFFD. The four bytes of the pair's character have no space
+	// for both, so both parts move.
 	head, tail := text[:at], text[at+4:]
 	a.dead += len(text)
 	right.Length = left.Length - diff
@@ -149,7 +149,7 @@ func (a *Arena) AppendText(it *Item, text string) {
 	it.Size += uint32(len(text))
 }
 
-// InsidePair reports whether offset off of it, in units, is between the two halves of a surrogate pair.
+// InsidePair reports whether unit offset off of the item it is between the two halves of a surrogate pair.
 func (a *Arena) InsidePair(it *Item, off int) bool {
 	if it.Kind != wire.KindString || it.ascii() || off == int(it.Length) {
 		return false

@@ -8,10 +8,10 @@ import (
 
 // A Client is an entry of the client table. Index 0 is not used.
 //
-// An item stores the table index of its client and the low 32 bits of its clock. A history of more than 2^32 units,
-// which a hostile update can claim in a few bytes, gets one further entry for each block of 2^32 clocks that an item
-// refers to. Such an entry only translates: Base is the start of its block and Home the entry that holds the history.
-// Two IDs are equal exactly if table index and low bits are.
+// An item stores the table index of its client and the low 32 bits of its clock. A history may have more than 2^32
+// units, which a hostile update can claim in a few bytes. Such a history has one more entry for each block of 2^32
+// clocks to which an item refers. That entry only translates: Base is the start of its block, and Home the entry that
+// has the history. Two IDs are equal exactly if their table indexes and low bits are equal.
 type Client struct {
 	ID     wire.ClientID
 	Base   uint64 // added to the 32 bits of an item's clock
@@ -22,8 +22,8 @@ type Client struct {
 	Index  ClockIndex
 }
 
-// linearClients is the number of clients that are looked up by walking the table. Most documents have fewer and need no
-// map.
+// linearClients is the maximum number of clients for which a lookup walks the table. Most documents have fewer clients
+// and need no map.
 const linearClients = 8
 
 type ClientTable struct {
@@ -67,7 +67,7 @@ func (t *ClientTable) AddClient(id wire.ClientID) uint32 {
 	return i
 }
 
-// Narrow returns the table index and the low bits with which an item stores clock of the client home.
+// Narrow returns the table index and the low bits under which an item stores clock of the client home.
 func (t *ClientTable) Narrow(home uint32, clock uint64) (index, low uint32) {
 	if clock>>32 != 0 {
 		home = t.wideEntry(home, clock>>32)
@@ -96,7 +96,7 @@ func (t *ClientTable) State(id wire.ClientID) uint64 {
 	return 0
 }
 
-// ActiveClients returns the table indexes of all clients with a history, highest client ID first.
+// ActiveClients returns the table indexes of all clients with a history, beginning with the highest client ID.
 func (t *ClientTable) ActiveClients() []uint32 {
 	var active []uint32
 	for i := 1; i < len(t.Clients); i++ {

@@ -5,15 +5,15 @@ import (
 	"sort"
 )
 
-// maxChunk is the number of refs at which a chunk is cut in two, maxRange the number up to which appending extends a
-// range. Longer chunks would take no more space but be slower to search.
+// maxChunk is the number of refs at which a chunk is cut in two. maxRange is the maximum number of refs of a range that
+// appending extends. Longer chunks would take no more memory, but searches in them would be slower.
 const (
 	maxChunk = 256
 	maxRange = 512
 )
 
-// A Chunk holds neighbouring structs of one client in clock order. While the refs are consecutive, as after loading, it
-// is only a range (refs == nil: base, base+1, ... base+n-1) and costs nothing per struct.
+// A Chunk has adjacent structs of one client in clock order. While the refs are consecutive, as after loading, the
+// chunk is only a range (refs == nil: base, base+1, ... base+n-1) and needs no memory per struct.
 type Chunk struct {
 	first uint64 // clock of the first struct
 	base  Ref
@@ -35,8 +35,8 @@ func (c *Chunk) At(i int) Ref {
 	return c.base + Ref(i)
 }
 
-// A ClockIndex lists all structs of one client in clock order. No chunk is empty. hint is the place of the last hit;
-// later changes may have made it stale.
+// A ClockIndex lists all structs of one client in clock order. No chunk is empty. hint is the place that the last
+// search found; later changes may have made it stale.
 type ClockIndex struct {
 	Chunks []Chunk
 	hint   Pos
@@ -45,13 +45,13 @@ type ClockIndex struct {
 // A Pos is a place in a ClockIndex. It is valid until the next change.
 type Pos struct {
 	Chunk int
-	Index int // in the chunk
+	Index int // index in the chunk
 }
 
 func (x *ClockIndex) At(p Pos) Ref { return x.Chunks[p.Chunk].At(p.Index) }
 
-// Find returns the place of the struct that holds clock, which must be below the client's state. It looks first at and
-// next to the place of the last hit.
+// Find returns the place of the struct that has clock, which must be below the client's state. It first looks at the
+// place that the last search found, and next to it.
 func (s *Set) Find(x *ClockIndex, clock uint64) Pos {
 	p := x.hint
 	if p.Chunk >= len(x.Chunks) || clock < x.Chunks[p.Chunk].first ||
@@ -64,11 +64,11 @@ func (s *Set) Find(x *ClockIndex, clock uint64) Pos {
 	return p
 }
 
-// gallop is the distance from a hint that a search covers in growing steps before it searches the whole chunk.
+// gallop is the distance from a hint that a search covers in growing steps. After that it searches the whole chunk.
 const gallop = 8
 
-// findInChunk returns the index in ch of the struct that holds clock, which is in ch. Searches often continue at the
-// last hit.
+// findInChunk returns the index in ch of the struct that has clock. clock must be in ch. hint is useful because a
+// search often continues where the last one ended.
 func (s *Set) findInChunk(ch *Chunk, hint int, clock uint64) int {
 	starts := func(i int) bool { return s.ClockOf(&s.Items[ch.At(i)]) <= clock }
 	lo, hi := 0, ch.Len() // the struct is in [lo, hi)
@@ -101,7 +101,7 @@ func (s *Set) FindItem(home uint32, clock uint64) Ref {
 	return x.At(s.Find(x, clock))
 }
 
-// Next returns the place after p; ok is false at the end.
+// Next returns the place after p. ok is false if p is the last place.
 func (x *ClockIndex) Next(p Pos) (_ Pos, ok bool) {
 	p.Index++
 	if p.Index == x.Chunks[p.Chunk].Len() {
@@ -110,7 +110,7 @@ func (x *ClockIndex) Next(p Pos) (_ Pos, ok bool) {
 	return p, p.Chunk < len(x.Chunks)
 }
 
-// Prev returns the place before p; ok is false at the start.
+// Prev returns the place before p. ok is false if p is the first place.
 func (x *ClockIndex) Prev(p Pos) (_ Pos, ok bool) {
 	p.Index--
 	if p.Index < 0 {
@@ -182,8 +182,8 @@ func (s *Set) cutChunk(x *ClockIndex, p Pos) Pos {
 	return p
 }
 
-// listAround turns the part of a range chunk around p into a list, so that an edit in a large loaded document leaves the
-// rest a range.
+// listAround turns the part around p of a chunk that is a range into a list. The rest stays a range, so that an edit in
+// a large loaded document stays cheap.
 func (s *Set) listAround(x *ClockIndex, p Pos) Pos {
 	c := x.Chunks[p.Chunk]
 	n := int(c.n)
@@ -212,7 +212,7 @@ func (s *Set) listAround(x *ClockIndex, p Pos) Pos {
 	return p
 }
 
-// Remove removes the struct at p, which was merged into its left neighbour, and returns the neighbour's place.
+// Remove removes the struct at p, which was merged into its left neighbour, and returns the place of that neighbour.
 func (s *Set) Remove(x *ClockIndex, p Pos) Pos {
 	c := &x.Chunks[p.Chunk]
 	if c.refs == nil && p.Index != int(c.n)-1 && p.Index != 0 {

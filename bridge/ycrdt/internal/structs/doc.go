@@ -1,7 +1,7 @@
-// Package structs holds the structs of a document (Yjs's Items and GC structs) in memory: each in an [Item] of a [Slab],
-// their content in an [Arena], their clients in a [ClientTable], and the history of each client in a [ClockIndex]. It
-// splits and merges their content, and compacts items and content. Package edit splits, merges and orders items;
-// package ytypes has their parents.
+// Package structs stores the structs of a document (the Items and GC structs of Yjs) in memory: each struct in an
+// [Item] of a [Slab], the content in an [Arena], the clients in a [ClientTable], and the history of each client in a
+// [ClockIndex]. The package splits and merges content, and compacts items and content. Package edit splits, merges and
+// orders items; package ytypes has the parents of items.
 //
 // It has no locks; the owner of a [Set] guards it.
 package structs

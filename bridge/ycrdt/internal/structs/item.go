@@ -2,32 +2,32 @@ package structs
 
 import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
-// A Ref names an item by its place in the slab; 0 means no item.
+// A Ref identifies an item by its place in the slab. 0 means no item.
 type Ref int32
 
 const KindFree = 255
 
 const FlagDeleted = 1
 
-// An Item is one run of content by one client: Yjs's Item or GC struct. Items are in a slab without pointers, which the
-// garbage collector need not scan, and link to each other by [Ref].
+// An Item is one run of content by one client: an Item or GC struct of Yjs. Items are in a slab without pointers, which
+// the garbage collector does not scan, and refer to each other by [Ref].
 //
-// An item stores its clock as the low 32 bits, and its client as an index of the client table entry that holds the high
-// bits (see [Client]). Deleted content, which a few bytes may claim to be up to 2^53 long, keeps the high bits of its
-// length in Size.
+// An item stores the low 32 bits of its clock. The high bits are in the client table entry (see [Client]) whose index
+// the item stores. Deleted content keeps the high bits of its length in Size, because a few bytes may claim a length of
+// up to 2^53.
 type Item struct {
 	Clock       uint32
-	Length      uint32 // in clock units: UTF-16 units, elements
+	Length      uint32 // number of clock units: UTF-16 units or elements
 	OriginClock uint32
 	RightClock  uint32
 	Client      uint32
-	Origin      uint32 // client index of the left origin, 0 for none
-	RightOrigin uint32 // client index of the right origin, 0 for none
+	Origin      uint32 // client index of the left origin, or 0 if there is none
+	RightOrigin uint32 // client index of the right origin, or 0 if there is none
 	Left        Ref
 	Right       Ref
-	Parent      int32  // >0: index of a type; <0: minus the index of a map entry
-	Off         uint32 // start of the content in the arena; index of the type of KindType
-	Size        uint32 // bytes in the arena
+	Parent      int32  // if positive, the index of a type; if negative, minus the index of a map entry
+	Off         uint32 // start of the content in the arena; for KindType, the index of the type
+	Size        uint32 // size of the content in the arena, in bytes
 	Kind        uint8
 	Flags       uint8
 }
@@ -43,7 +43,7 @@ func (it *Item) Visible() bool {
 	return it.Flags&FlagDeleted == 0 && it.Kind != wire.KindFormat
 }
 
-// VisibleUnits returns the units that the item adds to the length of its list.
+// VisibleUnits returns the number of units that the item adds to the length of its list.
 func (it *Item) VisibleUnits() uint32 {
 	if it.Deleted() || !countable(it.Kind) {
 		return 0

@@ -16,8 +16,8 @@ func NewSet() Set {
 	}
 }
 
-// Reserve reserves exactly the room for structs more items and bytes more content: a loaded document that is not edited
-// should cost close to its bytes.
+// Reserve reserves exactly the memory for the given numbers of structs and content bytes, so that a loaded document
+// that is not edited needs little more memory than its bytes.
 func (s *Set) Reserve(structs, bytes int) {
 	s.Items, s.Arena.bytes = reserved(s.Items, structs), reserved(s.Arena.bytes, bytes)
 }
@@ -26,7 +26,8 @@ func (s *Set) Trim() {
 	s.Items, s.Arena.bytes = trimmed(s.Items), trimmed(s.Arena.bytes)
 }
 
-// Mergeable reports whether the structs l and r, neighbours in the history of one client, must become one struct.
+// Mergeable reports whether the structs l and r, which are adjacent in the history of one client, must become one
+// struct.
 func (s *Set) Mergeable(l, r Ref) bool {
 	left, right := &s.Items[l], &s.Items[r]
 	if left.Kind != right.Kind {

@@ -4,7 +4,7 @@ type Slab struct {
 	Items     []Item // item 0 is not used
 	free      Ref    // head of the list of free slots, linked by right
 	freeCount int
-	LeafOf    []int32 // leaf of each item in the position index of its list; nil until one is built
+	LeafOf    []int32 // leaf of each item in the position index of its list; nil until an index is built
 }
 
 func (s *Slab) NewItem() Ref {
@@ -37,7 +37,8 @@ func (s *Slab) FreeItem(r Ref) {
 
 func (s *Slab) Used() int { return len(s.Items) - s.freeCount }
 
-// reserved returns list with room for n more elements, if those are most of the final list.
+// reserved returns list with exactly enough capacity for n more elements if these are most of the final list. Otherwise
+// it returns list unchanged.
 func reserved[T any](list []T, n int) []T {
 	need := len(list) + n
 	if need <= cap(list) || len(list) >= need/4 {
@@ -46,7 +47,7 @@ func reserved[T any](list []T, n int) []T {
 	return append(make([]T, 0, need), list...)
 }
 
-// trimmed returns list with a spare capacity of at most an eighth.
+// trimmed returns list with at most an eighth of spare capacity.
 func trimmed[T any](list []T) []T {
 	n := len(list)
 	if cap(list) <= n+n/8 {

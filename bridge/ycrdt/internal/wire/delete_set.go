@@ -19,7 +19,7 @@ func (r Range) End() uint64 { return r.Clock + r.Length }
 // two ranges touch.
 type DeleteSet []Range
 
-// Add adds a range. It joins ranges that continue the last one.
+// Add adds a range. If it continues the last range of the set, Add extends that range.
 func (ds *DeleteSet) Add(client ClientID, clock, length uint64) {
 	if n := len(*ds); n > 0 {
 		if last := &(*ds)[n-1]; last.Client == client && last.End() == clock {

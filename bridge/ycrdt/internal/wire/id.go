@@ -20,8 +20,8 @@ type ID struct {
 
 type StateVector map[ClientID]uint64
 
-// Encode returns the state vector in the form of sync messages: a count, then a (client, clock) pair of varints for each
-// client, highest client first.
+// Encode returns the state vector in the form that sync messages use: a count, then a (client, clock) pair of varints
+// for each client, beginning with the highest client.
 func (sv StateVector) Encode() []byte {
 	clients := slices.Sorted(maps.Keys(sv))
 	out := lib0.AppendUint(nil, uint64(len(clients)))
@@ -41,7 +41,7 @@ func DecodeStateVector(data []byte) (StateVector, error) {
 	return sv, nil
 }
 
-// ReadStateVector reads a state vector; the error is that of r.
+// ReadStateVector reads a state vector. r keeps the error.
 func ReadStateVector(r *lib0.Reader) StateVector {
 	n := r.Uint()
 	if n > uint64(r.Len()/2) {

@@ -2,7 +2,7 @@ package wire
 
 // The kinds of content, numbered as the low five bits of a struct's info byte.
 const (
-	KindGC      = 0 // a range without content and place
+	KindGC      = 0 // a range of units without content or place in a list
 	KindDeleted = 1
 	KindJSON    = 2
 	KindBinary  = 3

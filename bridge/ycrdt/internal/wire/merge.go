@@ -60,7 +60,8 @@ func DiffScanned(update []byte, have StateVector) []byte {
 	return e.finish(ds)
 }
 
-// MergeScanned is [Merge] for two or more checked updates, each with its sections highest client first.
+// MergeScanned is [Merge] for two or more checked updates. The sections of each update must begin with the highest
+// client.
 func MergeScanned(updates [][]byte) []byte {
 	m := merger{}
 	var live []*updateReader
@@ -87,8 +88,8 @@ func MergeScanned(updates [][]byte) []byte {
 	return m.out.finish(ds)
 }
 
-// compareReaders orders readers by their next struct. As in Yjs, a GC struct and an item at the same clock are each less
-// than the other, so that the form of the later of two updates stays.
+// compareReaders orders readers by their next struct. As in Yjs, a GC struct and an item at the same clock are each
+// less than the other, so that the form in the later of two updates stays.
 func compareReaders(a, b *updateReader) int {
 	if order := cmp.Or(
 		cmp.Compare(b.curr.ID.Client, a.curr.ID.Client),
@@ -102,8 +103,8 @@ func compareReaders(a, b *updateReader) int {
 	return 0
 }
 
-// resort restores the order after the first reader has advanced. It puts that reader before equal ones, as a stable sort
-// of the list would.
+// resort restores the order of live after the first reader has advanced. It puts that reader before equal readers, as a
+// stable sort of the list would.
 func resort(live []*updateReader) []*updateReader {
 	first := live[0]
 	if first.done {
@@ -116,7 +117,7 @@ func resort(live []*updateReader) []*updateReader {
 }
 
 // A merger merges readers as Yjs does (mergeUpdatesV2), so that the result has the same structs. It holds back the last
-// struct, curr, which may turn out to overlap with the next.
+// struct, curr, because the next struct may overlap with it.
 type merger struct {
 	out     updateWriter
 	curr    Struct
@@ -158,7 +159,7 @@ func (m *merger) continueWith(r *updateReader) {
 	}
 }
 
-// bridge puts a Skip between curr and a struct that starts later.
+// bridge writes curr, and a Skip for the gap between curr and a struct that starts later.
 func (m *merger) bridge(next *Struct) {
 	if m.curr.Kind() == KindSkip {
 		m.curr.Length = next.End() - m.curr.ID.Clock
@@ -169,7 +170,7 @@ func (m *merger) bridge(next *Struct) {
 	m.curr = Struct{ID: ID{next.ID.Client, end}, Length: next.ID.Clock - end, Info: KindSkip}
 }
 
-// overlap joins next, which starts inside curr or where it ends.
+// overlap handles next, a struct that starts inside curr or directly after it.
 func (m *merger) overlap(r *updateReader, next Struct) {
 	if over := m.curr.End() - next.ID.Clock; over > 0 {
 		if m.curr.Kind() == KindSkip {
@@ -194,7 +195,7 @@ func (m *merger) take(r *updateReader) {
 	r.next()
 }
 
-// EndsOf returns for each client of an update the clock after its last struct, and the units that the update deletes.
+// EndsOf returns the clock after the last struct of each client in an update, and the units that the update deletes.
 // The errors are those of [Merge].
 func EndsOf(update []byte) (StateVector, DeleteSet, error) {
 	u, err := Scan(update)
@@ -209,7 +210,8 @@ func EndsOf(update []byte) (StateVector, DeleteSet, error) {
 	return ends, u.Deletes, nil
 }
 
-// WithDeletes returns an update with the normal delete set ds instead of its own. The errors are those of [Merge].
+// WithDeletes returns an update with its own delete set replaced by the normal delete set ds. The errors are those of
+// [Merge].
 func WithDeletes(update []byte, ds DeleteSet) ([]byte, error) {
 	if _, err := Scan(update); err != nil {
 		return nil, err

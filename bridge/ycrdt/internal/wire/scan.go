@@ -15,16 +15,16 @@ type Struct struct {
 	ID      ID
 	Length  uint64
 	Info    byte
-	Origin  ID    // with InfoOrigin
-	Right   ID    // with InfoRight
-	Parent  ID    // without origins and root: the item whose type is the parent
-	InRoot  bool  // without origins: the parent is a root
-	Root    Span  // with InRoot: its name
-	Sub     Span  // the key, with InfoParentSub and without origins
-	TypeRef uint8 // set for KindType
-	From    int   // offset of the struct
-	Content Span  // payload in the arena's form; node name for KindType
-	half    bool  // the text starts with half a pair: U+FFFD, then content
+	Origin  ID    // only with InfoOrigin
+	Right   ID    // only with InfoRight
+	Parent  ID    // only without origins and root: the item whose type is the parent
+	InRoot  bool  // only without origins: whether the parent is a root
+	Root    Span  // only with InRoot: name of the root
+	Sub     Span  // only with InfoParentSub and without origins: the key
+	TypeRef uint8 // only for KindType
+	From    int   // offset of the struct in the update
+	Content Span  // payload in the arena's form; for KindType, the node name
+	half    bool  // whether the text starts with half a pair, which is U+FFFD before the content
 }
 
 // A Span is a range of the bytes of an update. (Slices would cost a write barrier each.)
@@ -44,10 +44,10 @@ func (w *Struct) InheritsParent() bool { return w.Info&(InfoOrigin|InfoRight) !=
 // A StructReader reads the structs of one section of an update: the structs of one client.
 type StructReader struct {
 	lib0.Reader
-	Check  bool // verify text, JSON and references
+	Check  bool // whether to verify text, JSON and references
 	Client ClientID
 	Clock  uint64 // clock of the next struct
-	Left   uint64 // structs not yet read
+	Left   uint64 // number of structs that are not read yet
 }
 
 var (
@@ -102,7 +102,7 @@ func (r *StructReader) readOrigins(w *Struct) {
 	}
 	r.Seek(off)
 	if w.InheritsParent() {
-		w.Info &^= InfoParentSub // the key is inherited as well
+		w.Info &^= InfoParentSub // the key is inherited from the origin too
 		return
 	}
 	r.readParent(w)
@@ -122,7 +122,7 @@ func (r *StructReader) readParent(w *Struct) {
 	}
 }
 
-// checkReference refuses a struct that refers to itself or to a later struct.
+// checkReference fails for a struct that refers to itself or to a later struct of the same client.
 func (r *StructReader) checkReference(to, from ID) {
 	if to.Client == from.Client && to.Clock >= from.Clock {
 		r.Fail(errReference)
@@ -136,7 +136,7 @@ func (r *StructReader) text() Span {
 	return r.behind(r.Bytes())
 }
 
-// behind returns the Span of b, the bytes read last.
+// behind returns the Span of b, which must be the bytes that were read last.
 func (r *StructReader) behind(b []byte) Span {
 	return Span{r.Offset() - len(b), r.Offset()}
 }
@@ -210,7 +210,7 @@ func (r *StructReader) json() Span {
 	return r.behind(r.Bytes())
 }
 
-// jsonValue reads a value of JSON content, which may be "undefined".
+// jsonValue reads one value of JSON content. The value may be "undefined".
 func (r *StructReader) jsonValue() {
 	from := r.Offset()
 	if string(r.Bytes()) != "undefined" && r.Err() == nil {
@@ -239,13 +239,13 @@ type Section struct {
 	end    int // offset after the last struct
 }
 
-// An Update is a completely checked update: reading its contents cannot fail.
+// An Update is a completely checked update. Reading its contents cannot fail.
 type Update struct {
 	Data     []byte
 	Sections []Section
-	Deletes  DeleteSet // normal
+	Deletes  DeleteSet // in normal form
 	Structs  int
-	Content  int // bytes of content
+	Content  int // size of the content in bytes
 }
 
 // Scan checks and reads a whole update. Like Yjs it ignores bytes after the delete set.
@@ -288,8 +288,8 @@ func (u *Update) scanSection(r *StructReader) {
 	u.Sections = append(u.Sections, sec)
 }
 
-// sortSections sorts the sections in the order of integration, highest client first, and refuses a client with two
-// sections.
+// sortSections sorts the sections in the order of integration, which begins with the highest client. It refuses an
+// update with two sections of one client.
 func (u *Update) sortSections(r *lib0.Reader) {
 	slices.SortFunc(u.Sections, func(a, b Section) int { return cmp.Compare(b.Client, a.Client) })
 	for i := 1; i < len(u.Sections); i++ {
@@ -299,7 +299,8 @@ func (u *Update) sortSections(r *lib0.Reader) {
 	}
 }
 
-// sorted returns the update with its sections highest client first, as Yjs writes them. (Yjs reads any order.)
+// sorted returns the update with its sections in the order that Yjs writes, which begins with the highest client. (Yjs
+// reads any order.)
 func (u *Update) sorted() []byte {
 	if slices.IsSortedFunc(u.Sections, func(a, b Section) int { return cmp.Compare(a.Off, b.Off) }) {
 		return u.Data
@@ -316,8 +317,8 @@ func (u *Update) sorted() []byte {
 	return append(out, u.Data[after:]...)
 }
 
-// isUpdateV2 reports whether data has the frame of a V2 update: a zero byte,
-// nine columns with their lengths in front, and a rest.
+// isUpdateV2 reports whether data has the structure of a V2 update: a zero byte, nine columns with length prefixes, and
+// a rest.
 func isUpdateV2(data []byte) bool {
 	r := lib0.NewReader(data)
 	if r.Byte() != 0 {

@@ -38,7 +38,7 @@ func (r *updateReader) next() {
 	}
 }
 
-// updateWriter writes structs that come sorted by client.
+// updateWriter writes structs, which it must get sorted by client.
 type updateWriter struct {
 	dst      []byte
 	section  []byte

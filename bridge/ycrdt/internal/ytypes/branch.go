@@ -10,32 +10,32 @@ import (
 // TypeUnknown is the type of a root until the application requests one.
 const TypeUnknown = 255
 
-// A Branch is the internal form of every shared type: Yjs's AbstractType. It has a list of children (text, array, XML)
-// and keyed children (map, attributes), and either a name at the root of the document or an item.
+// A Branch is the internal form of every shared type (AbstractType in Yjs). It has a list of children (text, array,
+// XML) and keyed children (map, attributes). It has a name if it is a root of the document, and otherwise an item.
 type Branch struct {
 	Index     int32       // index in Store.Branches
-	Item      structs.Ref // the item whose content this is, 0 for a root
-	Root      string      // name of a root
+	Item      structs.Ref // item whose content the branch is; 0 for a root
+	Root      string      // name if the branch is a root
 	TypeRef   uint8
 	Start     structs.Ref // first item of the list, deleted or not
-	Length    int         // visible units of the list
-	Formatted bool        // has or had Format items
+	Length    int         // number of visible units of the list
+	Formatted bool        // whether the list has or had Format items
 	keys      map[string]int32
 	KeyOrder  []int32 // entries in the order of creation
 	Name      []byte  // node name of XML elements and hooks
 	Positions *Index
-	Dead      bool // garbage collected
-	Handle    any  // the application's handle of a nested type, once requested
+	Dead      bool // whether the branch was garbage collected
+	Handle    any  // the application's handle of a nested type; nil until requested
 
 	Changed   uint64               // epoch of the last transaction that changed the branch
-	Committed atomic.Pointer[View] // nil if changed since it was last read
+	Committed atomic.Pointer[View] // nil if the branch has changed since it was last read
 }
 
-// An Entry is one key of a branch. Its items form a list; the rightmost one holds the current value.
+// An Entry is one key of a branch. Its items form a list, whose rightmost item has the current value.
 type Entry struct {
 	branch int32
 	Key    string
-	Head   structs.Ref // the rightmost item, 0 if there is none
+	Head   structs.Ref // the rightmost item, or 0 if there is none
 }
 
 func (s *Store) NewBranch(typeRef uint8) *Branch {
@@ -89,7 +89,7 @@ func (s *Store) BranchOf(it *structs.Item) *Branch {
 	return s.Branches[it.Parent]
 }
 
-// DropBranch removes the children of b, which are GC structs now.
+// DropBranch removes the children of b, which have become GC structs.
 func (s *Store) DropBranch(b *Branch) {
 	for _, e := range b.KeyOrder {
 		s.Entries[e] = Entry{}

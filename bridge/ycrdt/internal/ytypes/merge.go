@@ -5,7 +5,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
-// Forget turns r into a GC struct, adds its branch to dropped if it is a type, and returns next.
+// Forget turns r into a GC struct and returns next. If r is a type, it adds the branch to dropped.
 func (s *Store) Forget(r, next structs.Ref, dropped []*Branch) (structs.Ref, []*Branch) {
 	it := &s.Items[r]
 	if it.Kind == wire.KindType {
@@ -39,8 +39,8 @@ func (s *Store) absorb(l, r structs.Ref) {
 	s.FreeItem(r)
 }
 
-// MergeLeft merges the struct at p with as many structs before it as possible. It returns the place of the merged struct
-// and the number of structs absorbed.
+// MergeLeft merges the struct at p with as many structs before it as possible. It returns the place of the merged
+// struct and the number of structs that were absorbed.
 func (s *Store) MergeLeft(x *structs.ClockIndex, p structs.Pos) (structs.Pos, int) {
 	merged := 0
 	for {
@@ -55,8 +55,8 @@ func (s *Store) MergeLeft(x *structs.ClockIndex, p structs.Pos) (structs.Pos, in
 	}
 }
 
-// MergeTail merges all neighbours from place p, whose struct absorbs the next one, to the end. Unlike MergeLeft it moves
-// each ref at most once.
+// MergeTail merges all mergeable neighbours from place p to the end. The struct at p must absorb the next one. Unlike
+// MergeLeft it moves each ref at most once.
 func (s *Store) MergeTail(x *structs.ClockIndex, p structs.Pos) {
 	l := x.At(p)
 	first := structs.Pos{Chunk: p.Chunk, Index: p.Index + 1}

@@ -10,18 +10,18 @@ import (
 // length of the list. The first edit far from the start of a list builds it: loading, relaying and encoding a document
 // need no index.
 //
-// Items are in list order in leaves, leaves in blocks, and blocks in one array; every level stores the visible units of
-// the level below. Slab.LeafOf is the leaf of an item, leaf.block the block of a leaf and block.pos the place of a
-// block.
+// Items are in list order in leaves, leaves in blocks, and blocks in one array. Every level stores the numbers of
+// visible units of the level below. Slab.LeafOf has the leaf of an item, leaf.block the block of a leaf, and block.pos
+// the place of a block.
 type Index struct {
 	leaves []leaf
 	blocks []block
 	order  []int32 // blocks in list order
-	sums   []int   // visible units of each block, in list order
+	sums   []int   // number of visible units of each block, in list order
 
 	freeLeaf []int32
 
-	// The leaf of the last hit, with the visible units before it.
+	// The cursor is the leaf that the last search found, with the number of visible units before it.
 	cursor      int32
 	cursorStart int
 	cursorValid bool
@@ -37,7 +37,7 @@ type leaf struct {
 	n     int32
 	sum   int
 	refs  [leafCap]structs.Ref
-	units [leafCap]uint32 // visible units of each item
+	units [leafCap]uint32 // number of visible units of each item
 }
 
 type block struct {
@@ -116,8 +116,9 @@ func (b *block) slot(l int32) int {
 	panic("ycrdt: leaf is not in its block")
 }
 
-// splitLeaf moves the second half of the full leaf l into a new leaf. It returns the leaf and slot that replace slot at
-// of l. If the slot is at the end, it moves only a few items instead of half.
+// splitLeaf moves the second half of the full leaf l into a new leaf. at is a slot of l; the results are the leaf and
+// the slot that take its place after the split. If at is the end of l, splitLeaf moves only a few items instead of
+// half.
 func (x *Index) splitLeaf(s *structs.Slab, l int32, at int) (int32, int) {
 	half := leafCap / 2
 	if at == leafCap {
@@ -171,7 +172,7 @@ func (x *Index) insertLeaf(l, m int32, moved int) {
 func (x *Index) splitBlock(bi int32) {
 	half := blockCap / 2
 	if int(x.blocks[bi].pos) == len(x.order)-1 {
-		half = blockCap - 8 // most lists grow at the end
+		half = blockCap - 8 // most lists grow at the end, so the old block stays nearly full
 	}
 	ni := int32(len(x.blocks))
 	x.blocks = append(x.blocks, block{})
@@ -228,7 +229,7 @@ func (x *Index) removeLeaf(l int32) {
 	}
 }
 
-// removeBlock removes a block whose only leaf is empty. The only block stays and keeps its leaf.
+// removeBlock removes a block whose only leaf is empty, with that leaf. It does not remove the only block of the index.
 func (x *Index) removeBlock(b *block) {
 	if len(x.order) == 1 {
 		return
@@ -260,7 +261,7 @@ func (x *Index) Split(s *structs.Slab, left, right structs.Ref) {
 	x.InsertAfter(s, left, right)
 }
 
-// Merge updates the index before left absorbs right.
+// Merge updates the index. Call it before left absorbs right.
 func (x *Index) Merge(s *structs.Slab, left, right structs.Ref) {
 	n := s.Items[right].VisibleUnits()
 	x.remove(s, right)
@@ -276,7 +277,8 @@ func (x *Index) Grow(s *structs.Slab, r structs.Ref, n uint32) {
 	x.add(l, int(n))
 }
 
-// Locate returns the item that holds the unit before position pos > 0, and the number of its units before pos.
+// Locate returns the item that contains the unit before position pos > 0, and the number of units of that item before
+// pos.
 func (x *Index) Locate(pos int) (structs.Ref, int) {
 	if !x.cursorValid || pos <= x.cursorStart || pos > x.cursorStart+x.leaves[x.cursor].sum {
 		x.moveCursor(pos)

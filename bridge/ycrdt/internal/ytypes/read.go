@@ -12,11 +12,11 @@ type View struct {
 	Length int
 }
 
-// scanLimit is the number of items that a search by position walks before it builds a position index.
+// scanLimit is the number of items that a search by position walks. If it must go further, it builds a position index.
 const scanLimit = 64
 
-// Locate returns the item that holds the unit before position pos, and the number of its units before pos. For pos 0 it
-// returns item 0. pos is at most b.Length.
+// Locate returns the item that contains the unit before position pos, and the number of units of that item before pos.
+// For pos 0 it returns item 0. pos is at most b.Length.
 func (s *Store) Locate(b *Branch, pos int) (r structs.Ref, off int) {
 	if pos == 0 {
 		return 0, 0

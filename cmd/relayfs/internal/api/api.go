@@ -19,33 +19,33 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Paths of the API. Each also takes owner.SourceParam.
+// Every route also accepts the query parameter owner.SourceParam.
 const (
 	suggestionsPath = "/suggestions" // query: context, path, author, session, kind
 	threadsPath     = "/threads"     // query: path
-	pendingPath     = "/pending"     // query: path, several times
+	pendingPath     = "/pending"     // query: path, which may be repeated
 	notePath        = "/note"        // query: path
-	imagePath       = "/image"       // query: note, target; answers with bytes
+	imagePath       = "/image"       // query: note, target; the response is the bytes of the image
 	journalPath     = "/journal"     // query: limit
-	eventsPath      = "/events"      // a stream, see serveEvents
+	eventsPath      = "/events"      // a stream of events, see serveEvents
 	commentPath     = "/comment"     // POST a reviewqueue.CommentRequest
 	resolvePath     = "/resolve"     // POST a reviewqueue.ResolveRequest
 	decidePath      = "/decide"      // POST a reviewqueue.DecideRequest
 	undoPath        = "/undo"        // POST a reviewqueue.UndoRequest
 
-	textPath     = "/text"       // query: path; answers with bytes
+	textPath     = "/text"       // query: path; the response is the bytes of the text
 	namesPath    = "/names"      // query: path, recursive
 	callPath     = "/call"       // POST a CallRequest
 	historyPath  = "/history"    // query: path
 	pastPath     = "/past"       // query: path, when (history.Point as JSON)
-	statusPath   = "/status"     // bridge.Status
-	readyPath    = "/readyz"     // an error if changes cannot be stored
+	statusPath   = "/status"     // responds with a bridge.Status
+	readyPath    = "/readyz"     // responds with an error if changes cannot be stored
 	refusalsPath = "/refusals"   // query: path
-	storesPath   = "/kept"       // the roots with their data
-	storePath    = "/kept/store" // query: folder; answers with the bytes of a store
+	storesPath   = "/kept"       // responds with the roots that have data
+	storePath    = "/kept/store" // query: folder; the response is the bytes of a store
 )
 
-// SessionPath is the route for the session of the client's process, on an owner with a mount.
+// SessionPath is the route that returns the session of the client's process. Only an owner with a mount has it.
 const SessionPath = "/session"
 
 // ReviewRoutes returns the routes that the review page serves to other programs.
@@ -60,8 +60,8 @@ type Backend struct {
 	Workspace *bridge.Workspace
 	MCP       *mcpserver.Server
 	Stores    []backup.Folder
-	Guarded   func() (folders []model.Path, why string) // see reviewqueue.Queue.Guarded; nil for none
-	Refusals  func(model.Path) []model.Refusal          // refusals about a path, newest first; nil for none
+	Guarded   func() (folders []model.Path, why string) // see reviewqueue.Queue.Guarded; may be nil
+	Refusals  func(model.Path) []model.Refusal          // refusals about a path, newest first; nil without a mount
 }
 
 type handler struct {
@@ -104,7 +104,7 @@ func NewHandler(s Backend) http.Handler {
 }
 
 // handleChange handles requests that change notes. It completes a change even if the client disconnects, and responds
-// when the mount shows it.
+// when the mount shows the change.
 func handleChange[Q, A any](mux *http.ServeMux, path string, h *handler, do func(context.Context, Q) (A, error)) {
 	HandlePost(mux, path, func(ctx context.Context, req Q) (A, error) {
 		defer h.Workspace.AwaitMount(ctx)
@@ -202,9 +202,9 @@ func (h *handler) store(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := h.Stores[i].Store
-	err := s.Checkpoint() // before the first byte, after which no error can be sent
+	err := s.Checkpoint() // before the first byte of the response: after it, no error status can be sent
 	if err == nil {
-		err = s.Check() // Restore would refuse a damaged copy
+		err = s.Check() // because Restore would refuse a damaged copy
 	}
 	if err != nil {
 		WriteError(w, err)

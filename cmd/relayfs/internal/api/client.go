@@ -24,7 +24,7 @@ type Client struct{ owner *owner.Client }
 
 func NewClient(c *owner.Client) *Client { return &Client{c} }
 
-// InProcess returns a client of a handler in this process. Call end when done: it waits for requests in progress.
+// InProcess returns a client of a handler in this process. Call end after use; it waits for requests in progress.
 func InProcess(h http.Handler) (c *Client, end func()) {
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	srv := &http.Server{Handler: h}
@@ -84,7 +84,7 @@ func post[A any](ctx context.Context, c *Client, path string, request any) (answ
 
 func (c *Client) Owner() owner.Info { return c.owner.Info() }
 
-// Forward passes on a request of another client and calls take with the response.
+// Forward sends a request of another client to the owner, and calls take with the response.
 func (c *Client) Forward(r *http.Request, path string, take func(*http.Response) error) error {
 	header := make(http.Header)
 	for _, name := range []string{"Content-Type", "Last-Event-ID", "Sec-Fetch-Site"} {
@@ -203,7 +203,7 @@ func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
 	return get[bridge.Status](ctx, c, statusPath, nil)
 }
 
-// readyTimeout limits how long a page's supervisor waits for the owner.
+// readyTimeout is the maximum time for which the health check of a page waits for the owner.
 const readyTimeout = 5 * time.Second
 
 func (c *Client) Ready(ctx context.Context) error {

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	writeTimeout   = time.Minute     // of a client that does not read; it can reconnect
-	reconnectDelay = 2 * time.Second // sent to clients as the SSE field "retry"
+	writeTimeout   = time.Minute     // time limit for a client that does not read; it can reconnect
+	reconnectDelay = 2 * time.Second // delay before a client reconnects, which is sent as the SSE field "retry"
 )
 
-// A browser opens at most six connections to a server for all its tabs. Streams get four of them, so that other requests
-// of the tabs are answered. A client beyond the limit receives the changes so far and must reconnect: it is only
-// delayed.
+// A browser opens at most six connections to a server for all its tabs. Streams get four of them, so that other
+// requests of the tabs are answered. The server ends the stream of a client beyond the limit after the first event, so
+// this client gets further changes only when it reconnects.
 const (
 	maxTabs     = 4
 	maxPrograms = 32
@@ -31,7 +31,8 @@ const (
 
 var errTooMany = errors.New("there are too many streams")
 
-// Follow is reviewqueue.Queue.Follow of the owner. It returns nil when the owner ends or has too many clients.
+// Follow calls notify with each change of the owner's queue, as reviewqueue.Queue.Follow does. It returns nil if the
+// owner ends or has too many clients.
 func (c *Client) Follow(ctx context.Context, seen uint64, notify func(reviewqueue.Change) error) error {
 	header := http.Header{"Last-Event-ID": {strconv.FormatUint(seen, 10)}}
 	return c.owner.Do(ctx, http.MethodGet, eventsPath, nil, header, nil, func(resp *http.Response) error { return readEvents(resp.Body, seen, notify) })
@@ -41,7 +42,7 @@ func readEvents(stream io.Reader, seen uint64, notify func(reviewqueue.Change) e
 	for lines := bufio.NewReader(stream); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return nil // the next request returns the reason
+			return nil // the next request will return the reason
 		}
 		data, isChange := bytes.CutPrefix(line, []byte("data: "))
 		c := reviewqueue.Change{Now: seen}
@@ -58,13 +59,14 @@ func readEvents(stream io.Reader, seen uint64, notify func(reviewqueue.Change) e
 	}
 }
 
-// serveEvents responds with Server-Sent Events: changes whose IDs are the numbers of states. A client continues after
-// the state in Last-Event-ID. Without one, or with one of another process, the first change is the whole workspace.
+// serveEvents responds with Server-Sent Events. Each event is a change; its ID is the number of the state after the
+// change. A client that sends this number as Last-Event-ID gets the changes after that state. If the client sends no
+// ID, or an ID of another process, the first change covers the whole workspace.
 func serveEvents(q *reviewqueue.Queue) http.HandlerFunc {
 	tabs, programs := make(chan struct{}, maxTabs), make(chan struct{}, maxPrograms)
 	return func(w http.ResponseWriter, r *http.Request) {
 		slots := programs
-		if r.Header.Get("Sec-Fetch-Site") != "" { // browsers send it
+		if r.Header.Get("Sec-Fetch-Site") != "" { // only browsers send this header
 			slots = tabs
 		}
 		var full error
@@ -76,7 +78,7 @@ func serveEvents(q *reviewqueue.Queue) http.HandlerFunc {
 		}
 		seen, _ := strconv.ParseUint(r.Header.Get("Last-Event-ID"), 10, 64) // 0 for a new client
 		s := eventStream{ctx: r.Context(), w: w, c: http.NewResponseController(w)}
-		// The end of the server must not wait for a client that does not read.
+		// A client that does not read must not delay the end of the server.
 		stop := context.AfterFunc(s.ctx, func() { s.c.SetWriteDeadline(time.Now()) })
 		defer stop()
 		err := q.Follow(s.ctx, seen, func(c reviewqueue.Change) error { return cmp.Or(s.send(c), full) })
@@ -93,7 +95,7 @@ type eventStream struct {
 	started bool
 }
 
-// send writes and flushes a change, or a comment as heartbeat if nothing has changed.
+// send writes and flushes a change. If nothing has changed, it writes a comment as a heartbeat.
 func (s *eventStream) send(change reviewqueue.Change) error {
 	s.c.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if err := s.ctx.Err(); err != nil { // if ctx ends later, AfterFunc sets the deadline

@@ -29,7 +29,7 @@ func (l Entry) String() string {
 
 type CallRequest struct {
 	Author string     `json:"author"`
-	Read   string     `json:"read,omitempty"` // path of a note that counts as read completely, if it exists
+	Read   string     `json:"read,omitempty"` // path of a note that the session counts as read, if the note exists
 	Calls  []ToolCall `json:"calls"`
 }
 
@@ -41,7 +41,7 @@ type ToolCall struct {
 type CallResult struct {
 	Text    []string `json:"text"`
 	IsError bool     `json:"isError"`
-	Next    string   `json:"next,omitempty"` // cursor of the rest
+	Next    string   `json:"next,omitempty"` // cursor for the remaining results
 }
 
 func (h *handler) text(w http.ResponseWriter, r *http.Request) {

@@ -17,7 +17,7 @@ type NoteHistory struct {
 
 type PastNote struct {
 	Path  model.Path    `json:"path"`
-	Entry history.Entry `json:"entry"` // the last change before that time
+	Entry history.Entry `json:"entry"` // the last change before the requested time
 	Text  string        `json:"text"`  // raw text
 }
 
@@ -40,7 +40,7 @@ func (h *handler) show(ctx context.Context, path string, when history.Point) (Pa
 	return PastNote{p, e, text}, err
 }
 
-// openHistory opens the history of the note at a path, which may be deleted.
+// openHistory opens the history of the note at a path. The note may be deleted.
 func (h *handler) openHistory(ctx context.Context, path string) (model.Path, *history.History, error) {
 	p, err := h.Workspace.Resolve(path)
 	if errors.Is(err, fs.ErrNotExist) {

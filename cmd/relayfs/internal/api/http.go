@@ -24,7 +24,7 @@ func HandlePost[Q, A any](mux *http.ServeMux, path string, do func(context.Conte
 	mux.HandleFunc("POST "+path, jsonHandler(func(r *http.Request) (any, error) {
 		var req Q
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-			if errors.Is(err, io.EOF) { // empty body
+			if errors.Is(err, io.EOF) { // the body is empty
 				err = io.ErrUnexpectedEOF
 			}
 			return nil, cli.Usagef("invalid JSON in the request: %s", cli.Text(err))

@@ -20,15 +20,15 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Bounds of an image. A browser decodes all pixels, and a small file can have very many.
+// The limits protect the browser. It decodes all pixels, and even a small file can contain very many pixels.
 const (
-	maxImage  = 10 << 20    // bytes
-	maxPixels = 100_000_000 // of a PNG, JPEG or GIF
+	maxImage  = 10 << 20    // maximum size of an image in bytes
+	maxPixels = 100_000_000 // maximum number of pixels of a PNG, JPEG or GIF
 )
 
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// image answers with an image that a note embeds.
+// image responds with an image that a note embeds.
 func (h *handler) image(w http.ResponseWriter, r *http.Request) {
 	data, kind, err := h.embedded(r.Context(), r.FormValue("note"), r.FormValue("target"))
 	if err != nil {
@@ -39,7 +39,7 @@ func (h *handler) image(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data) // fails only if the client has gone
 }
 
-// embedded returns the image to which a link in a note leads, and its type.
+// embedded returns the image that is the target of a link in a note, and its media type.
 func (h *handler) embedded(ctx context.Context, note, target string) (data []byte, kind string, err error) {
 	index, err := h.Workspace.LinkIndex(ctx)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 
 const maxRefusals = 200
 
-// Refusals holds the newest refusals of a mount, with the reasons that an errno cannot carry. The zero value is empty.
+// Refusals stores the newest refusals of a mount, with the reasons, which an errno cannot carry. The zero value is
+// empty.
 type Refusals struct {
 	mu    sync.Mutex      // guards the fields below
 	last  []model.Refusal // oldest first, at most maxRefusals

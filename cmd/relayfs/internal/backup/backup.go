@@ -1,9 +1,8 @@
 // Package backup copies relayfs's own data of roots into one file (Write), and restores it (Open, Backup.Restore). The
 // file is a zip archive: a Manifest, the store of each root, and the attachments of servers' folders. It contains no
 // token, key or login.
-//
-// A backup is either complete or does not exist. Restore reads all of it before it changes anything, and restores each
-// root completely or not at all. Package bridge/store defines the content of a store.
+// A backup is either complete or does not exist. Restore verifies the whole backup before it changes anything, and
+// restores each root completely or not at all. Package bridge/store defines the content of a store.
 package backup
 
 import (
@@ -43,12 +42,12 @@ type Manifest struct {
 
 type Folder struct {
 	Name        string       `json:"name"`
-	Location    string       `json:"place"`  // location of the vault or server, in words
-	Source      string       `json:"source"` // SOURCE argument
+	Location    string       `json:"place"`  // location of the vault or server, as text for users
+	Source      string       `json:"source"` // argument that names the source on a command line
 	State       owner.Folder `json:"state"`
 	Notes       int          `json:"notes"`       // number of notes in the store
 	Suggestions int          `json:"suggestions"` // pending suggestions and proposals
-	Store       *store.Store `json:"-"`           // nil except in the process that has it open
+	Store       *store.Store `json:"-"`           // only set in the process that has the store open
 }
 
 func (f Folder) String() string {
@@ -111,7 +110,7 @@ func (w *writer) attachments(f Folder) error {
 	dir := f.State.Sub(attachments)
 	entries, err := fs.ReadDir(dir.FS(), ".")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a vault
+		return nil // the folder is a vault, which has no attachments here
 	}
 	for _, e := range entries {
 		if err != nil || strings.HasPrefix(e.Name(), owner.PartPrefix) {

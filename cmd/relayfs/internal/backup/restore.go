@@ -52,7 +52,8 @@ func (b *Backup) read(file string) error {
 	return damagedErr(manifestName, err)
 }
 
-// damagedErr reports the backup as damaged if err is a wrong checksum or format of an entry.
+// damagedErr returns an error that calls the backup damaged if err is a wrong checksum or format of an entry. Otherwise
+// it returns err.
 func damagedErr(entry string, err error) error {
 	causes := []error{zip.ErrChecksum, zip.ErrFormat, io.ErrUnexpectedEOF, store.ErrDamaged}
 	if corrupt, ok := errors.AsType[flate.CorruptInputError](err); ok {
@@ -68,7 +69,8 @@ func damagedErr(entry string, err error) error {
 
 func (b *Backup) Close() error { return b.zip.Close() }
 
-// Sources returns the given SOURCE arguments or, if there are none, those of all roots in the backup.
+// Sources returns the given SOURCE arguments. If there are none, it returns the SOURCE arguments of all roots in the
+// backup.
 func (b *Backup) Sources(given []string) []string {
 	if len(given) > 0 {
 		return given
@@ -82,11 +84,11 @@ func (b *Backup) Sources(given []string) []string {
 
 type Restored struct {
 	Folder
-	Aside string `json:"aside,omitempty"` // folder with the earlier data, "" if there was none
+	Aside string `json:"aside,omitempty"` // folder with the earlier data, or "" if there was none
 }
 
-// Restore restores the roots with the names of sources, below the state folder base. It replaces existing data only if
-// replace is set. It fails if a process serves one of the sources.
+// Restore restores the roots that have the names of sources, below the state folder base. It replaces existing data
+// only if replace is set. It fails if a process serves one of the sources.
 func (b *Backup) Restore(sources []source.Source, base string, replace bool) (list []*Restored, err error) {
 	var claims []owner.LockRequest
 	for _, src := range sources {
@@ -113,7 +115,7 @@ func (b *Backup) Restore(sources []source.Source, base string, replace bool) (li
 	return list, nil
 }
 
-// find returns the root of a source after it has verified the checksums of its entries.
+// find verifies the checksums of the entries of a source's root, and then returns the root.
 func (b *Backup) find(src source.Source, state string, replace bool) (*Restored, error) {
 	i := slices.IndexFunc(b.Folders, func(f Folder) bool { return f.Name == src.Name })
 	if i < 0 {
@@ -141,7 +143,7 @@ func (b *Backup) find(src source.Source, state string, replace bool) (*Restored,
 	return r, nil
 }
 
-// verify reads an entry to its end, where archive/zip checks the checksum.
+// verify reads an entry to its end, because archive/zip checks the checksum there.
 func verify(f *zip.File) error {
 	in, err := f.Open()
 	if err != nil {
@@ -151,7 +153,8 @@ func verify(f *zip.File) error {
 	return errors.Join(err, in.Close())
 }
 
-// restore copies attachments first, because they replace nothing.
+// restore copies the attachments first: if it fails there, the existing store is unchanged, because new attachments
+// replace no files.
 func (b *Backup) restore(r *Restored) error {
 	if err := b.restoreAttachments(r); err != nil {
 		return err

@@ -2,7 +2,7 @@
 // results; Stderr is the terminal with its progress line; UsageError and HintError carry the exit code and the next
 // step; Text turns an error of Go's libraries into a sentence for users.
 //
-// Text from a note, a file name or an author cannot control a terminal: control characters, characters that change the
-// direction of text, and bytes that are not UTF-8 are replaced. Each text passes through one of these functions exactly
-// once, where it is printed. JSON is exact, and so are notes in a pipe ('cat', 'grep').
+// Text from a note, a file name or an author cannot control a terminal. The package replaces control characters,
+// characters that change the direction of text, and bytes that are not UTF-8. Each text is replaced exactly once, when
+// it is printed. JSON, and notes in a pipe ('cat', 'grep'), are printed unchanged.
 package cli

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// UsageError is an invalid command line: exit code 2.
+// UsageError is the error of an invalid command line. Its exit code is 2.
 type UsageError struct{ error }
 
 func (e *UsageError) Unwrap() error { return e.error }

@@ -38,10 +38,11 @@ func Printable(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// OneLine returns s without line breaks, so that its end cannot look like another line of output.
+// OneLine returns s without line breaks, so that no part of it can look like another line of output.
 func OneLine(s string) string { return strings.Map(visible, s) }
 
-// IndentRest is Printable with every line except the first indented, so that none looks like another message.
+// IndentRest returns the Printable form of s with every line except the first indented, so that no line looks like
+// another message.
 func IndentRest(s string) string { return strings.ReplaceAll(Printable(s), "\n", "\n  ") }
 
 func visible(r rune) rune {
@@ -64,7 +65,7 @@ func (p PrintableWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Result keeps the first error of its writes in Err, so that a printing function need not check each.
+// Result keeps the first error of its writes in Err, so that functions can print without checking each write.
 type Result struct {
 	W   io.Writer
 	Err error
@@ -77,7 +78,7 @@ func (r *Result) Write(b []byte) (n int, err error) {
 	return n, r.Err
 }
 
-// Note prints text of notes byte for byte, except on a terminal, where it is made printable.
+// Note prints the text of notes. On a terminal it prints the Printable form, elsewhere the unchanged text.
 func Note(w io.Writer, text string) error {
 	if toTerminal(w) {
 		text = Printable(text)
@@ -107,13 +108,14 @@ type Screen struct {
 	f *os.File
 
 	mu   sync.Mutex // guards the fields below
-	line string     // the progress line, "" for none
+	line string     // the progress line, or ""
 }
 
-// Stderr receives all output except results.
+// Stderr receives all output of commands except their results.
 var Stderr = &Screen{f: os.Stderr}
 
-// Write writes p over the progress line, and repeats the progress line below if p ends in a line break.
+// Write prints p in place of the progress line. If p ends in a line break, Write prints the progress line again below
+// p.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +131,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Show replaces the progress line if the terminal can erase a line. The last one stays on the screen.
+// Show replaces the progress line if the terminal can erase a line. If last is set, the line stays on the screen.
 func (s *Screen) Show(line string, last bool) {
 	if os.Getenv("TERM") == "dumb" || !IsTerminal(s.f) {
 		return

@@ -27,13 +27,13 @@ type Config struct {
 	sources    []string
 	mountpoint string
 	flags      map[string][]string // values by flag or setting
-	known      []string            // flags and settings that can be set
+	known      []string            // names of the flags and settings that the file and the environment can set
 }
 
 // serverCommands are the commands whose flags can also be set in the configuration.
 var serverCommands = []string{"mount", "mcp"}
 
-// neverConfigured are flags of serverCommands that make sense only for a single call.
+// neverConfigured are flags of serverCommands that make sense only on one command line.
 var neverConfigured = []string{"daemon", "help", "config"}
 
 func fileOf(flag string) (string, error) {
@@ -52,7 +52,7 @@ func fileOf(flag string) (string, error) {
 }
 
 // Read reads the configuration file. A missing file counts as empty unless must is set. If there is an error, Read also
-// returns the valid part. settings returns the settings of a command that are not flags.
+// returns the valid part. settings must return the settings of a command that are not flags.
 func Read(flag string, must bool, root *cobra.Command, settings func(*cobra.Command) *pflag.FlagSet) (*Config, error) {
 	file, err := fileOf(flag)
 	if err != nil {
@@ -129,7 +129,7 @@ func flagValues(value any) ([]string, error) {
 	return nil, errors.New("want a string, a number, a boolean or an array of strings")
 }
 
-// ExpandHome expands a leading ~/, including after NAME=.
+// ExpandHome expands "~/" at the beginning of s, or after NAME=.
 func ExpandHome(s string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -162,7 +162,7 @@ func configurable(root *cobra.Command, settings func(*cobra.Command) *pflag.Flag
 	return names
 }
 
-// Apply sets settings, and the flags of cmd that the command line does not set, from the environment or the file.
+// Apply sets the settings, and the flags of cmd that are not on the command line, from the environment or the file.
 func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 	var errs []error
 	apply := func(f *pflag.Flag) {
@@ -174,7 +174,7 @@ func (c *Config) Apply(cmd *cobra.Command, settings *pflag.FlagSet) error {
 			values, from = []string{v}, Variable(f.Name)
 		}
 		for _, v := range values {
-			// Flags().Set would mark the flag as given on the command line.
+			// Flags().Set would mark the flag as if it had been given on the command line.
 			if err := f.Value.Set(v); err != nil {
 				errs = append(errs, cli.Usagef("%s: %q is not a valid %s", from, v, f.Value.Type()))
 			}
@@ -198,8 +198,8 @@ func (c *Config) SourcesOr(args []string) []string {
 	return c.sources
 }
 
-// MountArgs parses [SOURCE...] [MOUNTPOINT]. Missing sources come from the file; without any arguments the mountpoint
-// does too.
+// MountArgs parses the arguments [SOURCE...] [MOUNTPOINT]. Missing sources come from the file. If there are no
+// arguments, the mountpoint comes from the file too.
 func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, err error) {
 	switch {
 	case len(args) > 1:
@@ -266,7 +266,7 @@ func (c *Config) Values() []Value {
 	return list
 }
 
-// Value is a setting in effect, with its origin in words.
+// Value is the value of a setting that is in effect, with its origin as text for users.
 type Value struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

@@ -29,8 +29,8 @@ func AbsoluteSources(args []string) ([]string, error) {
 	return sources, nil
 }
 
-// FindVaults returns SOURCE arguments with different names for the user's vaults: those in Obsidian's list or, if there is
-// none, the folders in the home folder that Obsidian has opened.
+// FindVaults returns the user's vaults as SOURCE arguments with different names. They are the vaults in Obsidian's
+// list. If there is no list, they are the folders in the home folder that Obsidian has opened.
 func FindVaults() ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -41,7 +41,7 @@ func FindVaults() ([]string, error) {
 		if len(dirs) > 0 {
 			break
 		}
-		found, _ := filepath.Glob(filepath.Join(home, pattern, ".obsidian")) // the pattern is well-formed
+		found, _ := filepath.Glob(filepath.Join(home, pattern, ".obsidian")) // cannot fail: the pattern is well-formed
 		for _, m := range found {
 			dirs = append(dirs, filepath.Dir(m))
 		}
@@ -54,7 +54,8 @@ func FindVaults() ([]string, error) {
 	return sources, err
 }
 
-// named returns directories as SOURCE arguments. It appends the parent's name, or a number, to equal last elements.
+// named returns directories as SOURCE arguments. If directories have equal last elements, it appends the parent's name
+// or a number.
 func named(dirs []string) []string {
 	sources := make([]string, len(dirs))
 	taken := make(map[string]bool)
@@ -75,8 +76,8 @@ func named(dirs []string) []string {
 	return sources
 }
 
-// listedVaults reads Obsidian's list of vaults, obsidian.json in its configuration folder: of the deb and AppImage,
-// Flatpak and Snap packages, and of macOS.
+// listedVaults reads Obsidian's list of vaults from obsidian.json. It looks in the configuration folders of the deb,
+// AppImage, Flatpak and Snap packages, and of macOS.
 func listedVaults(home string) []string {
 	var found []string
 	for _, dir := range []string{
@@ -102,7 +103,7 @@ func listedVaults(home string) []string {
 	return found
 }
 
-// Create writes a configuration file. An existing file is an error.
+// Create writes a new configuration file. It fails if the file exists.
 func Create(file string, sources []string, mountpoint string) error {
 	values, err := toml.Marshal(struct {
 		Sources    []string `toml:"sources"`

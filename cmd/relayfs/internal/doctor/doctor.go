@@ -1,8 +1,8 @@
-// Package doctor checks the requirements for mounting: the system, the configuration, the state folder and its stores, the
-// vaults and the servers. Examine returns a Report with a finding per check: ok, warn or fail. Most that are not ok have a
-// fix. Callers pass the errors of the configuration, from the checks of 'relayfs mount' itself, so that both agree. Examine
-// changes nothing, except that it writes and removes a test file in the state folder. If that is missing, it does so in the
-// nearest parent that exists.
+// Package doctor checks the requirements for mounting: the system, the configuration, the state folder and its stores,
+// the vaults and the servers. Examine returns a Report with a finding per check: ok, warn or fail. Most findings that
+// are not ok include a fix. Callers pass the errors of the configuration that 'relayfs mount' itself would find, so
+// that both commands agree. Examine changes nothing, except that it writes and removes a test file in the state folder.
+// If that folder is missing, the test file is in its nearest parent that exists.
 package doctor
 
 import (
@@ -67,7 +67,7 @@ func Examine(ctx context.Context, o Options) *Report {
 	}
 	running, err := owner.Running(source.VaultsDir(base))
 	switch {
-	case err != nil: // reported by examineState
+	case err != nil: // examineState reports this error
 	case o.Only:
 		r.Running = append(r.Running, ownersOf(running, base, o.Sources)...)
 	default:
@@ -113,7 +113,8 @@ func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner
 	})
 }
 
-// examineVault looks at the names in a vault, and compares its folders with the user's limit of watches: each needs one.
+// examineVault checks the names in a vault, and compares the number of its folders with the user's limit of watches,
+// because each folder needs a watch.
 func examineVault(src source.Source, limitFile string) (list []fusefs.Finding) {
 	name := "watches of " + src.Name
 	folders, misnamed, err := walkVault(src.Dir)
@@ -156,7 +157,7 @@ func walkVault(dir string) (n int, misnamed []string, err error) {
 		case err != nil:
 			return err
 		case d.IsDir() && p != dir && strings.HasPrefix(d.Name(), "."):
-			return fs.SkipDir // not served
+			return fs.SkipDir // relayfs does not serve this folder
 		case d.IsDir():
 			n++
 		}
@@ -189,7 +190,7 @@ func Print(w io.Writer, r *Report) {
 
 const minFreeSpace = model.MaxNote
 
-// examineState writes a test file to the state folder or, if that is missing, to its nearest existing parent.
+// examineState writes a test file to the state folder. If that folder is missing, it uses the nearest existing parent.
 func examineState(base string) fusefs.Finding {
 	const name = "state folder"
 	dir := base
@@ -211,7 +212,7 @@ func tryWrite(dir string) error {
 	folder := owner.Folder(dir)
 	err := folder.Replace(name, make([]byte, 4096))
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%q cannot be written: %w", dir, e.Err) // omits the name of the test file
+		return fmt.Errorf("%q cannot be written: %w", dir, e.Err) // without the name of the test file
 	}
 	if err != nil {
 		return err
@@ -233,7 +234,8 @@ func examineFolder(name, dir string) fusefs.Finding {
 	return withSpace(name, dir+" can be read and written", dir)
 }
 
-// withSpace returns the finding OK, or a warning or failure if the disk of dir is (almost) full.
+// withSpace returns an OK finding. If the disk of dir is full or almost full, it returns a failure or a warning
+// instead.
 func withSpace(name, detail, dir string) fusefs.Finding {
 	const mend = "free space on it: otherwise saves fail and change nothing"
 	free, err := process.FreeSpace(dir)
@@ -258,9 +260,10 @@ func examineServed(running []owner.Info, sources []source.Source) (findings []fu
 	return findings
 }
 
-// examineStores reads all stores: running owners read their open stores, and this process reads the others.
+// examineStores verifies all stores. A running owner verifies the stores that it has open, and this process verifies
+// all others.
 func examineStores(ctx context.Context, running []owner.Info, sources []source.Source, base string) (findings []fusefs.Finding) {
-	found := make(map[string]string) // the problem, "" for none, by location
+	found := make(map[string]string) // the problem by location, or "" if there is none
 	for _, info := range running {
 		if err := owner.NewClient(info).Get(ctx, owner.CheckPath, nil, &found); err != nil {
 			findings = append(findings, finding("data of relayfs", fusefs.Warn, cli.Text(err), ""))

@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// documentPath is a route of the page only. Query: path of a note; plain for its source.
+// documentPath is a route that only the page uses. Query: path of a note; plain to get the note's source.
 const documentPath = "/document"
 
 type document struct {
@@ -28,7 +28,7 @@ type document struct {
 
 type block struct {
 	render.Block
-	Key         string                   `json:"key"` // hash of the content: the page keeps blocks with equal keys
+	Key         string                   `json:"key"` // hash of the content; the page keeps blocks with unchanged keys
 	Suggestions []reviewqueue.Suggestion `json:"suggestions,omitempty"`
 	Threads     []reviewqueue.Thread     `json:"threads,omitempty"`
 }
@@ -44,7 +44,7 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 	for _, s := range n.Suggestions {
 		byID[s.ID] = s
 	}
-	about := make(map[string][]reviewqueue.Thread) // by suggestion ID
+	about := make(map[string][]reviewqueue.Thread) // threads by suggestion ID
 	for _, t := range n.Threads {
 		if t.Suggestion != "" {
 			about[t.Suggestion] = append(about[t.Suggestion], t)
@@ -61,7 +61,7 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 		}
 		for _, id := range slices.Concat(b.Groups...) {
 			s := byID[id]
-			s.Line, s.Places = 1, nil // they change with the text above and must not change the key
+			s.Line, s.Places = 1, nil // these change with the text above and must not change the key
 			out.Suggestions = append(out.Suggestions, s)
 			for _, t := range about[id] {
 				out.Threads = append(out.Threads, withoutPositions(t))
@@ -77,7 +77,7 @@ func documentOf(ctx context.Context, c *api.Client, r *http.Request) (document, 
 	return document{n.Path, n.Revision, drawn.New, drawn.NewText, n.Obsidian, drawn.Properties, blocks}, nil
 }
 
-// withoutPositions clears the positions of a thread, which change with the text above.
+// withoutPositions clears the positions of a thread, because they change with the text above the thread.
 func withoutPositions(t reviewqueue.Thread) reviewqueue.Thread {
 	t.Line, t.Start, t.End = 1, 0, 0
 	return t

@@ -4,11 +4,11 @@
 // It trusts neither notes nor other web pages in the browser:
 //
 //   - The port is on loopback, and a request must name it as its Host, which stops DNS rebinding.
-//   - /api requires a token. Only the printed address has it, after the '#', which browsers send to no server.
+//   - /api requires a token. The token is only in the printed address, after the '#', which browsers never send.
 //   - The Content-Security-Policy admits only the page's own files, and images as data: URLs. A note is a tree of elements
-//     and texts; page.js creates only elements that it knows, and never uses HTML from a note.
+//     and texts; page.js creates only the elements in its list, and never uses HTML from a note.
 //
-// KaTeX draws formulas; katex has its file as npm has it, and its licence.
+// KaTeX draws formulas. The folder katex has its file, unchanged from npm, and its licence.
 package page
 
 import (
@@ -43,21 +43,22 @@ var description []byte
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-const wrongToken = "the page's address has changed: open the one that 'relayfs review' printed"
+const wrongToken = "the page's address has changed: open the new address that 'relayfs review' printed"
 
-// writeTimeout limits one write to a client that does not read.
+// writeTimeout limits the time of one write to a client that does not read.
 const writeTimeout = time.Minute
 
-// maxBody limits a request to the API: IDs of suggestions, or the new text of one.
+// maxBody is the maximum size in bytes of the body of a request to the API. It allows the new text of a suggestion.
 const maxBody = 2 * model.MaxNote
 
-// addressFile, in the state folder of a vault, holds the port and the token of its newest page. An open page can
-// reconnect while both stay the same; programs on this machine read them to find the API (docs/review-api.md).
+// addressFile is a file in the state folder of a vault with the port and the token of its newest page. An open page can
+// reconnect as long as both stay the same. Programs on this machine read the file to find the API (docs/review-api.md).
 const addressFile = "review-page"
 
-// Listen opens the port of the last page, or another port if that one is in use. state is the state folder of the vault.
+// Listen opens the port that the last page used, or another port if that port is in use. state is the state folder of
+// the vault.
 func Listen(state owner.Folder) (*Page, error) {
-	stored, _ := secret.Read(state.Path(addressFile)) // "" the first time
+	stored, _ := secret.Read(state.Path(addressFile)) // "" if there was no page before
 	port, token, ok := strings.Cut(strings.TrimSpace(stored), " ")
 	if !ok || len(token) < secret.MinToken {
 		port, token = "0", rand.Text()
@@ -91,7 +92,7 @@ func (p *Page) Close() { p.listener.Close() }
 
 func (p *Page) Serve(ctx context.Context, c *api.Client) error {
 	srv := ports.NewServer(p.handler(c))
-	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends streams
+	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends the streams when ctx ends
 	if _, err := ports.Serve(ctx, p.listener, srv); err != nil {
 		return fmt.Errorf("review page: %w", err)
 	}
@@ -105,7 +106,7 @@ func (p *Page) handler(c *api.Client) http.Handler {
 	ports.Health(mux, func() error { return c.Ready(context.Background()) })
 	mux.Handle("/api/", http.StripPrefix("/api", ports.Guard(p.token, wrongToken, http.MaxBytesHandler(routes, maxBody))))
 	mux.Handle("/", http.FileServerFS(files))
-	return withPolicy(ports.RequireLoopbackHost(gzhttp.GzipHandler(mux))) // gzip is for SSH tunnels
+	return withPolicy(ports.RequireLoopbackHost(gzhttp.GzipHandler(mux))) // compression is useful over SSH tunnels
 }
 
 func (p *Page) serveAPI(mux *http.ServeMux, c *api.Client) {
@@ -116,7 +117,7 @@ func (p *Page) serveAPI(mux *http.ServeMux, c *api.Client) {
 	api.HandleGet(mux, "/openapi.json", func(*http.Request) (any, error) { return json.RawMessage(description), nil })
 }
 
-// forward passes a request to the owner, and the response back as it arrives: it may be a stream.
+// forward sends a request to the owner. It passes the response on as it arrives, because it may be a stream.
 func forward(w http.ResponseWriter, r *http.Request, c *api.Client) {
 	started := false
 	err := c.Forward(r, r.URL.Path, func(resp *http.Response) error {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Guard admits only requests with the token as a bearer token (RFC 6750), and refuses requests of a web page of another
-// origin. With an empty token it admits no request. unauthorized is the text of a 401.
+// Guard admits only requests with the token as a bearer token (RFC 6750), and refuses requests from a web page of
+// another origin. If the token is empty, it admits no request. unauthorized is the text of a response with status 401.
 func Guard(token, unauthorized string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	origins := http.NewCrossOriginProtection()
@@ -31,8 +31,8 @@ func Guard(token, unauthorized string, next http.Handler) http.Handler {
 	}))
 }
 
-// RequireLoopbackHost admits requests to a loopback address only if their Host is also a loopback address. A web page
-// whose name was rebound to this address (DNS rebinding) sends its own name.
+// RequireLoopbackHost admits requests to a loopback address only if their Host is also a loopback address. This stops
+// DNS rebinding: a web page whose name was rebound to this address sends its own name as Host.
 func RequireLoopbackHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && at.IP.IsLoopback() && !isLoopback(r.Host) {

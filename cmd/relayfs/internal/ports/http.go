@@ -24,10 +24,10 @@ import (
 
 const MCPPath = "/mcp"
 
-// HTTP are the settings of MCP over HTTP. Without Addr there is no port.
+// HTTP has the settings of MCP over HTTP. If Addr is "", no port is opened.
 type HTTP struct{ Addr, TokenFile string }
 
-// Check refuses an address that other machines can reach, unless there is a token file.
+// Check returns an error if other machines can reach the address and there is no token file.
 func (f *HTTP) Check() error {
 	if f.Addr == "" {
 		return nil
@@ -43,7 +43,7 @@ func (f *HTTP) file(base string) (string, error) {
 	return filepath.Abs(cmp.Or(f.TokenFile, filepath.Join(base, "http-token")))
 }
 
-// CheckFile returns an error if the token can be neither read nor created. base is the state folder.
+// CheckFile returns an error if the token file can be neither read nor created. base is the state folder.
 func (f *HTTP) CheckFile(base string) error {
 	if f.Addr == "" {
 		return nil
@@ -95,8 +95,8 @@ func (h *HTTPServer) Announce(w io.Writer) {
 	fmt.Fprintf(w, "serving MCP at %s, token in %s\n", h.URL(), h.TokenFile)
 }
 
-// Serve serves until ctx ends, and then finishes the requests in progress. ready returns an error if changes cannot be
-// stored.
+// Serve serves MCP until ctx ends, and then finishes the requests in progress. ready must return an error if changes
+// cannot be stored.
 func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready func() error, log *slog.Logger) error {
 	guarded := mcp.HTTPHandler()
 	mux := http.NewServeMux()
@@ -120,20 +120,21 @@ func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, ready fun
 	return nil
 }
 
-// maxPending limits the connections that have not sent a valid token yet.
+// maxPending is the maximum number of connections that have not sent a valid token yet.
 const maxPending = 256
 
-// limitedListener limits the open connections. Connections that have not sent a token yet get a small share: when it is
-// used up, the oldest of them is closed for the next one. So clients without a token cannot lock out clients with one.
+// limitedListener limits the number of open connections, and the number of open connections that have not sent a valid
+// token yet (pending). At either limit, it closes the oldest pending connection in favour of the new connection. So
+// clients without a token cannot lock out clients with a token.
 type limitedListener struct {
 	net.Listener
-	slots        chan struct{} // one element per open connection
+	slots        chan struct{} // has one element per open connection
 	pendingLimit int
 	closed       chan struct{}
 	once         sync.Once
 
 	mu      sync.Mutex     // guards the fields below
-	pending []*pendingConn // have not sent a token, oldest first
+	pending []*pendingConn // connections that have not sent a valid token, oldest first
 }
 
 func newLimitedListener(l net.Listener, max int) *limitedListener {
@@ -179,7 +180,8 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// pendingConn is pending until authenticated is called.
+// pendingConn is a connection of limitedListener. The listener may close it early until its client has sent a valid
+// token (authenticated).
 type pendingConn struct {
 	net.Conn
 	l     *limitedListener
@@ -202,5 +204,6 @@ func (c *pendingConn) Close() error {
 
 type connKey struct{} // key of the connection in a request's context
 
-// maxConnections limits the open connections, so that files of the vault can always be opened.
+// maxConnections returns the maximum number of open connections. The remaining file descriptors are for files of the
+// vault.
 func maxConnections() int { return int(min(8192, process.MaxFiles()/3)) }

@@ -14,10 +14,10 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// shutdownTimeout limits the requests in progress when a server ends.
+// shutdownTimeout is the maximum time for which a server that ends waits for the requests in progress.
 const shutdownTimeout = 5 * time.Second
 
-// Loopback reports whether only this machine can reach addr, the HOST:PORT of a flag.
+// Loopback reports whether only this machine can reach addr. addr is the HOST:PORT in the flag.
 func Loopback(flag, addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -34,7 +34,7 @@ func Open(flag, addr string) (net.Listener, error) {
 	if err == nil {
 		return l, nil
 	}
-	problem, hint := "cannot be opened", "choose another port; port 0 takes any that is free"
+	problem, hint := "cannot be opened", "choose another port; port 0 selects a free port"
 	switch _, unknown := errors.AsType[*net.DNSError](err); {
 	case unknown, errors.Is(err, syscall.EADDRNOTAVAIL):
 		problem, hint = "is not an address of this machine", "use 127.0.0.1 for programs on this machine, or 0.0.0.0 for all"
@@ -65,8 +65,8 @@ func NewServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 }
 
-// Serve serves on l until ctx ends, and then waits for the requests in progress. finished is false if it stopped waiting
-// after shutdownTimeout.
+// Serve serves on l until ctx ends, and then waits for the requests in progress, at most for shutdownTimeout. finished
+// is false if the wait took longer.
 func Serve(ctx context.Context, l net.Listener, srv *http.Server) (finished bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
@@ -84,8 +84,8 @@ func Serve(ctx context.Context, l net.Listener, srv *http.Server) (finished bool
 	return true, nil
 }
 
-// Health responds to GET /healthz with 200, and to GET /ready and /readyz with 200, or with 503 if check fails. It
-// requires no token and therefore does not show the error.
+// Health responds to GET /healthz with 200, and to GET /ready and /readyz with 200, or with 503 if check fails. The
+// requests need no token, so the response does not contain the error.
 func Health(mux *http.ServeMux, check func() error) {
 	ready := func(w http.ResponseWriter, _ *http.Request) {
 		if check() == nil {

@@ -30,8 +30,8 @@ func CheckMetrics(addr string) error {
 	return err
 }
 
-// Metrics are the metrics that this process records itself, even before they are served. They contain the names of
-// folders, but no names or texts of notes. docs/operations.md describes each one.
+// Metrics are the metrics that this process updates itself. It also updates them before the metrics port is open. They
+// contain names of folders, but no names or texts of notes. docs/operations.md describes each metric.
 type Metrics struct {
 	addr  string
 	saves *prometheus.HistogramVec
@@ -44,8 +44,8 @@ func NewMetrics(addr, version string) *Metrics {
 	}
 	n := &Metrics{addr: addr}
 	n.saves = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "relayfs_save_duration_seconds", Help: "How long changes of notes by programs and decisions took, by what became of them.",
-		Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8), // to 8 s
+		Name: "relayfs_save_duration_seconds", Help: "How long changes of notes by programs and decisions took, by result.",
+		Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8), // up to 8 s
 	}, []string{"outcome"})
 	for _, outcome := range []string{saved, refused, failed} {
 		n.saves.WithLabelValues(outcome)
@@ -57,7 +57,7 @@ func NewMetrics(addr, version string) *Metrics {
 	return n
 }
 
-// MetricsServer reads all other metrics from the workspace at each scrape.
+// MetricsServer serves Metrics, and all other metrics, which it reads from the workspace at each scrape.
 type MetricsServer struct {
 	listener net.Listener
 	*Metrics
@@ -77,7 +77,7 @@ func (n *Metrics) Listen() (*MetricsServer, error) {
 const (
 	saved   = "saved"
 	refused = "refused" // the same save would be refused again
-	failed  = "failed"  // an error of the disk or the server
+	failed  = "failed"  // the disk or the server returned an error
 )
 
 func (n *Metrics) Saved(took time.Duration, err error) {
@@ -105,10 +105,10 @@ func (m *MetricsServer) Announce(w io.Writer) {
 
 type MetricsSources struct {
 	Workspace *bridge.Workspace
-	States    map[string]owner.Folder // state folders, by root
-	Ports     map[string]func() int   // open connections, by port
-	Sessions  map[string]func() int   // MCP clients, by transport
-	Refusals  func() int              // operations that the mount has refused
+	States    map[string]owner.Folder // state folder of each root
+	Ports     map[string]func() int   // number of open connections of each port
+	Sessions  map[string]func() int   // number of MCP clients of each transport
+	Refusals  func() int              // number of operations that the mount has refused
 	Log       *slog.Logger
 }
 
@@ -193,7 +193,8 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// otherProblem is the label for problems with single documents of a server, whose names must not occur in a metric.
+// otherProblem is the label of problems with single documents of a server. The names of documents must not occur in a
+// metric.
 const otherProblem = "document"
 
 func countProblems(list []model.Problem) map[string]float64 {

@@ -14,10 +14,11 @@ import (
 	"time"
 )
 
-// readyEnv is set for a daemon. It holds the file descriptor of the pipe to its parent.
+// readyEnv is an environment variable of a daemon. Its value is the file descriptor of the pipe to the parent process.
 const readyEnv = "RELAYFS_READY_FD"
 
-// readyTimeout limits the start of a daemon. Listing a large vault on a slow disk takes long.
+// readyTimeout is the maximum time for the start of a daemon. It is long because listing a large vault on a slow disk
+// takes long.
 const readyTimeout = 2 * time.Minute
 
 // Start runs this command line again as a daemon, without --daemon, and returns when the daemon is ready or has failed.
@@ -41,7 +42,7 @@ func Start(ctx context.Context, stderr io.Writer) error {
 	cmd.SysProcAttr = DetachedAttr()
 	cmd.Dir = "/"
 	if wd, err := os.Getwd(); err == nil {
-		cmd.Dir = wd // the command line may have relative paths
+		cmd.Dir = wd // because the command line may contain relative paths
 	}
 	err = cmd.Start()
 	w.Close()
@@ -75,7 +76,7 @@ type ChildError struct{ Code int }
 
 func (e *ChildError) Error() string { return "relayfs ended in the background" }
 
-// Mounted begins the line with which a process reports that it is ready.
+// Mounted is the beginning of the line that a process prints when it is ready.
 const Mounted = "mounted "
 
 func InBackground() bool { return os.Getenv(readyEnv) != "" }
@@ -93,7 +94,8 @@ func Ready(stderr io.Writer, line, logFile string, open func() (*os.File, error)
 	redirect(open, 2)
 }
 
-// redirect makes the descriptors fds duplicates of a file. If the file cannot be opened, it does not change them.
+// redirect makes the descriptors fds duplicates of a file. If the file cannot be opened, the descriptors stay
+// unchanged.
 func redirect(open func() (*os.File, error), fds ...int) {
 	f, err := open()
 	if err != nil {
@@ -111,10 +113,10 @@ func notifyReady() {
 	if name == "" {
 		return
 	}
-	// Both Go and systemd interpret a name that begins with @ as a name in the abstract namespace.
+	// Both Go and systemd interpret a leading @ as the abstract namespace.
 	conn, err := net.Dial("unixgram", name)
 	if err != nil {
-		return // systemd times out, and shows the log
+		return // systemd times out and shows the log
 	}
 	defer conn.Close()
 	conn.Write([]byte("READY=1"))

@@ -20,16 +20,17 @@ import (
 
 type Unit struct {
 	Program string // absolute path
-	Config  string // configuration file; "" for the default
-	Log     string // log file, for launchd; set by Text
+	Config  string // configuration file; "" means the default
+	Log     string // log file for launchd; Text sets it
 }
 
 type Manager struct {
 	file    string // path of the service file
-	unit    string // name of the template
+	unit    string // name of the unit, for templates
 	log     string
-	control string // program that controls the manager
-	// Arguments of control. removed runs after the removal of the file.
+	control string // name of the program that controls the manager
+	// The next four fields are lists of arguments for control. It runs with the arguments in removed after the service
+	// file was removed.
 	start         [][]string
 	stop, removed []string
 	status        []string
@@ -68,10 +69,10 @@ var units embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{"systemd": systemd, "systemdArg": systemdArg}).ParseFS(units, "*"))
 
-// systemd quotes a word of a unit. systemd understands Go's escapes, and expands specifiers after a percent sign.
+// systemd quotes a word of a unit file. The unit format has the same escapes as Go, but a percent sign must be doubled.
 func systemd(word string) string { return strings.ReplaceAll(strconv.Quote(word), "%", "%%") }
 
-// systemdArg quotes an argument of ExecStart, in which systemd also expands variables.
+// systemdArg quotes an argument of ExecStart, in which a dollar sign must be doubled as well.
 func systemdArg(word string) string { return strings.ReplaceAll(systemd(word), "$", "$$") }
 
 func (m *Manager) Text(u Unit) ([]byte, error) {
@@ -83,7 +84,7 @@ func (m *Manager) Text(u Unit) ([]byte, error) {
 
 const madeByRelayfs = "Made by relayfs"
 
-// installed reports whether the service file exists. It returns an error for a file that Install did not write.
+// installed reports whether the service file exists. It returns an error for a file that was not written by Install.
 func (m *Manager) installed() (bool, error) {
 	text, err := os.ReadFile(m.file)
 	switch {
@@ -97,7 +98,8 @@ func (m *Manager) installed() (bool, error) {
 	return true, nil
 }
 
-// Install writes the service file for u, replacing an earlier one, and starts the service. It reports each step on w.
+// Install writes the service file for u, replacing an existing service file, and starts the service. It reports each
+// step on w.
 func (m *Manager) Install(ctx context.Context, w io.Writer, u Unit) error {
 	text, err := m.Text(u)
 	if err != nil {
@@ -115,7 +117,7 @@ func (m *Manager) Install(ctx context.Context, w io.Writer, u Unit) error {
 	}
 	fmt.Fprintf(w, "wrote %s\n", m.file)
 	if before {
-		_ = m.run(ctx, w, m.stop) // an error if it was not running
+		_ = m.run(ctx, w, m.stop) // fails if the service was not running
 	}
 	for _, args := range m.start {
 		if err := m.run(ctx, w, args); err != nil {
@@ -142,7 +144,7 @@ func (m *Manager) Remove(ctx context.Context, w io.Writer) error {
 	return errors.Join(stopped, m.run(ctx, w, m.removed))
 }
 
-// Status prints the manager's report about the service on w. It is an error if the service is not running.
+// Status prints the manager's report about the service on w. It returns an error if the service is not running.
 func (m *Manager) Status(ctx context.Context, w io.Writer) error {
 	cmd := exec.CommandContext(ctx, m.control, m.status...)
 	cmd.Stdout, cmd.Stderr = w, w
@@ -152,8 +154,8 @@ func (m *Manager) Status(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// run runs the manager's program, if there are arguments, and prints the command line on w. If the program is missing,
-// such as in a container, run only prints the command line to run later.
+// run runs the manager's program with args, if there are any, and prints the command line on w. If the program is
+// missing, as in a container, run only prints the command line, so that the user can run it later.
 func (m *Manager) run(ctx context.Context, w io.Writer, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DetachedAttr returns the attributes of a process that survives its terminal.
+// DetachedAttr returns attributes for a process that must survive the end of its terminal.
 func DetachedAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func Duplicate(from, to int) { _ = unix.Dup2(from, to) }
@@ -23,7 +23,7 @@ func CheckAccess(dir string) error {
 	return unix.Access(dir, unix.W_OK)
 }
 
-// FreeSpace returns the bytes that a user can still write to the disk of dir.
+// FreeSpace returns the number of bytes that the user can still write to the disk of dir.
 func FreeSpace(dir string) (uint64, error) {
 	var st unix.Statfs_t
 	err := unix.Statfs(dir, &st)
@@ -38,14 +38,14 @@ func MaxFiles() uint64 {
 	return limit.Cur
 }
 
-// Ended reports whether a process has ended. A zombie counts as ended only when its other threads have ended: until then
-// its files are open and its locks held.
+// Ended reports whether a process has ended. A zombie counts as ended only when its other threads have ended, because
+// until then its files are open and its locks held.
 func Ended(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(stat), ") ") // the name may hold anything
+	_, rest, _ := strings.Cut(string(stat), ") ") // the name before it may contain any character
 	if err != nil || !strings.HasPrefix(rest, "Z") {
 		return false
 	}

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// treeDiff merges the trees of a note before and after its changes. A node of both trees occurs once; a node of only one
-// tree is marked as Old or New. Without the New nodes the result is the tree before, without the Old nodes the tree
-// after.
+// treeDiff merges the trees of a note before and after its changes. A node that is in both trees occurs once; a node in
+// only one tree is marked as Old or New. Without the New nodes, the result is the tree before the changes. Without the
+// Old nodes, it is the tree after them.
 type treeDiff struct{ of *merged }
 
-// A prose element that keeps less than 1/minKeptShare of its text is drawn twice, before and after. An element of at
-// most smallBytes is always drawn once.
+// A prose element is drawn twice, before and after the changes, if less than 1/minKeptShare of its text is unchanged.
+// An element of at most smallBytes is always drawn once.
 const (
 	minKeptShare = 5
 	smallBytes   = 100
@@ -43,8 +43,8 @@ func (c *treeDiff) mergeMatched(o, n *Node) *Node {
 	return &e
 }
 
-// mergeGap merges the nodes between matched nodes. It matches small nodes if one suggestion replaces one with the other,
-// and cells if both sides have the same number of them.
+// mergeGap merges the nodes between matched nodes. It merges two small nodes if the same suggestion replaces the old
+// node by the new one. It merges cells if both sides have the same number of cells.
 func (c *treeDiff) mergeGap(out, old, new []*Node) []*Node {
 	for len(old) > 0 && len(new) > 0 {
 		o, n := old[0], new[0]
@@ -84,7 +84,7 @@ func (c *treeDiff) markOneSided(n *Node, kind Kind) *Node {
 
 func (c *treeDiff) idAt(off int) string { return c.of.runs[c.of.runAt(off)].id }
 
-// sameElement reports whether two nodes are equal elements, ignoring their content, the number of a list item and the
+// sameElement reports whether two nodes are equal elements. It ignores their content, the number of a list item and the
 // alignment of a cell.
 func sameElement(o, n *Node) bool {
 	return o.Tag == n.Tag && o.Tag != "" && (o.Attr == n.Attr || o.Tag == "li" || isCell(o.Tag))
@@ -102,7 +102,7 @@ func isProse(tag string) bool {
 
 // matchNodes returns for each old node the index of the matching new node, or -1. The indices need not increase.
 func matchNodes(old, new []*Node) []int {
-	holder := make(map[int]int)    // offset of an unchanged word -> 1 + index of its new node
+	holder := make(map[int]int)    // maps the offset of an unchanged word to 1 + index of its new node
 	hollow := make(map[string]int) // the same for elements without content, by tag and offset
 	for j, n := range new {
 		n.each(func(t *Node) {
@@ -124,7 +124,7 @@ func matchNodes(old, new []*Node) []int {
 	return out
 }
 
-// matchNode returns the index of the new node that has most of the unchanged text of o.
+// matchNode returns the index of the new node that has most of the unchanged text of o, or -1.
 func matchNode(o *Node, new []*Node, holder map[int]int) int {
 	votes := make(map[int]int)
 	best := -1

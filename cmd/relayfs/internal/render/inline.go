@@ -9,16 +9,16 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// linkNode is an inline element of Obsidian that CommonMark lacks: a wikilink, an embed, a formula, a highlight or a
-// footnote reference.
+// linkNode is an inline element that Obsidian has and CommonMark lacks: a wikilink, an embed, a formula, a highlight or
+// a footnote reference.
 type linkNode struct {
 	ast.BaseInline
 	tag, target string
 	shown       text.Segment
 }
 
-// maxInline limits the search for the end of an element, in bytes: a line may be as long as the note and contain only
-// beginnings.
+// maxInline is the maximum number of bytes in which the end of an element is searched. Without this limit, a line that
+// is as long as the note and contains only beginnings of elements would take quadratic time.
 const maxInline = 2000
 
 var kindLink = ast.NewNodeKind("ObsidianInline")
@@ -27,15 +27,15 @@ func (n *linkNode) Kind() ast.NodeKind { return kindLink }
 
 func (n *linkNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// inline parses one kind of linkNode. The groups of form are the whole element and its text or, for a link, the whole
-// element, the target and the alias.
+// inline parses one kind of linkNode. The groups of form are the whole element and its text. For a link they are the
+// whole element, the target and the alias.
 type inline struct {
 	tag, attr string
 	trigger   byte
 	form      *regexp.Regexp
 }
 
-// displayed is the attribute of a formula on lines of its own.
+// displayed is the attribute of a formula that is on lines of its own.
 const displayed = "block"
 
 const wikilink = `(\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\])`
@@ -62,7 +62,7 @@ func (x inline) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node 
 		if found[3]-found[2] == len("[[]]") {
 			return nil
 		}
-		n.target = string(bytes.TrimSuffix(line[found[4]:found[5]], []byte(`\`))) // in a table the bar is escaped
+		n.target = string(bytes.TrimSuffix(line[found[4]:found[5]], []byte(`\`))) // in a table, the bar is escaped
 		if found[6] < found[7] {
 			n.shown = text.NewSegment(at.Start+found[6], at.Start+found[7])
 		}

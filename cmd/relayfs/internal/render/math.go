@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// mathBlock is a formula of several lines: from a line that begins with $$ to one that ends with it.
+// mathBlock is a formula of several lines, from a line that begins with $$ to a line that ends with $$.
 type mathBlock struct{ ast.BaseBlock }
 
 var kindMathBlock = ast.NewNodeKind("MathBlock")

@@ -16,23 +16,23 @@ import (
 // maxParsed is the maximum size of a note that is drawn as a document. A larger note is drawn as source.
 const maxParsed = 1 << 20
 
-// maxWork limits the work that tooManyMarks estimates, to a few seconds.
+// maxWork is the maximum of the sum in tooManyMarks. At this value goldmark takes a few seconds.
 const maxWork = 100_000_000
 
 type Source struct {
 	Text       string                     // raw text
-	Known      diffwrap.Known             // its recorded marks
+	Known      diffwrap.Known             // marks that relayfs has recorded
 	Places     map[string][]diffwrap.Span // marks of each suggestion, by ID
-	Comments   []int                      // offsets in Text of comments that belong to no suggestion
-	Plain      bool                       // draw the source, line by line
-	SameWriter func(a, b string) bool     // whether two suggestions have the same author and session
+	Comments   []int                      // offsets in Text of the comments that belong to no suggestion
+	Plain      bool                       // whether to draw the source, line by line
+	SameWriter func(a, b string) bool     // reports whether two suggestions have the same author and session
 }
 
 type Note struct {
 	Properties []Property `json:"properties,omitempty"`
 	Blocks     []Block    `json:"blocks"`
-	New        bool       `json:"new,omitempty"`     // the whole note is suggested
-	NewText    bool       `json:"newText,omitempty"` // the whole note except its front matter is suggested
+	New        bool       `json:"new,omitempty"`     // whether the whole note is suggested
+	NewText    bool       `json:"newText,omitempty"` // whether the whole note except its front matter is suggested
 }
 
 type Property struct {
@@ -40,12 +40,12 @@ type Property struct {
 	Value string `json:"value"`
 }
 
-// Block is a block of the Markdown, an item of a list, or several of them that one suggestion changes.
+// Block is a block of the Markdown or an item of a list. If one suggestion changes several of them, they are one Block.
 type Block struct {
 	Nodes    []*Node    `json:"nodes"`
 	Groups   [][]string `json:"groups,omitempty"`   // IDs of suggestions, by group
 	Comments []int      `json:"comments,omitempty"` // indices in Source.Comments
-	Source   []*Node    `json:"source,omitempty"`   // source of changes that Nodes do not show
+	Source   []*Node    `json:"source,omitempty"`   // source of the changes that Nodes do not show
 
 	at int // offset in the merged text
 }
@@ -86,7 +86,7 @@ func bodyOf(v *view) int {
 	return body
 }
 
-// properties returns the properties of a note or, if its front matter is not YAML, the text as one property.
+// properties returns the properties of a note. If the front matter is not YAML, it returns the text as one property.
 func properties(note string) []Property {
 	list, err := frontmatter.Parse(note)
 	if err != nil {
@@ -122,7 +122,7 @@ type drawing struct {
 // blocks adds a block for each node and each item of a list. It joins adjacent nodes with the same suggestion into one
 // block.
 func (d *drawing) blocks(nodes []*Node) {
-	last := make(map[string]bool) // the suggestions of the last block
+	last := make(map[string]bool) // IDs of the suggestions of the last block
 	add := func(n *Node) {
 		ids := make(map[string]bool)
 		n.each(func(n *Node) { ids[n.ID] = true })
@@ -149,7 +149,8 @@ func (d *drawing) blocks(nodes []*Node) {
 	}
 }
 
-// source adds a block for each line of the merged text. It joins lines with the same suggestion into one block.
+// source adds a block for each line of the merged text. It joins adjacent lines with the same suggestion into one
+// block.
 func (d *drawing) source() {
 	line := &Node{Tag: "pre", Attr: "source"}
 	flush := func(next int) {
@@ -198,7 +199,8 @@ func (d *drawing) groupSuggestions() (shown map[string]bool) {
 	return shown
 }
 
-// addToBlock adds a suggestion to the last group of a block if it is close enough, otherwise to a new group.
+// addToBlock adds a suggestion to the last group of a block if the last suggestion of the group has the same writer and
+// is at most MaxGroupGap unchanged bytes away. Otherwise addToBlock starts a new group.
 func (d *drawing) addToBlock(b *Block, id string) {
 	if n := len(b.Groups); n > 0 {
 		group := b.Groups[n-1]
@@ -242,7 +244,7 @@ func (d *drawing) addHidden(shown map[string]bool) {
 	}
 }
 
-// lines returns the source of runs, extended to whole lines.
+// lines returns the source of the runs in e, extended to whole lines.
 func (d *drawing) lines(e edges) []*Node {
 	var out []*Node
 	for i := e.first - 1; i >= 0; i-- {
@@ -285,7 +287,7 @@ func (n *Node) each(f func(*Node)) {
 
 func joinWords(list []*Node) []*Node {
 	var out []*Node
-	var words []string // of the last node of out if that is a text
+	var words []string // words of the last node of out, if that is a text
 	finish := func() {
 		if len(words) > 0 {
 			out[len(out)-1].Text = strings.Join(words, "")
@@ -308,8 +310,8 @@ func joinWords(list []*Node) []*Node {
 	return out
 }
 
-// tooManyMarks reports whether goldmark would take seconds: its work is quadratic in the brackets, stars, tildes and
-// underscores of a paragraph.
+// tooManyMarks reports whether goldmark would take seconds, because the time that it needs is quadratic in the number
+// of brackets, stars, tildes and underscores of a paragraph.
 func tooManyMarks(text []byte) bool {
 	work := 0
 	for paragraph := range bytes.SplitSeq(text, []byte("\n\n")) {

@@ -14,27 +14,27 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Node is an element, or a text if it has no tag. Tags are p, h1 to h6, ul, ol, li, blockquote, pre, table, tr, th, td, hr,
-// br, em, strong, s, code, a, img, and some that HTML lacks: wikilink, embed, math, mark, footnote, html (as source),
-// checkbox.
+// Node is an element, or a text if it has no tag. Tags are p, h1 to h6, ul, ol, li, blockquote, pre, table, tr, th, td,
+// hr, br, em, strong, s, code, a, img, and some tags that HTML lacks: wikilink, embed, math, mark, footnote, html (as
+// source), checkbox.
 type Node struct {
 	Tag  string `json:"t,omitempty"`
 	Attr string `json:"a,omitempty"` // target of a link, language of code, "x" of a ticked box, alignment of a cell, number of an item, "block" of a formula on its own lines
 	Text string `json:"x,omitempty"`
 	Kind Kind   `json:"k,omitempty"`
-	ID   string `json:"s,omitempty"` // suggestion, if Kind is set
+	ID   string `json:"s,omitempty"` // ID of a suggestion; set if Kind is set
 
 	Children []*Node `json:"c,omitempty"`
 
 	at, end   int  // offsets in the merged text
-	unchanged bool // the text occurs in both views
+	unchanged bool // whether the text occurs in both views
 }
 
 func (v *view) tree(body int) []*Node {
 	b := builder{view: v, base: body, src: v.text[body:]}
 	var ours []util.PrioritizedValue
 	for i, x := range inlines {
-		ours = append(ours, util.Prioritized(x, 140+i)) // goldmark's own links come later, code earlier
+		ours = append(ours, util.Prioritized(x, 140+i)) // before goldmark's own links and after code
 	}
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
 		goldmark.WithParserOptions(parser.WithInlineParsers(ours...), parser.WithBlockParsers(util.Prioritized(newMathParser(b.src), 650))))
@@ -44,13 +44,13 @@ func (v *view) tree(body int) []*Node {
 type builder struct {
 	*view
 	base int
-	src  []byte // text from base on
+	src  []byte // text from offset base on
 }
 
 func (b *builder) children(n ast.Node) []*Node {
 	var out []*Node
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		// The parser ends a text where an element could begin, and words must be the same in both views.
+		// goldmark ends a text where an element could begin, but words must be the same in both views.
 		if t, ok := c.(*ast.Text); ok {
 			for next := c.NextSibling(); next != nil && t.Merge(next, b.src); next = c.NextSibling() {
 				n.RemoveChild(n, next)
@@ -61,7 +61,7 @@ func (b *builder) children(n ast.Node) []*Node {
 	return out
 }
 
-// element returns an element with children. If there are none, its offset is that of n.
+// element returns an element with the given children. If there are no children, its offset is the offset of n.
 func (b *builder) element(n ast.Node, tag, attr string, children []*Node) []*Node {
 	e := &Node{Tag: tag, Attr: attr, Children: children}
 	if len(children) > 0 {
@@ -185,8 +185,8 @@ func (b *builder) lines(list *text.Segments) []*Node {
 	return out
 }
 
-// words splits the view from start to end into words and blanks, each within one run, so that two views can be compared.
-// It resolves escapes unless raw is set.
+// words splits the view from start to end into words and blanks, so that two views can be compared. Each word or blank
+// is within one run. words resolves escapes unless raw is set.
 func (b *builder) words(start, end int, raw bool) []*Node {
 	var out []*Node
 	end = min(end, len(b.src))

@@ -17,7 +17,7 @@ type Painter struct{ colour bool }
 
 func NewPainter(w io.Writer) Painter { return Painter{cli.Colour(w)} }
 
-// SGR codes (ECMA-48).
+// The constants are SGR codes (ECMA-48).
 const (
 	Faint = "\x1b[2m"
 	Bold  = "\x1b[1m"
@@ -48,7 +48,7 @@ func (p Painter) Text(list []reviewqueue.Piece) string {
 	return b.String()
 }
 
-// SGR applies the style code to each line of text, because pagers and lists show single lines.
+// SGR applies the style code to each line of text separately, because pagers and lists show single lines.
 func (p Painter) SGR(code, text string) string {
 	if !p.colour || text == "" {
 		return text
@@ -101,7 +101,7 @@ func (p Painter) details(s *reviewqueue.Suggestion) string {
 	return b.String()
 }
 
-// Diffs prints suggestions in context, each group in a common context.
+// Diffs prints suggestions in context. The suggestions of a group share one context.
 func Diffs(w io.Writer, list []reviewqueue.Suggestion) {
 	p := NewPainter(w)
 	for i, group := range groups(list) {
@@ -131,7 +131,7 @@ func (p Painter) diffs(group []reviewqueue.Suggestion) string {
 	return b.String()
 }
 
-// List prints one line per suggestion. Only the first line of a group has the place and the author.
+// List prints one line per suggestion. In a group, only the first line has the place and the author.
 func List(w io.Writer, list []reviewqueue.Suggestion) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, group := range groups(list) {
@@ -163,7 +163,7 @@ func Threads(w io.Writer, list []reviewqueue.Thread) {
 	fmt.Fprintln(w, cli.Plural(len(list), "thread"))
 }
 
-// Scope prints a few suggestions, or the numbers of many by note.
+// Scope prints the suggestions. If there are many, it prints only their number per note.
 func Scope(w io.Writer, list []reviewqueue.Suggestion) {
 	if len(list) == 0 {
 		return

@@ -6,25 +6,25 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Kind is the effect of accepting a suggestion on a part of the note, "" for none.
+// Kind is the effect that accepting a suggestion has on a part of the note, or "" if there is no effect.
 type Kind string
 
 const (
-	Old Kind = "old" // deletes it
-	New Kind = "new" // adds it
+	Old Kind = "old" // accepting deletes the part
+	New Kind = "new" // accepting adds the part
 )
 
 type run struct {
 	at   int // offset in the merged text
 	text string
 	kind Kind
-	id   string // suggestion, also for unchanged text inside its marks
+	id   string // ID of the suggestion; also set for unchanged text inside the suggestion's marks
 }
 
 func (r *run) end() int { return r.at + len(r.text) }
 
-// merged is a note with both deleted and added text, in the order of the raw text. Both views, before and after the changes,
-// map to its offsets.
+// merged is a note with both its deleted and its added text, in the order of the raw text. The views before and after
+// the changes map to offsets in it.
 type merged struct {
 	runs []run
 	size int
@@ -86,8 +86,8 @@ func (m *merged) edges() map[string]edges {
 	return byID
 }
 
-// merge reads a raw text whose suggestions have their marks at places. Words that occur in both the old and the new text
-// of a replacement count as unchanged. pieces maps offsets in raw to offsets in the merged text.
+// merge reads a raw text; places are the marks of its suggestions. Words that occur in both the old and the new text of
+// a replacement count as unchanged. pieces maps offsets in raw to offsets in the merged text.
 func merge(raw string, known diffwrap.Known, places map[string][]diffwrap.Span) (m *merged, pieces []place) {
 	marks, text, _ := known.Layout(raw)
 	ids := byStart(places)
@@ -169,7 +169,7 @@ func (all markSpans) at(off int) string {
 	return ""
 }
 
-// view is a merged text without the runs of one kind: the note before or after the changes.
+// view is a merged text without the runs of one kind, which is the note before or after the changes.
 type view struct {
 	of   *merged
 	text []byte

@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// SourceOf returns the Source of a note. Its Comments are the threads with the returned indices, which belong to no
-// suggestion.
+// SourceOf returns the Source of a note. The Comments of the Source are the threads that belong to no suggestion.
+// SourceOf also returns their indices.
 func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
 	type writer struct{ author, session string }
 	writers := make(map[string]writer, len(n.Suggestions))
@@ -29,12 +29,12 @@ func SourceOf(n *reviewqueue.Note, plain bool) (s Source, threads []int) {
 	return s, threads
 }
 
-// AddGroups sets Group for the suggestions that the page would decide together: the ID of the first. If the list is
-// detailed, the first also gets the Pieces of the whole group.
+// AddGroups sets Group for the suggestions that the page would decide together. Group is the ID of the first suggestion
+// of the group. If the list is detailed, the first suggestion also gets the Pieces of the whole group.
 func AddGroups(ctx context.Context, q interface {
 	Note(ctx context.Context, path string) (reviewqueue.Note, error)
 }, list []reviewqueue.Suggestion, detailed bool) error {
-	byNote := make(map[string]map[string]*reviewqueue.Suggestion) // by ID in each note
+	byNote := make(map[string]map[string]*reviewqueue.Suggestion) // suggestions of each note, by ID
 	near := make(map[string]bool)                                 // notes that may have groups
 	for i := range list {
 		if s := &list[i]; !s.IsProposal() {

@@ -1,10 +1,10 @@
 // Package reviewqueue is the review queue of a workspace. A Queue lists pending suggestions, proposals and threads,
-// makes decisions, comments and undos, and follows changes. Its types are the JSON of package api, which serves it. Each
-// Suggestion can describe itself in words (Summary, Place, Who) and as pieces to draw (InPieces).
+// makes decisions, comments and undos, and follows changes. Package api serves its types as JSON. Each Suggestion can
+// describe itself in words (Summary, Place, Who) and as pieces to draw (InPieces).
 //
-// A Queue makes a decision only if the suggestions are unchanged since they were shown, unless the request names them by
-// ID alone (Unseen). Decisions and comments are always made by the user of this machine. Package render draws
-// suggestions; package bridge applies decisions to notes.
+// A Queue makes a decision only if the suggestions are unchanged since they were shown, unless the request names them
+// by ID alone (Unseen). Decisions and comments are always made in the name of the user of this machine. Package render
+// draws suggestions; package bridge applies decisions to notes.
 //
-// Locks: Queue.deciding only.
+// The package has only one lock, Queue.deciding.
 package reviewqueue

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	minChangeGap = 100 * time.Millisecond // joins changes in quick succession
-	heartbeat    = 15 * time.Second       // maximum silence
+	minChangeGap = 100 * time.Millisecond // changes within this time are reported together
+	heartbeat    = 15 * time.Second       // maximum time without a call of notify
 )
 
-// Follow calls notify with the changes since the state seen (0 for a new client), and then with each later change, until
-// ctx ends or notify returns an error. A change without paths is a heartbeat. A slow client gets several changes as one.
+// Follow calls notify with the changes since the state seen (0 for a new client), and then with each later change,
+// until ctx ends or notify returns an error. A change without paths is a heartbeat. Several changes reach a slow client
+// as one.
 func (q *Queue) Follow(ctx context.Context, seen uint64, notify func(Change) error) error {
 	for {
 		c := q.since(seen)
@@ -45,7 +46,7 @@ func (q *Queue) since(seen uint64) Change {
 	return Change{now, append([]string{}, slices.Sorted(maps.Keys(paths))...)}
 }
 
-// wait returns after the next change since a state, or when a heartbeat is due.
+// wait returns when there is a change after the state seen, or when a heartbeat is due.
 func (q *Queue) wait(ctx context.Context, seen uint64) error {
 	select {
 	case <-time.After(minChangeGap):

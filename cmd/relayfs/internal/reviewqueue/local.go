@@ -16,12 +16,12 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// errNotCommented refuses a comment whose place in the text has changed.
+// errNotCommented is the error for a comment whose place in the text has changed.
 var errNotCommented = Conflict("nothing was written")
 
 type Queue struct {
 	ws *bridge.Workspace
-	// Guarded returns folders in which decisions need Force, and the reason. It may be nil.
+	// Guarded returns the folders in which decisions need Force, and the reason for this. It may be nil.
 	Guarded func() (folders []model.Path, why string)
 
 	deciding sync.Mutex // held from the check of the shown suggestions until the decision is made
@@ -77,7 +77,7 @@ func (q *Queue) Pending(ctx context.Context, paths []string) (Pending, error) {
 			continue
 		}
 		brief := newSuggestion(s)
-		if s.Proposal == "" { // otherwise the page shows it with the rename
+		if s.Proposal == "" { // otherwise the page shows the suggestion together with the rename
 			brief.Line, brief.Old, brief.New, brief.Answers = 1, "", "", nil
 		}
 		out.Suggestions = append(out.Suggestions, brief)
@@ -116,8 +116,9 @@ func newSuggestions(list []model.Suggestion) []Suggestion {
 	return out
 }
 
-// withContext returns the suggestions of one note with their context. It reads both from the note, because the offsets
-// in list may belong to an older text. If the note cannot be opened, it converts the list without context.
+// withContext returns the suggestions of one note with their context. It reads the suggestions and the text from the
+// note again, because the offsets in list may belong to an older text. If the note cannot be opened, it returns the
+// suggestions of list without context.
 func (q *Queue) withContext(ctx context.Context, list []model.Suggestion) []Suggestion {
 	v, now, _, err := q.ws.OpenMarked(ctx, list[0].Path)
 	if err != nil {
@@ -247,7 +248,7 @@ func (q *Queue) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 }
 
 func (q *Queue) Log(ctx context.Context, limit int) ([]LogEntry, error) {
-	// Reading the notes adds decisions that a crash interrupted to the journal.
+	// Reading the notes adds decisions that were interrupted by a crash to the journal.
 	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
 		return nil, err
 	}
@@ -267,8 +268,8 @@ func (q *Queue) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 }
 
 const (
-	contextLines = 2    // whole lines before and after the lines of a suggestion
-	maxContext   = 2000 // bytes on each side: a paragraph on one line may be as long as the note
+	contextLines = 2    // number of whole lines before and after the lines of a suggestion
+	maxContext   = 2000 // bytes on each side; needed because a line may be as long as the note
 )
 
 type noteContext struct {
@@ -281,8 +282,8 @@ func contextOf(v *model.Version) noteContext {
 	return noteContext{known.Accepted(text), known.Segments(text, diffwrap.AcceptedView)}
 }
 
-// around returns the accepted view before start and after end, which are offsets in the raw text: the rest of their
-// lines and contextLines more, at most maxContext bytes each.
+// around returns the parts of the accepted view before start and after end, which are offsets in the raw text. Each
+// part is the rest of the line and contextLines more lines, but at most maxContext bytes.
 func (c noteContext) around(start, end int) (before, after string) {
 	if before = lastLines(c.view[:c.viewOff(start)]); len(before) > maxContext {
 		before = "… " + strings.ToValidUTF8(before[len(before)-maxContext:], "")
@@ -315,7 +316,7 @@ func cutComments(after string, n int) string {
 	return after
 }
 
-// lastLines returns the last, unfinished line of s with the contextLines before it.
+// lastLines returns the last line of s, which has no line break, and the contextLines lines before it.
 func lastLines(s string) string {
 	at := len(s)
 	for range contextLines + 1 {

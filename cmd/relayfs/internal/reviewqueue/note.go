@@ -16,7 +16,7 @@ import (
 type Note struct {
 	Path        string       `json:"path"`
 	Text        string       `json:"text"`               // raw text
-	Known       []int        `json:"known,omitempty"`    // offsets of marks that relayfs has recorded: they count in any context
+	Known       []int        `json:"known,omitempty"`    // offsets of recorded marks, which count as marks in any context
 	Revision    string       `json:"revision"`           // revision of Text
 	Obsidian    string       `json:"obsidian,omitempty"` // obsidian:// URL
 	Suggestions []Suggestion `json:"suggestions"`
@@ -61,7 +61,7 @@ func (q *Queue) deletedNote(ctx context.Context, p model.Path) (Note, error) {
 func (q *Queue) obsidianURL(p model.Path) string {
 	inSource, err := q.ws.SourcePath(p)
 	if err != nil {
-		inSource = p // its deletion is pending
+		inSource = p // the deletion of the note is pending
 	}
 	o := q.ws.Options()
 	return o.ObsidianURL(inSource)

@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Err returns an error that lists the failed notes and missing suggestions, or nil.
+// Err returns an error that lists the failed notes and the missing suggestions. It returns nil if there are none.
 func (o *Outcome) Err() error {
 	var errs []error
 	for _, p := range slices.Sorted(maps.Keys(o.Failed)) {
@@ -25,7 +25,8 @@ func (o *Outcome) Err() error {
 	return errors.Join(errs...)
 }
 
-// WithContext copies the context of listed suggestions to decided ones, and returns the latter.
+// WithContext adds the context of the listed suggestions to the decided suggestions with the same IDs. It returns
+// decided.
 func WithContext(decided, listed []Suggestion) []Suggestion {
 	byID := make(map[string]*Suggestion, len(listed))
 	for i := range listed {
@@ -56,15 +57,15 @@ func NotesOf(list []Suggestion) int {
 }
 
 type Outcome struct {
-	Batch       string             `json:"batch"` // for undo
+	Batch       string             `json:"batch"` // batch to name for an undo
 	Verdict     model.Verdict      `json:"verdict"`
 	Notes       int                `json:"notes"` // number of changed notes
 	Suggestions []Suggestion       `json:"suggestions"`
 	Missing     []string           `json:"missing"`         // IDs that are not pending any more
-	Failed      map[string]string  `json:"failed"`          // reasons by path; these notes did not change
+	Failed      map[string]string  `json:"failed"`          // reasons by path; the notes at these paths did not change
 	Unrestored  []model.Unrestored `json:"away,omitempty"`  // text that an undo could not restore
-	Older       string             `json:"older,omitempty"` // batch to undo next if nothing in this one could be undone
-	Now         uint64             `json:"now,omitempty"`   // state of the workspace afterwards: see Change
+	Older       string             `json:"older,omitempty"` // batch to undo next if this batch had nothing to undo
+	Now         uint64             `json:"now,omitempty"`   // state of the workspace after the change; see Change
 }
 
 func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
@@ -89,13 +90,13 @@ func (q *Queue) outcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 
 const (
 	FrontMatterChanged = "frontmatter"
-	SessionNamed       = "session" // an agent described its session
-	Asked              = "asked"   // an MCP client asked the user for approval
+	SessionNamed       = "session" // an agent has described its session
+	Asked              = "asked"   // an MCP client has asked the user for approval
 )
 
 // LogEntry is the JSON of one decision or change in one note, from the journal.
 type LogEntry struct {
-	Batch       string                   `json:"batch"` // for undo
+	Batch       string                   `json:"batch"` // batch to name for an undo
 	Time        time.Time                `json:"time"`
 	Order       uint64                   `json:"order"`  // later decisions have higher numbers, in all folders and after a restart
 	Path        string                   `json:"path"`   // "" if the note no longer exists
@@ -103,9 +104,9 @@ type LogEntry struct {
 	By          string                   `json:"by"`
 	Reason      string                   `json:"reason,omitempty"`
 	Session     string                   `json:"session"`
-	Lapsed      bool                     `json:"lapsed,omitempty"` // dropped or withdrawn, without a decision
-	Undoes      string                   `json:"undoes,omitempty"` // batch that it undoes
-	Undone      bool                     `json:"undone,omitempty"` // undone completely since
+	Lapsed      bool                     `json:"lapsed,omitempty"` // dropped or withdrawn without a decision
+	Undoes      string                   `json:"undoes,omitempty"` // batch that this entry undoes
+	Undone      bool                     `json:"undone,omitempty"` // whether the whole entry was undone later
 	Suggestions []LogItem                `json:"suggestions"`
 	FrontMatter *model.FrontMatterChange `json:"frontMatter,omitempty"`
 	Unrestored  []model.Unrestored       `json:"away,omitempty"` // text that an undo could not restore
@@ -121,7 +122,8 @@ func Batches(log []LogEntry) [][]LogEntry {
 	return Runs(log, func(a, b *LogEntry) bool { return a.Batch == b.Batch })
 }
 
-// Runs splits a list into runs whose elements all belong together with their first.
+// Runs splits a list into runs of adjacent elements. An element continues a run if together(first element of the run,
+// element) returns true.
 func Runs[T any](list []T, together func(first, next *T) bool) (runs [][]T) {
 	for len(list) > 0 {
 		n := 1
@@ -135,11 +137,11 @@ func Runs[T any](list []T, together func(first, next *T) bool) (runs [][]T) {
 
 type LogItem struct {
 	model.DecidedItem
-	Undone bool `json:"undone,omitempty"` // undone since
+	Undone bool `json:"undone,omitempty"` // whether the decision on the suggestion was undone later
 }
 
-// OutcomeFromLog finds the outcome of a decision whose response was lost: its batch, or "", and the number of its
-// suggestions that were decided.
+// OutcomeFromLog finds the outcome of a decision whose response was lost. It returns the batch, or "" if no suggestion
+// was decided, and the number of suggestions that were decided.
 func (r *DecideRequest) OutcomeFromLog(log []LogEntry) (batch string, decided int) {
 	for _, x := range log {
 		if x.Action != string(r.Verdict) || x.Lapsed || batch != "" && x.Batch != batch {

@@ -8,33 +8,34 @@ import (
 )
 
 type Change struct {
-	Now   uint64   `json:"now"`   // number of the newer state
-	Paths []string `json:"paths"` // notes or folders; "" is the whole workspace
+	Now   uint64   `json:"now"`   // number of the state after the change
+	Paths []string `json:"paths"` // notes or folders that have changed; "" means the whole workspace
 }
 
 // Pending is a short list of the suggestions at or below some paths. Suggestions in notes have no texts and lines here;
-// Note has them. All proposals are included, independent of their paths.
+// Note has them. Pending includes all proposals, independent of their paths.
 type Pending struct {
 	Suggestions []Suggestion `json:"suggestions"`
 	Commented   []string     `json:"commented"` // notes with comments
 }
 
-// DecideRequest is the JSON of a decision. With model.Changed, Text replaces the new text of the one suggestion.
+// DecideRequest is the JSON of a decision. If the verdict is model.Changed, the request names exactly one suggestion,
+// and Text replaces the new text of that suggestion.
 type DecideRequest struct {
-	IDs     []string          `json:"ids,omitempty"` // only with Unseen; else the keys of Shown
+	IDs     []string          `json:"ids,omitempty"` // only with Unseen; otherwise the keys of Shown are the IDs
 	Verdict model.Verdict     `json:"verdict"`
 	Text    string            `json:"text,omitempty"`
 	Reason  string            `json:"reason,omitempty"`
-	Force   bool              `json:"force,omitempty"`  // allow stale proposals, and folders that Relay's plugin shares
-	Unseen  bool              `json:"unseen,omitempty"` // decide by ID alone, as on the command line
-	Shown   map[string]string `json:"shown,omitempty"`  // revisions by ID, as shown; if one has changed, nothing is decided
+	Force   bool              `json:"force,omitempty"`  // allows stale proposals, and folders that Relay's plugin shares
+	Unseen  bool              `json:"unseen,omitempty"` // decides by ID alone, as on the command line
+	Shown   map[string]string `json:"shown,omitempty"`  // shown revisions by ID; if one has changed, nothing is decided
 }
 
-// UndoRequest is the JSON of an undo: of a batch, the newest batch, or a session. With IDs, it undoes the newest
-// decision on each of these suggestions, or the decision in Batch.
+// UndoRequest is the JSON of an undo. It undoes a batch, the newest batch, or a session. If there are IDs, it undoes
+// only the decisions on these suggestions: the decision in Batch or, without Batch, the newest one on each.
 type UndoRequest struct {
 	Batch   string   `json:"batch,omitempty"`
-	IDs     []string `json:"ids,omitempty"` // IDs or their beginnings
+	IDs     []string `json:"ids,omitempty"` // IDs of suggestions, or the beginnings of IDs
 	Session string   `json:"session,omitempty"`
 	Newest  bool     `json:"newest,omitempty"`
 }
@@ -42,7 +43,8 @@ type UndoRequest struct {
 // ManyAtOnce is the maximum number of suggestions that are decided together without a confirmation.
 const ManyAtOnce = 10
 
-// MaxReason is the maximum length of a reason in bytes: the journal repeats it for each note.
+// MaxReason is the maximum length of a reason in bytes. It is short because the journal repeats the reason for each
+// note.
 const MaxReason = 1000
 
 func OneLineReason(reason string) string { return strings.Join(strings.Fields(reason), " ") }
@@ -52,7 +54,7 @@ func Imperative(v model.Verdict) string {
 	return strings.ToUpper(verb[:1]) + verb[1:]
 }
 
-// reviewer returns the author of decisions and comments: always the user of this machine.
+// reviewer returns the author of decisions and comments, which is always the user of this machine.
 func reviewer() model.Author {
 	var a model.Author
 	if u, err := user.Current(); err == nil {

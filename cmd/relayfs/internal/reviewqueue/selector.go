@@ -13,9 +13,9 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Selector selects suggestions that fulfil all of its conditions. Call Check and ReadGlob before Matches.
+// Selector selects the suggestions that fulfil all of its conditions. Call Check and ReadGlob before Matches.
 type Selector struct {
-	Glob    string // pattern for the path or its last element
+	Glob    string // pattern for the path, or for the last element of the path
 	Author  string
 	Session string
 	Kind    string
@@ -28,7 +28,7 @@ func Kinds() []string {
 
 func (s *Selector) Empty() bool { return *s == Selector{} }
 
-// Check refuses an unknown kind, and conditions combined with IDs.
+// Check returns an error if the kind is unknown, or if there are both conditions and IDs.
 func (s *Selector) Check(ids []string) error {
 	switch {
 	case s.Kind != "" && !slices.Contains(Kinds(), s.Kind):
@@ -39,8 +39,8 @@ func (s *Selector) Check(ids []string) error {
 	return nil
 }
 
-// ReadGlob checks the pattern. If the pattern begins with an existing path or name, that part is literal; names returns
-// the existing paths.
+// ReadGlob checks the pattern. If the pattern begins with an existing path or name, that part is taken literally. names
+// must return the existing paths.
 func (s *Selector) ReadGlob(names func() ([]string, error)) (err error) {
 	given := s.Glob
 	var existing map[string]bool

@@ -16,13 +16,14 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// MaxGroupGap is the maximum number of unchanged bytes between two suggestions of a group, which are decided together.
+// MaxGroupGap is the maximum number of unchanged bytes between two suggestions of a group. The suggestions of a group
+// are decided together.
 const MaxGroupGap = 30
 
 type Suggestion struct {
 	ID      string `json:"id"`
 	Path    string `json:"path"`
-	Line    int    `json:"line"` // 1-based, in the accepted view; 0 for a proposal
+	Line    int    `json:"line"` // 1-based line in the accepted view; 0 for a proposal
 	Kind    string `json:"kind"`
 	Old     string `json:"old"`
 	New     string `json:"new"`
@@ -32,20 +33,21 @@ type Suggestion struct {
 	SessionNote *model.SessionNote `json:"sessionNote,omitempty"`
 	Time        time.Time          `json:"time,omitzero"`
 	Comments    []string           `json:"comments"`
-	Proposal    string             `json:"proposal,omitempty"` // ID of the rename for which it rewrites a link
-	Dir         bool               `json:"dir,omitempty"`      // the proposal is about a folder
-	Stale       bool               `json:"stale,omitempty"`    // the note of the proposal has changed since then
-	Taken       bool               `json:"taken,omitempty"`    // the new name of a rename is taken, or its folder is missing
-	// Revision is a hash of the content that the user decides on. It changes whenever the suggestion does.
+	Proposal    string             `json:"proposal,omitempty"` // ID of the pending rename if this suggestion updates a link for it
+	Dir         bool               `json:"dir,omitempty"`      // whether the proposal is about a folder
+	Stale       bool               `json:"stale,omitempty"`    // whether the note has changed since the proposal
+	Taken       bool               `json:"taken,omitempty"`    // the new name of a rename is taken or has no folder
+	// Revision is a hash of the content that the user decides on. It changes whenever the suggestion changes.
 	Revision string `json:"revision"`
-	// Before and After are the accepted view around the suggestion: the rest of its lines and contextLines more.
+	// Before and After are the text around the suggestion in the accepted view: the rest of its lines and contextLines
+	// more lines.
 	Before string  `json:"before,omitempty"`
 	After  string  `json:"after,omitempty"`
 	Pieces []Piece `json:"pieces,omitempty"` // the suggestion in its context
 	Places []Place `json:"places,omitempty"` // its marks in the note's raw text
-	Near   bool    `json:"near,omitempty"`   // at most MaxGroupGap after the previous suggestion, or in parts
+	Near   bool    `json:"near,omitempty"`   // whether it has several parts, or is at most MaxGroupGap bytes after the previous one
 	Group  string  `json:"group,omitempty"`  // ID of the first suggestion of its group
-	// Answers is the author's previous suggestion at this place, which was rejected.
+	// Answers is the author's previous suggestion at this place if the user rejected it.
 	Answers *Rejection `json:"answers,omitempty"`
 }
 
@@ -69,7 +71,7 @@ func newSuggestion(s model.Suggestion) Suggestion {
 	return out.withRevision()
 }
 
-// Answer describes on one line the rejection to which the suggestion responds, "" for none.
+// Answer describes, on one line, the rejection to which the suggestion responds. It returns "" if there is none.
 func (s *Suggestion) Answer() string {
 	if s.Answers == nil {
 		return ""
@@ -105,7 +107,7 @@ func newProposal(p model.Proposal) Suggestion {
 
 const binaryFile = "a binary file of "
 
-// contentText returns the content of a file as text, for a binary file a description of it.
+// contentText returns the content of a file as text. For a binary file it returns a description of the content.
 func contentText(data []byte) string {
 	if utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 {
 		return string(data)
@@ -150,7 +152,7 @@ func (s *Suggestion) Summary() string {
 	return text
 }
 
-// proposed describes a proposal. to is the printable target of a rename.
+// proposed describes a proposal in words. to is the target of a rename, made printable.
 func (s *Suggestion) proposed(to string) string {
 	what := s.Kind
 	if s.Dir {
@@ -191,8 +193,8 @@ type PieceKind string
 
 const (
 	UnchangedPiece PieceKind = "kept"
-	OldPiece       PieceKind = "old" // acceptance deletes it
-	NewPiece       PieceKind = "new" // acceptance adds it
+	OldPiece       PieceKind = "old" // accepting the suggestion deletes it
+	NewPiece       PieceKind = "new" // accepting the suggestion adds it
 )
 
 type Piece struct {
@@ -200,8 +202,8 @@ type Piece struct {
 	Text string    `json:"text"`
 }
 
-// InPieces returns the suggestion in context. Words that the old and the new text share are unchanged pieces. A proposal
-// is its description and, for a file, the change of its content.
+// InPieces returns the suggestion in its context. Words that are in both the old and the new text are unchanged pieces.
+// For a proposal, InPieces returns its description and, for a file, the change of the content.
 func (s *Suggestion) InPieces() []Piece {
 	if s.IsProposal() && s.Kind != string(model.ProposedFile) {
 		return []Piece{{UnchangedPiece, s.proposed(s.New)}}

@@ -14,12 +14,12 @@ import (
 type Thread struct {
 	ID         string          `json:"id"`
 	Path       string          `json:"path"`
-	Line       int             `json:"line"` // 1-based, in the accepted view
+	Line       int             `json:"line"` // 1-based line in the accepted view
 	Start      int             `json:"start"`
-	End        int             `json:"end"`                  // bytes of the raw text, like Start
-	About      string          `json:"about"`                // the text before it
-	Suggestion string          `json:"suggestion,omitempty"` // ID if it comments on a suggestion
-	Answered   bool            `json:"answered,omitempty"`   // the suggestion has changed since then
+	End        int             `json:"end"`                  // offset in the raw text in bytes, like Start
+	About      string          `json:"about"`                // the text before the thread
+	Suggestion string          `json:"suggestion,omitempty"` // ID of the suggestion that the thread comments on
+	Answered   bool            `json:"answered,omitempty"`   // whether the suggestion has changed since the comment
 	Comments   []ThreadComment `json:"remarks"`
 }
 
@@ -29,7 +29,7 @@ type ThreadComment struct {
 	Agent   bool      `json:"agent,omitempty"`
 	Session string    `json:"session,omitempty"`
 	Time    time.Time `json:"time,omitzero"`
-	Pending string    `json:"pending,omitempty"` // ID of the pending suggestion that adds it
+	Pending string    `json:"pending,omitempty"` // ID of the pending suggestion that adds the comment
 }
 
 func newThread(t model.Thread) Thread {
@@ -54,12 +54,12 @@ func (r *ThreadComment) OneLine() string {
 
 // CommentRequest is the JSON of a comment at the end of a thread, after a suggestion, or in the text.
 type CommentRequest struct {
-	Path       string `json:"path,omitempty"`       // not needed with a thread or a suggestion
-	Thread     string `json:"thread,omitempty"`     // ID
-	Suggestion string `json:"suggestion,omitempty"` // ID
+	Path       string `json:"path,omitempty"`       // may be empty if there is a thread or a suggestion
+	Thread     string `json:"thread,omitempty"`     // ID of the thread to answer
+	Suggestion string `json:"suggestion,omitempty"` // ID of the suggestion to comment on
 	Quote      string `json:"quote,omitempty"`      // text that occurs once in the note
-	// Start and End limit the search for the quote, in bytes of the raw text. Without a quote the comment goes to End.
-	// Revision is the revision of the Note from which the offsets were read.
+	// Start and End limit the search for the quote, in bytes of the raw text. Without a quote, the comment is placed at
+	// End. Revision is the revision of the Note to which the offsets belong.
 	Start    int    `json:"start,omitempty"`
 	End      int    `json:"end,omitempty"`
 	Revision string `json:"revision,omitempty"`
@@ -79,11 +79,11 @@ func (r *CommentRequest) check() error {
 	case len(r.Text) > MaxReason:
 		return cli.Usagef("the comment is longer than %d bytes", MaxReason)
 	case strings.Contains(r.Text, "<<}") || strings.Contains(r.Text, "{>>"):
-		return cli.Usagef("the comment must not contain {>> or <<}, which begin and end one")
+		return cli.Usagef("the comment must not contain {>> or <<}, which mark the ends of a comment")
 	case r.Thread == "" && r.Suggestion == "" && (r.Path == "" || r.Quote == "" && r.End == 0):
 		return cli.Usagef("the comment has no place: name a thread, a suggestion, or a path with a quote or with offsets")
 	case r.End != 0 && r.Revision == "":
-		return cli.Usagef("offsets need the revision of the note that they were read from")
+		return cli.Usagef("add the revision of the note to which the offsets belong")
 	}
 	return nil
 }

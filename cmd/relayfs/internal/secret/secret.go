@@ -1,4 +1,4 @@
-// Package secret stores tokens and keys in files that only their user can read. It refuses to read a file that others
+// Package secret stores tokens and keys in files that only their user can read. It does not use a file that other users
 // can read.
 package secret
 
@@ -16,7 +16,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Read reads a file. It returns an error if others can read the file.
+// Read returns the text in a file. It returns an error if other users can read the file.
 func Read(file string) (string, error) {
 	st, err := os.Stat(file)
 	if err != nil {
@@ -31,7 +31,8 @@ func Read(file string) (string, error) {
 
 func folderOf(file string) owner.Folder { return owner.Folder(filepath.Dir(file)) }
 
-// Create creates a file that only its user can read, and its folder. The error wraps fs.ErrExist if the file exists.
+// Create creates a file that only its user can read. It creates the folder of the file if needed. The error wraps
+// fs.ErrExist if the file exists.
 func Create(file, text string) error {
 	dir := folderOf(file)
 	if err := dir.Make(); err != nil {
@@ -59,10 +60,10 @@ func CheckCreatable(file string) error {
 // MinToken is the minimum length of a token, in characters.
 const MinToken = 16
 
-// EnsureToken is ReadToken, after creating a missing file with a random token.
+// EnsureToken does the same as ReadToken. If the file is missing, EnsureToken first creates it with a random token.
 func EnsureToken(file string) (string, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if err := Create(file, rand.Text()+"\n"); err != nil && !errors.Is(err, fs.ErrExist) { // another process was first
+		if err := Create(file, rand.Text()+"\n"); err != nil && !errors.Is(err, fs.ErrExist) { // another process was faster
 			return "", err
 		}
 	}

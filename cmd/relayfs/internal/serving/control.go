@@ -28,19 +28,19 @@ const handoverPath = "/handover" // POST a handoverRequest
 // Control serves a session's workspace to other processes, on the owner's socket and on ports.
 type Control struct {
 	*Session
-	Semantic  *semantic.Index // nil if no tool uses it
+	Semantic  *semantic.Index // nil if no tool uses semantic search
 	options   mcpserver.Options
 	announced owner.Info // set by Serve
 	MCP       *mcpserver.Server
-	HTTP      *ports.HTTPServer                    // nil without a port
-	Metrics   *ports.MetricsServer                 // nil without a port
-	Refusals  api.Refusals                         // refusals of the mount, if there is one
-	clients   atomic.Int64                         // clients of MCP on stdio, in all processes
-	calls     sync.WaitGroup                       // requests of these clients under way
+	HTTP      *ports.HTTPServer                    // nil if no port is configured
+	Metrics   *ports.MetricsServer                 // nil if no port is configured
+	Refusals  api.Refusals                         // refusals of the mount; empty without a mount
+	clients   atomic.Int64                         // number of MCP clients on stdio, in all processes
+	calls     sync.WaitGroup                       // requests of these clients that are in progress
 	sessionOf atomic.Pointer[func(pid int) string] // see NameSessions
 
-	mayHandOver   func(handoverRequest) error // returns why this owner does not hand over; nil if it never does
-	beginHandover func()                      // ends the work of Serve
+	mayHandOver   func(handoverRequest) error // returns an error if the owner does not hand over; may be nil
+	beginHandover func()                      // makes Serve end its work
 }
 
 // NewControl returns a Control. Close its MCP when done.
@@ -49,7 +49,7 @@ func NewControl(s *Session, o mcpserver.Options) *Control {
 	return &Control{Session: s, options: o, MCP: mcpserver.New(s.Workspace, o)}
 }
 
-// Info describes this process. Call it only from the work of Serve.
+// Info describes this process. Call it only from the work function of Serve.
 func (c *Control) Info() owner.Info { return c.announced }
 
 func (c *Control) Announce(w io.Writer) {
@@ -91,7 +91,7 @@ func (c *Control) session(r *http.Request) (any, error) {
 
 func (c *Control) counted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet { // each client keeps one stream open
+		if r.Method == http.MethodGet { // a GET is the one stream that each client keeps open
 			c.clients.Add(1)
 			defer c.clients.Add(-1)
 		} else {
@@ -102,15 +102,15 @@ func (c *Control) counted(h http.Handler) http.Handler {
 	})
 }
 
-// An MCP process on stdio owns the vaults for its client. When a mount or a server on a port starts, that process
-// requests the vaults. The MCP process then finishes its requests, releases the vaults and becomes a client of the new
+// An MCP process on stdio owns the vaults for its client. When a mount or a server on a port starts, that process asks
+// for the vaults. The MCP process then finishes its requests, releases the vaults and becomes a client of the new
 // owner.
 
-// handoverTimeout limits the requests in progress of a process that hands over.
+// handoverTimeout is the maximum time for which a process that hands over waits for its requests in progress.
 const handoverTimeout = 30 * time.Second
 
 type handoverRequest struct {
-	Sources []string `json:"sources"` // sources that the new owner will serve
+	Sources []string `json:"sources"` // the sources that the new owner will serve
 }
 
 func (c *Control) handOver(_ context.Context, req handoverRequest) (struct{}, error) {
@@ -122,14 +122,14 @@ func (c *Control) handOver(_ context.Context, req handoverRequest) (struct{}, er
 		err = c.owner.HandOver()
 	}
 	if err == nil {
-		// From now on the next owner serves the client. The socket closes after the response to this request.
+		// After this, the next owner serves the client. The socket closes after the response to this request.
 		c.beginHandover()
 	}
 	return struct{}{}, err
 }
 
-// OpenOrTakeOver is Open for a process that serves others. If the owner is only an MCP process on stdio, it asks the
-// owner to hand over.
+// OpenOrTakeOver does the same as Open, for a process that serves other processes. If the owner is only an MCP process
+// on stdio, OpenOrTakeOver asks that process to hand over.
 func OpenOrTakeOver(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
 	for start := time.Now(); ; {
 		s, err := Open(ctx, sources, o)
@@ -165,8 +165,8 @@ func askForVaults(ctx context.Context, info owner.Info, sources []source.Source)
 
 const MCPCommand = "mcp"
 
-// perFolderHandlers has a handler for each set of sources that clients name (owner.SourceParam), for users and for agents. It answers from a workspace
-// of these roots only, so that no operation of the client can reach another root.
+// perFolderHandlers has a handler for each set of sources that clients name (owner.SourceParam), both for users and for
+// agents. A handler uses a workspace of these roots only, so that no operation of the client can reach another root.
 type perFolderHandlers struct {
 	c *Control
 
@@ -216,7 +216,7 @@ func (h *perFolderHandlers) open(folders []string, agent bool) http.Handler {
 			return c.guarded(func(s source.Source) bool { return slices.Contains(folders, s.Name) })
 		},
 		Refusals: func(p model.Path) []model.Refusal {
-			// A name at the top of the mount that is not a root concerns every client.
+			// A refusal about a name at the top of the mount that is not a root concerns every client.
 			return slices.DeleteFunc(c.Refusals.Of(p), func(r model.Refusal) bool {
 				root, _ := r.Path.Split()
 				served := slices.ContainsFunc(c.sources, func(s source.Source) bool { return s.Name == root })
@@ -235,7 +235,8 @@ func (h *perFolderHandlers) close() {
 	}
 }
 
-// folders returns the names of the sources at places, or of all sources if there are no places.
+// folders returns the names of the sources at the given places. If places is empty, it returns the names of all
+// sources.
 func (s *Session) folders(places []string) (names []string, err error) {
 	for _, p := range places {
 		i := slices.IndexFunc(s.sources, func(src source.Source) bool { return src.Place() == p })

@@ -17,7 +17,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// NewClient returns a client of an owner that can reach only the given sources, or all if none are given.
+// NewClient returns a client of an owner that can reach only the given sources. If none are given, it can reach all
+// sources.
 func NewClient(info owner.Info, sources []source.Source) *owner.Client {
 	places := make([]string, len(sources))
 	for i, s := range sources {
@@ -27,8 +28,8 @@ func NewClient(info owner.Info, sources []source.Source) *owner.Client {
 }
 
 type Search struct {
-	State string // the setting state, "" for the default
-	Agent bool   // an agent has started this process
+	State string // the setting state; "" means the default
+	Agent bool   // whether an agent has started this process
 }
 
 // Find returns a client of the owner of the sources in args or, if args is empty, of the only running owner. The client
@@ -42,8 +43,8 @@ func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) 
 	return running(ctx, c)
 }
 
-// running returns c, or nil if its owner has ended. Only a response proves that the owner runs: a child process that was
-// just started can briefly hold the socket of a killed owner.
+// running returns c, or nil if the owner of c has ended. Only a response proves that the owner runs, because a child
+// process that was just started can hold the socket of a killed owner for a short time.
 func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 	err := c.Alive(ctx)
 	if _, ended := errors.AsType[*owner.EndedError](err); ended {
@@ -52,8 +53,8 @@ func running(ctx context.Context, c *owner.Client) (*owner.Client, error) {
 	return c, err
 }
 
-// Follow is Find for a client that continues with the next owner when the current one ends. state is the state folder of
-// the first source.
+// Follow does the same as Find for a client that continues with the next owner when the current one ends. state is the
+// state folder of the first source.
 func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, state owner.Folder, _ error) {
 	c, base, sources, err := s.search(args)
 	if c == nil || err != nil {
@@ -68,7 +69,7 @@ func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, sta
 		if len(args) > 0 {
 			return ownerOf(base, sources)
 		}
-		for _, src := range sources { // they may have different owners by now
+		for _, src := range sources { // the sources may have different owners now
 			if info, err := ownerOf(base, []source.Source{src}); info != nil || err != nil {
 				return info, err
 			}
@@ -79,7 +80,8 @@ func (s Search) Follow(ctx context.Context, args []string) (_ *owner.Client, sta
 	return c, owner.Folder(sources[0].State(base)), err
 }
 
-// search is Find without checking that the owner responds. It also returns the state folder and the sources in args.
+// search does the same as Find, but does not check that the owner responds. It also returns the state folder and the
+// sources in args.
 func (s Search) search(args []string) (c *owner.Client, base string, sources []source.Source, err error) {
 	if base, err = source.StateDir(s.State); err != nil {
 		return nil, "", nil, err
@@ -127,7 +129,7 @@ func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 	return first, nil
 }
 
-// hintSources is the hint for sources without a common owner.
+// hintSources is the hint if the sources have no common owner.
 const hintSources = "name sources that one process serves, or start a process that serves all of them"
 
 func servedBy(info *owner.Info) string {
@@ -160,8 +162,8 @@ func onlyOwner(base string) (*owner.Info, error) {
 	return nil, nil
 }
 
-// Owners returns the running owners, those of the current folder first. If State is not set, it returns all owners of
-// this user.
+// Owners returns the running owners. Owners that serve the current folder come first. If State is not set, it returns
+// all owners of this user.
 func (s Search) Owners(ctx context.Context) ([]owner.Info, error) {
 	base, err := source.StateDir(s.State)
 	if err != nil {
@@ -197,7 +199,8 @@ func serves(info owner.Info, path string) bool {
 	return ok
 }
 
-// pathIn maps an absolute path on an owner's mount or in one of its vaults to a path in its workspace.
+// pathIn maps an absolute path to a path in an owner's workspace. The absolute path must be on the owner's mount or in
+// one of its vaults.
 func pathIn(info owner.Info, path string) (p model.Path, ok bool) {
 	if info.Mountpoint != "" && owner.IsWithin(info.Mountpoint, path) {
 		return within(info.Mountpoint, path), true
@@ -214,7 +217,7 @@ func within(dir, path string) model.Path {
 	return model.Path(strings.Trim(strings.TrimPrefix(path, dir), "/"))
 }
 
-// ServesFolder reports whether p is in one of the owner's roots, or is the whole workspace.
+// ServesFolder reports whether p is in one of the owner's roots. It also returns true if p is "", the whole workspace.
 func ServesFolder(info owner.Info, p model.Path) bool {
 	folder, _ := p.Split()
 	return p == "" || slices.ContainsFunc(info.Sources, func(src string) bool {
@@ -223,8 +226,9 @@ func ServesFolder(info owner.Info, p model.Path) bool {
 	})
 }
 
-// At returns a client of the owner of the file or folder at path, and its path in the workspace. If no process serves
-// path, it returns the only running owner, if there is one, and interprets path as a path in its workspace.
+// At returns a client of the owner of the file or folder at path, and the path of that file or folder in the workspace.
+// If no process serves path and there is only one running owner, At returns a client of that owner, and interprets path
+// as a path in its workspace.
 func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -244,13 +248,14 @@ func (s Search) At(ctx context.Context, path string) (*owner.Client, model.Path,
 		}
 	}
 	c, err := s.Find(ctx, nil)
-	if c == nil && err == nil && s.State == "" && len(all) == 1 { // an owner with another state folder
+	if c == nil && err == nil && s.State == "" && len(all) == 1 { // the owner may have another state folder
 		c = owner.NewClient(all[0])
 	}
 	return c, model.Path(strings.Trim(path, "/.")), err
 }
 
-// OwnerInError returns the owner in an owner.AlreadyServedError, or nil if the owner does not respond.
+// OwnerInError returns the owner in an owner.AlreadyServedError. It returns nil if err is another error, or if the
+// owner is unknown or does not respond.
 func OwnerInError(err error) *owner.Info {
 	if owned, ok := errors.AsType[*owner.AlreadyServedError](err); ok && owned.Owner != nil && owner.IsReachable(*owned.Owner) {
 		return owned.Owner
@@ -260,7 +265,7 @@ func OwnerInError(err error) *owner.Info {
 
 const poll = 20 * time.Millisecond
 
-// exitTimeout limits the exit of an unmounted process, which serves open files for a few more seconds.
+// exitTimeout is the maximum wait for the end of an unmounted process, which serves open files for a few more seconds.
 const exitTimeout = 15 * time.Second
 
 func AwaitEnd(ctx context.Context, info owner.Info) error {

@@ -31,22 +31,22 @@ import (
 )
 
 type Options struct {
-	Workspace      bridge.Options // without its folders
-	Base           string         // state folder of all sources
-	Presence       string         // author's name shown to other users of a server, "" for none
+	Workspace      bridge.Options // options of the workspace, except its folders
+	Base           string         // folder that contains the state folders of all sources
+	Presence       string         // name shown to other users of a server; "" shows none
 	About          owner.Info     // version and configuration of this process
-	NewFolder      bool           // create the folder if the server has none with its ID
-	Audience       string         // audience of tokens made by relayfs; "" for the server's address
-	SyncBefore     bool           // fsync a note before it replaces the old file
-	History        time.Duration  // retention of histories; 0 is forever
-	DropEmptyState bool           // Close removes new state folders if nothing was stored
+	NewFolder      bool           // whether to create the folder if the server has none with its ID
+	Audience       string         // audience of tokens that relayfs makes; "" means the server's address
+	SyncBefore     bool           // whether to fsync a note before it replaces the old file
+	History        time.Duration  // time for which history is kept; 0 means forever
+	DropEmptyState bool           // whether Close removes new state folders if nothing was stored
 }
 
 type Session struct {
 	Workspace      *bridge.Workspace
 	owner          *owner.Owner
 	sources        []source.Source
-	Base           string       // state folder of all sources
+	Base           string       // folder that contains the state folders of all sources
 	State          owner.Folder // state folder of the first source
 	about          owner.Info
 	closers        []func() error
@@ -131,7 +131,8 @@ func allSources(source.Source) bool { return true }
 // LogName is the name of a daemon's log, in the state folder of its first source.
 const LogName = "relayfs.log"
 
-// Client returns a client of a handler in this process, for all sources, or for an agent. Call end when done.
+// Client returns a client of a handler in this process, for all sources. If agent is set, the client has the access of
+// an agent. Call end after use.
 func (s *Session) Client(o mcpserver.Options, agent bool) (c *api.Client, end func()) {
 	ws := s.Workspace
 	if agent {
@@ -211,7 +212,8 @@ func progressLine(name string) func(remote.Progress) {
 	}
 }
 
-// progressText estimates the remaining time from the number of notes fetched in the time in.
+// progressText returns the progress with an estimate of the remaining time. fetched is the number of notes that were
+// fetched during the duration in.
 func progressText(name string, p remote.Progress, fetched int, in time.Duration) string {
 	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
 	if fetched <= 0 || in <= 0 {
@@ -226,7 +228,7 @@ func progressText(name string, p remote.Progress, fetched int, in time.Duration)
 }
 
 // Serve follows the sources and serves the owner's socket and the ports while work runs. The context of work ends with
-// ctx, and if a source or a port fails. Requests in progress are answered before the workspace ends.
+// ctx, or when a source or a port fails. Serve answers requests in progress before it ends the workspace.
 func (c *Control) Serve(ctx context.Context, command string, work func(context.Context) error) error {
 	l, socket, err := owner.Listen()
 	if err != nil {
@@ -237,7 +239,7 @@ func (c *Control) Serve(ctx context.Context, command string, work func(context.C
 	workspace := newTaskGroup(ctx, cancel)
 	workspace.start(c.Workspace.Run)
 	c.announced = c.info(command, socket)
-	front := newTaskGroup(ctx, cancel) // ends before workspace
+	front := newTaskGroup(ctx, cancel) // must end before the task group workspace
 	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
 	if c.Semantic != nil {
 		front.start(c.Semantic.Run)
@@ -266,8 +268,8 @@ func (c *Control) metricSources() ports.MetricsSources {
 
 const announceRetry = time.Second
 
-// announce publishes this process's Info for other processes. If it cannot, for example on a full disk, it retries as
-// long as the process serves.
+// announce publishes this process's Info for other processes. If this fails, for example on a full disk, announce
+// retries as long as the process serves.
 func (c *Control) announce(front *taskGroup) {
 	problems := model.NewProblems(c.Log, func(err error) string {
 		return fmt.Sprintf("other relayfs commands cannot find this process: %v; free space on that disk or fix the error, and relayfs tries again", err)
@@ -290,11 +292,11 @@ func (c *Control) announce(front *taskGroup) {
 	})
 }
 
-// taskGroup is a group of goroutines that only stop ends, and not the end of the context passed to newTaskGroup.
+// taskGroup is a group of goroutines. Only stop ends them; the end of the context passed to newTaskGroup does not.
 type taskGroup struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	failed func() // called after an error of a goroutine
+	failed func() // called when a goroutine returns an error
 	group  errgroup.Group
 }
 

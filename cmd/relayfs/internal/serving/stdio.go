@@ -20,22 +20,22 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// takeoverDelay is the time without an owner after which 'relayfs mcp' serves the vaults itself. A restart takes less
-// time.
+// takeoverDelay is the time without an owner after which 'relayfs mcp' serves the vaults itself. It is longer than an
+// owner takes to restart.
 const takeoverDelay = 10 * time.Second
 
 var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 
-// Stdio connects a client on stdin and stdout to the owner of the sources. If there has been no owner for takeoverDelay,
-// this process becomes the owner. Other clients can then use it as well, and it hands over to a process that asks for
-// the vaults.
+// Stdio connects a client on stdin and stdout to the owner of the sources. If there has been no owner for
+// takeoverDelay, this process becomes the owner. Other clients can then use this process as well, and this process
+// hands over to a process that asks for the vaults.
 type Stdio struct {
 	Sources  []source.Source
 	Options  Options                          // options for serving the sources in this process
 	Open     func(*Session) (*Control, error) // returns the Control of a session
-	Author   string                           // author of the client's changes, "" for the owner's default
-	ReadOnly bool                             // the client may not change anything
-	Given    []string                         // flags that another owner would override
+	Author   string                           // author of the client's changes; "" means the owner's default
+	ReadOnly bool                             // whether the client may not change anything
+	Given    []string                         // flags of this process whose values another owner would override
 	Log      *slog.Logger
 	running  sync.WaitGroup
 	bridge   *stdioBridge
@@ -63,8 +63,9 @@ func (s *Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return s.bridge.run(ctx, in)
 }
 
-// connect returns a client of the owner. After takeoverDelay without an owner, this process becomes the owner. During a
-// handover connect waits for the new owner. missing is the time without an owner so far.
+// connect returns a client of the owner. If there is no owner, it returns errNoOwner or, after takeoverDelay, makes
+// this process the owner. During a handover, connect waits for the new owner. missing is the time without an owner
+// until now.
 func (s *Stdio) connect(ctx context.Context, missing time.Duration) (*owner.Client, error) {
 	for start := time.Now(); ; {
 		last, err := owner.Read(s.Sources[0].State(s.Options.Base))
@@ -87,7 +88,8 @@ func (s *Stdio) connect(ctx context.Context, missing time.Duration) (*owner.Clie
 
 func (s *Stdio) clientOf(info owner.Info) *owner.Client { return NewClient(info, s.Sources) }
 
-// takeOver makes this process the owner, or returns a client of a process that has become the owner in the meantime.
+// takeOver makes this process the owner. If another process has become the owner in the meantime, it returns a client
+// of that process.
 func (s *Stdio) takeOver(ctx context.Context) (*owner.Client, error) {
 	sess, err := Open(ctx, s.Sources, s.Options)
 	if info := OwnerInError(err); info != nil {
@@ -99,7 +101,7 @@ func (s *Stdio) takeOver(ctx context.Context) (*owner.Client, error) {
 	return s.start(ctx, sess)
 }
 
-// start serves a session in this process until ctx ends or it hands over, and returns a client of it.
+// start serves a session in this process until ctx ends or the process hands over. It returns a client of the session.
 func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error) {
 	c, err := s.Open(sess)
 	if err != nil {
@@ -118,7 +120,7 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 		err := c.Serve(ctx, MCPCommand, func(ctx context.Context) error {
 			close(started)
 			select {
-			case <-ctx.Done(): // also if a source failed
+			case <-ctx.Done(): // also when a source has failed
 			case <-handed.Done():
 			}
 			return nil
@@ -136,8 +138,8 @@ func (s *Stdio) start(ctx context.Context, sess *Session) (*owner.Client, error)
 	}
 }
 
-// mayHandOver returns an error unless the next owner serves the same sources under the same names and overrides no flag
-// of this client.
+// mayHandOver returns an error unless the next owner serves the same sources under the same names, and the client has
+// no flags that the next owner would override.
 func (s *Stdio) mayHandOver(req handoverRequest) error {
 	if len(s.Given) > 0 {
 		return fmt.Errorf("it was started with %s, which the other process would override", strings.Join(s.Given, ", "))

@@ -22,12 +22,13 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// maxCalls is the maximum number of requests in progress. The bridge does not read further ones.
+// maxCalls is the maximum number of requests in progress. When it is reached, the bridge stops reading.
 const maxCalls = 32
 
-// stdioBridge passes the JSON-RPC messages of one MCP client to a server, which may be replaced.
+// stdioBridge passes the JSON-RPC messages of one MCP client to a server. If the server ends, another server replaces
+// it.
 type stdioBridge struct {
-	// connect finds a server; missing is the time without a server so far.
+	// connect returns a client of a server. missing is the time without a server until now.
 	connect func(ctx context.Context, missing time.Duration) (*owner.Client, error)
 	client  mcpserver.Client
 	log     *slog.Logger
@@ -35,13 +36,13 @@ type stdioBridge struct {
 	writing sync.Mutex // guards the fields below
 	out     io.Writer
 
-	connecting sync.Mutex // held while a session starts; mu may be locked under it
+	connecting sync.Mutex // held while a session starts; mu may be locked while it is held
 
 	mu         sync.Mutex  // guards the fields below
-	current    *mcpSession // nil without a server
-	endedAt    time.Time   // end of the last session
+	current    *mcpSession // nil while there is no server
+	endedAt    time.Time   // when the last session ended
 	handshake  [][]byte
-	subscribed map[string][]byte // requests by URI
+	subscribed map[string][]byte // subscription requests of the client, by URI
 }
 
 type mcpSession struct {
@@ -99,7 +100,7 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 		}
 		group := &calls
 		if m.Method == "subscriptions/listen" {
-			group = &streams // its response is a stream that lasts as long as the session
+			group = &streams // the response is a stream that lasts as long as the session
 		}
 		select {
 		case <-ctx.Done():
@@ -119,7 +120,7 @@ func (b *stdioBridge) run(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// clientLost returns the error of the client, or nil if ctx ended for another reason.
+// clientLost returns the error of the connection to the client. It returns nil if ctx ended for another reason.
 func clientLost(ctx context.Context) error {
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
@@ -128,7 +129,7 @@ func clientLost(ctx context.Context) error {
 }
 
 // linesOf reads the lines of r that are not blank, in a goroutine because a read cannot be cancelled. It closes the
-// channel when r ends, or at the first line after the end of ctx. failed then returns the error of r.
+// channel at the end of r, or at the first line after the end of ctx. After that, failed returns the error of r.
 func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
 	out := make(chan []byte)
 	sc := bufio.NewScanner(r)
@@ -149,8 +150,8 @@ func linesOf(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func
 	return out, sc.Err
 }
 
-// forward passes on one message and its response. It calls started when the server has started the message, or when no
-// server is connected. It returns only errors of the client.
+// forward passes on one message and its response. It calls started when the server has started to handle the message,
+// or when it finds that no server is connected. It returns only errors of the connection to the client.
 func (b *stdioBridge) forward(ctx context.Context, m message, line []byte, started func()) error {
 	answer, err := b.deliver(ctx, line, started)
 	switch {
@@ -168,7 +169,8 @@ func (b *stdioBridge) forward(ctx context.Context, m message, line []byte, start
 	return b.send(answer)
 }
 
-// deliver sends a message to the server, or to the next server if the server has just ended, and returns the response.
+// deliver sends a message to the server and returns the response. If the server has just ended, it sends the message to
+// the next server.
 func (b *stdioBridge) deliver(ctx context.Context, line []byte, started func()) ([]byte, error) {
 	for range 2 {
 		s, err := b.ensureUpstream(ctx, started)
@@ -204,7 +206,7 @@ func unreachableErr(err error) clientError {
 	return clientError(fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err))
 }
 
-// unknownOutcomeErr is the error for a request that a server may have executed.
+// unknownOutcomeErr returns the error for a request that a server may have executed.
 func unknownOutcomeErr(err error) clientError {
 	if _, stopped := errors.AsType[*owner.StoppedError](err); stopped {
 		return clientError(fmt.Sprintf("There is no answer: %v. It is unknown whether anything was changed. Try again when that process runs; read the document first.", err))
@@ -291,7 +293,8 @@ func (b *stdioBridge) follow(s *mcpSession) {
 	}
 }
 
-// detach makes further messages go to another server. The current server still answers the messages that it has.
+// detach makes the bridge send further messages to another server. The current server still answers the messages that
+// it has received.
 func (b *stdioBridge) detach() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -312,7 +315,8 @@ func (b *stdioBridge) end() {
 	}
 }
 
-// post sends a message and returns the response, nil for none. It calls started when the server has started the message.
+// post sends a message and returns the response, or nil if there is none. It calls started when the server has started
+// to handle the message.
 func (s *mcpSession) post(ctx context.Context, line []byte, started func()) (answer []byte, err error) {
 	header := http.Header{"Content-Type": {"application/json"}, mcpserver.SessionHeader: s.stream.Header[mcpserver.SessionHeader]}
 	err = s.server.Do(ctx, http.MethodPost, ports.MCPPath, url.Values{}, header, line, func(resp *http.Response) error {
@@ -336,8 +340,8 @@ func (b *stdioBridge) send(message []byte) error {
 
 const serverGone = -32000
 
-// errorAnswer returns the response to a failed request. For a tool call it is a result, because models read only
-// results.
+// errorAnswer returns the response to a failed request. For a tool call the response is a tool result with the error,
+// because models read only results.
 func errorAnswer(m message, text string) []byte {
 	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	if m.Method == "tools/call" {
@@ -345,6 +349,6 @@ func errorAnswer(m message, text string) []byte {
 	} else {
 		answer["error"] = map[string]any{"code": serverGone, "message": text}
 	}
-	line, _ := json.Marshal(answer) // the ID was decoded from JSON
+	line, _ := json.Marshal(answer) // cannot fail, because the ID was decoded from JSON
 	return line
 }

@@ -15,9 +15,9 @@ import (
 
 const relayPlugin = ".obsidian/plugins/system3-relay"
 
-// PluginShares returns the folders of a vault that Relay's plugin shares, as paths of a workspace: folders in the vault,
-// or the whole vault if it is in such a folder. The plugin merges the files of notes that are closed in Obsidian with
-// its own algorithm, and corrupts the text when a decision changes marks.
+// PluginShares returns the folders of a vault that Relay's plugin shares, as paths of a workspace. If the vault itself
+// is in a shared folder, it returns the whole vault. The plugin merges the files of notes that are closed in Obsidian
+// with its own algorithm, and corrupts the text when a decision changes marks.
 func (s Source) PluginShares() (shared []model.Path) {
 	if s.Server != nil {
 		return nil
@@ -38,8 +38,8 @@ func (s Source) PluginShares() (shared []model.Path) {
 	}
 }
 
-// sharedIn returns the folders of an Obsidian vault that the plugin shares, or "", the whole vault, if the plugin's
-// settings cannot be read.
+// sharedIn returns the folders of an Obsidian vault that the plugin shares. If the plugin's settings exist but cannot
+// be read, it returns "", which stands for the whole vault.
 func sharedIn(vault string) []string {
 	data, err := os.ReadFile(filepath.Join(vault, relayPlugin, "data.json"))
 	if errors.Is(err, fs.ErrNotExist) {

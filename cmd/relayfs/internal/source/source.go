@@ -19,7 +19,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/cli"
 )
 
-// Secrets come from the environment, because every user of the machine can read a command line.
+// Secrets come only from the environment, because every user of the machine can read a command line.
 const (
 	tokenVariable = "RELAYFS_TOKEN"
 	keyVariable   = "RELAYFS_SERVER_KEY"
@@ -33,7 +33,7 @@ type ServerFolder struct {
 type Source struct {
 	Name   string        // name of the root in the workspace
 	Dir    string        // directory of a vault: absolute, symlinks resolved
-	Server *ServerFolder // nil for a vault
+	Server *ServerFolder // nil if the source is a vault
 }
 
 func (s Source) String() string {
@@ -43,7 +43,8 @@ func (s Source) String() string {
 	return s.Name + "=" + s.Dir
 }
 
-// Split returns the name of the root and the directory of a vault, "" for a server, from the String of a Source.
+// Split returns the name of the root and the directory of the vault from the String of a Source. For a server the
+// directory is "".
 func Split(s string) (name, dir string) {
 	if serverScheme.MatchString(s) {
 		_, s, _ = strings.Cut(s, "#")
@@ -100,7 +101,7 @@ func Parse(args []string, state string) ([]Source, error) {
 	return sources, nil
 }
 
-// Place describes the location of the source, independent of its Name.
+// Place describes the location of the source. It does not depend on Name.
 func (s Source) Place() string {
 	if s.Server != nil {
 		return fmt.Sprintf("folder %q of %s", s.Server.Folder, s.Server.Address)
@@ -108,7 +109,7 @@ func (s Source) Place() string {
 	return fmt.Sprintf("vault %q", s.Dir)
 }
 
-// ShowsPath reports whether a path is inside the vault and not in a hidden folder of it.
+// ShowsPath reports whether path is inside the vault and not in a hidden folder.
 func (s Source) ShowsPath(path string) bool {
 	if s.Server != nil {
 		return false
@@ -118,7 +119,7 @@ func (s Source) ShowsPath(path string) bool {
 	return err == nil && !slices.ContainsFunc(parts, func(name string) bool { return name != "." && strings.HasPrefix(name, ".") })
 }
 
-// resolved resolves the symbolic links in the existing part of an absolute path.
+// resolved resolves the symbolic links in the part of an absolute path that exists.
 func resolved(path string) string {
 	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
@@ -200,7 +201,8 @@ func ParseVault(arg string) (Source, error) {
 	return Source{Name: name, Dir: real}, nil
 }
 
-// CurrentVault returns the Obsidian vault around the current folder as SOURCE arguments, or nil.
+// CurrentVault returns the Obsidian vault that contains the current folder, as SOURCE arguments. It returns nil if
+// there is none.
 func CurrentVault() []string {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -235,7 +237,8 @@ func Absolute(arg string) (string, error) {
 	return name + "=" + abs, err
 }
 
-// LooksLikeSource reports whether a single argument is a SOURCE rather than a mountpoint, which is an empty directory.
+// LooksLikeSource reports whether a single argument is a SOURCE and not a mountpoint. A mountpoint is an empty
+// directory.
 func LooksLikeSource(arg string) bool {
 	_, _, named := strings.Cut(arg, "=")
 	entries, err := os.ReadDir(arg)
@@ -272,8 +275,8 @@ func (s Source) State(base string) string {
 	return owner.StateOf(s.OwnState(base), s.Dir)
 }
 
-// OwnState returns the state folder of a source that was never moved. Its name consists of the name of the vault or
-// server, for readers, and a checksum of the Place, which makes it unique.
+// OwnState returns the state folder of a source that was never moved. Its name has two parts: the name of the vault or
+// server, for readers, and a checksum of the Place, which makes the name unique.
 func (s Source) OwnState(base string) string {
 	name, place := filepath.Base(s.Dir), s.Dir
 	if s.Server != nil {

@@ -7,13 +7,13 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// editor is a text with a cursor between before and after. It is a value: key returns the next one. (bubbles' text area
-// does not fit: it replaces tabs, and moves by runes instead of grapheme clusters.)
+// editor is a text with a cursor between before and after. It is an immutable value: key returns the next state. (The
+// text area of bubbles does not fit, because it replaces tabs and moves by runes instead of grapheme clusters.)
 type editor struct{ before, after string }
 
 func (e editor) String() string { return e.before + e.after }
 
-// key applies a key. The cursor moves and deletes by grapheme clusters.
+// key returns the state after a key. The cursor moves, and deletes, by grapheme clusters.
 func (e editor) key(k tea.KeyMsg) editor {
 	switch k.Type {
 	case tea.KeyRunes, tea.KeySpace:
@@ -58,7 +58,7 @@ func (e editor) vertical(by int) editor {
 	all := e.String()
 	start := strings.LastIndexByte(e.before, '\n') + 1
 	column := uniseg.GraphemeClusterCount(e.before[start:])
-	var line int // start of the other line
+	var line int // start of the line to which the cursor moves
 	switch {
 	case by < 0 && start == 0:
 		return e.to(0)

@@ -17,7 +17,7 @@ type historyMsg struct {
 	err  error
 }
 
-// history lists the decisions that can be undone. Enter undoes the one at the index at.
+// history lists the decisions that can be undone. Enter undoes the decision at index at.
 type history struct {
 	list []undoable
 	at   int
@@ -25,7 +25,7 @@ type history struct {
 
 type undoable struct {
 	batch string
-	id    string // "" for the whole batch
+	id    string // ID of a suggestion, or "" for the whole batch
 	text  string
 }
 
@@ -36,8 +36,8 @@ func (c commands) history() tea.Cmd {
 	}
 }
 
-// undoablesOf returns the undoable entries of a log, newest first: each batch, followed by its suggestions if there are
-// several.
+// undoablesOf returns the undoable entries of a log, newest first: each batch, and after it the suggestions of the
+// batch if there are several.
 func undoablesOf(log []reviewqueue.LogEntry) (list []undoable) {
 	log = slices.DeleteFunc(slices.Clone(log), func(x reviewqueue.LogEntry) bool { return !x.Undoable() })
 	for _, batch := range reviewqueue.Batches(log) {

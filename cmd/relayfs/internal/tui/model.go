@@ -35,35 +35,35 @@ const (
 	reasoning
 	confirming
 	helping
-	asking  // the author for another version
-	reading // the whole note
+	asking  // asking the author for another version of the suggestion
+	reading // showing the whole note
 	overviewMode
 	historyMode
 )
 
-// reviewModel is the state of a review. It is immutable: Update returns the next one.
+// reviewModel is the state of a review. It is immutable: Update returns the next state.
 type reviewModel struct {
 	suggestionList
 	render.Painter
 	cmds commands
 
 	mode         mode
-	field        editor                    // used in filtering, editing, reasoning and asking
-	asked        reviewqueue.DecideRequest // used in confirming and reasoning
-	editID       string                    // suggestion in editing and asking
-	prefix       string                    // "]" or "[" before c
-	busy         bool                      // a command is running whose result the keys depend on
+	field        editor                    // used in the modes filtering, editing, reasoning and asking
+	asked        reviewqueue.DecideRequest // used in the modes confirming and reasoning
+	editID       string                    // suggestion in the modes editing and asking
+	prefix       string                    // "]" or "[" if it was typed and c may follow
+	busy         bool                      // whether a command is running whose result can change the meaning of the next key
 	queuedKeys   []tea.KeyMsg              // keys typed while busy
-	lists        int                       // number of the expected list; older ones are outdated
-	stale        bool                      // the notes changed while busy
+	lists        int                       // number of the expected list; lists with lower numbers are outdated
+	stale        bool                      // whether the notes have changed while busy
 	loaded       bool
 	message      string
-	ownerMessage string // the message while the owner does not answer
+	ownerMessage string // message to show while the owner does not answer
 	scrolled     scroll
 	read         noteMsg              // last read note
 	threads      []reviewqueue.Thread // threads that belong to no suggestion
 	history      history
-	lines        int      // scrolled lines: in reading from the suggestion on, or in overviewMode
+	lines        int      // number of lines that the user has scrolled; in the mode reading, relative to the suggestion
 	done         []string // batches of this review that were not undone
 	counts       map[model.Verdict]int
 
@@ -119,7 +119,7 @@ func (m reviewModel) apply(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.decide(reviewqueue.DecideRequest{IDs: []string{msg.id}, Verdict: model.Changed, Text: msg.text})
 	case errMsg:
 		m.message = cli.Text(msg.err)
-		m.queuedKeys = nil // they were typed for the expected result
+		m.queuedKeys = nil // they were typed for the result that was expected
 		return m.finishBusy()
 	case tea.KeyMsg:
 		return m.key(msg)
@@ -136,14 +136,14 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 		return m.finishBusy()
 	}
 	m.loaded = true
-	m.read = noteMsg{} // the note may have changed as well
+	m.read = noteMsg{} // the note may have changed too
 	m.all = msg.list
 	m.threads = slices.DeleteFunc(slices.Clone(msg.threads), func(t reviewqueue.Thread) bool { return t.Suggestion != "" })
 	m.suggestionList = m.refilter()
 	return m.finishBusy()
 }
 
-// finishBusy ends the busy state, applies the queued keys, and reads the list again if the notes changed.
+// finishBusy ends the busy state and applies the queued keys. It also reads the list again if the notes have changed.
 func (m reviewModel) finishBusy() (_ tea.Model, cmd tea.Cmd) {
 	keys, stale, lists := m.queuedKeys, m.stale, m.lists
 	m.busy, m.stale, m.queuedKeys = false, false, nil
@@ -361,8 +361,8 @@ func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	return m.undoEntry(undoable{batch: m.done[len(m.done)-1]})
 }
 
-// edit starts editing the suggestion's new text or, if it only deletes, the deleted text. It uses $EDITOR if outside is
-// set or the text is longer than the screen.
+// edit starts editing the suggestion's new text. If the suggestion only deletes text, it edits the deleted text. It
+// uses $EDITOR if outside is set or the text is longer than the screen.
 func (m reviewModel) edit(s *reviewqueue.Suggestion, outside bool) (tea.Model, tea.Cmd) {
 	if s.IsProposal() {
 		m.message = "a proposal can be accepted or rejected, not edited"
@@ -399,7 +399,7 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 			return m, m.cmds.comment(m.editID, m.field.String())
 		}
 		m.mode = browsing
-		m.asked.Reason = reviewqueue.OneLineReason(m.field.String()) // a paste may have several lines
+		m.asked.Reason = reviewqueue.OneLineReason(m.field.String()) // a pasted text may have several lines
 		return m.decide(m.asked)
 	default:
 		if next := m.field.key(k); len(next.String()) <= reviewqueue.MaxReason {
@@ -441,7 +441,7 @@ type suggestionList struct {
 	all     []reviewqueue.Suggestion // all pending suggestions
 	visible []reviewqueue.Suggestion // suggestions selected by sel and filter
 	at      int                      // index in visible
-	goTo    string                   // ID to select when it is listed again
+	goTo    string                   // ID of the suggestion to select when it is listed again
 }
 
 func (d *suggestionList) current() *reviewqueue.Suggestion {
@@ -456,7 +456,8 @@ func (d suggestionList) move(by int) suggestionList {
 	return d
 }
 
-// refilter updates the visible suggestions. It stays at the same suggestion, or selects the one after it.
+// refilter updates the visible suggestions. The same suggestion stays selected. If it is not visible any more, the
+// suggestion after it becomes selected.
 func (d suggestionList) refilter() suggestionList {
 	before := d.visible[min(d.at, len(d.visible)):]
 	d.visible = nil

@@ -30,12 +30,14 @@ func (c commands) note(s *reviewqueue.Suggestion) tea.Cmd {
 	}
 }
 
-// hasText reports whether the suggestion has a note to read. The only proposal with a note is the deletion of a note.
+// hasText reports whether the suggestion has a note to read. Among proposals, only the deletion of a note has such a
+// note.
 func hasText(s *reviewqueue.Suggestion) bool {
 	return !s.IsProposal() || s.Kind == string(model.ProposedDelete) && !s.Dir && strings.HasSuffix(s.Path, ".md")
 }
 
-// readNeeded returns the command that reads the note to show, or nil if it is read already.
+// readNeeded returns the command that reads the note of the current suggestion. It returns nil if the screen needs no
+// note, or if the note was read already.
 func (m reviewModel) readNeeded() tea.Cmd {
 	s := m.current()
 	if s == nil || !hasText(s) || m.read.of == s.ID || !s.IsProposal() && m.mode != reading {
@@ -44,7 +46,8 @@ func (m reviewModel) readNeeded() tea.Cmd {
 	return m.cmds.note(s)
 }
 
-// consequences draws the text that a deletion removes, or the links that change with a rename.
+// consequences draws the effect of a proposal: the text that a deletion removes, or the links that change with a
+// rename.
 func (m reviewModel) consequences(s *reviewqueue.Suggestion) string {
 	var b strings.Builder
 	switch {
@@ -79,7 +82,7 @@ func (m reviewModel) noteLines(s *reviewqueue.Suggestion) (lines []string, at in
 	return m.wrap(m.Text(append(before[:len(before):len(before)], rest...))), len(m.wrap(m.Text(before))) - 1
 }
 
-// step returns the number of lines that a key scrolls, 0 for other keys.
+// step returns the number of lines that a key scrolls, or 0 if the key does not scroll.
 func step(k tea.KeyMsg, screen int) int {
 	switch k.String() {
 	case "j", "down":
@@ -104,13 +107,13 @@ func (m reviewModel) readKey(k tea.KeyMsg) tea.Model {
 		return m
 	}
 	lines, at := m.noteLines(s)
-	m.lines = max(-at, min(m.lines+by, len(lines)-at)) // relative to the suggestion
+	m.lines = max(-at, min(m.lines+by, len(lines)-at)) // relative to the line of the suggestion
 	return m
 }
 
 type noteGroup struct {
-	path  string // "" for the proposals
-	first int    // index of its first suggestion
+	path  string // "" for the group of all proposals
+	first int    // index of the first suggestion of the group
 	count int
 }
 
@@ -170,7 +173,7 @@ func (m reviewModel) overview() string {
 func (m reviewModel) overviewKey(k tea.KeyMsg) tea.Model {
 	list := m.groups()
 	if by := step(k, m.screen()); by != 0 {
-		m.lines = max(0, min(m.lines+by, len(list)+len(m.threads)-1)) // below the groups it only scrolls
+		m.lines = max(0, min(m.lines+by, len(list)+len(m.threads)-1)) // the rows below the groups can only be scrolled
 		return m
 	}
 	if m.mode = browsing; k.String() == "enter" && len(list) > 0 {

@@ -1,15 +1,16 @@
 // Package tui is the review in a terminal: Run shows pending suggestions one by one.
 //
-// It is a bubbletea program. reviewModel (model.go) is a value: Update takes a message and returns the next reviewModel
-// and a command; View draws it. bubbletea runs commands on goroutines and returns their results as messages:
+// It is a bubbletea program. A reviewModel (model.go) is an immutable value: Update takes a message and returns the
+// next reviewModel and a command, and View draws it. bubbletea runs commands on goroutines and passes their results to
+// Update as messages:
 //
 //	key ──> update ──> command: decide, undo, list (on the queue)
 //	          ^            │
 //	          └── message ─┘ outcomeMsg, listMsg, changedMsg, historyMsg, errMsg
 //
-// A goroutine follows the workspace; after a change the list is read again. Keys typed during a command wait for its
-// result, so that each key decides on the suggestion for which it was typed. The Queue makes decisions; package render
-// draws suggestions.
+// A goroutine follows the workspace; after a change it causes a new read of the list. Keys typed during a command wait
+// for its result, so that each key decides on the suggestion for which it was typed. The Queue makes decisions; package
+// render draws suggestions.
 package tui
 
 import (
@@ -42,7 +43,8 @@ func Run(ctx context.Context, q Queue, sel reviewqueue.Selector, in, out *os.Fil
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := newModel(sel, render.NewPainter(out), commands{ctx, q})
-	// A signal ends ctx (main.go). bubbletea's signal handler would deadlock, because it sends to a loop that ctx has ended.
+	// A signal ends ctx (main.go). bubbletea's own signal handler would deadlock, because it sends to a loop that has
+	// already ended with ctx.
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen())
 	go m.cmds.follow(p.Send)
 	final, err := p.Run()
@@ -67,10 +69,10 @@ type (
 	}
 	outcomeMsg struct{ reviewqueue.Outcome }
 	changedMsg struct {
-		moved bool  // something has changed; otherwise the owner only responds again
-		err   error // the owner does not respond
+		moved bool  // whether something has changed; otherwise the owner only responds again
+		err   error // set if the owner does not respond
 	}
-	errMsg struct{ err error } // a decision or an undo failed
+	errMsg struct{ err error } // the error of a decision or an undo that failed
 )
 
 type commands struct {
@@ -78,7 +80,7 @@ type commands struct {
 	q   Queue
 }
 
-// list reads the queue. number identifies the read; see reviewModel.lists.
+// list returns a command that reads the queue. number identifies the read; see reviewModel.lists.
 func (c commands) list(number int) tea.Cmd {
 	return func() tea.Msg {
 		list, err := c.q.List(c.ctx, true)

@@ -12,13 +12,14 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/reviewqueue"
 )
 
-// View draws a line with the position, the suggestion in context, and a message or the keys.
+// View draws a line with the position, the content of the mode (such as the suggestion in context), and a message or
+// the keys.
 func (m reviewModel) View() string {
 	if m.width == 0 {
 		return "" // before the first WindowSizeMsg
 	}
 	head, foot := m.head(), m.foot()
-	room := max(1, m.height-2) // head and foot are a line each
+	room := max(1, m.height-2) // the head and the foot have one line each
 	var lines []string
 	switch s := m.current(); {
 	case s != nil && m.mode == reading:
@@ -38,8 +39,8 @@ func (m reviewModel) wrap(text string) []string {
 	return strings.Split(lipgloss.NewStyle().Width(m.width).Render(strings.ReplaceAll(text, "\t", "    ")), "\n")
 }
 
-// window returns at most room lines. It starts at the first line or, if the focus is further down, has the focus in the
-// middle; scrolling moves it.
+// window returns at most room lines. It starts at the first line. If the focus is below these lines, the window has the
+// focus in the middle instead. Scrolling moves the window.
 func (m reviewModel) window(lines []string, room int) []string {
 	top := 0
 	if at := m.focus(); at > room-3 {
@@ -51,7 +52,8 @@ func (m reviewModel) window(lines []string, room int) []string {
 	return m.cut(lines, top, room)
 }
 
-// cut returns at most room lines from top on, and marks where there are more.
+// cut returns at most room lines, beginning with line top. If there are more lines above or below, it replaces its
+// first or last line by a marker.
 func (m reviewModel) cut(lines []string, top, room int) []string {
 	top = max(0, min(top, len(lines)-room))
 	below := len(lines) - top - room
@@ -68,10 +70,10 @@ func (m reviewModel) cut(lines []string, top, room int) []string {
 	return lines
 }
 
-// screen is the number of lines that PgDn moves: two lines of the previous screen stay visible.
+// screen returns the number of lines that PgDn moves. Two lines of the previous screen stay visible.
 func (m reviewModel) screen() int { return max(1, m.height-5) }
 
-// focus returns the line of the body that must be visible: the line of the cursor, or the first changed line.
+// focus returns the number of the line that must be visible: the line of the cursor, or the first changed line.
 func (m reviewModel) focus() int {
 	s := m.current()
 	switch {
@@ -150,7 +152,7 @@ func (m reviewModel) foot() string {
 	case helping:
 		return m.SGR(render.Faint, "any key goes back")
 	}
-	if m.message != "" { // wrapped, because its end is the next step
+	if m.message != "" { // wrapped, because the end of the message is the next step
 		lines := m.wrap(cli.OneLine(m.message))
 		return strings.Join(lines[:min(len(lines), max(1, m.height/2))], "\n")
 	}

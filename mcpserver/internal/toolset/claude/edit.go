@@ -18,7 +18,7 @@ import (
 
 type oneEdit struct {
 	FilePath   string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
-	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands there, without line numbers"`
+	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as in the document, without line numbers"`
 	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place, as plain Markdown"`
 	ReplaceAll bool   `arg:"replace_all" def:"false" doc:"Replace every occurrence"`
 	Section    string `arg:"section" doc:"Look only in this part: a heading (## Plan) or block id (^id)"`
@@ -94,7 +94,7 @@ func outcome(c *tool.Client, res change.Result) string {
 	switch o := c.Workspace.Options(); {
 	case res.Version == nil && res.Proposed:
 		b.WriteString("; the change is proposed as a whole file until a user accepts it.")
-	case res.Version == nil: // a file
+	case res.Version == nil: // the document is not a note
 		b.WriteString("; the change is in the document.")
 	case !res.Changed:
 		b.WriteString("; the document already reads so.")
@@ -124,7 +124,7 @@ func outcome(c *tool.Client, res change.Result) string {
 
 type commentArgs struct {
 	FilePath   string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
-	AnchorText string `arg:"anchor_text" need:"true" doc:"Text that it is about, exactly as it stands there; it must occur once"`
+	AnchorText string `arg:"anchor_text" need:"true" doc:"Text to comment on, exactly as in the document; it must occur once"`
 	Comment    string `arg:"comment" need:"true" doc:"The comment"`
 }
 
@@ -153,13 +153,13 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) (result.Result,
 			return nil, result.InvalidArgument("anchor_text not found in %s. Make sure it matches exactly.", result.Escape(p))
 		case 1:
 			at = places[0].End
-			for _, t := range diffwrap.Threads(current.Text()) { // it joins the comments that stand there
+			for _, t := range diffwrap.Threads(current.Text()) { // a thread joins the adjacent comments
 				if t.Start <= at && at < t.End {
 					at = t.End
 				}
 			}
 			if diffwrap.LiteralsOf(current.Text()).Has(at) {
-				return nil, result.InvalidArgument("anchor_text stands in code, front matter, a formula or the like in %s, where a comment would be text. Anchor it to the text before or after.", result.Escape(p))
+				return nil, result.InvalidArgument("anchor_text is in code, front matter, a formula or the like in %s, where a comment would be text. Anchor it to the text before or after.", result.Escape(p))
 			}
 			if err := textrange.CheckMarkup(textrange.Argument{Name: "comment", Text: a.Comment}, c.Workspace.Options().View, "", note, 0); err != nil {
 				return nil, err

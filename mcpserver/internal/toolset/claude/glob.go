@@ -26,10 +26,10 @@ type globArgs struct {
 	result.Listing
 }
 
-// globCursor is the last listed path with its time, in a list of changes between Since and Until. Paths that change
-// while the client pages come at the end.
+// globCursor is the last listed path and its time, in a list of the changes after Since and up to Until. Paths that
+// change while the client reads the list come at its end.
 type globCursor struct {
-	Since, Until, Time int64 // nanoseconds
+	Since, Until, Time int64 // Unix times in nanoseconds
 	Path               string
 }
 
@@ -79,7 +79,7 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) (result.Result, 
 	return res, nil
 }
 
-// rest returns the items after at. Items changed since the list began come last.
+// rest returns the items after the cursor. Items that have changed since the list began come last.
 func (at globCursor) rest(found []listed) []listed {
 	var rest, others []listed
 	for _, f := range found {
@@ -93,16 +93,16 @@ func (at globCursor) rest(found []listed) []listed {
 	return append(rest, others...)
 }
 
-// to returns the cursor after last. newest is the item that changed last.
+// to returns the cursor after the item last. newest is the most recently changed item of the list.
 func (at globCursor) to(last, newest listed) globCursor {
 	t := last.modTime.UnixNano()
-	if t > at.Until { // last changed after the list began
+	if t > at.Until { // last has changed since the list began
 		at.Since, at.Until = at.Until, newest.modTime.UnixNano()
 	}
 	return globCursor{at.Since, at.Until, t, string(last.path)}
 }
 
-// belowARoot returns a hint if globs match nothing, but would in one of the top-level folders.
+// belowARoot returns a hint if the globs match nothing but would match in one of the top-level folders.
 func belowARoot(ctx context.Context, c *tool.Client, set grep.Globs) (hint []string) {
 	root, n := "", 0
 	err := c.Workspace.Walk(ctx, "", func(e bridge.Info) error {
@@ -121,7 +121,7 @@ func belowARoot(ctx context.Context, c *tool.Client, set grep.Globs) (hint []str
 	if err != nil || n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("[Globs are relative to path: with path: %q this one names %s.]", root, result.Count(n, "document"))}
+	return []string{fmt.Sprintf("[Globs are relative to path: with path: %q this glob matches %s.]", root, result.Count(n, "document"))}
 }
 
 func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
@@ -134,8 +134,8 @@ func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 	return pattern
 }
 
-// literalGlob returns a glob relative to under. If a file has exactly the glob as its name, special characters are
-// literal.
+// literalGlob returns a glob relative to under. If there is a file with exactly this name or path, the special
+// characters in it are escaped (model.LiteralGlob).
 func literalGlob(ctx context.Context, c *tool.Client, pattern string, under model.Path) string {
 	pattern, exclude := strings.CutPrefix(withoutRoot(c, pattern, under), "!")
 	pattern = model.LiteralGlob(pattern, func(p string) bool {
@@ -144,7 +144,7 @@ func literalGlob(ctx context.Context, c *tool.Client, pattern string, under mode
 			return err == nil
 		}
 		found := false
-		_ = c.Workspace.Walk(ctx, under, func(e bridge.Info) error { // a failing search reports its own error
+		_ = c.Workspace.Walk(ctx, under, func(e bridge.Info) error { // the search itself reports its errors
 			if found = e.Path.Base() == p; found {
 				return fs.SkipAll
 			}
@@ -158,7 +158,7 @@ func literalGlob(ctx context.Context, c *tool.Client, pattern string, under mode
 	return pattern
 }
 
-// findFiles lists the files below under in set, most recently changed first.
+// findFiles lists the files below under that are in set, most recently changed first.
 func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.Globs) ([]listed, error) {
 	var found []listed
 	err := c.Workspace.Walk(ctx, under, func(e bridge.Info) error {
@@ -167,7 +167,7 @@ func findFiles(ctx context.Context, c *tool.Client, under model.Path, set grep.G
 		}
 		changed, err := c.Workspace.ModTime(e.Path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // removed in the meantime
+			return nil // the file was removed in the meantime
 		}
 		if err != nil {
 			return err

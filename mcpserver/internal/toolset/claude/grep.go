@@ -34,15 +34,15 @@ type grepArgs struct {
 	Type       string `arg:"type" doc:"File type, for example md"`
 	OutputMode string `arg:"output_mode" enum:"content|files_with_matches|count" def:"\"files_with_matches\"" doc:"content: path:line:text; files_with_matches: paths; count: matching lines of each"`
 	IgnoreCase bool   `arg:"-i" doc:"Ignore case"`
-	Numbers    *bool  `arg:"-n" def:"true" doc:"Line numbers; this and -o to context are for content"`
+	Numbers    *bool  `arg:"-n" def:"true" doc:"Line numbers; only for content, as are -o to context"`
 	Only       bool   `arg:"-o" doc:"Only the matching parts"`
 	After      *int   `arg:"-A" min:"0" doc:"Lines after each match"`
-	Before     *int   `arg:"-B" min:"0" doc:"Lines before it"`
+	Before     *int   `arg:"-B" min:"0" doc:"Lines before each match"`
 	Around     *int   `arg:"-C" min:"0" doc:"Lines on both sides"`
 	Context    *int   `arg:"context" min:"0" doc:"As -C"`
 	Multiline  bool   `arg:"multiline" def:"false" doc:"Let matches cross lines"`
-	HeadLimit  *int   `arg:"head_limit" is:"bound" min:"0" def:"250" doc:"At most so many lines, paths or counts; 0 for all"`
-	Offset     int    `arg:"offset" is:"bound" min:"0" def:"0" doc:"Skip so many first"`
+	HeadLimit  *int   `arg:"head_limit" is:"bound" min:"0" def:"250" doc:"Maximum number of lines, paths or counts; 0 for all"`
+	Offset     int    `arg:"offset" is:"bound" min:"0" def:"0" doc:"Number of entries to skip"`
 	Cursor     string `arg:"cursor" is:"bound" doc:"next_cursor of the last answer; then offset does not count"`
 	result.Listing
 }
@@ -63,28 +63,28 @@ func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) (result.Result, 
 	return res, nil
 }
 
-// entry is one line of output. Its passage has a version if the entry is a whole line of a note.
+// entry is one line of output. Its passage has a Version if the entry is a whole line of a note.
 type entry struct {
 	session.Passage
 	text string
-	doc  string // the note's text without a byte order mark
+	doc  string // text of the note without a byte order mark
 }
 
 type grepJob struct {
 	client  *tool.Client
 	pattern *grep.Pattern
 	under   model.Path
-	one     bool // under is a single document
+	one     bool // whether under is a single document
 	globs   grep.Globs
 	types   grep.Globs
 	mode    string
 	format  grep.Format
 	listing result.Listing
 	after   *result.SearchPos // cursor of the search; nil at the beginning
-	offset  int               // entries to skip
-	limit   int               // entries to return; 0 for all
+	offset  int               // number of entries to skip
+	limit   int               // number of entries to return; 0 means all
 	enough  int               // number of entries after which the search may stop
-	skipped []model.Path      // files that were not searched
+	skipped []model.Path      // files that could not be searched
 }
 
 func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error) {
@@ -119,7 +119,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	if job.after != nil {
 		job.offset = 0
 	}
-	// More entries do not fit. The separator and one more entry show that there are more.
+	// More entries than this do not fit into a result. The separator and one more entry show that there are more.
 	job.enough = job.offset + result.Max/2
 	if job.limit > 0 {
 		job.enough = min(job.enough, job.offset+job.limit+2)
@@ -154,7 +154,7 @@ func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
 	return err
 }
 
-// run returns at least as many entries as fit into a result, in the order of paths.
+// run returns entries in the order of paths. If there are enough, it returns at least as many as fit into a result.
 func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	ctx, pattern, cancel := search.Bounded(ctx, job.pattern)
 	defer cancel()
@@ -165,7 +165,7 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 		return nil, err
 	}
 	var entries []entry
-	size, skip := 0, job.offset // cost of the entries after the offset
+	size, skip := 0, job.offset // total cost of the entries after the offset
 	job.skipped, err = search.Scan(ctx, x, job.chosen(notes), pattern.Clauses(), job.searchNote, func(found []entry) bool {
 		grouped := job.mode == modeContent && job.format.Before+job.format.After > 0
 		if len(found) > 0 && grouped && (len(entries) > 0 || job.after != nil && string(found[0].Path) != job.after.Path) {
@@ -180,7 +180,7 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	return entries, err
 }
 
-// chosen applies glob and type. As in ripgrep, a file that path names is always searched.
+// chosen applies the arguments glob and type. As in ripgrep, a file that the argument path names is always searched.
 func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	everything := job.one || job.globs.All() && job.types.All()
 	if everything && job.after == nil {
@@ -195,7 +195,8 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	})
 }
 
-// notSearched names the skipped files. Callers show it if the call explicitly included them or nothing was found.
+// notSearched returns a sentence with the skipped files. Callers show it if the call explicitly included them, or if
+// nothing was found.
 func (job *grepJob) notSearched() string {
 	if s := search.Skipped(job.skipped); s != "" {
 		return "[" + s + "]"
@@ -247,7 +248,7 @@ func (job *grepJob) page(entries []entry) result.Result {
 	if job.limit > 0 {
 		limit := job.limit
 		if rest[0].text == grep.Separator {
-			limit++ // the separator belongs to the next entry
+			limit++ // the separator is counted together with the next entry
 		}
 		rest = rest[:min(limit, len(rest))]
 	}

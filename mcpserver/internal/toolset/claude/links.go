@@ -14,7 +14,7 @@ type getLinksArgs struct {
 	result.Listing
 }
 
-// linkCursor is a link in a section of the result; the next result continues after it.
+// linkCursor is a link in a section of the result. The next result continues after it.
 type linkCursor struct {
 	Section int
 	Item    string
@@ -22,7 +22,7 @@ type linkCursor struct {
 
 var linkSections = []struct {
 	title  string
-	always bool // show the section even if it is empty
+	always bool // whether to show the section even if it is empty
 }{
 	{"Backlinks (documents linking to this):", true},
 	{"Forward links (documents this links to):", true},
@@ -45,7 +45,7 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (result.Resul
 			all = append(all, linkCursor{i, item})
 		}
 	}
-	a.SetCall("get_links", p) // the same for all names of the document
+	a.SetCall("get_links", p) // so that the cursor is the same for all names of the document
 	var after linkCursor
 	given, err := a.Decode(&after)
 	if err != nil {
@@ -86,8 +86,8 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) (result.Resul
 	return res, nil
 }
 
-// rest returns the links after at. If that link no longer exists, the first section, which is sorted, continues at its
-// position, and other sections start again.
+// rest returns the links after the cursor. If the link of the cursor no longer exists, the first section continues at
+// its position, because that section is sorted. The other sections start again.
 func (at linkCursor) rest(all []linkCursor) []linkCursor {
 	if i := slices.Index(all, at); i >= 0 {
 		return all[i+1:]

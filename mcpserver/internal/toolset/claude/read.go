@@ -22,7 +22,7 @@ const defaultLines = 2000
 
 type readArgs struct {
 	FilePath  string   `arg:"file_path" is:"path" need:"true" doc:"For example Folder/sub/Name.md"`
-	FilePaths []string `arg:"file_paths" is:"path" for:"file_path" doc:"Several instead of one"`
+	FilePaths []string `arg:"file_paths" is:"path" for:"file_path" doc:"Several documents instead of one"`
 	Offset    int      `arg:"offset" min:"0" doc:"First line, from 1; for long documents only"`
 	Limit     int      `arg:"limit" min:"0" doc:"Number of lines; for long documents only"`
 	Section   string   `arg:"section" doc:"Only this part: a heading (## Plan) or block id (^id)"`
@@ -39,11 +39,11 @@ func read(ctx context.Context, c *tool.Client, a readArgs) (result.Result, error
 	return a.readMany(ctx, c)
 }
 
-// readMany shows as many documents as fit and records only these as read.
+// readMany shows as many documents as fit, and records only the shown documents as read.
 func (a readArgs) readMany(ctx context.Context, c *tool.Client) (result.Result, error) {
-	const margin = 1200 // reserved for the notice about the rest
+	const margin = 1200 // reserved for the notice about the remaining documents
 	var out result.Result
-	bytes := 0 // total size of images
+	bytes := 0 // total size of the images
 	for i, name := range a.FilePaths {
 		head := "==> " + result.Escape(name) + " <=="
 		left := result.Max - margin - out.Cost() - result.TextCost(head) - 40
@@ -118,14 +118,15 @@ func (a readArgs) read(ctx context.Context, c *tool.Client, most int) (result.Re
 	return result.Text(page, waiting, decided, notice, encoding), nil
 }
 
-// maxImage is the maximum size of the images in an answer, in bytes: model APIs accept 5 MB of base64.
+// maxImage is the maximum size of the images in an answer, in bytes. It is limited because model APIs accept at most 5
+// MB of base64.
 const maxImage = 3 << 20
 
 // imageTypes are the formats that model APIs accept.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// readImage returns the file at p if it is an image. Otherwise it returns an error that explains cause, the error of
-// reading the file as text.
+// readImage returns the file at p if it is an image. Otherwise it returns an error with the reason cause, which is the
+// error of reading the file as text.
 func readImage(ctx context.Context, c *tool.Client, p model.Path, cause error) (result.Result, error) {
 	data, err := c.Resolver.ReadFile(ctx, p, maxImage)
 	kind := http.DetectContentType(data)
@@ -165,7 +166,7 @@ func (a readArgs) lines(p model.Path, text string) (textrange.Position, int, err
 
 // numbered formats lines as `cat -n` does.
 func numbered(doc string, begin textrange.Position, limit, most int) (page string, w textrange.Window, err error) {
-	const margin = 11 // number, tab and line break
+	const margin = 11 // cost of the number, tab and line break
 	w, err = textrange.WindowOf(doc, begin, max(begin.Line, 1)-1+limit, most, func(s string) int { return result.TextCost(s) + margin })
 	switch {
 	case err != nil:

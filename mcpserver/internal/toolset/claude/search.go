@@ -95,7 +95,7 @@ func (a searchArgs) query(ctx context.Context, c *tool.Client) (q semantic.Query
 	return q, nil
 }
 
-// passages formats as many found notes as fit, and records their passages as read.
+// passages formats as many of the found notes as fit, and records their passages as read.
 func passages(c *tool.Client, found *semantic.Answer) []string {
 	var blocks []string
 	var shown []session.Passage
@@ -136,7 +136,7 @@ func numberedPart(f semantic.Found) string {
 	return strings.Join(lines, "\n")
 }
 
-// nothing explains an empty result and names near matches.
+// nothing returns a sentence that explains an empty result, with documents that other filters would find.
 func nothing(ctx context.Context, c *tool.Client, q semantic.Query, after semantic.Place, a semantic.Answer) string {
 	if after != (semantic.Place{}) {
 		return "No more documents found"

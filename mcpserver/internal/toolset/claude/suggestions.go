@@ -17,8 +17,8 @@ const defaultSuggestions = 100
 type listSuggestionsArgs struct {
 	Path   string `arg:"path" is:"path" doc:"Folder or document; all if left out"`
 	Author string `arg:"author" doc:"Only of this author"`
-	Limit  int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"At most so many"`
-	ID     string `arg:"id" doc:"Show this one whole"`
+	Limit  int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"Maximum number"`
+	ID     string `arg:"id" doc:"Show this suggestion in full"`
 	result.Listing
 }
 
@@ -29,11 +29,11 @@ type pendingItem struct {
 	text  func(whole bool) string
 }
 
-// suggestionCursor is the last listed item, which may be decided in the meantime.
+// suggestionCursor is the last listed item. It may be decided before the next call.
 type suggestionCursor struct {
 	ID, Path string
 	Order    uint64
-	Off      int // offset in the text of a single item
+	Off      int // offset in the text of a single suggestion
 }
 
 func Suggestions(ctx context.Context, c *tool.Client, under model.Path) (result.Result, error) {
@@ -107,7 +107,8 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	return res, nil
 }
 
-// rest returns the items after at. If that item no longer exists, the items of its document are listed again.
+// rest returns the items after the cursor. If the item of the cursor no longer exists, rest lists all items of its
+// document again.
 func (at suggestionCursor) rest(all []pendingItem) []pendingItem {
 	i := slices.IndexFunc(all, func(w pendingItem) bool { return w.id == at.ID })
 	if i >= 0 {

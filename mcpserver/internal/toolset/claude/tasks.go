@@ -67,7 +67,7 @@ func (a tasksArgs) of(o *outline.Outline) (wanted []outline.Task) {
 	return wanted
 }
 
-// list records the listed lines as read.
+// list returns the list of tasks, and records the listed lines as read.
 func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (result.Result, error) {
 	after, err := a.SearchPos()
 	if err != nil {
@@ -132,7 +132,7 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 	return res, nil
 }
 
-// copy appends the tasks to the document and creates it if needed.
+// copy appends the tasks to the document copy_to. It creates the document if needed.
 func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.NoteInfo) (result.Result, error) {
 	to, err := c.Resolver.LookUp(a.CopyTo)
 	create := errors.Is(err, fs.ErrNotExist)
@@ -173,7 +173,8 @@ func (a tasksArgs) copy(ctx context.Context, c *tool.Client, notes []*index.Note
 	return result.Text(fmt.Sprintf("Copied %s of %s to %s%s", result.Count(len(lines), "task"), result.Count(sources, "document"), result.Escape(to), outcome(c, change.Result{Result: res}))), nil
 }
 
-// linkTo returns a link to p for the note at from: by path, if a link can express it.
+// linkTo returns a link to p for the note at from. If p is in another root or cannot be written as a link, it returns
+// only the name.
 func linkTo(p, from model.Path) string {
 	folder, rel := p.Split()
 	name := strings.TrimSuffix(p.Base(), model.NoteExt)
@@ -191,15 +192,16 @@ func toggleTasks(ctx context.Context, c *tool.Client, list []string) (result.Res
 	return applyEach(ctx, c, list, shown.toggle, func(at string) string { return "check or uncheck the task " + result.OneLine(at) })
 }
 
-// recurrence matches the rule of a recurring task, in the two formats of the plugin Tasks. The rule ends before the next field.
+// recurrence matches the rule of a recurring task, in either of the two formats of the plugin Tasks. The rule ends
+// before the next field.
 var recurrence = regexp.MustCompile(`🔁\s*([A-Za-z0-9, !]+)|[\[(]repeat::\s*([^\])]+)[\])]`)
 
-// listedTask matches a line of the list. The text is optional.
+// listedTask matches a line of the list of tasks. The text after the line number is optional.
 var listedTask = regexp.MustCompile(`^(.+?):([0-9]+)(?:: (.*))?$`)
 
 type readStates map[model.Path]session.ReadState
 
-// toggle checks or unchecks a task. The line number refers to the text that the session had read before the call.
+// toggle checks or unchecks a task. The line number refers to the text that the session had read before this call.
 func (shown readStates) toggle(ctx context.Context, c *tool.Client, at string) (string, error) {
 	m := listedTask.FindStringSubmatch(at)
 	if m == nil {

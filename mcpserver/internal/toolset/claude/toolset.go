@@ -1,5 +1,5 @@
-// Package claude implements the default toolset. Its tools have the names of Claude Code's built-in tools and respond
-// like them, in plain text.
+// Package claude implements the default toolset. Its tools have the same names as Claude Code's built-in tools, and
+// similar responses in plain text.
 package claude
 
 import (
@@ -32,7 +32,7 @@ func Tools() []tool.Tool {
 }
 
 var Phrases = tool.Phrases{
-	Folder:    "%q is a folder, not a document. Call glob with it as the path to list what it holds.",
+	Folder:    "%q is a folder, not a document. Call glob with it as the path to list its contents.",
 	NotFolder: "%q is not a folder. Call glob to find the folder.",
 	Exists:    "%q exists already. Read it and use edit, or choose another path.",
 	Missing:   "There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md.",

@@ -42,7 +42,7 @@ func checkType(declared filetype.Type, p model.Path) error {
 	case declared:
 		return nil
 	case "":
-		return result.InvalidArgument("declared '%s' but %q is none. Names of notes end in .md, of canvases in .canvas, of bases in .base.", declared, string(p))
+		return result.InvalidArgument("declared '%s' but %q is not one. Names of notes end in .md, of canvases in .canvas, of bases in .base.", declared, string(p))
 	default:
 		return result.InvalidArgument("declared '%s' but %q is a %s. Use entity_type='%s' instead.", declared, string(p), typ, typ)
 	}

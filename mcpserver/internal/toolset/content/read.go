@@ -35,7 +35,7 @@ func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArg
 		return readContentLinesResult{}, err
 	}
 	start := cmp.Or(a.StartLine, 1)
-	const margin = 12 // line number
+	const margin = 12 // cost of the line number
 	w, notice, err := c.Show(d, textrange.Position{Line: start, Column: a.Column}, a.EndLine, defaultSpan, margin, "read_content_lines")
 	if err != nil {
 		return readContentLinesResult{}, err

@@ -22,7 +22,7 @@ type searchContentArgs struct {
 	Path         string        `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
 	Folder       string        `arg:"folder" is:"path" doc:"Folder to search in"`
 	ContextLines *int          `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
-	MaxResults   int           `arg:"max_results" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
+	MaxResults   int           `arg:"max_results" is:"bound" min:"1" def:"20" doc:"Maximum number of matches per answer"`
 	result.Listing
 }
 
@@ -38,7 +38,7 @@ type contentMatch struct {
 	Path          string   `json:"path"`
 	LineNumber    int      `json:"line_number"`
 	Match         string   `json:"match" doc:"The line"`
-	ContextBefore []string `json:"context_before" doc:"Lines before it, each as NUMBER: TEXT"`
+	ContextBefore []string `json:"context_before" doc:"Lines before the match, each as NUMBER: TEXT"`
 	ContextAfter  []string `json:"context_after"`
 }
 

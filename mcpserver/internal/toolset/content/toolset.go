@@ -27,7 +27,7 @@ func Tools() []tool.Tool {
 }
 
 var Phrases = tool.Phrases{
-	Folder:    "%q is a folder, not a document. Call search_content with it as the folder to list what it holds.",
+	Folder:    "%q is a folder, not a document. Call search_content with it as the folder to list its contents.",
 	NotFolder: "%q is not a folder. Call search_content to find the folder.",
 	Exists:    "%q exists already. Read it and use replace_content, or choose another path.",
 	Missing:   "There is no document %q. Call search_content to find its path; paths look like Folder/sub/Name.md.",

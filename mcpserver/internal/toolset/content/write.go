@@ -18,7 +18,7 @@ import (
 
 type patchContentArgs struct {
 	documentArgs
-	OldString string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once"`
+	OldString string `arg:"old_string" need:"true" doc:"Text to replace, exactly as in the document. It must occur once"`
 	NewString string `arg:"new_string" need:"true" doc:"Text to put in its place"`
 }
 
@@ -27,8 +27,8 @@ type patchContentResult struct {
 	Path           string          `json:"path,omitempty"`
 	LinesChanged   int             `json:"lines_changed,omitempty"`
 	Error          string          `json:"error,omitempty" doc:"Why nothing was changed"`
-	MatchLocations []matchLocation `json:"match_locations,omitempty" doc:"Where old_string occurs, if it does more than once"`
-	Notice         string          `json:"notice,omitempty" doc:"What else there is to know of the change"`
+	MatchLocations []matchLocation `json:"match_locations,omitempty" doc:"The occurrences of old_string if there are several"`
+	Notice         string          `json:"notice,omitempty" doc:"More information about the change"`
 }
 
 type matchLocation struct {
@@ -38,7 +38,7 @@ type matchLocation struct {
 
 func (r patchContentResult) Failed() bool { return !r.Success }
 
-// patchContent reports every failure in its result.
+// patchContent reports every failure that the model can correct in its result, not as an error.
 func patchContent(ctx context.Context, c *tool.Client, a patchContentArgs) (patchContentResult, error) {
 	res, err := a.run(ctx, c)
 	var quote *change.QuoteError
@@ -104,7 +104,7 @@ func severalPlaces(path string, e *change.QuoteError) patchContentResult {
 type replaceContentArgs struct {
 	EntityType filetype.Type `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
 	Path       string        `arg:"path" is:"path" need:"true" doc:"Path of the document, new or existing"`
-	Content    string        `arg:"content" need:"true" doc:"The whole content that it is to have"`
+	Content    string        `arg:"content" need:"true" doc:"The whole new content"`
 }
 
 type replaceContentResult struct {
@@ -113,12 +113,12 @@ type replaceContentResult struct {
 	EntityType filetype.Type `json:"entity_type,omitempty"`
 	Created    bool          `json:"created"`
 	Error      string        `json:"error,omitempty" doc:"Why nothing was changed"`
-	Notice     string        `json:"notice,omitempty" doc:"What else there is to know of the change"`
+	Notice     string        `json:"notice,omitempty" doc:"More information about the change"`
 }
 
 func (r replaceContentResult) Failed() bool { return !r.Success }
 
-// replaceContent reports every failure in its result.
+// replaceContent reports every failure that the model can correct in its result, not as an error.
 func replaceContent(ctx context.Context, c *tool.Client, a replaceContentArgs) (replaceContentResult, error) {
 	res, err := a.run(ctx, c)
 	if message, ok := sentence(c, err); ok {

@@ -10,7 +10,7 @@ import (
 )
 
 type kilnInfoArgs struct {
-	Detailed bool `arg:"detailed" def:"false" doc:"Tell the statistics of each top-level folder, too"`
+	Detailed bool `arg:"detailed" def:"false" doc:"Also return the statistics of each top-level folder"`
 }
 
 type kilnInfoResult struct {
@@ -49,7 +49,7 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 	return res, nil
 }
 
-// folderStats counts notes in the tree, and everything else in the index.
+// folderStats returns the statistics of a folder. It counts notes in the tree, and everything else in the index.
 func folderStats(ctx context.Context, c *tool.Client, folder model.Path) (kilnStats, error) {
 	var st kilnStats
 	notes, err := c.Workspace.Notes(ctx, folder)

@@ -33,7 +33,7 @@ const defaultLinks = 100
 type findLinksArgs struct {
 	Kind  string `arg:"kind" need:"true" enum:"orphans|backlinks|unlinked_mentions" doc:"orphans: notes that no other note links to; backlinks: lines that link to a note; unlinked_mentions: lines that name it, or one of its aliases, without a link"`
 	Path  string `arg:"path" is:"path" doc:"The note; for orphans a folder, all if left out"`
-	Limit int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"Return at most so many at a time"`
+	Limit int    `arg:"limit" is:"bound" min:"1" def:"100" doc:"Maximum number of results per answer"`
 	result.Listing
 }
 
@@ -50,7 +50,7 @@ type foundLink struct {
 	Text string `json:"text,omitempty" doc:"The line, or the part around the link of a long one"`
 }
 
-// linkLine has a version in its passage if text is the whole line.
+// linkLine is a line with a link. Its passage has a Version if text is the whole line.
 type linkLine struct {
 	session.Passage
 	line int
@@ -109,7 +109,7 @@ func orphansBelow(ctx context.Context, c *tool.Client, folder string) ([]linkLin
 
 func linesAbout(ctx context.Context, c *tool.Client, a findLinksArgs) ([]linkLine, error) {
 	if a.Path == "" {
-		return nil, result.InvalidArgument("The argument \"path\" is missing: %s are those of a note.", a.Kind)
+		return nil, result.InvalidArgument("The argument \"path\" is missing: %s need a note.", a.Kind)
 	}
 	p, v, err := c.Resolver.Note(ctx, a.Path)
 	if err != nil {
@@ -168,7 +168,7 @@ func linesAt(d document.Document, offsets []int) (found []linkLine) {
 	return found
 }
 
-// mentionsOf returns lines with the name or an alias of a note, outside links and properties.
+// mentionsOf returns the lines that contain the name or an alias of a note, outside links and properties.
 func mentionsOf(ctx context.Context, c *tool.Client, p model.Path, n *index.NoteInfo) ([]linkLine, error) {
 	pattern, err := grep.Compile(`\b(?:`+strings.Join(namesOf(p, n), "|")+`)\b`, grep.Options{IgnoreCase: true})
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 type listNotesArgs struct {
 	Folder      string `arg:"folder" is:"path" doc:"Folder to list. Leave it out for all"`
-	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Tell each note's front matter, too"`
-	Recursive   *bool  `arg:"recursive" def:"true" doc:"List what is in folders of the folder, too"`
+	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Also return each note's front matter"`
+	Recursive   *bool  `arg:"recursive" def:"true" doc:"Also list the contents of subfolders"`
 	result.Listing
 }
 
@@ -82,7 +82,7 @@ const defaultMatches = 20
 type propertySearchArgs struct {
 	Properties frontmatter.Properties `arg:"properties" need:"true" max:"1000" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items. An object compares: {\"priority\": {\">=\": 2}, \"due\": {\"<\": \"2026-02-01\"}, \"status\": {\"!=\": \"done\"}, \"aliases\": {\"exists\": true}}"`
 	Folder     string                 `arg:"folder" is:"path" doc:"Folder of the notes. Default: all notes"`
-	Limit      int                    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Return at most so many notes at a time"`
+	Limit      int                    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Maximum number of notes per answer"`
 	result.Listing
 }
 

@@ -35,7 +35,7 @@ type outlineLine struct {
 	Text string `json:"text" doc:"The whole line"`
 }
 
-// maxOutlined is the maximum number of lines, and of links of each kind.
+// maxOutlined is the maximum number of lines in a result, and also of links of each kind.
 const maxOutlined = 400
 
 func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult, error) {
@@ -112,13 +112,13 @@ func (r outlineResult) first(n int, path string) outlineResult {
 type appendArgs struct {
 	Path    string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
 	Content string `arg:"content" need:"true" doc:"What to add, as plain Markdown"`
-	Section string `arg:"section" doc:"Heading (## Plan, or Project::Plan below another) or block id (^id) at whose end it goes. A heading that is missing is made. Leave it out for the end of the note"`
+	Section string `arg:"section" doc:"Heading (## Plan, or Project::Plan below another) or block id (^id) at whose end the text is added. A missing heading is created. Leave it out for the end of the note"`
 }
 
 type appendResult struct {
 	Path   string `json:"path"`
 	Status string `json:"status" doc:"updated"`
-	Notice string `json:"notice,omitempty" doc:"What else there is to know of the change"`
+	Notice string `json:"notice,omitempty" doc:"More information about the change"`
 }
 
 func appendNote(ctx context.Context, c *tool.Client, a appendArgs) (appendResult, error) {

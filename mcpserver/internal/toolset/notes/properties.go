@@ -22,12 +22,12 @@ type oneSet struct {
 
 type setPropertiesArgs struct {
 	oneSet
-	Notes []oneSet `arg:"notes" for:"path" doc:"Several notes instead of one; what one leaves out is as in the call"`
+	Notes []oneSet `arg:"notes" for:"path" doc:"Several notes instead of one; omitted arguments are as in the call"`
 }
 
 type setPropertiesResult struct {
 	Updated  int          `json:"updated" doc:"Notes that changed"`
-	Failures int          `json:"failed" doc:"Notes that were left as they are, for a reason"`
+	Failures int          `json:"failed" doc:"Notes that could not be changed"`
 	Results  []setOutcome `json:"results" doc:"In the order of the call"`
 	LeftOut  int          `json:"left_out,omitempty" doc:"Results that did not fit into the answer"`
 }
@@ -40,7 +40,7 @@ type setOutcome struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// first returns r with n of its results. Failures take precedence over successes.
+// first returns r with only n of its results. It omits successes before failures.
 func (r setPropertiesResult) first(n int) setPropertiesResult {
 	succeeded := max(0, n-r.Failures) // number of successes to keep
 	kept := []setOutcome{}
@@ -93,7 +93,7 @@ func setProperties(ctx context.Context, c *tool.Client, a setPropertiesArgs) (se
 	return result.Fit(len(all.Results), all.first), nil
 }
 
-// apply requires that the session has read the values that it replaces or removes.
+// apply changes one note. The session must have read the values that it replaces or removes.
 func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err error) {
 	if len(s.Set)+len(s.Unset) == 0 {
 		return false, result.InvalidArgument("There is nothing to change: give the argument \"set\", \"unset\" or both.")
@@ -104,7 +104,7 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 	}
 	known, read := c.Session.ReadStateOf(p)
 	var set string
-	var seen textrange.RangeSet // read ranges of set
+	var seen textrange.RangeSet // ranges of set that the session has read
 	before, res, err := c.Changes.Update(ctx, p, "change the properties of "+string(p), func(current *model.Version) ([]diffwrap.Edit, error) {
 		text, err := s.rewrite(current.Text())
 		if err != nil {
@@ -125,7 +125,7 @@ func (s oneSet) apply(ctx context.Context, c *tool.Client) (changed bool, err er
 		c.Session.RecordChange(p, before, res.Version, seen.Rebase(set, res.Version.Text(), false))
 	}
 	text := res.Version.Text()
-	for _, e := range s.Set { // the session has written all of it, whatever was there before
+	for _, e := range s.Set { // the session has written all of these, whatever their values were before
 		if at, ok := frontmatter.Entry(text, e.Key); ok {
 			c.Session.RecordRead(document.OfNote(p, res.Version), besidesComments(text, textrange.Range{Start: at.From, End: at.To})...)
 		}

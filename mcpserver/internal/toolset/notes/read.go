@@ -91,7 +91,8 @@ func readMetadata(ctx context.Context, c *tool.Client, a noteArgs) (readMetadata
 	return res, nil
 }
 
-// showProperties records the front matter of a note as read, without comments and unless it has changed.
+// showProperties records the front matter of a note as read, except its comments. It does nothing if the front matter
+// has changed.
 func showProperties(ctx context.Context, c *tool.Client, n *index.NoteInfo) {
 	v, err := c.Workspace.Open(ctx, n.Path)
 	if err != nil {
@@ -121,7 +122,7 @@ func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // maxProperties is the maximum cost of the front matter of a note in a list.
 const maxProperties = 6000
 
-// thatFit returns the properties that fit into limit, and a notice about the others.
+// thatFit returns the properties that fit into limit, and a notice about the other properties.
 func thatFit(all frontmatter.Properties, limit int) (fit frontmatter.Properties, notice string) {
 	if result.StructuredCost(all) <= limit {
 		return all, ""

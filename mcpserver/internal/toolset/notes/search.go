@@ -23,7 +23,7 @@ type textSearchArgs struct {
 	Query      string `arg:"query" need:"true" max:"1000" doc:"Text to find within a line, or regex: and a regular expression in RE2 syntax"`
 	Folder     string `arg:"folder" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
 	IgnoreCase *bool  `arg:"case_insensitive" def:"true" doc:"Ignore case"`
-	Limit      int    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Return at most so many matches at a time"`
+	Limit      int    `arg:"limit" is:"bound" min:"1" def:"20" doc:"Maximum number of matches per answer"`
 	result.Listing
 }
 
@@ -72,23 +72,23 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 const defaultHits = 10
 
 type semanticSearchArgs struct {
-	Query   string                 `arg:"query" need:"true" max:"1000" doc:"What the notes are to be about, in a few words or a sentence"`
+	Query   string                 `arg:"query" need:"true" max:"1000" doc:"Subject of the notes, in a few words or a sentence"`
 	Filters frontmatter.Properties `arg:"filters" doc:"Properties that a note must have, as for property_search"`
-	Limit   int                    `arg:"limit" is:"bound" min:"1" def:"10" doc:"Return at most so many notes at a time"`
+	Limit   int                    `arg:"limit" is:"bound" min:"1" def:"10" doc:"Maximum number of notes per answer"`
 	result.Listing
 }
 
 type semanticSearchResult struct {
 	Query   string        `json:"query"`
-	Results []semanticHit `json:"results" doc:"The notes that fit best, best first"`
+	Results []semanticHit `json:"results" doc:"The most relevant notes, best first"`
 	Count   int           `json:"count"`
 	result.Page
 }
 
 type semanticHit struct {
 	Path        string                 `json:"path"`
-	Score       float64                `json:"score" doc:"How well the note fits among those found, from 0 to 1"`
-	Snippet     string                 `json:"snippet" doc:"The part of it that fits best"`
+	Score       float64                `json:"score" doc:"Relevance relative to the other results, from 0 to 1"`
+	Snippet     string                 `json:"snippet" doc:"The most relevant part"`
 	FrontMatter frontmatter.Properties `json:"frontmatter"`
 	WordCount   int                    `json:"word_count"`
 	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
@@ -96,7 +96,7 @@ type semanticHit struct {
 
 func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (semanticSearchResult, error) {
 	if a.Query == "" {
-		return semanticSearchResult{}, result.InvalidArgument("The argument \"query\" is empty. Say what the notes are to be about.")
+		return semanticSearchResult{}, result.InvalidArgument("The argument \"query\" is empty. Give the subject of the notes.")
 	}
 	var after semantic.Place
 	if _, err := a.Decode(&after); err != nil {

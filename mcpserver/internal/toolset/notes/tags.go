@@ -28,7 +28,7 @@ type tagsArgs struct {
 	Action string `arg:"action" enum:"list|add|remove|rename" def:"\"list\"" doc:"list counts the notes of each tag; the others change the tags of notes"`
 	Tag    string `arg:"tag" max:"500" doc:"The tag to add, remove or rename"`
 	NewTag string `arg:"new_tag" max:"500" doc:"New name of the tag for rename; renaming work to job also renames work/urgent to job/urgent"`
-	Path   string `arg:"path" is:"path" doc:"Note, or folder whose notes are meant. Leave it out for all; add needs it"`
+	Path   string `arg:"path" is:"path" doc:"Note, or folder of notes. Leave it out for all; required for add"`
 	DryRun bool   `arg:"dry_run" def:"false" doc:"Change nothing; list the notes that would change"`
 	result.Listing
 }
@@ -37,8 +37,8 @@ type tagsResult struct {
 	Action   string     `json:"action"`
 	Tags     []tagCount `json:"tags,omitempty" doc:"For list, sorted"`
 	Notes    []tagged   `json:"notes,omitempty" doc:"Notes that changed, or would, and those that failed"`
-	Count    int        `json:"count" doc:"How many tags there are, or how many notes changed or would"`
-	Failures int        `json:"failed,omitempty" doc:"Notes that were left as they are, for a reason"`
+	Count    int        `json:"count" doc:"Number of tags, or of notes that changed or would change"`
+	Failures int        `json:"failed,omitempty" doc:"Notes that could not be changed"`
 	LeftOut  int        `json:"left_out,omitempty" doc:"Notes that did not fit into the answer"`
 	result.Page
 }
@@ -47,7 +47,7 @@ func (r tagsResult) Failed() bool { return r.Failures > 0 && r.Count == 0 }
 
 type tagCount struct {
 	Tag   string `json:"tag"`
-	Notes int    `json:"notes" doc:"How many notes have it; those with a tag nested in it are not counted"`
+	Notes int    `json:"notes" doc:"Number of notes with it; notes with only a nested tag do not count"`
 }
 
 type tagged struct {
@@ -96,7 +96,7 @@ func tags(ctx context.Context, c *tool.Client, a tagsArgs) (tagsResult, error) {
 		}
 		all.Notes = append(all.Notes, done)
 	}
-	// Failures matter more.
+	// Failures come first, because they matter more.
 	slices.SortStableFunc(all.Notes, func(a, b tagged) int { return cmp.Compare(b.Error, a.Error) })
 	return result.Fit(len(all.Notes), func(n int) tagsResult {
 		res := all
@@ -141,12 +141,12 @@ func (a tagsArgs) list(notes []*index.NoteInfo) (tagsResult, error) {
 	}), nil
 }
 
-// check reports arguments that make no change.
+// check returns an error for a tag that is invalid, an added tag without a path, or a rename that changes nothing.
 func (a *tagsArgs) check() error {
 	check := func(argument string, tag *string) error {
 		bare, ok := outline.CheckTag(*tag)
 		if !ok {
-			return result.InvalidArgument("The argument %q is %q, which is no tag: a tag has no blanks and none of ,.:;!?#()[]{}, and not only digits.", argument, *tag)
+			return result.InvalidArgument("The argument %q is %q, which is not a tag: a tag has no blanks and none of ,.:;!?#()[]{}, and not only digits.", argument, *tag)
 		}
 		*tag = bare
 		return nil
@@ -196,8 +196,8 @@ func (a tagsArgs) becomes(tag string) (to string, ok bool) {
 	return "", false
 }
 
-// apply changes one note, or counts the changes of a dry run. It requires no reading: the call names all deleted
-// text.
+// apply changes one note, or counts the changes of a dry run. The session need not have read the note, because the call
+// names all deleted text.
 func (a tagsArgs) apply(ctx context.Context, c *tool.Client, p model.Path) (done tagged, err error) {
 	done.Path = string(p)
 	plan := func(current *model.Version) ([]diffwrap.Edit, error) {
@@ -234,7 +234,7 @@ func (a tagsArgs) edits(text string, count *tagged) ([]diffwrap.Edit, error) {
 		e := diffwrap.Edit{Off: at.From, Len: len("#" + at.Tag), New: "#" + to}
 		if to == "" {
 			e.New = ""
-			// Remove one adjacent blank as well.
+			// This also removes one adjacent blank.
 			switch end := e.Off + e.Len; {
 			case e.Off > 0 && strings.IndexByte(" \t", text[e.Off-1]) >= 0 && !strings.HasSuffix(strings.TrimRight(text[:e.Off], " \t"), "\n"):
 				e.Off, e.Len = e.Off-1, e.Len+1
@@ -264,7 +264,7 @@ func (a tagsArgs) edits(text string, count *tagged) ([]diffwrap.Edit, error) {
 	return append(diffwrap.Diff(text[:old], rewritten[:current]), body...), nil
 }
 
-// withTag creates the property if needed.
+// withTag returns p with the tag. It creates the property if needed.
 func withTag(p frontmatter.Properties, tag string) frontmatter.Properties {
 	for _, e := range p {
 		if !outline.IsTagKey(e.Key) {

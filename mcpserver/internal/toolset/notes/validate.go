@@ -37,7 +37,7 @@ const (
 type validateArgs struct {
 	Path    string `arg:"path" is:"path" doc:"Note, canvas, base or folder; everything if left out"`
 	Session string `arg:"session" max:"200" doc:"Only documents in which this session has pending suggestions; \"own\" is this session"`
-	Kind    string `arg:"kind" enum:"link|anchor|frontmatter|file|block_id|name" doc:"Only problems of this kind: links that lead nowhere, links to a heading or block that is not there, front matter, canvases and bases that are not valid, block ids that stand twice in a note, names that differ only in case"`
+	Kind    string `arg:"kind" enum:"link|anchor|frontmatter|file|block_id|name" doc:"Only problems of this kind: links that lead nowhere, links to a missing heading or block, front matter, canvases and bases that are not valid, duplicate block ids in a note, names that differ only in case"`
 	result.Listing
 }
 
@@ -54,10 +54,10 @@ type problem struct {
 	Line int    `json:"line,omitempty"`
 	Kind string `json:"kind" doc:"link, anchor, frontmatter, file, block_id or name"`
 	Text string `json:"text" doc:"What is broken"`
-	New  bool   `json:"new,omitempty" doc:"It comes from a pending suggestion in the document, and is not so without"`
+	New  bool   `json:"new,omitempty" doc:"A pending suggestion in the document causes it"`
 }
 
-// comparePosition orders problems. A problem is its own cursor key.
+// comparePosition orders problems by path and line. The whole problem is the key of the cursor.
 func comparePosition(a, b problem) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line, cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
 }
@@ -140,7 +140,7 @@ type validator struct {
 	names   map[string][]model.Path // paths by folded path
 }
 
-// document skips unreadable documents.
+// document returns the problems of a document. It skips documents that cannot be read.
 func (v *validator) document(p model.Path) (list []problem, err error) {
 	if err := v.ctx.Err(); err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (v *validator) note(p model.Path, text string) (list []problem) {
 	seen := make(map[string]int)
 	for _, id := range outline.BlockIDs(text) {
 		if first := seen[id.ID]; first > 0 {
-			add(id.Line, sameID, "^%s stands twice, first on line %d; links lead to the first", id.ID, first)
+			add(id.Line, sameID, "^%s occurs twice, first on line %d; links lead to the first", id.ID, first)
 			continue
 		}
 		seen[id.ID] = id.Line
@@ -276,7 +276,7 @@ func (v *validator) anchors(p model.Path, text, to string) *anchors {
 	return a
 }
 
-// has reports whether all parts of a subpath exist. An unreadable note has every part.
+// has reports whether all parts of a subpath exist. It returns true if the note cannot be read.
 func (a *anchors) has(subpath string) bool {
 	if a.headings == nil {
 		return true
@@ -289,7 +289,7 @@ func (a *anchors) has(subpath string) bool {
 	return true
 }
 
-// headingKey folds punctuation, case and blanks, which links ignore.
+// headingKey returns a heading without the differences in punctuation, case and blanks that links ignore.
 func headingKey(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(norm.NFC.String(s)), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsSymbol(r)

@@ -16,8 +16,8 @@ import (
 
 type updateNoteArgs struct {
 	Path        string                 `arg:"path" is:"path" need:"true" doc:"Path of the note. It must have been read in this session"`
-	Content     *string                `arg:"content" doc:"The whole new text. Without front matter of its own, that of the note stays"`
-	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"All properties that the note is to have. Those left out are removed"`
+	Content     *string                `arg:"content" doc:"The whole new text. If it has no front matter, the note keeps its own"`
+	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"All new properties of the note. Omitted ones are removed"`
 }
 
 type updateNoteResult struct {
@@ -25,7 +25,7 @@ type updateNoteResult struct {
 	Status    string      `json:"status" doc:"updated"`
 	Changes   noteChanges `json:"changes"`
 	WordCount int         `json:"word_count"`
-	Notice    string      `json:"notice,omitempty" doc:"What else there is to know of the change"`
+	Notice    string      `json:"notice,omitempty" doc:"More information about the change"`
 }
 
 type noteChanges struct {

@@ -39,7 +39,7 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result,
 		}
 	}
 	out := result.JoinTruncated(append(decided, lines...), result.Max-result.ProtocolOverhead-6000, "\n(%d more; give a path to see those of a folder)")
-	if a.Path == "" { // a restricted call leaves other changes unreported
+	if a.Path == "" { // a call for one path leaves other changes unreported
 		c.Session.SetChangeCursor(last, order)
 	}
 	if out == "" {
@@ -51,7 +51,8 @@ func changes(ctx context.Context, c *tool.Client, a changesArgs) (result.Result,
 	return result.Text(out), nil
 }
 
-// changeLines returns one line per document that others changed, in the order of the first change.
+// changeLines returns one line for each kind of change by each author to a document. It omits the session's own
+// changes.
 func changeLines(list []model.Event, own string, under model.Path) []string {
 	times := make(map[string]int)
 	var order []string

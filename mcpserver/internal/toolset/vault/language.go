@@ -12,7 +12,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// language has the names by which moment.js writes times. Lists are separated by blanks; weekdays begin with Sunday.
+// language has the words that moment.js uses to write times. Lists are separated by blanks. Lists of weekdays begin
+// with Sunday.
 type language struct {
 	months, monthsShort                  string
 	weekdays, weekdaysShort, weekdaysMin string
@@ -22,7 +23,7 @@ type language struct {
 	clock, date, long, full, complete    string // the formats LT, L, LL, LLL and LLLL
 }
 
-// suffix returns ordinals that all end in the same way.
+// suffix returns a function that formats ordinals with the same ending for all numbers.
 func suffix(end string) func(int) string {
 	return func(n int) string { return strconv.Itoa(n) + end }
 }
@@ -54,7 +55,7 @@ var english = language{
 	"h:mm A", "MM/DD/YYYY", "MMMM D, YYYY", "MMMM D, YYYY h:mm A", "dddd, MMMM D, YYYY h:mm A",
 }
 
-// languages begin with the default of Obsidian.
+// languages begins with the default language of Obsidian.
 var languages = []*language{
 	&english,
 	{
@@ -122,8 +123,8 @@ var languages = []*language{
 // named matches formats that depend on the language.
 var named = regexp.MustCompile(`MMM|dd|[oAaLl]`)
 
-// languageOf returns the language of Obsidian in a vault, as the names of its periodic notes of about a year show it. Obsidian
-// keeps it outside of the vault.
+// languageOf returns the language of Obsidian in a vault. Obsidian stores it outside of the vault, so languageOf
+// deduces it from the names of the periodic notes of about a year.
 func languageOf(ctx context.Context, c *tool.Client, folder string, now time.Time) (*language, error) {
 	var settings []periodicSettings
 	for period := range periodFormats {
@@ -160,5 +161,5 @@ func languageOf(ctx context.Context, c *tool.Client, folder string, now time.Tim
 	return best, nil
 }
 
-// name returns the nth of a list.
+// name returns the nth element of a list.
 func name(list string, n int) string { return strings.Fields(list)[n] }

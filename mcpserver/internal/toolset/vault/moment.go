@@ -11,7 +11,8 @@ import (
 // momentToken matches bracketed text, an escaped character, or the longest token.
 var momentToken = regexp.MustCompile(`\[[^\[\]]*\]|\\.|MMMM|MMM|MM|Mo|M|DDDD|DDDo|DDD|DD|Do|D|dddd|ddd|dd|do|d|E|e|ww|wo|w|WW|Wo|W|YYYYYY|YYYY|YY|Y|gggg|gg|GGGG|GG|Qo|Q|A|a|HH|H|hh|h|kk|k|mm|m|ss|s|S{1,9}|ZZ|Z|X|x|LTS|LT|LLLL|LLL|LL|L|llll|lll|ll|l`)
 
-// shorter turns a preset into its short form, which a token in lower case stands for.
+// shorter converts a preset format to its short form. The token of the short form is in lower case: "l" is the short
+// form of "L".
 var shorter = strings.NewReplacer("MMMM", "MMM", "MM", "M", "DD", "D", "dddd", "ddd")
 
 // format formats t as moment.js does in Obsidian.
@@ -47,7 +48,7 @@ func (lang *language) token(t time.Time, s string) string {
 		return t.Format(layout)
 	}
 	if base, ok := strings.CutSuffix(s, "o"); ok {
-		n, _ := strconv.Atoi(lang.token(t, base)) // these are numbers
+		n, _ := strconv.Atoi(lang.token(t, base)) // the token is a number
 		return lang.ordinal(n)
 	}
 	isoYear, isoWeek := t.ISOWeek()
@@ -86,7 +87,7 @@ func (lang *language) token(t time.Time, s string) string {
 	return s
 }
 
-// sundayWeek numbers weeks that begin on Sunday; the year is that of the Saturday.
+// sundayWeek returns the number of a week that begins on Sunday. The year of a week is the year of its Saturday.
 func sundayWeek(t time.Time) (year, week int) {
 	saturday := t.AddDate(0, 0, 6-int(t.Weekday()))
 	return saturday.Year(), (saturday.YearDay()-1)/7 + 1

@@ -110,7 +110,7 @@ func fill(ctx context.Context, c *tool.Client, name string, p model.Path, lang *
 
 var unfilled = regexp.MustCompile(`\{\{[^{}\n]{1,80}\}\}|<%[^%\n]{1,80}%>`)
 
-// create also names the placeholders that stay.
+// create creates the note. Its result also lists the placeholders that were not filled in.
 func create(ctx context.Context, c *tool.Client, p model.Path, text string) (result.Result, error) {
 	res, err := c.Changes.Create(ctx, p, text, "template")
 	if err != nil {
@@ -121,7 +121,7 @@ func create(ctx context.Context, c *tool.Client, p model.Path, text string) (res
 		out += " " + notice
 	}
 	if left := unfilled.FindAllString(text, 5); left != nil {
-		out += fmt.Sprintf(" These placeholders are of plugins and stand as they are: %s.", strings.Join(left, ", "))
+		out += fmt.Sprintf(" These placeholders belong to plugins and were not filled in: %s.", strings.Join(left, ", "))
 	}
 	shown, cut := result.Truncate(res.Version.Text(), result.Max/2)
 	if cut {

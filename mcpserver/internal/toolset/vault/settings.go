@@ -16,12 +16,12 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/result"
 )
 
-// periodicSettings holds paths in the vault.
+// periodicSettings are the settings of periodic notes. Their paths are relative to the vault.
 type periodicSettings struct {
 	Folder   string `json:"folder"`
 	Format   string `json:"format"` // moment.js format of the path below Folder
 	Template string `json:"template"`
-	Enabled  bool   `json:"enabled"` // only in the settings of the plugin
+	Enabled  bool   `json:"enabled"` // set only in the settings of the plugin
 }
 
 type templateSettings struct {
@@ -30,13 +30,13 @@ type templateSettings struct {
 	Time   string `json:"timeFormat"`
 }
 
-// periodFormats are the defaults of Obsidian and of the plugin Periodic Notes.
+// periodFormats are the default formats of Obsidian and of the plugin Periodic Notes.
 var periodFormats = map[string]string{
 	"daily": "YYYY-MM-DD", "weekly": "gggg-[W]ww", "monthly": "YYYY-MM", "quarterly": "YYYY-[Q]Q", "yearly": "YYYY",
 }
 
-// periodicOf returns the settings of the plugin Periodic Notes if it manages the period, else those of Obsidian,
-// which has only daily notes.
+// periodicOf returns the settings of the plugin Periodic Notes if the plugin manages the period. Otherwise it returns
+// the settings of Obsidian, which has only daily notes.
 func periodicOf(ws *bridge.Workspace, folder, period string) (periodicSettings, error) {
 	var plugin map[string]json.RawMessage
 	if err := readSetting(ws, folder, "plugins/periodic-notes/data.json", &plugin); err != nil {
@@ -64,7 +64,8 @@ func templatesOf(ws *bridge.Workspace, folder string) (templateSettings, error) 
 	return t, err
 }
 
-// readSetting decodes a file of .obsidian, which is not served. A missing file leaves dst unchanged.
+// readSetting decodes a file of the folder .obsidian, which relayfs does not serve. If the file is missing, dst stays
+// unchanged.
 func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 	for _, f := range ws.Options().Roots {
 		if f.Name != folder {
@@ -72,7 +73,7 @@ func readSetting(ws *bridge.Workspace, folder, name string, dst any) error {
 		}
 		vault, ok := f.Source.(model.ConfigReader)
 		if !ok {
-			continue // a server has the notes of a vault, and not its configuration
+			continue // a server has the notes of a vault but not its configuration
 		}
 		data, err := vault.ReadConfig(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +96,7 @@ func (p periodicSettings) path(lang *language, at time.Time) string {
 
 var placeholder = regexp.MustCompile(`\{\{\s*(title|date|time|yesterday|tomorrow)\s*(?::([^{}]*))?\}\}`)
 
-// fill fills in the placeholders of a template; times of day are those of now.
+// fill fills in the placeholders of a template. Times of day come from now.
 func (t templateSettings) fill(lang *language, template, title string, day, now time.Time) string {
 	return placeholder.ReplaceAllStringFunc(template, func(s string) string {
 		m := placeholder.FindStringSubmatch(s)

@@ -1,12 +1,12 @@
-// Package vault implements the toolset vault. Its tools create periodic notes and notes from templates, list what others
-// changed, name the session, and return obsidian:// links. They answer in plain text; package change makes the changes.
+// Package vault implements the toolset vault. Its tools create periodic notes and notes from templates, list changes by
+// others, name the session, and return obsidian:// links. They answer in plain text; package change makes the changes.
 package vault
 
 import "github.com/relayfs/relayfs/mcpserver/internal/tool"
 
 func Tools() []tool.Tool {
 	return []tool.Tool{
-		tool.Plain("periodic_note", "Find or create a periodic note", tool.Suggests, periodicNote, `Tells the path of the daily, weekly, monthly, quarterly or yearly note of a date, as the vault's own settings have it, and creates it from its template if it is missing.`),
+		tool.Plain("periodic_note", "Find or create a periodic note", tool.Suggests, periodicNote, `Returns the path of the daily, weekly, monthly, quarterly or yearly note of a date, by the vault's own settings. Creates the note from its template if it is missing.`),
 		tool.Plain("create_from_template", "Create a note from a template", tool.Suggests, createFromTemplate, `Creates a note from a template of the vault, with {{title}}, {{date}} and {{time}} filled in. Without a template it lists them.`),
 		tool.Plain("changes", "List what others changed", tool.Reads, changes, `Lists what users and other agents did since your last call, or since the session began: changes, new notes, renames, deletions, and decisions on suggestions with their reasons.`),
 		tool.Plain("set_session_note", "Name this session", tool.Suggests, setSessionNote, `Names this session and says what it is for. Users see that when they review your changes, including earlier ones.`),

@@ -8,21 +8,20 @@ import (
 	"sync"
 )
 
-// Document holds the indexed texts of a document. Key is its name.
 type Document struct {
 	Key                               string
 	Title, Headings, Tags, Properties string
 	Body                              string
 }
 
-// Parameters of BM25F: how soon further occurrences stop counting, how much a long body counts against a document, and
-// the weights of the fields other than the body, whose length does not matter.
+// These are the parameters of BM25F: how soon further occurrences of a term stop counting, how much a long body reduces
+// the score, and the weights of the other fields, whose length does not matter.
 const (
 	k1 = 1.2
 	b  = 0.75
 
 	weightTitle      = 2.5
-	weightHeadings   = 1.0 // added to the body, which also holds the headings
+	weightHeadings   = 1.0 // in addition to the body, which also contains the headings
 	weightTags       = 1.5
 	weightProperties = 0.7
 )
@@ -32,8 +31,8 @@ type Index struct {
 
 	mu       sync.RWMutex // guards the fields below
 	segments []*segment
-	where    map[string]place // places of the documents not removed
-	length   uint64           // total length of their bodies, in terms
+	where    map[string]place // place of each document that is not removed
+	length   uint64           // total length of the bodies of these documents, in terms
 	written  [Languages]int
 }
 
@@ -46,7 +45,7 @@ func New() *Index { return &Index{where: make(map[string]place)} }
 
 const batch = 256
 
-// Apply adds docs, replacing those of the same keys, and removes the documents with the keys gone.
+// Apply adds docs, replacing documents with the same keys, and removes the documents with the keys in deleted.
 func (x *Index) Apply(docs []Document, deleted []string) {
 	x.mu.Lock()
 	for _, key := range deleted {
@@ -75,7 +74,7 @@ func (x *Index) add(docs []Document) {
 	x.compact(segments)
 }
 
-// forget marks a document as removed. The caller holds mu.
+// forget marks a document as removed. The caller must hold mu.
 func (x *Index) forget(key string) {
 	at, there := x.where[key]
 	if !there {
@@ -88,8 +87,8 @@ func (x *Index) forget(key string) {
 	delete(x.where, key)
 }
 
-// compact merges each segment no longer than twice the next with the next, and rewrites segments of mostly removed
-// documents.
+// compact merges each segment with the next one if it is at most twice as long. It rewrites segments in which most
+// documents are removed.
 func (x *Index) compact(segments []*segment) {
 	for i := len(segments) - 1; i >= 0; i-- {
 		s := segments[i]
@@ -110,7 +109,7 @@ func (x *Index) compact(segments []*segment) {
 			x.where[d.key] = place{s, uint32(i)}
 		}
 		x.mu.Unlock()
-		i = len(segments) // the segments before may be short compared with the new one
+		i = len(segments) // start again, because the segments before may now be short compared with the new one
 	}
 }
 
@@ -147,12 +146,14 @@ func (x *Index) segmentOf(docs []Document) (s *segment, written [Languages]int) 
 
 type Hit struct {
 	Key   string
-	Score float64 // above 0
-	// Part estimates the share of the query that the document covers, by the weights of the words: 0 to 1.
+	Score float64 // greater than 0
+	// Part estimates the share of the query that the document covers, by the weights of the words. It is between 0 and
+	// 1.
 	Part float64
 }
 
-// Search returns at most limit documents that match a query best, best first. keep filters them; nil keeps all.
+// Search returns the documents that match a query best, at most limit of them, best first. keep selects documents; nil
+// selects all.
 func (x *Index) Search(q *Query, keep func(key string) bool, limit int) []Hit {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -211,13 +212,13 @@ var weights = func() (w [16]float32) {
 	return w
 }()
 
-// idf returns the weight of a term that occurs in a number of documents. The caller holds mu.
+// idf returns the weight of a term that occurs in the given number of documents. The caller must hold mu.
 func (x *Index) idf(documents int) float32 {
 	n, df := float64(len(x.where)), float64(documents)
 	return float32(math.Log(1 + (n-df+0.5)/(df+0.5)))
 }
 
-// documents returns the number of documents with a term. The caller holds mu.
+// documents returns the number of documents with a term. The caller must hold mu.
 func (x *Index) documents(term string) int {
 	sum := 0
 	for _, s := range x.segments {

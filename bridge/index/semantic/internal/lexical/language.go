@@ -19,7 +19,7 @@ import (
 // Language is a language with stemming. Text in any other language is treated as English.
 type Language uint8
 
-// If two languages are equally likely, the first wins.
+// If two languages are equally likely, LanguageOf returns the first of them.
 const (
 	English Language = iota
 	German
@@ -60,7 +60,7 @@ func LanguageOf(text string) Language {
 
 func IsStop(word string, in Language) bool { return stopWords[word]&(1<<in) != 0 }
 
-// stopWords maps each stop word to the bit set of its languages.
+// stopWords maps each stop word to a bit set of the languages in which it is one.
 var stopWords = wordSets([Languages]string{
 	English: `a about above after again against all almost along already also although always am among an and another any anybody
 anyone anything are aren't around as at away back be became because become been before behind being below between both but by came can can't
@@ -106,7 +106,7 @@ vilket vill vår våra än är åt över`,
 нам нас не него нее нет ни них но ну о об однако он она они оно от очень по под после потому при про с сам свой себя со так также такой там те тем то того тоже той только том ты у уже чего чей чем что чтобы чьё эта эти это этого этой этот я`,
 })
 
-// stopPairs holds pairs of Japanese characters that do not indicate the subject.
+// stopPairs has pairs of Japanese characters that say nothing about the subject.
 var stopPairs = func() map[string]bool {
 	set := make(map[string]bool)
 	for pair := range strings.FieldsSeq(`ある いる いた いて する して した しな され せる です ます まし ませ せん でき きる から まで より では には とは にも でも ても ため こと もの とき

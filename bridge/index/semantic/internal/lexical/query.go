@@ -7,26 +7,26 @@ import (
 
 type Query struct {
 	words  []*queryWord
-	full   float32 // approximate score of a document with all words
+	full   float32 // approximate score of a document that has all words
 	stem   *Stemmer
-	begins [1 << 10]bool // by the hash of the beginnings of its terms
+	begins [1 << 10]bool // by hash: a term of the query begins with bytes of this hash
 }
 
 type queryWord struct {
 	Asked
-	weights map[string]float32 // weights by matching term
-	known   bool               // occurs in a document
+	weights map[string]float32 // weight of each matching term
+	known   bool               // the word occurs in a document
 }
 
-// Limits and weights of the inexact matches of a word: of a term in a compound, a term at one edit, and a term with a
-// similar beginning. A term of fewer than minPart characters is part of too many.
+// These are limits and weights of the inexact matches of a word: with a term in a compound, a term that differs by one
+// edit, and a term with a similar beginning. Terms with fewer than minPart characters are part of too many words.
 const (
 	minPart      = 4
 	maxExpanded  = 24
 	weightPart   = 0.5
 	weightNear   = 0.6
 	weightBegun  = 0.2
-	rareIsAtMost = 1 // maximum number of documents with a word that may be a slip
+	rareIsAtMost = 1 // number of documents up to which a word may be a typing error
 )
 
 func (x *Index) Query(text string) *Query {
@@ -60,7 +60,7 @@ func (x *Index) Query(text string) *Query {
 	return q
 }
 
-// languages returns the languages of the documents. The caller holds mu.
+// languages returns the languages of the documents. The caller must hold mu.
 func (x *Index) languages() []Language {
 	var list []Language
 	for l := range Languages {
@@ -71,7 +71,7 @@ func (x *Index) languages() []Language {
 	return list
 }
 
-// expand sets the weights of w. The caller holds mu.
+// expand sets the weights of w. The caller must hold mu.
 func (x *Index) expand(w *queryWord) {
 	most := 0
 	for _, term := range w.Variants {
@@ -80,7 +80,7 @@ func (x *Index) expand(w *queryWord) {
 			most = max(most, n)
 		}
 	}
-	limit := x.idf(max(most, 1)) // a similar term counts no more than the word
+	limit := x.idf(max(most, 1)) // a similar term must not count more than the word itself
 	add := func(term string, weight float32) {
 		if n := x.documents(term); n > 0 {
 			w.weights[term] = max(w.weights[term], weight*min(limit, x.idf(n)))
@@ -117,8 +117,8 @@ func (x *Index) parts(term string, fn func(string)) {
 	}
 }
 
-// near calls fn with the terms at one edit from term: a character added, removed or replaced, or two swapped. Such
-// terms share their first or their last half with term.
+// near calls fn with the terms that differ from term by one edit: a character added, removed or replaced, or two
+// swapped. Such terms share their first or their last half with term.
 func (s *segment) near(term string, fn func(string)) {
 	runes := []rune(term)
 	half := len(runes) / 2
@@ -175,8 +175,8 @@ func beginning(word string) int {
 	return int(word[0]&0x1f)<<5 | int(word[1]&0x1f)
 }
 
-// mayHave reports whether a word may have a term of the query as its stem. A stem has the beginning of its word, without
-// accents.
+// mayHave reports whether a word may have a term of the query as its stem. A stem begins with the same characters as
+// its word, without accents.
 func (q *Query) mayHave(word string) bool {
 	return len(word) < 2 || word[0] >= utf8.RuneSelf || word[1] >= utf8.RuneSelf || q.begins[beginning(word)]
 }
@@ -192,7 +192,7 @@ func (q *Query) Weights(text string, in Language) []float32 {
 	return best
 }
 
-// guess lets words that occur in no document match terms with a similar beginning. The caller holds mu.
+// guess lets words that occur in no document match terms with a similar beginning. The caller must hold mu.
 func (x *Index) guess(words []*queryWord) {
 	for _, w := range words {
 		for _, term := range x.similar(w.Variants[0], maxExpanded) {
@@ -203,8 +203,8 @@ func (x *Index) guess(words []*queryWord) {
 
 const minBegun = 3
 
-// similar returns at most limit terms of the documents: those that share the longest beginning with word. The caller
-// holds mu.
+// similar returns terms of the documents, at most limit of them: those that share the longest beginning with word. The
+// caller must hold mu.
 func (x *Index) similar(word string, limit int) []string {
 	runes := []rune(word)
 	for n := len(runes) - 1; n >= minBegun; n-- {

@@ -16,17 +16,17 @@ type segment struct {
 	docs []doc
 	gone int // number of removed documents; see doc.gone
 
-	// data has the entries of the terms in a row: the length of the term, the term, and its postings.
+	// data has the entries of the terms one after the other: the length of the term, the term, and its postings.
 	data []byte
 	ends []uint32 // ends of the entries in data
 
-	suffixes func() []uint32 // the terms, sorted by their bytes from the last to the first
+	suffixes func() []uint32 // indexes of the terms, sorted by their bytes from the last to the first
 }
 
 type doc struct {
 	key    string
-	length uint32 // terms of the body
-	gone   bool   // changed only by the writer of the Index, under its lock
+	length uint32 // number of terms of the body
+	gone   bool   // the document is removed; set only by the writer of the Index, under its lock
 }
 
 func (s *segment) entry(i int) (term, list []byte) {
@@ -62,8 +62,8 @@ func (s *segment) find(term string) int {
 
 type posting struct {
 	doc   uint32
-	count uint8 // in the body, at most maxCount
-	in    field // the other fields with the term
+	count uint8 // number of occurrences in the body, at most maxCount
+	in    field // the other fields that have the term
 }
 
 type field uint8
@@ -78,9 +78,9 @@ const (
 // maxCount is the largest count of a posting. More occurrences hardly raise the score of a term.
 const maxCount = 15
 
-// postings iterates over an encoded list: the number of documents, and for each of them twice the distance to the
-// previous one. If that value is odd, a byte of fields and count follows; otherwise the document has the term once, in
-// the body.
+// postings iterates over an encoded list. The list has the number of documents, and for each of them twice the distance
+// to the previous one. If that value is odd, a byte of fields and count follows. Otherwise the document has the term
+// once, in the body.
 func postings(data []byte, fn func(posting)) {
 	n, size := binary.Uvarint(data)
 	data = data[size:]
@@ -124,7 +124,8 @@ func newSegment(docs []doc, lists map[string][]posting) *segment {
 	return s.closed()
 }
 
-// closed releases the spare capacity of the segment. Clip alone would keep it in memory.
+// closed releases the spare capacity of the segment. It copies the arrays, because Clip alone would keep the capacity
+// in memory.
 func (s *segment) closed() *segment {
 	s.docs, s.data, s.ends = slices.Clone(s.docs), slices.Clone(s.data), slices.Clone(s.ends)
 	s.suffixes = sync.OnceValue(s.sortBySuffix)
@@ -191,7 +192,7 @@ func merged(a, b *segment) *segment {
 
 const nowhere = ^uint32(0)
 
-// take adds the documents of another segment that are not removed, and returns their new places.
+// take adds those documents of another segment that are not removed, and returns their new places.
 func (s *segment) take(from *segment) []uint32 {
 	places := make([]uint32, len(from.docs))
 	for i, d := range from.docs {

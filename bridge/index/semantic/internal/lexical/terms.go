@@ -14,15 +14,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/outline"
 )
 
-// This file finds the terms of a text: stems of words without stop words, by Snowball for nine languages, and pairs of
-// characters of scripts without spaces.
+// This file finds the terms of a text: the stems of its words without stop words, by Snowball for nine languages, and
+// pairs of characters for scripts without spaces.
 //
 // The search by words and the search by meaning use the same terms.
 
 const maxStems = 1 << 11
 
-// Stemmer finds the terms of texts and caches the stems of words. It is safe for concurrent use. The zero value is ready
-// to use.
+// Stemmer finds the terms of texts and caches the stems of words. It is safe for concurrent use. The zero value is
+// ready to use.
 type Stemmer struct {
 	mu    sync.Mutex // guards the fields below
 	stems map[word]string
@@ -33,13 +33,13 @@ type word struct {
 	in   Language
 }
 
-// Each calls fn with each term of a text in a language: the stems of its words without stop words, and, for scripts
-// without spaces, the pairs of neighbouring characters and the Chinese characters themselves.
+// Each calls fn with each term of a text in a language. The terms are the stems of its words without stop words. For
+// scripts without spaces they are the pairs of neighbouring characters, and also single Chinese characters.
 func (s *Stemmer) Each(text string, in Language, fn func(term string)) {
 	s.EachOf(text, in, func(string) bool { return true }, fn)
 }
 
-// EachOf is a faster Each, limited to the words and characters for which may returns true.
+// EachOf is like Each, but faster, because it considers only the words and characters for which may returns true.
 func (s *Stemmer) EachOf(text string, in Language, may func(part string) bool, fn func(term string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,9 +61,9 @@ type Asked struct {
 	Variants []string
 }
 
-// Asked returns the words of a query, whose language is rarely certain. Each word has its stem in the query's probable
-// language first, then those in the other languages. Stop words are those of the probable language; a query that has
-// only stop words keeps those that are not stop words in another language.
+// Asked returns the words of a query, whose language is rarely certain. Each word has first its stem in the query's
+// probable language, then its stems in the other languages. Stop words are the stop words of the probable language. If
+// a query has only stop words, Asked keeps those that are not stop words in another language.
 func (s *Stemmer) Asked(text string, in []Language) []Asked {
 	own := LanguageOf(text)
 	s.mu.Lock()
@@ -96,7 +96,7 @@ func (s *Stemmer) Asked(text string, in []Language) []Asked {
 	return list
 }
 
-// stem returns the stem of a word from the cache or from Snowball, "" for a stop word. The caller holds mu.
+// stem returns the stem of a word from the cache or from Snowball, or "" for a stop word. The caller must hold mu.
 func (s *Stemmer) stem(w word) string {
 	if stem, ok := s.stems[w]; ok {
 		return stem
@@ -104,7 +104,7 @@ func (s *Stemmer) stem(w word) string {
 	if s.stems == nil || len(s.stems) >= maxStems {
 		s.stems = make(map[word]string)
 	}
-	w.text = strings.Clone(w.text) // the stem may be a part of it and must not keep the whole text in memory
+	w.text = strings.Clone(w.text) // the stem may be a part of it, and must not keep the whole text in memory
 	stem := stemOf(w)
 	s.stems[w] = stem
 	return stem
@@ -155,10 +155,11 @@ type kind int
 
 const (
 	ofWord kind = iota
-	ofPair      // two characters of a script without spaces, or a single one
+	ofPair      // two characters of a script without spaces, or a single one of them
 )
 
-// parts yields the words of a text, and the pairs and single characters of its scripts without spaces.
+// parts yields the words of a text. For scripts without spaces it yields pairs of characters and some single
+// characters.
 func parts(text string) iter.Seq2[kind, string] {
 	return func(yield func(kind, string) bool) {
 		for i := 0; i < len(text); {
@@ -222,7 +223,7 @@ func inASCIIWord(c byte) bool {
 
 func wordEnd(text string, i int) int {
 	for i < len(text) {
-		if inASCIIWord(text[i]) { // most are
+		if inASCIIWord(text[i]) { // fast path: most characters are ASCII
 			i++
 			continue
 		}
