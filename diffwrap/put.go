@@ -219,11 +219,6 @@ func (p *putter) own(c *critic.Cell) bool {
 	return p.isWritersName(c.Author)
 }
 
-// awaitsDecision reports whether another author's comment awaits a decision.
-func (p *putter) awaitsDecision(c *critic.Cell) bool {
-	return p.Options.Owners[c.Start].Access == Waiting
-}
-
 // isWritersName reports whether a name in the text is the writer's or empty.
 func (p *putter) isWritersName(name string) bool {
 	return name == "" || name == p.Author || name == critic.AttributeName(p.Author)
