@@ -11,10 +11,10 @@ import (
 
 // derived is an index that is computed from the text of every note, such as the link index.
 type derived interface {
-	// add adds a name. For a note, a call of set with its text follows.
+	// add records that there is a note or file at p. For a note, a call of set with its text follows.
 	add(p model.Path)
 	set(ctx context.Context, p model.Path, v *model.Version) error
-	// remove removes p and everything below it; rename moves them.
+	// remove removes p and everything below p. rename moves oldPath and everything below it.
 	remove(p model.Path)
 	rename(oldPath, newPath model.Path)
 }
@@ -26,7 +26,7 @@ type indexSource interface {
 	// Read opens a note. It does not wait for a note that is not fetched yet, because an event follows when the note
 	// arrives.
 	Read(ctx context.Context, p model.Path) (*model.Version, error)
-	// LeadsToFolder reports whether the symbolic link at p leads to a folder.
+	// LeadsToFolder reports whether the target of the symbolic link at p is a folder.
 	LeadsToFolder(p model.Path) bool
 }
 

@@ -132,11 +132,11 @@ func (x *Indexes) Notes(ctx context.Context, under model.Path) ([]*NoteInfo, err
 	return namespace.FilterVisible(x.tree, x.notes.below(under, func(*NoteInfo) bool { return true }), pathOf), nil
 }
 
-// NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts match in any case, and
-// numbers match their texts. A note's list matches if one of its items does, and a wanted list matches any of its
-// items. "tags" includes tags in the text, and tags nested in a wanted tag. A wanted null matches an empty property. A
-// wanted mapping has operators: = and != with a value or a list; <, <=, > and >= with a number or a date; exists with a
-// bool. All other conditions give a [*ConditionError].
+// NotesWith describes the notes that have all of the properties, sorted by path. Keys and texts are compared without
+// regard to case, and a number matches its text. A list in a note matches if one of its items matches. A list in want
+// matches if one of its items matches. The key "tags" also finds tags in the text, and a tag also finds the tags nested
+// in it. A null in want matches an empty property. A mapping in want has operators: = and != with a value or a list; <,
+// <=, > and >= with a number or a date; exists with a bool. All other conditions give a [*ConditionError].
 func (x *Indexes) NotesWith(ctx context.Context, want frontmatter.Properties) ([]*NoteInfo, error) {
 	conditions, err := conditionsOf(want)
 	if err != nil {

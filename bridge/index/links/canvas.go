@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// RetargetCanvas replaces the path old, and paths below it, in the members "file" and "background" of the nodes of a
-// canvas (JSON Canvas 1.0). It changes no other byte. It returns false if no node has such a path, or if data is not a
-// canvas.
+// RetargetCanvas replaces the path old by new, also where old is the beginning of a longer path. It does so in the
+// members "file" and "background" of the nodes of a canvas (JSON Canvas 1.0), and changes no other byte. It returns
+// false if no node has such a path, or if data is not a canvas.
 func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	if !json.Valid(data) {
 		return data, false
@@ -42,8 +42,8 @@ func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// members calls fn with each member of an object or a list, and the member's offset. data must be valid JSON; at is its
-// offset.
+// members calls fn with each member of an object or a list, and the member's offset. data must be valid JSON; at is the
+// offset of data, to which members adds the offsets in data.
 func members(data []byte, at int, fn func(name string, value []byte, at int)) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	open, _ := dec.Token()

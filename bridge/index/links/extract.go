@@ -168,7 +168,7 @@ func parseLine(s string) line {
 	return l
 }
 
-// columns counts the leading white space of s. A tab counts four columns.
+// columns counts the leading white space of s. Tab stops are four columns apart.
 func columns(s string) int {
 	n := 0
 	for i := 0; i < len(s); i++ {

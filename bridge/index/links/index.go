@@ -8,17 +8,17 @@ import (
 
 // Index holds the names of all notes and files of a workspace and the links between them.
 //
-// It resolves a link on demand, with maps over folded paths and base names. So a new note that takes over the links of
-// another note costs only its own entry, and no answer is ever out of date. The time of Backlinks grows with the number
-// of links that end in the same base name.
+// It resolves a link on demand, with maps over folded paths and base names. So adding a note that takes over the links
+// of another note changes only entries of the new note, and no answer is ever out of date. The time of Backlinks grows
+// with the number of links that end in the same base name.
 type Index struct {
 	mu    sync.RWMutex     // guards the fields below
 	files map[string]*file // notes and files by path
 	// paths maps a folded path without ".md" to its files. There are several if names differ only in case or Unicode
 	// form.
 	paths map[string][]*file
-	// names maps a folded base name without ".md" to its files, the shortest path first. It has the name for each root
-	// and, under the root "", for the whole workspace.
+	// names maps a folded base name without ".md" to its files, the shortest path first. Each file is under two keys:
+	// the name in the file's root, and the name in the root "", which stands for the whole workspace.
 	names map[name][]*file
 	// mentions maps a folded base name to the notes with links that end in it.
 	mentions map[string]map[*file]struct{}
@@ -67,7 +67,8 @@ func (x *Index) Remove(path string) {
 	}
 }
 
-// Rename moves the note or file at oldPath, or everything below it, to newPath. It replaces files that are there.
+// Rename moves the note or file at oldPath or, if there is none, everything below oldPath. It replaces files at the new
+// paths.
 func (x *Index) Rename(oldPath, newPath string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -168,7 +169,7 @@ func (x *Index) unmention(f *file) {
 }
 
 // Mentioning returns the paths of the notes with a link that ends in the base name of path. It includes links in
-// pending additions. No other links can lead to path.
+// pending additions. Only links in these notes can resolve to path.
 func (x *Index) Mentioning(path string) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -180,7 +181,8 @@ func (x *Index) Mentioning(path string) []string {
 	return found
 }
 
-// BaseName returns the folded base name of a path or linkpath. Names that can be equal have equal base names.
+// BaseName returns the folded base name of a path or linkpath. A linkpath can resolve only to paths with the same
+// BaseName.
 func BaseName(path string) string { return baseName(foldPath(path)) }
 
 func (f *file) mentioned(target string) string {

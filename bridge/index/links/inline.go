@@ -103,7 +103,8 @@ type bracket struct {
 	image bool // '!' precedes the bracket
 }
 
-// open handles the '[' at i. It consumes a wikilink; any other bracket waits for its ']'.
+// open handles the '[' at i. If a wikilink begins there, open adds the link and returns the offset after it. Otherwise
+// the bracket waits for its ']'.
 func (in *inline) open(i int) int {
 	if end := in.Wikilink(i); end >= 0 {
 		in.wikilink(i, end)

@@ -102,8 +102,8 @@ func (s *scanner) definition(off, end int) bool {
 	return true
 }
 
-// bareDestination returns the length of the destination at the start of s. It ends before white space or an unmatched
-// ')'.
+// bareDestination returns the length of the destination at the start of s. The destination ends before white space or
+// an unmatched ')'.
 func bareDestination(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -152,7 +152,7 @@ func skipSpace(text string, off int) int {
 	return off
 }
 
-// link returns the Link whose brackets are at open and text[bracket]. ok is false if the link leads out of the
+// link returns the Link whose '[' is open and whose ']' is at the offset bracket. ok is false if the link leaves the
 // workspace or has no target.
 func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	raw := text[d.off : d.off+d.len]

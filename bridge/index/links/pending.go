@@ -11,7 +11,7 @@ func flagPending(text string, known diffwrap.Known, ls []Link) {
 	}
 }
 
-// flag sets Pending on the links that begin in s, and returns the links after these.
+// flag sets Pending on the links that begin in s, and returns the links that begin after s.
 func flag(ls []Link, s diffwrap.Span, p Pending) []Link {
 	for ; len(ls) > 0 && ls[0].Off < s.End; ls = ls[1:] {
 		if ls[0].Off >= s.Start {

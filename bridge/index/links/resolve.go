@@ -18,8 +18,8 @@ func (x *Index) Resolve(from string, l Link) (path string, ok bool) {
 	return f.path, true
 }
 
-// Forward returns the link targets of the note at path, in order of appearance and without duplicates. resolved are the
-// paths of notes and files, unresolved the linkpaths that lead to no file.
+// Forward returns the link targets of the note at path, in order of appearance and without duplicates. resolved has the
+// paths of notes and files, unresolved the linkpaths that resolve to no file.
 func (x *Index) Forward(path string, isShown func(string) bool) (resolved, unresolved []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

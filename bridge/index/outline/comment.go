@@ -11,8 +11,8 @@ import (
 type span struct{ from, to int }
 
 // commentBlocks returns the multi-line comments of a text, in which plugins store their data. Such a comment reaches
-// from a "%%" at the start of a line to the next "%%" on a later line, or to the end. A "%%" in code or in the middle
-// of a line does not begin a comment.
+// from a "%%" at the start of a line to the next "%%" on a later line, or to the end of the text. A "%%" in code or in
+// the middle of a line does not begin a comment.
 func commentBlocks(text string) (list []span) {
 	open, off := -1, 0
 	fence := ""

@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/links"
 )
 
-// These limits bound the nesting of lists and quotes; deeper marks are parsed as text. A Markdown parser visits and
-// allocates each open list and quote for every line.
+// Lists and quotes that nest more deeply than these limits are parsed as text. The limits are needed because a Markdown
+// parser visits and allocates each open list and quote for every line.
 const (
 	// MaxDepth is the maximum nesting of lists and block quotes.
 	MaxDepth = 50
@@ -34,9 +34,9 @@ func flatten(src []byte) (line int) {
 	return line
 }
 
-// flattenTo is flatten for one depth. sum is the number of open blocks, summed over all lines. It is never less than
-// the number that a parser counts: a line without marks may belong to all open blocks, and a line with marks continues
-// at most the lists that its indentation allows, and repeats its quotes.
+// flattenTo does the same as flatten, for the given depth. sum is the number of open blocks, summed over all lines. It
+// is never less than the number that a parser counts: a line without marks may belong to all open blocks, and a line
+// with marks continues at most the lists that its indentation allows, and repeats its quotes.
 func flattenTo(src []byte, depth int) (line, sum int) {
 	open := 0
 	for n := 1; len(src) > 0; n++ {

@@ -46,9 +46,9 @@ func (h Heading) Address() string {
 // PathMark separates the headings of a path: "Project::Tasks" is "Tasks" below "Project".
 const PathMark = "::"
 
-// SectionOf finds a section of a note by its heading or block ID. A heading has one of these forms, in any case:
-// "Plan", "## Plan" (with this level), "## Plan (line 7)" (on this line), "Project::Plan" (below another heading). A
-// block ID has the form "^abc". The error is a *SectionError.
+// SectionOf finds a section of a note by its heading or block ID. A heading has one of these forms, in upper or lower
+// case: "Plan", "## Plan" (with this level), "## Plan (line 7)" (on this line), "Project::Plan" (below another
+// heading). A block ID has the form "^abc". The error is a *SectionError.
 func SectionOf(note, name string) (Section, error) {
 	name = strings.TrimSpace(name)
 	headings := Of(note).Headings
@@ -147,8 +147,9 @@ func lineStarts(note string) []int {
 	return starts
 }
 
-// blockOf returns the whole lines of the block that ends in " ^id", or after which a line has only the ID. A list item
-// includes nested items. own is the end of a block whose ID is on a separate line.
+// blockOf returns the whole lines of the block with an ID. The ID is at the end of the block (" ^id"), or alone on a
+// separate line after the block. A list item includes nested items. own is the end of the block if the ID is on a
+// separate line.
 func blockOf(note, id string) (from, to, own int, ok bool) {
 	mark := regexp.MustCompile(`(?:^|\s)\^` + regexp.QuoteMeta(id) + `\s*$`)
 	_, body, _ := frontmatter.Split(note)
@@ -334,9 +335,9 @@ func card(lines []string) []string {
 	return out
 }
 
-// AppendNew is Append for a missing section. It adds the heading at the end of the note or, if name is a path, at the
-// end of the parent section. made is the heading. ok is false if name cannot be a new heading, or if there is not
-// exactly one parent section.
+// AppendNew does the same as Append, for a section that does not exist yet. It adds the heading at the end of the note
+// or, if name is a path, at the end of the parent section. made is the heading. ok is false if name cannot be a new
+// heading, or if there is not exactly one parent section.
 func AppendNew(note, name, content string) (off int, insert, made string, ok bool) {
 	name = strings.TrimSpace(name)
 	if strings.HasPrefix(name, "^") || onLine.MatchString(name) || strings.ContainsAny(name, "\r\n") {

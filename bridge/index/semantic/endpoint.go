@@ -37,8 +37,8 @@ type Endpoint struct {
 	URL   string
 	Model string
 	Key   string // bearer token; "" sends none
-	// Timeout bounds one request; 0 means one minute. Wait is the pause before the second attempt; 0 means half a
-	// second. It doubles with each further attempt.
+	// Timeout is the maximum time of one request; 0 means one minute. Wait is the pause before the second attempt; 0
+	// means half a second. The pause doubles with each further attempt.
 	Timeout, Wait time.Duration
 	Logger        *slog.Logger // nil discards
 }

@@ -21,9 +21,9 @@ import (
 
 const englishDims = 100
 
-// englishFile has three parts. The first is the number of words. The second has for each word, in alphabetical order,
-// its step, the row of its vector in int8s, and the end of the word in the text. The third is the text, which has the
-// words without separators. Numbers are little-endian.
+// englishFile has the number of words, three arrays, and a text. The arrays have for each word, in alphabetical order,
+// its step, its vector as int8s in units of the step, and the end of the word in the text. The text has the words
+// without separators. Numbers are little-endian.
 //
 //go:embed english.vectors
 var englishFile string

@@ -33,7 +33,7 @@ type Found struct {
 	Score      float64 // greater than 0 and at most 1; never greater than that of the previous note
 }
 
-// Title returns the first heading of the note if it differs from the note's name, and otherwise "".
+// Title returns the first heading of the note if it has level 1 and differs from the note's name, and otherwise "".
 func (f Found) Title() string {
 	if len(f.Headings) == 0 || f.Headings[0].Level > 1 || f.Headings[0].Text == strings.TrimSuffix(f.Path.Base(), model.NoteExt) {
 		return ""
@@ -59,8 +59,8 @@ type Answer struct {
 }
 
 // The rankings of the two searches are fused by the reciprocals of their ranks (Cormack, Clarke and Buettcher, 2009).
-// The weight of the search by words is the share of the query that its words cover: all of it for a name, almost none
-// for a paraphrase.
+// In the search by words, the weight of a note is multiplied by the share of the query that the note's words cover. So
+// this search counts much for a name, and little for a paraphrase.
 const (
 	pool          = 100 // number of notes that each search contributes
 	rankOffset    = 10
@@ -68,8 +68,8 @@ const (
 	meaningWeight = 1.0
 )
 
-// Find ranks the notes of ws, the workspace or a part of it, by words and meaning. It returns at most limit results
-// after the place after. Without vectors it ranks by words alone.
+// Find ranks the notes of ws, the workspace or a part of it, by words and meaning. It returns the results that follow
+// the place after, at most limit of them. Without vectors it ranks by words alone.
 func (x *Index) Find(ctx context.Context, ws *bridge.Workspace, q Query, after Place, limit int) (Answer, error) {
 	notes, err := x.chosen(ctx, ws, q)
 	if err != nil {
@@ -237,8 +237,8 @@ type piece struct {
 	weight     float32
 }
 
-// similarity returns a function for the similarity of a text of c to v. It returns nil if that would need a request to
-// a server.
+// similarity returns a function for the similarity of a text of c to v. It returns nil if the search by meaning did not
+// find c, or if the function would need a request to a server.
 func (x *Index) similarity(c *candidate, v []float32) func(text string) float32 {
 	if !c.near || x.o.Embedder != nil {
 		return nil
@@ -313,8 +313,8 @@ func weigh(text string, pieces []piece, words *lexical.Query) (some bool) {
 }
 
 // window returns the index of the last piece to show together with the first piece, preferably at the end of a
-// paragraph. sum is the weight of the words in these pieces. If two windows have the same words, the window that begins
-// with them is better.
+// paragraph. sum is the weight of the words in these pieces. A small part of first, the weight of the first piece, is
+// added: of two windows with the same words, the window that begins with them is better.
 func window(pieces []piece, first float32) (last int, sum float32) {
 	best := make([]float32, len(pieces[0].weights))
 	ended := false // the paragraph of the last piece with a word has already ended

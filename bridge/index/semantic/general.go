@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/index/semantic/internal/lexical"
 )
 
-// general is the Embedder that uses the general meanings of English words.
+// general is the Embedder for English text: it adds the vectors of the words.
 type general struct{}
 
 func (general) ID() string { return "english-1" }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// vectors has vectors of one length, with 8 bits for each number and a step for each vector. They rank as well as
-// vectors with 32 bits.
+// vectors has vectors of one length, with 8 bits for each number and a step for each vector. For a ranking, this is as
+// good as 32 bits for each number.
 type vectors struct {
 	dims    int
 	numbers []byte // int8s; dims of them for each passage
@@ -31,7 +31,7 @@ func (vs *vectors) compact() {
 	vs.numbers, vs.step, vs.sums = slices.Clip(vs.numbers), slices.Clip(vs.step), slices.Clip(vs.sums)
 }
 
-// put adds the vector of a passage. It returns false if v does not have the length of the others.
+// put adds the vector of a passage. It returns false if v does not have the length of the stored vectors.
 func (vs *vectors) put(s sum, v []float32) bool {
 	if _, ok := vs.rowOf(s); ok {
 		return true

@@ -9,7 +9,7 @@ type Query struct {
 	words  []*queryWord
 	full   float32 // approximate score of a document that has all words
 	stem   *Stemmer
-	begins [1 << 10]bool // by hash: a term of the query begins with bytes of this hash
+	begins [1 << 10]bool // by the hash beginning; set if a term of the query may begin with bytes of this hash
 }
 
 type queryWord struct {

@@ -124,8 +124,8 @@ func newSegment(docs []doc, lists map[string][]posting) *segment {
 	return s.closed()
 }
 
-// closed releases the spare capacity of the segment. It copies the arrays, because Clip alone would keep the capacity
-// in memory.
+// closed releases the spare capacity of the segment. It copies the arrays, because slices.Clip alone would not free the
+// memory.
 func (s *segment) closed() *segment {
 	s.docs, s.data, s.ends = slices.Clone(s.docs), slices.Clone(s.data), slices.Clone(s.ends)
 	s.suffixes = sync.OnceValue(s.sortBySuffix)
