@@ -152,9 +152,10 @@ func (w *Workspace) Proposals(_ context.Context, under model.Path) ([]model.Prop
 	return w.tree.Proposals(under)
 }
 
-// Write makes wr.Text the view of the note at p, merged with all changes since the writer read it. The change is
-// durable when Write returns. Errors: fs.ErrNotExist, ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused,
-// ErrOffline, ErrNoSpace, fs.ErrPermission. After an error the note is unchanged.
+// Write makes wr.Text the view of the note at p, merged with all changes since the writer read it. When Write returns,
+// the change survives a crash of the process; see Sync for power cuts. Errors: fs.ErrNotExist, ErrNotNote, ErrReadOnly,
+// ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline, ErrNoSpace, fs.ErrPermission. After an error the note is
+// unchanged.
 func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
 	n, err := w.noteToWrite(p)
 	if err != nil {

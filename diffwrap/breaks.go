@@ -41,8 +41,9 @@ func KeepBreaks(written string, shown ...string) string {
 	return b.String()
 }
 
-// carryBreaks sets newBreaks, which flags the CR LF breaks of text, from oldBreaks, which flags those of before. Unless
-// all is set, it sets only the breaks that both texts have. The first body breaks are those of front matter.
+// carryBreaks sets newBreaks, which flags the CR LF breaks of text, from oldBreaks, which flags the CR LF breaks of
+// before. Unless all is set, it sets only the breaks that both texts have. The first body breaks are those of front
+// matter.
 func carryBreaks(newBreaks []bool, text string, body int, oldBreaks []bool, before string, all bool) {
 	at, from, to := 0, 0, 0 // offset in before, and number of breaks passed in before and in text
 	edits := append(align.Diff(before, text), Edit{Off: len(before)})

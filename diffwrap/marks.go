@@ -10,7 +10,7 @@ import (
 // attribution.
 type Mark struct {
 	Span
-	Deleted, Added Span // its text in the original view and in the accepted view
+	Deleted, Added Span // the mark's text in the original view and in the accepted view
 	Highlight      bool // the mark is inside a highlight
 	Comment        bool // the mark deletes a comment or a part of one
 }

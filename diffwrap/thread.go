@@ -15,7 +15,7 @@ import (
 type Thread struct {
 	Start, End int
 	Line       int          // 1-based line of the accepted view
-	About      string       // text of the highlight before it, or the words of the accepted view before it
+	About      string       // text of the highlight, or else the words of the accepted view, before the thread
 	Comments   []Suggestion // all of kind Comment
 }
 

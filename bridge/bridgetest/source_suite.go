@@ -34,7 +34,7 @@ type suitePerson interface {
 	Content(rel string) string
 }
 
-// RunSource runs the suite that every source must pass. Package bridge depends on the behaviour that it tests.
+// RunSource runs the suite that every source must pass. Package bridge depends on the behaviour that the suite tests.
 func RunSource(t *testing.T, open func(t *testing.T) SourceSubject) {
 	tests := []struct {
 		name string

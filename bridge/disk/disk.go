@@ -98,8 +98,8 @@ type File interface {
 	Truncate(size int64) error
 	Chmod(mode fs.FileMode) error
 	Chown(uid, gid int) error
-	// CopyAttributes copies another file's user extended attributes, security label and access control list, if the file
-	// system and the user's rights allow it. Set the mode after it, not before.
+	// CopyAttributes copies another file's user extended attributes, security label and access control list, if the
+	// file system and the user's rights allow it. Set the mode after CopyAttributes, not before.
 	CopyAttributes(from File)
 	// Sync makes content and metadata durable.
 	Sync() error

@@ -50,7 +50,7 @@ func unsupported(err error) error {
 	return err
 }
 
-// OrdersNames returns false: APFS does not guarantee it.
+// OrdersNames returns false: APFS does not guarantee that changes of names become durable in order.
 func (d *dir) OrdersNames() bool { return false }
 
 // Sync also empties the disk's cache, which fsync(2) does not do on macOS.

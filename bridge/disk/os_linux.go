@@ -90,8 +90,8 @@ func (d *dir) OrdersNames() bool {
 	return false
 }
 
-// hasJournal reports whether the folder's ext4 has a journal. It returns true if the kernel does not report this, since
-// nearly all have one.
+// hasJournal reports whether the folder's ext4 has a journal. It returns true if the kernel does not report this,
+// because nearly all ext4 file systems have one.
 func (d *dir) hasJournal() bool {
 	var st unix.Stat_t
 	if unix.Fstat(d.fd(), &st) != nil {
@@ -158,7 +158,7 @@ func copyAttributes(from, to int) {
 		}
 	}
 	if !slices.Contains(attrs, aclAttribute) && slices.Contains(attributes(to), aclAttribute) {
-		_ = unix.Fremovexattr(to, aclAttribute) // inherited from its folder
+		_ = unix.Fremovexattr(to, aclAttribute) // the file inherited the list from its folder
 	}
 }
 
@@ -174,12 +174,12 @@ func attribute(fd int, name string) ([]byte, error) {
 	return grow(func(buf []byte) (int, error) { return unix.Fgetxattr(fd, name, buf) })
 }
 
-// grow calls read, and again with a large buffer if the first one is too small.
+// grow calls read with a small buffer, and again with a large buffer if the first buffer is too small.
 func grow(read func([]byte) (int, error)) ([]byte, error) {
 	buf := make([]byte, 1024)
 	n, err := read(buf)
 	if errors.Is(err, unix.ERANGE) {
-		buf = make([]byte, 64<<10) // the most that Linux allows
+		buf = make([]byte, 64<<10) // the maximum size on Linux
 		n, err = read(buf)
 	}
 	if err != nil {

@@ -169,7 +169,7 @@ func (f *file) Chown(uid, gid int) error {
 
 func openFD(dirfd int, name string, flag int, perm uint32) (fd int, err error) {
 	if flag&(unix.O_DIRECTORY|unix.O_EXCL) == 0 {
-		flag |= unix.O_NONBLOCK // it may be a pipe
+		flag |= unix.O_NONBLOCK // the file may be a pipe
 	}
 	for {
 		fd, err := unix.Openat(dirfd, name, flag|unix.O_CLOEXEC, perm)

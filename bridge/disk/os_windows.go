@@ -100,8 +100,8 @@ func (d dir) Stat(name string) (Info, error) {
 	return file{f}.Info()
 }
 
-// Info returns no CTime. So relayfs does not notice if other content of the same size and modification time replaces
-// the content.
+// Info returns the modification time as the CTime. So relayfs does not notice if other content of the same size and
+// modification time replaces the content.
 func (f file) Info() (Info, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -167,7 +167,7 @@ func (d dir) SetTimes(name string, t time.Time) error { return os.Chtimes(d.at(n
 // Sync does nothing: NTFS journals names.
 func (d dir) Sync() error { return nil }
 
-// OrdersNames returns false: NTFS does not guarantee it.
+// OrdersNames returns false: NTFS does not guarantee that changes of names become durable in order.
 func (d dir) OrdersNames() bool { return false }
 
 func (f file) Chown(int, int) error { return nil }

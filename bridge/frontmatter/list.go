@@ -9,8 +9,8 @@ import (
 
 type span struct{ from, to int }
 
-// list edits the list n, which ends before limit, to hold want; kept items keep their bytes. It returns false if no item
-// can be kept.
+// list edits the list n, which ends before limit, to hold want; kept items keep their bytes. It returns false if no
+// item can be kept, or if items cannot be found in the source.
 func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 	have := make([]any, len(n.Content))
 	for i, c := range n.Content {
@@ -88,7 +88,7 @@ func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, added map[int][
 	}
 	last := lines[0].from // the end of the last kept item
 	for i, at := range lines {
-		// New items go directly after the previous item, before the comments that introduce the next one.
+		// New items go directly after the last kept item, before the comments that introduce the next item.
 		write(last, added[i])
 		if keep[i] {
 			last = at.to

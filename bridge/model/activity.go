@@ -38,7 +38,7 @@ func (a *Bus) BeginOp() error {
 
 func (a *Bus) EndOp() { a.inflight.Done() }
 
-// Close admits no more operations and waits for those in progress.
+// Close stops admitting operations and waits for the operations in progress.
 func (a *Bus) Close() {
 	a.closing.Lock()
 	a.closed = true

@@ -27,8 +27,8 @@ const (
 const NoteExt = ".md"
 
 // CleanPath checks a path from outside and returns its canonical form, without empty and "." elements. It refuses "..",
-// NUL and invalid UTF-8 (ErrBadName), and names of more than 255 bytes (ErrNameTooLong). It does not check whether the
-// path exists.
+// NUL and invalid UTF-8 (ErrBadName), and names of more than 255 bytes or paths of more than 4096 (ErrNameTooLong). It
+// does not check whether the path exists.
 func CleanPath(s string) (Path, error) {
 	if len(s) > maxPath {
 		return "", &Error{Op: "open", Path: Path(strings.ToValidUTF8(s[:64], "")) + "...", Err: ErrNameTooLong}

@@ -20,7 +20,7 @@ type Source interface {
 
 	// Replace atomically replaces the content of rel with r.Data if the content still has the stamp r.IfMatch.
 	// Otherwise it returns ErrConflict. When Replace returns, the change survives the process. After a power cut and a
-	// Scan the file has one of the two contents completely; a moment after Replace it is certain to be the new one
+	// Scan the file has one of the two contents completely; a moment after Replace it certainly has the new content
 	// (Durable).
 	Replace(ctx context.Context, rel string, r Replacement) (Stamp, error)
 
@@ -295,8 +295,8 @@ type SourceEvent struct {
 type Store interface {
 	// DocID returns the document at p, or fs.ErrNotExist.
 	DocID(p Path) (DocID, error)
-	// DocsOf returns candidates for the document of a file. First it lists the documents whose last known file is this
-	// one, then those whose file had a text with this sum. It is called rarely.
+	// DocsOf returns candidates for the document of a file. First it lists the documents whose last known file has the
+	// stamp, then the documents whose file had a text with the given sum. It is called rarely.
 	DocsOf(file Stamp, sum ContentSum) ([]StoredDoc, error)
 	// Located returns all documents that have a path, including those of removed notes (Path.Ended).
 	Located() ([]StoredDoc, error)

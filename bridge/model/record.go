@@ -12,7 +12,7 @@ import (
 )
 
 type History struct {
-	Records []Record // the first one may have several records merged into it
+	Records []Record // the first record may contain several merged records
 	FileSeq uint64   // Seq of the last record whose text the source's file is known to have
 	Sum     ContentSum
 }

@@ -30,7 +30,7 @@ func (a acceptOp) all(ctx context.Context, left []*tree.Proposal) map[*tree.Prop
 	left = slices.DeleteFunc(slices.Clone(left), func(p *tree.Proposal) bool { return failed[p] != nil })
 	asides := 0
 	for len(left) > 0 {
-		a.PersistChanges() // a rename may get its name at this point
+		a.PersistChanges() // this may give a waiting rename its name
 		var waiting []*tree.Proposal
 		for _, p := range left {
 			err := a.accept(ctx, p)
@@ -266,7 +266,8 @@ func (a acceptOp) remove(ctx context.Context, p *tree.Proposal) error {
 		}
 		old, stamp = append([]byte{}, data...), present
 		if n.Kind == model.KindNote {
-			doc, _ = a.Store.DocID(model.Path(st.Rel)) // without it, an undo restores the note without its authors
+			// Without the document, an undo restores the note without its authors.
+			doc, _ = a.Store.DocID(model.Path(st.Rel))
 		}
 	}
 	p.Update(func(rec *model.ProposalRecord) {

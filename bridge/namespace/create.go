@@ -54,7 +54,8 @@ func (n *Namespace) Create(ctx context.Context, p model.Path, wr note.Write) (re
 }
 
 func (n *Namespace) createAt(ctx context.Context, l *Locked, p model.Path, c *note.Creation, wr note.Write) (note.Result, error) {
-	if old := n.tree.HiddenAt(p); old != nil && old.Note != nil { // if the note refuses the text, its deletion must stay proposed
+	// If the note refuses the text, the deletion must stay proposed.
+	if old := n.tree.HiddenAt(p); old != nil && old.Note != nil {
 		if _, err := old.Note.Preview(ctx, p, wr.Text, wr.By); err != nil {
 			return note.Result{}, err
 		}

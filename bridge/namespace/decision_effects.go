@@ -112,7 +112,7 @@ func (n *DecisionEffects) Recreate(ctx context.Context, e model.JournalEntry) er
 		return nil
 	}
 	if _, ended := model.Path(e.Rel).EndedAt(); ended {
-		return nil // another note has taken its name
+		return nil // another note has taken the note's name
 	}
 	f, err := n.structureAt("undo", e.Path)
 	if err != nil {
@@ -144,7 +144,8 @@ func (n *DecisionEffects) recreate(ctx context.Context, l *Locked, rel string, i
 		stamp.ModTime = time.Now().UnixNano()
 	}
 	seq, sum := h.Records[len(h.Records)-1].Seq, model.SumOf(left)
-	e, err := l.RestoreFile(ctx, rel, stamp, []byte(left), func(post model.Stamp) error { // so that the document recognises its file, even a blank one
+	// This stamp identifies the file even if it is blank.
+	e, err := l.RestoreFile(ctx, rel, stamp, []byte(left), func(post model.Stamp) error {
 		if err := l.Store.RecordSave(id, seq, model.Save{Post: post, Sum: sum[:]}); err != nil {
 			return err
 		}

@@ -17,7 +17,8 @@ import (
 )
 
 // OpenFile opens a file that is not a note, with the flags of os.OpenFile. In suggest mode files cannot be written
-// (ErrReadOnly). If a proposal has new content for the file, reads return that content.
+// (ErrReadOnly). If a proposal has new content for the file, reads return that content, and opening the file for
+// writing fails with ErrReadOnly.
 func (n *Files) OpenFile(_ context.Context, p model.Path, flag int) (model.File, error) {
 	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC|os.O_APPEND) != 0
 	if writes {
@@ -170,8 +171,8 @@ func checkContent(p model.Path, data []byte) error {
 }
 
 // CreateFile creates an empty file that is not a note, with the permission bits perm, to be filled through OpenFile.
-// The file is in the tree when CreateFile returns. It returns fs.ErrExist if the name is taken, and ErrReadOnly in
-// suggest mode.
+// The file is in the tree when CreateFile returns. If the deletion of a file at p is proposed, CreateFile withdraws the
+// proposal and empties that file. It returns fs.ErrExist if the name is taken, and ErrReadOnly in suggest mode.
 func (n *Files) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o ChangeRequest) error {
 	if p.IsNote() {
 		return &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
@@ -247,8 +248,8 @@ func (n *Files) MayWriteFile(p model.Path) error {
 // WriteFile atomically makes data the content of the file at p, which is not a note. It creates a missing file. In
 // suggest mode the change is a proposal. Errors: ErrConflict if o.Base is not the content that readers see there now,
 // ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote, ErrRefused for a canvas or base that is
-// not valid, ErrReadOnly, ErrNeedsReview where the structure policy denies it, ErrOffline, ErrNoSpace,
-// fs.ErrPermission.
+// not valid, ErrReadOnly, ErrNameTaken in direct mode while a proposal has new content for the file, ErrNeedsReview
+// where the structure policy denies it, ErrOffline, ErrNoSpace, fs.ErrPermission.
 func (n *Files) WriteFile(ctx context.Context, p model.Path, data []byte, o ChangeRequest) (res ChangeResult, err error) {
 	if p.IsNote() {
 		return ChangeResult{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}

@@ -101,7 +101,8 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
 	if p != nil {
 		if rec = p.Record(); rec.Kind == model.ProposedRename {
-			rec.Author, rec.Session = author.Name, author.Session // but a proposed file keeps its author when another agent renames it
+			// A proposed file keeps its author when another agent renames the file.
+			rec.Author, rec.Session = author.Name, author.Session
 		}
 	}
 	rec.ToDir, rec.Name, rec.Blocked = to.Dir.Location().Rel, to.Name, false

@@ -173,7 +173,7 @@ func (n *DecisionEffects) FinishProposed(ctx context.Context, f *Root, list []*t
 func (n *service) finishDone(ctx context.Context, f *Root, rec model.ProposalRecord) (res ChangeResult) {
 	left := rec
 	left.PendingRelinks = nil
-	x, err := n.tree.Find("rename", f.Path().Join(rec.To())) // it also finds a file that is only proposed
+	x, err := n.tree.Find("rename", f.Path().Join(rec.To())) // Find also finds a file that is only proposed
 	if node := f.Lookup(rec.To()); node != nil {
 		x, err = node, nil
 	}

@@ -7,10 +7,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Remove removes a note, a file or an empty folder, recoverably if the source has a place for removed files. Unless the
-// structure policy is direct, the removal is a proposal. ErrDeletionLimit stops a burst of deletions: within a minute,
-// 20 notes or a tenth of the root, whichever is less, but always five, may be deleted while no user has decided on any
-// of them.
+// Remove removes a note, a file or an empty folder, recoverably if the source has a place for removed files. The
+// removal is a proposal, unless the structure policy is direct or the node is the author's own (see the package
+// comment). It returns ErrDeletionLimit to stop a burst of deletions: within a minute an author may propose to delete
+// at most 20 notes or a tenth of the root's notes, whichever is less, but always five. Deletions on which a user has
+// decided do not count. o.Confirm skips the limit.
 func (n *Namespace) Remove(ctx context.Context, p model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("remove", p, o); err != nil {
 		return ChangeResult{}, err

@@ -11,10 +11,10 @@ import (
 )
 
 // Rename moves a note, file or folder within its root. It replaces an existing file only if o.Replace is set. It
-// rewrites links that led to the old path, or that would now lead to another file. Unless the structure policy is
-// direct, the rename is a proposal. Errors: fs.ErrNotExist, fs.ErrExist, ErrIsDir, ErrNotNote if it would turn another
-// file into a note or the reverse, errors.ErrUnsupported for another root, ErrNeedsReview if the policy denies it,
-// ErrNameTaken.
+// rewrites links that led to the old path, or that would now lead to another file. The rename is a proposal, unless the
+// structure policy is direct, or the node is the author's own and the new name is free. Errors: fs.ErrNotExist,
+// fs.ErrExist, ErrIsDir, ErrNotNote if it would turn another file into a note or the reverse, errors.ErrUnsupported for
+// another root, ErrNeedsReview if the policy denies it, ErrNameTaken.
 func (n *Namespace) Rename(ctx context.Context, oldPath, newPath model.Path, o ChangeRequest) (ChangeResult, error) {
 	if err := n.begin("rename", oldPath, o); err != nil {
 		return ChangeResult{}, err
@@ -210,7 +210,7 @@ func (m *renameOp) event() model.Event {
 }
 
 // Exchange exchanges the names of two notes, or of two other files, of one root. It makes three renames through a free
-// name, and undoes them if one of them fails. In suggest mode each rename is a proposal. It returns the errors of
+// name, and undoes them if one of them fails. Each of them may be a proposal, see Rename. It returns the errors of
 // Rename.
 func (n *Namespace) Exchange(ctx context.Context, a, b model.Path, o ChangeRequest) error {
 	o.Replace = false
@@ -218,7 +218,7 @@ func (n *Namespace) Exchange(ctx context.Context, a, b model.Path, o ChangeReque
 	if err != nil {
 		return err
 	}
-	if n.isAgentsOwn(x, o.Author) { // otherwise a would move at once, and users would see the free name
+	if n.isAgentsOwn(x, o.Author) { // otherwise a would move without a proposal, and users would see the free name
 		a, b = b, a
 	}
 	aside, err := n.tree.FreeBeside(a)

@@ -21,7 +21,7 @@ const maxAttempts = 32
 // Root changes the names of a tree.Root, one change at a time.
 type Root struct {
 	*tree.Root
-	Structure model.Structure // of the Source; nil if its names cannot be changed
+	Structure model.Structure // structure of the Source; nil if names in the Source cannot be changed
 	log       *slog.Logger
 	events    *model.Bus
 	sequence  *model.Sequence // of the workspace

@@ -17,8 +17,8 @@ import (
 // applies the proposal to the shown tree.
 
 // Undo undoes the decisions of journal entries, newest first. The decisions concern proposals of the root and were made
-// in one batch. Undo returns the proposals that are pending again, and by ID the errors of the others
-// (tree.ErrMovedSince). d is the decision that records the undo.
+// in one batch. Undo returns the proposals that are pending again, and by ID the errors of the others, such as
+// tree.ErrMovedSince. d is the decision that records the undo.
 func (f *Root) Undo(ctx context.Context, entries []model.JournalEntry, d model.Decision) (again []model.Proposal, failed map[string]error) {
 	l := f.Lock()
 	defer l.Unlock()
@@ -99,7 +99,7 @@ func (u *undoOp) acceptance(ctx context.Context, rec model.ProposalRecord) (*tre
 }
 
 // rejections makes all proposals that were rejected together pending again in one step, because one proposal may need
-// the place that another one leaves.
+// the place that another proposal leaves.
 func (u *undoOp) rejections(ctx context.Context, recs []model.ProposalRecord) []*tree.Proposal {
 	found, elsewhere := u.FindRejected(recs)
 	for _, rec := range elsewhere {
@@ -199,7 +199,7 @@ func (u *revertOp) recreate(ctx context.Context) error {
 }
 
 // RestoreFile restores the file that was removed from rel, with the given stamp and content, if the source has kept the
-// file. Otherwise it creates an equal file, with meanwhile as the BeforeRename of the NewFile.
+// file. Otherwise it creates an equal file; meanwhile is then the BeforeRename of that NewFile.
 func (l *Locked) RestoreFile(ctx context.Context, rel string, stamp model.Stamp, data []byte, meanwhile func(model.Stamp) error) (e model.SourceEntry, err error) {
 	err = fs.ErrNotExist
 	if from, ok := l.Structure.(model.Restorer); ok {

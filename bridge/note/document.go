@@ -232,7 +232,7 @@ func (d *document) mergeInto(base, current *model.Version, text string) string {
 
 func (d *document) currentTable() (*attribution.Table, error) {
 	if d.id == "" || d.doc != nil && d.storedSeq == 0 {
-		return attribution.NewTable(nil), nil // the store has no records of it
+		return attribution.NewTable(nil), nil // the store has no records of the document
 	}
 	if d.table != nil && (d.live != nil || d.table.LastSeq == d.storedSeq) {
 		return d.table, nil
@@ -287,7 +287,7 @@ type cachedLayout struct {
 	version *model.Version
 	layout  *attribution.Layout
 	list    []model.Suggestion
-	path    model.Path // path of the suggestions; "" if they were not requested
+	path    model.Path // path of the suggestions; "" if no caller requested them
 }
 
 func (d *document) layout(current *model.Version) (*attribution.Layout, error) {

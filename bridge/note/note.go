@@ -308,8 +308,8 @@ func (n *Note) State(ctx context.Context) (model.Stamp, model.ContentSum, error)
 	return l.stamp, model.SumOf(v.Raw()), nil
 }
 
-// ChangedByUser reports whether a user has changed the file since it had the given stamp and text. Writes by relayfs do
-// not count.
+// ChangedByUser reports whether a user has changed or removed the file since it had the given stamp and text. Writes by
+// relayfs do not count.
 func (n *Note) ChangedByUser(ctx context.Context, since model.Stamp, text model.ContentSum) bool {
 	l := n.Lock()
 	defer l.Unlock()

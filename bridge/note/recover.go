@@ -131,8 +131,8 @@ func (n *Locked) syncFile(ctx context.Context, loc Location, file *model.Version
 	n.store.RecordFileSeq(n.id, n.storedSeq, model.SumOf(file.Raw()))
 }
 
-// statesOf replays a history. It returns the states of the document since the file was last known to hold one,
-// starting with that one. A record without a Save was taken from the file.
+// statesOf replays a history. It returns the states of the document, starting with the last state that the file is
+// known to have held. A record without a Save was taken from the file.
 func statesOf(h model.History) ([]fileState, *ycrdt.Doc, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text(model.ContentsName)
@@ -205,7 +205,7 @@ func (n *Locked) unloadDoc() {
 }
 
 // keep appends records to the store. sum is the checksum of the file's text, which is the text after the last record.
-// If the append fails, keep drops the document; the next one is built from the store and the file.
+// If the append fails, keep drops the document. The next change builds it again from the store and the file.
 func (n *Locked) keep(loc Location, sum model.ContentSum, records []model.Record) error {
 	if len(records) == 0 {
 		return nil
@@ -220,8 +220,8 @@ func (n *Locked) keep(loc Location, sum model.ContentSum, records []model.Record
 	return nil
 }
 
-// reconcile takes over raw, which a user's program saved in the file, as plain text. The caller publishes the event
-// after it releases the lock.
+// reconcile merges raw, which a user's program saved in the file, into the note as plain text. The caller publishes the
+// event after it releases the lock.
 func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) {
 	current := n.current.Load()
 	loc := n.node.Location()
@@ -258,7 +258,7 @@ func (n *Locked) separate(v *model.Version) {
 		return
 	}
 	if n.live == nil && (n.doc == nil || n.text.String() != v.Raw()) {
-		return // it is a program's pending write, which has no users' text in agents' marks
+		return // v is a program's pending write, without users' text in agents' marks
 	}
 	l, err := n.currentTable()
 	if err != nil {

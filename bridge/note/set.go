@@ -14,7 +14,7 @@ type Mode uint8
 
 const (
 	Suggest Mode = iota
-	// Direct stores every write as plain text at once.
+	// Direct stores every write as plain text, without suggestions.
 	Direct
 )
 
@@ -92,7 +92,7 @@ type cache struct {
 	order     list.List  // *Note values, most recently used first
 	bytes     int
 	used      time.Time   // time of the last access to any note
-	idleTimer *time.Timer // runs trimIdle; nil if no note was added since it ran
+	idleTimer *time.Timer // runs trimIdle; nil if no note was added since trimIdle ran
 }
 
 const (

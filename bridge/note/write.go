@@ -30,7 +30,7 @@ type Result struct {
 	Version     *model.Version // version after the write
 	Changed     bool           // the document changed
 	Merged      bool           // Version.Text also has another writer's change
-	FrontMatter bool           // front matter changed; it applies at once and can be undone
+	FrontMatter bool           // front matter changed; the change needs no decision and can be undone
 	Warnings    []string
 
 	before *model.Version // version before the write; nil for a new note
@@ -48,9 +48,9 @@ func (r Result) Suggestions() int {
 	return n
 }
 
-// Write makes wr.Text the view of the note at p, merged with the changes since the writer read it. The result is
-// durable when Write returns. Errors: fs.ErrNotExist, fs.ErrPermission, and of package model ErrReadOnly,
-// ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline, ErrNoSpace. After an error the note is unchanged.
+// Write makes wr.Text the view of the note at p, merged with the changes since the writer read it. When Write returns,
+// the result survives a crash of the process. Errors: fs.ErrNotExist, fs.ErrPermission, and of package model
+// ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline, ErrNoSpace. After an error the note is unchanged.
 func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
 	c := Change{Path: p, By: wr.By, Origin: wr.Origin, ModTime: wr.ModTime, Sync: wr.Sync}
 	merged := wr.Text
@@ -113,7 +113,7 @@ func (n *Note) Preview(ctx context.Context, p model.Path, text string, author mo
 	return v, nil
 }
 
-// Change is one change of a note by a program. Plan computes the edits from the current version. It is called again
+// Change is one change of a note by a program. Plan computes the edits from the current version. Plan is called again
 // whenever another program saves first.
 type Change struct {
 	Path    model.Path // path where the caller found the note

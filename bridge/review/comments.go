@@ -202,7 +202,7 @@ func (r *Review) resolveThread(ctx context.Context, p model.Path, id string, d m
 		threads := x.Threads(p, list)
 		i := slices.IndexFunc(threads, func(t model.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return note.Plan{}, nil // another user has resolved the thread
+			return note.Plan{}, nil // the thread was resolved or changed in the meantime
 		}
 		return note.Resolve(current, x, threads[i], list, d), nil
 	}})

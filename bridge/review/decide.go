@@ -21,9 +21,9 @@ import (
 type Outcome struct {
 	Batch      string // name of the batch, for Undo and in the journal
 	Decided    []model.Suggestion
-	Proposals  []model.Proposal     // the decided proposals, as they were before the decision
-	Missing    []string             // ids without a pending suggestion or proposal
-	Failed     map[model.Path]error // notes and proposals that could not be changed; they are unchanged
+	Proposals  []model.Proposal     // the decided proposals, as they were before the decision the decision
+	Missing    []string             // ids without a pending suggestion or proposal, or without a thread
+	Failed     map[model.Path]error // errors, by path, of the notes and proposals that could not be changed
 	Notes      int                  // number of notes that changed
 	Unrestored []model.Unrestored   // text that an Undo could not restore
 	// Older is the next older batch for an Undo. It is set if this batch had nothing to undo.
@@ -136,7 +136,7 @@ func (o *Outcome) collect(ctx context.Context, notes map[model.Path][]string, ea
 	var mu sync.Mutex // guards o
 	var g errgroup.Group
 	g.SetLimit(maxConcurrentDecisions)
-	for _, p := range slices.Sorted(maps.Keys(notes)) { // sorted, so that notes of one folder share its sync
+	for _, p := range slices.Sorted(maps.Keys(notes)) { // sorted, so that notes of one folder share the folder's sync
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return nil
@@ -166,8 +166,8 @@ func (o *Outcome) sort() {
 	})
 }
 
-// decideNote decides on the suggestions of one note with the given ids. If the verdict is Changed,
-// it replaces the only suggestion by text.
+// decideNote decides on the suggestions of one note with the given ids. If the verdict is Changed, it replaces the
+// proposed text of the only suggestion by text.
 func (r *Review) decideNote(ctx context.Context, p model.Path, ids []string, text string, d model.Decision, author model.Author) ([]model.Suggestion, error) {
 	n, err := r.tree.FindNote("write", p)
 	if err != nil {

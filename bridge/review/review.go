@@ -30,7 +30,8 @@ func (r *Review) begin(op string) error {
 	return model.WrapError(op, "", r.config.Events.BeginOp())
 }
 
-// Journal lists the newest decisions and front matter changes, newest first, at most limit.
+// Journal lists the newest journal entries, newest first: decisions, front matter changes, session notes and approvals.
+// limit is the maximum number of entries.
 func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 	var all []model.JournalEntry
 	for _, f := range r.tree.Roots() {
@@ -54,8 +55,8 @@ func (r *Review) Journal(limit int) ([]model.JournalEntry, error) {
 	return all[:min(limit, len(all))], nil
 }
 
-// shownAt returns the current path of the entry's note, or of its proposal's node. It returns "" if the document has no
-// path any more.
+// shownAt returns the current path of the entry's note, or of the node of the entry's proposal. It returns the last
+// path of a removed note, and "" for an entry without a path.
 func shownAt(f *namespace.TreeRoot, e model.JournalEntry) model.Path {
 	if e.Decision != nil && e.Decision.Proposal != nil {
 		p := e.Decision.Proposal

@@ -141,8 +141,8 @@ func (r *Review) resumeUndo(ctx context.Context, d model.Decision) error {
 	return errors.Join(slices.Collect(maps.Values(out.Failed))...)
 }
 
-// isMissing reports whether the store does not have the note of an entry at the entry's path. A note that the decision
-// has emptied does not count as missing.
+// isMissing reports whether the source has no note at the path of the entry. It is false for an entry about a proposal,
+// and for a note that the decision has emptied.
 func (r *Review) isMissing(e undoableEntry) bool {
 	if e.Decision != nil && (e.Decision.Proposal != nil || e.Decision.Emptied) {
 		return false
@@ -355,7 +355,7 @@ type undoableEntry struct {
 	items []model.DecidedItem // the items to undo, without those already undone
 }
 
-// journalView holds the decisions of users, newest first.
+// journalView has the newest journal entries, newest first.
 type journalView struct {
 	all      []model.JournalEntry
 	undoable []undoableEntry // entries that can still be undone

@@ -52,7 +52,8 @@ func (c *Cursor) skipASCII(n int) bool {
 	return skipped > 0
 }
 
-// WholeAt is OffAt, except that inside a surrogate pair it returns the offset and the position before the pair.
+// WholeAt returns the byte offset of UTF-16 position pos, and pos. If pos is inside a surrogate pair, it returns the
+// offset and the position of the start of the pair.
 func (c *Cursor) WholeAt(pos int) (off, at int) {
 	if off = c.OffAt(pos); c.pos > pos {
 		return off - utf8.UTFMax, pos - 1

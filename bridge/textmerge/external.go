@@ -18,7 +18,7 @@ type ExternalChange struct {
 	Plain  []diffwrap.Span // spans of before: the texts of marks that no longer exist
 }
 
-// MovedSpan is a mark's text that a save moved.
+// MovedSpan is a part of a mark, with its spans before and after a save.
 type MovedSpan struct{ From, To diffwrap.Span }
 
 func DiffSave(before, after string) []diffwrap.Edit { return DiffExternal(before, after, nil).Edits }
@@ -74,7 +74,7 @@ func tokensOf(raw string) (list []token) {
 	return list
 }
 
-// Without replaces delimiters that mark nothing by blanks.
+// Without replaces delimiters that mark nothing by NUL bytes.
 func Without(raw string, torn []diffwrap.Span) string {
 	if len(torn) == 0 {
 		return raw
@@ -136,8 +136,8 @@ func place(before, text string, at, n, least, most, toBefore int, deleted bool, 
 			if !deleted {
 				cost += cutAt(around(old, off+toBefore), before, off+toBefore, off+toBefore, moved)
 			} else if from, to := around(old, off), around(old, off+n); from == to {
-				cost += cutAt(from, before, off, off+n, moved) // rate it like an insertion at this place
-			} else { // a token loses one delimiter and keeps the other one
+				cost += cutAt(from, before, off, off+n, moved) // the cost is that of an insertion at this place
+			} else { // a token loses one delimiter and keeps the other
 				cost += cutAt(from, before, off, off, moved) + cutAt(to, before, off+n, off+n, moved) + cutsToken
 			}
 			whole := lines && strings.HasSuffix(moved, "\n") && (off == 0 || text[off-1] == '\n')
@@ -242,7 +242,7 @@ type brokenDelimiter struct {
 type parsedTokens struct {
 	tokens    []token
 	same      []int             // by index of oldTokens: index of the same token in tokens, or -1
-	to        []int             // by index of oldTokens: index of the token to which its text moved, or -1
+	to        []int             // by index of oldTokens: index of the token to which the old token's text moved, or -1
 	lines     [][]MovedSpan     // by index of oldTokens: moved lines
 	fresh     []int             // indexes of the new tokens
 	unpaired  map[int]bool      // by offset: delimiters of one token that no longer form a pair
@@ -549,7 +549,7 @@ func (a *externalDiff) breakTokens(r *parsedTokens) bool {
 	return len(a.broken) > n
 }
 
-// keeps reports whether before has some character of a span of after at the corresponding place.
+// keeps reports whether the change kept some character of a span of after.
 func (a *externalDiff) keeps(s diffwrap.Span) bool {
 	i, _ := slices.BinarySearchFunc(a.matches, s.Start, func(x Match, at int) int { return x.B + x.Len - at - 1 })
 	return i < len(a.matches) && a.matches[i].B < s.End
@@ -616,8 +616,8 @@ func byTo(x, y MovedSpan) int { return x.To.Start - y.To.Start }
 
 func byStart(x, y diffwrap.Span) int { return x.Start - y.Start }
 
-// isRewritten reports whether a mark's text was replaced. That is so if less than half of its letters stay, others were
-// typed, and the change goes beyond the mark's delimiters on at least one side.
+// isRewritten reports whether a mark's text was replaced. That is so if less than half of the mark's letters stay,
+// other letters were typed, and the change extends beyond the mark's delimiters on at least one side.
 func (a *externalDiff) isRewritten(i int, current diffwrap.Span) bool {
 	t := a.oldTokens[i]
 	stays := a.letters(t.body, current)

@@ -86,7 +86,7 @@ func ascending(spans []Match) []Match {
 	return out
 }
 
-// runIndex finds characters of one state in another.
+// runIndex finds the characters of a state by their identities.
 type runIndex map[ycrdt.ClientID][]placedRun
 
 type placedRun struct {

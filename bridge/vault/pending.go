@@ -102,7 +102,7 @@ func (w *watch) checkPending(now time.Time) {
 // maxDepth is the maximum number of levels of new folders that one check descends.
 const maxDepth = 64
 
-// observe checks the due paths, drops those without changes, and returns the settled ones sorted by name.
+// observe checks the due paths, drops those without changes, and returns the settled paths in sorted order.
 func (w *watch) observe(now time.Time) (ready []string) {
 	for _, rel := range slices.Sorted(maps.Keys(w.pending)) {
 		c := w.pending[rel]
@@ -150,7 +150,7 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 	old := w.v.tree.entry(rel)
 	left, leaves := leaving[vaultdir.IDOfStamp(c.entry.Stamp)]
 	if old != nil && c.there() && otherKind(old, &c.entry) {
-		old = nil // the old entry is replaced by one of another type
+		old = nil // an entry of another type has replaced the old entry
 	}
 	unchanged := now.Sub(c.seen.Since)
 	switch {

@@ -20,7 +20,7 @@ const (
 )
 
 // Read returns the bytes of a file and their stamp. While a save seems to be in progress, it polls for at most
-// vaultdir.MaxQuietWait. So no reader gets the empty or half-written file of an editor's save.
+// vaultdir.MaxQuietWait. So readers get no empty or half-written file of a save that takes less time.
 func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, error) {
 	start := time.Now()
 	var seen vaultdir.StatSample

@@ -66,8 +66,8 @@ func (n notes) KeepCopy(rel string, data []byte) (name string, err error) {
 	return n.v.swaps.KeepCopy(dir, path.Base(rel), data)
 }
 
-// Sync makes the file at rel and the names in its folder durable. For a folder it makes the names in it durable. It
-// also returns earlier failures of these syncs.
+// Sync makes the file at rel and the names in its folder durable. For a folder it makes the names in the folder and in
+// its parent durable. It also returns earlier failures of these syncs.
 func (v *Vault) Sync(_ context.Context, rel string) error {
 	dirs := []string{rel}
 	if rel != "" {

@@ -15,7 +15,7 @@ func otherKind(a, b *model.SourceEntry) bool {
 }
 
 // missing returns the files and folders of the tree that are missing at the moment, or that something of another type
-// has replaced. If one of them appears under another name, it was renamed.
+// has replaced. A missing file or folder that appears under another name was renamed.
 func (w *watch) missing() map[vaultdir.ID]string {
 	ids := make(map[vaultdir.ID]string)
 	for rel, c := range w.pending {
@@ -49,7 +49,7 @@ func (w *watch) gone(rel string, arrivals map[vaultdir.ID]string) {
 	delete(w.pending, rel)
 	old := w.v.tree.entry(rel)
 	if old == nil {
-		return // it was removed together with its folder
+		return // the entry was removed together with its folder
 	}
 	newRel, ok := arrivals[vaultdir.IDOfStamp(old.Stamp)]
 	c := w.pending[newRel]

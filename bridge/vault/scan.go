@@ -111,7 +111,7 @@ func (v *Vault) list(dir disk.Dir, rel string, sweep *filereplace.Sweep) ([]mode
 func (v *Vault) Misnamed() (rels []string) {
 	for _, names := range v.misnamed.Range {
 		for _, rel := range names.([]string) {
-			if _, err := os.Lstat(filepath.Join(v.folder.Path, rel)); err == nil { // its folder may no longer exist
+			if _, err := os.Lstat(filepath.Join(v.folder.Path, rel)); err == nil { // the file may no longer exist
 				rels = append(rels, rel)
 			}
 		}

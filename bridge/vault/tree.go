@@ -16,7 +16,7 @@ import (
 type tree struct {
 	mu       sync.Mutex // guards the fields below
 	root     node
-	changing map[string]int // by path: number of methods that are changing it
+	changing map[string]int // by path: number of methods that are changing the path
 }
 
 // node is one name. It does not store its path, so that moving a folder is one step.
@@ -222,7 +222,7 @@ func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]boo
 		dir = &node{}
 	}
 	for name := range dir.children {
-		present[vaultdir.Join(rel, name)] = true // removed below if entries has it unchanged
+		present[vaultdir.Join(rel, name)] = true // removed below if entries has the entry unchanged
 	}
 	for _, e := range entries {
 		delete(present, e.Rel)

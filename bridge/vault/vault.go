@@ -35,7 +35,7 @@ type Options struct {
 	Disk       disk.Disk    // disk of the vault and of Swap; nil is disk.OS{}
 	Logger     *slog.Logger // nil discards
 
-	ID string // part of the names of this process's temp files; "" is a random one
+	ID string // part of the names of this process's temp files; "" means a random ID
 }
 
 type Vault struct {

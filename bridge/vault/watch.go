@@ -99,7 +99,7 @@ func (w *watch) notice(ev fsnotify.Event) {
 	w.mark(rel)
 }
 
-// failed handles errors of the watcher. After lost events it compares every folder.
+// failed handles errors of the watcher. Events may have been lost, so it compares every folder.
 func (w *watch) failed(err error) {
 	if err == nil {
 		return

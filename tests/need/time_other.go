@@ -4,5 +4,5 @@ package need
 
 import "time"
 
-// threadTime returns the time of day: differences are an upper bound.
+// threadTime returns the time of day. A difference of two times is an upper bound of the processor time.
 func threadTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

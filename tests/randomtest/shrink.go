@@ -21,8 +21,8 @@ func (s *source) reset(random rand.Source) {
 // after 0 IntN(n) draws again unless n is a power of two.
 const least = 1 << 32
 
-// maxExtra limits the draws beyond a round's script. Without it, a property that draws until it gets a certain value
-// would not end.
+// maxExtra is the maximum number of draws beyond a round's script. Without this limit, a property that draws until it
+// gets a certain value would not end.
 const maxExtra = 10_000
 
 type exhausted struct{}
@@ -73,7 +73,7 @@ func shrink(t *testing.T, draws []uint64, first *round, limit time.Duration, pro
 		for size := max(1, len(best)/2); size > 0; size /= 2 {
 			for i := len(best) - size; i >= 0; i -= size {
 				if i+size > len(best) {
-					continue // an earlier deletion has made it shorter
+					continue // an earlier deletion has shortened best
 				}
 				if fails(append(append([]uint64(nil), best[:i]...), best[i+size:]...)) {
 					better = true

@@ -104,11 +104,12 @@ func (a *all) run(packages []string) {
 		}
 		plain = append(plain, pkg)
 	}
-	// Tests mostly wait, so more packages run at once than there are processors.
+	// Tests mostly wait, so more packages run concurrently than there are processors.
 	some := fmt.Sprint(runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	group.Go(func() { a.goTest("driven", driven, crowd, "-skip", timed, "-p", fmt.Sprint(2*runtime.GOMAXPROCS(0))) })
-	group.Go(func() { a.goTest("waiting", waiting, crowd, "-skip", timed, "-race", "-parallel", "4") }) // for the kernel, for servers
+	// Waits for servers and FUSE.
+	group.Go(func() { a.goTest("waiting", waiting, crowd, "-skip", timed, "-race", "-parallel", "4") })
 	group.Go(func() { a.goTest("raced", raced, crowd, "-skip", timed, "-p", some, "-race") })
 	group.Go(func() { a.goTest("plain", plain, crowd, "-skip", timed, "-p", some) })
 	var lint []byte

@@ -366,7 +366,7 @@ func (n *inode) left(old bool) (left []remainder) {
 	return left
 }
 
-// maxPrefixes limits the number of writes to one file for which all prefixes are listed.
+// maxPrefixes is the maximum number of writes to one file for which all prefixes are listed.
 const maxPrefixes = 6
 
 // cut returns a machine with the durable state and the given remainders of files. The caller holds mu.
@@ -408,7 +408,8 @@ func (n *inode) survivor(to *volume, left map[*inode]remainder, done map[*inode]
 
 var seed = maphash.MakeSeed()
 
-// Sum is equal for two states that differ only in times of change. It differs between processes.
+// Sum returns a hash of the state. States that differ only in times of change have the same hash. Hashes differ between
+// processes.
 func (d *Disk) Sum() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

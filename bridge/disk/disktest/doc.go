@@ -11,21 +11,21 @@
 //
 // # After a kill
 //
-// All calls took effect. Files without a name are gone with their descriptors.
+// All calls took effect. Files without a name no longer exist, because their descriptors are closed.
 //
 // # After a power cut
 //
-// Bytes: each write and truncation of a file since its last sync may be missing. A cut leaves a prefix of them, or all
-// except the first one, because the kernel writes pages in no particular order. The last one may be half complete. A
-// file that has grown may have zeros instead of the new bytes.
+// Bytes: each write and truncation of a file since its last sync may be missing. A cut leaves a prefix of these
+// changes, or all except the first, because the kernel writes pages in no particular order. The last change that
+// survives may be half complete. A file that has grown may have zeros instead of the new bytes.
 //
-// Names on a volume that orders them (Volume.OrdersNames): changes of names, modes, owners and times reach the disk in
-// the order of the calls, each atomically, as in the journal of ext4. A cut leaves a prefix of the unsynced changes.
-// The sync of a folder or a file makes its last change durable, and with it every earlier change. (ext4 commits all
-// changes. btrfs has a second log for synced files, and may keep such a file but lose earlier changes of other names.
-// The machine does not simulate this.) Bytes and names are not ordered relative to each other: with delayed allocation
-// a rename can be on the disk before the bytes. The machine does not model that ext4 flushes a file on rename(2), and
-// on close(2) after a truncation.
+// Names on a volume that makes changes of names durable in order (Volume.OrdersNames): changes of names, modes, owners
+// and times reach the disk in the order of the calls, each atomically, as in the journal of ext4. A cut leaves a prefix
+// of the unsynced changes. The sync of a folder or a file makes its last change durable, and with it every earlier
+// change. (ext4 commits all changes. btrfs has a second log for synced files, and may keep such a file but lose earlier
+// changes of other names. The machine does not simulate this.) Bytes and names are not ordered relative to each other:
+// with delayed allocation a rename can be on the disk before the bytes. The machine does not model that ext4 flushes a
+// file on rename(2), and on close(2) after a truncation.
 //
 // Names on other volumes: each unsynced change may be lost or kept, if no later change affects its names. The sync of a
 // folder makes the changes in it durable, with the changes on which they depend. The sync of a file makes no name

@@ -81,7 +81,7 @@ func (d *Disk) Before(fn func(Call) error) {
 	d.before = fn
 }
 
-// Kill makes call number n and every later one fail with ErrKilled.
+// Kill makes call number n and every later call fail with ErrKilled.
 func (d *Disk) Kill(n int) { d.Before(killAt(n)) }
 
 func killAt(n int) func(Call) error {
@@ -131,7 +131,7 @@ func (d *Disk) call(u user, op string, at *inode, name string, other ...string) 
 type user bool
 
 const (
-	process user = false // its calls trigger Before
+	process user = false // the calls of the process trigger Before
 	person  user = true
 )
 

@@ -87,7 +87,7 @@ func (f *Facts) Read(doc *ycrdt.Doc) (added []model.Record, inOrder bool) {
 		if !f.isOwnKey(&e.rec) {
 			added = append(added, e.rec)
 		} else if len(added) > 0 {
-			inOrder = false // the new records would come before one that the caller already has
+			inOrder = false // the new records precede a record that the caller already has
 		}
 	}
 	return added, inOrder
@@ -134,7 +134,7 @@ func unitOf(rec *model.Record) [2]uint64 { return [2]uint64{rec.Client, rec.Cloc
 
 func (f *Facts) isOwnKey(rec *model.Record) bool { return f.ownKeys[unitOf(rec)] }
 
-// With returns records of this machine's store together with those of other machines, in order.
+// With returns records of this machine's store together with the records of other machines, in order.
 func (f *Facts) With(records []model.Record) []model.Record {
 	for i := range records {
 		f.Own(&records[i])

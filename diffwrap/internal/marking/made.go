@@ -14,9 +14,9 @@ import (
 )
 
 // This file finds the suggestions that a change made when it was written as marks (see Drawing). Each hunk is one
-// suggestion, even if another one is next to it. A hunk that has text of the writer's pending suggestion, or replaces
+// suggestion, even if another hunk is next to it. A hunk that has text of the writer's pending suggestion, or replaces
 // it, changes that suggestion. Several hunks are one suggestion if separate decisions could lose words: one hunk
-// deletes a word that the writer kept, and another one types it again.
+// deletes a word that the writer kept, and another hunk inserts it again.
 
 // Drawing is a change of the accepted view, written as marks in the raw text.
 type Drawing struct {
@@ -44,10 +44,10 @@ type written struct {
 
 // MarkChange is a suggestion or comment that a change made or changed.
 type MarkChange struct {
-	From     []string    // IDs of the suggestions that it was before, in whole or in part; empty if it is new
+	From     []string    // IDs of the earlier suggestions that it continues, in whole or in part; empty for a new one
 	Same     bool        // the text is as before, but some characters have new identities
 	Add, Del []span.Span // ranges in the new raw text, without delimiters
-	Comment  bool        // it is a comment; Add is its whole text
+	Comment  bool        // the change is a comment; Add is its whole text
 }
 
 type Move struct{ From, To span.Span }
@@ -245,7 +245,7 @@ func (t *tracer) followAdded(x *Piece, f *oldSuggestion, node int) {
 	}
 }
 
-// replaced joins a suggestion of which no text remains with the hunk that replaced it.
+// replaced joins a suggestion without remaining text with the hunk that replaced its text.
 func (t *tracer) replaced(f *oldSuggestion, node int) {
 	for _, s := range f.shown {
 		for _, c := range touching(t.changes, s) {
@@ -323,7 +323,7 @@ func covers(spans []span.Span, at, limit int) (k int, in bool, n int) {
 	return k, true, min(limit, spans[k].End-at)
 }
 
-// followKept joins two hunks if one deletes a word that the writer kept, and the other one types it again.
+// followKept joins two hunks if one deletes a word that the writer kept, and the other hunk inserts it again.
 func (t *tracer) followKept(k int, w *wrapped) {
 	for _, current := range t.keptRanges(w.View) {
 		for y := range t.writtenIn(current) {

@@ -55,7 +55,8 @@ func (p *Patch) nearConstruct(r region) bool {
 		len(markdown.Wrapped(r.old.text)) > 0 || len(markdown.Wrapped(r.new.Of(p.New))) > 0
 }
 
-// changesLines reports whether two texts have different numbers of lines, or one of them has lines other than prose.
+// changesLines reports whether two texts have different numbers of lines, or one of the texts has lines other than
+// prose.
 func changesLines(old, new string) bool {
 	return strings.Count(old, "\n") != strings.Count(new, "\n") || !allProse(old) || !allProse(new)
 }
@@ -118,7 +119,7 @@ func (r *region) join(before region) {
 }
 
 // widenOne extends a region to the blocks that it touches and one more block on each side, with the line breaks around
-// them. If there are no blank lines between blocks, it takes more of them.
+// them. If there are no blank lines between blocks, it extends the region to more blocks.
 func (p *Patch) widenOne(r *region, blocks []block.Block) {
 	from, to := r.from.view-p.OldBody, r.to.view-p.OldBody
 	first, _ := slices.BinarySearchFunc(blocks, from, func(b block.Block, at int) int { return cmp.Compare(b.Start, at) })

@@ -107,8 +107,8 @@ const (
 
 const maxPairs = 1 << 16
 
-// matchBlocks finds the kept blocks. From the blocks that both texts have in the same order, it chooses those with the
-// most text and prefers blocks that no hunk touches. It stops after maxPairs comparisons.
+// matchBlocks finds the kept blocks. From the blocks that both texts have in the same order, it chooses the blocks with
+// the most text and prefers blocks that no hunk touches. It stops after maxPairs comparisons.
 func (p *layout) matchBlocks(hunks []align.Hunk) []int {
 	match := align.Unmatched(len(p.oldBlocks))
 	same := func(i, j int) bool { return p.oldBlocks[i].Of(p.old.Text) == p.newBlocks[j].Of(p.new.Text) }

@@ -121,7 +121,7 @@ func (b *bench) start(cmd *exec.Cmd, notes string) (*mounted, error) {
 
 func (m *mounted) end() {
 	m.once.Do(func() {
-		_ = m.cmd.Process.Signal(os.Interrupt) // it may have ended already
+		_ = m.cmd.Process.Signal(os.Interrupt) // the process may have ended
 		_ = m.cmd.Wait()
 	})
 }

@@ -16,7 +16,7 @@ import (
 const maxLinks = 40
 
 // walkTo resolves a path through the links in it. If follow is set, it also follows a link at the end of the path. It
-// returns nil if nothing is there.
+// returns nil if nothing is there, or if the rules hide the node.
 func (t *Tree) walkTo(p model.Path, child func(*Node, string) *Node, follow bool) *Node {
 	left := maxLinks
 	n := t.walkOn(p, child, follow, &left)
@@ -45,7 +45,7 @@ func (t *Tree) walkOn(p model.Path, child func(*Node, string) *Node, follow bool
 	return n
 }
 
-// Follow returns the target path of the link at p. It returns fs.ErrNotExist if there is no link at p.
+// Follow returns the path to which the links on p and at p lead. It returns fs.ErrNotExist if nothing is there.
 func (t *Tree) Follow(p model.Path) (model.Path, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -130,7 +130,8 @@ func (t *Tree) InAnotherCase(p, from model.Path) model.Path {
 	return found
 }
 
-// childFold finds a name in any case. It returns nil unless exactly one name fits.
+// childFold finds a name like child or, if that fails, in any case. It returns nil if several names differ from name
+// only in case.
 func (n *Node) childFold(name string) *Node {
 	if c := n.child(name); c != nil {
 		return c

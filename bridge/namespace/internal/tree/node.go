@@ -164,15 +164,15 @@ type State struct {
 	SourceLoc     Target    // place in the source, if the node is shown at another place
 	Moved         bool      // the source has the node at another place, or does not have it
 	Proposed      bool      // the source does not have the node; Rel is ""
-	Hidden        bool      // its deletion is proposed
-	Pending       *Proposal // proposal to rename or delete it, or nil
+	Hidden        bool      // the deletion of the node is proposed
+	Pending       *Proposal // proposal to rename or delete the node, or nil
 	Content       *Proposal // proposal for new content, or nil
 	Mode          fs.FileMode
 	Size          int64
 	ModTime       time.Time
 	Link          string       // target of a symbolic link in the source
 	CreatedBy     model.Author // agent that made the folder; zero if unknown, or if others have used the folder
-	ShownChildren int          // number of nodes shown in it
+	ShownChildren int          // number of nodes shown in the folder
 }
 
 // Location returns the Location of n; it is zero for the node above all roots.
@@ -253,8 +253,8 @@ func (n *Node) InSource(name string) *Node {
 	return n.inSource(name)
 }
 
-// Info describes the node at a path. Lists have only the path, kind and ID of each node, and the time of files that are
-// not notes.
+// Info describes the node at a path. List sets only the path, the kind and the ID. Below also sets the time; for a note
+// that is the time of its file.
 type Info struct {
 	Path     model.Path
 	Kind     model.NodeKind

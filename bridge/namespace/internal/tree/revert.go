@@ -83,7 +83,7 @@ var ErrMovedSince = errors.New("cannot be undone: it was moved or changed after 
 // Decided is a proposal that was decided on, with the present node of the proposal.
 type Decided struct {
 	Record model.ProposalRecord
-	Node   *Node // nil if it does not exist
+	Node   *Node // nil if the node does not exist
 	Dir    *Node // folder in which an undo shows the node; nil if there is none
 }
 

@@ -161,7 +161,8 @@ func (f *Root) SourceMoved(n *Node, newRel string) {
 	}
 	f.clearName(parent, name, n.Kind)
 	n.setSourceLoc(parent, name)
-	f.changes.Events = append(f.changes.Events, n.move(parent, name)) // not earlier, because revertToSource may have moved its folder
+	// After revertToSource, which may have moved the folder of n.
+	f.changes.Events = append(f.changes.Events, n.move(parent, name))
 	if p := n.pending; p != nil && p.current.To() == newRel {
 		f.changes.Done = append(f.changes.Done, p.current.ID)
 		f.withdraw(p)

@@ -112,7 +112,7 @@ func (to Target) Rel() string { return path.Join(to.Dir.Location().Rel, to.Name)
 func (to Target) Path() model.Path { return to.Dir.Location().Path.Join(to.Name) }
 
 // FreeBeside returns a path next to p that is free both in the workspace and in the source. It returns fs.ErrNotExist
-// if the folder does not exist.
+// if nothing is shown at p.
 func (t *Tree) FreeBeside(p model.Path) (model.Path, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

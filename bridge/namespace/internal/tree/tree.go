@@ -20,7 +20,7 @@ type Tree struct {
 	rules *Rules // rules for agents; nil for users
 }
 
-// shared is shared by the full tree and its restricted parts.
+// shared is the state that the full tree and its restricted parts share.
 type shared struct {
 	notes    *note.Set
 	fullRoot *Node // its children are all roots
@@ -101,7 +101,7 @@ func (t *Tree) Contains(p model.Path) bool {
 	return n == nil || !t.hides(n)
 }
 
-// FilterVisible returns the items of list whose paths lie in the roots of t.
+// FilterVisible returns the items of list whose paths t contains.
 func FilterVisible[T any](t *Tree, list []T, at func(T) model.Path) []T {
 	if t.IsFull() {
 		return list
@@ -231,7 +231,7 @@ func (t *Tree) CheckNew(op string, p model.Path) error {
 	return nil
 }
 
-// List lists a folder, or the roots if p is "", sorted by name. It sets only paths, kinds, IDs and file times. Errors:
+// List lists a folder, or the roots if p is "", sorted by name. It sets only paths, kinds and IDs. Errors:
 // fs.ErrNotExist, model.ErrNotDir, model.ErrOffline.
 func (t *Tree) List(p model.Path) ([]Info, error) {
 	t.mu.RLock()

@@ -32,7 +32,8 @@ func Known(raw string, u Units) diffwrap.Known {
 	return diffwrap.KnownAt(known)
 }
 
-// AddedAfter reports whether agents added all text from from to to, in other changes than the character before it.
+// AddedAfter reports whether agents wrote all text in [from, to), in other changes than the one that wrote the
+// character before it.
 func (x *Layout) AddedAfter(from, to int) bool {
 	writerAt := func(pos int) (w *Writer) {
 		x.Facts(pos, pos+1, func(_ int, _ model.IDRange, fact *Fact) { w = fact.By })
@@ -47,8 +48,8 @@ func (x *Layout) AddedAfter(from, to int) bool {
 	return true
 }
 
-// writerIn returns the writer of the newest change that wrote text between two positions. With agents it considers only
-// changes that make agents' marks, otherwise only the other ones. It returns nil if it finds none.
+// writerIn returns the writer of the newest change that wrote text between two positions. If agents is set, it
+// considers only changes that make agents' marks, otherwise only other changes. It returns nil if it finds none.
 func (x *Layout) writerIn(from, to int, agents bool) (newest *Writer) {
 	x.Facts(from, to, func(_ int, _ model.IDRange, fact *Fact) {
 		if w := fact.By; w != nil && w.MakesMarks() == agents && (newest == nil || w.order > newest.order) {
@@ -129,9 +130,9 @@ func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
 
 const MarkEdge = len("{++")
 
-// ownerOf attributes mark k, whose texts have the indexes from first up to, but not including, last.
+// ownerOf attributes mark k, whose texts have the indexes [first, last).
 func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
-	turns, author := 0, "" // turns counts the changes of author in document order; author is the last one
+	turns, author := 0, "" // turns counts the changes of author in document order; author is the last author
 	by := func(name string) {
 		if turns == 0 || name != author {
 			turns++
@@ -180,7 +181,7 @@ func (x *Layout) ownerOf(k, first, last int) (o markOwner) {
 }
 
 // separateUserText returns the edits that split agents' marks around text that users typed in them, so that this text
-// is plain, and that remove marks without text.
+// is plain, and that remove marks without text. It does not change substitutions.
 func (x *Layout) separateUserText() (edits []diffwrap.Edit) {
 	cursor, i := textmerge.NewCursor(x.Raw), 0
 	for k, m := range x.Marks {

@@ -66,7 +66,7 @@ type Suggestion struct {
 	Outcome *Outcome // outcome of the last decision on the suggestion; nil if that decision was undone
 
 	add, del []model.IDRange // the suggestion's text after the author's last write
-	next     []*Suggestion   // suggestions that later writes made from it
+	next     []*Suggestion   // suggestions that later writes made from this suggestion
 	refused  bool
 }
 
@@ -90,7 +90,7 @@ type Writer struct {
 	author, session, proposal string
 	time                      time.Time
 	order                     uint64 // order of the record in the table
-	agent                     bool   // a program wrote the text itself; false if a user typed it or decided on it
+	agent                     bool   // a program wrote the text itself; false if a user typed the text or decided on it
 	rewroteMarks              bool   // the change rewrote agents' marks
 }
 

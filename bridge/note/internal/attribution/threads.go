@@ -127,7 +127,7 @@ func (x *Layout) threadComment(c diffwrap.Suggestion, from, to int, waiting map[
 
 // existingComment is a comment that existed before a write.
 type existingComment struct {
-	mark   int  // index of the mark that it is attached to, or -1
+	mark   int  // index of the mark to which the comment is attached, or -1
 	onMark bool // the comment is about that mark
 }
 

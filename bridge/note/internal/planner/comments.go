@@ -8,7 +8,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// An agent's comment awaits a user's decision, as a suggestion does. It is in the note at once because it changes no
+// An agent's comment awaits a user's decision, as a suggestion does. It is already in the note, because it changes no
 // text. It is pending while the record of its author's write covers all its characters: a comment that a user has
 // reworded belongs to the user.
 

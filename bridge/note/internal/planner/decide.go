@@ -24,7 +24,7 @@ type decidedText struct {
 	off, end int // bytes
 	role     model.Role
 	mark     int  // index in Decision.Marks
-	comment  bool // it is part of a comment that is to be removed; no view shows it
+	comment  bool // the text is part of a comment that is to be removed; no view shows the text
 }
 
 // stays reports whether x is text that can anchor restored text. Comments cannot, because they may be removed with

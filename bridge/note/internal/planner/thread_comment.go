@@ -29,7 +29,8 @@ func AddComment(current *model.Version, at int, text string, dialect diffwrap.Di
 	return Plan{Edits: diffwrap.Compose(len(current.Raw()), current.CanonicalEdits(), edits), Decision: &d}, nil
 }
 
-// Resolve plans the removal of a thread. pending has its comments that await a decision.
+// Resolve plans the removal of a thread. pending has the note's pending suggestions, among them the thread's comments
+// that await a decision.
 func Resolve(current *model.Version, x *attribution.Layout, t model.Thread, pending []model.Suggestion, d model.Decision) Plan {
 	p := decider{Layout: x, decision: &d, marks: make(map[int]int)}
 	var comments []decidedText

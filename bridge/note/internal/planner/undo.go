@@ -45,7 +45,7 @@ type undoPlan struct {
 	itemOf         model.Ranges[int]  // index in items, for deleted characters
 	items          []item
 	commentPending bool   // an accepted comment is unchanged and becomes pending again
-	commentLen     uint64 // length of the comment that the decision wrote; 0 if the note still has it unchanged
+	commentLen     uint64 // length of the comment that the decision wrote; 0 if that comment is unchanged in the note
 }
 
 // newUndoPlan collects the characters that the undo concerns.

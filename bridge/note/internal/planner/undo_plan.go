@@ -82,7 +82,7 @@ func (t *undoPlan) targets() (list []target, changed bool) {
 		}
 		t.itemOf.Each(x.first, func(part model.IDRange, at int, _ bool) {
 			if at != i {
-				return // it was restored and deleted again since
+				return // the text was restored and deleted again since
 			}
 			t.present.Each(part, func(part model.IDRange, _ bool, live bool) {
 				if live {
@@ -167,7 +167,7 @@ func (t *undoPlan) targetOfDeleted(x item) target {
 		return w
 	}
 	run := t.runs[x.run]
-	if x.since > t.entry.Seq { // a later save or undo restored it, and it was deleted again
+	if x.since > t.entry.Seq { // a later save or undo restored the text, and it was deleted again
 		t.addUnrestored(w.text, deletedByPeople)
 		return w
 	}

@@ -15,10 +15,10 @@ import (
 type item struct {
 	id                     model.IDRange // current identity
 	first                  model.IDRange
-	since                  uint64 // record that gave it the current identity, 0 if that is the original one
+	since                  uint64 // record that gave the text its current identity; 0 if this is the original identity
 	run                    int    // index in undoPlan.runs, -1 for none
 	deleted                bool   // the text is deleted; the undo may restore it
-	beforeSyntax           bool   // the place of the text is inside syntax, so it returns before that syntax
+	beforeSyntax           bool   // the place of the text is inside syntax, so the text returns before that syntax
 	text                   string
 	off                    int // offset in the raw text if it exists
 	kind                   itemKind
@@ -40,7 +40,7 @@ type segment struct {
 	off, end               int
 	kind                   itemKind
 	mark                   int
-	inOriginal, inAccepted bool // the original and the accepted view show it
+	inOriginal, inAccepted bool // the original and the accepted view show the text
 }
 
 // segments splits the range t.in of the raw text by the role that each part has in the layout.

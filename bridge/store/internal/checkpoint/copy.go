@@ -43,8 +43,9 @@ func (f *File) SettleAll() error {
 	})
 }
 
-// Shrink replaces the file with a compact copy if a quarter of it is free. It does not block reads. The disk must have
-// room for twice the copy, because saves need room as well.
+// Shrink replaces the file with a compact copy if at least a quarter of the file, and at least minFree bytes, are free.
+// It does not block reads. It does nothing if the disk has less free space than twice the size of the file, because
+// saves need space as well.
 func (f *File) Shrink() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

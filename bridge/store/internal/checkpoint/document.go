@@ -119,8 +119,8 @@ func (d Document) putFileMark(m FileMark) error {
 	return d.b.Put([]byte{markKey}, append(seqKey(m.Seq), m.Sum[:]...))
 }
 
-// base returns the merged updates and the number of the last one; seq is 0 if no updates were merged. The bytes are
-// valid only during the transaction.
+// base returns the merged updates and the number of the last merged record; seq is 0 if no updates were merged. The
+// bytes are valid only during the transaction.
 func (d Document) base() (seq uint64, update []byte) {
 	if v := d.get(baseKey); len(v) > 8 {
 		return seqOf(v[:8]), v[8:]

@@ -160,7 +160,7 @@ func (f *File) ViewWith(entries []*wal.Entry, fn func(View) error) error {
 }
 
 func (f *File) applyAll(tx *bolt.Tx, entries []*wal.Entry) error {
-	// A FileMark frame may merge all updates of its document, so skip those that a later one covers.
+	// A FileMark frame may merge all updates of its document, so skip each FileMark that a later FileMark covers.
 	var useful []*wal.Entry // newest frame first
 	marked := make(map[model.DocID]uint64)
 	for _, e := range slices.Backward(entries) {

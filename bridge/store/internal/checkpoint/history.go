@@ -14,7 +14,7 @@ import (
 // when. So a merged record keeps the snapshot of its update, which needs a few bytes.
 
 const (
-	// maxMoves limits the stored moves of a document.
+	// maxMoves is the maximum number of stored moves of a document.
 	maxMoves = 1000
 	// expireAt is the age beyond the history limit at which the oldest revision triggers a removal. It is large, because
 	// each removal rewrites all data about the oldest state.
@@ -69,7 +69,7 @@ func (d Document) isDue(oldest time.Time) (bool, error) {
 	return len(first) > 0 && first[0].Seq <= d.FileMark().Seq && first[0].Time.Before(oldest.Add(-expireAt)), err
 }
 
-// expire removes the added and deleted units of the records before a time.
+// expire moves the added and deleted units of the records before a time into the oldest known state.
 func (d Document) expire(oldest time.Time) error {
 	if due, err := d.isDue(oldest); !due {
 		return err

@@ -7,7 +7,7 @@ import (
 )
 
 // journalEntry is an entry of the journal: the number of a document's record, or a record about a proposal or a
-// session. Records that were later undone or deleted stay listed, but readers skip them.
+// session. Records that were later aborted or deleted stay listed, but readers skip them.
 type journalEntry struct {
 	ID     model.DocID   `cbor:"id,omitempty"`
 	Seq    uint64        `cbor:"seq,omitempty"`
@@ -25,7 +25,7 @@ func addToJournal(tx *bolt.Tx, e journalEntry) error {
 }
 
 func (v View) Journal(limit int) (entries []model.JournalEntry, err error) {
-	seen := make(map[journalEntry]bool) // another record may have the number of an undone one
+	seen := make(map[journalEntry]bool) // another record may have the number of an aborted record
 	c := bucket(v.tx, journalBucket).Cursor()
 	for k, value := c.Last(); k != nil && len(entries) < limit; k, value = c.Prev() {
 		var e journalEntry

@@ -13,14 +13,15 @@ import (
 type Kind byte
 
 const (
-	Change      Kind = 1 + iota // ID, Path, Seq, Records: records were appended, with numbers from Seq on
-	Abort                       // ID, Seq: the records from Seq on were undone; Seq 1 means that the document was deleted
-	FileMark                    // ID, Seq, Sum: the source's file has the text as of Seq
-	Proposals                   // Proposals: the pending proposals changed
-	Sent                        // ID, Seq: a server has the records up to Seq
-	PendingSave                 // ID, Seq, Save: the source's file is about to get the text as of Seq
-	Move                        // Moves, Time: documents got other paths
-	Padding                     // Pad: no content; tests whether the log has space
+	Change Kind = 1 + iota // ID, Path, Seq, Records: records were appended, with numbers from Seq on
+	// ID, Seq: the records from Seq on were aborted; Seq 1 means that the document was deleted.
+	Abort
+	FileMark    // ID, Seq, Sum: the source's file has the text as of Seq
+	Proposals   // Proposals: the pending proposals changed
+	Sent        // ID, Seq: a server has the records up to Seq
+	PendingSave // ID, Seq, Save: the source's file is about to get the text as of Seq
+	Move        // Moves, Time: documents got other paths
+	Padding     // Pad: no content; tests whether the log has space
 	kinds
 )
 

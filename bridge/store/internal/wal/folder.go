@@ -73,7 +73,8 @@ func (f *segmentSet) read(after LSN, frame func(LSN, []byte) error) (last LSN, e
 	return last, nil
 }
 
-// find lists the segments in the folder, oldest first. It omits segments without a header, which were never synced.
+// find lists the segments in the folder, oldest first. It removes segments with a blank header, which were never
+// synced. A segment with a damaged header gets the largest LSN as its first LSN, so that read renames it.
 func (f *segmentSet) find() (found []*segment, err error) {
 	names, err := f.dir.Names(-1)
 	for _, name := range names {

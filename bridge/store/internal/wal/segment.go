@@ -31,7 +31,7 @@ type segment struct {
 	last   LSN // LSN of the last frame; first-1 if there is none
 	salt   uint64
 
-	file           disk.File // nil once a sync has failed
+	file           disk.File // nil after close and after a failed sync
 	end            int64     // offset of the end of the last frame
 	preallocatedTo int64     // offset of the end of the zero-filled part
 	limit          int64     // maximum length; 0 for a segment of an earlier process

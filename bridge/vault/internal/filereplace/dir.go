@@ -53,7 +53,7 @@ func makeDurably(on disk.Disk, path string) (disk.Dir, error) {
 		err = parent.Sync()
 		parent.Close()
 	}
-	if err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the disk does not support it
+	if err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the disk cannot sync folders
 		dir.Close()
 		return nil, err
 	}

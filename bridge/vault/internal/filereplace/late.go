@@ -71,7 +71,7 @@ type file struct {
 	rel   string
 	open  disk.File
 	last  model.Stamp // stamp of the state that was last merged into the note
-	data  []byte      // bytes of that state; nil if there are too many
+	data  []byte      // bytes of that state; nil if they are more than maxAncestor
 	since time.Time   // time since which the file is in that state
 	seen  vaultdir.StatSample
 	next  time.Time // time of the next check, unless End waits
@@ -167,7 +167,7 @@ func (w *Watcher) step() time.Duration {
 // drop closes files that need no more checks. It reports whether no file is left.
 func (w *Watcher) drop(closed map[*file]bool) (last bool) {
 	for f := range closed {
-		f.open.Close() // not under mu, because it frees the file's blocks
+		f.open.Close() // not under mu, because Close may free the file's blocks
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

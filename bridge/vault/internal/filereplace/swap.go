@@ -250,7 +250,8 @@ func (sw *Swap) undo() error {
 	if err != nil {
 		return sw.keepTemp(err)
 	}
-	sw.s.o.Syncs.SyncBestEffort(sw.at.Dir) // otherwise a power cut could revert this exchange, but not the first one
+	// Otherwise a power cut could revert this exchange, but not the first exchange.
+	sw.s.o.Syncs.SyncBestEffort(sw.at.Dir)
 	// Our file had the name for a moment. A program that opened or replaced it in that moment has saved there.
 	theirs, err := dir.Open(sw.temp.Name, os.O_RDONLY, 0)
 	if err != nil {

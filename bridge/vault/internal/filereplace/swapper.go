@@ -116,8 +116,7 @@ func (s *Swapper) TempName() string {
 	return fmt.Sprintf("%s%x%s", s.prefix, s.temps.Add(1), vaultdir.TempSuffix)
 }
 
-// TaggedName is a TempName that also contains the hash of the note's path and a checksum of the content. So the next
-// process can find out whether the file got its name.
+// TaggedName is a TempName with a tag (tag.go), from which the next process determines whether the file got its name.
 func (s *Swapper) TaggedName(rel string, c Content) string {
 	return fmt.Sprintf("%s%x-%v%s", s.prefix, s.temps.Add(1), tagOf(rel, c), vaultdir.TempSuffix)
 }

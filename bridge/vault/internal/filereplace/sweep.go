@@ -110,9 +110,10 @@ func (w *Sweep) Finish(entries iter.Seq[model.SourceEntry]) (changed bool) {
 }
 
 // find returns the current path of a note whose new file is not at rel. The path is rel if the file was not found
-// elsewhere, or "" if nothing is there. moved has the paths of files by their modification times. lost is set if no
-// file is the new one and no program has saved at rel since: a power cut may have torn the file. The time alone does
-// not identify a file, because notes that are saved together have one time.
+// elsewhere, or "" if nothing is there. moved has the paths of files by their modification times. lost is set if none
+// of the files is the new file, and either nothing is at rel or another file has the modification time of the new file:
+// a power cut may have torn that file. The time alone does not identify a file, because notes that are saved together
+// have one time.
 func (w *Sweep) find(rel string, left []tempFile, moved map[int64][]string) (now string, lost bool) {
 	lost = rel == ""
 	for _, l := range left {

@@ -29,7 +29,7 @@ type Content struct {
 	// old.
 	old     disk.File
 	oldInfo *disk.Info
-	owned   bool // new files get this owner without chown
+	owned   bool // the new file gets this owner and group without chown
 }
 
 // NewFile creates a temp file in dir, and syncs it. After an error no file remains.

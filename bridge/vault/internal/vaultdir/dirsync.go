@@ -11,8 +11,8 @@ import (
 )
 
 // Syncs makes the names in folders durable. Concurrent changes in one folder share a sync: a sync covers all changes
-// before its start, so callers that arrive during a sync share the next one. A failure is reported once, to a caller of
-// SyncAll.
+// before its start, so callers that arrive during a sync share the next one. Sync returns a failure to all callers that
+// share the sync, and the next SyncAll of the folder returns it once more.
 type Syncs struct {
 	Log *slog.Logger
 

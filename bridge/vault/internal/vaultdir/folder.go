@@ -132,7 +132,7 @@ func (f *Folder) OpenDir(rel string) (disk.Dir, error) {
 		next, err := dir.OpenDir(elem)
 		dir.Close()
 		if errors.Is(err, syscall.ENOTDIR) {
-			return nil, fs.ErrNotExist // it is a symlink or a file, and nothing is served below it
+			return nil, fs.ErrNotExist // nothing is served below a symlink or a file
 		}
 		if err != nil {
 			return nil, err
@@ -150,7 +150,7 @@ func (f *Folder) OpenTrash() (disk.Dir, error) {
 	defer root.Close()
 	switch err := root.Mkdir(Trash); {
 	case err == nil:
-		if err := root.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the disk does not support it
+		if err := root.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the disk cannot sync folders
 			return nil, errors.Join(err, root.Rmdir(Trash))
 		}
 	case !errors.Is(err, fs.ErrExist):

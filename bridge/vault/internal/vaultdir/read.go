@@ -59,8 +59,8 @@ func (f *Folder) Read(rel string) ([]byte, model.Stamp, error) {
 	return asRead(data, &before, &after)
 }
 
-// readDirectly reads a regular file without checking the folders on the way. ok is false if the file is missing or is
-// not a regular file.
+// readDirectly reads a regular file in few system calls. ok is false if the file is missing, not a regular file or not
+// served, or if the vault's directory was replaced.
 func (f *Folder) readDirectly(rel string) (data []byte, before, after disk.Info, ok bool) {
 	if Reserved(rel) {
 		return nil, before, after, false

@@ -145,7 +145,8 @@ func (tx *Txn) integrateContent(r structs.Ref, b *ytypes.Branch) {
 	}
 }
 
-// A descent is a deleted type whose children are being deleted: first the children of its list, then those of its keys.
+// A descent is a deleted type whose children are being deleted: first the children of its list, then the children of
+// its keys.
 type descent struct {
 	branch *ytypes.Branch
 	next   structs.Ref // next child of the list
