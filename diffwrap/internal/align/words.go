@@ -73,8 +73,18 @@ func wordsIn(text string, s span.Span) (words []markdown.Token) {
 	return words
 }
 
+// shares reports whether the ASCII characters at i and j are equal, and not parts of different line breaks.
 func (h Hunk) shares(old, new string, i, j int) bool {
-	return !h.Old.Empty() && !h.New.Empty() && old[i] == new[j] && old[i] < utf8.RuneSelf
+	if h.Old.Empty() || h.New.Empty() || old[i] != new[j] || old[i] >= utf8.RuneSelf {
+		return false
+	}
+	switch old[i] {
+	case '\r':
+		return strings.HasPrefix(old[i+1:], "\n") == strings.HasPrefix(new[j+1:], "\n")
+	case '\n':
+		return strings.HasSuffix(old[:i], "\r") == strings.HasSuffix(new[:j], "\r")
+	}
+	return true
 }
 
 // NoWordBetween reports whether no whole word is kept between two hunks.
