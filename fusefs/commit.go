@@ -129,8 +129,8 @@ func (f *fileState) change(path model.Path, doc uint64, prog program.Program, fr
 	return c
 }
 
-// commit writes the buffer to the workspace, durably. It skips a buffer that was only truncated
-// unless force is set. After an error the buffer stays, so that the writer can save again.
+// commit writes the buffer to the workspace (Workspace.Write). It skips a buffer that was only truncated, unless force
+// is set. After an error the buffer stays, so that the writer can save again.
 func (f *File) commit(ctx context.Context, force bool) error {
 	defer f.t.holdCommits(f)()
 	return f.commitHeld(ctx, force)

@@ -7,8 +7,8 @@
 // # Nouns
 //
 // A Server is one mount. The root inode of a mount is the workspace, and its children are the roots of the workspace. A
-// Dir is a folder of the workspace. An Attachment is a file in it that is not a note; in suggest mode programs write a
-// draft of it. A Link is a symbolic link. A File is a note or a scratch file. A scratch file (an editor's swap, backup
+// Dir is a folder of the workspace. An Attachment is a file in it that is not a note. In suggest mode, in which changes wait
+// for a user, programs write a draft of it, which becomes a proposal. A Link is a symbolic link. A File is a note or a scratch file. A scratch file (an editor's swap, backup
 // or temporary file) lives in memory and never leaves the mount. A File can change from one to the other: after a
 // program has saved by writing a temporary file and renaming it over Name.md, the name has the inode of the temporary
 // file, as POSIX requires, and that inode is the note from then on. A document belongs to a name, not to an inode.
@@ -25,9 +25,12 @@
 //	deferred_unlink, scratch,           notes in their grace period after an unlink; scratch files
 //	scratch_names
 //	attachment, draft                   files that are not notes
-//	events, notify, watch_notifier      changes made elsewhere, and notifications of them
+//	events, notify, watch_notifier,     changes made elsewhere, and notifications of them; inodes that lost their name
+//	former
 //	handleless                          a read-only mount
 //	evict                               eviction from an idle mount
+//	workspace, killable_context         calls of the workspace that end when the calling program dies
+//	errno                               errors as errnos
 //	system, diagnose                    system-dependent code
 //
 // # Writing
@@ -51,9 +54,9 @@
 //
 // # States of a file
 //
-// A File is in one of the states of inode_state.go, whose table has the transitions. If the write of a file has failed,
-// or if it is unlinked but the kernel still knows its name, an open by that name fails with ESTALE, so that the kernel
-// repeats the lookup. The text of a File is in one of these states of internal/content:
+// A File is in one of the states of inode_state.go, whose table has the transitions. If the text of a file could not
+// be saved, or if the file is unlinked but the kernel still knows its name, an open by that name fails with ESTALE, so
+// that the kernel repeats the lookup. The text of a File is in one of these states of internal/content:
 //
 //	Unloaded     at the first request:        Loaded
 //	Evicted      at the next request:         Loaded; the inode is replaced if the text has changed
@@ -71,16 +74,20 @@
 //	common.commitMu  admits one commit or change of name of a File or Attachment at a time; held during calls of the workspace
 //	tree.folders     no commit while a folder changes its path; held during calls of the workspace
 //	File.update      content of one file; memory only; likewise Attachment.mu, and draft.mu inside it
+//	formerInodes.mu  the inodes that had the name of a note; memory only
 //	nodeTable.update the nodes by their paths; memory only
-//	the locks of location, attributes and entries, and those of notifications, shownLog, recentFiles and the packages in internal
+//	leaves           the locks of location, attributes, entries, notifications, shownLog and recentFiles, and those of
+//	                 the packages in internal
+//
+// Only the first two are held during a call of the workspace. No lock is held during a notification to the kernel that may
+// wait. Only the goroutine of notifications.run sends these notifications, and no handler waits for that goroutine. The
+// workspace's events arrive in tree.changed, which only changes memory and queues.
+//
+// # Programs that watch the mount
 //
 // A separate process wakes programs that watch the mount (watch_notifier_linux.go). If relayfs is killed during a
 // notification, the process and programs that use the mount may wait in the kernel forever. Unmount, and Check before
 // the next mount, abort the connection (system_linux.go).
-//
-// No other lock is held during a call of the workspace. No lock is held during a notification to the kernel that may
-// wait. Only the goroutine of notifications.run sends these notifications, and no handler waits for that goroutine. The
-// workspace's events arrive in tree.changed, which only changes memory and queues.
 //
 // # Errors
 //

@@ -25,46 +25,47 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// A mix is one note in which people and programs do at once what they do: agents write on what they read some time ago,
-// people type, cut, sort and restore lines around pending marks, by saves of the file or in a shared document, everybody
-// comments, suggestions are decided and taken back, processes end and stores are compacted. Each word is unique. Words of
-// people are P1q, P2q, those of agents A3q, A4q; so every step can say which words it may take away, and which are in
-// both views after it. After each step a process that starts then has to say the same as the running one.
+// A mix is one note that users and agents change in random order. Agents write from versions that they read some time
+// ago. Users type, cut, sort and restore lines around pending marks, in the file or in a shared document. All of them
+// comment, suggestions are decided and decisions undone, processes restart and stores are compacted. Each word is
+// unique: users write P1q, P2q, agents A3q, A4q. So each step can state which words it may remove, and which words both
+// views must show after it. After each step a process that starts now must show the same as the running one.
 type mix struct {
 	t     testing.TB
 	r     *rand.Rand
-	live  *bridgetest.Live // the note is a shared document; nil for a file
+	live  *bridgetest.Live // the shared document of the note; nil if the note is a file
 	src   *bridgetest.Source
 	store model.Store
 	ws    *bridge.Workspace
 	stop  func()
-	rel   string // of the file
-	words int    // made so far
-	hands bool   // a person has written marks, half of which may be left
+	rel   string // path of the file
+	words int    // number of words made so far
+	hands bool   // a user has written marks by hand, so single delimiters may remain as text
 	seen  []*model.Version
-	held  []scene // what the file has held
+	held  []scene // earlier states of the file
 	log   []string
 
-	compact func() error // the store
+	compact func() error // compacts the store
 }
 
-// scene is the note at a moment.
+// scene is one state of the note: its raw text, its canonical text (marked), and its original and accepted views (o,
+// a).
 type scene struct {
 	raw, marked, o, a string
-	inRaw, inMarked   diffwrap.Known // the marks that are recorded
+	inRaw, inMarked   diffwrap.Known // recorded marks in raw and in marked
 }
 
-// step is what may come of one.
+// step describes the permitted effects of one step.
 type step struct {
 	what   string
-	gone   map[string]bool // words that it may take out of a view
-	typed  []string        // words that have to be in both views
-	wrote  []string        // words that have to be in the accepted view
-	loose  map[string]bool // words that may become plain, or be there twice
+	gone   map[string]bool // words that the step may remove from a view
+	typed  []string        // words that both views must show
+	wrote  []string        // words that the accepted view must show
+	loose  map[string]bool // words that may become plain text, or appear twice
 	keepsO bool
 	keepsA bool
 	agent  bool   // an agent writes
-	is     *scene // the text that a save brings back
+	is     *scene // the state that a save restores
 }
 
 var mixWord = regexp.MustCompile(`[PA]\d+q`)
@@ -80,7 +81,7 @@ func count(texts ...string) map[string]int {
 	return m
 }
 
-// among are the words of texts as a set.
+// among returns the set of the words in texts.
 func among(texts ...string) map[string]bool {
 	set := make(map[string]bool)
 	for w := range count(texts...) {
@@ -115,7 +116,7 @@ func newMix(t testing.TB, r *rand.Rand, onDisk bool) *mix {
 	return m
 }
 
-// keepOnDisk takes a real store.
+// keepOnDisk makes m use a real store.
 func (m *mix) keepOnDisk() {
 	dir, err := os.MkdirTemp("", "relayfs-mix-")
 	m.must(err)
@@ -136,7 +137,7 @@ func (m *mix) word(letter string) string {
 
 func (m *mix) path() model.Path { return model.Path("Notes/" + m.rel) }
 
-// process is a process over what there is.
+// process starts a workspace on the present source and store.
 func (m *mix) process() *bridge.Workspace {
 	folder := bridge.RootSource{Name: "Notes", Source: m.src, Store: m.store}
 	if m.live != nil {
@@ -177,7 +178,7 @@ func (m *mix) scene(ws *bridge.Workspace) scene {
 	v := m.version(ws)
 	s := scene{raw: v.Raw(), marked: v.Canonical(), inRaw: v.RawKnown(), inMarked: v.Known()}
 	s.o, s.a = s.inMarked.Texts(s.marked)
-	for _, view := range []*string{&s.o, &s.a} { // whose deletion, or addition as text, is pending
+	for _, view := range []*string{&s.o, &s.a} { // remove comments whose deletion, or addition as text, is pending
 		*view = wholeComment.ReplaceAllString(*view, "")
 	}
 	return s
@@ -189,7 +190,7 @@ func (m *mix) pending(ws *bridge.Workspace) []model.Suggestion {
 	return list
 }
 
-// told is all that a process says of the note.
+// told returns everything that a process shows about the note.
 func (m *mix) told(ws *bridge.Workspace) string {
 	var b strings.Builder
 	s := m.scene(ws)
@@ -214,7 +215,7 @@ func (m *mix) told(ws *bridge.Workspace) string {
 	return b.String()
 }
 
-// play makes one step and holds what came of it against what may.
+// play makes one step and checks its effects.
 func (m *mix) play(seed uint64) error {
 	m.r = rand.New(rand.NewPCG(seed, 17))
 	before := m.scene(m.ws)
@@ -257,9 +258,9 @@ func (m *mix) play(seed uint64) error {
 	return nil
 }
 
-// inParts are the words that one suggestion deletes and another one adds: decided apart they are lost, or doubled. No write may make
-// any of a word that its agent was shown once; an undo does, of what another suggestion has been about since, and a person who takes a
-// part of a mark away.
+// inParts returns the words that one suggestion deletes and another one adds. Separate decisions on these suggestions
+// lose or double such a word. No write may split a word in this way if its agent saw the word once. An undo may do so
+// if another suggestion has covered the text since, and so may a user who deletes part of a mark.
 func (m *mix) inParts(now scene) map[string]bool {
 	_, text, _ := now.inMarked.Layout(now.marked)
 	o, a, in := count(now.o), count(now.a), make(map[string]bool)
@@ -287,7 +288,7 @@ func (m *mix) inParts(now scene) map[string]bool {
 	return in
 }
 
-// check holds the words against what may come of a step, but for those that were in parts.
+// check checks the words after a step, except those that were in parts before it (inParts).
 func (s *step) check(before, after scene, parts map[string]bool) error {
 	if s.is != nil {
 		if after.o != s.is.o || after.a != s.is.a {
@@ -352,7 +353,7 @@ func (m *mix) act(now scene) (step, error) {
 		return step{what: "renamed to " + to, keepsO: true, keepsA: true}, nil
 	case k < 97 && m.live == nil:
 		m.must(m.compact())
-		m.held = nil // the store does not keep what they were
+		m.held = nil // after a compaction, relayfs does not recognise these states
 		return step{what: "compacted", keepsO: true, keepsA: true}, nil
 	}
 	m.stop()
@@ -360,7 +361,7 @@ func (m *mix) act(now scene) (step, error) {
 	return step{what: "restarted", keepsO: true, keepsA: true}, nil
 }
 
-// spots are offsets at which a word may be typed.
+// spots returns the offsets at which a word may be typed.
 func spots(s string) (at []int) {
 	beside := func(c byte) bool { return c == ' ' || c == '\n' }
 	for i := range s {
@@ -371,7 +372,7 @@ func spots(s string) (at []int) {
 	return append(at, len(s))
 }
 
-// linesOf are the spans of the lines of a text.
+// linesOf returns the spans of the lines of a text.
 func linesOf(s string) (list []diffwrap.Span) {
 	at := 0
 	for line := range strings.Lines(s) {
@@ -381,7 +382,7 @@ func linesOf(s string) (list []diffwrap.Span) {
 	return list
 }
 
-// personEdits has a person change the raw text.
+// personEdits has a user change the raw text.
 func (m *mix) personEdits(now scene) step {
 	if m.r.IntN(12) == 0 && m.live == nil {
 		return m.restores(now)
@@ -391,7 +392,7 @@ func (m *mix) personEdits(now scene) step {
 		return step{what: "nothing", keepsO: true, keepsA: true}
 	}
 	m.save(now.raw, edits)
-	if s.loose != nil { // it may take one delimiter of a mark away
+	if s.loose != nil { // the edit may delete one of the two delimiters of a mark
 		marks, _, _ := now.inRaw.Layout(now.raw)
 		for _, mark := range marks {
 			if text := mark.Of(now.raw); strings.Contains(text, "\n") {
@@ -404,7 +405,7 @@ func (m *mix) personEdits(now scene) step {
 	return s
 }
 
-// inDeletedComment says whether edits change a comment whose deletion is pending.
+// inDeletedComment reports whether edits change a comment whose deletion is pending.
 func (now scene) inDeletedComment(edits []diffwrap.Edit) bool {
 	marks, _, _ := now.inRaw.Layout(now.raw)
 	return slices.ContainsFunc(marks, func(m diffwrap.Mark) bool {
@@ -412,8 +413,8 @@ func (now scene) inDeletedComment(edits []diffwrap.Edit) bool {
 	})
 }
 
-// tears says whether edits take one delimiter of a mark away, and not the other, or put a mark into it. In a shared document
-// nobody finds out.
+// tears reports whether edits delete only one of the delimiters of a mark, or put a mark into a mark. In a shared
+// document relayfs does not detect that.
 func (now scene) tears(edits []diffwrap.Edit) bool {
 	marks, _, _ := now.inRaw.Layout(now.raw)
 	cuts := func(s diffwrap.Span) bool {
@@ -426,7 +427,7 @@ func (now scene) tears(edits []diffwrap.Edit) bool {
 	})
 }
 
-// restores has a person save a text that the file has held, or take a line out and put it back.
+// restores has a user save an earlier text of the file, or delete a line and put it back.
 func (m *mix) restores(now scene) step {
 	lines := linesOf(now.raw)
 	if m.r.IntN(2) == 0 && len(lines) > 0 {
@@ -444,7 +445,7 @@ func (m *mix) restores(now scene) step {
 	return step{what: "a person restores the file", is: &is}
 }
 
-// personEdit is a change of raw by a person. Its edits are in order.
+// personEdit returns a user's change of the raw text, as edits in the order of their offsets.
 func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 	r, raw := m.r, now.raw
 	put := func(at int, text string) []diffwrap.Edit { return []diffwrap.Edit{{Off: at, New: text}} }
@@ -511,13 +512,13 @@ func (m *mix) personEdit(now scene) ([]diffwrap.Edit, step) {
 			return nil, step{}
 		}
 		return []diffwrap.Edit{{Off: i, Len: 1, New: to}}, step{what: fmt.Sprintf("a person makes %q of %q at %d", to, from, i)}
-	case k < 17 && len(marks) > 0: // takes delimiters of a mark away
+	case k < 17 && len(marks) > 0: // deletes delimiters of a mark
 		mark := randomtest.Pick(r, marks...)
 		open, close := diffwrap.Span{Start: mark.Start, End: mark.Start + 3}, diffwrap.Span{Start: mark.End - 3, End: mark.End}
 		s := step{gone: among(mark.Of(raw))}
 		ways := 4
 		if !m.isAgents(mark.Of(raw)) {
-			ways = 2 // what is left of people's own marks is text
+			ways = 2 // a single delimiter of a user's own mark would be text
 		}
 		switch r.IntN(ways) {
 		case 0:
@@ -566,13 +567,14 @@ func (now scene) inComment(at int) bool {
 	return slices.ContainsFunc(now.inRaw.Comments(now.raw), func(c diffwrap.Suggestion) bool { return c.Start < at && at < c.End })
 }
 
-// isPlain says whether an offset is in text that is in no mark, nor beside one.
+// isPlain reports whether an offset is inside text that has no mark around it or next to it.
 func (now scene) isPlain(at int) bool {
 	_, text, _ := now.inRaw.Layout(now.raw)
 	return slices.ContainsFunc(text, func(c diffwrap.Content) bool { return c.Mark < 0 && c.Start < at && at < c.End })
 }
 
-// unlessMarked is a word that is typed at an offset, unless that is in a mark which a person may have written.
+// unlessMarked returns the word that is typed at an offset, or nothing if the offset is in a comment or in a mark that
+// a user may have written.
 func (m *mix) unlessMarked(now scene, at int, word string) []string {
 	marks, _, _ := now.inRaw.Layout(now.raw)
 	i := slices.IndexFunc(marks, func(mark diffwrap.Mark) bool { return mark.Start < at && at < mark.End })
@@ -588,7 +590,7 @@ func (m *mix) unlessMarked(now scene, at int, word string) []string {
 	return nil
 }
 
-// isAgents says whether a mark is known to be an agent's, by its words.
+// isAgents reports whether a mark certainly belongs to an agent's suggestion. It recognises the mark by its words.
 func (m *mix) isAgents(mark string) bool {
 	in := among(mark)
 	return !strings.HasPrefix(mark, "{~~") && slices.ContainsFunc(m.pending(m.ws), func(s model.Suggestion) bool {
@@ -601,7 +603,7 @@ func (m *mix) isAgents(mark string) bool {
 	})
 }
 
-// save makes a person's edits of raw: in the file, or in the shared document.
+// save applies a user's edits of raw to the file, or to the shared document.
 func (m *mix) save(raw string, edits []diffwrap.Edit) {
 	if m.live == nil {
 		m.src.Person(m.t).Save(m.rel, diffwrap.Apply(raw, edits))
@@ -623,7 +625,7 @@ func (m *mix) save(raw string, edits []diffwrap.Edit) {
 	}))
 }
 
-// agentWrites has an agent write, at times on what it has read some time ago, or while a person saves.
+// agentWrites has an agent write. Sometimes the agent writes from an old version, or a user saves at the same time.
 func (m *mix) agentWrites(now scene) (step, error) {
 	author := model.Author{Name: randomtest.Pick(m.r, "ann", "bob"), Session: randomtest.Pick(m.r, "s", "t")}
 	base := m.version(m.ws)
@@ -664,7 +666,7 @@ func (m *mix) agentWrites(now scene) (step, error) {
 	return s, err
 }
 
-// wordsOutside are the words of a text. One with a comment has all of it.
+// wordsOutside splits a text into words. It does not split comments.
 func wordsOutside(text string) []string {
 	text = wholeComment.ReplaceAllStringFunc(text, func(c string) string { return strings.ReplaceAll(c, " ", "\x00") })
 	words := strings.Split(text, " ")
@@ -674,7 +676,7 @@ func wordsOutside(text string) []string {
 	return words
 }
 
-// agentText is what an agent makes of a text.
+// agentText returns an agent's change of a text.
 func (m *mix) agentText(text string) string {
 	r := m.r
 	words, lines := wordsOutside(text), strings.Split(text, "\n")
@@ -771,7 +773,7 @@ func (m *mix) decides(now scene) (step, error) {
 	return s, err
 }
 
-// undoable are the journal's decisions that are not taken back, newest first.
+// undoable returns the user's decisions in the journal that are not undone, newest first.
 func (m *mix) undoable() (list []model.JournalEntry) {
 	all, err := m.ws.Journal(1000)
 	m.must(err)
@@ -805,14 +807,14 @@ func (m *mix) undoes() (step, error) {
 		}
 	}
 	out, err := m.ws.Undo(context.Background(), e.BatchOf(), person, ids...)
-	if errors.Is(err, bridge.ErrNothingToUndo) { // these items are taken back already
+	if errors.Is(err, bridge.ErrNothingToUndo) { // these items are already undone
 		err = nil
 	}
 	s.what = fmt.Sprintf("undo of %s %s %v: %v away %v", e.Decision.Verdict, e.BatchOf(), ids, out.Failed, out.Unrestored)
 	return s, err
 }
 
-// remarks has a person comment on a suggestion, or take a thread out.
+// remarks has a user comment on a suggestion, or resolve a thread.
 func (m *mix) remarks() (step, error) {
 	_, list, threads, err := m.ws.OpenMarked(context.Background(), m.path())
 	m.must(err)
@@ -829,10 +831,10 @@ func (m *mix) remarks() (step, error) {
 	return step{what: fmt.Sprintf("comments on %s: %v", on, err), keepsO: true, keepsA: true}, nil
 }
 
-// ends decides everything in several ways, and takes that back.
+// ends decides on everything that is pending, in several ways, and undoes it each time.
 func (m *mix) ends(seed uint64) error {
 	m.r = rand.New(rand.NewPCG(seed, 18))
-	for _, accepted := range []int{0, 100, 50, 50} { // so many of a hundred
+	for _, accepted := range []int{0, 100, 50, 50} { // per cent
 		if err := m.decidesAll(accepted); err != nil {
 			return fmt.Errorf("with %d of a hundred accepted: %w", accepted, err)
 		}
@@ -853,7 +855,7 @@ func (m *mix) decidesAll(accepted int) error {
 			verdict = model.Accepted
 		}
 		if s.Kind == diffwrap.Comment && !slices.ContainsFunc(m.pending(m.ws), func(x model.Suggestion) bool { return x.ID == s.ID }) {
-			continue // it went with what it is about
+			continue // it was removed together with the text that it comments on
 		}
 		out, err := m.ws.Decide(context.Background(), []string{s.ID}, verdict, person)
 		m.note("%s %s %q -> %q: %q", verdict, s.ID, s.Old, s.New, m.scene(m.ws).raw)
@@ -880,7 +882,7 @@ func (m *mix) decidesAll(accepted int) error {
 		return fmt.Errorf("END VIEW: the text is %q, the views were %q and %q", after.a, before.o, before.a)
 	}
 	m.r.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
-	// What was decided on a comment cannot be taken back while the comment is gone with the suggestion that it hangs on.
+	// A decision on a comment cannot be undone while the suggestion of the comment, and so the comment, is gone.
 	slices.SortStableFunc(batches, func(a, b string) int { return cmp.Compare(onComment[a], onComment[b]) })
 	for _, b := range batches {
 		out, err := m.ws.Undo(context.Background(), b, person)
@@ -899,7 +901,7 @@ func (m *mix) decidesAll(accepted int) error {
 	return nil
 }
 
-// waiting is what waits, whatever the places and forms of its marks.
+// waiting lists what is pending, independent of the places and forms of the marks.
 func (m *mix) waiting() (list []string) {
 	for _, s := range m.pending(m.ws) {
 		list = append(list, fmt.Sprintf("%s %q %q by %s %s", s.ID, s.Old, s.New, s.Author, s.Session))
@@ -908,7 +910,7 @@ func (m *mix) waiting() (list []string) {
 	return list
 }
 
-// playMix plays a sequence. An error has what led to it.
+// playMix runs a sequence. Its error includes the log of the steps.
 func playMix(t testing.TB, start uint64, steps []uint64, end uint64) (err error) {
 	m := newMix(t, rand.New(rand.NewPCG(start, 3)), start%8 == 0)
 	defer func() {
@@ -929,7 +931,7 @@ func playMix(t testing.TB, start uint64, steps []uint64, end uint64) (err error)
 	return m.ends(end)
 }
 
-// drawMix draws a sequence. A step that is 0 is none, so that a smaller case has fewer.
+// drawMix draws a sequence. A step of 0 is left out, so that a shrunk case can have fewer steps.
 func drawMix(r *rand.Rand, n int) (start uint64, steps []uint64, end uint64) {
 	start = r.Uint64()
 	for range n {
@@ -940,7 +942,8 @@ func drawMix(r *rand.Rand, n int) (start uint64, steps []uint64, end uint64) {
 	return start, steps, r.Uint64()
 }
 
-// make test has the same seeds each time, since about one sequence of 150 is known to fail. make soak has new ones.
+// TestMixesLoseAndDoubleNoWord uses the same seeds in each run of make test, because about one sequence in 150 is known
+// to fail. make soak uses new ones.
 func TestMixesLoseAndDoubleNoWord(t *testing.T) {
 	if os.Getenv("RELAYFS_SEED") == "" && os.Getenv("RELAYFS_ROUNDS") == "" && !randomtest.Soaks() {
 		t.Setenv("RELAYFS_SEED", "20000")
@@ -948,7 +951,7 @@ func TestMixesLoseAndDoubleNoWord(t *testing.T) {
 	randomtest.Check(t, 100, playsMix)
 }
 
-// Sequences that have failed.
+// TestMixesThatFailed runs sequences that failed in the past.
 func TestMixesThatFailed(t *testing.T) {
 	for _, seed := range []string{"90194", "1000410", "865547852182"} {
 		t.Setenv("RELAYFS_SEED", seed)

@@ -25,13 +25,13 @@ import (
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
-// What a decision and its undo mean is a law about characters. A character has at most
-// one insertion and any number of deletions, each by an author and pending, accepted or
-// rejected; what people type has none. The original view shows what is in, the accepted
-// view what is not rejected. A decision sets what is pending on its characters; an undo
-// makes just that pending again; nothing else moves. This test keeps such a model beside
-// a workspace and compares the two after every step of random sequences: writes of two
-// agents, a typing person, decisions, amendments, undos in any order, restarts.
+// The law of decisions and undos is about characters. A character has at most one insertion and any number of
+// deletions. Each of them has an author, and is pending, accepted or rejected. Text that a user types has none. The
+// original view shows a character if its insertion is absent or accepted and none of its deletions is accepted. The
+// accepted view shows it if its insertion is not rejected and all its deletions are rejected. A decision sets the
+// status of what is pending on its characters; an undo makes exactly that pending again. Neither changes anything else.
+// This test keeps such a model of a note, and compares it with the workspace after every step of random sequences:
+// writes of two agents, edits by a user, decisions, amendments, undos in any order, restarts.
 
 const plan = model.Path("Notes/Plan.md")
 
@@ -47,20 +47,20 @@ const (
 
 type modelAtom struct {
 	author  string
-	session string // the one that made it, or amended what it is of
+	session string // the session that made the suggestion, or amended it
 	status  atomStatus
 }
 
-// modelChar is one character, dead ones included.
+// modelChar is one character. Removed characters stay in the model as dead.
 type modelChar struct {
 	r       rune
 	ins     *modelAtom
 	dels    []*modelAtom
-	dead    bool // a person removed it, or its author withdrew it
+	dead    bool // a user removed it, or its author withdrew it
 	covered bool
 }
 
-// given is a character that a person wrote as the bytes say: perhaps in a mark.
+// given returns the model of a character that a user wrote. If the user wrote it inside a mark, it is pending.
 func (h heldChar) given() *modelChar {
 	c := &modelChar{r: h.r}
 	if !h.o {
@@ -72,13 +72,13 @@ func (h heldChar) given() *modelChar {
 	return c
 }
 
-// isPersons says whether the character waits in a mark that a person wrote.
+// isPersons reports whether the character is pending in a mark that a user wrote, and in no other.
 func (c *modelChar) isPersons() bool {
 	_, authors := atomsOf([]*modelChar{c})
 	return authors[""] && len(authors) == 1
 }
 
-// isShared says whether a person and an agent propose to delete the character.
+// isShared reports whether both a user and an agent have a pending suggestion for the character.
 func (c *modelChar) isShared() bool {
 	_, authors := atomsOf([]*modelChar{c})
 	return authors[""] && len(authors) > 1
@@ -109,8 +109,8 @@ type modelRecord struct {
 	matter      bool
 	was, is     string
 	accept, amd bool
-	loose       bool // it was about comments, too
-	empty       bool // and about marks without text, which are dropped
+	loose       bool // the decision included comments
+	empty       bool // the decision included marks without text, which relayfs drops
 }
 
 type modelGone struct {
@@ -118,7 +118,8 @@ type modelGone struct {
 	left, right *modelChar
 }
 
-// heldChar is a character of a raw text, as the text alone says it is.
+// heldChar is a character of a raw text. o and a tell whether the original and the accepted view show it, according to
+// the text alone.
 type heldChar struct {
 	r      rune
 	off    int
@@ -183,8 +184,8 @@ func readRaw(raw string) (list []heldChar) {
 
 var wholeComment = regexp.MustCompile(`(?s)\{>>.*?<<\}`)
 
-// hideDeletedComments makes comments that are to be deleted markup: such a deletion is cut
-// in the comment's opener, and the comment is in no view.
+// hideDeletedComments makes comments whose deletion is pending markup, because the model has them in no view. The marks
+// of such a deletion cut the comment's opener, so readRaw has not recognised the comment.
 func hideDeletedComments(list []heldChar) {
 	var text strings.Builder
 	var at []int // in list, of each byte of text
@@ -195,7 +196,7 @@ func hideDeletedComments(list []heldChar) {
 			}
 			text.WriteRune(h.r)
 		} else if !h.markup {
-			text.WriteByte(0) // what stands between ends a comment's opener
+			text.WriteByte(0) // other text in between means that there is no opener
 			at = append(at, -1)
 		}
 	}
@@ -220,10 +221,10 @@ func hideDeletedComments(list []heldChar) {
 
 var emptyMark = regexp.MustCompile(`\{\+\+\+\+\}|\{----\}|\{~~~>~~\}`)
 
-// errSkip ends a sequence that tells nothing.
+// errSkip ends a sequence that has left the model's scope.
 var errSkip = errors.New("skipped")
 
-// world is one sequence under way.
+// world is the state of one running sequence.
 type world struct {
 	t      testing.TB
 	live   *bridgetest.Live
@@ -236,9 +237,9 @@ type world struct {
 
 	chars   []*modelChar
 	ids     map[ycrdt.ID]*modelChar
-	newest  map[*modelChar]ycrdt.ID // what came back stands at its last place
+	newest  map[*modelChar]ycrdt.ID // the last ID of each character; text that returns gets a new ID
 	records []*modelRecord
-	told    map[string]toldAs // by the atoms that it is made of
+	told    map[string]toldAs // listed suggestions by their atoms (keyOf)
 	log     []string
 	stat    map[string]int
 }
@@ -286,7 +287,7 @@ func newWorld(t testing.TB, r *rand.Rand) *world {
 	return w
 }
 
-// start runs a process over what there is.
+// start starts a process on the stored state.
 func (w *world) start() {
 	folder := bridge.RootSource{Name: "Notes", Source: w.src, Store: w.store}
 	if w.live != nil {
@@ -322,7 +323,7 @@ func (w *world) list() []model.Suggestion {
 	return list
 }
 
-// body is a raw text without its front matter.
+// body splits a raw text into its front matter and the rest.
 func body(raw string) (matter, rest string) {
 	end, _ := diffwrap.FrontMatter(raw)
 	return raw[:end], raw[end:]
@@ -382,7 +383,7 @@ func (w *world) document() (list []docChar, raw string) {
 	return list, raw
 }
 
-// kept waits until the store has what was written, which may be a moment after the write.
+// kept waits until the store has everything that was written, which may be a moment after the write.
 func (w *world) kept() {
 	if w.live != nil {
 		return
@@ -397,7 +398,7 @@ func (w *world) kept() {
 	}
 }
 
-// visible are the characters that some view shows, in order.
+// visible returns the characters that at least one view shows, in order.
 func (w *world) visible() (list []*modelChar) {
 	for _, c := range w.chars {
 		if o, a := c.shown(); o || a {
@@ -407,7 +408,7 @@ func (w *world) visible() (list []*modelChar) {
 	return list
 }
 
-// isAllMarks reports whether all that reads as a mark is one.
+// isAllMarks reports whether everything that looks like a mark counts as one.
 func isAllMarks(v *model.Version) bool {
 	o, a := v.Known().Texts(v.Canonical())
 	everyO, everyA := diffwrap.Everything.Texts(v.Canonical())
@@ -419,7 +420,7 @@ func (w *world) check(what string) error {
 	v := w.version()
 	matter, marked := body(v.Canonical())
 	if !isAllMarks(v) {
-		return errSkip // an edit has made code of a person's mark: that is text now, which the model does not know
+		return errSkip // an edit has turned a user's mark into code, where it is text; the model does not know code
 	}
 	if matter != w.matter {
 		return fmt.Errorf("%s: front matter %q, want %q", what, matter, w.matter)
@@ -478,7 +479,7 @@ func (w *world) check(what string) error {
 	return w.checkList(what, marked)
 }
 
-// of are the characters that a suggestion is about.
+// of returns the characters that a suggestion adds or deletes.
 func (w *world) of(s *model.Suggestion, marked string) (list []*modelChar) {
 	visible := w.visible()
 	matter := len(w.matter)
@@ -496,21 +497,20 @@ func (w *world) of(s *model.Suggestion, marked string) (list []*modelChar) {
 	return list
 }
 
-// hasEmptyMark says whether a mark without text is part of a suggestion.
+// hasEmptyMark reports whether a suggestion has a mark without text.
 func (w *world) hasEmptyMark(s *model.Suggestion, marked string) bool {
 	return slices.ContainsFunc(s.Stretches(), func(at diffwrap.Span) bool {
 		return emptyMark.MatchString(marked[at.Start-len(w.matter) : at.End-len(w.matter)])
 	})
 }
 
-// toldAs is a suggestion as it was listed. Its key has the addresses of the atoms, which
-// nothing else may get.
+// toldAs is a suggestion as the workspace listed it. Its key is made of the addresses of its atoms, which identify it.
 type toldAs struct {
 	model.Suggestion
 	atoms []*modelAtom
 }
 
-// atomsOf are the pending atoms of characters, and whose they are.
+// atomsOf returns the pending atoms of the characters, and their authors.
 func atomsOf(chars []*modelChar) (pending []*modelAtom, authors map[string]bool) {
 	authors = make(map[string]bool)
 	for _, c := range chars {
@@ -528,7 +528,7 @@ func atomsOf(chars []*modelChar) (pending []*modelAtom, authors map[string]bool)
 	return pending, authors
 }
 
-// sessions are those in which an agent proposed something for the character that waits.
+// sessions returns the sessions of an agent with a pending suggestion for the character.
 func (c *modelChar) sessions(author string) (list []string) {
 	atoms, _ := atomsOf([]*modelChar{c})
 	for _, a := range atoms {
@@ -541,8 +541,7 @@ func (c *modelChar) sessions(author string) (list []string) {
 
 func keyOf(atoms []*modelAtom) string { return fmt.Sprint(atoms) }
 
-// checkList checks that each suggestion is of one author, who is named, and keeps its
-// id and time.
+// checkList checks that each listed suggestion has one author and names it, and keeps its ID and time.
 func (w *world) checkList(what, marked string) error {
 	ids := make(map[string]bool)
 	for _, s := range w.list() {
@@ -551,12 +550,12 @@ func (w *world) checkList(what, marked string) error {
 		}
 		ids[s.ID] = true
 		if s.Old == "" && s.New == "" && w.live == nil {
-			return errSkip // the comparison of the texts took the delimiters for the person's
+			return errSkip // the comparison of the texts attributed the delimiters to the user
 		}
 		atoms, authors := atomsOf(w.of(&s, marked))
 		key := keyOf(atoms)
 		if len(atoms) == 0 {
-			continue // it is about a comment alone
+			continue // the suggestion has only a comment
 		}
 		if authors[""] { // who has taken a decision back wrote a person's mark again
 			authors[person.Name] = true
@@ -577,8 +576,8 @@ func (w *world) checkList(what, marked string) error {
 	return nil
 }
 
-// learn brings the model's identities up to date, and returns the new characters that
-// are text. Those that it does not know stand behind the one before them.
+// learn updates the IDs in the model, and returns the new characters that are text. It puts characters that it does not
+// know after the known character before them.
 func (w *world) learn(raw string) (fresh []*modelChar, held []heldChar, byOff map[int]*modelChar) {
 	doc, have := w.document()
 	if doc == nil {
@@ -642,13 +641,13 @@ func (w *world) learn(raw string) (fresh []*modelChar, held []heldChar, byOff ma
 	return fresh, held, byOff
 }
 
-// names notes that a character has that identity now.
+// names records the ID that a character has now.
 func (w *world) names(id ycrdt.ID, c *modelChar) {
 	w.ids[id] = c
 	w.newest[c] = id
 }
 
-// identify gives what is visible the identities that it has in the document now.
+// identify records the IDs that the visible characters have in the document now.
 func (w *world) identify() {
 	doc, raw := w.document()
 	if doc == nil {
@@ -671,8 +670,7 @@ func (w *world) identify() {
 	}
 }
 
-// base gives the characters of a note without a document the identities that they are
-// about to get.
+// base records the IDs that the characters of a note without a document are about to get.
 func (w *world) base(before string) {
 	if len(w.ids) > 0 || before == "" {
 		return
@@ -783,7 +781,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	raw := w.version().Raw()
 	w.note("%s %s: %q", author.Name, author.Session, raw)
 	if strings.Contains(raw, "{>++}") {
-		return errSkip // a comment whose deletion is pending was written again, as text that is proposed
+		return errSkip // the agent wrote a comment whose deletion is pending again, as added text
 	}
 	fresh, err := w.takeIn(raw, author)
 	if err != nil {
@@ -808,7 +806,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	return nil
 }
 
-// changeLines takes a line out, puts one in, or breaks or joins lines.
+// changeLines deletes or inserts a line, or breaks or joins lines.
 func changeLines(r *rand.Rand, text string) string {
 	lines := strings.Split(text, "\n")
 	i := r.IntN(len(lines))
@@ -830,7 +828,7 @@ func changeLines(r *rand.Rand, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// changeLetter changes a letter, or takes it out.
+// changeLetter changes or deletes a letter.
 func changeLetter(r *rand.Rand, text string) string {
 	runes := []rune(text)
 	if len(runes) == 0 {
@@ -843,7 +841,7 @@ func changeLetter(r *rand.Rand, text string) string {
 	return string(runes[:i]) + []string{"", "z", "é"}[r.IntN(3)] + string(runes[i+1:])
 }
 
-// takeIn tells the model what an agent's write did to which characters, and returns the new ones.
+// takeIn applies the effect of an agent's write to the model, and returns the new characters.
 func (w *world) takeIn(raw string, author model.Author) ([]*modelChar, error) {
 	type flags struct{ o, a bool }
 	old := make(map[*modelChar]flags)
@@ -885,11 +883,11 @@ func (w *world) takeIn(raw string, author model.Author) ([]*modelChar, error) {
 	return fresh, nil
 }
 
-// proposed is what another session of an agent had proposed before the agent wrote.
+// proposed is a suggestion that was pending before an agent wrote, from another session of that agent.
 type proposed struct {
 	old, new string
 	chars    []*modelChar
-	begins   map[*modelChar]bool // of what it adds, the characters before which something else stands
+	begins   map[*modelChar]bool // added characters whose previous character it does not add
 }
 
 func (w *world) earlier(author model.Author, marked string) (list []proposed) {
@@ -915,7 +913,7 @@ func (p proposed) adds(c *modelChar) bool {
 	return !o && slices.Contains(p.chars, c)
 }
 
-// amended says whether some of it has gone, or new text stands in the middle of what it adds.
+// amended reports whether part of the suggestion is gone, or new text is inside the text that it adds.
 func (p proposed) amended(visible, fresh []*modelChar) bool {
 	if slices.ContainsFunc(p.chars, func(c *modelChar) bool { o, a := c.shown(); return o == a }) {
 		return true
@@ -937,8 +935,8 @@ func (p proposed) amended(visible, fresh []*modelChar) bool {
 	return false
 }
 
-// rewritten says whether a word that it deletes, or a part of one or a break, has been written again: whether that is
-// the same one depends on how the texts are compared.
+// rewritten reports whether a write has new text that equals a deleted word, a part of one, or a deleted line break.
+// Whether this text counts as the deleted text depends on how the texts are compared.
 func (p proposed) rewritten(fresh []*modelChar) bool {
 	var text strings.Builder
 	for _, c := range fresh {
@@ -953,7 +951,8 @@ func (p proposed) rewritten(fresh []*modelChar) bool {
 	})
 }
 
-// oneIsLeft says whether of a word that it adds and that stands elsewhere, too, one goes: which one depends on that, too.
+// oneIsLeft reports whether a word that the suggestion adds was in the text several times and now is there less often.
+// Which of them is gone depends on how the texts are compared.
 func (p proposed) oneIsLeft(before, after string) bool {
 	return slices.ContainsFunc(strings.Fields(p.new), func(w string) bool {
 		left := strings.Count(after, w)
@@ -961,7 +960,7 @@ func (p proposed) oneIsLeft(before, after string) bool {
 	})
 }
 
-// isListed says whether all that is left of it is listed as that session's.
+// isListed reports whether no other session of the author is listed with characters of the suggestion.
 func (w *world) isListed(p proposed, author model.Author) bool {
 	_, marked := body(w.version().Canonical())
 	return !slices.ContainsFunc(w.list(), func(s model.Suggestion) bool {
@@ -969,7 +968,7 @@ func (w *world) isListed(p proposed, author model.Author) bool {
 	})
 }
 
-// take makes what is left of it the session's.
+// take attributes the rest of the suggestion to the author's session.
 func (p proposed) take(author model.Author) {
 	atoms, _ := atomsOf(p.chars)
 	for _, a := range atoms {
@@ -979,7 +978,7 @@ func (p proposed) take(author model.Author) {
 	}
 }
 
-// standsBeside says whether somebody could propose the text who must leave all marks as they are.
+// standsBeside reports whether a writer who may change none of the marks could write the text.
 func standsBeside(marked, text string) bool {
 	owners := make(map[int]diffwrap.Owner)
 	marks, _, _ := diffwrap.Everything.Layout(marked)
@@ -990,7 +989,7 @@ func standsBeside(marked, text string) bool {
 	return err == nil
 }
 
-// pending are the marks of each suggestion as they stand in the note.
+// pending returns the marks of each suggestion in the note, by the suggestion's key (keyOf).
 func (w *world) pending(marked string) map[string]string {
 	list := make(map[string]string)
 	for _, s := range w.list() {
@@ -1011,7 +1010,7 @@ func (w *world) journalled() []model.JournalEntry {
 	return list
 }
 
-// personEdits types, deletes or decides by hand in the raw text.
+// personEdits has a user type or delete text, or decide by hand, in the raw text.
 func (w *world) personEdits(r *rand.Rand) error {
 	v := w.version()
 	raw := v.Raw()
@@ -1060,12 +1059,12 @@ func (w *world) personEdits(r *rand.Rand) error {
 	chars := w.heldChars(raw)
 	for i := range edit.typed {
 		if i < len(held) && chars != nil && chars[i] != nil && chars[i].isShared() {
-			return nil // in whose mark that is typed depends on the order of the undos
+			return nil // the order of the undos decides in whose mark this text is
 		}
 	}
 	var b strings.Builder
 	typed := make(map[int]bool)  // offsets
-	at := make([]int, len(held)) // where what is held is in what is saved
+	at := make([]int, len(held)) // offset in the saved text of each element of held
 	b.WriteString(matter)
 	for i := range len(held) + 1 {
 		for _, h := range readRaw(edit.typed[i]) {
@@ -1086,7 +1085,7 @@ func (w *world) personEdits(r *rand.Rand) error {
 	}
 	w.note("person: %q", saved)
 	w.stat["person's edits"]++
-	if chars == nil { // no document yet: all of it is plain
+	if chars == nil { // without a document all text is plain
 		w.chars = nil
 		for _, h := range readRaw(saved[len(matter):]) {
 			if !h.markup {
@@ -1100,7 +1099,7 @@ func (w *world) personEdits(r *rand.Rand) error {
 		return fmt.Errorf("the document says %q, the person saved %q", have, saved)
 	}
 	if w.returned() {
-		return errSkip // what the person typed is what was there before, and the model takes it for new
+		return errSkip // the user typed text that was there before, and the model takes it for new text
 	}
 	live, now := make(map[*modelChar]bool), make(map[*modelChar]int)
 	for _, d := range slices.Backward(doc) {
@@ -1150,16 +1149,16 @@ func (w *world) personEdits(r *rand.Rand) error {
 	return nil
 }
 
-// handEdit is what a person does to a raw text, by index in what is held.
+// handEdit is a user's edit of a raw text. Its positions are indexes in held, the characters of that text.
 type handEdit struct {
 	drop  map[int]bool
-	typed map[int]string // before what is held there
-	marks bool           // what is typed has marks
+	typed map[int]string // typed text, by the index of the character after it
+	marks bool           // whether the typed text has marks
 }
 
 var typings = []string{"H", "HU", "HUM", "H\U0001F642M", "\nHUM\n", "HUM ", "\n\n"}
 
-// types has the person type text somewhere.
+// types has the user type text at a random place.
 func (e *handEdit) types(r *rand.Rand, held []heldChar) {
 	spots := []int{len(held)}
 	for i, h := range held {
@@ -1172,8 +1171,8 @@ func (e *handEdit) types(r *rand.Rand, held []heldChar) {
 	}
 }
 
-// deletes has the person delete a stretch. Furniture stays, and breaks of two characters
-// and marks go whole or not at all.
+// deletes has the user delete a range. Comments and the delimiters of highlights stay. Line breaks of two characters,
+// and marks, are deleted completely or not at all.
 func (e *handEdit) deletes(r *rand.Rand, held []heldChar, marks []markSpan) {
 	at := r.IntN(len(held))
 	for i := at; i < min(at+1+r.IntN(12), len(held)); i++ {
@@ -1201,7 +1200,7 @@ func (e *handEdit) deletes(r *rand.Rand, held []heldChar, marks []markSpan) {
 	}
 }
 
-// typesMark has the person suggest something, or highlight a word of plain text.
+// typesMark has the user write a suggestion by hand, or highlight a word of plain text.
 func (e *handEdit) typesMark(r *rand.Rand, held []heldChar) {
 	plain := func(i int) bool {
 		return i >= 0 && i < len(held) && !held[i].markup && held[i].o && held[i].a && held[i].r != '\r' && held[i].r != '\n'
@@ -1219,8 +1218,8 @@ func (e *handEdit) typesMark(r *rand.Rand, held []heldChar) {
 	}
 }
 
-// writesOver has the person put a suggestion in the place of another that has more than spaces. In a file it is of another
-// kind: what stands between delimiters that stay is typed there.
+// writesOver has the user replace a suggestion, unless it has only white space, by another suggestion. In a file the
+// new one is of another kind, because equal delimiters would count as kept, and only the text between them as typed.
 func (e *handEdit) writesOver(r *rand.Rand, held []heldChar, marks []markSpan, live bool) {
 	marks = slices.DeleteFunc(marks, func(m markSpan) bool {
 		return !slices.ContainsFunc(m.body, func(i int) bool { return !unicode.IsSpace(held[i].r) })
@@ -1252,7 +1251,7 @@ func inHighlight(held []heldChar, at int) bool {
 	return in
 }
 
-// comments has the person comment on a suggestion, or write in a comment or another one beside it.
+// comments has the user comment on a suggestion, edit a comment, or write a comment next to another one.
 func (e *handEdit) comments(r *rand.Rand, held []heldChar, marks []markSpan) {
 	remark := "{>>" + modelWord(r) + "<<}"
 	if open := openComments(held); len(open) > 0 && r.IntN(2) == 0 {
@@ -1271,7 +1270,7 @@ func (e *handEdit) comments(r *rand.Rand, held []heldChar, marks []markSpan) {
 	}
 }
 
-// openComments are the comments that no mark deletes, as indices of held.
+// openComments returns the comments that no mark deletes, as ranges of indexes in held.
 func openComments(held []heldChar) (list []diffwrap.Span) {
 	start := -1
 	for i, h := range held {
@@ -1287,7 +1286,7 @@ func openComments(held []heldChar) (list []diffwrap.Span) {
 	return list
 }
 
-// save makes the person's edit: in the file, or in the live document by itself.
+// save applies the user's edit to the file or, for a note of a server, to the live document.
 func (w *world) save(saved, matter string, held []heldChar, edit handEdit) error {
 	if w.live == nil {
 		w.src.Person(w.t).Save("Plan.md", saved)
@@ -1320,7 +1319,7 @@ func (w *world) save(saved, matter string, held []heldChar, edit handEdit) error
 	return err
 }
 
-// returned says whether the last save of the file brought text back.
+// returned reports whether the last save of the file restored deleted text.
 func (w *world) returned() bool { return w.live == nil && w.lastRecord().Remaps != nil }
 
 func (w *world) lastRecord() model.Record {
@@ -1343,7 +1342,7 @@ func (w *world) lastRecord() model.Record {
 	return h.Records[len(h.Records)-1]
 }
 
-// moves takes in which characters the last write typed again: they stand where they are found under their new identities.
+// moves records the new IDs of the characters that the last write moved, so that learn finds them at their new places.
 func (w *world) moves() {
 	for _, r := range w.lastRecord().Remaps {
 		for i := range r.New.Len {
@@ -1355,8 +1354,7 @@ func (w *world) moves() {
 	}
 }
 
-// heldChars are the model's characters by their index in what is held, nil without a
-// document.
+// heldChars returns the model's characters by their index in held. It returns nil without a document.
 func (w *world) heldChars(raw string) []*modelChar {
 	if len(w.ids) == 0 {
 		return nil
@@ -1373,7 +1371,7 @@ func (w *world) heldChars(raw string) []*modelChar {
 
 type markSpan struct{ delimiters, body []int }
 
-// markSpans are the additions and deletions, as indices of held.
+// markSpans returns the additions and deletions, as ranges of indexes in held.
 func markSpans(held []heldChar) (list []markSpan) {
 	var current *markSpan
 	for i := 0; i < len(held); i++ {
@@ -1390,7 +1388,7 @@ func markSpans(held []heldChar) (list []markSpan) {
 			list = append(list, *current)
 			current = nil
 			i += 2
-		default: // a part of a comment that is to go
+		default: // a part of a comment whose deletion is pending
 			current = nil
 		}
 	}
@@ -1497,8 +1495,8 @@ func (w *world) decides(r *rand.Rand) error {
 	return nil
 }
 
-// decide sets what is pending, and returns what is gone with that. Of an amendment live is
-// what is left.
+// decide sets the status of the pending atoms. deleted tells which characters the decision deletes. live has the
+// characters that an amendment keeps.
 func (rec *modelRecord) decide(status atomStatus, live map[*modelChar]bool) (deleted map[*modelChar]bool) {
 	deleted = make(map[*modelChar]bool)
 	for _, c := range rec.chars {
@@ -1570,7 +1568,7 @@ func (w *world) undoesAny(r *rand.Rand) error {
 	return w.undoes(recs[:1+r.IntN(len(recs))], false)
 }
 
-// undoes takes back decisions of one batch: all that is left of it, or by their items.
+// undoes undoes decisions of one batch: the rest of the batch, or single items.
 func (w *world) undoes(recs []*modelRecord, batch bool) error {
 	before := w.version()
 	rec := recs[0]
@@ -1711,7 +1709,7 @@ func (w *world) step(seed uint64) error {
 	return err
 }
 
-// play runs a sequence; a failure comes back as an error with what led to it.
+// play runs a sequence. It returns a failure as an error that includes the log of the steps.
 func play(t testing.TB, start uint64, steps []uint64) (stat map[string]int, err error) {
 	w := newWorld(t, rand.New(rand.NewPCG(start, 3)))
 	defer func() {
@@ -1732,9 +1730,10 @@ func play(t testing.TB, start uint64, steps []uint64) (stat map[string]int, err 
 	return w.stat, nil
 }
 
-// make test has the same seeds each time, since some sequences are known to fail. In one (101798) a person types in a mark that
-// another person has written, and an undo puts a comment into that mark: what was typed is then taken for plain text, since
-// relayfs has written delimiters beside it. make soak has new ones.
+// TestDecisionsFollowTheModel uses the same seeds in each run of make test, because some sequences are known to fail;
+// make soak uses new ones. In one known sequence (seed 101798) a user types in a mark that another user has written,
+// and an undo puts a comment into that mark. relayfs then takes the typed text for plain text, because it has itself
+// written delimiters next to that text.
 func TestDecisionsFollowTheModel(t *testing.T) {
 	if os.Getenv("RELAYFS_SEED") == "" && !randomtest.Soaks() {
 		t.Setenv("RELAYFS_SEED", "100000")
@@ -1747,7 +1746,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 		}
 		var steps []uint64
 		for range n {
-			if seed := r.IntN(1e12); seed > 0 { // 0 is no step: a smaller case has fewer
+			if seed := r.IntN(1e12); seed > 0 { // 0 is no step, so that a shrunk case can have fewer steps
 				steps = append(steps, uint64(seed))
 			}
 		}

@@ -187,8 +187,8 @@ func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
 	return x.links.Index, x.followLinks.Current(ctx)
 }
 
-// FormerNames returns an index of the old names of what pending renames rename. A link that only they resolve follows
-// when the rename is accepted.
+// FormerNames returns an index of the old paths of the notes and files below pending renames. A link that only this
+// index resolves follows the rename when the rename is accepted.
 func (x *Indexes) FormerNames() *links.Index {
 	former := links.NewIndex()
 	proposals, _ := x.tree.Proposals("") // the root always exists

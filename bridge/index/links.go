@@ -34,7 +34,8 @@ func (x *LinkIndex) set(ctx context.Context, p model.Path, v *model.Version) err
 	return err
 }
 
-// linksOf returns the links of a marked text, and those of its accepted view as pending: a definition may begin a block only there.
+// linksOf returns the links of a marked text and, as pending, the links of its accepted view, because a reference
+// definition may be at the start of a block only there.
 func linksOf(raw string, known diffwrap.Known) []links.Link {
 	list := links.ExtractMarked(raw, known)
 	if accepted := known.Accepted(raw); accepted != raw {

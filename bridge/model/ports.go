@@ -309,7 +309,7 @@ type Store interface {
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
 	// RecordFileSeq records that the source's file durably has the text as of record seq. sum is the checksum of that
 	// text. The store writes this soon but not durably, because the file itself is the proof. The store may then
-	// compact the records up to seq.
+	// merge the updates of the records up to seq.
 	RecordFileSeq(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath, durably.
 	Rename(oldPath, newPath Path) error
@@ -337,7 +337,7 @@ type Store interface {
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals, oldest first.
 	Proposals() ([]ProposalRecord, error)
-	// SessionNote returns the newest note of a session, or the zero SessionNote.
+	// SessionNote returns an agent's newest description of its session, or the zero SessionNote.
 	SessionNote(session string) SessionNote
 	// Propose changes the pending proposals. It also adds decisions on proposals and session notes to the journal. All
 	// of this is durable and atomic.

@@ -87,7 +87,8 @@ type Save struct {
 
 func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }
 
-// SurvivesCompaction reports whether compaction keeps the record, because attribution and undo need it.
+// SurvivesCompaction reports whether the record stays when the checkpoint merges the updates of its document, because
+// attribution and undo need it.
 func (r *Record) SurvivesCompaction() bool {
 	return r.Author != "" || r.Proposal != "" || r.Journalled() || len(r.Remaps)+len(r.Restored)+len(r.BrokenDelimiters)+len(r.Plain)+len(r.Older)+len(r.KeptOpeners)+len(r.Links) > 0
 }

@@ -2,9 +2,11 @@
 // Hocuspocus, and a model.Source.
 //
 // A Source serves one shared folder: a folder document (package folderdoc) and a document for each note and each canvas
-// (package canvasdoc). In the packages below, "note" includes canvases. Programs see a canvas as a file, which is
-// listed once it has content. OpenFile opens a canvas only for reading; Replace and Merge change it. A Source combines
-// the packages below and has no state of its own.
+// (package canvasdoc). In the packages below internal, "note" includes canvases. Programs see a canvas as a file, which
+// is listed once it has content. OpenFile opens a canvas only for reading; Replace and Merge change it. All other files
+// are attachments: the folder document lists them, the server stores their bytes, and Options.Attachments has copies.
+// Create and Replace upload an attachment, and fail without a connection. A Source combines the packages below internal
+// and has no state of its own. Probe checks a folder without a Source.
 //
 // # Durability
 //

@@ -21,7 +21,7 @@ import (
 type Outcome struct {
 	Batch      string // name of the batch, for Undo and in the journal
 	Decided    []model.Suggestion
-	Proposals  []model.Proposal     // the decided proposals, as they were before the decision the decision
+	Proposals  []model.Proposal     // the decided proposals, as they were before the decision
 	Missing    []string             // ids without a pending suggestion or proposal, or without a thread
 	Failed     map[model.Path]error // errors, by path, of the notes and proposals that could not be changed
 	Notes      int                  // number of notes that changed
@@ -34,8 +34,8 @@ type Outcome struct {
 }
 
 // maxConcurrentDecisions is the maximum number of notes in which decisions are applied concurrently. Each mostly waits
-// for the disk, above all for the store, which commits all waiting changes in one transaction: more waiting notes mean
-// fewer transactions. Each note holds three files open, and a process may have only 1024.
+// for the disk, above all for the store to sync its log. Waiting decisions share a sync, so more waiting notes mean
+// fewer syncs. Each note holds three files open, and a process may have only 1024.
 const maxConcurrentDecisions = 128
 
 func newOutcome() Outcome {

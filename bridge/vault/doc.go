@@ -9,6 +9,12 @@
 // Read waits until a file that was just changed stays the same. An editor may also save during a Replace; the doc of
 // internal/filereplace explains why no save is lost then.
 //
+// # Durability
+//
+// When Replace returns, the change survives a crash of the process; a moment later, or after Sync, it survives a power
+// cut. A change by a method of Structure survives a power cut when the method returns. Scan, which must come first,
+// also repairs what a power cut left (internal/filereplace).
+//
 // # Following changes
 //
 // Run watches every folder with inotify. An event only marks a path. When the path has stayed the same for a moment,

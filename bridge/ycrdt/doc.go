@@ -16,10 +16,10 @@
 // consists of units: the UTF-16 units of a text, the elements of an array, all values that a key has had. Every unit
 // has an [ID] that is never reused: the [ClientID] of its creator and a clock, which counts the units of that client.
 //
-// An Item is a run of units that one client made at once. It has its first ID, the IDs of its neighbours at that time
-// (its origins), and its content. The YATA algorithm orders the items of a list; any two documents with the same items
-// get the same order. A deletion only marks items. The end of the transaction drops their content; their IDs stay as
-// tombstones.
+// An item is a run of units that one client made at once. It has its first ID, the IDs of its neighbours at that time
+// (its origins), and its content. YATA, the algorithm of Yjs, orders the items of a list; any two documents with the
+// same items get the same order. A deletion only marks items. The end of the transaction drops their content; their IDs
+// stay as tombstones.
 //
 // Clocks have no gaps, so a [StateVector], one number per client, identifies the units that a document has seen. The
 // state vector and the set of deleted units together describe the state: a [Snapshot].
@@ -27,6 +27,10 @@
 // An update carries items and deletions. The order of updates does not matter, and applying an update twice changes
 // nothing. So updates may be stored, merged ([MergeUpdates]) and sent in any way that delivers each of them at least
 // once. The document holds back an update that refers to items that have not arrived yet.
+//
+// [Text.Runs] returns the IDs of the visible units of a text, and [Text.Pieces] also those of deleted ones.
+// [Text.InsertAt] inserts next to a unit, even if the unit is deleted. With these a caller can find the characters that
+// a reader saw, and restore text at its former place.
 //
 // Positions and lengths in a Text count UTF-16 units, as everywhere in Yjs. Insertions and deletions never cut a
 // surrogate pair: their positions move outwards. The API takes and returns Go strings in UTF-8.

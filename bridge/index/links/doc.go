@@ -3,23 +3,25 @@
 // A vault is one root of a workspace; paths are "Folder/sub/Name.md". A [Link] is a place in a note's text that names
 // another note or file: a wikilink [[Note]], an embed ![[Note]], a Markdown link [text](Note.md), or a reference
 // definition [label]: Note.md. Its linkpath ([Link.Target]) is the name without the subpath ("#Heading", "#^block").
-// [Extract] finds the links of one text; an [Index] has the links of all notes and resolves linkpaths to paths.
+// [Extract] finds the links of one text; an [Index] has the links of all notes and resolves linkpaths to paths. After a
+// rename [Index.Retarget] gives the new linkpath of a link; [RetargetCanvas] rewrites the paths in a canvas.
+// [NameWarning] describes names that Obsidian or links cannot have.
 //
 // # Resolution
 //
 // A linkpath is resolved in the vault of its note: first as an exact path from the vault's root, then in the note's
-// folder, then as a suffix of whole path elements. Among several suffix matches the shortest path wins, then the first
-// in lexicographic order (Obsidian's own choice is not stable). Linkpaths that begin with "./" or "../" are relative to
-// the note's folder, and those that begin with "/" to the vault's root; for these there is no fallback. A link that
-// matches nothing in the vault is resolved in the whole workspace as if that was one vault. Case and Unicode
-// composition do not matter, but an exact spelling wins. The ".md" of a note may be omitted; other files need their
-// extension. As in Obsidian, aliases do not resolve links.
+// folder, then as a suffix of whole path elements. Among several suffix matches the shortest path wins, then an exact
+// spelling, then the first path in lexicographic order (Obsidian's own choice is not stable). A linkpath that matches
+// nothing in the vault is resolved in the whole workspace as if that was one vault. A linkpath that begins with "/" is
+// only resolved from the vault's root, then from the root of the workspace. One that begins with "./" or "../" is only
+// resolved from the note's folder. Case and Unicode composition do not matter, but an exact spelling is preferred. The
+// ".md" of a note may be omitted; other files need their extension. As in Obsidian, aliases do not resolve links.
 //
 // # Suggestions
 //
 // In a raw text, links inside CriticMarkup additions and deletions are flagged ([Link.Pending]). An Index ignores
-// pending additions. It includes pending deletions.
+// pending additions, except in [Index.Mentioning]. It includes pending deletions.
 //
-// Extract is pure and takes linear time. An Index is safe for concurrent use. No function here fails: text that is not
-// a link yields no Link.
+// Extract is pure and takes linear time. An Index is safe for concurrent use. No function returns an error: text
+// that is not a link yields no Link.
 package links

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Errors of this package wrap ErrMalformed.
+// ErrMalformed is wrapped by every error about an invalid key, token, scope or permission.
 var ErrMalformed = errors.New("malformed")
 
 type Permission uint8

@@ -1,15 +1,18 @@
 // Package transport connects to the documents of a server: y-sweet, relay-server, y-websocket or Hocuspocus.
 //
-// A Server opens links; a Link carries the frames of one document. The package handles tokens, frames and their
-// limits. It ignores the contents of documents, stores nothing and does not retry.
+// New returns the Server at an Address. A Server opens a Link to a document by its name; a Link carries the frames of
+// that document. A Server that is also Files transfers the bytes of attachments. The package handles tokens, frames and
+// their limits. It ignores the contents of documents, stores nothing and does not retry.
 //
 // # Tokens
 //
-// A token is only sent to the host of the address, and only with TLS if the address has TLS, whatever the server
-// requests. Errors never quote it. Warnings returns the disadvantages that the token has for the server's other
-// clients.
+// The token of an Address, and a token minted with a key, is sent only to the host of the Address. A token that the
+// server issues is sent to the host that the server names; if the Address has TLS, a host other than that of the
+// Address is an error. A token of a control plane (Tokens) is sent to the server that the control plane names. If the
+// Address has TLS, every request has it. Errors never quote a token. Warnings returns the disadvantages that the token
+// has for the server's other clients.
 //
-// Errors about the server wrap ErrUnreachable, ErrDenied, ErrNoFolder, ErrProtocol or a more specific error; Hint
+// Errors about the server wrap one of the errors in errors.go, such as ErrUnreachable, ErrDenied and ErrProtocol; Hint
 // returns the next step.
 //
 // Everything is safe for concurrent use. The locks guard tokens, sockets and queues; no other lock is taken while one

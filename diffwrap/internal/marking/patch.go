@@ -1,12 +1,13 @@
-// Package marking writes a change of the accepted view as marks in the raw text. Package placement chooses where the
-// marks begin and end. If the change would touch another author's text, Compare returns that text, and the caller
-// refuses the change. The caller verifies the result of Write.
+// Package marking writes a change of the accepted view as marks in the raw text. A [Patch] is the change. Its method
+// Compare finds the changed ranges (hunks). Write turns them into edits of the raw text, and calls package placement to
+// choose where the marks of lines begin and end. Made lists the suggestions that result. If the change would touch
+// another author's proposed text, Compare returns that text, and the caller refuses the change. The caller also
+// verifies the result of Write.
 //
-// Highlights and comments belong neither to the old text nor to the new one. A highlight never changes; marks go inside
-// it.
-// Another author's open comment is deleted like text, by marks around it that are cut at its edges and in its opener,
-// so that a rejection restores it. The writer's own comments are written and removed without marks. A pending comment
-// of another author never changes.
+// Delimiters of highlights and resolved comments are in no view and never change; marks go inside a highlight. An open
+// comment is part of the accepted view and of the original text. Another author's open comment is deleted like text, by
+// marks that are cut at its edges and in its opener, so that a rejection restores it. The writer's own comments are
+// written and removed without marks. A comment of another author that awaits a decision never changes.
 package marking
 
 import (

@@ -1,8 +1,8 @@
 // Package placement decides where the marks of changed lines begin and end, so that unchanged blocks look as before. A
 // hunk that adds or removes lines can begin at several places with the same meaning. If its mark touches a heading, a
-// fence or a table, that block, or everything after it, may be rendered differently. The package chooses places that
-// break the fewest blocks and, among equally good places, the fewest rules of the table of lines (lines.go). It may
-// also widen and join hunks. Its work is bounded: in a long text with many changes, blocks may break.
+// fence or a table, that block, or everything after it, may be rendered differently. [Hunks] chooses places (Places in
+// candidates.go) that break the fewest blocks and, among equally good places, the fewest rules about lines (Lines in
+// lines.go). It may also widen and join hunks. Its work is bounded: in a long text with many changes, blocks may break.
 //
 // Package align decides where marks within a line are; package marking writes all marks.
 package placement

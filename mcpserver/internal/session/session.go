@@ -1,8 +1,9 @@
-// Package session has the state of one client: its name and its position in the change log. For each document that the
-// client has read, it has the last text that the client read, and the ranges of the text that were read. It also has
-// the client's own marks in that text, and the decisions that were not reported to the client yet. It stores at most
-// 4096 documents. It gets the decisions from the workspace, and changes no documents. A Session has one lock; no other
-// lock is taken while it is held.
+// Package session has the state of one client. A [Session] has the client's name, and up to where the tool "changes"
+// has told the client about changes and decisions ([ChangeCursor]). For each document that the client has read, it has
+// a [ReadState]: the text at the last read, the ranges of the text that the client was shown, the client's own marks in
+// that text, and the decisions that were not reported to the client yet. It keeps at most 4096 documents; the client
+// must read others again before it changes them. It gets the decisions from the workspace, and changes no documents. A
+// Session has one lock; no other lock is taken while it is held.
 package session
 
 import (

@@ -1,6 +1,7 @@
-// Package textrange works with ranges of a text: sets of ranges that survive edits, positions in lines and characters,
-// windows that fit into a result (window.go), and matches of text that a model quotes (find.go, near.go). All functions
-// are pure.
+// Package textrange works with ranges of a text ([Range], in bytes). It has sets of ranges that survive edits
+// ([RangeSet]), positions in lines and characters ([Position]), and windows that fit into a result ([WindowOf]). It
+// finds and replaces text that a model quotes, exactly (find.go) or except for blanks and quotes (near.go), and refuses
+// new text with marks ([CheckMarkup]). All functions are pure. Package session records which ranges a client has read.
 package textrange
 
 import (

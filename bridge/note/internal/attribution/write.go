@@ -19,8 +19,8 @@ func (o *markOwner) forLens() diffwrap.Owner {
 }
 
 // OwnersFor returns the owners of the marks and comments from the writer's point of view. A writer may amend only its
-// own pending suggestions. A user's text in a mark that was typed by hand, or inside an addition by another author,
-// never changes without a mark.
+// own pending suggestions: a mark with text of another author is Foreign. A suggestion that the writer made in an
+// earlier session is Earlier.
 func (x *Layout) OwnersFor(author model.Author) map[int]diffwrap.Owner {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {

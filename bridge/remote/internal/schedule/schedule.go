@@ -3,14 +3,16 @@
 //
 // Sixteen notes have a turn at a time. Notes get turns in this order: notes that a reader waits for, notes with changes
 // to send, notes that a client opens, notes that have changed on the server, notes that were never fetched, and all
-// other notes, for a comparison. A note stays connected after its turn if it is in use and the number of links allows
-// it.
+// other notes, for a comparison. If the server allows enough links for all notes, each note stays connected after its
+// turn. Otherwise a note stays connected only if a reader waits for it, it has changes to send, or a client has opened
+// it. If necessary it takes the link of the note whose last use is longest ago.
 //
 // relay-server reports which notes have changed, so that unchanged notes need no turns. But it does not report changes
-// of a note that it loaded without a channel, neither in events nor in its index of snapshots. So the notes that were
-// compared longest ago get turns as well, one after the other.
+// of a note that was loaded for a token without a channel (token.Claims), neither in events nor in its index of
+// snapshots. So the notes that were compared longest ago get turns as well, one after the other.
 //
-// The package does not handle names. It gets the notes from its Callbacks.
+// The package does not handle names of files. SetNotes gives it the IDs of the notes; Callbacks.Named finds the note
+// that a report names.
 //
 // Everything is safe for concurrent use. Lock order: documents and the listing, the scheduler, the reports. No lock is
 // held during network or store I/O.

@@ -1,5 +1,6 @@
-// Package checkpoint stores the state of the log's frames in a bbolt file. It does not depend on the log: its caller
-// applies frames and reads the number of the last applied one.
+// Package checkpoint stores the state of the log's frames in a bbolt file. It does not read the log. Its caller applies
+// frames ([File.Apply]) in the order of their log sequence numbers (LSN), and reads the state ([File.View]), or the
+// state including frames that are not applied yet ([File.ViewWith]).
 //
 // # Layout
 //
@@ -9,27 +10,28 @@
 //	meta/applied       SEQ: LSN of the last applied frame
 //	paths/PATH         DocID of the document at the path
 //	docs/ID/p          its path; missing once another document has taken over the path
-//	docs/ID/s          materialised SEQ and SHA-256 of the text
+//	docs/ID/s          SEQ of the last record whose text the file is known to have, and SHA-256 of that text
 //	docs/ID/u          SEQ, and the updates up to it merged into one
 //	docs/ID/r SEQ      a record; after a merge it has the snapshot of its update instead of the update,
 //	                   until it expires
 //	docs/ID/h SEQ      like docs/ID/r, for merged records that only the history needs; one per minute
-//	docs/ID/b          like docs/ID/r, for the state before the first one that has not expired
+//	docs/ID/b          the oldest state that the history still has: its SEQ, time and snapshot
 //	docs/ID/m          the document's changes of path
-//	unsettled/ID       empty; the document has a record after the materialised one
+//	unsettled/ID       empty; the document has a record after the SEQ in docs/ID/s
 //	unsent/ID          SEQ of the last record that a server has not acknowledged
 //	journal/N          the Nth journalled record: its document's ID and its number, or the record itself if it
 //	                   has no document
-//	sessions/SESSION   the newest note of the session
+//	sessions/SESSION   the agent's newest description of the session (model.SessionNote)
 //	proposals/ID       a pending proposal
 //
-// Once a document's file holds its text, its separate updates are no longer needed, and Apply merges them. The merged
-// record keeps the authors of the records. For a limited time it also keeps which text existed when. For a document
-// that does not change any more, Expire removes that information at the end of the time.
+// Once a document's file holds its text, its separate updates are no longer needed. Apply merges them when there are
+// many (mergeAt). The records that attribution and undo need stay, without their updates. For a limited time
+// (Options.History) the snapshots of the merged records also tell which text existed when. The next merge removes
+// expired snapshots; for a document that does not change any more, Expire removes them.
 //
 // # Versions and damage
 //
 // The version covers this file and the log. Open refuses a file of another version with model.ErrUnknownStore and does
-// not change it. Open checks nothing else in the file; the first read of a damaged part returns ErrDamaged. Check reads
-// everything.
+// not change it. Apart from that Open checks only bbolt's header and the length of the file; the first read of a damaged
+// part returns ErrDamaged. Check reads everything.
 package checkpoint

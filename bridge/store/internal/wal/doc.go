@@ -5,8 +5,8 @@
 //
 // # Layout
 //
-// The log is a folder of segments, NUMBER.seg. A segment has 4 MiB, or is as long as its only frame. Integers are
-// little endian.
+// The log is a folder of segments, NUMBER.seg. A segment has at most 4 MiB, unless a single frame needs more. Integers
+// are little endian.
 //
 //	header   magic "rfswal02", LSN of the first frame (8 bytes), salt (8), CRC-32C of these 24 bytes (4), 0 (4)
 //	frame    length of the body (4 bytes), CRC-32C (4), LSN (8), body
@@ -17,9 +17,10 @@
 //
 // # Crashes
 //
-// LSNs are consecutive. Open reads each segment up to the first frame that is missing, cut off or damaged. It renames a
-// segment that does not continue the previous one. Segments are synced in order, so nothing after a gap was ever
-// synced, unless the disk is damaged. Open syncs the frames that it found. New frames go only to a new segment.
+// LSNs are consecutive. Open reads each segment up to the first frame that is missing, cut off or damaged. If frames
+// are missing before a segment, Open renames the segment to NAME.lost and ignores it. Segments are synced in order, so
+// such a segment was never synced, unless the disk is damaged. Open syncs the frames that it found. New frames go only
+// to a new segment.
 //
 // After a failed sync the kernel may have dropped the unwritten data, and the next sync would succeed without it. So
 // the log keeps frames in memory until they are synced. After a failed sync it writes them to a new segment; the old

@@ -6,9 +6,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
-// An Index finds the item at a visible position of a list, and the position of an item, in time logarithmic in the
-// length of the list. The first edit far from the start of a list builds it: loading, relaying and encoding a document
-// need no index.
+// An Index finds the item at a visible position of a list without a walk through the whole list. The first edit far
+// from the start of a list builds it: loading, relaying and encoding a document need no index.
 //
 // Items are in list order in leaves, leaves in blocks, and blocks in one array. Every level stores the numbers of
 // visible units of the level below. Slab.LeafOf has the leaf of an item, leaf.block the block of a leaf, and block.pos

@@ -1,8 +1,10 @@
 // Package doctor checks the requirements for mounting: the system, the configuration, the state folder and its stores,
 // the vaults and the servers. Examine returns a Report with a finding per check: ok, warn or fail. Most findings that
-// are not ok include a fix. Callers pass the errors of the configuration that 'relayfs mount' itself would find, so
-// that both commands agree. Examine changes nothing, except that it writes and removes a test file in the state folder.
-// If that folder is missing, the test file is in its nearest parent that exists.
+// are not ok include a fix. A Report also lists the processes that serve vaults, and the values of the settings.
+// Callers pass the errors of the configuration that 'relayfs mount' itself would find, so that both commands agree. A
+// store that a process has open is checked by that process, all others here. Examine changes nothing, except that it
+// writes and removes a test file in the state folder. If that folder is missing, the test file is in its nearest parent
+// that exists.
 package doctor
 
 import (

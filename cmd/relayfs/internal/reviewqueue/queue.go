@@ -31,8 +31,10 @@ type DecideRequest struct {
 	Shown   map[string]string `json:"shown,omitempty"`  // shown revisions by ID; if one has changed, nothing is decided
 }
 
-// UndoRequest is the JSON of an undo. It undoes a batch, the newest batch, or a session. If there are IDs, it undoes
-// only the decisions on these suggestions: the decision in Batch or, without Batch, the newest one on each.
+// UndoRequest is the JSON of an undo. It undoes the decisions of a batch or of the newest batch. If there are IDs, it
+// undoes only the decisions on these suggestions: the decision in Batch or, without Batch, the newest one on each. With
+// Session it instead rejects everything that is pending from an agent's session, and undoes its changes of front
+// matter.
 type UndoRequest struct {
 	Batch   string   `json:"batch,omitempty"`
 	IDs     []string `json:"ids,omitempty"` // IDs of suggestions, or the beginnings of IDs

@@ -1,6 +1,9 @@
-// Package source parses the SOURCE arguments of commands. A Source is a local vault or a shared folder of a server; a
-// folder of the login (relay:NAME) becomes a folder of a server. The package also names the state folder of each source,
-// and finds folders that Relay's plugin shares. The parsed sources can be served together: no two have the same name or
-// place, no vault is inside another, and the state folder is in none. An Account is the login at a control plane. Package
-// serving opens sources.
+// Package source parses the SOURCE arguments of commands. A Source is a local vault or a shared folder of a server.
+// Parse looks up relay:NAME in the stored list of the folders that are shared with the user's login, and returns the
+// folder's server. The parsed sources can be served together: no two have the same name or place, no vault is inside
+// another, and no vault shows the state folder. Package serving opens sources.
+//
+// The package also names the state folder of each source, and finds folders that Relay's plugin shares. An Account is
+// the user's login at a control plane, such as Relay's hosted service (package control). Keys and tokens of servers
+// come only from the environment.
 package source

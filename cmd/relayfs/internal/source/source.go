@@ -57,8 +57,9 @@ func Split(s string) (name, dir string) {
 
 var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
-// Parse parses SOURCE arguments: DIR, NAME=DIR, ADDRESS#NAME=ID of a server's folder, or relay:FOLDER. It refuses
-// sources with the same name or location, nested vaults, and a state folder inside a vault. state is the setting state.
+// Parse parses SOURCE arguments: DIR, NAME=DIR, ADDRESS#NAME=ID of a server's folder, relay:FOLDER or
+// NAME=relay:FOLDER. It refuses sources with the same name or place, nested vaults, and a state folder in the part of a
+// vault that is shown. state is the value of the setting "state", or "".
 func Parse(args []string, state string) ([]Source, error) {
 	sources := make([]Source, len(args))
 	for i, arg := range args {

@@ -4,13 +4,13 @@
 // next reviewModel and a command, and View draws it. bubbletea runs commands on goroutines and passes their results to
 // Update as messages:
 //
-//	key ──> update ──> command: decide, undo, list (on the queue)
+//	key ──> Update ──> command: decide, comment, undo, list, note, history (calls of the Queue)
 //	          ^            │
-//	          └── message ─┘ outcomeMsg, listMsg, changedMsg, historyMsg, errMsg
+//	          └── message ─┘ outcomeMsg, listMsg, noteMsg, historyMsg, editedMsg, errMsg
 //
-// A goroutine follows the workspace; after a change it causes a new read of the list. Keys typed during a command wait
-// for its result, so that each key decides on the suggestion for which it was typed. The Queue makes decisions; package
-// render draws suggestions.
+// A goroutine follows the changes that the owner reports (changedMsg); each causes a new read of the list. Keys typed
+// during a decision, a comment or an undo wait for its result, so that each key decides on the suggestion for which it was typed.
+// The Queue, a client of the owner, makes decisions; package render draws suggestions.
 package tui
 
 import (

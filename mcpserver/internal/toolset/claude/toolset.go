@@ -1,5 +1,7 @@
-// Package claude implements the default toolset. Its tools have the same names as Claude Code's built-in tools, and
-// similar responses in plain text.
+// Package claude implements the default toolset. Its tools read, glob, grep, edit and write have the names, in lower
+// case, and the main arguments of Claude Code's built-in tools, and similar responses in plain text. The other tools
+// serve what plain files lack: links, moves that rewrite links, suggestions, comments, tasks, search by meaning.
+// Package change makes the changes.
 package claude
 
 import (

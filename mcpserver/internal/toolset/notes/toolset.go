@@ -1,5 +1,6 @@
-// Package notes implements the toolset notes, for agents that work with notes, properties, tags and links. Its
-// results are structured.
+// Package notes implements the toolset notes, for agents that work with notes, properties, tags and links. Its results
+// are structured: JSON with a schema. The indexes of the workspace answer its searches; package change makes its
+// changes. In the name get_kiln_info a kiln is the collection of all notes.
 package notes
 
 import (

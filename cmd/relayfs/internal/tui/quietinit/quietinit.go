@@ -3,9 +3,9 @@
 // one command uses bubbletea. bubbletea does not send the query if TERM is "dumb", so this package sets TERM until main
 // calls Restore.
 //
-// This package must be initialised before bubbletea. When the imports of several packages are initialised, Go next
-// initialises the package whose import path is first in the alphabet. This package imports only os, and its path
-// ("github.com/...") is before "os/signal", which bubbletea imports.
+// This package must be initialised before bubbletea. Go sorts packages by import path, and repeatedly initialises the
+// first one whose imports are all initialised. This package imports only os, so it is ready as soon as os is. Its path
+// ("github.com/...") is before "os/signal", which bubbletea imports, so it comes before os/signal and bubbletea.
 package quietinit
 
 import "os"
