@@ -33,9 +33,10 @@
 //  5. Amend: editing one's own pending addition changes it in place. Deleting it, or writing deleted text again, leaves
 //     no mark.
 //  6. Path independence: the marks of a line depend on the original line and the new line, and not on the states of the
-//     line in between, unless literal braces happen to form an opener with a mark. Put(R', W) changes nothing. For
-//     several lines this holds only for the views: the pairing of lines, and the place of a mark between blocks, depend
-//     on the text at the time of the change. In 999 of 1,000 cases the marks then hold at most 1.5 times as much text.
+//     line in between, unless a literal brace and a mark next to it happen to form an opener. Put(R', W) changes
+//     nothing. For several lines this holds only for the views: which lines are compared with each other, and where a
+//     mark between blocks is, depends on the text at the time of the change. In 999 of 1,000 cases two changes mark at
+//     most 1.5 times as much text as one change with the same result.
 //  7. Highlights and comments: Put never changes a highlight; marks go inside it. It does not touch an open comment
 //     that W keeps. A comment that W leaves out, or has moved across a kept line, is deleted like text, by marks that
 //     are cut at its edges and in its opener, so that no parser reads it as a comment. A new comment in W is written as
@@ -66,12 +67,13 @@
 //
 // Package marking divides cells into pieces: kept text, text that the writer's own marks add or delete, and text of
 // another author. It rewrites the marks of each region from the region's original text and new text alone, and changes
-// nothing else. Comments that stay divide the texts that are compared. The comparison itself (internal/align) goes from
-// lines to words: similar lines paired, line markers and table cells left whole, whole-line runs a block at a time,
-// constructs such as links never cut, few changes of a line kept apart and many made one. Placement widens a mark that
-// would cut a multi-line construct to the whole construct, and moves marks so that unchanged blocks are still
-// recognised. If nothing less keeps two such blocks, it replaces all text between them. If the result does not verify,
-// the last stages run again with other ways to write (marking.WriteOptions).
+// nothing else. Comments that stay divide the texts that are compared. Package internal/align compares lines first, and
+// then the words of similar lines. A run within a line crosses neither the line marker nor a pipe of a table row, and
+// cuts no construct such as a link. Runs of whole lines are cut between blocks. Few changes of a line stay separate;
+// many become one. Placement widens a mark that would cut a multi-line construct to the whole construct, and moves
+// marks so that unchanged blocks are still recognised. If nothing less keeps two such blocks, it replaces all text
+// between them. If the result does not verify, the last stages run again with other ways to write
+// (marking.WriteOptions).
 //
 // The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, CoalesceRules and MergeRules
 // (internal/align) for words, Places and Lines (internal/placement) for placement. Each row has an example, which
@@ -79,8 +81,8 @@
 //
 // Parsers disagree about a text with literal delimiters. In prose Put follows most of them: the leftmost opener counts,
 // it ends at its first own closer, nothing nests, and an opener without a closer is text. Delimiters in code, formulas,
-// front matter, templates and similar places are literal, unless the caller knows the mark (Known). Literal text is
-// found in the text without the known marks, so a pending change of a fence creates no marks inside it.
+// front matter, templates and similar places are literal, unless the caller knows the mark (Known). Put looks for such
+// places in the text without the known marks, because a known mark may cut a fence or form one.
 //
 // # Authors
 //

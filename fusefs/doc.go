@@ -7,11 +7,12 @@
 // # Nouns
 //
 // A Server is one mount. The root inode of a mount is the workspace, and its children are the roots of the workspace. A
-// Dir is a folder of the workspace. An Attachment is a file in it that is not a note. In suggest mode, in which changes wait
-// for a user, programs write a draft of it, which becomes a proposal. A Link is a symbolic link. A File is a note or a scratch file. A scratch file (an editor's swap, backup
-// or temporary file) lives in memory and never leaves the mount. A File can change from one to the other: after a
-// program has saved by writing a temporary file and renaming it over Name.md, the name has the inode of the temporary
-// file, as POSIX requires, and that inode is the note from then on. A document belongs to a name, not to an inode.
+// Dir is a folder of the workspace. An Attachment is a file in it that is not a note. In suggest mode, in which changes
+// wait for a user, programs write a draft of it, which becomes a proposal. A Link is a symbolic link. A File is a note
+// or a scratch file. A scratch file (an editor's swap, backup or temporary file) lives in memory and never leaves the
+// mount. A File can change from one to the other: after a program has saved by writing a temporary file and renaming it
+// over Name.md, the name has the inode of the temporary file, as POSIX requires, and that inode is the note from then
+// on. A document belongs to a name, not to an inode.
 //
 // # Files
 //
@@ -76,8 +77,8 @@
 //	File.update      content of one file; memory only; likewise Attachment.mu, and draft.mu inside it
 //	formerInodes.mu  the inodes that had the name of a note; memory only
 //	nodeTable.update the nodes by their paths; memory only
-//	leaves           the locks of location, attributes, entries, notifications, shownLog and recentFiles, and those of
-//	                 the packages in internal
+//	leaves           the locks of location, attributes, entries, notifications, shownLog, recentFiles, watchNotifier and
+//	                 handleless, and those of package program
 //
 // Only the first two are held during a call of the workspace. No lock is held during a notification to the kernel that may
 // wait. Only the goroutine of notifications.run sends these notifications, and no handler waits for that goroutine. The

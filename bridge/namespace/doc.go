@@ -1,10 +1,13 @@
-// Package namespace creates, renames, exchanges and removes notes, files and folders, for programs and for users, and
-// applies the changes that a source reports.
+// Package namespace creates, renames, exchanges and removes notes, files and folders, and applies the changes that a
+// source reports. [Namespace] has these operations for programs, [Files] reads and writes files that are not notes, and
+// [DecisionEffects] makes the changes of names that follow from a decision. A [Root] carries all of them out in one
+// source.
 //
-// Changes of names by programs become proposals. The exceptions are applied immediately: all changes if the structure
-// policy is direct, and changes of the author's own nodes, which the author's session has just made and no one else has
-// used. Changes by users are applied immediately, at the paths of the source, even if a proposal concerns the same
-// nodes.
+// The structure policy decides about changes of names by programs. With [Propose] they become proposals, except for
+// changes of the author's own nodes: those that the author's session has just made and no one else has used. With
+// [Direct] all changes are applied immediately, with [Deny] all are refused. Users change names in the source itself,
+// such as the vault's folder. Their changes appear at once, at the paths of the source, even if a proposal concerns the
+// same nodes.
 //
 // # Proposals
 //
@@ -17,7 +20,7 @@
 // changed.
 //
 // A Root's lock admits one change of its names at a time, by users or by proposals and decisions. It is held across
-// disk access. Lock returns a Locked, which has all operations under the lock and publishes their events when it is
-// released. Other operations bring a root up to date with its source: at the start, after a crash, and whenever the
-// source reports a change.
+// disk access. [Root.Lock] returns a [Locked], whose methods require the lock. [Locked.Unlock] stores what the changes
+// mean for proposals, releases the lock, and publishes the events of the changes. [Root.Start] and [Root.SourceChanged]
+// bring a root up to date with its source: at the start, also after a crash, and whenever the source reports a change.
 package namespace

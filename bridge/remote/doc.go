@@ -5,19 +5,21 @@
 // (package canvasdoc). In the packages below internal, "note" includes canvases. Programs see a canvas as a file, which
 // is listed once it has content. OpenFile opens a canvas only for reading; Replace and Merge change it. All other files
 // are attachments: the folder document lists them, the server stores their bytes, and Options.Attachments has copies.
-// Create and Replace upload an attachment, and fail without a connection. A Source combines the packages below internal
-// and has no state of its own. Probe checks a folder without a Source.
+// Create and Replace upload an attachment, and fail without a connection. A Source has no state of its own. It combines
+// the packages below internal: listing has the names and attachments, replica the documents, and schedule decides which
+// documents are connected. Probe checks a folder without a Source.
 //
 // # Durability
 //
-// The Store has everything that this Source has received and written. Changes by peers are applied at once and stored a
-// moment later. Local changes are stored durably before a write returns, and sent afterwards. The store also records
-// the changes that the server has not acknowledged. Connections may end at any time. Each new connection starts with a
-// comparison of state vectors, which finds the changes that either side lacks.
+// The Store gets everything that this Source receives and writes. Changes by peers are applied at once and stored a
+// moment later; those that a crash loses are fetched again. Local changes are stored durably before a write returns,
+// and sent afterwards. The store also records the changes that the server has not acknowledged. Connections may end at
+// any time. Each new connection starts with a comparison of state vectors, which finds the changes that either side
+// lacks.
 //
 // Everything is safe for concurrent use. Lock order: listing.Listing.Move, the folder document, the drafts' document,
-// another document, the listing, the scheduler, and last any other lock. No lock is held during network I/O; a
-// document's lock is held during store I/O.
+// another document, the listing, the scheduler, and last any other lock. No lock is held during network I/O, with one
+// exception in package transport. A document's lock is held during store I/O.
 //
 // # Status
 //

@@ -1,12 +1,13 @@
-// Package store implements model.Store. It stores the documents' Yjs updates, and relayfs's own data about them.
+// Package store implements model.Store. A Store has the documents' Yjs updates, and relayfs's own data about them:
+// records, the journal and proposals.
 //
 // # Log and checkpoint
 //
 // Each change is a frame of the log (internal/wal). It survives a crash of the process once the call returns. The log
-// is synced within a second, or before the call returns if the source has no copy of the change. checkpoint.db, a bbolt
-// file in the same folder (internal/checkpoint), is a checkpoint of the log. The store updates it in Close, and when
-// the log is ten seconds old or 4 MiB long. Every read combines the checkpoint with the frames after it (state.go), so
-// results do not depend on when the checkpoint is written.
+// is synced about a second later. A change of which the source has no copy, such as a decision, is synced before the
+// call returns. checkpoint.db, a bbolt file in the same folder (internal/checkpoint), is a checkpoint of the log. The
+// store updates it in Close, and when the log is ten seconds old or 4 MiB long. Every read combines the checkpoint with
+// the frames after it (state.go), so results do not depend on when the checkpoint is written.
 //
 // # Problems
 //

@@ -4,6 +4,7 @@ import (
 	"strings"
 )
 
+// Edit replaces Len bytes at Off by New.
 type Edit struct {
 	Off, Len int
 	New      string
@@ -44,7 +45,7 @@ func Append(script []Edit, e Edit) []Edit {
 	return append(script, e)
 }
 
-// Compose merges two scripts; see diffwrap.Compose.
+// Compose returns one script with the effect of first and then second; see diffwrap.Compose.
 func Compose(size int, first, second []Edit) []Edit {
 	if len(first) == 0 {
 		return second

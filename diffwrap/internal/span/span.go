@@ -1,5 +1,6 @@
-// Package span has ranges of a text, edits that replace them, and lines with their breaks, LF and CR LF. It applies,
-// merges and composes scripts of edits.
+// Package span has ranges of a text ([Span]), edits that replace them ([Edit]), and lines with their breaks, LF and CR
+// LF. A script is a list of edits in the order of their offsets, all of them offsets in the text before the first edit.
+// The package builds, applies and composes scripts. It compares nothing.
 package span
 
 // Span is a half-open range of bytes.

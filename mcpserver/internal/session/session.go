@@ -1,9 +1,9 @@
 // Package session has the state of one client. A [Session] has the client's name, and up to where the tool "changes"
 // has told the client about changes and decisions ([ChangeCursor]). For each document that the client has read, it has
 // a [ReadState]: the text at the last read, the ranges of the text that the client was shown, the client's own marks in
-// that text, and the decisions that were not reported to the client yet. It keeps at most 4096 documents; the client
-// must read others again before it changes them. It gets the decisions from the workspace, and changes no documents. A
-// Session has one lock; no other lock is taken while it is held.
+// that text, and the decisions that were not reported to the client yet. It keeps the 4096 documents that the client
+// began to read last; the client must read others again before it changes them. It gets the decisions from the
+// workspace, and changes no documents. A Session has one lock; no other lock is taken while it is held.
 package session
 
 import (
@@ -66,6 +66,7 @@ type Session struct {
 	changeCursor ChangeCursor
 }
 
+// ChangeCursor is the place up to which the changes of others were reported to the client.
 type ChangeCursor struct {
 	Number uint64 // number of the last reported change
 	Order  uint64 // JournalEntry.Order of the last reported decision

@@ -1,7 +1,8 @@
-// Package transport serves MCP over HTTP in two ways. Local (local.go) serves clients of this machine on the socket of the
-// owner, in all protocol versions. HTTPHandler (http.go) serves Streamable HTTP by mcp-go, in the protocol versions with
-// sessions. The package keeps the sessions, limits the size of messages, and passes them to mcp-go. It does not check
-// authorization. Local and Sessions each have a lock for their list of sessions.
+// Package transport serves MCP over HTTP in two ways. Local (local.go) serves clients of this machine on the socket of
+// the owner, in all protocol versions. HTTPHandler (http.go) serves Streamable HTTP by mcp-go, in the protocol versions
+// with sessions, which are those before 2026-07-28. The package keeps the sessions, limits the size of messages, and
+// passes them to mcp-go, which calls the tools. It does not check authorization. Local and Sessions each have a lock
+// for their list of sessions.
 package transport
 
 import (

@@ -1,5 +1,6 @@
-// Package replica keeps this machine's copies of a folder's documents in memory and in the store. Each document is
-// synchronised over its own link.
+// Package replica keeps this machine's copies of a folder's documents in memory and in the store. A [Set] has all
+// documents of a folder. A [Document] is one of them, and a [Peer] synchronises it with the server over a link of its
+// own.
 //
 // The documentation of package remote specifies when changes are stored.
 //
@@ -9,7 +10,8 @@
 //
 // A Format converts documents of one type (notes, canvases) to files and back.
 //
-// The Callbacks of a Set have the folder's listing and decide which documents are connected.
+// The [Callbacks] of a Set know the paths of the documents, and hear of changes and acknowledgements. Package remote
+// implements them by the packages listing and schedule, which decides which documents have a Peer.
 //
 // # Acknowledgement
 //
@@ -20,6 +22,7 @@
 //
 // Everything is safe for concurrent use. A document's lock is held during store I/O and calls of the Callbacks, except
 // Acknowledged, and never during network I/O. Lock order: the folder's document, the drafts' document, other documents.
-// No other lock is taken while the lock of Set, WriteAccess or presence is held. A goroutine that holds the lock of the
-// list of resident documents only tries to lock a document, and never waits for it.
+// No other lock is taken while the lock of Set or openQueries is held; under the lock of cursors only the queue of a
+// link is locked. A goroutine that holds the lock of the list of resident documents only tries to lock a document, and
+// never waits for it.
 package replica

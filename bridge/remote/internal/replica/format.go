@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
+// Format converts documents of one type to files and back.
 type Format struct {
 	Read func(doc *ycrdt.Doc) []byte
 	// Write applies the difference between the files base and data to the document, whose file is base.

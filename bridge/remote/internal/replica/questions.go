@@ -5,6 +5,7 @@ import (
 	"time"
 )
 
+// openQueries has the peers that wait for an answer from the server.
 type openQueries struct {
 	mu    sync.Mutex // guards the field below
 	asked map[*Peer]time.Time

@@ -1,5 +1,7 @@
-// Package wire implements Yjs update format V1: the byte forms of updates, delete sets and state vectors. It also
-// checks ([Scan]), merges and cuts updates without a document.
+// Package wire implements Yjs update format V1: the byte forms of updates, delete sets and state vectors. [Scan] checks
+// a whole update and returns an [Update], whose structs can be read without errors. [Merge], [Diff], [EndsOf] and
+// [WithDeletes] work on updates without a document. The package has no state.
 //
-// Stored content is in its wire form, except that texts have no length prefix: see [AppendContent] and [SliceContent].
+// The content of a struct ([AppendContent], [SliceContent]) is in its wire form, except that a text has no length
+// prefix. Package structs stores it in that form.
 package wire
