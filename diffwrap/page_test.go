@@ -73,7 +73,7 @@ func literalExamples() string {
 		{"in an HTML tag or comment", "<!-- {++later++} -->"},
 		{"in an Obsidian comment", "%%{++later++}%%"},
 		{"in a template", "{{-- Blade --}} <%* if (a) {++b; c++} %>"},
-		{"without a body, or where opener and closer share their signs", "pages = {123{--}145}, {++++}"},
+		{"without content, or where the opening and closing delimiters overlap", "pages = {123{--}145}, {++++}"},
 		{"where a mark would begin in one block and end in another, unless it is a comment or a highlight", "Call f({--n, or\n\nthen g(n--}) again."},
 	} {
 		if stored := diffwrap.Accepted(x.example); stored != x.example {

@@ -242,8 +242,8 @@ func (a *Attachment) setFrom(f *File) {
 	a.from = f
 }
 
-// takeOver redirects the programs that have the scratch file f open to a. It also writes to a the changes that these
-// programs have made since text was read from f.
+// takeOver redirects the open handles of the scratch file f to the attachment. If f has changed since text was read
+// from it, takeOver first writes the current content of f to the attachment.
 func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
 	h, err := a.openForWriting(ctx, a.path(), os.O_RDWR)
 	if err != nil {

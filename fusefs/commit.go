@@ -199,9 +199,9 @@ func (c *change) giveMode(ctx context.Context) {
 	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.path, fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
 }
 
-// stored applies the outcome of a commit. After an error the name shows the note again, and not the text that could not
-// be saved, as soon as the writer gets the error. Programs that have the file open still see the written text, and may
-// try again.
+// stored applies the outcome of a commit. If the commit failed, the name shows the stored note instead of the written
+// text by the time the writer gets the error. Programs that have the file open still see the written text, and may try
+// again.
 func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) {
 	mine := f.text.Buffer() == c.buf
 	if err != nil {

@@ -45,7 +45,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	if t.state = o.State; t.state != "" {
 		t.update(func(tb *tableState) {
 			if err := tb.inos.read(t.state); err != nil {
-				t.log.Warn("files have other inode numbers than before", model.LogErr, err)
+				t.log.Warn("cannot read the stored inode numbers; files get new ones", model.LogErr, err)
 			}
 		})
 	}

@@ -252,7 +252,7 @@ func (t *tree) end() error {
 
 func (t *tree) keepNumbersNow() {
 	if err := t.keepNumbers(context.Background()); err != nil {
-		t.log.Warn("files have other inode numbers after a restart", model.LogErr, err)
+		t.log.Warn("cannot store the inode numbers; files get new ones after a restart", model.LogErr, err)
 	}
 }
 

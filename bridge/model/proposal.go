@@ -14,11 +14,11 @@ const (
 	ProposedRename ProposalKind = "rename" // a change of the name or the folder
 	ProposedDelete ProposalKind = "delete"
 	ProposedFile   ProposalKind = "file" // a file that is not a note, new or replaced whole
-	// RenameDone is a rename that needs no decision, an accepted one, or a rejected one with its paths exchanged: not a
-	// proposal, but the Store keeps it while it owes links.
+	// RenameDone is a rename that needed no decision, was accepted, or was rejected (then its paths are exchanged). It is
+	// not a proposal, but the Store keeps it until its links are rewritten.
 	RenameDone ProposalKind = "renamed"
-	// UndoStarted is an undo of several journal entries: not a proposal, but the Store keeps it until all are undone. Decision
-	// is its decision, with the IDs of its items, or with none if it undoes a whole batch.
+	// UndoStarted is an undo of several journal entries. It is not a proposal, but the Store keeps it until all entries
+	// are undone. Decision is its decision. It lists the IDs of its items, except for an undo of a whole batch.
 	UndoStarted ProposalKind = "undo"
 )
 

@@ -114,7 +114,7 @@ func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 	return nil
 }
 
-// decidedRename returns the record that the store keeps of a decided rename while it owes links.
+// decidedRename returns the record that the store keeps of a decided rename until its links are rewritten.
 func decidedRename(rec model.ProposalRecord, owes []model.PendingRelink, d model.Decision) model.ProposalRecord {
 	d.Follows = rec.ID
 	rec.ID += "-done" // an undo makes the proposal pending again under its own ID

@@ -145,7 +145,7 @@ func (n *Namespace) ResumeRenames(ctx context.Context) {
 	}
 }
 
-// FollowDecided rewrites the links that decided renames in f owe.
+// FollowDecided rewrites the pending links of the decided renames in f.
 func (n *DecisionEffects) FollowDecided(ctx context.Context, f *Root) {
 	for _, rec := range f.TakeCompleted(func(rec *model.ProposalRecord) bool { return rec.Decision != nil }) {
 		n.finishDone(ctx, f, rec)

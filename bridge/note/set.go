@@ -140,11 +140,11 @@ func (c *cache) add(n *Note, size int) {
 	c.trim(c.budget, n)
 }
 
-// trim evicts notes until the remaining notes fit the budget, which is in bytes. It never evicts the note but.
-func (c *cache) trim(budget int, but *Note) {
+// trim evicts notes until the remaining notes fit the budget, which is in bytes. It never evicts keep.
+func (c *cache) trim(budget int, keep *Note) {
 	for e := c.order.Back(); e != nil && c.bytes > budget; {
 		prev := e.Prev()
-		if victim := e.Value.(*Note); victim != but && victim.evict() {
+		if victim := e.Value.(*Note); victim != keep && victim.evict() {
 			c.forget(victim)
 		}
 		e = prev

@@ -577,7 +577,7 @@ func (j journalView) item(id, batch string) (item, in string, err error) {
 	return "", "", fmt.Errorf("%w: there is no decision on %s", ErrNothingToUndo, id)
 }
 
-// olderBatch returns the newest undoable batch before the given one that a user decided, or "".
+// olderBatch returns the newest undoable batch of a user that is older than the given batch, or "" if there is none.
 func (j journalView) olderBatch(batch string) string {
 	passed := false
 	for _, e := range j.undoable {

@@ -45,9 +45,8 @@ type hookInput struct {
 	Dir     string `json:"cwd"`
 }
 
-// reportedDecisions has the sessions on the mount of one session of Claude Code, and the time up to which their
-// decisions were reported. There are several because each process of a session of Claude Code has its own session on
-// the mount.
+// reportedDecisions records up to which decision relayfs has reported decisions to a session of Claude Code. Sessions
+// are the sessions that its processes have on the mount; each process has its own.
 type reportedDecisions struct {
 	Sessions []string `json:"sessions"`
 	Until    uint64   `json:"until"` // LogEntry.Order of the last decision

@@ -9,9 +9,14 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
-// Extract returns the links of a note's text in order. It skips text in fenced, indented or inline code or in an HTML
-// comment, Markdown links to URLs or with an unescaped space in their target, and text in front matter outside quoted
-// strings. A reference definition is a link, and its references are not. It includes links in Obsidian's own comments (%%...%%) and in math. The result shares the memory of text.
+// Extract returns the links of a note's text in order. It skips:
+//   - fenced, indented and inline code
+//   - HTML comments
+//   - text in front matter outside quoted strings
+//   - Markdown links whose target is a URL or has an unescaped space
+//
+// It includes links in Obsidian's own comments (%%...%%) and in math. A reference definition counts as a link; its
+// references do not. The result shares the memory of text.
 func Extract(text string) []Link { return ExtractMarked(text, diffwrap.Known{}) }
 
 func ExtractMarked(text string, known diffwrap.Known) []Link {

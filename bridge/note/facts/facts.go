@@ -101,8 +101,8 @@ func units(doc *ycrdt.Doc) (n uint64) {
 	return n
 }
 
-// number sets UndoesSeq of each undo to the sequence number of the record that it undoes. Earlier entries have these
-// records.
+// number sets UndoesSeq of each undo to the sequence number of the record that it undoes. It finds that record in
+// an earlier entry.
 func (f *Facts) number(fresh []*entry, inOrder bool) {
 	if !inOrder || f.decided == nil {
 		f.decided, fresh = make(map[[2]string]uint64), f.all

@@ -12,7 +12,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Name is the root map with the facts of a note's document. Its values are JSON entries, its keys number and client.
+// Name is the name of the root map with the facts of a note's document. Each value is a JSON entry. Its key is
+// "UNITS-CLIENT": the number of units that the document has had, and the client ID of the record.
 const Name = "relayfs_v0"
 
 // keep is the default time limit of undo. Until then other machines need the entries of a decision.

@@ -214,7 +214,7 @@ func (e *emitter) open(opener string) {
 	e.pending.WriteString(opener)
 }
 
-// at returns the offset in the new text of the next written text.
+// at returns the offset in the new text at which the emitter writes next.
 func (e *emitter) at() int { return e.out + e.pending.Len() }
 
 func (p *part) isComment() bool { return p.role == roleForeignComment || p.cell.Comment > 0 }

@@ -280,8 +280,8 @@ func (p *Patch) parts(k, brk int) bool {
 	return before.role != roleOwn && before.role != roleDropped || strings.IndexByte(before.Of(p.Doc.Raw), '\n') < 0
 }
 
-// regionEnd finds the end of a region that starts in piece from with the first of the changes. rest are the remaining
-// changes, and delta is the new offset minus the old offset at the end.
+// regionEnd finds the end of the region that starts with changes[0], in pieces[from]. rest are the remaining changes,
+// and delta is the new offset minus the old offset at the end.
 func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []align.Hunk, delta int) {
 	for {
 		at := changes[0].Old.End

@@ -53,8 +53,8 @@ func (b *bench) saving() error {
 	return nil
 }
 
-// withSaved calls use with directories of notes of one size, one for each way, and a function that returns the CPU time of
-// the processes that serve them since its last call.
+// withSaved calls use with one directory for each way, each with notes of the given size. cpu returns the CPU time that
+// the processes that serve the directories have used since the previous call of cpu.
 func (b *bench) withSaved(name string, size int, use func(dirs [ways]string, cpu func() ([ways]time.Duration, error)) error) error {
 	var dirs [ways]string
 	var served [ways]*mounted

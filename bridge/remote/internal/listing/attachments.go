@@ -147,11 +147,14 @@ func (a *Attachments) report() {
 	for _, f := range failed[:min(len(failed), maxNamed)] {
 		named = append(named, strconv.Quote(f.path))
 	}
+	if len(failed) > maxNamed {
+		named = append(named, "and others")
+	}
 	what := "1 attachment is"
 	if len(failed) > 1 {
 		what = fmt.Sprintf("%d attachments are", len(failed))
 	}
-	a.problems.Record(model.AboutAttachments, fmt.Errorf("%s not shown (%s first): %w", what, strings.Join(named, ", "), failed[0].err))
+	a.problems.Record(model.AboutAttachments, fmt.Errorf("%s not shown (%s): %w", what, strings.Join(named, ", "), failed[0].err))
 }
 
 func (a *Attachments) name(e folderdoc.Entry) string { return transport.DocumentName(a.folder, e.ID) }

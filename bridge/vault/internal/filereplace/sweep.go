@@ -155,8 +155,8 @@ func (w *Sweep) swapDir() {
 // note handles the temp files of the note at rel. rel is "" if the note does not exist any more; for lost see find. put
 // reports whether it has restored a pre-image.
 func (w *Sweep) note(rel string, left []tempFile, lost bool) (put bool, err error) {
-	// Newest first: if a later save did not get its name, package note assumes that an earlier save of unknown outcome
-	// did. So a kill must not leave only the later file.
+	// Newest first: if the file of a later save did not get its name, package note assumes that the file of an earlier
+	// save with unknown outcome got its name. So a kill must not leave only the later file.
 	slices.SortFunc(left, func(a, b tempFile) int { return cmp.Compare(b.tag.modTime, a.tag.modTime) })
 	if n := len(left); rel != "" {
 		left, err = w.repair(rel, left)

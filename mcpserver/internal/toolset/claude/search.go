@@ -143,7 +143,7 @@ func nothing(ctx context.Context, c *tool.Client, q semantic.Query, after semant
 	}
 	say := []string{"No documents found"}
 	if len(a.Tried) == 0 {
-		return say[0] + ": the query has no words, or only such as most texts have. Say more, or call grep with the exact words."
+		return say[0] + ": the query has no words, or only words that most texts contain. Add words, or call grep with the exact words."
 	}
 	say[0] += fmt.Sprintf(" for the words %s (in any form, in compounds, with one slip) or by meaning, among %s.", strings.Join(a.Tried, ", "), result.Count(a.Among, "document"))
 	if all, err := c.Semantic.Find(ctx, c.Workspace, semantic.Query{Text: q.Text}, after, 3); err == nil && len(all.Notes) > 0 {

@@ -118,7 +118,7 @@ type replaceContentResult struct {
 
 func (r replaceContentResult) Failed() bool { return !r.Success }
 
-// replaceContent reports every failure that the model can correct in its result, not as an error.
+// replaceContent returns no error for a failure that the model can correct; the result describes the failure.
 func replaceContent(ctx context.Context, c *tool.Client, a replaceContentArgs) (replaceContentResult, error) {
 	res, err := a.run(ctx, c)
 	if message, ok := sentence(c, err); ok {
