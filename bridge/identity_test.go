@@ -216,7 +216,81 @@ func TestNoteMovedOverAnother(t *testing.T) {
 	d.secret()
 	d.rename("Other.md", "Plan.md")
 	d.noticed("Notes/Other.md", false)
-	isAnother(t, d.ws, func() string { return d.read("Plan.md") }, shopping)
+	if isAnother(t, d.ws, func() string { return d.read("Plan.md") }, shopping) {
+		t.Error("the note has the replaced note's document")
+	}
+}
+
+// A note with suggestions that a user moves over another one with suggestions keeps its document.
+func TestNoteWithSuggestionsMovedOverAnother(t *testing.T) {
+	const other = "Notes/A/Other.md"
+	for name, text := range map[string]string{"another text": "The price is 99 and not less.\n", "a copy": secrets + "The price is 99 and not less.\n"} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, restarted %v", name, restarted), func(t *testing.T) {
+				d := newOnDisk(t, map[string]string{"Plan.md": secrets, "A/Other.md": text})
+				replaceIn(t, d.ws, plan, ann, " is 1234", "")
+				decide(t, d.ws, model.Accepted, ids(pendingOf(t, d.ws))...)
+				replaceIn(t, d.ws, other, bob, " and not less", "")
+				decide(t, d.ws, model.Accepted, ids(pendingOf(t, d.ws))...)
+				replaceIn(t, d.ws, other, bob, "price", "PRICE")
+				want := pendingOf(t, d.ws)
+				replaceIn(t, d.ws, plan, ann, "secret", "SECRET")
+				d.rename("A/Other.md", "Plan.md")
+				d.noticed(other, false)
+				if restarted {
+					d.restarted(func() {})
+				}
+				list := pendingOf(t, d.ws)
+				if len(list) != 1 || list[0].ID != want[0].ID || list[0].Author != "bob" || list[0].Path != plan {
+					t.Errorf("pending %+v, want %+v in %s", list, want, plan)
+				}
+				moved := d.read("Plan.md")
+				if _, err := d.ws.Undo(t.Context(), "", person); err != nil {
+					t.Error(err)
+				}
+				undone := d.read("Plan.md")
+				if undone == moved || !strings.Contains(undone, "and not less") {
+					t.Errorf("undone in the moved note: %q", undone)
+				}
+				if out, err := d.ws.Undo(t.Context(), "", person); err == nil && len(out.Failed) == 0 {
+					t.Errorf("a decision in the replaced note is undone: %+v", out)
+				}
+				if got := d.read("Plan.md"); got != undone {
+					t.Errorf("the undo of a decision in the replaced note makes the moved note %q, want %q", got, undone)
+				}
+			})
+		}
+	}
+}
+
+// A program that saves a note through a temporary file beside it saves the note, also if relayfs has noticed that file
+// and a reader has read it.
+func TestNoteSavedThroughATemporaryNote(t *testing.T) {
+	for _, temp := range []string{"Plan.tmp.md", ".Plan.md.swp.md", "Plan (new).md"} {
+		for _, noticed := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, noticed %v", temp, noticed), func(t *testing.T) {
+				d := newOnDisk(t, map[string]string{"Plan.md": secrets, "Other.md": shopping})
+				d.secret()
+				d.save(temp, d.read("Plan.md")+"A line.\n")
+				if noticed {
+					d.noticed(model.Path("Notes/"+temp), true)
+					open(t, d.ws, model.Path("Notes/"+temp))
+				}
+				d.rename(temp, "Plan.md")
+				d.noticed(model.Path("Notes/"+temp), false)
+				for end := time.Now().Add(need.Scaled(20 * time.Second)); !strings.Contains(open(t, d.ws, plan).Raw(), "A line."); time.Sleep(10 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatal("the save is not noticed")
+					}
+				}
+				is(t, d.ws, plan)
+				d.restarted(func() {})
+				if list := pendingOf(t, d.ws); len(list) != 1 || list[0].Author != "ann" {
+					t.Errorf("pending after a restart: %+v", list)
+				}
+			})
+		}
+	}
 }
 
 // On a disk, with the number of the deleted file given out again or not, while relayfs runs and while it does not.

@@ -86,7 +86,7 @@ func (f *Root) onRemoved(rel string) {
 func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
 	l := f.Lock()
 	n := l.Lookup(ev.OldRel)
-	if n == nil || n.KindAs(model.Path(ev.Rel).Base()) != ev.Entry.Kind() {
+	if n == nil || n.KindAs(model.Path(ev.Rel).Base()) != ev.Entry.Kind() || l.isSave(ctx, n, l.Lookup(ev.Rel)) {
 		l.Unlock()
 		f.onRemoved(ev.OldRel)
 		f.onWritten(ctx, ev.Entry)
@@ -100,6 +100,15 @@ func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
 	if n.Kind == model.KindNote && !hidden {
 		n.Note.Refresh(ctx, true)
 	}
+}
+
+// isSave reports whether a program has saved target by moving the temporary file n over it. target may be nil.
+func (l *Locked) isSave(ctx context.Context, n, target *tree.Node) bool {
+	_, live := l.Source.(model.Documents)
+	if live || target == nil || target == n || target.Kind != n.Kind || n.Kind == model.KindDir {
+		return false
+	}
+	return n.Kind != model.KindNote || n.State().Pending == nil && n.Note.IsTempOf(ctx, target.Note)
 }
 
 // A proposal is stale if a user changed its node after the proposal was made. Changes by relayfs itself do not count:

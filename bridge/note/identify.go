@@ -24,7 +24,7 @@ import (
 //	otherwise                                      it is another note, and the document has ended at the path
 //
 // While relayfs follows a note, each change of its file counts as a save, and a removal ends the document
-// (Path.Ended).
+// (Path.Ended). If a file that relayfs knows as another note is moved over the file, IsTempOf decides.
 
 // identify finds the document of the note, whose file was just read and holds raw, and loads its history. It leaves
 // n.id empty if there is none. found is the stamp of the file that was here before, if any.
@@ -77,6 +77,26 @@ func belongsTo(h model.History, raw string, files ...model.Stamp) bool {
 // document.
 func isKnown(h model.History, raw string, files []model.Stamp) bool {
 	return slices.ContainsFunc(files, h.IsOf) || h.Sum == model.SumOf(raw) && !isBlank(raw)
+}
+
+// IsTempOf reports whether the note's file, which was moved over the file of another note, was a temporary file with
+// which a program has saved the other note. A note that has a document of its own was no temporary file.
+func (n *Note) IsTempOf(ctx context.Context, other *Note) bool {
+	if len(n.stored().Records) > 0 {
+		return false
+	}
+	data, stamp, err := other.source.Read(ctx, other.node.Location().Rel)
+	return err != nil || belongsTo(other.stored(), string(data), stamp)
+}
+
+// stored returns the history of the document that the store has at the note's path. It is empty if there is none.
+func (n *Note) stored() model.History {
+	id, err := n.history.DocID(model.Path(n.node.Location().Rel))
+	if err != nil {
+		return model.History{}
+	}
+	h, _ := n.history.Load(id)
+	return h
 }
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }

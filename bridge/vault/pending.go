@@ -163,7 +163,7 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[vaultdir.
 	case old == nil && w.v.tree.entry(vaultdir.Parent(rel)) == nil:
 		w.mark(vaultdir.Parent(rel))
 		return coalesce
-	case old == nil && leaves && left != rel: // if left is rel, the inode was reused
+	case isUnknown(old, &c.entry) && leaves && left != rel: // if left is rel, the inode was reused
 		return coalesce // wait for the other half of a rename
 	case old == nil && c.entry.Dir:
 		return w.newFolder(rel, c, now)

@@ -29,6 +29,12 @@ func (w *watch) missing() map[vaultdir.ID]string {
 	return ids
 }
 
+// isUnknown reports whether the tree, which has old under the name of e, has another file or folder there. A folder
+// that replaces a folder is compared with it instead (sameFolder).
+func isUnknown(old, e *model.SourceEntry) bool {
+	return old == nil || otherKind(old, e) || !e.Dir && vaultdir.IDOfStamp(old.Stamp) != vaultdir.IDOfStamp(e.Stamp)
+}
+
 // unknown returns the pending files and folders that the tree does not have under their names.
 func (w *watch) unknown() map[vaultdir.ID]string {
 	at := make(map[vaultdir.ID]string)
@@ -36,7 +42,7 @@ func (w *watch) unknown() map[vaultdir.ID]string {
 		if c.seen.Since.IsZero() || !c.there() {
 			continue
 		}
-		if old := w.v.tree.entry(rel); old == nil || otherKind(old, &c.entry) {
+		if isUnknown(w.v.tree.entry(rel), &c.entry) {
 			at[vaultdir.IDOfStamp(c.entry.Stamp)] = rel
 		}
 	}

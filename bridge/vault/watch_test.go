@@ -391,6 +391,27 @@ func TestRenameChains(t *testing.T) {
 	await(t, events, "a save there", is(model.EventChanged, "back/N.md"))
 }
 
+// TestRenameOverAFile moves files over others, which are looked at before or after them, and saves the last one by rename.
+func TestRenameOverAFile(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("A.md", "1")
+	p.Save("B.md", "22")
+	p.Save("dir/C.md", "333")
+	events := follow(t, v)
+	for _, step := range [][2]string{{"B.md", "A.md"}, {"A.md", "dir/C.md"}} {
+		p.Rename(step[0], step[1])
+		seen := await(t, events, "a rename", is(model.EventRenamed, step[1]))
+		if len(seen) != 1 || seen[0].OldRel != step[0] {
+			t.Errorf("%s to %s: %+v", step[0], step[1], seen)
+		}
+	}
+	p.check(saveByRename(p.path("dir/C.md"), "22", "4444"))
+	if seen := await(t, events, "a save", is(model.EventChanged, "dir/C.md")); len(seen) != 1 {
+		t.Errorf("a save by rename: %+v", seen)
+	}
+}
+
 // TestKindChanges puts a folder in place of a file and a file in place of a folder.
 func TestKindChanges(t *testing.T) {
 	v, p := open(t, vault.Options{})
