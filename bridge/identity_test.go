@@ -107,6 +107,11 @@ func (d *onDisk) noticed(p model.Path, there bool) {
 	d.until(fmt.Sprintf("%s: there is %v", p, there), func() bool { return d.ws.HasNote(p) == there })
 }
 
+func (d *onDisk) stat(rel string) error {
+	_, err := d.ws.Stat(d.t.Context(), model.Path("Notes/"+rel))
+	return err
+}
+
 func (d *onDisk) until(what string, done func() bool) {
 	d.t.Helper()
 	for end := time.Now().Add(need.Scaled(20 * time.Second)); !done(); time.Sleep(10 * time.Millisecond) {
@@ -274,7 +279,7 @@ func TestNoteWithSuggestionsMovedOverAnother(t *testing.T) {
 // A program that saves a note through a temporary file beside it saves the note, also if relayfs has noticed that file
 // and a reader has read it.
 func TestNoteSavedThroughATemporaryNote(t *testing.T) {
-	for _, temp := range []string{"Plan.tmp.md", ".Plan.md.swp.md"} {
+	for _, temp := range []string{"Plan.tmp.md", ".Plan.md.swp.md", "Plan.md.tmp"} {
 		for _, c := range [][2]bool{{true, true}, {true, false}, {false, false}} {
 			noticed, restarted := c[0], c[1]
 			t.Run(fmt.Sprintf("%s, noticed %v, restarted %v", temp, noticed, restarted), func(t *testing.T) {
@@ -282,11 +287,11 @@ func TestNoteSavedThroughATemporaryNote(t *testing.T) {
 				d.secret()
 				d.save(temp, d.read("Plan.md")+"A line.\n")
 				if noticed {
-					d.noticed(model.Path("Notes/"+temp), true)
-					open(t, d.ws, model.Path("Notes/"+temp))
+					d.until("the temporary file is noticed", func() bool { return d.stat(temp) == nil })
+					d.ws.Open(t.Context(), model.Path("Notes/"+temp)) // fails if it is no note
 				}
 				d.rename(temp, "Plan.md")
-				d.noticed(model.Path("Notes/"+temp), false)
+				d.until("the temporary file is gone", func() bool { return d.stat(temp) != nil })
 				d.until("the save is noticed", func() bool { return strings.Contains(open(t, d.ws, plan).Raw(), "A line.") })
 				if restarted {
 					d.restarted(func() {})
@@ -295,6 +300,14 @@ func TestNoteSavedThroughATemporaryNote(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A file that gets the name of a note is a note.
+func TestFileBecomesANote(t *testing.T) {
+	d := newOnDisk(t, map[string]string{"draft.txt": shopping, "Other.md": "x\n"})
+	d.rename("draft.txt", "Plan.md")
+	d.noticed(plan, true)
+	replaceIn(t, d.ws, plan, ann, "milk", "MILK")
 }
 
 // On a disk, with the number of the deleted file given out again or not, while relayfs runs and while it does not.

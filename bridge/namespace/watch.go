@@ -86,7 +86,7 @@ func (f *Root) onRemoved(rel string) {
 func (f *Root) onRenamed(ctx context.Context, ev model.SourceEvent) {
 	l := f.Lock()
 	n := l.Lookup(ev.OldRel)
-	if n == nil || n.KindAs(model.Path(ev.Rel).Base()) != ev.Entry.Kind() || l.isSave(ctx, n, l.Lookup(ev.Rel)) {
+	if n == nil || n.Kind != ev.Entry.Kind() || l.isSave(ctx, n, l.Lookup(ev.Rel)) {
 		l.Unlock()
 		f.onRemoved(ev.OldRel)
 		f.onWritten(ctx, ev.Entry)
