@@ -57,8 +57,8 @@
 //
 //	critic.Parse      the raw text    → cells: text, marks, comments, highlights
 //	frontMatter       both texts      → where their bodies start; edits of the front matter
-//	Patch.Compare     both bodies     → hunks that show which lines changed (align.Exact), none of them in another author's text
-//	Patch.regions     hunks           → regions: lines whose marks are rewritten; the blocks around changed lines (block)
+//	Patch.Compare     both bodies     → hunks: the changed lines (align.Exact), without other authors' text
+//	Patch.regions     hunks           → regions: lines whose marks are rewritten, and the blocks around them (block)
 //	align.Readable    a region        → hunks that are easy to read
 //	placement.Hunks   these hunks     → hunks that keep unchanged blocks recognisable
 //	closeEnds         these hunks     → hunks after which no parser sees an opener
@@ -75,9 +75,9 @@
 // between them. If the result does not verify, the last stages run again with other ways to write
 // (marking.WriteOptions).
 //
-// The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, CoalesceRules and MergeRules
-// (internal/align) for words, Places and Lines (internal/placement) for placement. Each row has an example, which
-// rules_test.go checks. testdata/put has the cases of whole stages; docs/marks.md shows the results.
+// The rules are rows of tables: LineMarkers, Constructs and Joints (internal/markdown) for tokens, CoalesceRules and
+// MergeRules (internal/align) for words, Places and Lines (internal/placement) for placement. Each row has an example,
+// which rules_test.go checks. testdata/put has the cases of whole stages; docs/marks.md shows the results.
 //
 // Parsers disagree about a text with literal delimiters. In prose Put follows most of them: the leftmost opener counts,
 // it ends at its first own closer, nothing nests, and an opener without a closer is text. Delimiters in code, formulas,

@@ -103,7 +103,7 @@ type putter struct {
 	matter   frontMatter
 }
 
-// put runs the stages that the package comment lists, from Compare on.
+// put runs the stages of the package comment, beginning with Compare.
 func (p *putter) put() (Result, error) {
 	if err := p.checkSigned(); err != nil {
 		return Result{}, err
@@ -125,7 +125,7 @@ func (p *putter) put() (Result, error) {
 		}
 	}
 	r, err := p.draw()
-	if err != nil && len(p.Fixed) > 0 { // it cannot be marked around them
+	if err != nil && len(p.Fixed) > 0 { // the change cannot leave these suggestions alone
 		p.Fixed = nil
 		r, err = p.draw()
 	}

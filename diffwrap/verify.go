@@ -59,8 +59,8 @@ func (p *putter) rejected(doc *critic.Document) string {
 	return unsafe.String(unsafe.SliceData(text), len(text)) // without a copy
 }
 
-// literalOpener returns the most likely cause of a failure and its offset in the new text. It tries, in order: an opener
-// without a closer, a literal mark, the first delimiter in the new or the raw text, and a possible attribution.
+// literalOpener returns the most likely cause of a failure and its offset in the new text. It tries, in order: an
+// opener without a closer, a literal mark, the first delimiter in the new or the raw text, and a possible attribution.
 func (p *putter) literalOpener() (at int, literal string) {
 	doc := critic.Parse(p.New, critic.Known{})
 	if doc.Unclosed >= 0 {

@@ -56,7 +56,7 @@
 // # States of a file
 //
 // A File is in one of the states of inode_state.go, whose table has the transitions. If the text of a file could not
-// be saved, or if the file is unlinked but the kernel still knows its name, an open by that name fails with ESTALE, so
+// be saved, or if the file is unlinked but the kernel still caches its name, an open by that name fails with ESTALE, so
 // that the kernel repeats the lookup. The text of a File is in one of these states of internal/content:
 //
 //	Unloaded     at the first request:        Loaded

@@ -46,7 +46,7 @@ func isScratchName(name string) bool {
 var scratchExts = []string{".tmp", ".temp", ".new", ".save", ".lock", ".swp", ".bak", ".orig", ".old", ".part"}
 
 // attachmentExts are the extensions of files that Obsidian shows next to notes. No program creates such a file in order
-// to save a note, so an error can be reported at once.
+// to save a note, so an error can be reported immediately.
 var attachmentExts = []string{
 	".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp", ".flac", ".m4a", ".mp3", ".ogg", ".wav", ".3gp", ".mkv", ".mov", ".mp4", ".ogv", ".webm",
 	".pdf", ".canvas", ".base",

@@ -111,5 +111,5 @@ func (*watchNotifier) run(context.Context) {}
 func (*watchNotifier) process() int { return 0 }
 
 func RunWatchNotifier(io.Reader) error {
-	return errors.New("programs that watch the mount cannot be woken on this system")
+	return errors.New("programs that watch the mount get no notifications on this system")
 }

@@ -53,7 +53,7 @@ func (s *Source) PutFile(rel string, _ []byte, _ fs.FileMode) (model.Stamp, erro
 
 var errNoAttachments error = &model.ReadOnlyError{Reason: "its server stores notes and canvases, but no other files; put the file into a vault on this machine, or link to its address"}
 
-// CheckFile refuses attachments if the server is known to store none.
+// CheckFile returns an error for an attachment if the server has reported that it stores none.
 func (s *Source) CheckFile(rel string) error {
 	typ, _ := folderdoc.TypeOf(rel)
 	if _, document := replica.FormatOf(typ); document || s.attachments.Stored() {

@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// An Array is a shared sequence of the values that a [Map] can hold. Positions count elements; a position beyond the end
-// means the end.
+// An Array is a shared sequence of the values that a [Map] can hold. Positions count elements; a position beyond the
+// end means the end.
 type Array struct {
 	handle
 	initial []any

@@ -42,13 +42,14 @@
 // running transaction, except that [Text.String] and [Text.Len] return a cached value at once. Inside a transaction use
 // the methods that take a Txn, which see the changes of the transaction; the other methods would deadlock.
 //
-// Update listeners run after the commit, one at a time and in order, with no lock held. The package starts no goroutines.
+// Update listeners run after the commit, one at a time and in order, with no lock held. The package starts no
+// goroutines.
 //
 // # Errors
 //
 // Decoders return errors that wrap [ErrMalformed] and name the byte. [Doc.ApplyUpdate] either applies an update or
-// leaves the document unchanged. [Map.Set] and [Array.Insert] refuse Go values without a Yjs form with [ErrValue]. Using
-// a Txn outside its transaction panics.
+// leaves the document unchanged. [Map.Set] and [Array.Insert] refuse Go values without a Yjs form with [ErrValue].
+// Using a Txn outside its transaction panics.
 //
 // # Limits
 //
@@ -69,8 +70,8 @@
 // document that is only loaded, relayed or encoded costs little more than its bytes.
 //
 // The packages below internal, from the bottom up: lib0 (varints, any values, UTF-16 units), wire (updates as bytes),
-// structs (items in memory), ytypes (types and their children, and the index of positions), edit (transactions, and editing
-// by position) and exchange (updates into a document and out of it).
+// structs (items in memory), ytypes (types and their children, and the index of positions), edit (transactions, and
+// editing by position) and exchange (updates into a document and out of it).
 //
 // The tests verify these invariants after every step (check_test.go): the items of a client follow one another
 // without a gap; every item is in exactly one list, whose links agree in both directions; only the last item of a key

@@ -13,8 +13,8 @@ import (
 )
 
 type Options struct {
-	// ClientID is the ID under which the document writes, at most 2^53-1. Zero selects a random ID. Set it only in tests:
-	// two writers, or two sessions of one writer, must never share an ID.
+	// ClientID is the ID under which the document writes, at most 2^53-1. Zero selects a random ID. Set it only in
+	// tests: two writers, or two sessions of one writer, must never share an ID.
 	ClientID ClientID
 }
 
@@ -61,8 +61,8 @@ func (d *Doc) Size() int {
 	return cap(d.store.Items)*(int(reflect.TypeFor[structs.Item]().Size())+leaf) + d.store.Arena.Cap()
 }
 
-// ClientID returns the ID under which the document writes. The document draws a new one when an update of another writer
-// arrives with the same ID.
+// ClientID returns the ID under which the document writes. The document draws a new ID when an update of another
+// writer arrives with the same ID.
 func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
 
 func (d *Doc) freshClientID() ClientID {
@@ -87,8 +87,8 @@ func (d *Doc) renewClientID() {
 // Transact runs fn as one transaction: other goroutines and peers see either all of its changes or none. It passes
 // origin, which identifies the author of the change, to the update listeners.
 //
-// fn must use the Txn for all reads and writes of the document (methods ending in "In" read). A method that takes no Txn
-// may wait forever for the transaction to end. Transactions do not nest.
+// fn must use the Txn for all reads and writes of the document (methods ending in "In" read). A method that takes no
+// Txn may wait forever for the transaction to end. Transactions do not nest.
 //
 // After the commit the document calls its listeners with no lock held; see [Doc.OnUpdate].
 func (d *Doc) Transact(origin any, fn func(*Txn)) {

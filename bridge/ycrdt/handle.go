@@ -35,7 +35,8 @@ func (h *handle) in(tx *Txn) *ytypes.Branch {
 	return b
 }
 
-// find returns the branch for reading, or nil if the root does not exist yet. The caller holds the lock of the document.
+// find returns the branch for reading, or nil if the root does not exist yet. The caller holds the lock of the
+// document.
 func (h *handle) find(s *ytypes.Store) *ytypes.Branch {
 	if b := h.branch.Load(); b != nil {
 		return b

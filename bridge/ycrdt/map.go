@@ -14,9 +14,9 @@ import (
 // same value.
 //
 // It accepts nil, bool, any integer or float type, string, []byte, []any, map[string]any, [Object], [Undefined],
-// [BigInt], and nested types from [NewText], [NewMap] or [NewArray]. It returns nil, bool, int64 (JavaScript integers of
-// up to 31 bits), float64, string, []byte, []any, map[string]any, Undefined, BigInt, *[Text], *[Map], *[Array], [Subdoc]
-// or [Foreign].
+// [BigInt], and nested types from [NewText], [NewMap] or [NewArray]. It returns nil, bool, int64 (JavaScript integers
+// of up to 31 bits), float64, string, []byte, []any, map[string]any, Undefined, BigInt, *[Text], *[Map], *[Array],
+// [Subdoc] or [Foreign].
 type Map struct {
 	handle
 	initial map[string]any

@@ -211,7 +211,7 @@ func entryAction(e *history.Entry) string {
 		return decisionText(who, e.Decision)
 	}
 	if e.DetectedLate {
-		return "changed while relayfs was not running, and found then"
+		return "changed while relayfs was not running; found at this time"
 	}
 	return who + " changed the note"
 }

@@ -29,7 +29,7 @@ func newOutcomesCommand(e *env) *cobra.Command {
 	var hook bool
 	cmd := logCommand(e, &f, "outcomes", "List decisions on suggestions and their reasons, for agents")
 	list := cmd.RunE
-	cmd.Flags().BoolVar(&hook, "hook", false, "as a hook of Claude Code: only what is new to its session")
+	cmd.Flags().BoolVar(&hook, "hook", false, "as a hook of Claude Code: print only decisions that are new to the session")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !hook {
 			return list(cmd, args)
@@ -129,7 +129,7 @@ func remember(dir owner.Folder, name string, now reportedDecisions) error {
 	return dir.Replace(name, data)
 }
 
-// newsIn returns a line for each decision after the given one on a suggestion of the sessions, oldest first.
+// newsIn returns a line for each decision on a suggestion of the sessions newer than the given log order, oldest first.
 func newsIn(log []reviewqueue.LogEntry, sessions []string, after uint64) (lines []string) {
 	became := map[string]string{
 		string(model.Accepted): "accepted", string(model.Rejected): "rejected", string(model.Changed): "accepted with another text", string(model.Undone): "decision undone, pending again",

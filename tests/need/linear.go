@@ -67,7 +67,7 @@ func Linear(t testing.TB, name string, n int, input func(n int) string, fn func(
 	t.Errorf("%s: %d bytes take %v, %d bytes take %v", name, len(small), least[0], len(large), least[1])
 }
 
-// LinearInParts calls [Linear] for texts that repeat each of [Parts], between before and after.
+// LinearInParts calls [Linear] for each of [Parts], with texts that repeat the part between a start and an end.
 func LinearInParts(t testing.TB, n int, before, after string, fn func(text string)) {
 	t.Helper()
 	for _, part := range Parts {

@@ -2,7 +2,7 @@
 // limits the time and memory of calls on hostile input ([Call], [Linear]), and scales all time limits for a busy
 // machine ([Scaled]).
 //
-// RELAYFS_TESTS=all, which make test sets, runs all tests. Otherwise only the tests run that need nothing but Go. If
+// RELAYFS_TESTS=all, which make test sets, runs all tests. Otherwise only the tests run that need only Go. If
 // CI=true is also set, a test fails instead of skipping.
 package need
 

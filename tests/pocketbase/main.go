@@ -2,7 +2,7 @@
 // the HTTP calls of Relay's hosted service that relayfs uses. It is a separate module, so that PocketBase is not a
 // dependency of relayfs.
 //
-// It prints its address, and ends at the end of its standard input. Each line of the input is a command: see
+// It prints its address, and runs until its standard input ends. Each line of the input is a command: see
 // service.obey.
 package main
 

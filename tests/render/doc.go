@@ -26,7 +26,8 @@
 // completely in one deletion and in one addition is not broken.
 //
 // A construct is lost if the pending page has fewer tables, code blocks, formulas, callouts, HTML or comments than both
-// other pages. This includes changed blocks: a table whose delimiter row was marked is text while the change is pending.
+// other pages. This includes changed blocks: a table whose delimiter row was marked is text while the change is
+// pending.
 //
 // # Boxed in
 //
@@ -39,9 +40,9 @@
 //
 // # Edits
 //
-// TestMarks makes edits of each kind on the notes of the sample vault and on Markdown files of the npm packages that the
-// tests install. An edit depends on the seed, its number and the notes. If a note lacks the element that a kind changes,
-// the test first inserts it. "make marks" runs many edits and reports; these flags select them:
+// TestMarks makes edits of each kind on the notes of the sample vault and on Markdown files of the npm packages that
+// the tests install. An edit depends on the seed, its number and the notes. If a note lacks the element that a kind
+// changes, the test first inserts it. "make marks" runs many edits and reports; these flags select them:
 //
 //	go test ./tests/render -run '^TestMarks$' -count=1 -v -edits=5000 -kind=cell,callout -seed=7 -show=3
 package render

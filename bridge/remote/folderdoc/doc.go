@@ -8,7 +8,8 @@
 //	filemeta_v0   "/Projects/Plan.md" -> {id, version: 0, type, [mimetype, hash, synctime]}
 //	docs          "/Projects/Plan.md" -> id; Markdown entries only
 //
-// The ID of a Markdown or canvas entry names its content document. The bytes of an attachment are found by their hash. The ID of a folder names nothing.
+// The ID of a Markdown or canvas entry names its content document. The bytes of an attachment are found by
+// their hash. The ID of a folder refers to no document.
 //
 // # Content documents
 //

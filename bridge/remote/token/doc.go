@@ -2,7 +2,7 @@
 // transport requests client tokens. A Key signs tokens (Key.Mint). Inspect reads the claims of a token without verifying
 // them; nothing here verifies a signature. Errors never quote a token or a secret.
 //
-// A client token (ClientToken) is what a server returns for one document: the address to connect to, and a token for it.
+// A client token (ClientToken) is the server's answer for one document: the address to connect to, and the token.
 //
 // A token is a set of signed Claims: its Scope (the whole server, one document, one file, every document with a
 // prefix), its user and its expiry. y-sweet's legacy kind is bincode, followed by a hash of it and of a 30-byte key.

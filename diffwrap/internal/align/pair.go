@@ -161,8 +161,8 @@ func pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 	return pairs, best[0]
 }
 
-// similar returns how many bytes of words two lines share, or 0 if they are not similar. An equal marker counts as one
-// more byte.
+// similar returns the total length in bytes of the words that two lines share, or 0 if they are not similar. An equal
+// marker counts as one more byte.
 func similar(old, new lineWords) int {
 	if 200*min(old.weight, new.weight) < lineSimilarity*(old.weight+new.weight) {
 		return 0 // the bound avoids a scan of a long line for each of many short ones

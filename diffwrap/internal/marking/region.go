@@ -157,8 +157,8 @@ func (p *Patch) widenOne(r *region, blocks []block.Block) {
 	}
 }
 
-// startAround finds the last possible start of a region before from. The start is not after at, an offset of the
-// accepted view, unless another author's text is in between. In that case the start is after that text.
+// startAround finds the last possible start of a region before the given place. The start is not after the given
+// offset of the accepted view, unless another author's text is in between. In that case the start is after that text.
 func (p *Patch) startAround(from place, at int) place {
 	for k := from.piece - 1; k >= 0 && p.pieces[k].View.End > at; k-- {
 		if x := &p.pieces[k]; x.role == roleForeignText {
@@ -168,8 +168,8 @@ func (p *Patch) startAround(from place, at int) place {
 	return p.startBefore(p.pieceBefore(at), at)
 }
 
-// stopAround finds the first possible end of a region after to. The end is not before at, an offset of the accepted
-// view, unless another author's text is in between. In that case the end is before that text.
+// stopAround finds the first possible end of a region after the given place. The end is not before the given offset of
+// the accepted view, unless another author's text is in between. In that case the end is before that text.
 func (p *Patch) stopAround(to place, at int) place {
 	for k := to.piece; k < len(p.pieces) && p.pieces[k].View.Start < at; k++ {
 		if x := &p.pieces[k]; x.role == roleForeignText {
@@ -204,8 +204,8 @@ func (p *Patch) regionStart(c align.Hunk) place {
 	return p.startBefore(k, at)
 }
 
-// startBefore goes back from piece k and finds the last possible start of a region that is not after at, an offset of
-// the accepted view. The start is before a line break or after another author's text.
+// startBefore goes back from piece k and finds the last possible start of a region that is not after the given offset
+// of the accepted view. The start is before a line break or after another author's text.
 func (p *Patch) startBefore(k, at int) place {
 	top := p.top()
 	for ; k >= top.piece; k-- {
@@ -228,7 +228,7 @@ func (p *Patch) startBefore(k, at int) place {
 	return top
 }
 
-// pieceBefore returns the index of the piece that has the character before at, an offset of the accepted view, or -1.
+// pieceBefore returns the index of the piece that has the character before an offset of the accepted view, or -1.
 func (p *Patch) pieceBefore(at int) int {
 	k, _ := slices.BinarySearchFunc(p.pieces, at, func(x Piece, at int) int { return x.View.Start - at })
 	k--
@@ -257,8 +257,8 @@ func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
 	return x.role == roleOriginal && inside && span.StartsWithBreak(c.Old.Of(p.Old)) && span.StartsWithBreak(c.New.Of(p.New))
 }
 
-// breakBefore finds the last line break in kept piece k that ends not after at, an offset of the accepted view, and
-// returns the start of that break in raw.
+// breakBefore returns the start, in raw, of the last line break in kept piece k that ends at or before the given offset
+// of the accepted view.
 func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 	x := &p.pieces[k]
 	text := p.Doc.Raw[x.Start : x.Start+min(at, x.View.End)-x.View.Start]
@@ -298,8 +298,8 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 	}
 }
 
-// stopAfter goes on from piece k and finds the first possible end of a region that is not before at, an offset of the
-// accepted view. The end is before the break of an unchanged line or before another author's text.
+// stopAfter goes on from piece k and finds the first possible end of a region that is not before the given offset
+// of the accepted view. The end is before the break of an unchanged line or before another author's text.
 func (p *Patch) stopAfter(k, at int) place {
 	for k = max(k, p.pieceBefore(at)); k < len(p.pieces); k++ {
 		x := &p.pieces[k]

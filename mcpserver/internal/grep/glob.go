@@ -80,7 +80,7 @@ func SplitGlobs(list string) []string {
 
 func (s Globs) All() bool { return len(s.patterns) == 0 }
 
-// Has reports whether the file at p is in the set, and not in an excluded folder. p is relative to the root of the
+// Has reports whether the file at p is in the set and outside the excluded folders. p is relative to the root of the
 // search.
 func (s Globs) Has(p string) bool {
 	if len(s.patterns) == 0 {

@@ -21,9 +21,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// The floor is a mount that does only what cannot be left out. It answers reads from memory and lets the kernel cache
-// everything, as relayfs does. It saves with the system calls of relayfs's durability (docs/durability.md): a record in a
-// log, a new file that exchanges its name with the old one, and syncs in the background. It has no documents, no
+// The floor is a mount that does only the necessary work. It answers reads from memory and lets the kernel cache
+// everything, as relayfs does. It saves with the system calls of relayfs's durability (docs/durability.md): a record in
+// a log, a new file that exchanges its name with the old one, and syncs in the background. It has no documents, no
 // suggestions, no programs and no watchers.
 
 type floorDir struct {

@@ -23,8 +23,8 @@ func (b *bench) served(peer, dir string) (*mounted, error) {
 	return b.start(exec.Command(b.self, "-serve", peer, dir, mnt), mnt)
 }
 
-// serve serves dir at mnt until it is unmounted. The kernel may cache names and attributes for as long as with relayfs. It
-// must not bypass the server to the bytes of dir, because relayfs has to see them.
+// serve serves dir at mnt until it is unmounted. The kernel may cache names and attributes for as long as with relayfs.
+// It must not read and write the files of dir directly, because relayfs has to see each read and write.
 func serve(peer, dir, mnt string) error {
 	var root fs.InodeEmbedder
 	var err error

@@ -1,18 +1,19 @@
 //go:build linux
 
-// Mount measures how fast programs are on a relayfs mount and over MCP. It prints one row per figure: the value in a plain
-// directory, in go-fuse's loopback mount of such a directory (the cost of FUSE alone), on the floor (floor.go: the least that
-// a mount must do that keeps what relayfs promises), and on relayfs. Then it prints the ratio of relayfs to a peer with its
-// goal, and the ratio of the floor to the same peer: a goal below that ratio cannot be reached.
+// Mount measures how fast programs are on a relayfs mount and over MCP. It prints one row per figure, with these
+// values: in a plain directory, in go-fuse's loopback mount of such a directory (the cost of FUSE alone), on the floor
+// (floor.go: a mount that does only the work necessary for relayfs's guarantees), and on relayfs. Then it prints the
+// ratio of relayfs to one of the others with its goal, and the same ratio of the floor: a goal below the ratio of the
+// floor cannot be reached.
 //
 //	go run ./tests/bench/mount -relayfs ./relayfs
 //
 // CPU is the user and system time of the serving process for each save. It is more reliable than elapsed time while
 // other programs are running.
 //
-// Notes to read are in memory (tmpfs), notes to write on the vault's own disk, the million notes in memory, because a disk
-// needs minutes to create them. Readers are the real programs. Figures are medians; "cold" is the first run on a fresh mount.
-// Directories are created below -dir and -memory, and removed.
+// Notes to read are in memory (tmpfs), and notes to write are on the vault's own disk. The million notes are in memory,
+// because creating them on a disk takes minutes. Readers are the real programs. Figures are medians; "cold" is the
+// first run on a fresh mount. The program creates directories below -dir and -memory, and removes them.
 package main
 
 import (

@@ -152,8 +152,8 @@ func (b *bench) editingOverMCP() error {
 	})
 }
 
-// serveMCP is the floor of an attached MCP server: it passes each message to another process, which answers it after the
-// system calls of a durable save, if it is an edit. dir is "" in the other process.
+// serveMCP is the floor of an attached MCP server: it passes each message to another process, which answers it after
+// the system calls of a durable save, if it is an edit. dir is "" in the other process.
 func serveMCP(dir string) error {
 	if os.Getenv(mcpOwner) != "" {
 		return serveMCPOwner(dir)

@@ -245,7 +245,7 @@ func row(name string, took [ways]time.Duration, g goal) {
 	printRow(name, figures, times(of)+" "+wayNames[g.of], least, most, g.ratio > 0 && of > g.ratio)
 }
 
-// limit prints a figure whose goal is no ratio.
+// limit prints a figure whose goal is an absolute value.
 func limit(name, least, value, most string, over bool) {
 	printRow(name, [ways]string{floor: least, relayfs: value}, "", "", most, over)
 }

@@ -17,8 +17,8 @@ import (
 )
 
 func Main(m *testing.M) {
-	// nohup ignores SIGHUP, and background jobs of a shell ignore SIGINT. Child processes inherit ignored signals, but not
-	// signals that have a handler.
+	// nohup ignores SIGHUP, and background jobs of a shell ignore SIGINT. Child processes inherit ignored signals, but
+	// not signals that have a handler.
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(sig) {
 			signal.Notify(make(chan os.Signal, 1), sig)

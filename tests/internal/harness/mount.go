@@ -133,8 +133,8 @@ func (m *Mount) cleanup(t *testing.T) {
 	}
 }
 
-// abort ends the connection to the kernel if that is permitted. A process that waits for the response to a request ends
-// in no other way.
+// abort ends the connection to the kernel if that is permitted. Nothing else ends a process that waits for the response
+// to a request.
 func (m *Mount) abort(t *testing.T) {
 	const control = "/sys/fs/fuse/connections"
 	dir := control

@@ -38,7 +38,7 @@ func OutputIn(t *testing.T, dir string, args []string) Output {
 	return RunCommand(t, cmd)
 }
 
-// StartPiped starts a program with pipes for stdin and stdout. The caller waits for the program.
+// StartPiped starts a program with pipes for stdin and stdout. The caller must wait for the program to end.
 func StartPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	t.Helper()
 	in, err := cmd.StdinPipe()

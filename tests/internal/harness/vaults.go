@@ -54,7 +54,7 @@ func (s *Sandbox) SampleVault(t *testing.T) string {
 
 // DocsSets returns the Markdown files of the npm packages below tests/docs-sets: a folder for each package, and one
 // folder for their dependencies. It omits texts that relayfs and ripgrep read differently, such as texts with
-// CriticMarkup or very long lines, or not in UTF-8.
+// CriticMarkup, with very long lines or with invalid UTF-8.
 func DocsSets(t *testing.T, s *Sandbox) (files map[string]string) {
 	t.Helper()
 	var manifest struct{ Dependencies map[string]string }

@@ -10,7 +10,7 @@
 //
 // A Format converts documents of one type (notes, canvases) to files and back.
 //
-// The [Callbacks] of a Set know the paths of the documents, and hear of changes and acknowledgements. Package remote
+// The [Callbacks] of a Set map documents to their paths, and receive changes and acknowledgements. Package remote
 // implements them by the packages listing and schedule, which decides which documents have a Peer.
 //
 // # Acknowledgement

@@ -111,8 +111,8 @@ func (tx *Txn) mergeAppended() {
 				break
 			}
 		}
-		// A struct that has absorbed a new one may now merge with the struct on its left, because collecting nested types
-		// leaves GC structs unmerged.
+		// A struct that has absorbed a new one may now merge with the struct on its left, because collecting nested
+		// types leaves GC structs unmerged.
 		if p = s.Find(x, c.Before); s.ClockOf(&s.Items[x.At(p)]) < c.Before {
 			s.MergeLeft(x, p)
 		}

@@ -34,8 +34,8 @@ func (tx *Txn) Integrate(r structs.Ref) {
 	}
 }
 
-// contested reports whether the list has other items between the two items that were neighbours of the item it when it
-// was inserted. If so, the order must be computed.
+// contested reports whether the list has other items between the two items that were an item's neighbours at its
+// insertion. If so, the order must be computed.
 func (tx *Txn) contested(it *structs.Item) bool {
 	items := tx.Store.Items
 	if it.Left == 0 {
@@ -44,7 +44,7 @@ func (tx *Txn) contested(it *structs.Item) bool {
 	return items[it.Left].Right != it.Right
 }
 
-// resolveConflict returns the left neighbour of the item it.
+// resolveConflict returns the left neighbour of a new item.
 //
 // The scan walks the items between the left neighbour and the right origin. Yjs keeps two sets: the items passed since
 // the origin (itemsBeforeOrigin) and the items passed since left was last moved (conflictingItems). Here the ordinal of

@@ -196,7 +196,7 @@ func (p *planner) sectionOf(client wire.ClientID) int {
 	return i
 }
 
-// dependency returns the client of an ID to which w refers and that is not in the store yet. References to w's own
+// dependency returns the client of an ID that w refers to and the store does not have yet. References to w's own
 // client need no check.
 func (p *planner) dependency(w *wire.Struct) (wire.ClientID, bool) {
 	if w.Info&wire.InfoOrigin != 0 && p.lacks(w.Origin, w.ID.Client) {

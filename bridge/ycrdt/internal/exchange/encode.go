@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// Encode returns everything that a peer with the state vector have lacks, including pending updates.
+// Encode returns everything that a peer with the given state vector lacks, including pending updates.
 func (a *Updates) Encode(have wire.StateVector) []byte {
 	update := encodeState(a.store, have)
 	if len(a.pending.deletes) == 0 && len(a.pending.updates) == 0 {
@@ -26,7 +26,7 @@ func (a *Updates) Encode(have wire.StateVector) []byte {
 	return wire.MergeScanned(updates)
 }
 
-// encodeState encodes all structs from the clocks in have on, and all deletions.
+// encodeState encodes all deletions, and all structs that a peer with the given state vector lacks.
 func encodeState(s *ytypes.Store, have wire.StateVector) []byte {
 	active := s.ActiveClients()
 	lacking := active[:0:0]

@@ -6,8 +6,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/ytypes"
 )
 
-// integrateStruct integrates the struct w of the client home from unit offset on. The store must already have the units
-// before offset and all units to which w refers.
+// integrateStruct integrates the struct w of the client home without its first offset units. The store must already
+// have those units and all units to which w refers.
 func (p *planner) integrateStruct(w *wire.Struct, home uint32, offset uint64) {
 	tx, s := p.tx, p.store
 	var left, right structs.Ref
@@ -72,7 +72,7 @@ func (p *planner) splitOrigins(w *wire.Struct) {
 	}
 }
 
-// setOrigins sets the origins of the item it from w. If w was cut, the left origin is the last unit that was cut off.
+// setOrigins copies the origins of w to an item. If w was cut, the left origin is the last unit that was cut off.
 func (p *planner) setOrigins(it *structs.Item, w *wire.Struct, home uint32, offset uint64) {
 	s := p.store
 	if offset > 0 {
@@ -115,7 +115,7 @@ func (p *planner) parentOf(w *wire.Struct, left, right structs.Ref) int32 {
 	return b.Index
 }
 
-// setContent stores the content of w, whose bytes are in data, from unit offset on in the item it.
+// setContent stores the content of w, whose bytes are in data, in an item. It leaves out the first offset units.
 func setContent(s *ytypes.Store, it *structs.Item, w *wire.Struct, data []byte, offset uint64) {
 	switch it.Kind {
 	case wire.KindDeleted:

@@ -57,7 +57,7 @@ func mergeableKind(kind uint8) bool {
 	return kind == wire.KindString || kind == wire.KindDeleted || kind == wire.KindAny || kind == wire.KindJSON
 }
 
-// Split moves the content of left from unit diff on to right. In all other fields right must be a copy of left.
+// Split moves the content of left after its first diff units to right. Otherwise right must be a copy of left.
 func (a *Arena) Split(left, right *Item, diff uint64) {
 	switch left.Kind {
 	case wire.KindGC, wire.KindDeleted:
@@ -88,8 +88,8 @@ func (a *Arena) splitText(left, right *Item, diff uint32) {
 		a.cut(left, right, uint32(at), diff)
 		return
 	}
-	// As in Yjs, both halves of a cut surrogate pair become U+FFFD. The four bytes of the pair's character have no space
-	// for both, so both parts move.
+	// As in Yjs, both halves of a cut surrogate pair become U+FFFD. The four bytes of the pair's character have no
+	// space for both, so both parts move.
 	head, tail := text[:at], text[at+4:]
 	a.dead += len(text)
 	right.Length = left.Length - diff
@@ -149,7 +149,7 @@ func (a *Arena) AppendText(it *Item, text string) {
 	it.Size += uint32(len(text))
 }
 
-// InsidePair reports whether unit offset off of the item it is between the two halves of a surrogate pair.
+// InsidePair reports whether an offset, in units of the item, is between the two halves of a surrogate pair.
 func (a *Arena) InsidePair(it *Item, off int) bool {
 	if it.Kind != wire.KindString || it.ascii() || off == int(it.Length) {
 		return false

@@ -67,7 +67,7 @@ func (t *ClientTable) AddClient(id wire.ClientID) uint32 {
 	return i
 }
 
-// Narrow returns the table index and the low bits under which an item stores clock of the client home.
+// Narrow returns the table index and the low bits with which an item stores a clock of the client home.
 func (t *ClientTable) Narrow(home uint32, clock uint64) (index, low uint32) {
 	if clock>>32 != 0 {
 		home = t.wideEntry(home, clock>>32)

@@ -50,7 +50,7 @@ type Pos struct {
 
 func (x *ClockIndex) At(p Pos) Ref { return x.Chunks[p.Chunk].At(p.Index) }
 
-// Find returns the place of the struct that has clock, which must be below the client's state. It first looks at the
+// Find returns the place of the struct that contains a clock below the client's next clock. It first looks at the
 // place that the last search found, and next to it.
 func (s *Set) Find(x *ClockIndex, clock uint64) Pos {
 	p := x.hint
@@ -67,7 +67,7 @@ func (s *Set) Find(x *ClockIndex, clock uint64) Pos {
 // gallop is the distance from a hint that a search covers in growing steps. After that it searches the whole chunk.
 const gallop = 8
 
-// findInChunk returns the index in ch of the struct that has clock. clock must be in ch. hint is useful because a
+// findInChunk returns the index in ch of the struct that has clock, which ch must contain. hint is useful because a
 // search often continues where the last one ended.
 func (s *Set) findInChunk(ch *Chunk, hint int, clock uint64) int {
 	starts := func(i int) bool { return s.ClockOf(&s.Items[ch.At(i)]) <= clock }

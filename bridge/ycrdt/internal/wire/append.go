@@ -17,7 +17,7 @@ func AppendType(dst []byte, typeRef uint8, name []byte) []byte {
 	return dst
 }
 
-// AppendContent appends the wire form of content that is length units long, from unit offset on.
+// AppendContent appends the wire form of content of the given length in units, without its first offset units.
 func AppendContent(dst []byte, kind uint8, content []byte, length, offset uint64) []byte {
 	prefix := ""
 	if offset > 0 {
@@ -44,8 +44,8 @@ func SkipValues(kind uint8, content []byte, n uint64) int {
 	return r.Offset()
 }
 
-// SliceContent returns the content from unit from on, as prefix and rest. prefix is only set if from cuts a surrogate
-// pair of text.
+// SliceContent returns the content without its first units, as prefix and rest. prefix is only set if the cut divides a
+// surrogate pair of text.
 func SliceContent(kind uint8, content []byte, from uint64) (prefix string, rest []byte) {
 	if kind != KindString {
 		return "", content[SkipValues(kind, content, from):]

@@ -41,7 +41,7 @@ func DecodeStateVector(data []byte) (StateVector, error) {
 	return sv, nil
 }
 
-// ReadStateVector reads a state vector. r keeps the error.
+// ReadStateVector reads a state vector. Check r.Err afterwards.
 func ReadStateVector(r *lib0.Reader) StateVector {
 	n := r.Uint()
 	if n > uint64(r.Len()/2) {

@@ -122,7 +122,7 @@ func (r *StructReader) readParent(w *Struct) {
 	}
 }
 
-// checkReference fails for a struct that refers to itself or to a later struct of the same client.
+// checkReference records an error if a struct refers to itself or to a later struct of the same client.
 func (r *StructReader) checkReference(to, from ID) {
 	if to.Client == from.Client && to.Clock >= from.Clock {
 		r.Fail(errReference)

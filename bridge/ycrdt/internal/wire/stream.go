@@ -38,7 +38,7 @@ func (r *updateReader) next() {
 	}
 }
 
-// updateWriter writes structs, which it must get sorted by client.
+// updateWriter writes structs. Callers must pass them sorted by client.
 type updateWriter struct {
 	dst      []byte
 	section  []byte
@@ -48,7 +48,7 @@ type updateWriter struct {
 	sections uint64
 }
 
-// write writes the struct w, whose bytes are in data, from unit offset on.
+// write writes the struct w, whose bytes are in data, without its first offset units.
 func (e *updateWriter) write(w *Struct, data []byte, offset uint64) {
 	if e.count > 0 && e.client != w.ID.Client {
 		e.flush()
@@ -79,7 +79,7 @@ func (e *updateWriter) finish(ds DeleteSet) []byte {
 	return ds.AppendTo(out)
 }
 
-// appendTo appends the wire form of w, whose bytes are in data, from unit offset on.
+// appendTo appends the wire form of w, whose bytes are in data, without its first offset units.
 func (w *Struct) appendTo(dst, data []byte, offset uint64) []byte {
 	kind := w.Kind()
 	if kind == KindGC || kind == KindSkip {

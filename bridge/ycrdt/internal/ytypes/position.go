@@ -115,9 +115,9 @@ func (b *block) slot(l int32) int {
 	panic("ycrdt: leaf is not in its block")
 }
 
-// splitLeaf moves the second half of the full leaf l into a new leaf. at is a slot of l; the results are the leaf and
-// the slot that take its place after the split. If at is the end of l, splitLeaf moves only a few items instead of
-// half.
+// splitLeaf moves the second half of the full leaf l into a new leaf. The results are
+// the leaf and the slot that correspond to the given slot of l after the split. If that slot is the end of l, splitLeaf
+// moves only a few items instead of half.
 func (x *Index) splitLeaf(s *structs.Slab, l int32, at int) (int32, int) {
 	half := leafCap / 2
 	if at == leafCap {

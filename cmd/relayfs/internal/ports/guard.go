@@ -15,7 +15,7 @@ func Guard(token, unauthorized string, next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return RequireLoopbackHost(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asWrite := *r
-		asWrite.Method = http.MethodPost // so that Check also refuses reads of another origin
+		asWrite.Method = http.MethodPost // so that Check also refuses cross-origin reads
 		if err := origins.Check(&asWrite); err != nil {
 			http.Error(w, "Forbidden: the request comes from another web page", http.StatusForbidden)
 			return

@@ -165,7 +165,7 @@ func (m *Manager) run(ctx context.Context, w io.Writer, args []string) error {
 	out, err := cmd.CombinedOutput()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		fmt.Fprintf(w, "%s is not installed here; where it is, run: %s\n", m.control, line)
+		fmt.Fprintf(w, "%s is not installed here; on a machine that has it, run: %s\n", m.control, line)
 		return nil
 	case err != nil:
 		return fmt.Errorf("%s: %w: %s", line, err, bytes.TrimSpace(out))

@@ -56,7 +56,7 @@ func (a *Account) Load() (control.Login, error) {
 			return err
 		})
 		if err != nil {
-			return control.Login{}, fmt.Errorf("the system's keyring, which holds the login, refuses: %v", err)
+			return control.Login{}, fmt.Errorf("cannot read the login from the system's keyring: %v", err)
 		}
 	}
 	return s.Login, nil

@@ -9,7 +9,8 @@
 //	          └── message ─┘ outcomeMsg, listMsg, noteMsg, historyMsg, editedMsg, errMsg
 //
 // A goroutine follows the changes that the owner reports (changedMsg); each causes a new read of the list. Keys typed
-// during a decision, a comment or an undo wait for its result, so that each key decides on the suggestion for which it was typed.
+// during a decision, a comment or an undo wait for its result, so that each key decides on the suggestion for which it
+// was typed.
 // The Queue, a client of the owner, makes decisions; package render draws suggestions.
 package tui
 
