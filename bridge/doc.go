@@ -26,9 +26,9 @@
 //   - package index follows both, and lists suggestions, links, properties and tags.
 //   - package history has the earlier texts of notes.
 //
-// Below them, package note keeps a note, its CRDT document and its file in sync. Package model defines the shared types,
-// and the ports that bridge/vault, bridge/remote and bridge/store implement. [Workspace.Restrict] returns a workspace of
-// some roots only, which filters paths, events, indexes and the journal.
+// Below them, package note keeps a note, its CRDT document and its file in sync. Package model defines the shared
+// types, and the ports that bridge/vault, bridge/remote and bridge/store implement. [Workspace.Restrict] returns a
+// workspace of some roots only, which filters paths, events, indexes and the journal.
 //
 // # Guarantees
 //

@@ -146,8 +146,8 @@ func (w *Workspace) HasNote(p model.Path) bool {
 	return n != nil && n.Kind == model.KindNote
 }
 
-// Proposals lists the proposals at or below under, in the order in which they were made. A proposal is below a folder if
-// its subject is there now or will be there after it is accepted.
+// Proposals lists the proposals at or below under, in the order in which they were made. A proposal is below a folder
+// if its subject is there now or will be there after it is accepted.
 func (w *Workspace) Proposals(_ context.Context, under model.Path) ([]model.Proposal, error) {
 	return w.tree.Proposals(under)
 }
@@ -164,9 +164,9 @@ func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, 
 	return n.Write(ctx, p, wr)
 }
 
-// Update is Write for callers that compute the new text from the current one. It calls fn with the current version under
-// the note's lock, and again if the file changed in the meantime. If fn returns an error, Update returns it unchanged
-// and writes nothing.
+// Update is Write for callers that compute the new text from the current one. It calls fn with the current version
+// under the note's lock, and again if the file changed in the meantime. If fn returns an error, Update returns it
+// unchanged and writes nothing.
 func (w *Workspace) Update(ctx context.Context, p model.Path, author model.Author, origin any, fn func(current *model.Version) (string, error)) (Result, error) {
 	n, err := w.noteToWrite(p)
 	if err != nil {

@@ -97,8 +97,8 @@ type Options struct {
 	Hide, Lock []string
 }
 
-// ObsidianURL returns the obsidian:// URL of the document at p, or "" if the name of the root's vault is unknown. p must
-// be a source path.
+// ObsidianURL returns the obsidian:// URL of the document at p, or "" if the name of the root's vault is unknown. p
+// must be a source path.
 func (o *Options) ObsidianURL(p model.Path) string {
 	folder, rel := p.Split()
 	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") } // Obsidian does not decode a plus

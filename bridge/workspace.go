@@ -142,8 +142,8 @@ func (w *Workspace) OnMount(shows func(context.Context)) { w.onMount.Store(&show
 const maxShow = 100 * time.Millisecond
 
 // AwaitMount returns when the mount, if any, shows all changes made before the call, or after maxShow. Callers that
-// change something for a client call it before they respond, and must hold no lock. Handlers of the mount's own requests
-// must not call it: the kernel may be waiting for their response.
+// change something for a client call it before they respond, and must hold no lock. Handlers of the mount's own
+// requests must not call it: the kernel may be waiting for their response.
 func (w *Workspace) AwaitMount(ctx context.Context) {
 	shows := w.onMount.Load()
 	if shows == nil || *shows == nil {
@@ -169,7 +169,8 @@ func (w *Workspace) Since(number uint64) (list []model.Event, last uint64, whole
 
 func (w *Workspace) Last() uint64 { return w.events.Last() }
 
-// LastOrder returns the JournalEntry.Order of the newest decision, or a later number. The next decision has a higher one.
+// LastOrder returns the JournalEntry.Order of the newest decision, or a later number. The next decision has a higher
+// one.
 func (w *Workspace) LastOrder() uint64 { return w.sequence.Last() }
 
 // Changed returns a channel that is closed when there is a change after the given number.

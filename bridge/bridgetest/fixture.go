@@ -91,8 +91,8 @@ func (f *Fixture) settle(s *Source) {
 	}
 }
 
-// Person saves text to a new or existing file, as a user's editor does, and returns when the workspace has published the
-// change.
+// Person saves text to a new or existing file, as a user's editor does, and returns when the workspace has published
+// the change.
 func (f *Fixture) Person(path, text string) {
 	f.t.Helper()
 	s, rel := f.at(path)

@@ -1,6 +1,6 @@
-// Package crashtest stops relayfs between two of its system calls. It runs the workspace with its real vault and store, on
-// disks in memory (bridge/disk/disktest). Then it starts the workspace again on states that a kill or a power cut may
-// leave.
+// Package crashtest stops relayfs between two of its system calls. It runs the workspace with its real vault and store,
+// on disks in memory (bridge/disk/disktest). Then it starts the workspace again on states that a kill or a power cut
+// may leave.
 //
 //	go test ./bridge/crashtest                    # a few states
 //	RELAYFS_TESTS=all go test ./bridge/crashtest  # more states, as in make test; about 60 s of CPU time

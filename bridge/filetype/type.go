@@ -1,6 +1,6 @@
-// Package filetype tells the type of a document from its name: note, canvas or base. It also checks whether a text is a
-// valid canvas or base, and names the place of an error. Its callers check each text that a program writes as a
-// whole file, before they write or propose it.
+// Package filetype derives the type of a document from its name: note, canvas or base. It also checks whether a text is
+// a valid canvas or base, and names the place of an error. Its callers check each text that a program writes as a whole
+// file, before they write or propose it.
 package filetype
 
 import (

@@ -86,7 +86,7 @@ func (e *editor) end(n *yaml.Node, limit, column int, flow bool) (int, bool) {
 	return e.plainEnd(at, limit, flow), true
 }
 
-// skipProperties returns the offset after the anchor and the tag that begin at the offset at.
+// skipProperties skips the anchor and the tag at the given offset, and returns the offset after them.
 func (e *editor) skipProperties(at int) int {
 	for at < len(e.src) && (e.src[at] == '&' || e.src[at] == '!') {
 		at += strings.IndexAny(e.src[at:]+" ", " \t\r\n")

@@ -134,8 +134,8 @@ func decodeJSON(dec *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// decodeCollection decodes the rest of an object or an array. If an object has several members of one name, the last one
-// wins.
+// decodeCollection decodes the rest of an object or an array. If an object has several members of one name, the last
+// one wins.
 func decodeCollection(dec *json.Decoder, object bool) (any, error) {
 	list, p, where := []any{}, Properties{}, make(map[string]int)
 	for dec.More() {

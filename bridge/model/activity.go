@@ -75,8 +75,8 @@ func (a *Bus) append(ev Event) {
 	}
 }
 
-// last returns the number of the newest change. Call it with a.mu locked. The first number is random, so that numbers of another
-// process are recognised as foreign. JavaScript represents it exactly.
+// last returns the number of the newest change. Call it with a.mu locked. The first number is random, so that numbers
+// of another process are recognised as foreign. JavaScript represents it exactly.
 func (a *Bus) last() uint64 {
 	if a.first == 0 {
 		a.first = 1<<40 + rand.Uint64N(1<<52)

@@ -13,7 +13,7 @@ const ContentsName = "contents"
 // Documents is a Source whose notes are live documents, which peers may change at any time. It stores everything that
 // it receives, and everything that Change writes, in the root's Store. It reports EventChanged for changes by peers.
 type Documents interface {
-	// Document returns the note's document. It waits, within a bound, for a document that was never fetched, and then
+	// Document returns the note's document. It waits a limited time for a document that was never fetched, and then
 	// returns ErrNotFetched.
 	Document(ctx context.Context, rel string) (Document, error)
 
@@ -80,7 +80,7 @@ func WithoutBlocking(ctx context.Context) context.Context {
 	return context.WithValue(ctx, noWaitKey{}, true)
 }
 
-// MayBlock reports whether a Source may wait, within its bound, for content that it has not fetched yet.
+// MayBlock reports whether a Source may wait a limited time for content that it has not fetched yet.
 func MayBlock(ctx context.Context) bool { return ctx.Value(noWaitKey{}) == nil }
 
 type progressKey struct{}

@@ -14,8 +14,8 @@ type Source interface {
 	// Scan reports all contents, parents before children. It returns ErrOffline for a missing or unreadable root.
 	Scan(ctx context.Context, found func(SourceEntry)) error
 
-	// Read returns the bytes of a note and their stamp. The bytes belong to the caller. Read waits, within a bound, for
-	// a save in progress.
+	// Read returns the bytes of a note and their stamp. The bytes belong to the caller. If a save is in
+	// progress, Read waits for its end, but only for a limited time.
 	Read(ctx context.Context, rel string) ([]byte, Stamp, error)
 
 	// Replace atomically replaces the content of rel with r.Data if the content still has the stamp r.IfMatch.

@@ -69,8 +69,8 @@ type ProposalRecord struct {
 	Link string `json:"link,omitempty"`
 	// Doc is the document of the note that an accepted ProposedDelete removed.
 	Doc DocID `json:"doc,omitempty"`
-	// PendingRelinks are the links that a rename has yet to rewrite. Those in front matter, which takes no suggestions, and
-	// in pending text wait until a ProposedRename is accepted.
+	// PendingRelinks are the links that a rename has yet to rewrite. Those in front matter, which takes no suggestions,
+	// and in pending text wait until a ProposedRename is accepted.
 	PendingRelinks []PendingRelink `json:"owes,omitempty"`
 	// Linking is set if the rename may have broken links that are not yet rewritten.
 	Linking bool `json:"linking,omitempty"`

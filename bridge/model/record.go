@@ -141,8 +141,8 @@ type FrontMatterChange struct {
 	Typed   []IDRange      `json:"typed,omitempty"`
 }
 
-// LinkRewrite is the linkpath that a link to a renamed document had before and has since. The new one has the attribution
-// of the old one: it is part of the text, or of a pending suggestion, which stays its author's.
+// LinkRewrite is the linkpath that a link to a renamed document had before and has since. The new one has the
+// attribution of the old one: it is part of the text, or of a pending suggestion, which stays its author's.
 type LinkRewrite struct {
 	Removed []DeletedRange `json:"removed"`
 	Typed   []IDRange      `json:"typed"`

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Sequence numbers the decisions and proposals of a workspace in the order in which they are made, in all its roots. The
-// numbers increase even if the clock is set back, and a restarted process continues after the stored ones. The zero
+// Sequence numbers the decisions and proposals of a workspace in the order in which they are made, in all its roots.
+// The numbers increase even if the clock is set back, and a restarted process continues after the stored ones. The zero
 // Sequence is ready.
 type Sequence struct {
 	mu   sync.Mutex // guards last

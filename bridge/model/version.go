@@ -93,7 +93,8 @@ func (v *Version) SetReadOnly()                 { v.readOnly = true }
 
 func Writable(raw string) bool { return len(raw) <= MaxNote && utf8.ValidString(raw) }
 
-// NewVersion returns a state of a note. Text that is not UTF-8 or too large is shown byte for byte and cannot be written.
+// NewVersion returns a state of a note. Text that is not UTF-8 or too large is shown byte for byte and cannot be
+// written.
 func NewVersion(raw string, view diffwrap.View, modTime time.Time) *Version {
 	v := &Version{raw: raw, view: view, canonical: raw, modTime: modTime}
 	if !Writable(raw) {

@@ -73,7 +73,7 @@ func (n *service) mentioning(index *links.Index, names []model.Path) map[*tree.N
 	return notes
 }
 
-// owes lists the links of notes whose targets find returns.
+// owes returns the links of the notes that must be rewritten: find adds the old targets of such links to oldTargets.
 func (n *service) owes(
 	ctx context.Context, f *Root, notes map[*tree.Node]model.Path, find func(v *model.Version, p model.Path, oldTargets map[string]model.LinkTarget),
 ) (owes []model.PendingRelink) {
@@ -177,8 +177,8 @@ func (n *service) finishDone(ctx context.Context, f *Root, rec model.ProposalRec
 	if node := f.Lookup(rec.To()); node != nil {
 		x, err = node, nil
 	}
-	// A rename that is done at once is stored before it is done, and may not have happened. A decided rename
-	// is stored after it was done, and its old name may be taken again, as in an exchange.
+	// A rename without a proposal is stored before it is made, and may not have happened. A decided rename
+	// is stored after it was made, and its old name may be taken again, as in an exchange.
 	if err == nil && (rec.Decision != nil || rec.Rel == "" || f.Lookup(rec.Rel) == nil) {
 		r := &relink{service: n, root: f, current: rec, node: x}
 		res, left.PendingRelinks = r.all(ctx)

@@ -99,5 +99,5 @@ func (n *Locked) replace(ctx context.Context, loc Location, raw string, modTime 
 	return nil
 }
 
-// asBytes converts text without a copy; nobody may change the result.
+// asBytes converts text without a copy. Callers must not change the result.
 func asBytes(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }

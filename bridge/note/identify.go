@@ -101,7 +101,7 @@ func (n *Note) stored() model.History {
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// maxLost bounds the documents without a file that a note is compared with.
+// maxLost is the maximum number of documents without a file that a note is compared with.
 const maxLost = 64
 
 // maxAlike is the maximum number of documents with equal texts that findMovedDocument compares a note without marks

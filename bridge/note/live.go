@@ -59,8 +59,8 @@ func isAt(text *ycrdt.Text, current *model.Version) bool {
 	return text.String() == current.Raw() && slices.Equal(text.Runs(), current.Runs())
 }
 
-// changeLive applies a plan's edits to the live document, whose text is current's, and returns its new state. If the text
-// is no longer current's, it changes nothing and returns ErrConflict.
+// changeLive applies a plan's edits to the live document, whose text is current's, and returns its new state. If the
+// text is no longer current's, it changes nothing and returns ErrConflict.
 func (d *document) changeLive(ctx context.Context, current *model.Version, plan *planner.Plan, author model.Author) (s liveState, err error) {
 	rec := model.Record{Time: time.Now().UTC()}
 	if len(plan.Edits) == 0 {

@@ -28,7 +28,8 @@ type Node interface {
 
 // Note is the state of one note: the text for readers and, once the note has been written, its document.
 //
-// A vault may have a million notes, of which few are ever read. So a note is small until it is locked for the first time.
+// A vault may have a million notes, of which few are ever read. So a note is small until it is locked for the first
+// time.
 type Note struct {
 	*Source
 	node Node
@@ -71,8 +72,8 @@ func (n *Note) creator() model.Author {
 	return n.creation.author
 }
 
-// SetFound sets the stamp of the file that a scan found, before the note is used. If a user saves the note as another file
-// before it is read, this stamp identifies its document.
+// SetFound sets the stamp of the file that a scan found, before the note is used. If a user saves the note as another
+// file before it is read, this stamp identifies its document.
 func (n *Note) SetFound(file model.Stamp) { n.found = file }
 
 // Locked is a Note whose lock is held until Unlock.
@@ -276,8 +277,8 @@ func modTimeOf(current *model.Version, stamp model.Stamp) time.Time {
 	return model.NextModTime(current.ModTime(), time.Now())
 }
 
-// publishAfter publishes v as the version after current and returns the event. If readers see no change, the modification time
-// stays the same.
+// publishAfter publishes v as the version after current and returns the event. If readers see no change, the
+// modification time stays the same.
 func (n *Locked) publishAfter(current, v *model.Version) *model.Event {
 	viewChanged := v.Text() != current.Text()
 	if !viewChanged {

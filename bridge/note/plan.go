@@ -56,7 +56,8 @@ func (n *Locked) LinkPlaces(current *model.Version, v diffwrap.View, rename stri
 	return planner.NewLinkPlaces(x, v, rename), nil
 }
 
-// LinksWithin returns those of list that rewrite links for a rename in the text that an undo of items of e makes pending.
+// LinksWithin returns those of list that rewrite links for a rename in the text that an undo of items of e makes
+// pending.
 func LinksWithin(x *Layout, list []model.Suggestion, e model.JournalEntry, items []model.DecidedItem) (links []model.Suggestion) {
 	ids := planner.LinksWithin(x, e, items)
 	for i := range list {

@@ -178,7 +178,7 @@ func lastFileText(states []fileState, source model.Source, now string) *model.Ve
 }
 
 // wasRenamed reports whether the new file of a save was renamed to its name. known is false if the source has no
-// evidence of either.
+// evidence that it was or was not.
 func wasRenamed(source model.Source, save model.Save) (placed, known bool) {
 	if p, ok := source.(model.RenameChecker); ok {
 		return p.Renamed(save)

@@ -286,8 +286,8 @@ func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoab
 	}
 }
 
-// withoutStranded removes from entries a decision on a rename that cannot be undone, and with it the decisions on links that
-// belong to the rename. It leaves several decisions to undoProposals, because one may make room for another.
+// withoutStranded removes from entries a decision on a rename that cannot be undone, and with it the decisions on links
+// that belong to the rename. It leaves several decisions to undoProposals, because one may make room for another.
 func (r *Review) withoutStranded(j journalView, entries []undoableEntry, out *Outcome) []undoableEntry {
 	ofProposal := func(e undoableEntry) bool { return e.Decision != nil && e.Decision.Proposal != nil }
 	i := slices.IndexFunc(entries, ofProposal)

@@ -8,7 +8,8 @@
 // meantime stays, whether it is inside, next to or far from the change. [Nearest] chooses the state that a writer most
 // likely read.
 //
-// [DiffExternal] turns a text that did not come through relayfs, such as a user's save, into edits, moves and broken delimiters.
+// [DiffExternal] turns a text that did not come through relayfs, such as a user's save, into edits, moves and broken
+// delimiters.
 //
 // Go counts bytes ("off"); Yjs counts UTF-16 units ("pos"). [Cursor] converts between them.
 package textmerge

@@ -121,7 +121,7 @@ func slide(before, after string, edits []diffwrap.Edit, old []token) {
 }
 
 // place returns the distance in bytes, between least and most, by which to move a span of text. The span has n bytes
-// and begins at the offset at. toBefore is the difference between an offset of before and the same offset of text.
+// and starts at the given offset of text. An offset of text plus toBefore is the corresponding offset of before.
 func place(before, text string, at, n, least, most, toBefore int, deleted bool, old []token) (by int) {
 	for by > least && text[at+by-1] == text[at+by-1+n] {
 		by--
@@ -725,7 +725,7 @@ func (set words) has(text string) bool {
 
 func isDistinctive(s string) bool { return hasWord(s) || strings.ContainsAny(s, "{}") }
 
-// isWord reports whether a character is part of a word or is a word by itself, as emoji are.
+// isWord reports whether a character is part of a word, or is a whole word, as an emoji is.
 func isWord(r rune) bool { return InWord(r) || unicode.Is(unicode.So, r) }
 
 func hasWord(s string) bool { return strings.ContainsFunc(s, isWord) }

@@ -27,8 +27,9 @@ func Unchanged(size int, edits []diffwrap.Edit) []Match {
 	return spans
 }
 
-// sharedRuns returns the spans, in UTF-16 units, of the characters that both lists of runs have in the same order. A CRDT
-// keeps the order of characters, but text may have been restored at another place: then most of the text is shared.
+// sharedRuns returns the spans, in UTF-16 units, of the characters that both lists of runs have in the same order. A
+// CRDT keeps the order of characters, but text may have been restored at another place: then most of the text is
+// shared.
 func sharedRuns(base, current []ycrdt.Run) []Match {
 	index := newRunIndex(current)
 	var spans []Match

@@ -1,4 +1,5 @@
-// Package vault serves a local folder of notes, such as an Obsidian vault, as a model.Source, model.Structure and model.Files.
+// Package vault serves a local folder of notes, such as an Obsidian vault, as a model.Source, model.Structure and
+// model.Files.
 //
 // Package internal/vaultdir documents which files are served and how paths are walked. Symlinks are reported and never
 // followed, so that a file has one path.

@@ -18,7 +18,7 @@ type Index struct {
 	// form.
 	paths map[string][]*file
 	// names maps a folded base name without ".md" to its files, the shortest path first. Each file is under two keys:
-	// the name in the file's root, and the name in the root "", which stands for the whole workspace.
+	// the name in the file's root, and the name in the root "". That root means the whole workspace.
 	names map[name][]*file
 	// mentions maps a folded base name to the notes with links that end in it.
 	mentions map[string]map[*file]struct{}

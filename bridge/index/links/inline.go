@@ -2,8 +2,8 @@ package links
 
 import "strings"
 
-// Opaque skips constructs whose contents have no other syntax: code spans, HTML comments and wikilinks. It caches failed
-// searches, so that a scan takes linear time.
+// Opaque skips constructs whose contents have no other syntax: code spans, HTML comments and wikilinks. It caches
+// failed searches, so that a scan takes linear time.
 type Opaque struct {
 	Text      string
 	noTicks   map[int]bool // lengths of backtick runs for which no equal run follows

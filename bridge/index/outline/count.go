@@ -2,8 +2,8 @@ package outline
 
 import "unicode"
 
-// Count returns the number of words and of Unicode characters of a text. A word is a run of characters without white space
-// that has a letter or a digit; each character of a script without spaces is a word.
+// Count returns the number of words and of Unicode characters of a text. A word is a run of characters without white
+// space that has a letter or a digit; each character of a script without spaces is a word.
 func Count(text string) (words, chars int) {
 	word := false // the current run was counted
 	for _, r := range text {

@@ -1,10 +1,10 @@
-// Package semantic finds notes by their words and their subject at once.
+// Package semantic finds notes by both their words and their subject.
 //
 // # Terms
 //
 // A note is cut into passages of a few paragraphs. An [Embedder] turns a passage into a vector; texts about the same
-// subject have vectors with a small angle between them. An [Index] keeps the words (internal/lexical) and the vectors of
-// a workspace's notes current. It ranks the notes for a query by words and by vectors, and fuses the two rankings.
+// subject have vectors with a small angle between them. An [Index] keeps the words (internal/lexical) and the vectors
+// of a workspace's notes current. It ranks the notes for a query by words and by vectors, and fuses the two rankings.
 //
 // # Embedders
 //

@@ -7,7 +7,7 @@
 // it has a [Fact]: the author of the characters, the suggestions that add or delete them, and the decisions on these
 // suggestions. [Units] map each position of one text to an identity. A [Layout] combines a text with its Units and the
 // Table: it has the marks, their authors, and the text inside and between the marks. It lists the suggestions
-// ([Layout.List]) and the threads of comments ([Layout.Threads]), and tells the lens the owner of each mark
+// ([Layout.List]) and the threads of comments ([Layout.Threads]), and gives the lens the owner of each mark
 // ([Layout.OwnersFor]). Text that a user types inside an agent's mark is plain text of the user. Adjacent marks of two
 // authors are two suggestions.
 package attribution

@@ -253,8 +253,8 @@ func MarksIn(raw string) bool {
 	return slices.ContainsFunc([]string{"{++", "{--", "{~~", "{>>", "<<}}", "++}", "--}", "~~}"}, func(d string) bool { return strings.Contains(raw, d) })
 }
 
-// CanonicalEdits returns the edits that move users' text out of agents' marks and remove agents' broken delimiters. It also
-// returns the layout of the resulting text.
+// CanonicalEdits returns the edits that move users' text out of agents' marks and remove agents' broken delimiters. It
+// also returns the layout of the resulting text.
 func (t *Table) CanonicalEdits(raw string, known diffwrap.Known, u Units) ([]diffwrap.Edit, *Layout) {
 	if t.hasNoAgentText() || !MarksIn(raw) {
 		return nil, t.LayOut(raw, known, u)

@@ -40,7 +40,7 @@ type Fact struct {
 	Broken    bool // the character belongs to an unmatched delimiter and is not text; see also refuse
 	Displaced bool // a user typed the character instead of a suggestion that is pending again
 	Older     bool // the character belongs to a comment that is older than the suggestion next to the comment
-	Undone    bool // an undo, and not a user, removed the character or left it deleted
+	Undone    bool // an undo removed the character or left it deleted
 }
 
 // Atom is one character's part of a suggestion.

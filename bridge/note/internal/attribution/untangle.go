@@ -76,7 +76,7 @@ func strayDelimiters(raw string, u Units, spans []diffwrap.Span) (edits []diffwr
 	return edits
 }
 
-// isSyntax reports whether a program wrote the character as part of a mark, and not of a comment.
+// isSyntax reports whether a program wrote the character as part of a mark that is not a comment.
 func (f *Fact) isSyntax() bool { return f.Syntax && f.Ins.Of == nil }
 
 // Corrected returns the edits of raw that rewrite tangled marks and remove unmatched delimiters. known has the known

@@ -27,7 +27,8 @@ type LinkPlace struct {
 	Kept    bool // a user has rejected such a suggestion here
 }
 
-// NewLinkPlaces returns the places of links in a view of the layout's text. rename is the ID of the rename, "" for none.
+// NewLinkPlaces returns the places of links in a view of the layout's text. rename is the ID of the rename, "" for
+// none.
 func NewLinkPlaces(x *attribution.Layout, v diffwrap.View, rename string) *LinkPlaces {
 	return &LinkPlaces{x, x.Known.Segments(x.Raw, v), rename}
 }
@@ -55,8 +56,8 @@ func (l *LinkPlaces) inMarked(s diffwrap.Span) (off int, ok bool) {
 	return l.segments[i].RawOff + s.Start - l.segments[i].ViewOff, true
 }
 
-// LinksWithin returns the IDs of the pending suggestions that rewrite links for a rename in the text that an undo of items of
-// e makes pending.
+// LinksWithin returns the IDs of the pending suggestions that rewrite links for a rename in the text that an undo of
+// items of e makes pending.
 func LinksWithin(x *attribution.Layout, e model.JournalEntry, items []model.DecidedItem) (ids []string) {
 	again := make(model.Ranges[bool])
 	if e.Decision != nil {

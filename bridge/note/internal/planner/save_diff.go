@@ -21,8 +21,8 @@ type SaveDiff struct {
 	pending []model.MarkRecord // pending suggestions of that state
 }
 
-// MayRestore reports whether the edits of a document's text may restore an earlier state: they take marks apart, or they
-// add text or leave another word, and there is deleted text.
+// MayRestore reports whether the edits of a document's text may restore an earlier state: they take marks apart, or
+// they add text or leave another word, and there is deleted text.
 func (s *SaveDiff) MayRestore(oldText string, text *ycrdt.Text) bool {
 	return len(s.Moved)+len(s.Broken)+len(s.Plain) > 0 ||
 		slices.ContainsFunc(s.Edits, func(e diffwrap.Edit) bool { return e.New != "" || textmerge.CutsWord(oldText, e) }) &&

@@ -73,7 +73,8 @@ func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Match, off int) in
 	return at
 }
 
-// Suggest plans an author's suggestions that make text the view of current. x is current's layout; nil if it has no marks.
+// Suggest plans an author's suggestions that make text the view of current. x is current's layout; nil if it has no
+// marks.
 func Suggest(current *model.Version, x *attribution.Layout, text string, author model.Author, lens diffwrap.Options) (Plan, error) {
 	text = diffwrap.CommentsAfterConstructs(current.Text(), text)
 	lens.Known = current.Known()

@@ -12,8 +12,8 @@
 //	frame    length of the body (4 bytes), CRC-32C (4), LSN (8), body
 //
 // A frame's checksum covers the segment's salt, the LSN, the length and the body. The space after the last frame is
-// filled with zeros in advance, so that a sync only writes data; no frame is all zeros. The salt is random, so that blocks of
-// a removed file, which may reappear after a power cut, are not valid frames.
+// filled with zeros in advance, so that a sync only writes data; no frame is all zeros. The salt is random, so that
+// blocks of a removed file, which may reappear after a power cut, are not valid frames.
 //
 // # Crashes
 //

@@ -27,8 +27,8 @@ type segmentSet struct {
 	renamed      bool              // file names have changed since the last sync
 }
 
-// read calls frame with the frames after the given one, and returns the number of the last frame. No later frame is
-// written to a segment that it read.
+// read calls frame with each frame that has a higher LSN than the given one, and returns the LSN of the last frame.
+// Later frames are written to a new segment.
 func (f *segmentSet) read(after LSN, frame func(LSN, []byte) error) (last LSN, err error) {
 	found, err := f.find()
 	if err != nil {

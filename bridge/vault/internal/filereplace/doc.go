@@ -1,4 +1,5 @@
-// Package filereplace replaces the content of a note while other programs, which take no locks, may be saving the same note.
+// Package filereplace replaces the content of a note while other programs, which take no locks, may be saving the same
+// note.
 //
 // No system call replaces a file on the condition that it is unchanged. So a swap checks the note before and after the
 // exchange:

@@ -18,7 +18,7 @@ import (
 //
 // The Watcher merges the program's change of the file into the note. If the change overlaps with later changes of the
 // note, the late save becomes a conflicted copy next to the note. A lease shows whether a program has the file open for
-// writing (disk.File). The Watcher watches the file as long as a program has it open for writing, and otherwise for two
+// writing (disk.File). The Watcher watches the file while a program has it open for writing, and otherwise for two
 // seconds.
 
 const (
@@ -29,8 +29,8 @@ const (
 	// open. If no program has, it is watched for idleGrace.
 	closeGrace = 500 * time.Millisecond
 	idleGrace  = 150 * time.Millisecond
-	// lookAgain is the first interval for files without a writer. It doubles: a look is three system calls, and a program that
-	// saves again and again leaves hundreds of files.
+	// lookAgain is the first interval for files without a writer. It doubles: a look is three system calls, and a program
+	// that saves again and again leaves hundreds of files.
 	lookAgain  = 100 * time.Millisecond
 	lookSeldom = 500 * time.Millisecond
 	// maxFiles is the maximum number of watched files. If 1/shareFiles of the process's file descriptors is less, that

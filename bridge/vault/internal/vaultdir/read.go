@@ -13,7 +13,8 @@ import (
 
 // These limits decide when a program's save is over.
 const (
-	// QuietAge is the age at which a file counts as settled: editors write their text in one batch, within a few milliseconds.
+	// QuietAge is the age at which a file counts as settled: editors write their text in one batch, within a few
+	// milliseconds.
 	QuietAge  = 100 * time.Millisecond
 	LookEvery = 10 * time.Millisecond
 	// MaxQuietWait is the maximum wait. After it a truncated file counts as emptied and a missing file as removed. A
