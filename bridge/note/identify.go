@@ -185,8 +185,10 @@ func (n *Locked) lostDocuments() (lost []model.StoredDoc, err error) {
 		return nil, err
 	}
 	for _, d := range all {
-		_, ended := d.Path.EndedAt()
-		if _, err := s.Stat(string(d.Path)); !ended && errors.Is(err, fs.ErrNotExist) {
+		if _, ended := d.Path.EndedAt(); ended {
+			continue
+		}
+		if _, err := s.Stat(string(d.Path)); errors.Is(err, fs.ErrNotExist) {
 			lost = append(lost, d)
 		}
 	}

@@ -96,8 +96,9 @@ func (p *Patch) retypes(x *Piece, hunks []align.Hunk) bool {
 	}
 	notInWord := func(r rune) bool { return !markdown.InWord(r) }
 	near := span.New(len(strings.TrimRightFunc(p.Old[:x.View.Start], notInWord)), len(p.Old)-len(strings.TrimLeftFunc(p.Old[x.View.End:], notInWord)))
+	deleted := strings.FieldsFunc(x.cell.Deleted.Of(p.Doc.Raw), notInWord)
 	for _, h := range touching(hunks, near) {
-		typed, deleted := p.wholeWords(h.New).Of(p.New), strings.FieldsFunc(x.cell.Deleted.Of(p.Doc.Raw), notInWord)
+		typed := p.wholeWords(h.New).Of(p.New)
 		if len(deleted) == 0 && typed != "" && strings.TrimSpace(typed) == "" ||
 			slices.ContainsFunc(strings.FieldsFunc(typed, notInWord), func(w string) bool { return slices.Contains(deleted, w) }) {
 			return true
