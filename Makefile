@@ -14,6 +14,7 @@ snapshot: ## everything that a release holds, by goreleaser, in dist/release and
 	packaging/tools.sh nfpm cyclonedx-gomod goreleaser
 	$(GO) mod download
 	GOPROXY=off dist/tools/goreleaser release --snapshot --clean
+	RELAYFS_SNAPSHOT=$(CURDIR)/dist/release $(GO) test -count 1 -run TestSnapshot ./tests/packages
 
 demo: ## install FUSE if it is missing, build, and show the main job on a copy of the sample vault
 	tests/scripts/deps.sh demo

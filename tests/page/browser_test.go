@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -58,9 +59,15 @@ var theChromium = sync.OnceValues(func() (string, error) {
 	return socket, nil
 })
 
+// windows bounds the windows that are open at the same time. Drawing a page takes a processor, and more windows than
+// processors starve each other.
+var windows = make(chan struct{}, runtime.GOMAXPROCS(0))
+
 // openPage opens a review page in a window of its own, which shares nothing with those of other tests.
 func openPage(t *testing.T, address string) *browser {
 	t.Helper()
+	windows <- struct{}{}
+	t.Cleanup(func() { <-windows })
 	conn := dialBrowser(t)
 	t.Cleanup(func() { conn.Close() })
 	if _, err := fmt.Fprintln(conn, address); err != nil {

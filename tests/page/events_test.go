@@ -188,7 +188,7 @@ func TestReviewPageInManyTabs(t *testing.T) {
 	m := s.Mount(t, s.Vault(t, "Vault", pageNotes))
 	b := openPage(t, reviewPage(t, s))
 	b.do(t, "wait 4 pending suggestions")
-	const tabs = 8
+	const tabs = 7
 	for i := range tabs {
 		b.do(t, fmt.Sprintf("tab %d", i+1))
 		b.do(t, "wait 4 pending suggestions")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/tests/internal/harness"
 )
@@ -164,7 +165,7 @@ func TestReviewPageWhileAgentsWriteAllTheTime(t *testing.T) {
 			case <-stop:
 				ended <- nil
 				return
-			default:
+			case <-time.After(10 * time.Millisecond):
 			}
 			name := m.Path(fmt.Sprintf("Other %02d.md", i%20))
 			err := os.WriteFile(name, fmt.Appendf(nil, "some words, %d\n", i), 0o600)

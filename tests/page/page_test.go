@@ -299,7 +299,7 @@ func TestReviewPageDecidesWhatTheFilterShows(t *testing.T) {
 	}
 	b.do(t, "press Enter")
 	b.do(t, "press A")
-	b.do(t, "wait accepted")
+	b.do(t, "wait 1 suggestion accepted")
 	b.do(t, "wait Nothing that the filter shows is pending; 1 other waits.")
 	raw := harness.ReadFile(t, filepath.Join(vault, "Plan.md"))
 	if !strings.HasPrefix(raw, "First line.") || !strings.Contains(raw, "{++Second++}") {

@@ -177,6 +177,23 @@ async function drive(connection) {
 		});
 	}
 
+	// wait looks at the page's text after each change. Polling would take the processor from the page.
+	function wait(text) {
+		return page.evaluate(([text, patience]) => new Promise((resolve, reject) => {
+			let next;
+			const look = () => {
+				next = undefined;
+				if (!document.body.textContent.includes(text)) return;
+				changes.disconnect();
+				resolve();
+			};
+			const changes = new MutationObserver(() => { next ??= setTimeout(look, 20); });
+			changes.observe(document.body, { childList: true, characterData: true, subtree: true });
+			setTimeout(() => reject(new Error(`not shown after ${patience} ms`)), patience);
+			look();
+		}), [text, patience]);
+	}
+
 	function beside(where) {
 		const [text, label] = where.split(" > ");
 		return button(page.locator(".row").filter({ hasText: text }), label);
@@ -215,7 +232,7 @@ async function drive(connection) {
 			await page.setViewportSize({ width: Number(width), height: Number(height) });
 			await page.emulateMedia({ colorScheme });
 		},
-		wait: (text) => page.waitForFunction((t) => document.body.textContent.includes(t), text, { timeout: patience, polling: 20 }),
+		wait,
 		async tab(n) {
 			if (!tabs[n - 1]) {
 				tabs[n - 1] = await context.newPage();

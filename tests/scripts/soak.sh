@@ -34,6 +34,8 @@ jobs() {
 		/^func Fuzz/ { print "fuzz ./" dir, name }' | grep -v ' ./tests/randomtest ' | sort -u
 	echo 'soak ./bridge/remote TestChaos'
 	echo 'soak ./tests/crash TestSoak'
+	echo 'soak ./tests/mcp Test(MCPGrepEqualsRipgrepOnDocs|HTTPManySessions)'
+	echo 'soak ./tests/page TestReviewPageIsAccessible'
 	echo 'soak ./tests/save TestRemovedStaysRemoved'
 	echo 'soak ./tests/servers Test(ReadsAreNotTorn|WritesBesideTyping|ServerManyNotes)'
 	echo 'soak ./bridge/crashtest TestEvery'

@@ -104,6 +104,7 @@ func (a *all) run(packages []string) {
 		}
 		plain = append(plain, pkg)
 	}
+	slices.SortStableFunc(driven, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 	// Tests mostly wait, so more packages run concurrently than there are processors.
 	some := fmt.Sprint(runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
@@ -121,6 +122,16 @@ func (a *all) run(packages []string) {
 		a.summary.died["lint"] = true
 	}
 	a.goTest("timed", withTimed(), 1, "-run", timed, "-p", "1", "-parallel", "1")
+}
+
+// longest are the driven packages that take longest. They start first, so that none of them runs alone at the end.
+var longest = []string{"page", "files", "packages", "servers", "mcp", "model", "crash", "save", "render", "claude-code"}
+
+func place(pkg string) int {
+	if i := slices.Index(longest, path.Base(pkg)); i >= 0 {
+		return i
+	}
+	return len(longest)
 }
 
 func withTimed() []string {
@@ -154,8 +165,9 @@ func (a *all) goTest(name string, packages []string, scale int, args ...string) 
 	if len(packages) == 0 {
 		return
 	}
-	// -count=1: the test cache does not detect changes of the driven programs, nor new seeds.
-	args = append([]string{"test", "-json", "-count=1", "-timeout", a.timeout.String()}, args...)
+	// -count=1: the test cache does not detect changes of the driven programs, nor new seeds. -vet=off: lint.sh vets
+	// everything. -ldflags: stack traces need no debugging information.
+	args = append([]string{"test", "-json", "-count=1", "-vet=off", "-ldflags=-s -w", "-timeout", a.timeout.String()}, args...)
 	// The driven tests' own coverage is useless: the program that they drive writes its own.
 	if a.cover != "" && name != "driven" {
 		args = append(args, "-covermode=atomic", "-coverpkg=./bridge/...,./fusefs/...,./mcpserver/...,./diffwrap/...",
