@@ -186,7 +186,7 @@ func (s *fuzzSide) state() string {
 }
 
 // fuzzFolders is how many sequences one mount has folders for.
-const fuzzFolders = 300
+const fuzzFolders = 100
 
 // fuzzTrees are a mount and a plain folder that hold the same.
 type fuzzTrees struct {
@@ -210,7 +210,7 @@ func newFuzzTrees(t *testing.T) *fuzzTrees {
 // they leave there.
 func TestRandomCallsOnNames(t *testing.T) {
 	trees := newFuzzTrees(t)
-	randomtest.Check(t, 150, func(rt testing.TB, rng *rand.Rand) {
+	randomtest.Check(t, 50, func(rt testing.TB, rng *rand.Rand) {
 		if trees.used == fuzzFolders {
 			trees = newFuzzTrees(t)
 		}

@@ -185,7 +185,7 @@ func TestMCPGrepEqualsRipgrepOnDocs(t *testing.T) {
 	files = suggest(t, rnd, m, files)
 	client := s.MCP(t, m.Vault)
 	found, differ := 0, 0
-	n := 300
+	n := 100
 	if randomtest.Soaks() {
 		n = 2000
 	}

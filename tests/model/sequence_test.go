@@ -24,7 +24,7 @@ const (
 	notesPerWorld    = 25 // sequences that run beside each other in one vault
 	stepsPerSequence = 12
 	worldsAtOnce     = 2
-	worlds           = 6 // of each
+	worlds           = 3 // of each; make soak runs more
 )
 
 // step is one thing that happens to a note. What exactly follows from the random number and from what the note is then,

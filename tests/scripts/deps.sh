@@ -122,7 +122,7 @@ if [[ $what == test ]]; then
 	done
 	# Some minutes the first time; after that it is in Go's cache.
 	say "building tests/pocketbase"
-	go build -C tests/pocketbase -o /dev/null .
+	go build -C tests/pocketbase -o "$root/bin/pocketbase" .
 	say "building gofakes3, a server of S3's protocol"
 	GOBIN=$root/bin go install github.com/johannesboyne/gofakes3/cmd/gofakes3@v1.2.0
 	say "building the tools that make packages"
