@@ -145,7 +145,7 @@ func TestChaos(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // endurance takes as long as it takes
-			endure(t, startServer(t, kind))
+			endure(t, sharedServer(t, kind))
 		})
 	}
 }

@@ -24,13 +24,14 @@ trap 'echo "soak: stopped; make soak goes on" >&2; exit 130' INT TERM
 export GOFLAGS=${GOFLAGS--trimpath} RELAYFS_TESTS=all RELAYFS_FINDINGS=$dir/findings RELAYFS_KILLS=${RELAYFS_KILLS:-300}
 
 # jobs prints KIND PACKAGE TEST, a line for each. Tests of random input are those that call randomtest.Check or rapid.Check,
-# and fuzz targets are found by their names.
+# those of hostile input call need.Linear, and fuzz targets are found by their names.
 jobs() {
 	git ls-files -z '*_test.go' | xargs -0 awk '
 		FNR == 1 { dir = FILENAME; sub("/[^/]*$", "", dir) }
 		/^func / { name = $2; sub(/\(.*/, "", name) }
 		/[^a-z]randomtest\.Check\(/ && name ~ /^Test/ { print "random ./" dir, name }
 		/[^a-z]rapid\.Check\(/ && name ~ /^Test/ { print "rapid ./" dir, name }
+		/need\.Linear/ && name ~ /^Test/ { print "soak ./" dir, name }
 		/^func Fuzz/ { print "fuzz ./" dir, name }' | grep -v ' ./tests/randomtest ' | sort -u
 	echo 'soak ./bridge/remote TestChaos'
 	echo 'soak ./tests/crash TestSoak'
