@@ -34,6 +34,7 @@ jobs() {
 		/need\.Linear/ && name ~ /^Test/ { print "soak ./" dir, name }
 		/^func Fuzz/ { print "fuzz ./" dir, name }' | grep -v ' ./tests/randomtest ' | sort -u
 	echo 'soak ./bridge/remote TestChaos'
+	echo 'soak ./fusefs TestFreshNoteRenamedOver'
 	echo 'soak ./tests/crash TestSoak'
 	echo 'soak ./tests/save TestRemovedStaysRemoved'
 	echo 'soak ./tests/servers Test(ReadsAreNotTorn|WritesBesideTyping|ServerManyNotes)'
