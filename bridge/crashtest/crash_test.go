@@ -257,9 +257,9 @@ type visitor struct {
 	rng    *rand.Rand
 	order  uint64 // of the kinds of calls
 	turn   int    // of the machine
-	cuts   int  // how many states of one moment are visited
-	person bool // somebody has saved
-	fails  bool // a sync has failed
+	cuts   int    // how many states of one moment are visited
+	person bool   // somebody has saved
+	fails  bool   // a sync has failed
 	// renames says that somebody has renamed the note, which relayfs is not told.
 	renames bool
 
@@ -435,7 +435,7 @@ func (v *visitor) expect() {
 // moment is the world before one call.
 type moment struct {
 	w       *world // nil if the moment is not visited
-	n       int // number of the call
+	n       int    // number of the call
 	call    disktest.Call
 	done    int  // steps that have returned
 	certain int  // the last of them that outlives a power cut

@@ -188,7 +188,7 @@ func drawWorld(t testing.TB, r *rand.Rand, dir string) *world {
 // Whatever is merged, and whenever a checkpoint is written: each entry's text is what the note was.
 func TestHistory(t *testing.T) {
 	dir := bridgetest.Scratch(t)
-	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 50, func(t testing.TB, r *rand.Rand) {
 		w := drawWorld(t, r, dir)
 		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))
 		w.open()
@@ -210,7 +210,7 @@ func TestHistory(t *testing.T) {
 // in the oldest known state is gone from the disk.
 func TestRetention(t *testing.T) {
 	dir := bridgetest.Scratch(t)
-	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 50, func(t testing.TB, r *rand.Rand) {
 		w := drawWorld(t, r, dir)
 		w.keep, w.now = 48*time.Hour, time.Now().Add(-100*time.Hour)
 		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))
@@ -252,7 +252,7 @@ func TestRetention(t *testing.T) {
 // So goes the history of a note that does not change any more, however few changes it has. What waits for its file stays.
 func TestExpire(t *testing.T) {
 	dir := bridgetest.Scratch(t)
-	randomtest.Check(t, 50, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 25, func(t testing.TB, r *rand.Rand) {
 		w := drawWorld(t, r, dir)
 		w.keep, w.now = 48*time.Hour, time.Now().Add(-120*time.Hour)
 		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))
