@@ -104,7 +104,7 @@ func each(t *testing.T, fits func(machine, scenario) bool, kinds []string, test 
 	}
 }
 
-// TestEveryCrash stops each scenario before each call, by a kill and by power cuts.
+// TestEveryCrash stops each scenario before calls of each kind, or in a soak before each call, by a kill and by power cuts.
 func TestEveryCrash(t *testing.T) {
 	each(t, possible, []string{""}, func(v *visitor, _ int) {
 		v.cuts = bound(3, 1<<20)
@@ -136,7 +136,7 @@ func TestTimesOfAFile(t *testing.T) {
 // possible leaves out moves where a note may have two names in the middle.
 func possible(m machine, sc scenario) bool { return !sc.moves || !m.twoNames }
 
-// TestEveryFailingSync has each sync of a scenario fail once. The step that is told so is the last one then.
+// TestEveryFailingSync has a sync of each kind, or in a soak each sync, of a scenario fail once. The step that is told so is the last one then.
 func TestEveryFailingSync(t *testing.T) {
 	fits := func(m machine, sc scenario) bool {
 		return !m.twoNames && !sc.parts // with two names a file in the trash may be in its place, too
@@ -151,8 +151,8 @@ func TestEveryFailingSync(t *testing.T) {
 // hers is the line that a person types at the beginning of the note.
 const hers = "hers\n"
 
-// TestEveryPersonsSave has a person save the note before each call of a scenario, in place and by a new file, and stops that
-// before each later call.
+// TestEveryPersonsSave has a person save the note before calls of each kind of a scenario, in place and by a new file, and
+// stops that before a later call; in a soak, before each call and each later one.
 func TestEveryPersonsSave(t *testing.T) {
 	fits := func(m machine, sc scenario) bool {
 		return sc.person && !m.volumes[0].NoExchange // there a save in the wrong microsecond is lost
@@ -176,8 +176,8 @@ func (s save) plan(w *world, _ disktest.Call) error {
 	return errors.Join(err, s(w.disk.Person(), vaultDir+"/Plan.md", hers+text))
 }
 
-// TestTwoNotesAtOneTime has a person save or rename one of two notes that have got one modification time, before each call
-// from the last exchange on. A power cut may tear either note.
+// TestTwoNotesAtOneTime has a person save or rename one of two notes that have got one modification time, before calls
+// of different kinds from the last exchange on, or in a soak before each. A power cut may tear either note.
 func TestTwoNotesAtOneTime(t *testing.T) {
 	fits := func(m machine, sc scenario) bool {
 		// Elsewhere a note is not torn.

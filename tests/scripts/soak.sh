@@ -38,7 +38,7 @@ jobs() {
 	echo 'soak ./tests/crash TestSoak'
 	echo 'soak ./tests/save TestRemovedStaysRemoved'
 	echo 'soak ./tests/servers Test(ReadsAreNotTorn|WritesBesideTyping|ServerManyNotes)'
-	echo 'soak ./bridge/crashtest TestEvery'
+	echo 'soak ./bridge/crashtest Test(Every|TwoNotes)'
 	echo 'once ./tests/... Kill|Between|Twice|Whole|Vanished|Shutdown'
 }
 
