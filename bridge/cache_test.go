@@ -37,9 +37,7 @@ func TestLargeNotesAreEvicted(t *testing.T) {
 
 // A note that was written a little at a time takes the room of that, not of its text.
 func TestLongHistoriesAreEvicted(t *testing.T) {
-	if need.Raced() {
-		t.Skip("one goroutine")
-	}
+	need.Plain(t)
 	const room = 64 << 10
 	f := withCache(t, "one\n", room)
 	text := "one\n"

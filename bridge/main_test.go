@@ -11,7 +11,7 @@ import (
 // As with package randomtest, fewer rounds are made with the race detector.
 func TestMain(m *testing.M) {
 	if need.Raced() {
-		if err := flag.Set("rapid.checks", "10"); err != nil {
+		if err := flag.Set("rapid.checks", "3"); err != nil {
 			panic(err)
 		}
 	}

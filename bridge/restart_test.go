@@ -209,9 +209,7 @@ func TestFullStoreLeavesTheNoteAsItWas(t *testing.T) {
 }
 
 func TestMarksThatMakeANoteTooLarge(t *testing.T) {
-	if need.Raced() {
-		t.Skip("one goroutine")
-	}
+	need.Plain(t)
 	f := bridgetest.New(t, map[string]string{plan: strings.Repeat("alpha beta\n", 9<<20/11)})
 	before := open(t, f.Workspace, plan)
 	_, err := f.Write(t.Context(), plan, bridge.Write{Text: strings.Repeat("gamma delta\n", 9<<20/12), By: ann})

@@ -30,12 +30,12 @@ func TestWritingIsLinear(t *testing.T) {
 	need.LinearInParts(t, 15_000, "", "", func(text string) { put(text, "x"+diffwrap.Accepted(text)) })
 	need.LinearInParts(t, 15_000, "---\na: ", "\n---\n", func(text string) { put("", text) })
 	for _, part := range []string{"a: ", "1. ", "#N ", "[", "`", "{++a", "N\n", "> ", "aé", "- a\n"} {
-		need.Linear(t, "another text than many "+part, 120_000, func(n int) string { return need.Repeat(part, n) }, func(text string) {
+		need.Linear(t, "another text than many "+part, 40_000, func(n int) string { return need.Repeat(part, n) }, func(text string) {
 			put(text, strings.Repeat("b c\n", len(text)/4))
 		})
 	}
 	for _, part := range []string{"[a]: b\n", "| a | b |\n", "# a\n\n", "a\n===\n", "> a\n- b\n"} {
-		need.Linear(t, "every other one changed of many "+part, 60_000, func(n int) string { return need.Repeat(part, n) }, func(text string) {
+		need.Linear(t, "every other one changed of many "+part, 30_000, func(n int) string { return need.Repeat(part, n) }, func(text string) {
 			put(text, strings.ReplaceAll(text, part+part, part+"q "+part))
 		})
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // rounds is how many of each alphabet the laws are checked on; other tests of the package take a part of it.
-const rounds = 10_000
+const rounds = 3000
 
 // isMore reports whether n of all is a larger share than most, and more than chance explains.
 func isMore(n, all int, most float64) bool {

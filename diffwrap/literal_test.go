@@ -191,7 +191,7 @@ func TestLiteralsStay(t *testing.T) {
 			t.Errorf("%d of %d changes were refused since a literal delimiter would be read as a mark, want at most one of 500", refused, rounds)
 		}
 	}()
-	randomtest.Check(t, 4000, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 1200, func(t testing.TB, r *rand.Rand) {
 		rounds++
 		var before, after []string
 		if r.IntN(4) == 0 {

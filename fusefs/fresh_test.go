@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // freshMount is a mount of one note, and what its root is kept in.
@@ -66,7 +67,7 @@ func (m freshMount) checkEdited(t *testing.T, want string) {
 }
 
 // A new note that is renamed over another one is that one's new content, however it
-// was made and whatever the policy for names.
+// was made and whatever the policy for names. Each is tried with two random modes, or in make soak with all.
 func TestFreshNoteRenamedOver(t *testing.T) {
 	t.Parallel()
 	const text = "b\nc\na\n"
@@ -104,8 +105,13 @@ import os
 open("x.md", "w").write("".join(sorted(open("Note.md")))); os.replace("x.md", "Note.md")'`, "a\nb\nc\n"},
 		{"the time", `sort Note.md > x.md; t=$(stat -c %Y x.md); mv x.md Note.md; test $(stat -c %Y Note.md) = $t`, "a\nb\nc\n"},
 	}
-	for mode, set := range modes {
-		for _, tt := range tests {
+	random := randomtest.New(t)
+	for _, tt := range tests {
+		left := map[string]bool{randomtest.Pick(random, "suggest", "deny"): true, randomtest.Pick(random, "direct", "plain"): true}
+		for mode, set := range modes {
+			if left[mode] && !randomtest.Soaks() {
+				continue
+			}
 			if (mode == "deny" || mode == "plain") && (tt.name == "moved before" || tt.name == "removed before" && mode == "deny") {
 				continue // what comes before is refused, or is a proposal
 			}

@@ -112,7 +112,7 @@ func nothingStale(t testing.TB, r *rand.Rand, opts func(*bridge.Options), meanwh
 	}
 	a := m.agent(t, "F")
 	next := len(notes)
-	for i := range 250 {
+	for i := range 100 {
 		names := slices.Sorted(maps.Keys(notes))
 		name := names[r.IntN(len(names))]
 		switch op := r.IntN(10); {

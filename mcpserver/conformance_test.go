@@ -21,6 +21,7 @@ var scenarioLine = regexp.MustCompile(`(?m)^([✓✗]) ([a-z0-9-]+): `)
 
 // The official conformance suite, against the server's own HTTP handler.
 func TestConformance(t *testing.T) {
+	need.Plain(t)
 	need.Programs(t, "node")
 	bin, err := filepath.Abs("../tests/mcp-client/node_modules/.bin")
 	if err != nil {

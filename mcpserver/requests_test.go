@@ -103,9 +103,7 @@ func TestResourceAddressAsItStands(t *testing.T) {
 
 // What is too long is refused at once, whatever would be done with it.
 func TestTooLongIsRefusedAtOnce(t *testing.T) {
-	if need.Raced() {
-		t.Skip("one goroutine, which reads 17 MB of JSON")
-	}
+	need.Plain(t)
 	b := connectBoth(t, map[string]string{"V/a.md": "one\n"})
 	long := strings.Repeat("ab ", 1<<20/3)
 	for tool, args := range map[string]map[string]any{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/mcpserver"
+	"github.com/relayfs/relayfs/tests/need"
 )
 
 // labelledSet is that of bridge/index/semantic: notes, and for each question the note
@@ -52,6 +53,7 @@ var longWord = regexp.MustCompile(`[A-Za-z0-9]{4,}`)
 // far more often than text_search does, be it by the question as it stands or by
 // any of its longer words.
 func TestSemanticBeatsText(t *testing.T) {
+	need.Plain(t)
 	notes, answers := labelledSet(t)
 	f := bridgetest.New(t, notes)
 	srv := mcpserver.New(f.Workspace, mcpserver.Options{Toolsets: []string{"notes"}})

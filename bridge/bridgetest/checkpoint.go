@@ -19,15 +19,22 @@ type Checkpoint struct {
 // NewCheckpoint returns a file with content, which is the Content from a stopped machine, or nil for a new store.
 func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
 	t.Helper()
-	dir, err := os.MkdirTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &Checkpoint{filepath.Join(dir, "store.db"), bytes.Clone(content), t}
+	c := &Checkpoint{filepath.Join(Scratch(t), "store.db"), bytes.Clone(content), t}
 	if err := os.WriteFile(c.path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// Scratch returns a new folder in memory, where a sync takes no time, if the system has one.
+func Scratch(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "relayfs-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // OpenFile opens the file and ignores the given name.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
@@ -95,7 +96,7 @@ func (r *rover) save(rel string) error {
 // of package store says that this is what a restore leaves.
 func (w *world) restored(t testing.TB, backup []byte) *world {
 	t.Helper()
-	path := filepath.Join(scratch(t), "store.db")
+	path := filepath.Join(bridgetest.Scratch(t), "store.db")
 	_, err := store.Restore(path, bytes.NewReader(backup), store.Options{})
 	check(t, err)
 	after := w.now()
@@ -118,7 +119,7 @@ func TestRestoredState(t *testing.T) {
 	randomtest.Check(t, 150, func(t testing.TB, rng *rand.Rand) {
 		randomtest.Bubble(t, func(t testing.TB) {
 			r := &rover{rng: rng}
-			dir := scratch(t)
+			dir := bridgetest.Scratch(t)
 			w := newWorld(t, []disktest.Volume{{Path: "/", OrdersNames: true}}, map[string]string{"Plan.md": "one two three ", "Other.md": "four five "})
 			var err error
 			r.p, err = start(t, w, dir)
@@ -142,7 +143,7 @@ func TestRestoredState(t *testing.T) {
 				check(t, r.save(notesOfRover[r.rng.IntN(len(notesOfRover))]))
 			}
 			want := maps.Clone(killed.notes())
-			p, err := start(t, killed, scratch(t))
+			p, err := start(t, killed, bridgetest.Scratch(t))
 			check(t, err)
 			s, err := p.look()
 			check(t, err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -50,23 +51,38 @@ func bound(some, most int) int {
 	return some
 }
 
-// sampled returns whether a run visits the call with this number: make test visits one in n, and plain go test one in 6n.
-func (v *visitor) sampled(n int) func(call int) bool {
-	switch {
-	case all:
-		n = 1
-	case !need.Everything():
-		n *= 6
+// choose returns which of the moments of a run are visited: all of them in a soak, else n of different kinds. The machines
+// take turns with the kinds of a scenario.
+func (v *visitor) choose(moments []moment, n int) func(moment) bool {
+	if all {
+		return anyOf
 	}
-	first := v.rng.IntN(n)
-	return func(call int) bool { return call%n == first }
+	if !need.Everything() {
+		n = 1
+	}
+	byKind := make(map[string][]int)
+	for _, m := range moments {
+		byKind[m.kind()] = append(byKind[m.kind()], m.n)
+	}
+	kinds := slices.Sorted(maps.Keys(byKind))
+	rand.New(rand.NewPCG(v.order, 0)).Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+	chosen := make(map[int]bool)
+	for i := range min(n, len(kinds)) {
+		chosen[randomtest.Pick(v.rng, byKind[kinds[(v.turn*n+i)%len(kinds)]]...)] = true
+	}
+	return func(m moment) bool { return chosen[m.n] }
 }
+
+func anyOf(moment) bool { return true }
+
+func noneOf(moment) bool { return false }
 
 // each runs kinds of a test for all machines and scenarios that fit each other, with a visitor that has a random source of its own.
 func each(t *testing.T, fits func(machine, scenario) bool, kinds []string, test func(v *visitor, kind int)) {
 	seeds := randomtest.New(t)
-	for _, m := range machines {
-		for _, sc := range scenarios {
+	for _, sc := range scenarios {
+		order := seeds.Uint64()
+		for turn, m := range machines {
 			for kind, name := range kinds {
 				seed := seeds.Uint64()
 				if !fits(m, sc) {
@@ -74,7 +90,7 @@ func each(t *testing.T, fits func(machine, scenario) bool, kinds []string, test 
 				}
 				t.Run(strings.TrimSuffix(m.name+"/"+sc.name+"/"+name, "/"), func(t *testing.T) {
 					t.Parallel()
-					v := &visitor{sc: sc, m: m, dir: scratch(t), rng: rand.New(rand.NewPCG(seed, 0)), seen: make(map[string]bool)}
+					v := &visitor{sc: sc, m: m, dir: bridgetest.Scratch(t), rng: rand.New(rand.NewPCG(seed, 0)), order: order, turn: turn, seen: make(map[string]bool)}
 					v.visits = v.rng.IntN(nested)
 					synctest.Test(t, func(t *testing.T) {
 						v.t = t
@@ -88,21 +104,19 @@ func each(t *testing.T, fits func(machine, scenario) bool, kinds []string, test 
 	}
 }
 
-// TestEveryCrash stops each scenario before each call, by a kill and by power cuts.
+// TestEveryCrash stops each scenario before calls of each kind, or in a soak before each call, by a kill and by power cuts.
 func TestEveryCrash(t *testing.T) {
 	each(t, possible, []string{""}, func(v *visitor, _ int) {
-		v.share, v.cuts = 6, bound(16, 1<<20)
-		if v.m.name == machines[0].name {
-			v.cuts = bound(80, 1<<20)
-		}
-		v.visitAll(v.run(nil))
+		v.cuts = bound(3, 1<<20)
+		visited := v.choose(v.run(noneOf, nil), 4)
+		v.visitAll(v.run(visited, nil))
 	})
 }
 
 // TestTimesOfAFile has a file proposed, accepted and undone at one time: its states are told apart by their times.
 func TestTimesOfAFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := &visitor{t: t, m: machines[0], dir: scratch(t)}
+		v := &visitor{t: t, m: machines[0], dir: bridgetest.Scratch(t)}
 		v.sc = scenario{name: "times", files: map[string]string{"a.csv": "x\n"}, setUp: []step{writeFile("Notes/a.csv", "a,b\n")}}
 		w := v.prepare()
 		p := v.start(w)
@@ -122,46 +136,31 @@ func TestTimesOfAFile(t *testing.T) {
 // possible leaves out moves where a note may have two names in the middle.
 func possible(m machine, sc scenario) bool { return !sc.moves || !m.twoNames }
 
-// TestEveryFailingSync has each sync of a scenario fail once. The step that is told so is the last one then.
+// TestEveryFailingSync has a sync of each kind, or in a soak each sync, of a scenario fail once. The step that is told so is the last one then.
 func TestEveryFailingSync(t *testing.T) {
 	fits := func(m machine, sc scenario) bool {
 		return !m.twoNames && !sc.parts // with two names a file in the trash may be in its place, too
 	}
 	each(t, fits, []string{""}, func(v *visitor, _ int) {
-		v.share, v.cuts, v.fails = 6, bound(4, 16), true
-		visited := v.sampled(6)
-		for n, over := 1, false; !over; n++ {
-			if !visited(n) {
-				continue
-			}
-			over = v.meddle(n, func(_ *world, c disktest.Call) error {
-				if c.Op != "sync" && c.Op != "datasync" {
-					return errSkipped
-				}
-				return syscall.EIO
-			})
-		}
+		v.cuts, v.fails = bound(2, 16), true
+		syncs := slices.DeleteFunc(v.run(noneOf, nil), func(m moment) bool { return m.call.Op != "sync" && m.call.Op != "datasync" })
+		v.meddle(syncs, 2, func(*world, disktest.Call) error { return syscall.EIO })
 	})
 }
 
 // hers is the line that a person types at the beginning of the note.
 const hers = "hers\n"
 
-// TestEveryPersonsSave has a person save the note before each call of a scenario, in place and by a new file, and stops that
-// before each later call.
+// TestEveryPersonsSave has a person save the note before calls of each kind of a scenario, in place and by a new file, and
+// stops that before a later call; in a soak, before each call and each later one.
 func TestEveryPersonsSave(t *testing.T) {
 	fits := func(m machine, sc scenario) bool {
 		return sc.person && !m.volumes[0].NoExchange // there a save in the wrong microsecond is lost
 	}
 	saves := []save{disktest.Person.Save, disktest.Person.SaveByRename}
 	each(t, fits, []string{"in place", "by rename"}, func(v *visitor, kind int) {
-		v.share, v.cuts, v.person = 6, bound(4, 16), true
-		visited := v.sampled(6)
-		for n, over := 1, false; !over; n++ {
-			if visited(n) {
-				over = v.meddle(n, saves[kind].plan)
-			}
-		}
+		v.cuts, v.person = bound(2, 16), true
+		v.meddle(v.run(noneOf, nil), 4, saves[kind].plan)
 	})
 }
 
@@ -177,8 +176,8 @@ func (s save) plan(w *world, _ disktest.Call) error {
 	return errors.Join(err, s(w.disk.Person(), vaultDir+"/Plan.md", hers+text))
 }
 
-// TestTwoNotesAtOneTime has a person save or rename one of two notes that have got one modification time, before each call
-// from the last exchange on. A power cut may tear either note.
+// TestTwoNotesAtOneTime has a person save or rename one of two notes that have got one modification time, before calls
+// of different kinds from the last exchange on, or in a soak before each. A power cut may tear either note.
 func TestTwoNotesAtOneTime(t *testing.T) {
 	fits := func(m machine, sc scenario) bool {
 		// Elsewhere a note is not torn.
@@ -186,18 +185,13 @@ func TestTwoNotesAtOneTime(t *testing.T) {
 	}
 	does := []save{disktest.Person.Save, disktest.Person.SaveByRename, renamePlan}
 	each(t, fits, []string{"saves in place", "saves by rename", "renames"}, func(v *visitor, kind int) {
-		v.share, v.cuts, v.person, v.renames = 6, bound(12, 100), kind < 2, kind == 2
-		moments := v.run(nil)
+		v.cuts, v.person, v.renames = bound(6, 100), kind < 2, kind == 2
+		moments := v.run(func(m moment) bool { return m.over }, nil)
 		if times := moments[len(moments)-1].w.modTimes(); times["Plan.md"] != times["Other.md"] {
 			v.t.Fatalf("the notes have different times: %v", times)
 		}
 		n := slices.IndexFunc(moments, func(m moment) bool { return m.call.Op == "exchange" })
-		visited := v.sampled(6)
-		for over := false; !over; n++ {
-			if visited(n) {
-				over = v.meddle(n+1, does[kind].plan)
-			}
-		}
+		v.meddle(moments[n:], 3, does[kind].plan)
 	})
 }
 
@@ -213,28 +207,45 @@ func renamePlan(p disktest.Person, path, _ string) error {
 // errSkipped says that there is nothing to do before a call.
 var errSkipped = errors.New("skipped")
 
-// meddle has do done before call n, and visits what comes then. It says whether there is no such call. An error of do is what the call
-// returns if syncs fail.
-func (v *visitor) meddle(n int, do func(*world, disktest.Call) error) (over bool) {
-	over, skipped := true, false
-	moments := v.run(func(w *world, c disktest.Call, call int) error {
-		if call != n {
-			return nil
+// meddle has do done before some of the calls, and visits one later moment of each run, or all in a soak. An error of do is
+// what the call returns if syncs fail.
+func (v *visitor) meddle(calls []moment, some int, do func(*world, disktest.Call) error) {
+	chosen := v.choose(calls, some)
+	for _, at := range calls {
+		if at.over || !chosen(at) {
+			continue
 		}
-		over = false
-		err := do(w, c)
-		if skipped = errors.Is(err, errSkipped); skipped {
-			return nil
+		done, later := false, 0
+		visited := func(m moment) bool {
+			if m.n <= at.n {
+				return false
+			}
+			later++
+			return all || v.rng.IntN(later) == 0 // the last one that is kept is any of them
 		}
-		if !v.fails {
-			check(v.t, err)
+		moments := v.run(visited, func(w *world, c disktest.Call, call int) error {
+			if call != at.n {
+				return nil
+			}
+			err := do(w, c)
+			if errors.Is(err, errSkipped) {
+				return nil
+			}
+			done = true
+			if !v.fails {
+				check(v.t, err)
+			}
+			return err
+		})
+		if !done {
+			continue
 		}
-		return err
-	})
-	if !over && !skipped {
-		v.visitAll(moments[n:])
+		moments = slices.DeleteFunc(moments, func(m moment) bool { return m.w == nil })
+		if !all {
+			moments = moments[len(moments)-1:]
+		}
+		v.visitAll(moments)
 	}
-	return over
 }
 
 // visitor visits the states of one scenario on one machine.
@@ -244,10 +255,11 @@ type visitor struct {
 	m      machine
 	dir    string
 	rng    *rand.Rand
-	share  int  // one moment in so many is visited, unless all are
-	cuts   int  // how many states of one moment are visited
-	person bool // somebody has saved
-	fails  bool // a sync has failed
+	order  uint64 // of the kinds of calls
+	turn   int    // of the machine
+	cuts   int    // how many states of one moment are visited
+	person bool   // somebody has saved
+	fails  bool   // a sync has failed
 	// renames says that somebody has renamed the note, which relayfs is not told.
 	renames bool
 
@@ -422,8 +434,8 @@ func (v *visitor) expect() {
 
 // moment is the world before one call.
 type moment struct {
-	w       *world
-	n       int // number of the call
+	w       *world // nil if the moment is not visited
+	n       int    // number of the call
 	call    disktest.Call
 	done    int  // steps that have returned
 	certain int  // the last of them that outlives a power cut
@@ -431,9 +443,12 @@ type moment struct {
 	over    bool // everything has settled
 }
 
-// run runs the scenario and keeps the world before each call. meddle, unless nil, is called
-// before each call, too, and returns the error of that.
-func (v *visitor) run(meddle func(w *world, c disktest.Call, call int) error) (moments []moment) {
+// kind is what the call does, and whether it does so in the vault.
+func (m moment) kind() string { return fmt.Sprint(m.call.Op, strings.HasPrefix(m.call.Path, vaultDir)) }
+
+// run runs the scenario and keeps the world before the calls, and at the end, if they are visited. meddle, unless nil, is called
+// before each call, and returns the error of that.
+func (v *visitor) run(visited func(moment) bool, meddle func(w *world, c disktest.Call, call int) error) (moments []moment) {
 	w := v.prepare()
 	p := v.start(w)
 	settle()
@@ -449,7 +464,9 @@ func (v *visitor) run(meddle func(w *world, c disktest.Call, call int) error) (m
 			err = meddle(w, c, now.n)
 		}
 		m := now // with what is certain before the call
-		m.w, m.call = w.now(), c
+		if m.call = c; visited(m) {
+			m.w = w.now()
+		}
 		moments = append(moments, m)
 		if err == nil {
 			now.synced = max(now.synced, synced.after(c, now.done))
@@ -473,7 +490,10 @@ func (v *visitor) run(meddle func(w *world, c disktest.Call, call int) error) (m
 	}
 	settle()
 	w.disk.Before(nil)
-	now.n, now.w, now.over = now.n+1, w.now(), true
+	now.n, now.over = now.n+1, true
+	if visited(now) {
+		now.w = w.now()
+	}
 	moments = append(moments, now)
 	if err := p.stop(); !v.fails {
 		check(v.t, err)
@@ -505,11 +525,10 @@ func (l *logSync) after(c disktest.Call, done int) int {
 	return 0
 }
 
-// visitAll visits the states that kills and power cuts leave.
+// visitAll visits the states that kills and power cuts leave at the moments that a run has kept.
 func (v *visitor) visitAll(moments []moment) {
-	visited := v.sampled(v.share)
 	for _, m := range moments {
-		if !visited(m.n) {
+		if m.w == nil {
 			continue
 		}
 		hi := min(m.done+1, len(v.sc.steps))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/tests/randomtest"
@@ -44,7 +45,7 @@ var dayFiles = map[string]string{
 
 func TestDays(t *testing.T) {
 	randomtest.Check(t, 10, func(t testing.TB, r *rand.Rand) {
-		d := &day{t: t, r: r, dir: scratch(t), notes: maps.Clone(dayFiles), typed: make(map[string]bool)}
+		d := &day{t: t, r: r, dir: bridgetest.Scratch(t), notes: maps.Clone(dayFiles), typed: make(map[string]bool)}
 		defer func() {
 			if t.Failed() {
 				t.Logf("the day:\n%s", strings.Join(d.log, "\n"))

@@ -3,7 +3,7 @@
 // may leave.
 //
 //	go test ./bridge/crashtest                    # a few states
-//	RELAYFS_TESTS=all go test ./bridge/crashtest  # more states, as in make test; about 60 s of CPU time
+//	RELAYFS_TESTS=all go test ./bridge/crashtest  # more states, as in make test; about 20 s of CPU time
 //	RELAYFS_SOAK=1s go test ./bridge/crashtest    # the states at every call, as in make soak; takes hours
 //
 // Each run visits different states. RELAYFS_SEED selects them; each test prints its seed.

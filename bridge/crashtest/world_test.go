@@ -144,19 +144,6 @@ func (source) Run(ctx context.Context, _ func(model.SourceEvent)) error {
 	return nil
 }
 
-// scratch is a folder on the fastest disk that there is.
-func scratch(t testing.TB) string {
-	t.Helper()
-	parent := "/dev/shm"
-	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
-		parent = ""
-	}
-	dir, err := os.MkdirTemp(parent, "relayfs-crashes-")
-	check(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 // start starts a process.
 func start(t testing.TB, w *world, dir string) (*process, error) {
 	p := &process{t: t, w: w, file: filepath.Join(dir, "store.db")}

@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
 // diary is a note with what it was after each record.
@@ -58,56 +59,52 @@ func (d *diary) write() error {
 // Wherever a store is stopped, by a kill or a power cut, the history has every record that it
 // has, and each text is what it was. Only what was appended since the last sync may be missing, at its end.
 func TestHistoryStopped(t *testing.T) {
-	stopped := errors.New("stopped")
+	disk := disktest.New(time.Now, disktest.Volume{Path: "/"})
+	root, err := disk.MakeRoot("/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := disk.OpenRoot("/")
+	if err := errors.Join(err, root.Sync(), top.Sync()); err != nil {
+		t.Fatal(err)
+	}
+	file := bridgetest.NewCheckpoint(t, nil)
+	s, err := store.Open("/state/store.db", store.Options{Disk: disk, OpenFile: file.OpenFile, Committed: file.Committed, NoBackground: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type stop struct {
+		call    int
+		left    *disktest.Disk
+		content []byte
+		last    uint64
+	}
+	d := &diary{s: s, texts: make(map[uint64]string)}
+	var stops []stop
+	calls := 0
+	at := func() { stops = append(stops, stop{calls, disk.Killed(), file.Content(), d.last}) }
+	first := randomtest.New(t).IntN(13)
+	disk.Before(func(disktest.Call) error {
+		if calls++; calls%13 == first {
+			at()
+		}
+		return nil
+	})
+	if err := d.write(); err != nil {
+		t.Fatal(err)
+	}
+	calls++
+	at()
 	states := 0
-	for at := 1; ; at += 13 {
-		disk := disktest.New(time.Now, disktest.Volume{Path: "/"})
-		root, err := disk.MakeRoot("/state")
-		if err != nil {
-			t.Fatal(err)
-		}
-		top, err := disk.OpenRoot("/")
-		if err := errors.Join(err, root.Sync(), top.Sync()); err != nil {
-			t.Fatal(err)
-		}
-		file := bridgetest.NewCheckpoint(t, nil)
-		options := store.Options{Disk: disk, OpenFile: file.OpenFile, Committed: file.Committed, NoBackground: true}
-		s, err := store.Open("/state/store.db", options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var left *disktest.Disk
-		var content []byte
-		calls := 0
-		disk.Before(func(disktest.Call) error {
-			if calls++; calls < at {
-				return nil
-			}
-			if left == nil {
-				left, content = disk.Killed(), file.Content()
-			}
-			return stopped
-		})
-		d := &diary{s: s, texts: make(map[uint64]string)}
-		err = d.write()
-		over := left == nil
-		if over {
-			if err != nil {
-				t.Fatal(err)
-			}
-			left, content = disk.Killed(), file.Content()
-		}
-		d.check(t, fmt.Sprintf("killed before call %d", at), left, content, d.last)
-		for cut := range left.PowerCuts(3) {
-			d.check(t, fmt.Sprintf("power cut before call %d", at), cut, content, 0)
+	for _, stop := range stops {
+		d.check(t, fmt.Sprintf("killed before call %d", stop.call), stop.left, stop.content, stop.last)
+		for cut := range stop.left.PowerCuts(3) {
+			d.check(t, fmt.Sprintf("power cut before call %d", stop.call), cut, stop.content, 0)
 			states++
 		}
-		_ = s.Close()
-		if over {
-			t.Logf("%d states", states)
-			return
-		}
 	}
+	t.Logf("%d stops, %d power cuts", len(stops), states)
+	_ = s.Close()
 }
 
 // check opens what a crash has left. Records up to least are to be there.

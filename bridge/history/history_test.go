@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/history"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
@@ -176,21 +177,6 @@ func (w *world) groups(s state, e history.Entry) bool {
 	return s.seq <= e.Number && s.author == e.Author && s.time.Truncate(time.Minute).Equal(e.Time.Truncate(time.Minute))
 }
 
-// scratch is a folder on the fastest disk that there is.
-func scratch(t *testing.T) string {
-	t.Helper()
-	parent := "/dev/shm"
-	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
-		return t.TempDir()
-	}
-	dir, err := os.MkdirTemp(parent, "relayfs-history-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 func drawWorld(t testing.TB, r *rand.Rand, dir string) *world {
 	w := &world{
 		t: t, r: r, path: filepath.Join(dir, fmt.Sprint(time.Now().UnixNano()), "store.db"), doc: ycrdt.NewDoc(ycrdt.Options{}), moves: []model.Path{note},
@@ -201,8 +187,8 @@ func drawWorld(t testing.TB, r *rand.Rand, dir string) *world {
 
 // Whatever is merged, and whenever a checkpoint is written: each entry's text is what the note was.
 func TestHistory(t *testing.T) {
-	dir := scratch(t)
-	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+	dir := bridgetest.Scratch(t)
+	randomtest.Check(t, 50, func(t testing.TB, r *rand.Rand) {
 		w := drawWorld(t, r, dir)
 		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))
 		w.open()
@@ -223,8 +209,8 @@ func TestHistory(t *testing.T) {
 // What is older than the retention is not known, and everything since is. A text that is not
 // in the oldest known state is gone from the disk.
 func TestRetention(t *testing.T) {
-	dir := scratch(t)
-	randomtest.Check(t, 100, func(t testing.TB, r *rand.Rand) {
+	dir := bridgetest.Scratch(t)
+	randomtest.Check(t, 50, func(t testing.TB, r *rand.Rand) {
 		w := drawWorld(t, r, dir)
 		w.keep, w.now = 48*time.Hour, time.Now().Add(-100*time.Hour)
 		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))
@@ -265,8 +251,8 @@ func TestRetention(t *testing.T) {
 
 // So goes the history of a note that does not change any more, however few changes it has. What waits for its file stays.
 func TestExpire(t *testing.T) {
-	dir := scratch(t)
-	randomtest.Check(t, 50, func(t testing.TB, r *rand.Rand) {
+	dir := bridgetest.Scratch(t)
+	randomtest.Check(t, 25, func(t testing.TB, r *rand.Rand) {
 		w := drawWorld(t, r, dir)
 		w.keep, w.now = 48*time.Hour, time.Now().Add(-120*time.Hour)
 		w.check(os.Mkdir(filepath.Dir(w.path), 0o700))

@@ -63,7 +63,7 @@ func TestAttachments(t *testing.T) {
 // A server that stores no attachments gets none, in neither mode: a proposal of one could never be accepted.
 func TestServersWithoutAttachments(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, s *server) {
+	onEach(t, sharedServer, func(t *testing.T, s *server) {
 		stores := s.kind == "relay-server"
 		for mode, change := range map[string]func(*remote.Options, *bridge.Options){"suggest": func(*remote.Options, *bridge.Options) {}, "direct": direct} {
 			if stores && mode == "direct" {

@@ -17,11 +17,11 @@ import (
 )
 
 // onEachWithCanvases is onEach for the servers that keep canvases as documents.
-func onEachWithCanvases(t *testing.T, test func(*testing.T, *server)) {
+func onEachWithCanvases(t *testing.T, start func(testing.TB, string) *server, test func(*testing.T, *server)) {
 	for _, kind := range []string{"y-websocket", "hocuspocus"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			test(t, startServer(t, kind))
+			test(t, start(t, kind))
 		})
 	}
 }
@@ -74,7 +74,7 @@ func (c *client) patch(p model.Path, fn func(string) string) {
 // A canvas is a file that follows what people do in it, and what is written to the file they see.
 func TestCanvas(t *testing.T) {
 	t.Parallel()
-	onEachWithCanvases(t, func(t *testing.T, s *server) {
+	onEachWithCanvases(t, sharedServer, func(t *testing.T, s *server) {
 		p := s.person()
 		a, b := textNode("a", "first 🦊", 0), textNode("b", "second", 10)
 		p.do("createCanvas", args{"path": "Board.canvas", "nodes": []args{a, b}})
@@ -159,7 +159,7 @@ func TestCanvasWithoutContent(t *testing.T) {
 // one name become one.
 func TestCanvasOffline(t *testing.T) {
 	t.Parallel()
-	onEachWithCanvases(t, func(t *testing.T, s *server) {
+	onEachWithCanvases(t, alone, func(t *testing.T, s *server) {
 		p := s.person()
 		p.do("createCanvas", args{"path": "Board.canvas", "nodes": []args{textNode("a", "one", 0)}})
 		dir := t.TempDir()
@@ -194,7 +194,7 @@ func TestCanvasOffline(t *testing.T) {
 // anybody has put in is there.
 func TestCanvasConverges(t *testing.T) {
 	t.Parallel()
-	onEachWithCanvases(t, func(t *testing.T, s *server) {
+	onEachWithCanvases(t, sharedServer, func(t *testing.T, s *server) {
 		persons := []*person{s.person(), s.person()}
 		persons[0].do("createCanvas", args{"path": "Board.canvas", "nodes": []args{textNode("all", "start", 0)}})
 		clients := []*client{mustOpen(t, s, direct), mustOpen(t, s, direct)}
@@ -262,7 +262,7 @@ func sorted(file string) string {
 // with that when it is accepted and when that is undone. A new canvas goes when it is undone.
 func TestProposedCanvas(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "y-websocket")
+	s := sharedServer(t, "y-websocket")
 	p, author := s.person(), model.Author{Name: "ann"}
 	p.do("createCanvas", args{"path": "Board.canvas", "nodes": []args{textNode("a", "one two", 0), textNode("b", "gone", 0)}})
 	c := mustOpen(t, s, func(_ *remote.Options, b *bridge.Options) { b.Structure = bridge.StructurePropose })

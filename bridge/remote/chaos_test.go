@@ -145,13 +145,13 @@ func TestChaos(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // endurance takes as long as it takes
-			endure(t, startServer(t, kind))
+			endure(t, sharedServer(t, kind))
 		})
 	}
 }
 
 func endure(t *testing.T, s *server) {
-	const moment = 3 * time.Second
+	const moment = 1500 * time.Millisecond
 	long, pause, resync := soak(t, moment), time.Millisecond, 300*time.Millisecond
 	if long > moment {
 		pause, resync = 20*time.Millisecond, 3*time.Second // or the notes become books, and answers come late

@@ -56,7 +56,7 @@ func TestConformance(t *testing.T) {
 // pair is a person and a client of a y-websocket server.
 func pair(t *testing.T) (*person, *client) {
 	t.Helper()
-	s := startServer(t, "y-websocket")
+	s := sharedServer(t, "y-websocket")
 	p := s.person()
 	p.do("list", nil) // it watches from now on
 	return p, mustOpen(t, s, direct)
@@ -222,7 +222,7 @@ func echoed(t *testing.T) {
 }
 
 func stepOneAgain(t *testing.T) {
-	s := startServer(t, "y-websocket")
+	s := sharedServer(t, "y-websocket")
 	p := s.person()
 	p.do("create", args{"path": "Note.md", "text": "one\n"})
 	proxy := newChaos(t, s)
@@ -351,7 +351,7 @@ func usersOfServer(t *testing.T) {
 // The plugin of either person would write the map's values over the front matter for
 // everybody, if the agent's change and the undo of it were not in the map as well.
 func frontMatterMap(t *testing.T) {
-	s := startServer(t, "y-websocket")
+	s := sharedServer(t, "y-websocket")
 	p, q := s.person(), s.person()
 	c := mustOpen(t, s)
 	const body = "---\nBody\n"

@@ -119,7 +119,7 @@ func TestFollowsLargeFolder(t *testing.T) {
 // fsync's promise: what the server has acknowledged, and what it has not.
 func TestAcknowledged(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, s *server) {
+	onEach(t, alone, func(t *testing.T, s *server) {
 		c := mustOpen(t, s, direct)
 		c.create("Team/Note.md", "note\n")
 		c.await("the acknowledgement", func() bool { return c.Acknowledged(t.Context(), "Team/Note.md") })
@@ -214,7 +214,7 @@ func keptNotes(t *testing.T, dir string) []model.DocID {
 // People see who edits, and where.
 func TestPresence(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, s *server) {
+	onEach(t, sharedServer, func(t *testing.T, s *server) {
 		p := s.person()
 		p.do("create", args{"path": "Note.md", "text": "one two\n"})
 		c := mustOpen(t, s, direct, func(o *remote.Options, _ *bridge.Options) { o.Author = "claude" })

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,7 +34,11 @@ var patience = need.Scaled(90 * time.Second)
 
 func TestMain(m *testing.M) {
 	need.Waiting() // for servers, and for periods of the product
-	os.Exit(m.Run())
+	code := m.Run()
+	for _, s := range shared.servers {
+		s.stop()
+	}
+	os.Exit(code)
 }
 
 // node starts a program of serversDir.
@@ -84,6 +90,34 @@ func startServer(t testing.TB, kind string, args ...string) *server {
 	s.start("0")
 	t.Cleanup(func() { s.stop() })
 	return s
+}
+
+// shared are the running servers of sharedServer, by kind.
+var shared = struct {
+	mu      sync.Mutex // guards the fields below
+	servers map[string]*server
+	folders int
+}{servers: make(map[string]*server)}
+
+// sharedServer returns a server that the test must not stop. Its folder is the test's own. Servers that are programs of
+// npm run until all tests have ended.
+func sharedServer(t testing.TB, kind string) *server {
+	t.Helper()
+	if kind == "relay-server" {
+		return startServer(t, kind)
+	}
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.servers[kind] == nil {
+		s := &server{t: t, kind: kind, args: make([]string, 2)}
+		s.start("0")
+		shared.servers[kind] = s
+	}
+	s := *shared.servers[kind]
+	shared.folders++
+	s.t, s.folder = t, fmt.Sprint("team", shared.folders)
+	s.room = s.folder
+	return &s
 }
 
 func (s *server) start(port string) {

@@ -16,7 +16,7 @@ func TestNamesForWindows(t *testing.T) {
 	for _, structure := range []bridge.StructurePolicy{bridge.StructureDirect, bridge.StructurePropose} {
 		t.Run(structure.String(), func(t *testing.T) {
 			t.Parallel()
-			s := startServer(t, "y-websocket")
+			s := sharedServer(t, "y-websocket")
 			p := s.person()
 			p.do("create", args{"path": "Why?.md", "text": "because\n"})
 			p.do("create", args{"path": "Good.md", "text": "good\n"})

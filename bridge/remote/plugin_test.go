@@ -16,7 +16,7 @@ import (
 // key with an empty element.
 func TestPluginRules(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, s *server) {
+	onEach(t, sharedServer, func(t *testing.T, s *server) {
 		p := s.person()
 		c := mustOpen(t, s, direct)
 		r := rand.New(rand.NewPCG(rand.Uint64(), 2))

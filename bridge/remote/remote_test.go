@@ -13,18 +13,21 @@ import (
 var kinds = []string{"y-websocket", "hocuspocus", "relay-server", "y-sweet"}
 
 // onEach runs a test against each kind of server.
-func onEach(t *testing.T, test func(*testing.T, *server)) {
+func onEach(t *testing.T, start func(testing.TB, string) *server, test func(*testing.T, *server)) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			test(t, startServer(t, kind))
+			test(t, start(t, kind))
 		})
 	}
 }
 
+// alone starts a server of the test's own, which it may stop.
+func alone(t testing.TB, kind string) *server { return startServer(t, kind) }
+
 func TestReadAndWrite(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, s *server) {
+	onEach(t, sharedServer, func(t *testing.T, s *server) {
 		p := s.person()
 		p.do("create", args{"path": "Plan.md", "text": "one two 🦊 three\n"})
 		p.do("legacy", args{"path": "sub/Old.md", "text": "old\n"})
@@ -52,7 +55,7 @@ func TestReadAndWrite(t *testing.T) {
 
 func TestCreateRenameRemove(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, s *server) {
+	onEach(t, sharedServer, func(t *testing.T, s *server) {
 		p := s.person()
 		c := mustOpen(t, s, direct)
 		c.create("Team/a/b/New.md", "new\n")
@@ -80,7 +83,7 @@ func TestCreateRenameRemove(t *testing.T) {
 // A restart serves at once what was there, without the server.
 func TestOffline(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, s *server) {
+	onEach(t, alone, func(t *testing.T, s *server) {
 		p := s.person()
 		p.do("create", args{"path": "Plan.md", "text": "plan\n"})
 		p.do("create", args{"path": "Other.md", "text": "other\n"})
@@ -121,7 +124,7 @@ func TestOffline(t *testing.T) {
 // Two relayfs and two persons edit the same notes, and end with the same bytes.
 func TestConverge(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, s *server) {
+	onEach(t, sharedServer, func(t *testing.T, s *server) {
 		p, q := s.person(), s.person()
 		paths := []string{"One.md", "Two.md"}
 		for _, path := range paths {

@@ -17,6 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk/disktest"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -429,8 +430,9 @@ func (x *session) run(n, at int) (c crash, err error) {
 // Whatever a store is told, and wherever it is killed or its power is cut, it says what a simple model says after everything
 // that was told, or after what was told until some moment that is no earlier than the last sync.
 func TestModel(t *testing.T) {
+	need.Plain(t)
 	cuts := 0
-	randomtest.Check(t, 60, func(t testing.TB, rng *rand.Rand) {
+	randomtest.Check(t, 30, func(t testing.TB, rng *rand.Rand) {
 		x := &session{rng: rng, states: []*oracle{newOracle()}}
 		d := disktest.New(nil, disktest.Volume{Path: "/", OrdersNames: rng.IntN(2) == 0})
 		state, err := d.MakeRoot("/state")

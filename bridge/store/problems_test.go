@@ -16,6 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
 )
 
@@ -59,6 +60,7 @@ func (f fillingFile) WriteAt(b []byte, off int64) (int, error) {
 // A store has a problem if and only if the last attempt to keep something has failed, where what is smaller than that is no
 // attempt, and asking is one if the last has failed; and it says since when.
 func TestStoreHasAProblem(t *testing.T) {
+	need.Plain(t)
 	const small, large, much = 100, 2 << 20, 1 << 30
 	randomtest.Check(t, 20, func(t testing.TB, rng *rand.Rand) {
 		d := new(filling)

@@ -209,11 +209,7 @@ type bridged struct {
 }
 
 func newBridged(t testing.TB, d *disktest.Disk) *bridged {
-	dir, err := os.MkdirTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &bridged{t, d, dir, make(map[string]string)}
+	return &bridged{t, d, bridgetest.Scratch(t), make(map[string]string)}
 }
 
 func (b *bridged) options() store.Options {
@@ -245,9 +241,7 @@ func (b *bridged) committed() {
 // Wherever a restore is stopped, by a kill or a power cut, the store is the old one or the
 // copy, and it is the copy if the restore had ended. What was set aside is the old one.
 func TestRestoreStopped(t *testing.T) {
-	if need.Raced() {
-		t.Skip("one goroutine")
-	}
+	need.Plain(t)
 	source := open(t, newPath(t))
 	fill(t, source, "old", longAgo)
 	var backup bytes.Buffer
@@ -312,10 +306,7 @@ func TestRestoreStopped(t *testing.T) {
 		}
 	}
 	stopped := errors.New("stopped")
-	states, cuts := 0, 30
-	if need.Raced() {
-		cuts = 4
-	}
+	states := 0
 	for at := 1; ; at++ {
 		d := before.Killed()
 		var left *disktest.Disk
@@ -336,7 +327,7 @@ func TestRestoreStopped(t *testing.T) {
 			}
 			left = d.Killed()
 		}
-		for cut := range left.PowerCuts(cuts) {
+		for cut := range left.PowerCuts(30) {
 			check(cut, err == nil, fmt.Sprintf("power cut before call %d", at))
 			states++
 		}

@@ -101,7 +101,7 @@ func TestYjs(t *testing.T) {
 	for _, seed := range rare {
 		peer.replay(t, seed)
 	}
-	randomtest.Check(t, 300, func(t testing.TB, r *rand.Rand) { peer.replay(t, r.IntN(1e9)) })
+	randomtest.Check(t, 150, func(t testing.TB, r *rand.Rand) { peer.replay(t, r.IntN(1e9)) })
 }
 
 // history makes a document with edits by two clients, and one update more.

@@ -20,9 +20,16 @@ func Everything() bool { return os.Getenv("RELAYFS_TESTS") == "all" }
 
 var raced bool
 
-// Raced reports whether the race detector is on. Expensive tests with one goroutine can skip themselves under the race
-// detector, because make test also runs them without it, several times as fast.
 func Raced() bool { return raced }
+
+// Plain skips the test under the race detector. Expensive tests whose goroutines wait for each other call it, because make
+// test also runs them without the detector, several times as fast.
+func Plain(t testing.TB) {
+	t.Helper()
+	if raced {
+		t.Skip("runs without the race detector")
+	}
+}
 
 // Full skips the test unless RELAYFS_TESTS=all. why names the requirement or the duration of the test.
 func Full(t testing.TB, why string) {

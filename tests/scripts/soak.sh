@@ -24,21 +24,23 @@ trap 'echo "soak: stopped; make soak goes on" >&2; exit 130' INT TERM
 export GOFLAGS=${GOFLAGS--trimpath} RELAYFS_TESTS=all RELAYFS_FINDINGS=$dir/findings RELAYFS_KILLS=${RELAYFS_KILLS:-300}
 
 # jobs prints KIND PACKAGE TEST, a line for each. Tests of random input are those that call randomtest.Check or rapid.Check,
-# and fuzz targets are found by their names.
+# those of hostile input call need.Linear, and fuzz targets are found by their names.
 jobs() {
 	git ls-files -z '*_test.go' | xargs -0 awk '
 		FNR == 1 { dir = FILENAME; sub("/[^/]*$", "", dir) }
 		/^func / { name = $2; sub(/\(.*/, "", name) }
 		/[^a-z]randomtest\.Check\(/ && name ~ /^Test/ { print "random ./" dir, name }
 		/[^a-z]rapid\.Check\(/ && name ~ /^Test/ { print "rapid ./" dir, name }
+		/need\.Linear/ && name ~ /^Test/ { print "soak ./" dir, name }
 		/^func Fuzz/ { print "fuzz ./" dir, name }' | grep -v ' ./tests/randomtest ' | sort -u
 	echo 'soak ./bridge/remote TestChaos'
+	echo 'soak ./fusefs TestFreshNoteRenamedOver'
 	echo 'soak ./tests/crash TestSoak'
 	echo 'soak ./tests/mcp Test(MCPGrepEqualsRipgrepOnDocs|HTTPManySessions)'
 	echo 'soak ./tests/page TestReviewPageIsAccessible'
 	echo 'soak ./tests/save TestRemovedStaysRemoved'
 	echo 'soak ./tests/servers Test(ReadsAreNotTorn|WritesBesideTyping|ServerManyNotes)'
-	echo 'soak ./bridge/crashtest TestEvery'
+	echo 'soak ./bridge/crashtest Test(Every|TwoNotes)'
 	echo 'once ./tests/... Kill|Between|Twice|Whole|Vanished|Shutdown'
 }
 

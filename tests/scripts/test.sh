@@ -4,6 +4,7 @@
 #   RELAYFS_TEST_TIMESCALE   how many times as long everything may take, on a busy machine
 #   TIMEOUT   how long one package may take (default 20m, scaled)
 #   RACE      packages to test with the race detector: those that start goroutines or are called by several
+#   BOTH      those of them to test without it, too: their tests do less with it
 #   COVER     a directory for coverage profiles of unit tests and of the program that the other tests drive
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -14,7 +15,8 @@ TIMEOUT=${TIMEOUT:-$((20 * SCALE))m}
 export GOFLAGS=${GOFLAGS--trimpath}
 # All that matters, at full size; without it `go test` runs a sample that needs Go alone.
 export RELAYFS_TESTS=all
-RACE=${RACE:-'/(bridge|bridge/remote/ysync|bridge/vault|bridge/store(/internal/wal)?|bridge/owner|fusefs(/internal/[a-z]+)?|mcpserver|cmd/relayfs(/internal/(api|ports|reviewqueue|serving|tui))?)$'}
+RACE=${RACE:-'/(bridge|bridge/remote/ysync|bridge/vault|bridge/store|bridge/owner|fusefs(/internal/[a-z]+)?|mcpserver|cmd/relayfs(/internal/(api|ports|reviewqueue|serving|tui))?)$'}
+BOTH=${BOTH:-'/(bridge|bridge/store|mcpserver)$'}
 
 tests/scripts/deps.sh test
 echo "test: everything that the tests need was there or installed after $SECONDS s"
@@ -37,4 +39,4 @@ if [[ -z ${RELAYFS_BINARY-} ]]; then
 fi
 
 go build -o "$work/testall" ./tests/testall
-"$work/testall" -timeout "$TIMEOUT" -race "$RACE" ${COVER:+-cover "$COVER"}
+"$work/testall" -timeout "$TIMEOUT" -race "$RACE" -both "$BOTH" ${COVER:+-cover "$COVER"}

@@ -7,9 +7,9 @@
 // and calls it.
 //
 // Packages run concurrently, in four go test commands:
-//   - packages that start goroutines, with the race detector, which takes several times as long and therefore runs
-//     fewer random rounds
-//   - all packages without the race detector
+//   - packages that start goroutines, with the race detector
+//   - the other packages without it, and those whose tests do less with the race detector, which takes several times as
+//     long
 //   - fusefs and bridge/remote, which mostly wait, with the race detector
 //   - the packages below tests, which drive the built program
 //
@@ -41,6 +41,7 @@ import (
 func main() {
 	timeout := flag.Duration("timeout", 10*time.Minute, "time limit of one package")
 	race := flag.String("race", "", "regular expression: packages to run with the race detector")
+	both := flag.String("both", "", "regular expression: those of them to run without the race detector, too")
 	cover := flag.String("cover", "", "directory: write coverage profiles of bridge, fusefs, mcpserver and diffwrap there")
 	flag.Parse()
 	a := &all{summary: newSummary(os.Stdout), timeout: *timeout, cover: *cover, scale: 1}
@@ -52,6 +53,9 @@ func main() {
 	}
 	var err error
 	if a.race, err = regexp.Compile(cmp.Or(*race, "^$")); err != nil {
+		fail(err)
+	}
+	if a.both, err = regexp.Compile(cmp.Or(*both, "^$")); err != nil {
 		fail(err)
 	}
 	out, err := exec.Command("go", "list", "./...").Output()
@@ -74,6 +78,7 @@ func fail(err error) {
 
 type all struct {
 	race    *regexp.Regexp
+	both    *regexp.Regexp
 	timeout time.Duration
 	cover   string
 	scale   int // factor for all time limits of an idle machine
@@ -95,14 +100,16 @@ func (a *all) run(packages []string) {
 		switch {
 		case strings.Contains(pkg+"/", "/tests/"):
 			driven = append(driven, pkg)
-			continue
 		case strings.HasSuffix(pkg, "/fusefs"), strings.HasSuffix(pkg, "/bridge/remote"):
 			waiting = append(waiting, pkg)
-			continue
 		case a.race.MatchString(pkg):
 			raced = append(raced, pkg)
+			if a.both.MatchString(pkg) {
+				plain = append(plain, pkg)
+			}
+		default:
+			plain = append(plain, pkg)
 		}
-		plain = append(plain, pkg)
 	}
 	slices.SortStableFunc(driven, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 	// Tests mostly wait, so more packages run concurrently than there are processors.

@@ -163,10 +163,15 @@ func some[T any](list []T, n int, rng *rand.Rand) []T {
 		return list
 	}
 	out := []T{list[0], list[len(list)-1]}
-	for _, i := range rng.Perm(len(list) - 2)[:max(0, n-2)] {
+	for _, i := range rng.Perm(len(list) - 2)[:min(n, len(list)-2)] {
 		out = append(out, list[1+i])
 	}
-	return out[:n]
+	return shuffled(out, rng)[:n]
+}
+
+func shuffled[T any](list []T, rng *rand.Rand) []T {
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
 }
 
 const maxSubsets = 1 << 12
@@ -257,8 +262,8 @@ func (d *Disk) contentsLeft(chosen [][]bool, limit int, rng *rand.Rand) iter.Seq
 	}
 }
 
-// picks yields ways to choose one remainder for each file: all combinations, or limit of them. First it yields nothing,
-// everything, and everything except one file.
+// picks yields ways to choose one remainder for each file: all combinations, or limit of them. These are drawn from
+// nothing, everything, everything except one file, and random combinations.
 func picks(left [][]remainder, total, limit int, rng *rand.Rand) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		pick := make([]int, len(left))
@@ -286,14 +291,14 @@ func picks(left [][]remainder, total, limit int, rng *rand.Rand) iter.Seq[[]int]
 				tries = append(tries, one)
 			}
 		}
-		for len(tries) < limit {
+		for n := max(1, limit-len(tries)); n > 0; n-- {
 			one := make([]int, len(left))
 			for i := range left {
 				one[i] = rng.IntN(len(left[i]))
 			}
 			tries = append(tries, one)
 		}
-		for _, t := range tries[:limit] {
+		for _, t := range shuffled(tries, rng)[:limit] {
 			if !yield(t) {
 				return
 			}

@@ -19,7 +19,7 @@ import (
 // `rg --files --glob` lists.
 func TestGlobsEqualRipgrep(t *testing.T) {
 	need.Programs(t, "rg")
-	randomtest.Check(t, 20, equalsRipgrep)
+	randomtest.Check(t, 10, equalsRipgrep)
 }
 
 func equalsRipgrep(t testing.TB, rnd *rand.Rand) {

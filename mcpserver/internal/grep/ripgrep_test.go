@@ -179,7 +179,7 @@ func (c call) run(t testing.TB, names []string, texts map[string]string) string 
 func TestEqualsRipgrep(t *testing.T) {
 	need.Programs(t, "rg")
 	calls, matched := 0, 0
-	randomtest.Check(t, 20, func(t testing.TB, rnd *rand.Rand) {
+	randomtest.Check(t, 11, func(t testing.TB, rnd *rand.Rand) {
 		dir := t.TempDir()
 		names, texts := corpus(t, rnd, dir)
 		slices.Sort(names)

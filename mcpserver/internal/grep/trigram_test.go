@@ -66,7 +66,7 @@ func TestNoMatchIsLost(t *testing.T) {
 		return b.String()
 	}
 	var m grep.SignatureMaker
-	randomtest.Check(t, 20_000, func(t testing.TB, rnd *rand.Rand) {
+	randomtest.Check(t, 5000, func(t testing.TB, rnd *rand.Rand) {
 		text := random(rnd, rnd.IntN(60))
 		pattern := random(rnd, 1+rnd.IntN(4)) + []string{"", ".*", "|", "?", "(a|b)"}[rnd.IntN(5)] + random(rnd, rnd.IntN(4))
 		o := grep.Options{IgnoreCase: rnd.IntN(2) == 0, Multiline: true}

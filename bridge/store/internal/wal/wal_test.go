@@ -243,7 +243,7 @@ func session(d *memory, rng *rand.Rand, from, n int, applied LSN) (appended, syn
 // synced, in order and without a gap, for as many sessions as one likes.
 func TestEveryCrash(t *testing.T) {
 	states := 0
-	randomtest.Check(t, 40, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 16, func(t testing.TB, r *rand.Rand) {
 		seed := r.Uint64()
 		for stop := 1; ; stop++ {
 			rng := rand.New(rand.NewPCG(seed, 1))
@@ -288,7 +288,7 @@ func cloneInodes(names map[string]*inode) map[string]*inode {
 
 // An error of the disk loses nothing that was appended before: the log goes on, or says that it does not.
 func TestEveryError(t *testing.T) {
-	randomtest.Check(t, 20, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 8, func(t testing.TB, r *rand.Rand) {
 		seed := r.Uint64()
 		for fail := 1; ; fail++ {
 			rng := rand.New(rand.NewPCG(seed, 2))
@@ -343,7 +343,7 @@ func TestFailedSync(t *testing.T) {
 
 // A disk that fails for a while costs nothing that was appended, and the log goes on by itself.
 func TestPassingFailure(t *testing.T) {
-	randomtest.Check(t, 4, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 2, func(t testing.TB, r *rand.Rand) {
 		seed := r.Uint64()
 		for _, fails := range []int{1, 2, 3, 5, 9, 20} {
 			for from := 1; passingFailure(t, seed, from, fails); from++ {
