@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-	"unsafe"
 )
 
 type span struct{ start, end int }
@@ -98,23 +97,18 @@ func (p *Pattern) matches(text string) bool {
 }
 
 func (p *Pattern) possible(text string) bool {
-	if len(p.scan.Any) == 0 {
-		return true
-	}
-	if p.scan.Fold {
-		text = folded(text)
-	}
-	return slices.ContainsFunc(p.scan.Any, func(s string) bool { return strings.Contains(text, s) })
-}
-
-func folded(text string) string {
-	b := AppendFold(make([]byte, 0, len(text)), text)
-	return unsafe.String(unsafe.SliceData(b), len(b))
+	return !p.scansLiterals() || slices.ContainsFunc(p.scan.Any, func(s string) bool { return strings.Contains(text, s) })
 }
 
 func (p *Pattern) eachLine(text string, fn func(line span) bool) {
+	off, done := 0, false
+	if !p.scansLiterals() && p.dfa != nil {
+		if off, done = p.dfa.eachLine(text, p.isCancelled, fn); done {
+			return
+		}
+	}
 	next, exact := p.candidates(text)
-	for off := 0; off < len(text) && !p.isCancelled(); {
+	for off < len(text) && !p.isCancelled() {
 		at := next(off)
 		if at < 0 {
 			return
@@ -130,35 +124,15 @@ func (p *Pattern) eachLine(text string, fn func(line span) bool) {
 // candidates returns a function that maps an offset to the next offset whose line may match, or to -1 if there is none.
 // If exact is set, that line does match.
 func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
-	everyLine := func(off int) int { return off }
-	switch {
-	case len(p.scan.Any) == 0 && p.dfa != nil:
-		return func(off int) int {
-			at, ok := p.dfa.find(text[off:])
-			switch {
-			case !ok:
-				return off
-			case at < 0 || off+at == len(text) && text[len(text)-1] == '\n':
-				return -1 // no line follows the last line break
-			}
-			return off + at
-		}, false
-	case len(p.scan.Any) == 0:
-		return everyLine, false
+	if !p.scansLiterals() {
+		return func(off int) int { return off }, false
 	}
-	hay := text
-	if p.scan.Fold {
-		// Folding keeps offsets unless a rune changes its length. If one does, every line is a candidate.
-		if hay = folded(text); len(hay) != len(text) {
-			if !p.possible(text) {
-				return func(int) int { return -1 }, false
-			}
-			return everyLine, false
-		}
-	}
-	s := searcher{text: hay, literals: p.scan.Any, next: make([]int, len(p.scan.Any))}
+	s := searcher{text: text, literals: p.scan.Any, next: make([]int, len(p.scan.Any))}
 	return s.from, p.literal != ""
 }
+
+// scansLiterals reports whether candidates are found by literals. Folding a text takes longer than the automaton.
+func (p *Pattern) scansLiterals() bool { return len(p.scan.Any) > 0 && !p.scan.Fold }
 
 // searcher finds the next occurrence of any of several literals. It stores the next occurrence of each literal, so that
 // it does not search the same text twice.
