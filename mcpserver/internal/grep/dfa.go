@@ -25,6 +25,10 @@ const (
 	maxStates = 4096
 	// maxWork is the maximum work of the preparation: the number of instructions times the number of ranges of runes.
 	maxWork = 1 << 20
+	// A search looks for bytes to skip until maxSkips more of its attempts have skipped less than longSkip bytes than have
+	// skipped more, because short skips take longer than the automaton.
+	maxSkips = 8
+	longSkip = 8
 )
 
 // newAutomaton returns the automaton of an expression. It returns nil for patterns with \A or \z, and for very large
@@ -173,18 +177,30 @@ func (a *automaton) eachLine(text string, isCancelled func() bool, fn func(line 
 func (c *cache) find(text string) (off int, ok bool) {
 	classes := &c.a.classes
 	row := int32(0) // row of the current state
+	skips := maxSkips
 	for i := 0; i < len(text); {
-		if row == 0 && c.stays[text[i]] {
-			for i++; i < len(text) && c.stays[text[i]]; i++ {
+		if skips > 0 && row == 0 {
+			begin := i
+			for i < len(text) && c.stays[text[i]] {
+				i++
 			}
-			continue
+			if i == len(text) {
+				break
+			}
+			if i-begin < longSkip {
+				skips--
+			} else if skips < maxSkips {
+				skips++
+			}
 		}
 		r, size := rune(text[i]), 1
-		var class uint16
-		if r < utf8.RuneSelf {
-			class = classes.ascii[r]
-		} else {
+		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		var class uint16
+		if int(r) < len(classes.low) {
+			class = classes.low[r]
+		} else {
 			class = classes.of(r)
 		}
 		to := c.next[int(row)+int(class)]
@@ -222,7 +238,7 @@ func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 		c.next[int(row)+int(class)] = to
 	}
 	if ok && row == 0 && to == 0 {
-		for b, of := range c.a.classes.ascii {
+		for b, of := range c.a.classes.low[:utf8.RuneSelf] {
 			c.stays[b] = c.stays[b] || of == class
 		}
 	}
@@ -263,9 +279,9 @@ func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 type classes struct {
 	n     int // number of classes, including the class of the end of the text
 	end   uint16
-	ascii [utf8.RuneSelf]uint16
-	from  []rune   // first rune of each range
-	class []uint16 // class of each range
+	low   [0x800]uint16 // classes of the first runes: Latin, Greek, Cyrillic, Hebrew, Arabic
+	from  []rune        // first rune of each range
+	class []uint16      // class of each range
 
 	conditional bool // whether the pattern has '^', '$' or \b
 }
@@ -275,7 +291,7 @@ func (x *classes) of(r rune) uint16 {
 }
 
 func (x *classes) divide(prog *syntax.Prog) bool {
-	x.conditional = slices.ContainsFunc(prog.Inst, func(in syntax.Inst) bool { return in.Op == syntax.InstEmptyWidth })
+	x.conditional = isConditional(prog)
 	x.from = borders(prog)
 	if len(x.from)*len(prog.Inst) > maxWork {
 		return false
@@ -299,8 +315,10 @@ func (x *classes) divide(prog *syntax.Prog) bool {
 	}
 	x.end = uint16(len(byMatch))
 	x.n = len(byMatch) + 1
-	for c := range x.ascii {
-		x.ascii[c] = x.of(rune(c))
+	for i, r := range x.from {
+		for ; int(r) < len(x.low) && (i+1 == len(x.from) || r < x.from[i+1]); r++ {
+			x.low[r] = x.class[i]
+		}
 	}
 	return true
 }

@@ -203,16 +203,23 @@ func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	}
 }
 
-// next returns the first match from pos on. For '^' and \b it takes the text before pos into account.
+// next returns the first match from pos on. For '^' and \b it takes the text before pos into account, which takes many
+// times as long.
 func (p *Pattern) next(text string, pos int) []int {
 	if p.isCancelled() {
 		return nil
 	}
-	if pos == 0 {
-		if p.size*len(text) <= maxUnbroken {
-			return p.re.FindStringIndex(text)
+	if pos == 0 || !p.conditional {
+		var m []int
+		if rest := text[pos:]; p.size*len(rest) <= maxUnbroken {
+			m = p.re.FindStringIndex(rest)
+		} else {
+			m = p.unlessCancelled(p.re.FindReaderIndex(&endingReader{text: rest, p: p}))
 		}
-		return p.unlessCancelled(p.re.FindReaderIndex(&endingReader{text: text, p: p}))
+		if m == nil {
+			return nil
+		}
+		return []int{pos + m[0], pos + m[1]}
 	}
 	// The search starts with the rune before pos, so that '^' and \b match correctly at pos.
 	_, n := utf8.DecodeLastRuneInString(text[:pos])
