@@ -217,6 +217,10 @@ func (x *Indexes) reached(list []string) []model.Path {
 // withLinksRewritten returns the raw text of v as if the pending renames were done and their rewritten links accepted.
 func (x *Indexes) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, diffwrap.Known, error) {
 	known := v.Known()
+	if v.ReadOnly() { // it has no marks
+		text, _ := v.Decoded()
+		return text, known, nil
+	}
 	if !x.tree.HasProposals() {
 		return v.Canonical(), known, nil
 	}

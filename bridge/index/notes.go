@@ -16,5 +16,6 @@ type NoteInfo struct {
 }
 
 func NewNoteInfo(p model.Path, v *model.Version) *NoteInfo {
-	return &NoteInfo{Path: p, ModTime: v.ModTime(), Size: int64(len(v.Text())), Outline: outline.Of(v.Text())}
+	text, _ := v.Decoded()
+	return &NoteInfo{Path: p, ModTime: v.ModTime(), Size: int64(len(v.Text())), Outline: outline.Of(text)}
 }

@@ -48,6 +48,17 @@ func (v *Version) Text() string {
 	return v.text
 }
 
+// Decoded returns Text for readers of words: a note in another encoding is converted to UTF-8. encoding is the name of
+// that encoding, or "" if text is Text.
+func (v *Version) Decoded() (text, encoding string) {
+	if v.readOnly {
+		if text, encoding, ok := Decode(v.Text()); ok {
+			return text, encoding
+		}
+	}
+	return v.Text(), ""
+}
+
 // Raw returns the stored text, marks included.
 func (v *Version) Raw() string { return v.raw }
 

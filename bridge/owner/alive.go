@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 )
 
@@ -80,20 +79,25 @@ func (c *Client) ask(ctx context.Context) error {
 // attended calls do, which waits for a response, and cancels it if the owner does not run.
 func (c *Client) attended(ctx context.Context, do func(context.Context) error) error {
 	watched, cancel := context.WithCancelCause(ctx)
-	var watcher sync.WaitGroup
-	watcher.Go(func() { c.watch(watched, cancel) })
+	start, ended := time.Now(), make(chan struct{})
+	watcher := time.AfterFunc(lookEvery, func() { // most responses arrive earlier
+		defer close(ended)
+		c.watch(watched, start, cancel)
+	})
 	err := do(watched)
 	cause := context.Cause(watched)
 	cancel(nil)
-	watcher.Wait()
+	if !watcher.Stop() {
+		<-ended
+	}
 	if err != nil && cause != nil {
 		return cause
 	}
 	return err
 }
 
-func (c *Client) watch(ctx context.Context, silent context.CancelCauseFunc) {
-	start := time.Now()
+// watch checks regularly whether the owner runs, beginning now.
+func (c *Client) watch(ctx context.Context, start time.Time, silent context.CancelCauseFunc) {
 	waits := c.Waits
 	if waits == nil {
 		waits = func(time.Duration) {}
@@ -101,18 +105,16 @@ func (c *Client) watch(ctx context.Context, silent context.CancelCauseFunc) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		select {
-		case <-ctx.Done():
-			if time.Since(start) >= lookEvery {
-				waits(0)
-			}
-			return
-		case <-tick.C:
-		}
 		if err := c.Alive(ctx); err != nil {
 			silent(err)
 		} else {
 			waits(time.Since(start))
+		}
+		select {
+		case <-ctx.Done():
+			waits(0)
+			return
+		case <-tick.C:
 		}
 	}
 }

@@ -477,7 +477,12 @@ func (s *scanner) startsTable(l line) bool {
 		return false
 	}
 	next, ok := s.after(l)
-	return ok && !next.blank() && next.indent < codeIndent && isDelimiterRow(next.rest) && cells(l.rest) == cells(next.rest)
+	return ok && !next.blank() && next.indent < codeIndent && StartsTable(l.rest, next.rest)
+}
+
+// StartsTable reports whether two lines without indentation are the header and the delimiter row of a table.
+func StartsTable(header, delimiters string) bool {
+	return strings.IndexByte(header, '|') >= 0 && isDelimiterRow(delimiters) && cells(header) == cells(delimiters)
 }
 
 // table reads a table, which ends at a blank line or at another block.

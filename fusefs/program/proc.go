@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // status has the fields of /proc/PID/status that this package needs, see proc_pid_status(5).
@@ -12,6 +14,7 @@ type status struct {
 	pid     int
 	name    string
 	parent  int
+	group   int // first process of the process group; 0 if it is outside of the container
 	session int // 0 if the process has no session, or if the session's leader is outside of the container
 	uid     int
 }
@@ -48,11 +51,32 @@ func parseStatus(text []byte, thread int) status {
 			s.parent = atoi(fields[0], 0)
 		case "Uid":
 			s.uid = atoi(fields[0], 0)
+		case "NSpgid":
+			s.group = atoi(fields[0], 0)
 		case "NSsid":
 			s.session = atoi(fields[0], 0)
 		}
 	}
 	return s
+}
+
+// environTimeout limits the wait for the environment of a process that is in the middle of exec(2). That process may
+// itself wait for the mount, because exec closes its files, and the mount is waiting for this package.
+const environTimeout = 50 * time.Millisecond
+
+// environOf returns the environment with which the program of a process was started, or nil.
+func environOf(pid int) []string {
+	read := make(chan []byte, 1)
+	go func() {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		read <- text
+	}()
+	select {
+	case text := <-read:
+		return strings.Split(string(text), "\x00")
+	case <-time.After(environTimeout):
+		return nil
+	}
 }
 
 func atoi(s []byte, otherwise int) int {

@@ -10,9 +10,12 @@
 // per boot, and [Identity.Name] also includes the boot. If pidfds have no numbers (since Linux 5.3), this process gives
 // each process a random number, and recognises the process by a pidfd that it holds.
 //
-// Everything else is read from /proc/PID/status. A read of another file there, such as stat, environ or exe, waits if
-// the process is in the middle of exec(2). That process may itself wait for the mount, because exec closes its files,
-// and the mount is waiting for this package.
+// A process whose parent has ended has lost its place below the agent. It still has the process group and the session
+// in which the agent started it, and the environment, in which agents name themselves ([agentEnv]). It belongs to no
+// agent only if its process group and its session were changed or have lost their first process, and its environment was
+// cleared. Such a process looks the same as a user's service.
+//
+// Everything else is read from /proc/PID/status, because a read of another file there can wait ([environTimeout]).
 package program
 
 import (
@@ -115,17 +118,28 @@ func (t *Table) OfThread(thread uint32) Program {
 	return p
 }
 
-// sessionEnv maps environment variables, which agents set for the programs that they start, to the agents.
-var sessionEnv = map[string]string{"CLAUDE_CODE_SESSION_ID": "claude"}
+// agentEnv maps environment variables, which agents set for the programs that they start, to the agents.
+var agentEnv = map[string]string{
+	"CLAUDECODE": "claude", "CLAUDE_CODE_SESSION_ID": "claude", "CODEX_SANDBOX": "codex", "CODEX_THREAD_ID": "codex",
+	"CURSOR_AGENT": "cursor-agent", "GEMINI_CLI": "gemini", "OPENCODE": "opencode",
+}
 
-// Self returns this program. It recognises an agent that is no longer an ancestor by the agent's variable in the
-// environment.
+// agentIn returns the agent that an environment names, or "".
+func (t *Table) agentIn(environ []string) string {
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		if agent := agentEnv[name]; agent != "" && value != "" && t.IsAgent(agent) {
+			return agent
+		}
+	}
+	return ""
+}
+
+// Self returns this program.
 func (t *Table) Self() Program {
 	p := t.OfProcess(os.Getpid())
-	for name, agent := range sessionEnv {
-		if p.Agent == "" && os.Getenv(name) != "" && t.IsAgent(agent) {
-			p.Agent = agent
-		}
+	if p.Agent == "" {
+		p.Agent = t.agentIn(os.Environ()) // OfProcess reads no environment on macOS
 	}
 	return p
 }
@@ -167,9 +181,10 @@ func (t *Table) program(s status, depth int) Program {
 }
 
 // runOf returns the run of a process, and the agent of the run. A process whose parent is in an agent's run is in the
-// same run. A process that the system or another user has started is in no agent's run.
+// same run. A process that another user has started is in no agent's run.
 func (t *Table) runOf(s status, id Identity, depth int) (run Identity, agent string) {
-	if above, ok := readStatus(s.parent); ok && s.parent > 1 && above.uid == s.uid && depth < maxAncestors {
+	above, ok := s.read(s.parent)
+	if ok && depth < maxAncestors {
 		if parent := t.program(above, depth+1); parent.Agent != "" {
 			return parent.Run, parent.Agent
 		}
@@ -177,14 +192,41 @@ func (t *Table) runOf(s status, id Identity, depth int) (run Identity, agent str
 	if t.IsAgent(s.name) {
 		return id, s.name
 	}
-	leader := s.session // no other process gets this PID while the session exists
+	if !ok || above.session != s.session { // the parent has ended, or the process has its own session
+		for _, first := range []int{s.group, s.session} { // no other process gets these PIDs while the group or session exists
+			if leader, ok := s.read(first); ok && first != s.pid {
+				if run, agent := t.agentAbove(leader); agent != "" {
+					return run, agent
+				}
+			}
+		}
+	}
+	agent = t.agentIn(environOf(s.pid))
+	leader := s.session
 	if leader == 0 {
 		leader = 1 // there is no session, or it began outside of the container
 	}
 	if leader == s.pid {
-		return id, ""
+		return id, agent
 	}
-	return identityOf(leader), ""
+	return identityOf(leader), agent
+}
+
+// agentAbove returns the run of the uppermost agent among a process and its ancestors, and that agent.
+func (t *Table) agentAbove(s status) (run Identity, agent string) {
+	for ok, depth := true, 0; ok && depth < maxAncestors; depth++ {
+		if t.IsAgent(s.name) {
+			run, agent = identityOf(s.pid), s.name
+		}
+		s, ok = s.read(s.parent)
+	}
+	return run, agent
+}
+
+// read returns the status of another process of the same user.
+func (s status) read(pid int) (other status, ok bool) {
+	other, ok = readStatus(pid)
+	return other, ok && pid > 1 && other.uid == s.uid
 }
 
 func (t *Table) IsAgent(name string) bool {

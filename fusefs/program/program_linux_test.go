@@ -21,8 +21,8 @@ import (
 )
 
 func TestParseStatus(t *testing.T) {
-	const text = "Name:\tmy prog\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t4711\nPid:\t4713\nPPid:\t100\nUid:\t1000\t0\t0\t0\nNSpid:\t4713\t12\nNSsid:\t4000\t1\n"
-	if got, want := parseStatus([]byte(text), 4713), (status{4711, "my prog", 100, 4000, 1000}); got != want {
+	const text = "Name:\tmy prog\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t4711\nPid:\t4713\nPPid:\t100\nUid:\t1000\t0\t0\t0\nNSpid:\t4713\t12\nNSpgid:\t4500\t1\nNSsid:\t4000\t1\n"
+	if got, want := parseStatus([]byte(text), 4713), (status{4711, "my prog", 100, 4500, 4000, 1000}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got := parseStatus([]byte("Tgid:\nPPid:\tx\nnonsense"), 5); got != (status{pid: 5}) {
@@ -133,6 +133,41 @@ func TestRunOfAnAgent(t *testing.T) {
 	}
 }
 
+// detached starts a process by a script like those of started, and returns its ID once its parent has ended.
+func detached(t *testing.T, name, script string, env ...string) int {
+	t.Helper()
+	pid := started(t, name, script, 1, env...)[0]
+	for end := time.Now().Add(need.Scaled(10 * time.Second)); ; time.Sleep(time.Millisecond) {
+		s, _ := readStatus(pid)
+		if above, ok := readStatus(s.parent); s.parent == 1 || ok && above.parent <= 1 {
+			return pid
+		}
+		if time.Now().After(end) {
+			t.Fatalf("process %d still has the parent %d", pid, s.parent)
+		}
+	}
+}
+
+// A process whose parent has ended is found by its process group and its session, or else by its environment.
+func TestRunOfADetachedProcess(t *testing.T) {
+	const print, inGroup, inSession = `echo $$; exec sleep 1000`, `(sh -c '%s' &)`, `(set -m; sh -c '%s' &)`
+	for _, script := range []string{inGroup, inSession} {
+		if p := robots().OfProcess(detached(t, "robot", fmt.Sprintf(script, print))); p.Agent != "robot" || p.Run == p.Identity {
+			t.Errorf("%s: got %+v, want a process of the robot's run", script, p)
+		}
+	}
+	table := &Table{Agents: []string{"gemini"}}
+	const alone = `(setsid sh -c '` + print + `' &)`
+	if p := table.OfProcess(detached(t, "runner", alone, "GEMINI_CLI=1")); p.Agent != "gemini" || p.Run != p.Identity {
+		t.Errorf("by the environment: got %+v, want a run of its own of the agent gemini", p)
+	}
+	for _, value := range []string{"GEMINI_CLI=", "CLAUDECODE=1"} {
+		if p := table.OfProcess(detached(t, "runner", alone, "GEMINI_CLI=", value)); p.Agent != "" {
+			t.Errorf("with %s: got %+v, want no agent", value, p)
+		}
+	}
+}
+
 // An agent inside of an agent's run is of that run, with the name of the outer one.
 func TestRunOfAnAgentOfAnAgent(t *testing.T) {
 	dir := t.TempDir()
@@ -178,11 +213,10 @@ func TestRunWithoutSession(t *testing.T) {
 // This process is an agent's if the environment says so.
 func TestSelfByEnvironment(t *testing.T) {
 	table := &Table{Agents: []string{"claude"}}
-	t.Setenv("CLAUDE_CODE_SESSION_ID", "")
 	if table.Self().Agent != "" {
 		t.Skip("an agent runs this test")
 	}
-	t.Setenv("CLAUDE_CODE_SESSION_ID", "one")
+	t.Setenv("CLAUDECODE", "1")
 	if got := table.Self(); got.Agent != "claude" {
 		t.Errorf("got %+v, want the agent claude", got)
 	}

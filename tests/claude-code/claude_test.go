@@ -219,3 +219,39 @@ func TestOneRunIsOneSession(t *testing.T) {
 	}
 	untouched(t, s, m)
 }
+
+// A command that was detached from Claude Code in any way is still the agent's: it does not decide, and it signs with
+// the agent's name.
+func TestDetachedCommands(t *testing.T) {
+	s, m, dir := mounted(t)
+	act := s.Path("act")
+	harness.WriteFile(t, act, fmt.Sprintf(`until [ -e '%s/go' ]; do sleep 0.05; done
+%s suggestions accept --all --yes %s > '%[1]s/'$1.out 2>&1
+echo more > '%[4]s/'$1.md
+touch '%[1]s/'$1.done
+`, s.Mkdir(t, "acts"), s.Binary, m.Vault, dir))
+	ways := []string{
+		"(%s &)", "nohup %s &", "setsid %s &", "%s & disown", "(setsid %s &)", "setsid sh -c '(%s &)'", "env -u CLAUDE_CODE_SESSION_ID setsid %s &", "env -u CLAUDECODE setsid %s &",
+	}
+	calls := []call{bash("echo first > First.md")}
+	for i, way := range ways {
+		calls = append(calls, bash(fmt.Sprintf(way, fmt.Sprintf("sh %s %d > /dev/null 2>&1 < /dev/null", act, i))))
+	}
+	acts := s.Path("acts")
+	calls = append(calls, bash(fmt.Sprintf("touch %s/go; for i in $(seq 400); do [ $(ls %[1]s/*.done | wc -l) = %d ] && break; sleep 0.05; done", acts, len(ways))))
+	claude(t, s, dir, calls...)
+	for i, way := range ways {
+		if out := harness.ReadFile(t, filepath.Join(acts, fmt.Sprint(i, ".out"))); !strings.Contains(out, "is reserved for the user") {
+			t.Errorf("%s: accept is not refused: %s", way, out)
+		}
+	}
+	list := s.Suggestions(t, m.Vault)
+	if len(list) != 1+len(ways) {
+		t.Errorf("%d suggestions are pending, want %d: %v", len(list), 1+len(ways), list)
+	}
+	for _, x := range list {
+		if x.Author != "claude" {
+			t.Errorf("%v is by %q, want claude", x, x.Author)
+		}
+	}
+}

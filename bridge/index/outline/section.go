@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/index/links"
+	"github.com/relayfs/relayfs/diffwrap/block"
 )
 
 // Section is a heading with everything up to the next heading of the same or a higher level, or a block with an ID.
@@ -148,8 +150,8 @@ func lineStarts(note string) []int {
 }
 
 // blockOf returns the whole lines of the block with an ID. The ID is at the end of the block (" ^id"), or alone on a
-// separate line after the block. A list item includes nested items. own is the end of the block if the ID is on a
-// separate line.
+// separate line after the block. Directly below a table, that line is a row of the table. A list item includes nested
+// items. own is the end of the block if the ID is on a separate line.
 func blockOf(note, id string) (from, to, own int, ok bool) {
 	mark := regexp.MustCompile(`(?:^|\s)\^` + regexp.QuoteMeta(id) + `\s*$`)
 	_, body, _ := frontmatter.Split(note)
@@ -166,14 +168,14 @@ func blockOf(note, id string) (from, to, own int, ok bool) {
 			return ast.WalkContinue
 		}
 		last := lines.At(lines.Len() - 1)
-		if !mark.Match(last.Value(src)) {
+		if !mark.Match(last.Value(src)) || hasTable(lines, src) {
 			return ast.WalkContinue
 		}
-		block := n
+		whole := n
 		if item := n.Parent(); item.Kind() == ast.KindListItem && item.FirstChild() == n {
-			block = item
+			whole = item
 		}
-		from, to = rangeOf(block, len(src), 0)
+		from, to = rangeOf(whole, len(src), 0)
 		if lines.Len() == 1 && strings.TrimSpace(string(last.Value(src))) == "^"+id && n.PreviousSibling() != nil {
 			from, own = rangeOf(n.PreviousSibling(), from, 0)
 			own += body
@@ -191,6 +193,20 @@ func blockOf(note, id string) (from, to, own int, ok bool) {
 	}
 	return max(from, body), to, own, true
 }
+
+// hasTable reports whether the lines of a paragraph contain the beginning of a table, which lasts until the paragraph's
+// end. Tables are no part of CommonMark, so the parser reads them as paragraphs.
+func hasTable(lines *text.Segments, src []byte) bool {
+	for i := 1; i < lines.Len(); i++ {
+		header, delimiters := lines.At(i-1), lines.At(i)
+		if block.StartsTable(trimmed(header.Value(src)), trimmed(delimiters.Value(src))) {
+			return true
+		}
+	}
+	return false
+}
+
+func trimmed(line []byte) string { return strings.TrimSpace(string(line)) }
 
 // rangeOf extends a range of the source by the lines of n and its descendants.
 func rangeOf(n ast.Node, from, to int) (int, int) {
@@ -464,7 +480,7 @@ func BlockIDs(note string) (ids []BlockID) {
 			return ast.WalkContinue
 		}
 		last := n.Lines().At(n.Lines().Len() - 1)
-		if m := blockID.FindSubmatch(last.Value(src)); m != nil {
+		if m := blockID.FindSubmatch(last.Value(src)); m != nil && !hasTable(n.Lines(), src) {
 			line += strings.Count(string(src[counted:last.Start]), "\n")
 			counted = last.Start
 			ids = append(ids, BlockID{string(m[1]), line})

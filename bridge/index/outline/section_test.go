@@ -212,9 +212,13 @@ func TestSectionsAreLinear(t *testing.T) {
 }
 
 func TestBlockIDs(t *testing.T) {
-	const note = "---\na: x ^no\n---\nText ^a\nmore ^b\n\n- one ^c\n- two\n\n^d\n\n# Heading ^e\n\n```\ncode ^no\n```\n\n^f\n"
+	const note = "---\na: x ^no\n---\nText ^a\nmore ^b\n\n- one ^c\n- two\n\n^d\n\n# Heading ^e\n\n```\ncode ^no\n```\n\n^f\n" +
+		"\nText\n| a | b |\n|:--|--:|\n| c | d |\n^no\n\n- a | b\n  -|-\n  c | d ^no\n\na | b\n-|-\n^no\n\n| a |\n|---|---|\n^g\n\n| a |\n|---|\n\n^h\n"
 	got := fmt.Sprint(outline.BlockIDs(note))
-	if want := "[{b 5} {c 7} {d 10} {e 12} {f 18}]"; got != want {
+	if want := "[{b 5} {c 7} {d 10} {e 12} {f 18} {g 36} {h 41}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	if s, err := outline.SectionOf(note, "^no"); err == nil {
+		t.Errorf("^no is %q, want none", note[s.From:s.To])
 	}
 }

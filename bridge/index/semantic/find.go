@@ -29,7 +29,8 @@ type Query struct {
 type Found struct {
 	*index.NoteInfo
 	Version    *model.Version
-	Start, End int
+	Text       string  // text of Version, converted to UTF-8
+	Start, End int     // the best part of Text
 	Score      float64 // greater than 0 and at most 1; never greater than that of the previous note
 }
 
@@ -218,7 +219,8 @@ func (x *Index) show(ctx context.Context, a *Answer, list []*candidate, words *l
 			return err
 		}
 		f := Found{NoteInfo: c.info, Version: v, Score: c.score * (rankOffset + 1) / (wordsWeight + meaningWeight)}
-		f.Start, f.End = bestPart(v.Text(), words, c.passage, x.similarity(c, asked))
+		f.Text, _ = v.Decoded()
+		f.Start, f.End = bestPart(f.Text, words, c.passage, x.similarity(c, asked))
 		a.Notes = append(a.Notes, f)
 	}
 	return nil

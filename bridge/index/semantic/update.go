@@ -37,11 +37,15 @@ func (x *Index) Update(ctx context.Context) error {
 // at the note's subject. It returns no passage for a note in a language without vectors.
 func (x *Index) texts(ctx context.Context, n *index.NoteInfo) ([]string, error) {
 	v, err := x.ws.Open(ctx, n.Path)
-	if err != nil || x.o.Embedder == nil && !isEnglish(v.Text()) {
+	if err != nil {
 		return nil, err
 	}
+	text, _ := v.Decoded()
+	if x.o.Embedder == nil && !isEnglish(text) {
+		return nil, nil
+	}
 	name := strings.TrimSuffix(n.Path.Base(), model.NoteExt)
-	parts := passages(v.Text())
+	parts := passages(text)
 	for i, p := range parts {
 		parts[i] = name + "\n\n" + p
 	}

@@ -35,7 +35,8 @@ func (x *Index) updateWords(ctx context.Context, notes []*index.NoteInfo) error 
 			if err != nil {
 				return err
 			}
-			docs = append(docs, document(n, v.Text()))
+			text, _ := v.Decoded()
+			docs = append(docs, document(n, text))
 		}
 		x.words.Apply(docs, nil)
 	}

@@ -4,11 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -23,12 +19,8 @@ type Document struct {
 }
 
 func OfNote(p model.Path, v *model.Version) Document {
-	d := Document{Path: p, Text: v.Text(), Version: v}
-	if v.ReadOnly() {
-		if text, encoding, ok := decode(d.Text); ok {
-			d.Text, d.Encoding = text, encoding
-		}
-	}
+	d := Document{Path: p, Version: v}
+	d.Text, d.Encoding = v.Decoded()
 	return d
 }
 
@@ -41,33 +33,6 @@ func (d Document) Notice() string {
 		return "This document is not valid UTF-8: \ufffd stands for bytes that cannot be shown. It cannot be edited."
 	}
 	return ""
-}
-
-// decode converts a stored text to UTF-8. It accepts UTF-8, UTF-16 with a byte order mark, and Windows-1252. It fails
-// for binary data, and for damaged UTF-8, which it recognises by at least one intact multi-byte character.
-func decode(raw string) (text, encoding string, ok bool) {
-	utf16 := map[string]unicode.Endianness{"\xff\xfe": unicode.LittleEndian, "\xfe\xff": unicode.BigEndian}
-	if order, found := utf16[raw[:min(2, len(raw))]]; found {
-		text, err := unicode.UTF16(order, unicode.UseBOM).NewDecoder().String(raw)
-		return text, "UTF-16", err == nil && !strings.Contains(text, "\x00")
-	}
-	if strings.Contains(raw, "\x00") {
-		return "", "", false
-	}
-	if utf8.ValidString(raw) {
-		return raw, "", true
-	}
-	for i := 0; i < len(raw); {
-		r, n := utf8.DecodeRuneInString(raw[i:])
-		isControl := r < ' ' && !strings.ContainsRune("\t\n\r\f", r)
-		isUndefined := strings.IndexByte("\x81\x8d\x8f\x90\x9d", raw[i]) >= 0
-		if n > 1 || isControl || isUndefined {
-			return "", "", false
-		}
-		i += n
-	}
-	text, err := charmap.Windows1252.NewDecoder().String(raw)
-	return text, "Windows-1252", err == nil
 }
 
 // Document opens the note at p, or another file with text. For a file without text, the error is model.ErrInvalidUTF8.
@@ -99,7 +64,7 @@ func (r Resolver) textFile(ctx context.Context, p model.Path) (Document, error) 
 	if err != nil {
 		return Document{}, err
 	}
-	text, encoding, ok := decode(string(data))
+	text, encoding, ok := model.Decode(string(data))
 	if !ok {
 		return Document{}, binary
 	}

@@ -44,6 +44,10 @@ func hasBoundary(prog *syntax.Prog) bool {
 	})
 }
 
+func isConditional(prog *syntax.Prog) bool {
+	return slices.ContainsFunc(prog.Inst, func(in syntax.Inst) bool { return in.Op == syntax.InstEmptyWidth })
+}
+
 func withoutBoundaries(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	if re.Op == syntax.OpWordBoundary || re.Op == syntax.OpNoWordBoundary {

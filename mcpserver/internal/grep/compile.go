@@ -27,6 +27,8 @@ type Pattern struct {
 
 	cr bool // whether the expression contains a carriage return; if not, CR LF is one line break
 
+	conditional bool // whether the pattern has '^', '$', \b or the like
+
 	size      int                   // number of instructions
 	afterRune func() *regexp.Regexp // returns re after any one rune, compiled at the first call
 	done      <-chan struct{}       // searches stop when it is closed; may be nil
@@ -78,7 +80,7 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 		return nil, syntaxError(pattern, err)
 	}
 	p := &Pattern{
-		re: re, cr: strings.Contains(pattern, `\r`) || strings.Contains(pattern, "\r"), dfa: newAutomaton(prog), size: len(prog.Inst), multi: o.Multiline && holdsLineBreak(tree),
+		conditional: isConditional(prog), re: re, cr: strings.Contains(pattern, `\r`) || strings.Contains(pattern, "\r"), dfa: newAutomaton(prog), size: len(prog.Inst), multi: o.Multiline && holdsLineBreak(tree),
 		afterRune: sync.OnceValue(func() *regexp.Regexp { return afterOneRune(expr) }),
 	}
 	if hasBoundary(prog) {

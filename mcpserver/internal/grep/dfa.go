@@ -25,6 +25,10 @@ const (
 	maxStates = 4096
 	// maxWork is the maximum work of the preparation: the number of instructions times the number of ranges of runes.
 	maxWork = 1 << 20
+	// A search looks for bytes to skip until maxSkips more of its attempts have skipped less than longSkip bytes than have
+	// skipped more, because short skips take longer than the automaton.
+	maxSkips = 8
+	longSkip = 8
 )
 
 // newAutomaton returns the automaton of an expression. It returns nil for patterns with \A or \z, and for very large
@@ -47,14 +51,14 @@ func newAutomaton(prog *syntax.Prog) *automaton {
 type context uint8
 
 const (
-	lineBegin context = iota
+	lineBegin context = iota // also every position if the pattern has no '^', '$' or \b
 	afterWord
 	afterOther
 )
 
-func contextAfter(r rune) context {
+func (x *classes) contextAfter(r rune) context {
 	switch {
-	case r == '\n':
+	case r == '\n' || !x.conditional:
 		return lineBegin
 	case isWord(r):
 		return afterWord
@@ -95,6 +99,7 @@ type cache struct {
 	// next is a table with one row per state and one entry per class. An entry is the row of the next state.
 	next  []int32
 	byKey map[string]int32
+	stays [256]bool // bytes that lead from the first state to itself; a search skips them
 
 	seen  []bool   // instructions that the current step has visited
 	stack []uint32 // instructions that are still to be visited
@@ -143,16 +148,59 @@ func (a *automaton) find(text string) (off int, ok bool) {
 	return off, true
 }
 
+// eachLine calls fn with every line that has a match, until fn returns false or the search is cancelled. If the automaton
+// has grown too large, done is false and off is the start of the first line that it has not searched.
+func (a *automaton) eachLine(text string, isCancelled func() bool, fn func(line span) bool) (off int, done bool) {
+	if a.broken.Load() {
+		return 0, false
+	}
+	c := a.caches.Get().(*cache)
+	for off < len(text) && !isCancelled() {
+		at, ok := c.find(text[off:])
+		if !ok {
+			a.broken.Store(true)
+			return off, false
+		}
+		if at < 0 || off+at == len(text) && text[len(text)-1] == '\n' { // no line follows the last line break
+			break
+		}
+		l := span{off + lineStart(text[off:], at), lineEnd(text, off+at)}
+		if !fn(l) {
+			break
+		}
+		off = l.end + 1
+	}
+	a.caches.Put(c)
+	return off, true
+}
+
 func (c *cache) find(text string) (off int, ok bool) {
 	classes := &c.a.classes
 	row := int32(0) // row of the current state
+	skips := maxSkips
 	for i := 0; i < len(text); {
+		if skips > 0 && row == 0 {
+			begin := i
+			for i < len(text) && c.stays[text[i]] {
+				i++
+			}
+			if i == len(text) {
+				break
+			}
+			if i-begin < longSkip {
+				skips--
+			} else if skips < maxSkips {
+				skips++
+			}
+		}
 		r, size := rune(text[i]), 1
-		var class uint16
-		if r < utf8.RuneSelf {
-			class = classes.ascii[r]
-		} else {
+		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		var class uint16
+		if int(r) < len(classes.low) {
+			class = classes.low[r]
+		} else {
 			class = classes.of(r)
 		}
 		to := c.next[int(row)+int(class)]
@@ -184,10 +232,15 @@ func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	to, ok = matched, true
 	if pcs, found := c.run(conditions(s.before, r), r); !found {
 		slices.Sort(pcs)
-		to, ok = c.add(state{slices.Compact(pcs), contextAfter(r)})
+		to, ok = c.add(state{slices.Compact(pcs), c.a.classes.contextAfter(r)})
 	}
 	if ok {
 		c.next[int(row)+int(class)] = to
+	}
+	if ok && row == 0 && to == 0 {
+		for b, of := range c.a.classes.low[:utf8.RuneSelf] {
+			c.stays[b] = c.stays[b] || of == class
+		}
 	}
 	return to, ok
 }
@@ -226,9 +279,11 @@ func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 type classes struct {
 	n     int // number of classes, including the class of the end of the text
 	end   uint16
-	ascii [utf8.RuneSelf]uint16
-	from  []rune   // first rune of each range
-	class []uint16 // class of each range
+	low   [0x800]uint16 // classes of the first runes: Latin, Greek, Cyrillic, Hebrew, Arabic
+	from  []rune        // first rune of each range
+	class []uint16      // class of each range
+
+	conditional bool // whether the pattern has '^', '$' or \b
 }
 
 func (x *classes) of(r rune) uint16 {
@@ -236,13 +291,14 @@ func (x *classes) of(r rune) uint16 {
 }
 
 func (x *classes) divide(prog *syntax.Prog) bool {
+	x.conditional = isConditional(prog)
 	x.from = borders(prog)
 	if len(x.from)*len(prog.Inst) > maxWork {
 		return false
 	}
 	byMatch := make(map[string]uint16)
 	for _, r := range x.from {
-		key := []byte{byte(contextAfter(r))}
+		key := []byte{byte(x.contextAfter(r))}
 		for i := range prog.Inst {
 			in := &prog.Inst[i]
 			switch in.Op {
@@ -259,8 +315,10 @@ func (x *classes) divide(prog *syntax.Prog) bool {
 	}
 	x.end = uint16(len(byMatch))
 	x.n = len(byMatch) + 1
-	for c := range x.ascii {
-		x.ascii[c] = x.of(rune(c))
+	for i, r := range x.from {
+		for ; int(r) < len(x.low) && (i+1 == len(x.from) || r < x.from[i+1]); r++ {
+			x.low[r] = x.class[i]
+		}
 	}
 	return true
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-	"unsafe"
 )
 
 type span struct{ start, end int }
@@ -98,23 +97,18 @@ func (p *Pattern) matches(text string) bool {
 }
 
 func (p *Pattern) possible(text string) bool {
-	if len(p.scan.Any) == 0 {
-		return true
-	}
-	if p.scan.Fold {
-		text = folded(text)
-	}
-	return slices.ContainsFunc(p.scan.Any, func(s string) bool { return strings.Contains(text, s) })
-}
-
-func folded(text string) string {
-	b := AppendFold(make([]byte, 0, len(text)), text)
-	return unsafe.String(unsafe.SliceData(b), len(b))
+	return !p.scansLiterals() || slices.ContainsFunc(p.scan.Any, func(s string) bool { return strings.Contains(text, s) })
 }
 
 func (p *Pattern) eachLine(text string, fn func(line span) bool) {
+	off, done := 0, false
+	if !p.scansLiterals() && p.dfa != nil {
+		if off, done = p.dfa.eachLine(text, p.isCancelled, fn); done {
+			return
+		}
+	}
 	next, exact := p.candidates(text)
-	for off := 0; off < len(text) && !p.isCancelled(); {
+	for off < len(text) && !p.isCancelled() {
 		at := next(off)
 		if at < 0 {
 			return
@@ -130,35 +124,15 @@ func (p *Pattern) eachLine(text string, fn func(line span) bool) {
 // candidates returns a function that maps an offset to the next offset whose line may match, or to -1 if there is none.
 // If exact is set, that line does match.
 func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
-	everyLine := func(off int) int { return off }
-	switch {
-	case len(p.scan.Any) == 0 && p.dfa != nil:
-		return func(off int) int {
-			at, ok := p.dfa.find(text[off:])
-			switch {
-			case !ok:
-				return off
-			case at < 0 || off+at == len(text) && text[len(text)-1] == '\n':
-				return -1 // no line follows the last line break
-			}
-			return off + at
-		}, false
-	case len(p.scan.Any) == 0:
-		return everyLine, false
+	if !p.scansLiterals() {
+		return func(off int) int { return off }, false
 	}
-	hay := text
-	if p.scan.Fold {
-		// Folding keeps offsets unless a rune changes its length. If one does, every line is a candidate.
-		if hay = folded(text); len(hay) != len(text) {
-			if !p.possible(text) {
-				return func(int) int { return -1 }, false
-			}
-			return everyLine, false
-		}
-	}
-	s := searcher{text: hay, literals: p.scan.Any, next: make([]int, len(p.scan.Any))}
+	s := searcher{text: text, literals: p.scan.Any, next: make([]int, len(p.scan.Any))}
 	return s.from, p.literal != ""
 }
+
+// scansLiterals reports whether candidates are found by literals. Folding a text takes longer than the automaton.
+func (p *Pattern) scansLiterals() bool { return len(p.scan.Any) > 0 && !p.scan.Fold }
 
 // searcher finds the next occurrence of any of several literals. It stores the next occurrence of each literal, so that
 // it does not search the same text twice.
@@ -229,16 +203,23 @@ func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	}
 }
 
-// next returns the first match from pos on. For '^' and \b it takes the text before pos into account.
+// next returns the first match from pos on. For '^' and \b it takes the text before pos into account, which takes many
+// times as long.
 func (p *Pattern) next(text string, pos int) []int {
 	if p.isCancelled() {
 		return nil
 	}
-	if pos == 0 {
-		if p.size*len(text) <= maxUnbroken {
-			return p.re.FindStringIndex(text)
+	if pos == 0 || !p.conditional {
+		var m []int
+		if rest := text[pos:]; p.size*len(rest) <= maxUnbroken {
+			m = p.re.FindStringIndex(rest)
+		} else {
+			m = p.unlessCancelled(p.re.FindReaderIndex(&endingReader{text: rest, p: p}))
 		}
-		return p.unlessCancelled(p.re.FindReaderIndex(&endingReader{text: text, p: p}))
+		if m == nil {
+			return nil
+		}
+		return []int{pos + m[0], pos + m[1]}
 	}
 	// The search starts with the rune before pos, so that '^' and \b match correctly at pos.
 	_, n := utf8.DecodeLastRuneInString(text[:pos])

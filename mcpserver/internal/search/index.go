@@ -15,8 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/document"
@@ -167,15 +165,16 @@ func Scan[T any](ctx context.Context, x *Index, notes []*Note, clauses []grep.Cl
 	for len(notes) > 0 {
 		var part []*Note
 		part, notes = nextBatch(notes, q)
-		var workers errgroup.Group
-		workers.SetLimit(runtime.GOMAXPROCS(0))
-		for i, n := range part {
-			workers.Go(func() error {
-				results[i], skips[i], errs[i] = scanNote(ctx, x, n, look)
-				return nil
+		var workers sync.WaitGroup
+		var taken atomic.Int64 // number of notes that workers have begun
+		for range runtime.GOMAXPROCS(0) {
+			workers.Go(func() {
+				for i := int(taken.Add(1)) - 1; i < len(part); i = int(taken.Add(1)) - 1 {
+					results[i], skips[i], errs[i] = scanNote(ctx, x, part[i], look)
+				}
 			})
 		}
-		_ = workers.Wait() // the error of the first note counts
+		workers.Wait()
 		for i := range part {
 			switch {
 			case ctx.Err() != nil:

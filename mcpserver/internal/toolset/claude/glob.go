@@ -134,28 +134,38 @@ func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 	return pattern
 }
 
-// literalGlob returns a glob relative to under. If there is a file with exactly this name or path, the special
-// characters in it are escaped (model.LiteralGlob).
+// literalGlob returns a glob relative to under. If there is a file or folder with exactly this name or path, the special
+// characters in it are escaped (model.LiteralGlob). A path may also be relative to a top-level folder: then the glob
+// matches nothing, and belowARoot returns a hint.
 func literalGlob(ctx context.Context, c *tool.Client, pattern string, under model.Path) string {
 	pattern, exclude := strings.CutPrefix(withoutRoot(c, pattern, under), "!")
-	pattern = model.LiteralGlob(pattern, func(p string) bool {
-		if strings.Contains(pattern, "/") {
-			_, err := c.Workspace.Stat(ctx, under.Join(strings.TrimPrefix(p, "/")))
-			return err == nil
-		}
-		found := false
-		_ = c.Workspace.Walk(ctx, under, func(e bridge.Info) error { // the search itself reports its errors
-			if found = e.Path.Base() == p; found {
-				return fs.SkipAll
-			}
-			return nil
-		})
-		return found
-	})
+	pattern = model.LiteralGlob(pattern, func(p string) bool { return exists(ctx, c, p, under, strings.Contains(pattern, "/")) })
 	if exclude {
 		return "!" + pattern
 	}
 	return pattern
+}
+
+// exists reports whether there is a file or folder with the path p in under, or in a top-level folder if under is "".
+// Unless isPath is set, p is a name at any depth.
+func exists(ctx context.Context, c *tool.Client, p string, under model.Path, isPath bool) (found bool) {
+	if isPath {
+		roots := []string{string(under)}
+		if under == "" {
+			roots = append(roots, c.Resolver.Folders()...)
+		}
+		return slices.ContainsFunc(roots, func(root string) bool {
+			_, err := c.Workspace.Stat(ctx, model.Path(root).Join(strings.TrimPrefix(p, "/")))
+			return err == nil
+		})
+	}
+	_ = c.Workspace.Walk(ctx, under, func(e bridge.Info) error { // the search itself reports its errors
+		if found = e.Path.Base() == p; found {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // findFiles lists the files below under that are in set, most recently changed first.

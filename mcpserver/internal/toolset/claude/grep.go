@@ -133,12 +133,13 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 }
 
 func (job *grepJob) choose(ctx context.Context, a grepArgs) (err error) {
-	patterns := []string{literalGlob(ctx, job.client, a.Glob, job.under)}
-	if patterns[0] == withoutRoot(job.client, a.Glob, job.under) { // no file has the whole argument as its name
-		patterns = grep.SplitGlobs(a.Glob)
-		for i, p := range patterns {
-			patterns[i] = literalGlob(ctx, job.client, p, job.under)
-		}
+	patterns := grep.SplitGlobs(a.Glob)
+	whole := strings.TrimPrefix(withoutRoot(job.client, a.Glob, job.under), "!")
+	if len(patterns) > 1 && !strings.ContainsAny(whole, "*?") && exists(ctx, job.client, whole, job.under, strings.Contains(whole, "/")) {
+		patterns = []string{a.Glob} // the comma is part of a name
+	}
+	for i, p := range patterns {
+		patterns[i] = literalGlob(ctx, job.client, p, job.under)
 	}
 	if job.globs, err = grep.ParseGlobs(patterns...); err != nil {
 		return result.InvalidArgument("The argument \"glob\" is not valid: %v.", err)

@@ -119,7 +119,7 @@ func passages(c *tool.Client, found *semantic.Answer) []string {
 
 // numberedPart formats a passage as the tool read does, and marks omitted parts of lines.
 func numberedPart(f semantic.Found) string {
-	text := f.Version.Text()
+	text := f.Text
 	lines := textrange.SplitLines(text[f.Start:f.End])
 	if n := len(lines); n > 0 {
 		if f.End < len(text) && !strings.HasPrefix(text[f.End:], "\n") && !strings.HasPrefix(text[f.End:], "\r") {

@@ -91,14 +91,15 @@ func (a tasksArgs) list(ctx context.Context, c *tool.Client, notes []*index.Note
 		if err != nil {
 			return result.Result{}, err
 		}
-		text := strings.TrimPrefix(v.Text(), textrange.BOM)
+		whole, _ := v.Decoded()
+		text := strings.TrimPrefix(whole, textrange.BOM)
 		from := 0
 		if after != nil && string(n.Path) == after.Path {
 			from = after.Pos.In(text)
 		}
 		now := &n.Outline
 		if !n.ModTime.Equal(v.ModTime()) || n.Size != int64(len(v.Text())) {
-			now = new(outline.Of(v.Text())) // the note has changed since it was indexed
+			now = new(outline.Of(whole)) // the note has changed since it was indexed
 		}
 		places := textrange.Lines(text)
 		for _, t := range a.of(now) {

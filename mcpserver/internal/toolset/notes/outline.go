@@ -47,11 +47,11 @@ func outlineNote(ctx context.Context, c *tool.Client, a noteArgs) (outlineResult
 	if err != nil {
 		return outlineResult{}, err
 	}
-	text := v.Text()
+	text, _ := v.Decoded()
 	info := index.NewNoteInfo(p, v)
 	properties, notice := thatFit(info.Properties, maxProperties)
 	all := outlineResult{
-		Path: string(p), TotalLines: textrange.CountLines(text), WordCount: info.Words, SizeBytes: len(text), FrontMatter: properties,
+		Path: string(p), TotalLines: textrange.CountLines(text), WordCount: info.Words, SizeBytes: int(info.Size), FrontMatter: properties,
 		Tags: append([]string{}, info.Tags...), Lines: outlineLines(info, text),
 		Links: result.Strings(links.Forward), Backlinks: result.Strings(links.Backlinks), Unresolved: append([]string{}, links.Unresolved...), Notice: notice,
 	}

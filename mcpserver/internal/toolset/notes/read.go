@@ -98,7 +98,7 @@ func showProperties(ctx context.Context, c *tool.Client, n *index.NoteInfo) {
 	if err != nil {
 		return
 	}
-	text := v.Text()
+	text, _ := v.Decoded()
 	_, body, _ := frontmatter.Split(text)
 	now, err := frontmatter.Parse(text)
 	if err != nil || result.PlainJSON(now) != result.PlainJSON(n.Properties) {

@@ -114,7 +114,7 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 	place := func(i int) any { return semantic.Place{Path: hits[i].Path, Number: after.Number + i + 1} }
 	show := func(f semantic.Found) semanticHit {
 		fit, notice := thatFit(f.Properties, maxProperties)
-		snippet := strings.Join(strings.Fields(f.Version.Text()[f.Start:f.End]), " ")
+		snippet := strings.Join(strings.Fields(f.Text[f.Start:f.End]), " ")
 		return semanticHit{string(f.Path), math.Round(f.Score*1e4) / 1e4, snippet, fit, f.Words, notice}
 	}
 	return result.FitList(a.Listing, hits, limit, place, show, func(results []semanticHit, page result.Page) semanticSearchResult {

@@ -261,7 +261,7 @@ func (v *validator) anchors(p model.Path, text, to string) *anchors {
 			v.targets[to] = &anchors{}
 			return v.targets[to]
 		}
-		text = target.Text()
+		text, _ = target.Decoded()
 	}
 	a := &anchors{headings: make(map[string]bool), blocks: make(map[string]bool)}
 	for _, h := range outline.Of(text).Headings {
