@@ -31,6 +31,7 @@ type Root struct {
 	queuedEvents []model.Event          // events to publish
 	completed    []model.ProposalRecord // completed renames whose links are not yet rewritten, for TakeCompleted
 	undos        []model.ProposalRecord // interrupted undos, for TakeUndos
+	ended        []string               // IDs of the RenameEnded records, for TakeEnded
 
 	// linking is held while the links of one note are rewritten after a rename. It is taken before a note's lock.
 	linking sync.Mutex
@@ -108,6 +109,15 @@ func (f *Root) TakeUndos() (taken []model.ProposalRecord) {
 	return taken
 }
 
+// TakeEnded returns the IDs of the renames whose documents no longer exist and whose link rewrites are still pending. It
+// returns each ID once.
+func (f *Root) TakeEnded() (taken []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	taken, f.ended = f.ended, nil
+	return taken
+}
+
 func (f *Root) WithLinkLock(fn func()) {
 	f.linking.Lock()
 	defer f.linking.Unlock()
@@ -136,8 +146,13 @@ func (l *Locked) PersistChanges() {
 	for _, rec := range s.Invalidated {
 		l.log.Warn("proposal dropped: its note or file no longer exists, or its place is taken",
 			model.LogPath, string(l.Path().Join(rec.Rel)), "kind", string(rec.Kind))
-		change.Removed = append(change.Removed, rec.ID)
 		change.Journal = append(change.Journal, rec.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, Withdrawn: true}, now))
+		if rec.Kind != model.ProposedRename {
+			change.Removed = append(change.Removed, rec.ID)
+			continue
+		}
+		rec.Kind = model.RenameEnded
+		change.Upserted, l.ended = append(change.Upserted, rec), append(l.ended, rec.ID)
 	}
 	if len(change.Upserted)+len(change.Removed) > 0 {
 		if err := l.Store.Propose(change); err != nil {

@@ -260,7 +260,7 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 		n.stamp = stamp
 		return nil, nil
 	}
-	ev, err := n.reconcile(string(data), modTimeOf(current, stamp))
+	ev, err := n.reconcile(string(data), stamp, modTimeOf(current, stamp))
 	if err == nil {
 		n.stamp = stamp // an error keeps the old stamp, so that no write succeeds before the user's save is merged
 	}
@@ -299,14 +299,33 @@ func appendEvent(events []model.Event, ev *model.Event) []model.Event {
 	return append(events, *ev)
 }
 
-func (n *Note) State(ctx context.Context) (model.Stamp, model.ContentSum, error) {
+// State returns the note's document, the stamp of its file and the checksum of its text. It creates a missing document,
+// because a proposal about the note belongs to the document. An empty note, and a note of a server, has none here.
+func (n *Note) State(ctx context.Context) (id model.DocID, file model.Stamp, sum model.ContentSum, err error) {
 	l := n.Lock()
 	defer l.Unlock()
 	v, err := l.load(ctx)
 	if err != nil {
-		return model.Stamp{}, model.ContentSum{}, err
+		return "", file, sum, err
 	}
-	return l.stamp, model.SumOf(v.Raw()), nil
+	sum = model.SumOf(v.Raw())
+	if l.live != nil || v.ReadOnly() || v.Raw() == "" {
+		return "", l.stamp, sum, nil
+	}
+	loc := l.node.Location()
+	records, err := l.open(loc, v.Raw())
+	if err == nil {
+		err = l.keep(loc, sum, l.stamp, records)
+	}
+	return l.id, l.stamp, sum, err
+}
+
+// DocID returns the document of the note's file, or "".
+func (n *Note) DocID(ctx context.Context) (model.DocID, error) {
+	l := n.Lock()
+	defer l.Unlock()
+	_, err := l.load(ctx)
+	return l.id, err
 }
 
 // ChangedByUser reports whether a user has changed or removed the file since it had the given stamp and text. Writes by

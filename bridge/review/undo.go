@@ -227,7 +227,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 
 // undoEntries undoes journal entries. It undoes the entries of one note newest first.
 func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, author model.Author, out *Outcome) {
-	entries = r.withoutStranded(j, entries, out)
+	entries = r.withoutStranded(ctx, j, entries, out)
 	byNote := make(map[model.Path][]string)
 	entriesOf := make(map[model.Path][]undoableEntry) // newest first
 	var proposals []model.JournalEntry
@@ -288,14 +288,14 @@ func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoab
 
 // withoutStranded removes from entries a decision on a rename that cannot be undone, and with it the decisions on links
 // that belong to the rename. It leaves several decisions to undoProposals, because one may make room for another.
-func (r *Review) withoutStranded(j journalView, entries []undoableEntry, out *Outcome) []undoableEntry {
+func (r *Review) withoutStranded(ctx context.Context, j journalView, entries []undoableEntry, out *Outcome) []undoableEntry {
 	ofProposal := func(e undoableEntry) bool { return e.Decision != nil && e.Decision.Proposal != nil }
 	i := slices.IndexFunc(entries, ofProposal)
 	if i < 0 || slices.ContainsFunc(entries[i+1:], ofProposal) {
 		return entries
 	}
 	e := entries[i]
-	err := r.names.CheckUndo(j.withCurrentPaths(e.JournalEntry, j.moves()))
+	err := r.names.CheckUndo(ctx, j.withCurrentPaths(e.JournalEntry, j.moves()))
 	if err == nil {
 		return entries
 	}
@@ -597,7 +597,7 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 	err := note.ErrNoteGone
 	for _, other := range j.undoable {
 		d := other.Decision
-		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Doc != e.ID || other.Root != e.Root {
+		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Kind != model.ProposedDelete || d.Proposal.Doc != e.ID || other.Root != e.Root {
 			continue
 		}
 		at = other.Path

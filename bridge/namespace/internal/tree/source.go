@@ -188,6 +188,13 @@ func (f *Root) Files(match func(name string, size int64) bool) (files []*Node) {
 	return files
 }
 
+// Invalidate drops a proposal of an earlier process, whose node no longer exists.
+func (f *Root) Invalidate(rec model.ProposalRecord) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changes.Invalidated = append(f.changes.Invalidated, rec)
+}
+
 // Overlay adds the pending proposals of earlier processes to the tree, which shows only the source so far. The tree
 // must not be served yet.
 func (f *Root) Overlay(recs []model.ProposalRecord) {
