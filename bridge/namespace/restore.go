@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
 // Start reads the source into the tree, lets the documents follow their files, restores the proposals of earlier
@@ -156,33 +157,49 @@ func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found f
 
 // locate sets the source paths of proposals to the paths of their documents, or else of their files. While relayfs was
 // stopped, a user may have moved them, or given their names to others. A moved proposal becomes stale, as by a move while
-// relayfs runs. locate drops a proposal whose document has no file any more.
+// relayfs runs, and so does a proposal whose note the user has changed. locate drops a proposal whose document has no file
+// any more.
 func (l *Locked) locate(ctx context.Context, recs []model.ProposalRecord, found fileFinder) (left []model.ProposalRecord, err error) {
 	var change model.ProposalChange
+	stale := make(map[string]bool)
+	for _, rec := range recs { // before a document takes over the user's changes
+		n, err := l.nodeOf(&rec)
+		if err != nil {
+			return nil, err
+		}
+		stale[rec.ID] = n != nil && !rec.Stale && changedInSource(ctx, n, rec)
+	}
 	haveRead := false
 	for _, rec := range recs {
 		rel := rec.Rel
 		if rec.Doc != "" {
-			rel, err = l.relOf(ctx, &rec)
-			if rel == "" && err == nil && !haveRead {
+			n, err := l.nodeOf(&rec)
+			if n != nil && !isNodeOf(ctx, n, &rec) {
+				n = nil
+			}
+			if n == nil && !haveRead {
 				haveRead = true
 				for _, n := range l.Lookup("").Notes() { // a note finds its document when it is first read
 					_, _ = n.Version(ctx)
 				}
-				rel, err = l.relOf(ctx, &rec)
+				n, err = l.nodeOf(&rec)
 			}
 			if err != nil {
 				return nil, err
 			}
-			if rel == "" {
+			if n == nil {
 				l.Invalidate(rec)
 				continue
 			}
+			rel = n.Location().Rel
 		} else if rels := found[rec.Stamp.File()]; len(rels) > 0 && !slices.Contains(rels, rel) {
 			rel = rels[0]
 		}
 		if rel != rec.Rel {
-			rec.Rel, rec.Stale, rec.DisplacedName = rel, true, ""
+			rec.Rel, rec.DisplacedName, stale[rec.ID] = rel, "", true
+		}
+		if stale[rec.ID] {
+			rec.Stale = true
 			change.Upserted = append(change.Upserted, rec)
 		}
 		left = append(left, rec)
@@ -193,17 +210,16 @@ func (l *Locked) locate(ctx context.Context, recs []model.ProposalRecord, found 
 	return left, l.Store.Propose(change)
 }
 
-// relOf returns the source path of the note that has the document of a proposal, or "" if no note has it.
-func (l *Locked) relOf(ctx context.Context, rec *model.ProposalRecord) (string, error) {
+// nodeOf returns the note at the path of the proposal's document, or nil if there is none.
+func (l *Locked) nodeOf(rec *model.ProposalRecord) (*tree.Node, error) {
+	if rec.Doc == "" {
+		return nil, nil
+	}
 	p, err := l.Store.DocPath(rec.Doc)
-	if err != nil {
-		return "", err
+	if n := l.Lookup(string(p)); err == nil && n != nil && n.Note != nil {
+		return n, nil
 	}
-	n := l.Lookup(string(p))
-	if n == nil || n.Note == nil || !isNodeOf(ctx, n, rec) {
-		return "", nil
-	}
-	return string(p), nil
+	return nil, err
 }
 
 // recoverAll determines the outcomes of decisions that a crash interrupted.
