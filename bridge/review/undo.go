@@ -34,10 +34,15 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 		return Outcome{}, err
 	}
 	defer r.config.Events.EndOp()
-	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // Suggestions adds interrupted decisions to the journal
+	// Suggestions reads every note. So it adds interrupted decisions to the journal, and finds documents by their texts.
+	if _, err := r.indexes.Suggestions(ctx, ""); err != nil {
 		return Outcome{}, err
 	}
-	j, selected, err := r.find(ctx, func(j journalView) (selection, error) { return j.find(batch, ids) })
+	j, err := r.journal()
+	if err != nil {
+		return Outcome{}, err
+	}
+	selected, err := j.find(batch, ids)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -52,19 +57,6 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 		out.Older = j.olderBatch(entries[0].BatchOf())
 	}
 	return out, ctx.Err()
-}
-
-// find returns the journal and a selection of its entries.
-func (r *Review) find(ctx context.Context, choose func(journalView) (selection, error)) (j journalView, s selection, err error) {
-	for hasRead := false; ; hasRead = true {
-		if j, err = r.journal(); err != nil {
-			return j, nil, err
-		}
-		if s, err = choose(j); err != nil || hasRead || !slices.ContainsFunc(j.selected(s), r.isMissing) {
-			return j, s, err
-		}
-		r.readAll(ctx)
-	}
 }
 
 // startUndo stores that several entries are about to be undone, so that the next process continues after a crash: the
@@ -132,35 +124,16 @@ func (r *Review) resumeUndo(ctx context.Context, d model.Decision) error {
 	for _, item := range d.Items {
 		s.add(d.Undoes, item.ID)
 	}
-	j, _, err := r.find(ctx, func(journalView) (selection, error) { return s, nil })
+	if _, err := r.indexes.Suggestions(ctx, ""); err != nil {
+		return err
+	}
+	j, err := r.journal()
 	if err != nil {
 		return err
 	}
 	out := Outcome{Batch: d.Batch, Failed: make(map[model.Path]error)}
 	r.undoEntries(ctx, j, j.selected(s), model.Author{Name: d.By}, &out)
 	return errors.Join(slices.Collect(maps.Values(out.Failed))...)
-}
-
-// isMissing reports whether the source has no note at the path of the entry. It is false for an entry about a proposal,
-// and for a note that the decision has emptied.
-func (r *Review) isMissing(e undoableEntry) bool {
-	if e.Decision != nil && (e.Decision.Proposal != nil || e.Decision.Emptied) {
-		return false
-	}
-	f := r.tree.Root(e.Root)
-	return e.Path == "" || f != nil && f.Lookup(e.Rel) == nil
-}
-
-// readAll reads every note. A note that was moved while relayfs was stopped finds its document at the first read.
-func (r *Review) readAll(ctx context.Context) {
-	for _, f := range r.tree.Roots() {
-		list, _ := r.tree.Below(f.Path())
-		for _, e := range list {
-			if e.Kind == model.KindNote {
-				_, _ = r.tree.Open(ctx, e.Path) // if this fails, the undo reports the note as missing
-			}
-		}
-	}
 }
 
 // UndoSession undoes everything in an agent's session that no user has decided on: it rejects pending suggestions and
