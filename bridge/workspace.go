@@ -199,10 +199,10 @@ func (w *Workspace) Start(ctx context.Context) error {
 			return model.WrapError("open", f.Path(), err)
 		}
 	}
-	w.ResumeRenames(ctx)
 	for _, f := range w.config.Roots {
 		w.EndRenames(ctx, f)
 	}
+	w.ResumeRenames(ctx)
 	w.ResumeRejections(ctx)
 	w.ResumeUndos(ctx)
 	return nil

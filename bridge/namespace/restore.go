@@ -125,12 +125,10 @@ func (f *Root) recoverNotes(ctx context.Context) error {
 func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found fileFinder) error {
 	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
 		switch rec.Kind {
-		case model.RenameDone:
+		case model.RenameDone, model.RenameEnded:
 			f.completed = append(f.completed, rec)
 		case model.UndoStarted:
 			f.undos = append(f.undos, rec)
-		case model.RenameEnded:
-			f.ended = append(f.ended, rec.ID)
 		default:
 			return false
 		}
@@ -229,9 +227,6 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 	for i := range recs {
 		rec := &recs[i]
 		if rec.MovingTo != "" && f.Lookup(rec.Rel) == nil && f.Lookup(rec.MovingTo) != nil {
-			if err := f.Store.Rename(model.Path(rec.Rel), model.Path(rec.MovingTo)); err != nil {
-				return nil, err
-			}
 			rec.MovedToTempName()
 			f.syncDone(ctx, rec)
 		}
@@ -255,9 +250,6 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 			from, to := rec.Rel, rec.To()
 			if pending {
 				from, to = to, from
-			}
-			if err := f.Store.Rename(model.Path(from), model.Path(to)); err != nil {
-				return nil, err
 			}
 			own := *rec
 			for _, list := range [][]model.ProposalRecord{recs, left} {

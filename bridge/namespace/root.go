@@ -29,9 +29,8 @@ type Root struct {
 
 	mu           sync.Mutex             // held during a change of names, including disk access; guards the fields below
 	queuedEvents []model.Event          // events to publish
-	completed    []model.ProposalRecord // completed renames whose links are not yet rewritten, for TakeCompleted
+	completed    []model.ProposalRecord // RenameDone and RenameEnded records, for TakeCompleted
 	undos        []model.ProposalRecord // interrupted undos, for TakeUndos
-	ended        []string               // IDs of the RenameEnded records, for TakeEnded
 
 	// linking is held while the links of one note are rewritten after a rename. It is taken before a note's lock.
 	linking sync.Mutex
@@ -86,8 +85,8 @@ func (l *Locked) DropRename(id string) error {
 	return l.Store.Propose(model.ProposalChange{Removed: []string{id}})
 }
 
-// TakeCompleted returns those completed renames selected by which whose links are not yet rewritten. It returns each
-// rename to one caller only.
+// TakeCompleted returns those completed and ended renames selected by which whose links are not yet rewritten. It returns
+// each rename to one caller only.
 func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,15 +105,6 @@ func (f *Root) TakeUndos() (taken []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	taken, f.undos = f.undos, nil
-	return taken
-}
-
-// TakeEnded returns the IDs of the renames whose documents no longer exist and whose link rewrites are still pending. It
-// returns each ID once.
-func (f *Root) TakeEnded() (taken []string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	taken, f.ended = f.ended, nil
 	return taken
 }
 
@@ -152,7 +142,7 @@ func (l *Locked) PersistChanges() {
 			continue
 		}
 		rec.Kind = model.RenameEnded
-		change.Upserted, l.ended = append(change.Upserted, rec), append(l.ended, rec.ID)
+		change.Upserted, l.completed = append(change.Upserted, rec), append(l.completed, rec)
 	}
 	if len(change.Upserted)+len(change.Removed) > 0 {
 		if err := l.Store.Propose(change); err != nil {

@@ -18,8 +18,7 @@ import (
 // their names. So the file decides, not its name. At the start each document follows its last known file by inode and
 // time of birth (namespace.Root.Start). When a note is first read, the first matching row gives its document:
 //
-//	relayfs wrote the file, or read it at this path       the document at the path. The same holds for a file that was
-//	                                                      saved over a file that a scan had found here
+//	relayfs wrote the file, or read it at this path       the document at the path
 //	the file has the text of the document at the path     that document: git or a backup copied it back
 //	the same is true for another document                 that document, if its note was removed or its own file is
 //	                                                      another note now
@@ -30,8 +29,8 @@ import (
 //	otherwise                                             none, and the document has ended at the path
 
 // identify finds the document of the note, whose file was just read and holds raw, and loads its history. It leaves
-// n.id empty if there is none. found is the stamp of the file that was here before, if any.
-func (n *Locked) identify(ctx context.Context, loc Location, raw string, found model.Stamp) (h model.History, err error) {
+// n.id empty if there is none.
+func (n *Locked) identify(ctx context.Context, loc Location, raw string) (h model.History, err error) {
 	if n.id != "" {
 		return n.store.Load(n.id) // relayfs has followed the note
 	}
@@ -39,20 +38,17 @@ func (n *Locked) identify(ctx context.Context, loc Location, raw string, found m
 	if err != nil {
 		return h, err
 	}
-	files := []model.Stamp{n.stamp}
-	if !found.IsFile(n.stamp) {
-		files = append(files, found)
-	}
+	like := different
 	if id != "" {
 		if h, err = n.store.Load(id); err != nil {
 			return h, err
 		}
-		if likenessOf(h, raw, files...) == same {
+		if like = likenessOf(h, raw, n.stamp); like == same {
 			n.id = id
 			return h, nil
 		}
 	}
-	if err := n.findMovedDocument(ctx, loc, id, h, raw, files); err != nil || n.id == "" {
+	if err := n.findMovedDocument(ctx, loc, id, like, raw); err != nil || n.id == "" {
 		return model.History{}, err
 	}
 	return n.store.Load(n.id)
@@ -67,10 +63,9 @@ const (
 	same               // the file is known to be the document's, or has its text
 )
 
-// likenessOf compares a file at the path of a document with the document. The file holds raw; files are its stamp and
-// those of earlier files there.
-func likenessOf(h model.History, raw string, files ...model.Stamp) likeness {
-	if len(h.Records) == 0 || isKnown(h, raw, files) {
+// likenessOf compares a file at the path of a document, which holds raw, with the document.
+func likenessOf(h model.History, raw string, file model.Stamp) likeness {
+	if len(h.Records) == 0 || isKnown(h, raw, file) {
 		return same
 	}
 	if isBlank(raw) {
@@ -92,8 +87,8 @@ func likenessOf(h model.History, raw string, files ...model.Stamp) likeness {
 // isKnown reports whether the file is known to be the document's: relayfs wrote the file with a text of the document or
 // read the document from it, or the file holds the last text of the document's file. A blank text identifies no
 // document.
-func isKnown(h model.History, raw string, files []model.Stamp) bool {
-	return slices.ContainsFunc(files, h.IsOf) || h.Sum == model.SumOf(raw) && !isBlank(raw)
+func isKnown(h model.History, raw string, file model.Stamp) bool {
+	return h.IsOf(file) || h.Sum == model.SumOf(raw) && !isBlank(raw)
 }
 
 // IsTempOf reports whether the note's file, which was moved over the file of another note, was a temporary file with
@@ -125,10 +120,9 @@ const maxLost = 64
 // with. Many notes may start from one template.
 const maxAlike = 8
 
-// findMovedDocument looks for the document of the note's file, which is not certainly the document here at the note's
-// path: h is the history of here, which is "" if the path has no document. findMovedDocument moves the found document to
-// the path, and the other one to the path for removed notes.
-func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model.DocID, h model.History, raw string, files []model.Stamp) error {
+// findMovedDocument looks for the document of the note's file. here is the document that the path has, or "", and like
+// compares the file with it. findMovedDocument moves the found document to the path, and ends here if it is another one.
+func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model.DocID, like likeness, raw string) error {
 	n.set.claimMu.Lock()
 	defer n.set.claimMu.Unlock()
 	rel := model.Path(loc.Rel)
@@ -138,24 +132,21 @@ func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, file := range files {
-		more, err := n.store.DocsOf(file, model.SumOf(raw))
-		if err != nil {
-			return err
-		}
-		if here == "" && !attribution.MarksIn(raw) {
-			more = more[:min(len(more), maxAlike)]
-		}
-		list = append(list, more...)
+	more, err := n.store.DocsOf(n.stamp, model.SumOf(raw))
+	if err != nil {
+		return err
 	}
-	for _, d := range list {
-		if mine, err := n.isDocumentOf(ctx, d, raw, files); err != nil {
+	if here == "" && !attribution.MarksIn(raw) {
+		more = more[:min(len(more), maxAlike)]
+	}
+	for _, d := range append(list, more...) {
+		if mine, err := n.isDocumentOf(ctx, d, raw); err != nil {
 			return err
 		} else if mine {
 			return n.claim(rel, d, here)
 		}
 	}
-	if here != "" && likenessOf(h, raw, files...) == alike {
+	if like == alike {
 		n.id = here
 		return nil
 	}
@@ -228,13 +219,13 @@ func holdsMostOf(h model.History, raw string) bool {
 // isDocumentOf reports whether a document that is stored for another path belongs to the file. A document whose own file
 // still exists belongs to that file only. A file at that path with much of its text is its own, unless this file is
 // known by inode, or that file has the text of another document.
-func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string, files []model.Stamp) (bool, error) {
+func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string) (bool, error) {
 	original, ended := d.Path.EndedAt()
 	if original == "" || !ended && d.Path == model.Path(n.node.Location().Rel) {
 		return false, nil
 	}
 	h, err := n.store.Load(d.ID)
-	if err != nil || !isKnown(h, raw, files) {
+	if err != nil || !isKnown(h, raw, n.stamp) {
 		return false, err
 	}
 	if ended {
@@ -251,7 +242,7 @@ func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string
 	case same:
 		return false, nil
 	case alike:
-		if slices.ContainsFunc(files, h.IsOf) {
+		if h.IsOf(n.stamp) {
 			return true, nil
 		}
 		others, err := n.store.DocsOf(there, model.SumOf(string(data)))

@@ -43,8 +43,6 @@ type Note struct {
 	writeLock fifoMutex // held by the current writer; guards the field below and what it points to
 	*opened             // nil before the first Lock
 
-	found model.Stamp // stamp of the file that a scan found; zero for other notes
-
 	// The cache's lock guards the fields below.
 	cached *list.Element // nil if the note is not in the cache
 	size   int           // cached bytes
@@ -53,7 +51,7 @@ type Note struct {
 type opened struct {
 	document
 	seq      uint64      // sequence number of the last published version
-	stamp    model.Stamp // stamp of the file that current was read from or written to, or that a scan found
+	stamp    model.Stamp // stamp of the file that current was read from or written to
 	synced   bool        // the store's history has been compared with the file
 	creation *creation   // nil if this process did not create the note
 }
@@ -72,17 +70,13 @@ func (n *Note) creator() model.Author {
 	return n.creation.author
 }
 
-// SetFound sets the stamp of the file that a scan found, before the note is used. If a user saves the note as another
-// file before it is read, this stamp identifies its document.
-func (n *Note) SetFound(file model.Stamp) { n.found = file }
-
 // Locked is a Note whose lock is held until Unlock.
 type Locked Note
 
 func (n *Note) Lock() *Locked {
 	n.writeLock.lock()
 	if n.opened == nil {
-		n.opened = &opened{document: document{store: n.history}, stamp: n.found}
+		n.opened = &opened{document: document{store: n.history}}
 	}
 	return (*Locked)(n)
 }
@@ -138,12 +132,11 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	if err != nil {
 		return nil, model.WrapError("open", loc.Path, err)
 	}
-	found := n.stamp
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
 	var h *model.History // the stored history; nil if not loaded
 	if !n.synced {
-		kept, err := n.identify(ctx, loc, v.Raw(), found)
+		kept, err := n.identify(ctx, loc, v.Raw())
 		if err != nil {
 			return nil, model.WrapError("open", loc.Path, err)
 		}

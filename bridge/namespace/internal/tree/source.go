@@ -41,9 +41,6 @@ func (f *Root) putChild(dir *Node, name string, e model.SourceEntry) (*Node, boo
 	}
 	n = newNode(dir, name, kind)
 	n.update(e)
-	if n.Note != nil {
-		n.Note.SetFound(e.Stamp)
-	}
 	dir.children[n.name] = n
 	return n, true
 }
