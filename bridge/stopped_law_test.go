@@ -22,7 +22,7 @@ import (
 // authors, sessions and times, and its pending rename or deletion, at the new path of its file. The proposals of the other
 // documents have ended, with a line in the journal and without a pending link rewrite.
 func TestDocumentsFollowTheirFilesOverAStop(t *testing.T) {
-	randomtest.Check(t, 30, func(t testing.TB, r *rand.Rand) {
+	randomtest.Check(t, 10, func(t testing.TB, r *rand.Rand) {
 		s := newStop(t, r)
 		for _, name := range stopNotes {
 			s.agents(name)
