@@ -154,9 +154,9 @@ func (s machineStore) RecordSave(id model.DocID, seq uint64, save model.Save) er
 	return s.Store.RecordSave(id, seq, save)
 }
 
-func (s machineStore) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum) {
+func (s machineStore) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum, file model.Stamp) {
 	if s.m.step() == nil {
-		s.Store.RecordFileSeq(id, seq, sum)
+		s.Store.RecordFileSeq(id, seq, sum, file)
 	}
 }
 

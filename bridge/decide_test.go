@@ -22,7 +22,7 @@ func ids(list []model.Suggestion) []string {
 	return out
 }
 
-func decide(t *testing.T, ws *bridge.Workspace, verdict model.Verdict, ids ...string) bridge.Outcome {
+func decide(t testing.TB, ws *bridge.Workspace, verdict model.Verdict, ids ...string) bridge.Outcome {
 	t.Helper()
 	out, err := ws.Decide(t.Context(), ids, verdict, person)
 	if err != nil || len(out.Failed) > 0 {

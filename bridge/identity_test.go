@@ -20,13 +20,13 @@ import (
 
 // onDisk is a vault and a store on the disk, which outlive the process that serves them.
 type onDisk struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	ws   *bridge.Workspace
 	stop func()
 }
 
-func newOnDisk(t *testing.T, files map[string]string) *onDisk {
+func newOnDisk(t testing.TB, files map[string]string) *onDisk {
 	t.Helper()
 	d := &onDisk{t: t, dir: t.TempDir()}
 	for rel, text := range files {
@@ -127,14 +127,14 @@ func (d *onDisk) secret() {
 	secret(d.t, d.ws)
 }
 
-func secret(t *testing.T, ws *bridge.Workspace) {
+func secret(t testing.TB, ws *bridge.Workspace) {
 	t.Helper()
 	replaceIn(t, ws, plan, ann, " is 1234", "")
 	decide(t, ws, model.Accepted, ids(pendingOf(t, ws))...)
 	replaceIn(t, ws, plan, ann, "secret", "SECRET")
 }
 
-func replaceIn(t *testing.T, ws *bridge.Workspace, p model.Path, author model.Author, old, new string) {
+func replaceIn(t testing.TB, ws *bridge.Workspace, p model.Path, author model.Author, old, new string) {
 	t.Helper()
 	text := open(t, ws, p).Text()
 	if !strings.Contains(text, old) {

@@ -42,7 +42,7 @@ func (s *brokenStore) Append(id model.DocID, p model.Path, recs ...model.Record)
 	return s.Store.Append(id, p, recs...)
 }
 
-func pendingOf(t *testing.T, ws *bridge.Workspace) []model.Suggestion {
+func pendingOf(t testing.TB, ws *bridge.Workspace) []model.Suggestion {
 	t.Helper()
 	list, err := ws.Suggestions(t.Context(), "")
 	if err != nil {

@@ -199,6 +199,9 @@ func (w *Workspace) Start(ctx context.Context) error {
 			return model.WrapError("open", f.Path(), err)
 		}
 	}
+	for _, f := range w.config.Roots {
+		w.EndRenames(ctx, f)
+	}
 	w.ResumeRenames(ctx)
 	w.ResumeRejections(ctx)
 	w.ResumeUndos(ctx)
@@ -211,7 +214,11 @@ func (w *Workspace) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, f := range w.tree.Roots() {
 		g.Go(func() error {
-			err := f.Source.Run(ctx, func(ev model.SourceEvent) { w.config.Roots[f].SourceChanged(ctx, ev) })
+			root := w.config.Roots[f]
+			err := f.Source.Run(ctx, func(ev model.SourceEvent) {
+				root.SourceChanged(ctx, ev)
+				w.EndRenames(ctx, root)
+			})
 			if err != nil {
 				return fmt.Errorf("folder %q: %w", f.Name, err)
 			}

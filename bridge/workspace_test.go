@@ -18,7 +18,7 @@ import (
 
 const plan = "Notes/Plan.md"
 
-func open(t *testing.T, ws *bridge.Workspace, p model.Path) *model.Version {
+func open(t testing.TB, ws *bridge.Workspace, p model.Path) *model.Version {
 	t.Helper()
 	v, err := ws.Open(t.Context(), p)
 	if err != nil {
@@ -27,7 +27,7 @@ func open(t *testing.T, ws *bridge.Workspace, p model.Path) *model.Version {
 	return v
 }
 
-func write(t *testing.T, ws *bridge.Workspace, p model.Path, wr bridge.Write) bridge.Result {
+func write(t testing.TB, ws *bridge.Workspace, p model.Path, wr bridge.Write) bridge.Result {
 	t.Helper()
 	res, err := ws.Write(t.Context(), p, wr)
 	if err != nil {

@@ -54,6 +54,17 @@ func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }
 
+func (s *Store) DocPath(id model.DocID) (model.Path, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p, at := range s.paths {
+		if at == id {
+			return p, nil
+		}
+	}
+	return "", nil
+}
+
 func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.StoredDoc, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,9 +85,28 @@ func (s *Store) Located() (list []model.StoredDoc, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for p, id := range s.paths {
-		list = append(list, model.StoredDoc{ID: id, Path: p})
+		doc, d := s.docs[id], model.StoredDoc{ID: id, Path: p}
+		if doc != nil {
+			d.File, d.Sum = doc.File, doc.Sum
+			if n := len(doc.Records); n > 0 && doc.Records[n-1].Save != nil && lastOf(doc) > doc.FileSeq {
+				d.Saved = doc.Records[n-1].Save.Post
+			}
+		}
+		list = append(list, d)
 	}
 	return list, nil
+}
+
+func (s *Store) Relocate(list []model.StoredDoc) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range list {
+		maps.DeleteFunc(s.paths, func(_ model.Path, at model.DocID) bool { return at == d.ID })
+	}
+	for _, d := range list {
+		s.paths[d.Path] = d.ID
+	}
+	return nil
 }
 
 func (s *Store) Load(id model.DocID) (model.History, error) {
@@ -153,11 +183,11 @@ func (s *Store) Compact() error {
 	return nil
 }
 
-func (s *Store) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum) {
+func (s *Store) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum, file model.Stamp) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if doc := s.docs[id]; doc != nil && seq >= doc.FileSeq {
-		doc.FileSeq, doc.Sum = seq, sum
+		doc.FileSeq, doc.Sum, doc.File = seq, sum, file.File()
 	}
 }
 

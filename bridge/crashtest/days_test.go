@@ -316,7 +316,7 @@ func (d *day) types() {
 	d.note("the person saves %s: %q", rel, text)
 }
 
-// stops ends relayfs, and starts it again. In between the person may rename or delete a note.
+// stops ends relayfs, and starts it again. In between the person may rename or delete a note, or exchange two.
 func (d *day) stops() {
 	check(d.t, d.p.stop())
 	d.w = d.w.now()
@@ -333,22 +333,35 @@ func (d *day) stops() {
 	slices.Sort(own)
 	d.note("stopped, and started again")
 	if len(own) > 0 && d.r.IntN(2) == 0 {
-		rel := randomtest.Pick(d.r, own...)
+		rel, with := randomtest.Pick(d.r, own...), randomtest.Pick(d.r, own...)
 		dir, err := d.w.disk.Person().Open(path.Join(vaultDir, path.Dir(rel)))
 		check(d.t, err)
-		if d.r.IntN(3) == 0 {
+		switch d.r.IntN(4) {
+		case 0:
+			other, err := d.w.disk.Person().Open(path.Join(vaultDir, path.Dir(with)))
+			check(d.t, err)
+			check(d.t, dir.Rename(path.Base(rel), dir, "aside"))
+			if with != rel {
+				check(d.t, other.Rename(path.Base(with), dir, path.Base(rel)))
+			}
+			check(d.t, dir.Rename("aside", other, path.Base(with)))
+			d.notes[rel], d.notes[with] = d.notes[with], d.notes[rel]
+			other.Close()
+			d.note("the person exchanges %s and %s", rel, with)
+		case 1:
 			check(d.t, dir.Remove(path.Base(rel)))
 			for _, word := range personsWord.FindAllString(notes[rel], -1) {
 				delete(d.typed, word)
 			}
 			d.note("the person deletes %s", rel)
-		} else {
+			delete(d.notes, rel)
+		default:
 			to := d.word("P") + ".md"
 			check(d.t, dir.Rename(path.Base(rel), dir, to))
 			d.notes[path.Join(path.Dir(rel), to)] = d.notes[rel]
 			d.note("the person renames %s to %s", rel, to)
+			delete(d.notes, rel)
 		}
-		delete(d.notes, rel)
 		dir.Close()
 	}
 	d.start()

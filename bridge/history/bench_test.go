@@ -44,7 +44,7 @@ func longLived(b *testing.B, edits int) *store.Store {
 			b.Fatal(err)
 		}
 		if i%50 == 49 || i == edits-1 {
-			s.RecordFileSeq(id, seq, model.ContentSum{})
+			s.RecordFileSeq(id, seq, model.ContentSum{}, model.Stamp{})
 			if err := s.Checkpoint(); err != nil {
 				b.Fatal(err)
 			}

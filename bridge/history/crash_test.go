@@ -43,7 +43,7 @@ func (d *diary) write() error {
 		d.texts[seq], d.last = text.String(), seq
 		switch i {
 		case 140, 200, 290:
-			d.s.RecordFileSeq(id, seq, model.ContentSum{})
+			d.s.RecordFileSeq(id, seq, model.ContentSum{}, model.Stamp{})
 			if err := d.s.Checkpoint(); err != nil {
 				return err
 			}

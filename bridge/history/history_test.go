@@ -90,7 +90,7 @@ func (w *world) step() {
 			time.Duration(randomtest.Between(w.r, 0, 90))*time.Second)
 	case 7, 8:
 		if len(w.states) > 0 {
-			w.store.RecordFileSeq(id, w.states[len(w.states)-1].seq, model.ContentSum{})
+			w.store.RecordFileSeq(id, w.states[len(w.states)-1].seq, model.ContentSum{}, model.Stamp{})
 		}
 		w.check(w.store.Checkpoint())
 	case 9:
@@ -218,7 +218,7 @@ func TestRetention(t *testing.T) {
 		defer func() { _ = w.store.Close() }()
 		for time.Since(w.now) > time.Hour {
 			w.edit("claude", randomtest.Between(r, 60, 90), time.Duration(randomtest.Between(r, 600, 2000))*time.Second)
-			w.store.RecordFileSeq(id, w.states[len(w.states)-1].seq, model.ContentSum{})
+			w.store.RecordFileSeq(id, w.states[len(w.states)-1].seq, model.ContentSum{}, model.Stamp{})
 			w.check(w.store.Checkpoint())
 		}
 		h := w.history()
@@ -276,7 +276,7 @@ func TestExpire(t *testing.T) {
 		insert("", len(secret))
 		w.edit(randomtest.Pick(r, "", "claude"), randomtest.Between(r, 0, 200), time.Minute)
 		settled := w.states[len(w.states)-1]
-		w.store.RecordFileSeq(id, settled.seq, model.ContentSum{})
+		w.store.RecordFileSeq(id, settled.seq, model.ContentSum{}, model.Stamp{})
 		unsettled := randomtest.Between(r, 0, 3)
 		w.edit("claude", unsettled, time.Minute)
 		w.check(w.store.Checkpoint())

@@ -254,8 +254,17 @@ type Stamp struct {
 
 // IsFile reports whether two stamps belong to the same file, even if its content and name have changed. Disks reuse the
 // inode of a deleted file, often for the next new file; the birth time distinguishes the two files.
-func (s Stamp) IsFile(other Stamp) bool {
-	return s.Inode != 0 && s.Inode == other.Inode && s.Birth == other.Birth && (s.Birth != 0 || s.Device == other.Device)
+func (s Stamp) IsFile(other Stamp) bool { return s.Inode != 0 && s.File() == other.File() }
+
+// File returns the part of a stamp that identifies the file. It is zero if the stamp has no inode.
+func (s Stamp) File() Stamp {
+	switch {
+	case s.Inode == 0:
+		return Stamp{}
+	case s.Birth == 0:
+		return Stamp{Device: s.Device, Inode: s.Inode}
+	}
+	return Stamp{Inode: s.Inode, Birth: s.Birth}
 }
 
 // SameFile reports whether two stamps belong to the same state of a file. It ignores renames in between, which change
@@ -295,8 +304,10 @@ type SourceEvent struct {
 type Store interface {
 	// DocID returns the document at p, or fs.ErrNotExist.
 	DocID(p Path) (DocID, error)
+	// DocPath returns the path of a document, or "" if it has none.
+	DocPath(id DocID) (Path, error)
 	// DocsOf returns candidates for the document of a file. First it lists the documents whose last known file has the
-	// stamp, then the documents whose file had a text with the given sum. It is called rarely.
+	// stamp, then the documents whose file had a text with the given sum. It is called rarely. It sets only ID and Path.
 	DocsOf(file Stamp, sum ContentSum) ([]StoredDoc, error)
 	// Located returns all documents that have a path, including those of removed notes (Path.Ended).
 	Located() ([]StoredDoc, error)
@@ -307,12 +318,14 @@ type Store interface {
 	// power cut when Append returns, because the source has no copy of them. Callers must not call it concurrently for
 	// one document.
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
-	// RecordFileSeq records that the source's file durably has the text as of record seq. sum is the checksum of that
-	// text. The store writes this soon but not durably, because the file itself is the proof. The store may then
-	// merge the updates of the records up to seq.
-	RecordFileSeq(id DocID, seq uint64, sum ContentSum)
+	// RecordFileSeq records that the source's file, which has the given stamp, durably has the text as of record seq. sum
+	// is the checksum of that text. The store writes this soon but not durably, because the file itself is the proof. The
+	// store may then merge the updates of the records up to seq.
+	RecordFileSeq(id DocID, seq uint64, sum ContentSum, file Stamp)
 	// Rename moves every document at or below oldPath, durably.
 	Rename(oldPath, newPath Path) error
+	// Relocate moves documents to the given paths in one step, durably. Documents may exchange their paths.
+	Relocate([]StoredDoc) error
 	// End moves every document at or below p to the path for removed notes (Path.Ended). The move survives the process,
 	// and a power cut a moment later. If a power cut loses the move, relayfs compares the document with the file at p
 	// at the next start.
@@ -347,6 +360,11 @@ type Store interface {
 type StoredDoc struct {
 	ID   DocID
 	Path Path
+	// File is the last file that is known to have held a text of the document, and Sum the checksum of that text.
+	File Stamp
+	Sum  ContentSum
+	// Saved is the file of the last save, if the store has no proof yet that this file got the name.
+	Saved Stamp
 }
 
 type NodeKind uint8

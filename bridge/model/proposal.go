@@ -17,6 +17,9 @@ const (
 	// RenameDone is a rename that needed no decision, was accepted, or was rejected (then its paths are exchanged). It is
 	// not a proposal, but the Store keeps it until its links are rewritten.
 	RenameDone ProposalKind = "renamed"
+	// RenameEnded is a ProposedRename whose document no longer exists. It is not a proposal, but the Store keeps it until
+	// its link rewrites are rejected.
+	RenameEnded ProposalKind = "ended"
 	// UndoStarted is an undo of several journal entries. It is not a proposal, but the Store keeps it until all entries
 	// are undone. Decision is its decision. It lists the IDs of its items, except for an undo of a whole batch.
 	UndoStarted ProposalKind = "undo"
@@ -67,7 +70,8 @@ type ProposalRecord struct {
 	New []byte `json:"new,omitempty"`
 	// Link is the target of the symbolic link that an accepted ProposedDelete removed.
 	Link string `json:"link,omitempty"`
-	// Doc is the document of the note that an accepted ProposedDelete removed.
+	// Doc is the document of the note. It is "" for other nodes, for empty notes, and for a source with a server; Stamp
+	// then identifies the file or folder.
 	Doc DocID `json:"doc,omitempty"`
 	// PendingRelinks are the links that a rename has yet to rewrite. Those in front matter, which takes no suggestions,
 	// and in pending text wait until a ProposedRename is accepted.

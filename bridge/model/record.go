@@ -15,6 +15,7 @@ type History struct {
 	Records []Record // the first record may contain several merged records
 	FileSeq uint64   // Seq of the last record whose text the source's file is known to have
 	Sum     ContentSum
+	File    Stamp // that file; only the part that Stamp.File returns
 }
 
 type Record struct {
@@ -186,7 +187,7 @@ func (h History) WroteText(sum ContentSum) bool {
 
 // IsOf reports whether relayfs has written a text of the document to that file, or has read one from it.
 func (h History) IsOf(file Stamp) bool {
-	return slices.ContainsFunc(h.Records, func(r Record) bool {
+	return file.IsFile(h.File) || slices.ContainsFunc(h.Records, func(r Record) bool {
 		return r.Save != nil && (file.IsFile(r.Save.Pre) || file.IsFile(r.Save.Post))
 	})
 }

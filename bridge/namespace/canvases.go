@@ -70,7 +70,7 @@ func (l *Locked) canvasFollows(ctx context.Context, n *tree.Node, oldRel, newRel
 func follow(rec *model.ProposalRecord, before, after model.Stamp, oldRel, newRel string) bool {
 	changed := false
 	if before != after && rec.Stamp.Size == before.Size && rec.Stamp.ModTime == before.ModTime {
-		rec.Stamp, changed = model.Stamp{Size: after.Size, ModTime: after.ModTime}, true
+		rec.Stamp, changed = after, true
 	}
 	if rec.Kind != model.ProposedFile {
 		return changed

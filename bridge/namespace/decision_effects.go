@@ -33,6 +33,19 @@ func (n *DecisionEffects) RemoveRejected(ctx context.Context, notes, folders []*
 	}
 }
 
+// EndRenames rejects the link rewrites of renames in f whose documents no longer exist.
+func (n *Namespace) EndRenames(ctx context.Context, f *Root) {
+	if n.config.ReadOnly {
+		return
+	}
+	for _, rec := range f.TakeCompleted(func(rec *model.ProposalRecord) bool { return rec.Kind == model.RenameEnded }) {
+		n.effects.OnWithdrawn(context.WithoutCancel(ctx), rec.ID, model.Author{})
+		if err := f.Store.Propose(model.ProposalChange{Removed: []string{rec.ID}}); err != nil {
+			n.config.Logger.Warn("the next process checks the links of a rename again", model.LogFolder, f.Name, model.LogErr, err)
+		}
+	}
+}
+
 // recentRejections is the number of journal entries that a start checks for an interrupted decision.
 const recentRejections = 128
 
@@ -214,7 +227,7 @@ func (n *DecisionEffects) removeIfEmpty(ctx context.Context, f *Root, rel string
 }
 
 // CheckUndo returns the error that an undo of a decision on a rename would fail with, if that is certain before.
-func (n *DecisionEffects) CheckUndo(e model.JournalEntry) error {
+func (n *DecisionEffects) CheckUndo(ctx context.Context, e model.JournalEntry) error {
 	rec := e.Decision.Proposal
 	f, err := n.structureAt("undo", e.Path)
 	switch {
@@ -223,7 +236,10 @@ func (n *DecisionEffects) CheckUndo(e model.JournalEntry) error {
 	case err != nil:
 		return err
 	case e.Decision.Verdict == model.Accepted:
-		_, err = f.FindAccepted(*rec)
+		d, err := f.FindAccepted(*rec)
+		if err == nil && !isNodeOf(ctx, d.Node, rec) {
+			err = tree.ErrMovedSince
+		}
 		return err
 	}
 	x := f.Lookup(rec.Rel)
@@ -232,7 +248,7 @@ func (n *DecisionEffects) CheckUndo(e model.JournalEntry) error {
 			return nil
 		}
 	}
-	if x == nil || x.State().Pending != nil {
+	if x == nil || x.State().Pending != nil || !isNodeOf(ctx, x, rec) {
 		return tree.ErrMovedSince
 	}
 	return nil

@@ -72,33 +72,44 @@ func (l *Locked) CompleteRename(n *tree.Node) error {
 	return l.Store.Propose(model.ProposalChange{Removed: []string{p.ID}})
 }
 
-// stateOf returns the stamp and the sum that identify the present state of n.
-func stateOf(ctx context.Context, n *tree.Node) (model.Stamp, model.ContentSum, error) {
-	switch n.Kind {
-	case model.KindDir:
-		return model.Stamp{}, model.ContentSum{}, nil
-	case model.KindFile, model.KindLink:
-		st := n.State()
-		return model.Stamp{Size: st.Size, ModTime: st.ModTime.UnixNano()}, model.ContentSum{}, nil
+// identify sets the fields of a proposal that identify its node, and the present state of the node.
+func identify(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) (err error) {
+	if n.Kind == model.KindNote {
+		rec.Doc, rec.Stamp, rec.Sum, err = n.Note.State(ctx)
+		return err
 	}
-	return n.Note.State(ctx)
+	st := n.State()
+	if s, ok := n.Root.Source.(model.Stater); ok && !st.Proposed {
+		if e, err := s.Stat(st.Rel); err == nil {
+			rec.Stamp = e.Stamp
+		}
+	}
+	rec.Dir, rec.Stamp.Size, rec.Stamp.ModTime = n.Kind == model.KindDir, st.Size, st.ModTime.UnixNano()
+	return nil
+}
+
+// isNodeOf reports whether n is the node of the proposal, and not another note that has its path now.
+func isNodeOf(ctx context.Context, n *tree.Node, rec *model.ProposalRecord) bool {
+	if n.Note == nil || rec.Doc == "" {
+		return true
+	}
+	id, err := n.Note.DocID(ctx)
+	return err != nil || id == rec.Doc
 }
 
 // Move shows n at its new place and stores the proposal. All renames of n share one proposal, and id is its ID. If n
 // moves back to its place in the source, Move drops the proposal instead: id is empty, and dropped is the ID of the
 // proposal. owes are the links to rewrite after the rename.
 func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author model.Author, owes []model.PendingRelink) (id, dropped string, err error) {
-	stamp, sum, err := stateOf(ctx, n)
-	if err != nil {
-		return "", "", err
-	}
 	st := n.State()
 	p := st.Pending
 	if st.Proposed {
 		p = st.Content
 	}
 	rec := l.newRecord(model.ProposedRename, st.Rel, author)
-	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
+	if err := identify(ctx, &rec, n); err != nil {
+		return "", "", err
+	}
 	if p != nil {
 		if rec = p.Record(); rec.Kind == model.ProposedRename {
 			// A proposed file keeps its author when another agent renames the file.
@@ -134,13 +145,11 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 // the other proposals for n. The journal records withdrawn content, unless n exists only as a proposal of the same
 // session. It also records the withdrawn rename of a node in the source if another author had proposed it.
 func (l *Locked) Delete(ctx context.Context, n *tree.Node, author model.Author, origin any) (id string, err error) {
-	stamp, sum, err := stateOf(ctx, n)
-	if err != nil {
-		return "", err
-	}
 	st := n.State()
 	rec := l.newRecord(model.ProposedDelete, st.Rel, author)
-	rec.Dir, rec.Stamp, rec.Sum = n.Kind == model.KindDir, stamp, sum
+	if err := identify(ctx, &rec, n); err != nil {
+		return "", err
+	}
 	var change model.ProposalChange
 	if !st.Proposed {
 		change.Upserted = []model.ProposalRecord{rec}
@@ -206,7 +215,7 @@ func (l *Locked) Content(ctx context.Context, n *tree.Node, data []byte, base mo
 		if err != nil {
 			return "", err
 		}
-		rec.Old, rec.Stamp = append([]byte{}, have...), model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+		rec.Old, rec.Stamp = append([]byte{}, have...), stamp
 		needless = bytes.Equal(have, data)
 	}
 	change := model.ProposalChange{Upserted: []model.ProposalRecord{rec}}

@@ -7,18 +7,96 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/namespace/internal/tree"
 )
 
-// Start reads the source into the tree, restores the proposals of earlier processes, and completes the operations that
-// a crash has interrupted.
+// Start reads the source into the tree, lets the documents follow their files, restores the proposals of earlier
+// processes, and completes the operations that a crash has interrupted.
 func (f *Root) Start(ctx context.Context) error {
-	if err := f.Source.Scan(ctx, f.PutScanned); err != nil {
+	recs, err := f.Store.Proposals()
+	if err != nil {
 		return err
 	}
-	if err := f.restore(ctx); err != nil {
+	var docs []model.StoredDoc
+	if _, live := f.Source.(model.Documents); !live {
+		if docs, err = f.Store.Located(); err != nil {
+			return err
+		}
+	}
+	found := make(fileFinder)
+	for _, d := range docs {
+		found.add(d.File)
+		found.add(d.Saved)
+	}
+	for i := range recs {
+		found.add(recs[i].Stamp)
+	}
+	err = f.Source.Scan(ctx, func(e model.SourceEntry) {
+		f.PutScanned(e)
+		found.see(e)
+	})
+	if err == nil {
+		err = f.followFiles(docs, found)
+	}
+	if err == nil {
+		err = f.restore(ctx, recs, found)
+	}
+	if err != nil {
 		return err
 	}
 	return f.recoverNotes(ctx)
+}
+
+// fileFinder has the paths at which a scan finds known files, by Stamp.File. A file may have several paths.
+type fileFinder map[model.Stamp][]string
+
+func (x fileFinder) add(file model.Stamp) {
+	if file.Inode != 0 {
+		x[file.File()] = nil
+	}
+}
+
+func (x fileFinder) see(e model.SourceEntry) {
+	if rels, known := x[e.Stamp.File()]; known {
+		x[e.Stamp.File()] = append(rels, e.Rel)
+	}
+}
+
+// followFiles moves each document to the path of its file, because a user may have moved the file while relayfs was
+// stopped. If the file of another document is there now, the document that had the path ends.
+func (f *Root) followFiles(docs []model.StoredDoc, found fileFinder) error {
+	stays := make(map[model.Path]bool)
+	var moved, restored []model.StoredDoc // restored are documents of removed notes
+	for _, d := range docs {
+		rels := slices.Concat(found[d.File.File()], found[d.Saved.File()])
+		_, ended := d.Path.EndedAt()
+		i := slices.IndexFunc(rels, func(rel string) bool { return model.Path(rel).IsNote() })
+		switch {
+		case slices.Contains(rels, string(d.Path)):
+			stays[d.Path] = true
+		case i >= 0 && ended:
+			restored = append(restored, model.StoredDoc{ID: d.ID, Path: model.Path(rels[i])})
+		case i >= 0:
+			moved = append(moved, model.StoredDoc{ID: d.ID, Path: model.Path(rels[i])})
+		}
+	}
+	var moves []model.StoredDoc
+	to, leaves := make(map[model.Path]bool), make(map[model.DocID]bool)
+	for _, d := range append(moved, restored...) {
+		if !stays[d.Path] && !to[d.Path] {
+			to[d.Path], leaves[d.ID] = true, true
+			moves = append(moves, d)
+		}
+	}
+	if len(moves) == 0 {
+		return nil
+	}
+	for _, d := range docs {
+		if to[d.Path] && !leaves[d.ID] {
+			moves = slices.Insert(moves, 0, model.StoredDoc{ID: d.ID, Path: d.Path.Ended()})
+		}
+	}
+	return f.Store.Relocate(moves)
 }
 
 // recoverNotes writes stored text to the files that lack the text because of a crash.
@@ -44,11 +122,10 @@ func (f *Root) recoverNotes(ctx context.Context) error {
 
 // restore adds the pending proposals of earlier processes to the tree, which shows only the source so far. The tree has
 // no readers yet, so restore publishes no events.
-func (f *Root) restore(ctx context.Context) error {
-	recs, err := f.Store.Proposals()
+func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found fileFinder) error {
 	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
 		switch rec.Kind {
-		case model.RenameDone:
+		case model.RenameDone, model.RenameEnded:
 			f.completed = append(f.completed, rec)
 		case model.UndoStarted:
 			f.undos = append(f.undos, rec)
@@ -57,14 +134,15 @@ func (f *Root) restore(ctx context.Context) error {
 		}
 		return true
 	})
-	if err == nil {
-		recs, err = f.recoverAll(ctx, recs)
-	}
+	recs, err := f.recoverAll(ctx, recs)
 	if err != nil || len(recs) == 0 {
 		return err
 	}
 	l := f.Lock()
 	defer l.Unlock()
+	if recs, err = l.locate(ctx, recs, found); err != nil {
+		return err
+	}
 	l.Overlay(recs)
 	for _, p := range l.Pending() {
 		l.markStale(ctx, p.Node)
@@ -75,6 +153,73 @@ func (f *Root) restore(ctx context.Context) error {
 	return nil
 }
 
+// locate sets the source paths of proposals to the paths of their documents, or else of their files. While relayfs was
+// stopped, a user may have moved them, or given their names to others. A moved proposal becomes stale, as by a move while
+// relayfs runs, and so does a proposal whose note the user has changed. locate drops a proposal whose document has no file
+// any more.
+func (l *Locked) locate(ctx context.Context, recs []model.ProposalRecord, found fileFinder) (left []model.ProposalRecord, err error) {
+	var change model.ProposalChange
+	stale := make(map[string]bool)
+	for _, rec := range recs { // before a document takes over the user's changes
+		n, err := l.nodeOf(&rec)
+		if err != nil {
+			return nil, err
+		}
+		stale[rec.ID] = n != nil && !rec.Stale && changedInSource(ctx, n, rec)
+	}
+	haveRead := false
+	for _, rec := range recs {
+		rel := rec.Rel
+		if rec.Doc != "" {
+			n, err := l.nodeOf(&rec)
+			if n != nil && !isNodeOf(ctx, n, &rec) {
+				n = nil
+			}
+			if n == nil && !haveRead {
+				haveRead = true
+				for _, n := range l.Lookup("").Notes() { // a note finds its document when it is first read
+					_, _ = n.Version(ctx)
+				}
+				n, err = l.nodeOf(&rec)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if n == nil {
+				l.Invalidate(rec)
+				continue
+			}
+			rel = n.Location().Rel
+		} else if rels := found[rec.Stamp.File()]; len(rels) > 0 && !slices.Contains(rels, rel) {
+			rel = rels[0]
+		}
+		if rel != rec.Rel {
+			rec.Rel, rec.DisplacedName, stale[rec.ID] = rel, "", true
+		}
+		if stale[rec.ID] {
+			rec.Stale = true
+			change.Upserted = append(change.Upserted, rec)
+		}
+		left = append(left, rec)
+	}
+	if len(change.Upserted) == 0 {
+		return left, nil
+	}
+	return left, l.Store.Propose(change)
+}
+
+// nodeOf returns the note at the path of the proposal's document, or nil if there is none.
+func (l *Locked) nodeOf(rec *model.ProposalRecord) (*tree.Node, error) {
+	if rec.Doc == "" {
+		return nil, nil
+	}
+	p, err := l.Store.DocPath(rec.Doc)
+	if n := l.Lookup(string(p)); err == nil && n != nil && n.Note != nil {
+		return n, nil
+	}
+	return nil, err
+}
+
 // recoverAll determines the outcomes of decisions that a crash interrupted.
 func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]model.ProposalRecord, error) {
 	var change model.ProposalChange
@@ -82,9 +227,6 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 	for i := range recs {
 		rec := &recs[i]
 		if rec.MovingTo != "" && f.Lookup(rec.Rel) == nil && f.Lookup(rec.MovingTo) != nil {
-			if err := f.Store.Rename(model.Path(rec.Rel), model.Path(rec.MovingTo)); err != nil {
-				return nil, err
-			}
 			rec.MovedToTempName()
 			f.syncDone(ctx, rec)
 		}
@@ -108,9 +250,6 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 			from, to := rec.Rel, rec.To()
 			if pending {
 				from, to = to, from
-			}
-			if err := f.Store.Rename(model.Path(from), model.Path(to)); err != nil {
-				return nil, err
 			}
 			own := *rec
 			for _, list := range [][]model.ProposalRecord{recs, left} {

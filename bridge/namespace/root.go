@@ -29,7 +29,7 @@ type Root struct {
 
 	mu           sync.Mutex             // held during a change of names, including disk access; guards the fields below
 	queuedEvents []model.Event          // events to publish
-	completed    []model.ProposalRecord // completed renames whose links are not yet rewritten, for TakeCompleted
+	completed    []model.ProposalRecord // RenameDone and RenameEnded records, for TakeCompleted
 	undos        []model.ProposalRecord // interrupted undos, for TakeUndos
 
 	// linking is held while the links of one note are rewritten after a rename. It is taken before a note's lock.
@@ -85,8 +85,8 @@ func (l *Locked) DropRename(id string) error {
 	return l.Store.Propose(model.ProposalChange{Removed: []string{id}})
 }
 
-// TakeCompleted returns those completed renames selected by which whose links are not yet rewritten. It returns each
-// rename to one caller only.
+// TakeCompleted returns those completed and ended renames selected by which whose links are not yet rewritten. It returns
+// each rename to one caller only.
 func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,8 +136,13 @@ func (l *Locked) PersistChanges() {
 	for _, rec := range s.Invalidated {
 		l.log.Warn("proposal dropped: its note or file no longer exists, or its place is taken",
 			model.LogPath, string(l.Path().Join(rec.Rel)), "kind", string(rec.Kind))
-		change.Removed = append(change.Removed, rec.ID)
 		change.Journal = append(change.Journal, rec.Decided(model.Decision{Batch: NewBatch(), Verdict: model.Rejected, Withdrawn: true}, now))
+		if rec.Kind != model.ProposedRename {
+			change.Removed = append(change.Removed, rec.ID)
+			continue
+		}
+		rec.Kind = model.RenameEnded
+		change.Upserted, l.completed = append(change.Upserted, rec), append(l.completed, rec)
 	}
 	if len(change.Upserted)+len(change.Removed) > 0 {
 		if err := l.Store.Propose(change); err != nil {

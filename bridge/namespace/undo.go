@@ -85,6 +85,9 @@ func (u *undoOp) acceptances(ctx context.Context, left []model.ProposalRecord) (
 
 func (u *undoOp) acceptance(ctx context.Context, rec model.ProposalRecord) (*tree.Proposal, error) {
 	found, err := u.FindAccepted(rec)
+	if err == nil && found.Node != nil && !isNodeOf(ctx, found.Node, &rec) {
+		err = tree.ErrMovedSince
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +104,14 @@ func (u *undoOp) acceptance(ctx context.Context, rec model.ProposalRecord) (*tre
 // rejections makes all proposals that were rejected together pending again in one step, because one proposal may need
 // the place that another proposal leaves.
 func (u *undoOp) rejections(ctx context.Context, recs []model.ProposalRecord) []*tree.Proposal {
+	recs = slices.DeleteFunc(recs, func(rec model.ProposalRecord) bool {
+		n := u.Lookup(rec.Rel)
+		another := n != nil && !isNodeOf(ctx, n, &rec)
+		if another {
+			u.failed[rec.ID] = tree.ErrMovedSince
+		}
+		return another
+	})
 	found, elsewhere := u.FindRejected(recs)
 	for _, rec := range elsewhere {
 		u.failed[rec.ID] = tree.ErrMovedSince
@@ -127,13 +138,14 @@ func (u *undoOp) rejections(ctx context.Context, recs []model.ProposalRecord) []
 	return list
 }
 
-// restamp sets the stamp and the checksum of the record to the present state of n.
+// restamp makes the record identify the present state of n.
 func (u *undoOp) restamp(ctx context.Context, rec *model.ProposalRecord, n *tree.Node) {
 	if n == nil || rec.Kind == model.ProposedFile {
 		return
 	}
-	if stamp, sum, err := stateOf(ctx, n); err == nil {
-		rec.Stamp, rec.Sum = stamp, sum
+	now := *rec
+	if err := identify(ctx, &now, n); err == nil {
+		*rec = now
 	}
 }
 
@@ -192,9 +204,6 @@ func (u *revertOp) recreate(ctx context.Context) error {
 	u.node = u.PutHidden(e)
 	u.current.Stamp, u.current.Sum = e.Stamp, model.SumOf(string(u.current.Old))
 	u.current.Old, u.current.Link, u.current.Stale = nil, "", false
-	if u.node.Kind == model.KindFile || u.node.Kind == model.KindLink {
-		u.current.Stamp = model.Stamp{Size: e.Stamp.Size, ModTime: e.Stamp.ModTime}
-	}
 	return nil
 }
 
@@ -226,7 +235,7 @@ func (u *revertOp) reattachDoc(file model.Stamp) {
 		u.log.Warn("note restored without its history", model.LogPath, u.current.Rel, model.LogErr, err)
 		return
 	}
-	u.Store.RecordFileSeq(u.current.Doc, seq, sum)
+	u.Store.RecordFileSeq(u.current.Doc, seq, sum, file)
 }
 
 func (u *revertOp) revertFile(ctx context.Context) error {
@@ -251,7 +260,7 @@ func (u *revertOp) revertFile(ctx context.Context) error {
 	if stamp, err = u.replaceDurably(ctx, u.node, rel, stamp, have, u.current.Old); err != nil {
 		return err
 	}
-	u.current.Stamp = model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+	u.current.Stamp = stamp
 	return nil
 }
 

@@ -17,6 +17,7 @@ type Creation struct {
 	author     model.Author
 	newFolders []string
 	doc        document
+	file       model.Stamp
 	state      liveState
 }
 
@@ -53,6 +54,7 @@ func (c *Creation) Keep(rel string, post model.Stamp) error {
 	if c.author.Name != "" {
 		rec.Created, rec.Made = true, c.newFolders
 	}
+	c.file = post
 	sum := model.SumOf(c.raw)
 	rec.Save = &model.Save{Post: post, Sum: sum[:]}
 	seq, err := d.store.Append(d.id, model.Path(rel), rec)
@@ -72,7 +74,7 @@ func (c *Creation) Abandon() error {
 
 func (c *Creation) RecordFile() {
 	if c.doc.storedSeq > 0 {
-		c.doc.store.RecordFileSeq(c.doc.id, c.doc.storedSeq, model.SumOf(c.raw))
+		c.doc.store.RecordFileSeq(c.doc.id, c.doc.storedSeq, model.SumOf(c.raw), c.file)
 	}
 }
 

@@ -86,7 +86,7 @@ func (n *Locked) PlanUndo(ctx context.Context, current *model.Version, e model.J
 		loc := n.node.Location()
 		records, err := n.open(loc, current.Raw())
 		if err == nil {
-			err = n.keep(loc, model.SumOf(current.Raw()), records)
+			err = n.keep(loc, model.SumOf(current.Raw()), n.stamp, records)
 		}
 		if err != nil {
 			return planner.Plan{}, err

@@ -25,6 +25,7 @@ type draft struct {
 	id          model.DocID
 	seq         uint64
 	sum         model.ContentSum
+	file        model.Stamp    // the new file
 	records     []model.Record // stored records; the last one is the write's
 }
 
@@ -34,7 +35,7 @@ func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time)
 		IfMatch: expect, KnownText: d.fileText, Sync: d.sync,
 		BeforeRename: func(post model.Stamp) error { return d.appendRecords(expect, post) },
 		OnAbort:      d.abortRecord,
-		OnDurable:    func() { d.note.store.RecordFileSeq(d.id, d.seq, d.sum) },
+		OnDurable:    func() { d.note.store.RecordFileSeq(d.id, d.seq, d.sum, d.file) },
 	})
 	if err != nil {
 		d.abort()
@@ -57,7 +58,7 @@ func (d *draft) appendRecords(pre, post model.Stamp) error {
 	if n.storedSeq == 0 && len(records) == 0 && (*Note)(n).creator().Name != "" { // the note was created empty
 		rec.Created, rec.Made = true, n.creation.folders
 	}
-	d.sum = model.SumOf(d.raw)
+	d.sum, d.file = model.SumOf(d.raw), post
 	rec.Save = &model.Save{Pre: pre, Post: post, Sum: d.sum[:]}
 	d.records = append(slices.Clip(records), rec)
 	d.id = n.id

@@ -11,24 +11,26 @@ import (
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
 )
 
-// A store finds a document by the path of its note. But while relayfs was stopped, or did not follow the note,
-// another file may have come to that path: a note was deleted and another one created, or two notes exchanged their
-// names. So the file decides when it is first read, not its name:
-//
-//	relayfs wrote the file, or read it there       it is the document's: inode and time of birth identify a file. So is
-//	                                               a file that was saved over it after a scan had found it here
-//	it holds the last text of the document's file  the same: git or a backup copied it back
-//	it holds much of the document's text           a user's program has saved it as a new file
-//	it has marks and most of the text of a note    the note was moved and then saved as a new file
-//	whose file is missing
-//	otherwise                                      it is another note, and the document has ended at the path
-//
 // While relayfs follows a note, each change of its file counts as a save, and a removal ends the document
 // (Path.Ended). If a file that relayfs knows as another note is moved over the file, IsTempOf decides.
+//
+// While relayfs was stopped, any file may have come to a note's path: notes were deleted, created, moved, or exchanged
+// their names. So the file decides, not its name. At the start each document follows its last known file by inode and
+// time of birth (namespace.Root.Start). When a note is first read, the first matching row gives its document:
+//
+//	relayfs wrote the file, or read it at this path       the document at the path
+//	the file has the text of the document at the path     that document: git or a backup copied it back
+//	the same is true for another document                 that document, if its note was removed or its own file is
+//	                                                      another note now
+//	the file has much of the text of the document at the  that document: a user's program has saved it as a new file
+//	path
+//	the file has marks and most of the text of a note     that document: the note was moved and then saved as a new file
+//	whose file is missing
+//	otherwise                                             none, and the document has ended at the path
 
 // identify finds the document of the note, whose file was just read and holds raw, and loads its history. It leaves
-// n.id empty if there is none. found is the stamp of the file that was here before, if any.
-func (n *Locked) identify(ctx context.Context, loc Location, raw string, found model.Stamp) (h model.History, err error) {
+// n.id empty if there is none.
+func (n *Locked) identify(ctx context.Context, loc Location, raw string) (h model.History, err error) {
 	if n.id != "" {
 		return n.store.Load(n.id) // relayfs has followed the note
 	}
@@ -36,47 +38,57 @@ func (n *Locked) identify(ctx context.Context, loc Location, raw string, found m
 	if err != nil {
 		return h, err
 	}
-	files := []model.Stamp{n.stamp}
-	if !found.IsFile(n.stamp) {
-		files = append(files, found)
-	}
+	like := different
 	if id != "" {
 		if h, err = n.store.Load(id); err != nil {
 			return h, err
 		}
-		if belongsTo(h, raw, files...) {
+		if like = likenessOf(h, raw, n.stamp); like == same {
 			n.id = id
 			return h, nil
 		}
 	}
-	if err := n.findMovedDocument(ctx, loc, id != "", raw, files); err != nil || n.id == "" {
+	if err := n.findMovedDocument(ctx, loc, id, like, raw); err != nil || n.id == "" {
 		return model.History{}, err
 	}
 	return n.store.Load(n.id)
 }
 
-// belongsTo reports whether a file at the path of a document belongs to the document. It holds raw; files are its stamp
-// and those of earlier files there.
-func belongsTo(h model.History, raw string, files ...model.Stamp) bool {
-	if len(h.Records) == 0 || isKnown(h, raw, files) {
-		return true
+// likeness is the evidence that a file belongs to a document.
+type likeness uint8
+
+const (
+	different likeness = iota
+	alike              // the file has much of the document's text
+	same               // the file is known to be the document's, or has its text
+)
+
+// likenessOf compares a file at the path of a document, which holds raw, with the document.
+func likenessOf(h model.History, raw string, file model.Stamp) likeness {
+	if len(h.Records) == 0 || isKnown(h, raw, file) {
+		return same
 	}
 	if isBlank(raw) {
-		return false
+		return different
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
-		return true // callers that need the document get the error
+		return same // callers that need the document get the error
 	}
-	text := doc.Text(model.ContentsName).String()
-	return text == raw || isAlike(text, raw)
+	switch text := doc.Text(model.ContentsName).String(); {
+	case text == raw:
+		return same
+	case isAlike(text, raw):
+		return alike
+	}
+	return different
 }
 
 // isKnown reports whether the file is known to be the document's: relayfs wrote the file with a text of the document or
 // read the document from it, or the file holds the last text of the document's file. A blank text identifies no
 // document.
-func isKnown(h model.History, raw string, files []model.Stamp) bool {
-	return slices.ContainsFunc(files, h.IsOf) || h.Sum == model.SumOf(raw) && !isBlank(raw)
+func isKnown(h model.History, raw string, file model.Stamp) bool {
+	return h.IsOf(file) || h.Sum == model.SumOf(raw) && !isBlank(raw)
 }
 
 // IsTempOf reports whether the note's file, which was moved over the file of another note, was a temporary file with
@@ -86,7 +98,7 @@ func (n *Note) IsTempOf(ctx context.Context, other *Note) bool {
 		return false
 	}
 	data, stamp, err := other.source.Read(ctx, other.node.Location().Rel)
-	return err != nil || belongsTo(other.stored(), string(data), stamp)
+	return err != nil || likenessOf(other.stored(), string(data), stamp) != different
 }
 
 // stored returns the history of the document that the store has at the note's path. It is empty if there is none.
@@ -108,11 +120,9 @@ const maxLost = 64
 // with. Many notes may start from one template.
 const maxAlike = 8
 
-// findMovedDocument looks for the stored document of the note's file if the path has no document, or has the document
-// of another note. It considers the document of a removed note at this path, and documents whose file was moved here.
-// other is set if the path has the document of another note; findMovedDocument then moves that document to the path for
-// removed notes.
-func (n *Locked) findMovedDocument(ctx context.Context, loc Location, other bool, raw string, files []model.Stamp) error {
+// findMovedDocument looks for the document of the note's file. here is the document that the path has, or "", and like
+// compares the file with it. findMovedDocument moves the found document to the path, and ends here if it is another one.
+func (n *Locked) findMovedDocument(ctx context.Context, loc Location, here model.DocID, like likeness, raw string) error {
 	n.set.claimMu.Lock()
 	defer n.set.claimMu.Unlock()
 	rel := model.Path(loc.Rel)
@@ -122,26 +132,25 @@ func (n *Locked) findMovedDocument(ctx context.Context, loc Location, other bool
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, file := range files {
-		more, err := n.store.DocsOf(file, model.SumOf(raw))
-		if err != nil {
-			return err
-		}
-		if !other && !attribution.MarksIn(raw) {
-			more = more[:min(len(more), maxAlike)]
-		}
-		list = append(list, more...)
+	more, err := n.store.DocsOf(n.stamp, model.SumOf(raw))
+	if err != nil {
+		return err
 	}
-	var from model.Path
-	for _, d := range list {
-		if mine, err := n.isDocumentOf(ctx, d, raw, files); err != nil {
+	if here == "" && !attribution.MarksIn(raw) {
+		more = more[:min(len(more), maxAlike)]
+	}
+	for _, d := range append(list, more...) {
+		if mine, err := n.isDocumentOf(ctx, d, raw); err != nil {
 			return err
 		} else if mine {
-			n.id, from = d.ID, d.Path
-			break
+			return n.claim(rel, d, here)
 		}
 	}
-	if n.id == "" && attribution.MarksIn(raw) {
+	if like == alike {
+		n.id = here
+		return nil
+	}
+	if attribution.MarksIn(raw) {
 		lost, err := n.lostDocuments()
 		if err != nil {
 			return err
@@ -152,26 +161,27 @@ func (n *Locked) findMovedDocument(ctx context.Context, loc Location, other bool
 				return err
 			}
 			if at, err := n.store.DocID(d.Path); err == nil && at == d.ID && holdsMostOf(h, raw) {
-				n.id, from = d.ID, d.Path
-				break
+				return n.claim(rel, d, here)
 			}
 		}
 	}
-	if other && from == rel.Ended() {
-		if err := n.store.Rename(from, from.Ended()); err != nil {
-			return err
-		}
-		from = from.Ended()
+	return n.claim(rel, model.StoredDoc{}, here)
+}
+
+// claim makes d, if it has an ID, the document of the note at rel, and ends the document that is here now, if any.
+func (n *Locked) claim(rel model.Path, d model.StoredDoc, here model.DocID) error {
+	n.id = d.ID
+	var moves []model.StoredDoc
+	if here != "" {
+		moves = append(moves, model.StoredDoc{ID: here, Path: rel.Ended()})
 	}
-	if other {
-		if err := n.store.End(rel); err != nil {
-			return err
-		}
+	if d.ID != "" {
+		moves = append(moves, model.StoredDoc{ID: d.ID, Path: rel})
 	}
-	if n.id == "" {
+	if len(moves) == 0 {
 		return nil
 	}
-	return n.store.Rename(from, rel)
+	return n.store.Relocate(moves)
 }
 
 // lostDocuments returns the documents whose files did not exist at the first call. Call it with n.set.claimMu locked.
@@ -206,15 +216,16 @@ func holdsMostOf(h model.History, raw string) bool {
 	return 4*shared >= 3*max(n, m)
 }
 
-// isDocumentOf reports whether a document that is stored for another path belongs to the file. A document whose own
-// file still exists belongs to that file only.
-func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string, files []model.Stamp) (bool, error) {
+// isDocumentOf reports whether a document that is stored for another path belongs to the file. A document whose own file
+// still exists belongs to that file only. A file at that path with much of its text is its own, unless this file is
+// known by inode, or that file has the text of another document.
+func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string) (bool, error) {
 	original, ended := d.Path.EndedAt()
 	if original == "" || !ended && d.Path == model.Path(n.node.Location().Rel) {
 		return false, nil
 	}
 	h, err := n.store.Load(d.ID)
-	if err != nil || !isKnown(h, raw, files) {
+	if err != nil || !isKnown(h, raw, n.stamp) {
 		return false, err
 	}
 	if ended {
@@ -224,7 +235,20 @@ func (n *Locked) isDocumentOf(ctx context.Context, d model.StoredDoc, raw string
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
-	return err == nil && !belongsTo(h, string(data), there), nil
+	if err != nil {
+		return false, nil
+	}
+	switch likenessOf(h, string(data), there) {
+	case same:
+		return false, nil
+	case alike:
+		if h.IsOf(n.stamp) {
+			return true, nil
+		}
+		others, err := n.store.DocsOf(there, model.SumOf(string(data)))
+		return slices.ContainsFunc(others, func(other model.StoredDoc) bool { return other.ID != d.ID }), err
+	}
+	return true, nil
 }
 
 // isAlike reports whether two texts share at least a quarter of the shorter text's pairs of words. Two notes on one

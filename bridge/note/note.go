@@ -43,8 +43,6 @@ type Note struct {
 	writeLock fifoMutex // held by the current writer; guards the field below and what it points to
 	*opened             // nil before the first Lock
 
-	found model.Stamp // stamp of the file that a scan found; zero for other notes
-
 	// The cache's lock guards the fields below.
 	cached *list.Element // nil if the note is not in the cache
 	size   int           // cached bytes
@@ -53,7 +51,7 @@ type Note struct {
 type opened struct {
 	document
 	seq      uint64      // sequence number of the last published version
-	stamp    model.Stamp // stamp of the file that current was read from or written to, or that a scan found
+	stamp    model.Stamp // stamp of the file that current was read from or written to
 	synced   bool        // the store's history has been compared with the file
 	creation *creation   // nil if this process did not create the note
 }
@@ -72,17 +70,13 @@ func (n *Note) creator() model.Author {
 	return n.creation.author
 }
 
-// SetFound sets the stamp of the file that a scan found, before the note is used. If a user saves the note as another
-// file before it is read, this stamp identifies its document.
-func (n *Note) SetFound(file model.Stamp) { n.found = file }
-
 // Locked is a Note whose lock is held until Unlock.
 type Locked Note
 
 func (n *Note) Lock() *Locked {
 	n.writeLock.lock()
 	if n.opened == nil {
-		n.opened = &opened{document: document{store: n.history}, stamp: n.found}
+		n.opened = &opened{document: document{store: n.history}}
 	}
 	return (*Locked)(n)
 }
@@ -138,12 +132,11 @@ func (n *Locked) read(ctx context.Context) (*model.Version, error) {
 	if err != nil {
 		return nil, model.WrapError("open", loc.Path, err)
 	}
-	found := n.stamp
 	n.stamp = stamp
 	v := model.NewVersion(asString(data), n.set.o.View, time.Unix(0, stamp.ModTime))
 	var h *model.History // the stored history; nil if not loaded
 	if !n.synced {
-		kept, err := n.identify(ctx, loc, v.Raw(), found)
+		kept, err := n.identify(ctx, loc, v.Raw())
 		if err != nil {
 			return nil, model.WrapError("open", loc.Path, err)
 		}
@@ -260,7 +253,7 @@ func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
 		n.stamp = stamp
 		return nil, nil
 	}
-	ev, err := n.reconcile(string(data), modTimeOf(current, stamp))
+	ev, err := n.reconcile(string(data), stamp, modTimeOf(current, stamp))
 	if err == nil {
 		n.stamp = stamp // an error keeps the old stamp, so that no write succeeds before the user's save is merged
 	}
@@ -299,14 +292,33 @@ func appendEvent(events []model.Event, ev *model.Event) []model.Event {
 	return append(events, *ev)
 }
 
-func (n *Note) State(ctx context.Context) (model.Stamp, model.ContentSum, error) {
+// State returns the note's document, the stamp of its file and the checksum of its text. It creates a missing document,
+// because a proposal about the note belongs to the document. An empty note, and a note of a server, has none here.
+func (n *Note) State(ctx context.Context) (id model.DocID, file model.Stamp, sum model.ContentSum, err error) {
 	l := n.Lock()
 	defer l.Unlock()
 	v, err := l.load(ctx)
 	if err != nil {
-		return model.Stamp{}, model.ContentSum{}, err
+		return "", file, sum, err
 	}
-	return l.stamp, model.SumOf(v.Raw()), nil
+	sum = model.SumOf(v.Raw())
+	if l.live != nil || v.ReadOnly() || v.Raw() == "" {
+		return "", l.stamp, sum, nil
+	}
+	loc := l.node.Location()
+	records, err := l.open(loc, v.Raw())
+	if err == nil {
+		err = l.keep(loc, sum, l.stamp, records)
+	}
+	return l.id, l.stamp, sum, err
+}
+
+// DocID returns the document of the note's file, or "".
+func (n *Note) DocID(ctx context.Context) (model.DocID, error) {
+	l := n.Lock()
+	defer l.Unlock()
+	_, err := l.load(ctx)
+	return l.id, err
 }
 
 // ChangedByUser reports whether a user has changed or removed the file since it had the given stamp and text. Writes by

@@ -41,7 +41,13 @@ func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (u
 		return nil, nil
 	}
 	file, stamp := n.current.Load(), n.stamp
-	if file.ReadOnly() || len(h.Records) == 0 || h.FileIsDurable(model.SumOf(file.Raw())) {
+	if file.ReadOnly() || len(h.Records) == 0 {
+		return nil, nil
+	}
+	if sum := model.SumOf(file.Raw()); h.FileIsDurable(sum) {
+		if !stamp.IsFile(h.File) { // a program has copied the text back
+			n.store.RecordFileSeq(n.id, h.FileSeq, sum, stamp)
+		}
 		return nil, nil
 	}
 	states, doc, err := statesOf(*h)
@@ -60,7 +66,7 @@ func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (u
 	if !interrupted && held == head {
 		rec := n.changeSaved(n.doc, head.Raw(), file.Raw())
 		rec.DetectedLate = true
-		return nil, n.keep(loc, model.SumOf(file.Raw()), []model.Record{rec})
+		return nil, n.keep(loc, model.SumOf(file.Raw()), stamp, []model.Record{rec})
 	}
 	newest := n.publish(n.newVersion(head.Raw(), model.NextModTime(file.ModTime(), time.Now())))
 	n.set.o.Logger.Info("writing changes that a crash has kept from the file", model.LogPath, string(loc.Path))
@@ -82,10 +88,11 @@ func (n *Locked) recover(ctx context.Context, loc Location, h *model.History) (u
 // writeFile writes current, which the store has, to the file. former is the stored save of the last record; if the
 // write fails, writeFile stores it again.
 func (n *Locked) writeFile(ctx context.Context, loc Location, current *model.Version, modTime time.Time, former model.Save) error {
-	id, seq, sum := n.id, n.storedSeq, model.SumOf(current.Raw())
+	id, seq, sum, file := n.id, n.storedSeq, model.SumOf(current.Raw()), model.Stamp{}
 	return n.replace(ctx, loc, current.Raw(), modTime, model.Replacement{
 		IfMatch: n.stamp,
 		BeforeRename: func(post model.Stamp) error {
+			file = post
 			return n.recordSave(seq, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
 		},
 		OnAbort: func() {
@@ -93,7 +100,7 @@ func (n *Locked) writeFile(ctx context.Context, loc Location, current *model.Ver
 				n.set.o.Logger.Error("a user's save may revert changes after a restart", model.LogPath, string(loc.Path), model.LogErr, err)
 			}
 		},
-		OnDurable: func() { n.store.RecordFileSeq(id, seq, sum) },
+		OnDurable: func() { n.store.RecordFileSeq(id, seq, sum, file) },
 	})
 }
 
@@ -128,7 +135,7 @@ func (n *Locked) syncFile(ctx context.Context, loc Location, file *model.Version
 			return
 		}
 	}
-	n.store.RecordFileSeq(n.id, n.storedSeq, model.SumOf(file.Raw()))
+	n.store.RecordFileSeq(n.id, n.storedSeq, model.SumOf(file.Raw()), n.stamp)
 }
 
 // statesOf replays a history. It returns the states of the document, starting with the last state that the file is
@@ -204,9 +211,9 @@ func (n *Locked) unloadDoc() {
 	n.doc, n.text, n.table, n.cachedLayout, n.shared = nil, nil, nil, cachedLayout{}, facts.Facts{}
 }
 
-// keep appends records to the store. sum is the checksum of the file's text, which is the text after the last record.
-// If the append fails, keep drops the document. The next change builds it again from the store and the file.
-func (n *Locked) keep(loc Location, sum model.ContentSum, records []model.Record) error {
+// keep appends records to the store. The file has the given stamp and the text after the last record, whose checksum is
+// sum. If the append fails, keep drops the document. The next change builds it again from the store and the file.
+func (n *Locked) keep(loc Location, sum model.ContentSum, file model.Stamp, records []model.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
@@ -216,13 +223,13 @@ func (n *Locked) keep(loc Location, sum model.ContentSum, records []model.Record
 		return model.WrapError("write", loc.Path, err)
 	}
 	n.markStored(seq, records)
-	n.store.RecordFileSeq(n.id, seq, sum) // the file holds their text
+	n.store.RecordFileSeq(n.id, seq, sum, file)
 	return nil
 }
 
 // reconcile merges raw, which a user's program saved in the file, into the note as plain text. The caller publishes the
 // event after it releases the lock.
-func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) {
+func (n *Locked) reconcile(raw string, file model.Stamp, modTime time.Time) (*model.Event, error) {
 	current := n.current.Load()
 	loc := n.node.Location()
 	if !model.Writable(raw) || (n.doc == nil && n.id == "") {
@@ -244,7 +251,7 @@ func (n *Locked) reconcile(raw string, modTime time.Time) (*model.Event, error) 
 	if oldText != raw {
 		records = append(slices.Clip(records), n.changeSaved(n.doc, oldText, raw))
 	}
-	if err := n.keep(loc, model.SumOf(raw), records); err != nil {
+	if err := n.keep(loc, model.SumOf(raw), file, records); err != nil {
 		// The file is authoritative and was read; a later change updates the store.
 		n.set.o.Logger.Warn("user's change is not in the store yet", model.LogPath, string(loc.Path), model.LogErr, err)
 	}

@@ -201,7 +201,7 @@ func (n *Locked) commit(ctx context.Context, current *model.Version, plan planne
 	if len(plan.Edits) == 0 {
 		records, err := n.open(loc, raw)
 		if err == nil {
-			err = n.keep(loc, model.SumOf(raw), append(records, n.applyPlan(n.doc, raw, &plan, c.By)))
+			err = n.keep(loc, model.SumOf(raw), n.stamp, append(records, n.applyPlan(n.doc, raw, &plan, c.By)))
 		}
 		if err != nil {
 			return nil, err

@@ -34,10 +34,15 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 		return Outcome{}, err
 	}
 	defer r.config.Events.EndOp()
-	if _, err := r.indexes.Suggestions(ctx, ""); err != nil { // Suggestions adds interrupted decisions to the journal
+	// Suggestions reads every note. So it adds interrupted decisions to the journal, and finds documents by their texts.
+	if _, err := r.indexes.Suggestions(ctx, ""); err != nil {
 		return Outcome{}, err
 	}
-	j, selected, err := r.find(ctx, func(j journalView) (selection, error) { return j.find(batch, ids) })
+	j, err := r.journal()
+	if err != nil {
+		return Outcome{}, err
+	}
+	selected, err := j.find(batch, ids)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -52,19 +57,6 @@ func (r *Review) Undo(ctx context.Context, batch string, author model.Author, id
 		out.Older = j.olderBatch(entries[0].BatchOf())
 	}
 	return out, ctx.Err()
-}
-
-// find returns the journal and a selection of its entries.
-func (r *Review) find(ctx context.Context, choose func(journalView) (selection, error)) (j journalView, s selection, err error) {
-	for hasRead := false; ; hasRead = true {
-		if j, err = r.journal(); err != nil {
-			return j, nil, err
-		}
-		if s, err = choose(j); err != nil || hasRead || !slices.ContainsFunc(j.selected(s), r.isMissing) {
-			return j, s, err
-		}
-		r.readAll(ctx)
-	}
 }
 
 // startUndo stores that several entries are about to be undone, so that the next process continues after a crash: the
@@ -132,35 +124,16 @@ func (r *Review) resumeUndo(ctx context.Context, d model.Decision) error {
 	for _, item := range d.Items {
 		s.add(d.Undoes, item.ID)
 	}
-	j, _, err := r.find(ctx, func(journalView) (selection, error) { return s, nil })
+	if _, err := r.indexes.Suggestions(ctx, ""); err != nil {
+		return err
+	}
+	j, err := r.journal()
 	if err != nil {
 		return err
 	}
 	out := Outcome{Batch: d.Batch, Failed: make(map[model.Path]error)}
 	r.undoEntries(ctx, j, j.selected(s), model.Author{Name: d.By}, &out)
 	return errors.Join(slices.Collect(maps.Values(out.Failed))...)
-}
-
-// isMissing reports whether the source has no note at the path of the entry. It is false for an entry about a proposal,
-// and for a note that the decision has emptied.
-func (r *Review) isMissing(e undoableEntry) bool {
-	if e.Decision != nil && (e.Decision.Proposal != nil || e.Decision.Emptied) {
-		return false
-	}
-	f := r.tree.Root(e.Root)
-	return e.Path == "" || f != nil && f.Lookup(e.Rel) == nil
-}
-
-// readAll reads every note. A note that was moved while relayfs was stopped finds its document at the first read.
-func (r *Review) readAll(ctx context.Context) {
-	for _, f := range r.tree.Roots() {
-		list, _ := r.tree.Below(f.Path())
-		for _, e := range list {
-			if e.Kind == model.KindNote {
-				_, _ = r.tree.Open(ctx, e.Path) // if this fails, the undo reports the note as missing
-			}
-		}
-	}
 }
 
 // UndoSession undoes everything in an agent's session that no user has decided on: it rejects pending suggestions and
@@ -227,7 +200,7 @@ func (r *Review) UndoSession(ctx context.Context, session string, author model.A
 
 // undoEntries undoes journal entries. It undoes the entries of one note newest first.
 func (r *Review) undoEntries(ctx context.Context, j journalView, entries []undoableEntry, author model.Author, out *Outcome) {
-	entries = r.withoutStranded(j, entries, out)
+	entries = r.withoutStranded(ctx, j, entries, out)
 	byNote := make(map[model.Path][]string)
 	entriesOf := make(map[model.Path][]undoableEntry) // newest first
 	var proposals []model.JournalEntry
@@ -288,14 +261,14 @@ func (r *Review) followAgain(ctx context.Context, j journalView, undone []undoab
 
 // withoutStranded removes from entries a decision on a rename that cannot be undone, and with it the decisions on links
 // that belong to the rename. It leaves several decisions to undoProposals, because one may make room for another.
-func (r *Review) withoutStranded(j journalView, entries []undoableEntry, out *Outcome) []undoableEntry {
+func (r *Review) withoutStranded(ctx context.Context, j journalView, entries []undoableEntry, out *Outcome) []undoableEntry {
 	ofProposal := func(e undoableEntry) bool { return e.Decision != nil && e.Decision.Proposal != nil }
 	i := slices.IndexFunc(entries, ofProposal)
 	if i < 0 || slices.ContainsFunc(entries[i+1:], ofProposal) {
 		return entries
 	}
 	e := entries[i]
-	err := r.names.CheckUndo(j.withCurrentPaths(e.JournalEntry, j.moves()))
+	err := r.names.CheckUndo(ctx, j.withCurrentPaths(e.JournalEntry, j.moves()))
 	if err == nil {
 		return entries
 	}
@@ -597,7 +570,7 @@ func (j journalView) explainMissing(e model.JournalEntry) (model.Path, error) {
 	err := note.ErrNoteGone
 	for _, other := range j.undoable {
 		d := other.Decision
-		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Doc != e.ID || other.Root != e.Root {
+		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Kind != model.ProposedDelete || d.Proposal.Doc != e.ID || other.Root != e.Root {
 			continue
 		}
 		at = other.Path

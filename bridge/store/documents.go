@@ -21,6 +21,13 @@ func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	return id, s.wrapErr("look up document", err)
 }
 
+func (s *Store) DocPath(id model.DocID) (model.Path, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, err := s.tail.pathOf(id)
+	return p, s.wrapErr("look up document", err)
+}
+
 func (s *Store) Load(id model.DocID) (model.History, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,12 +96,20 @@ func (s *Store) move(oldPath, newPath model.Path, synced bool) error {
 	})
 }
 
+func (s *Store) Relocate(list []model.StoredDoc) error {
+	e := &wal.Entry{Kind: wal.Move, Time: time.Now().UTC().Truncate(time.Millisecond)}
+	for _, d := range list {
+		e.Moves = append(e.Moves, wal.DocMove{ID: d.ID, To: d.Path})
+	}
+	return s.wrapErr("rename", s.add(e, true, nil))
+}
+
 func (s *Store) RecordSave(id model.DocID, seq uint64, save model.Save) error {
 	return s.wrapErr("place", s.add(&wal.Entry{Kind: wal.PendingSave, ID: id, Seq: seq, Save: save}, false, mustExist(id)))
 }
 
-func (s *Store) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum) {
-	if err := s.add(&wal.Entry{Kind: wal.FileMark, ID: id, Seq: seq, Sum: sum}, false, mustExist(id)); err != nil {
+func (s *Store) RecordFileSeq(id model.DocID, seq uint64, sum model.ContentSum, file model.Stamp) {
+	if err := s.add(&wal.Entry{Kind: wal.FileMark, ID: id, Seq: seq, Sum: sum, File: file.File()}, false, mustExist(id)); err != nil {
 		// The next open will compare the file with the document again.
 		s.log.Debug("cannot record which text the file holds", model.LogDoc, string(id), model.LogErr, err)
 	}

@@ -4,26 +4,19 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
 	"github.com/relayfs/relayfs/bridge/store/internal/wal"
 )
 
-// fileIndex finds documents by their files. The first use reads the file data of every document. Later frames of the
+// fileIndex finds documents by their files. The first use reads the marks of all documents. Later frames of the
 // log update the index. Callers must check the returned candidates against the document.
 type fileIndex struct {
-	byFile map[fileKey]model.DocID
+	byFile map[model.Stamp]model.DocID // by Stamp.File
 	bySum  map[model.ContentSum][]model.DocID
 }
 
-// fileKey has the fields of a stamp that model.Stamp.IsFile compares.
-type fileKey struct {
-	inode uint64
-	birth int64
-}
-
-func (x *fileIndex) put(id model.DocID, save *model.Save) {
-	if save != nil && save.Post.Inode != 0 {
-		x.byFile[fileKey{save.Post.Inode, save.Post.Birth}] = id
+func (x *fileIndex) put(id model.DocID, file model.Stamp) {
+	if file.Inode != 0 {
+		x.byFile[file.File()] = id
 	}
 }
 
@@ -37,11 +30,14 @@ func (x *fileIndex) add(e *wal.Entry) {
 	switch e.Kind {
 	case wal.Change:
 		for _, rec := range e.Records {
-			x.put(e.ID, rec.Save)
+			if rec.Save != nil {
+				x.put(e.ID, rec.Save.Post)
+			}
 		}
 	case wal.PendingSave:
-		x.put(e.ID, &e.Save)
+		x.put(e.ID, e.Save.Post)
 	case wal.FileMark:
+		x.put(e.ID, e.File)
 		x.holds(e.ID, e.Sum)
 	}
 }
@@ -53,7 +49,7 @@ func (s *Store) DocsOf(file model.Stamp, sum model.ContentSum) (list []model.Sto
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ids := slices.Clone(s.files.bySum[sum])
-	if id, ok := s.files.byFile[fileKey{file.Inode, file.Birth}]; ok {
+	if id, ok := s.files.byFile[file.File()]; ok {
 		ids = slices.Insert(slices.DeleteFunc(ids, func(other model.DocID) bool { return other == id }), 0, id)
 	}
 	for _, id := range ids {
@@ -73,15 +69,15 @@ func (s *Store) indexFiles() error {
 	if x != nil {
 		return nil
 	}
-	x, err := fromAll(s, "index files", func(v checkpoint.View) (*fileIndex, error) {
-		x := &fileIndex{make(map[fileKey]model.DocID), make(map[model.ContentSum][]model.DocID)}
-		return x, v.Files(func(id model.DocID, save *model.Save, sum model.ContentSum) {
-			x.put(id, save)
-			x.holds(id, sum)
-		})
-	})
+	docs, err := s.Located()
 	if err != nil {
 		return err
+	}
+	x = &fileIndex{make(map[model.Stamp]model.DocID), make(map[model.ContentSum][]model.DocID)}
+	for _, d := range docs {
+		x.put(d.ID, d.File)
+		x.put(d.ID, d.Saved)
+		x.holds(d.ID, d.Sum)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -253,7 +253,7 @@ func (x *session) step() (synced bool, err error) {
 				d.Mark, d.Sum = seq, sum
 			}
 		})
-		x.s.RecordFileSeq(id, seq, sum)
+		x.s.RecordFileSeq(id, seq, sum, model.Stamp{})
 		return false, nil
 	case op < 14:
 		to := pick(x.rng, paths)

@@ -38,7 +38,7 @@ func fillMany(b *testing.B, path string) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s.RecordFileSeq(id, seq, model.ContentSum{byte(i)})
+		s.RecordFileSeq(id, seq, model.ContentSum{byte(i)}, model.Stamp{})
 		if i%5000 == 4999 {
 			if err := s.Checkpoint(); err != nil {
 				b.Fatal(err)

@@ -35,7 +35,7 @@ func fill(t testing.TB, s *store.Store, words string, now time.Time) {
 			t.Fatal(err)
 		}
 		if i < 299 {
-			s.RecordFileSeq("plan", seq, model.ContentSum{byte(i)})
+			s.RecordFileSeq("plan", seq, model.ContentSum{byte(i)}, model.Stamp{})
 		}
 	}
 	err := s.Propose(model.ProposalChange{Upserted: []model.ProposalRecord{{ID: words, Rel: "x", Time: now}}, Journal: []model.Record{{Time: now, Decision: &model.Decision{Batch: words}}}})

@@ -198,7 +198,8 @@ func (s *tail) load(id model.DocID) (h model.History, err error) {
 			if h.Records, err = kept.Records(); err != nil {
 				return err
 			}
-			h.FileSeq, h.Sum = kept.FileMark().Seq, kept.FileMark().Sum
+			mark := kept.FileMark()
+			h.FileSeq, h.Sum, h.File = mark.Seq, mark.Sum, mark.File
 		}
 		for _, e := range d.frames {
 			apply(&h, e)
@@ -225,7 +226,7 @@ func apply(h *model.History, e *wal.Entry) {
 		}
 	case wal.FileMark:
 		if e.Seq >= h.FileSeq {
-			h.FileSeq, h.Sum = e.Seq, e.Sum
+			h.FileSeq, h.Sum, h.File = e.Seq, e.Sum, e.File
 		}
 	}
 }

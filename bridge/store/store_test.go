@@ -84,7 +84,7 @@ func TestReopen(t *testing.T) {
 	if _, err := s.Append("id", "N.md", rec); err != nil {
 		t.Fatal(err)
 	}
-	s.RecordFileSeq("id", 1, model.ContentSum{7})
+	s.RecordFileSeq("id", 1, model.ContentSum{7}, model.Stamp{})
 	closeStore(t, s)
 	s = open(t, path)
 	h, err := s.Load("id")
@@ -112,7 +112,7 @@ func TestCompaction(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 300 || i == 590 { // compacted twice; nine records are not in the file yet
-			s.RecordFileSeq("id", seq, model.ContentSum{})
+			s.RecordFileSeq("id", seq, model.ContentSum{}, model.Stamp{})
 			closeStore(t, s)
 			s = open(t, path)
 		}
@@ -150,7 +150,7 @@ func TestCompactionInTheBackground(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.RecordFileSeq("id", seq, model.ContentSum{})
+			s.RecordFileSeq("id", seq, model.ContentSum{}, model.Stamp{})
 		}
 		time.Sleep(time.Minute) // of the bubble's clock
 		synctest.Wait()
@@ -180,7 +180,7 @@ func TestExpiresInTheBackground(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.RecordFileSeq("id", seq, model.ContentSum{})
+		s.RecordFileSeq("id", seq, model.ContentSum{}, model.Stamp{})
 		for _, want := range []struct {
 			after time.Duration
 			begin uint64
@@ -527,7 +527,7 @@ func BenchmarkManyRecords(b *testing.B) {
 			if _, err := s.Append("id", "N.md", rec); err != nil {
 				b.Fatal(err)
 			}
-			s.RecordFileSeq("id", i+1, model.ContentSum{1})
+			s.RecordFileSeq("id", i+1, model.ContentSum{1}, model.Stamp{})
 			if i%200 == 0 {
 				if err := s.Checkpoint(); err != nil {
 					b.Fatal(err)

@@ -37,10 +37,11 @@ in the note, {--old--}{++new++}, which you accept or reject.`,
 		Args:          usageArgs(cobra.NoArgs),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root(), e.settings)
-			if err == nil {
-				err = e.config.Apply(cmd, e.settings(cmd))
+			isStatus := cmd.Name() == statusCommand && cmd.Parent() == cmd.Root()
+			if err == nil || isStatus && e.config != nil {
+				err = errors.Join(err, e.config.Apply(cmd, e.settings(cmd)))
 			}
-			if cmd.Name() == doctorCommand && e.config != nil {
+			if (isStatus || cmd.Name() == doctorCommand) && e.config != nil {
 				e.configErr, err = err, nil
 			}
 			return err

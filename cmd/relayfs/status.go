@@ -19,21 +19,23 @@ import (
 	"github.com/relayfs/relayfs/fusefs"
 )
 
+const statusCommand = "status"
+
 func newStatusCommand(e *env) *cobra.Command {
 	var f workspaceFlags
 	var secrets bool
 	cmd := &cobra.Command{
-		Use:   "status [SOURCE...]",
+		Use:   statusCommand + " [SOURCE...]",
 		Short: "Show running processes, notes, pending suggestions and problems",
 		Long: `Status shows which process serves the notes, since when, its log file, the number of
 notes and pending changes, and current problems. Without SOURCE it shows all your
 relayfs processes, the one that serves the current folder first.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := f.status(cmd.Context(), e, args, secrets)
-			if err != nil && len(r.Others) == 0 {
-				return err
+			if err != nil && len(r.Others) == 0 || e.configErr != nil && r.Owner == nil {
+				return errors.Join(err, e.configErr)
 			}
-			return errors.Join(show(e, r, printStatus), err)
+			return errors.Join(show(e, r, printStatus), err, e.configErr)
 		},
 	}
 	e.addJSONFlag(cmd)
@@ -55,6 +57,8 @@ func (f *workspaceFlags) status(ctx context.Context, e *env, args []string, secr
 		return r, err
 	case c != nil:
 		return askStatus(ctx, api.NewClient(c), secrets)
+	case e.configErr != nil: // the sources and the state folder are unknown
+		return r, nil
 	}
 	err = f.withSession(ctx, e, args, func(s *serving.Session) (err error) {
 		c, end := s.Client(mcpDefaults(s), f.inAgent())

@@ -34,6 +34,11 @@ func TestConfigFromObsidian(t *testing.T) {
 		t.Fatalf("mount without arguments: exit %d, %q", out.Code, out.Stderr)
 	}
 	harness.CheckText(t, "the note", harness.ReadFile(t, s.Path("mnt", "My Vault", "Note.md")), "a c d\n")
+	harness.WriteFile(t, file, "mode = = 1\n")
+	if out := s.Run(t, "status"); out.Code != 2 || !strings.Contains(out.Stdout, "My Vault: 1 note,") || !strings.Contains(out.Stderr, "line 1, is not TOML") {
+		t.Errorf("status with a broken configuration: exit %d, %q, %q", out.Code, out.Stdout, out.Stderr)
+	}
+	harness.WriteFile(t, file, "")
 	if out := s.Run(t, "unmount", s.Path("mnt")); out.Code != 0 {
 		t.Errorf("unmount: exit %d, %q", out.Code, out.Stderr)
 	}

@@ -70,7 +70,7 @@ func fillStore(path string, n int) error {
 		if err != nil {
 			return err
 		}
-		s.RecordFileSeq(id, seq, model.ContentSum{byte(i)})
+		s.RecordFileSeq(id, seq, model.ContentSum{byte(i)}, model.Stamp{})
 		if i%5000 == 4999 {
 			if err := s.Checkpoint(); err != nil {
 				return err

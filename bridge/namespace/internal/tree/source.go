@@ -41,9 +41,6 @@ func (f *Root) putChild(dir *Node, name string, e model.SourceEntry) (*Node, boo
 	}
 	n = newNode(dir, name, kind)
 	n.update(e)
-	if n.Note != nil {
-		n.Note.SetFound(e.Stamp)
-	}
 	dir.children[n.name] = n
 	return n, true
 }
@@ -186,6 +183,13 @@ func (f *Root) Files(match func(name string, size int64) bool) (files []*Node) {
 		}
 	}
 	return files
+}
+
+// Invalidate drops a proposal of an earlier process, whose node no longer exists.
+func (f *Root) Invalidate(rec model.ProposalRecord) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changes.Invalidated = append(f.changes.Invalidated, rec)
 }
 
 // Overlay adds the pending proposals of earlier processes to the tree, which shows only the source so far. The tree

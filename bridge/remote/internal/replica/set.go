@@ -110,7 +110,7 @@ func (s *Set) append(d *Document, records ...model.Record) (uint64, error) {
 	seq, err := s.Store.Append(d.id, s.path(d), records...)
 	if err == nil {
 		// The documents have no files that can be behind, so all records may be compacted.
-		s.Store.RecordFileSeq(d.id, seq, model.ContentSum{})
+		s.Store.RecordFileSeq(d.id, seq, model.ContentSum{}, model.Stamp{})
 	}
 	return seq, err
 }

@@ -21,8 +21,12 @@ func (f *File) apply(tx *bolt.Tx, e *wal.Entry) error {
 	case wal.Proposals:
 		return applyProposals(tx, e.Proposals)
 	case wal.Move:
-		for _, m := range e.Moves {
-			if err := place(tx, m.ID, m.To, e.Time); err != nil {
+		from := make([]model.Path, len(e.Moves)) // documents may exchange their paths
+		for i, m := range e.Moves {
+			from[i] = document(tx, m.ID).Path()
+		}
+		for i, m := range e.Moves {
+			if err := place(tx, m.ID, from[i], m.To, e.Time); err != nil {
 				return err
 			}
 		}
@@ -52,7 +56,7 @@ func applyChange(tx *bolt.Tx, e *wal.Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := place(tx, e.ID, e.Path, e.Records[0].Time); err != nil {
+	if err := place(tx, e.ID, Document{b}.Path(), e.Path, e.Records[0].Time); err != nil {
 		return err
 	}
 	doc := Document{b}
@@ -131,13 +135,13 @@ func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 	return nil
 }
 
-// place gives a document a path, and takes the path from the document that had it. That document keeps its history.
-func place(tx *bolt.Tx, id model.DocID, p model.Path, now time.Time) error {
+// place gives a document the path p instead of old, and takes p from the document that had it. That document keeps its
+// history.
+func place(tx *bolt.Tx, id model.DocID, old, p model.Path, now time.Time) error {
 	paths, doc := bucket(tx, pathsBucket), document(tx, id)
 	if doc.b == nil || doc.Path() == p {
 		return nil
 	}
-	old := doc.Path()
 	if err := clearPath(tx, id, old); err != nil {
 		return err
 	}

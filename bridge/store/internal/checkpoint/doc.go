@@ -10,7 +10,8 @@
 //	meta/applied       SEQ: LSN of the last applied frame
 //	paths/PATH         DocID of the document at the path
 //	docs/ID/p          its path; missing once another document has taken over the path
-//	docs/ID/s          SEQ of the last record whose text the file is known to have, and SHA-256 of that text
+//	docs/ID/s          SEQ of the last record whose text the file is known to have, SHA-256 of that text, and
+//	                   device, inode and time of birth of the file, in 8 bytes each
 //	docs/ID/u          SEQ, and the updates up to it merged into one
 //	docs/ID/r SEQ      a record; after a merge it has the snapshot of its update instead of the update,
 //	                   until it expires

@@ -102,21 +102,24 @@ func (d Document) Path() model.Path { return model.Path(d.get(pathKey)) }
 // FileMark identifies the text of the source's file: the last record whose text the file holds, and the checksum of
 // that text.
 type FileMark struct {
-	Seq uint64
-	Sum model.ContentSum
+	Seq  uint64
+	Sum  model.ContentSum
+	File model.Stamp // the part that Stamp.File returns
 }
 
 // FileMark returns the zero FileMark if the state of the source's file is unknown.
 func (d Document) FileMark() (m FileMark) {
-	if v := d.get(markKey); len(v) == 8+len(m.Sum) {
+	if v := d.get(markKey); len(v) == 4*8+len(m.Sum) {
 		m.Seq = seqOf(v[:8])
-		copy(m.Sum[:], v[8:])
+		file := v[8+copy(m.Sum[:], v[8:]):]
+		m.File = model.Stamp{Device: seqOf(file[:8]), Inode: seqOf(file[8:16]), Birth: int64(seqOf(file[16:]))}
 	}
 	return m
 }
 
 func (d Document) putFileMark(m FileMark) error {
-	return d.b.Put([]byte{markKey}, append(seqKey(m.Seq), m.Sum[:]...))
+	v := append(seqKey(m.Seq), m.Sum[:]...)
+	return d.b.Put([]byte{markKey}, slices.Concat(v, seqKey(m.File.Device), seqKey(m.File.Inode), seqKey(uint64(m.File.Birth))))
 }
 
 // base returns the merged updates and the number of the last merged record; seq is 0 if no updates were merged. The

@@ -12,7 +12,7 @@ import (
 )
 
 // version is the layout that this package reads and writes. A change of the layout, or of the log's frames, raises it.
-const version = "9"
+const version = "10"
 
 const ( // see the layout in doc.go
 	metaBucket      = "meta"

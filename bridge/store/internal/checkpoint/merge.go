@@ -19,7 +19,7 @@ func (f *File) applyMark(doc Document, e *wal.Entry) error {
 	if doc.FileMark().Seq > e.Seq {
 		return nil
 	}
-	if err := doc.putFileMark(FileMark{e.Seq, e.Sum}); err != nil {
+	if err := doc.putFileMark(FileMark{e.Seq, e.Sum, e.File}); err != nil {
 		return err
 	}
 	if base, _ := doc.base(); e.Seq < base+mergeAt {

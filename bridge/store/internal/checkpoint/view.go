@@ -37,7 +37,19 @@ func (v View) Paths() int { return bucket(v.tx, pathsBucket).Inspect().KeyN }
 
 func (v View) Located() (list []model.StoredDoc, err error) {
 	err = bucket(v.tx, pathsBucket).ForEach(func(p, id []byte) error {
-		list = append(list, model.StoredDoc{ID: model.DocID(id), Path: model.Path(p)})
+		doc := v.Document(model.DocID(id))
+		mark := doc.FileMark()
+		d := model.StoredDoc{ID: model.DocID(id), Path: model.Path(p), File: mark.File, Sum: mark.Sum}
+		if last := doc.Last(); last > mark.Seq {
+			rec, err := readRecord(last, doc.b.Get(numbered(recordKey, last)))
+			if err != nil {
+				return err
+			}
+			if rec.Save != nil {
+				d.Saved = rec.Save.Post
+			}
+		}
+		list = append(list, d)
 		return nil
 	})
 	return list, err
@@ -52,31 +64,6 @@ func (v View) Documents() (ids []model.DocID, err error) {
 	})
 	return ids, err
 }
-
-// Files calls fn with the known state of each document's file. save is the last save by relayfs, or nil if none of the
-// newest records has one. sum is the checksum of the last known text.
-func (v View) Files(fn func(id model.DocID, save *model.Save, sum model.ContentSum)) error {
-	return bucket(v.tx, docsBucket).ForEachBucket(func(key []byte) error {
-		id := model.DocID(key)
-		doc := v.Document(id)
-		var save *model.Save
-		seq := doc.Last()
-		for range newestRecords {
-			if save != nil || seq == 0 {
-				break
-			}
-			rec, err := readRecord(seq, doc.b.Get(numbered(recordKey, seq)))
-			if err != nil {
-				return err
-			}
-			save, seq = rec.Save, doc.before(seq)
-		}
-		fn(id, save, doc.FileMark().Sum)
-		return nil
-	})
-}
-
-const newestRecords = 8
 
 func (v View) Unsettled() (paths []model.Path, err error) {
 	err = bucket(v.tx, unsettledBucket).ForEach(func(id, _ []byte) error {

@@ -16,7 +16,7 @@ const (
 	Change Kind = 1 + iota // ID, Path, Seq, Records: records were appended, with numbers from Seq on
 	// ID, Seq: the records from Seq on were aborted; Seq 1 means that the document was deleted.
 	Abort
-	FileMark    // ID, Seq, Sum: the source's file has the text as of Seq
+	FileMark    // ID, Seq, Sum, File: the source's file has the text as of Seq
 	Proposals   // Proposals: the pending proposals changed
 	Sent        // ID, Seq: a server has the records up to Seq
 	PendingSave // ID, Seq, Save: the source's file is about to get the text as of Seq
@@ -37,6 +37,7 @@ type Entry struct {
 	Path      model.Path           `cbor:"path,omitempty"` // path of the document
 	Seq       uint64               `cbor:"seq,omitempty"`
 	Sum       model.ContentSum     `cbor:"sum,omitzero"`
+	File      model.Stamp          `cbor:"file,omitzero"`
 	Records   []model.Record       `cbor:"records,omitempty"`
 	Proposals model.ProposalChange `cbor:"proposals,omitzero"`
 	Save      model.Save           `cbor:"save,omitzero"`
