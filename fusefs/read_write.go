@@ -21,6 +21,7 @@ type Handle struct {
 	f        *File
 	by       program.Program
 	reads    bool
+	writes   bool
 	appends  bool
 	wrote    bool           // the handle has changed the content; guarded by the file's lock
 	recorded *model.Version // version last recorded as shown; guarded by the file's lock
@@ -238,10 +239,12 @@ func (f *fileState) end(h *Handle) (last *attachmentHandle) {
 		f.handles = nil // an empty map needs memory, and the kernel may have 100,000 inodes cached
 		last, f.alias = f.alias, nil
 	}
-	if f.life.IsReplaced() && !f.mayBeOpen() {
-		f.t.forgetReplaced(f.File)
+	if f.ended != nil {
+		close(f.ended)
+		f.ended = nil
 	}
 	defer f.evict()
+	defer f.forgetReplaced()
 	b := f.text.Buffer()
 	switch {
 	case !f.life.IsNote() || b == nil || f.hasPositionedWriter():

@@ -77,7 +77,7 @@ func (f *File) published(ev model.Event, atOnce bool) {
 		switch {
 		case ev.Origin == any(f) || !ev.ViewChanged || !s.text.IsStale():
 		case atOnce:
-			s.replaceInode(evReplaceOnDemand)
+			s.replaceInode(evReplace)
 		default:
 			s.showLatest()
 		}
@@ -178,16 +178,23 @@ func (f *fileState) showLatest() {
 // replaceInode puts a new inode at f's name, for a version other than the one that f shows. If f is open, it continues
 // to receive the events of its note.
 func (f *fileState) replaceInode(e inodeEvent) {
+	f.replaceBy(e, f.text.Next(), nameHold{free: f.nameHold.free})
+}
+
+// replaceBy puts a new inode with the given text and hold at f's name.
+func (f *fileState) replaceBy(e inodeEvent, text content.Text, hold nameHold) {
 	old := f.life
 	f.life = old.After(e)
 	if !old.IsReplaced() && f.life.IsReplaced() {
 		next := f.t.newFile(0)
 		next.attributes.inherit(&f.attributes)
-		next.state.life, next.state.doc, next.state.text = stateLive, f.doc, f.text.Next()
-		next.state.nameHold.free = f.nameHold.free
+		next.state.life, next.state.doc, next.state.text, next.state.nameHold = stateLive, f.doc, text, hold
+		if !hold.until.IsZero() {
+			time.AfterFunc(time.Until(hold.until), next.endHold)
+		}
 		f.t.replace(f.File, next)
 	}
-	if f.mayBeOpen() {
+	if f.mayBeOpen() || f.text.Buffer() != nil {
 		f.t.trackReplaced(f.File)
 	}
 	if p, there := f.where(); there && !f.attrSentAt.IsZero() {
@@ -216,19 +223,12 @@ func (f *fileState) mayBeOpen() bool {
 	return len(f.handles) > 0 || f.t.handleless && !f.attrSentAt.IsZero()
 }
 
-// lookupAge is the time after a lookup within which a program may open the inode.
-const lookupAge = 5 * time.Second
-
 // mustReopen reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup. An open of a
-// stale inode always fails. An open of a replaced inode fails if no other handle of the inode is open, and either f was
-// looked up long ago or a caller has requested another text since. If the inode of the repeated lookup is replaced
-// before it is opened, the open succeeds nevertheless, because the kernel does not look up a third time.
-func (f *File) mustReopen() (left bool) {
-	f.update(func(s *fileState) {
-		old := s.life.IsReplaced() && !f.t.handleless && (s.life == stateReplacedOnDemand || time.Since(s.attrSentAt) > lookupAge)
-		left = s.life.IsStale() || old && len(s.handles) == 1
-	})
-	return left
+// stale inode always fails. An open of a replaced inode fails unless it is the repeated one, because the kernel does not
+// look up a third time, and because a program may open an inode that has no name.
+func (f *File) mustReopen(repeated bool) bool {
+	life := f.lifeState()
+	return life.IsStale() || life.IsReplaced() && !repeated && !f.t.handleless
 }
 
 // successor returns the inode that now has the name at which f was replaced, or nil.

@@ -1,0 +1,502 @@
+package fusefs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/need"
+	"github.com/relayfs/relayfs/tests/randomtest"
+)
+
+// The law of a note that several sessions write at the same time:
+//
+//   - What a program has read is the text that its descriptor returned. What it changes is the difference between that
+//     text and the text that it writes. A program that appends changes only the end.
+//   - A save takes effect when close, fsync or rename returns. The note then has every change of every save once: added
+//     words are there once, deleted words are not there, and all other words are untouched. Sessions that delete the same
+//     words delete them once. Sessions that add equal words add them twice.
+//   - Each added word is a suggestion of the session that wrote it, and no save fails because of another session.
+//   - A descriptor returns the same text as long as its own session does not write. A descriptor that is open for writing
+//     belongs to the note, also after another session has saved the note by rename.
+
+// sharingAgents are processes that the test only names as callers: for each agent, the processes that it has started.
+func sharingAgents(t testing.TB) map[string][]uint32 {
+	t.Helper()
+	need.Programs(t, "sh", "sleep")
+	agents := make(map[string][]uint32)
+	dir := t.TempDir()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"claude", "codex", "goose"} {
+		if err := os.Symlink(sh, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(filepath.Join(dir, name), "-c", `for i in 1 2 3 4; do sleep 3600 & echo $!; done; echo; wait`)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			_ = cmd.Wait()
+		})
+		for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != ""; {
+			pid, err := strconv.Atoi(lines.Text())
+			if err != nil {
+				t.Fatal(err)
+			}
+			agents[name] = append(agents[name], uint32(pid))
+		}
+	}
+	return agents
+}
+
+// sharedKernel is what the kernel has in its caches, and what it does with answers.
+type sharedKernel struct {
+	tr       *tree
+	dir      *Dir
+	entries  map[string]*gofs.Inode
+	sizes    map[*gofs.Inode]int64
+	releases []func()
+}
+
+// settle carries out some of what the kernel does later than the calls that cause it.
+func (k *sharedKernel) settle(share func() bool) {
+	for range len(k.releases) {
+		if share() {
+			k.releases[0]()
+			k.releases = k.releases[1:]
+		}
+	}
+	for share() {
+		s, ok, _ := k.tr.inval.next()
+		switch {
+		case !ok:
+			return
+		case s.name == "":
+			delete(k.sizes, s.inode)
+		case s.inode == k.dir.EmbeddedInode():
+			delete(k.entries, s.name)
+		}
+	}
+}
+
+// sharedProcess is a process that makes system calls. Others run when it pauses, which it does before each request.
+type sharedProcess struct {
+	k      *sharedKernel
+	ctx    context.Context
+	name   string
+	agent  string
+	pause  func()
+	failed func(format string, args ...any)
+}
+
+type sharedFD struct {
+	p       *sharedProcess
+	h       *Handle
+	inode   *gofs.Inode
+	pos     int64
+	appends bool
+}
+
+func (p *sharedProcess) lookup(name string) (*gofs.Inode, syscall.Errno) {
+	p.pause()
+	var out fuse.EntryOut
+	inode, errno := p.k.dir.Lookup(p.ctx, name, &out)
+	if errno == 0 {
+		p.k.entries[name], p.k.sizes[inode] = inode, int64(out.Size)
+	} else {
+		delete(p.k.entries, name)
+	}
+	return inode, errno
+}
+
+func (p *sharedProcess) open(name string, flags uint32) *sharedFD {
+	inode := p.k.entries[name]
+	for try := 0; ; try++ {
+		errno := syscall.Errno(0)
+		if inode == nil || try > 0 {
+			inode, errno = p.lookup(name)
+		}
+		p.pause()
+		var h gofs.FileHandle
+		switch {
+		case errno == syscall.ENOENT && flags&syscall.O_CREAT != 0:
+			var out fuse.EntryOut
+			if inode, h, _, errno = p.k.dir.Create(p.ctx, name, flags, 0o644, &out); errno == 0 {
+				p.k.entries[name], p.k.sizes[inode] = inode, int64(out.Size)
+			}
+		case errno == 0:
+			f := inode.Operations().(*File)
+			f.update(func(s *fileState) { s.pagesStored = true }) // there is no kernel to give pages to
+			h, _, errno = f.Open(p.ctx, flags&^syscall.O_CREAT)
+			if p.pause(); errno == 0 && flags&syscall.O_TRUNC != 0 { // the call may have waited, while others ran
+				p.k.sizes[inode] = 0
+			}
+		}
+		if errno == syscall.ESTALE && try == 0 {
+			continue
+		}
+		if errno != 0 {
+			p.failed("open %s with flags %#x: %v", name, flags, errno)
+			return nil
+		}
+		return &sharedFD{p: p, h: h.(*Handle), inode: inode, appends: flags&syscall.O_APPEND != 0}
+	}
+}
+
+func (d *sharedFD) size() int64 {
+	if _, ok := d.p.k.sizes[d.inode]; !ok {
+		var out fuse.AttrOut
+		if errno := d.h.f.Getattr(d.p.ctx, nil, &out); errno != 0 {
+			d.p.failed("getattr: %v", errno)
+		}
+		d.p.k.sizes[d.inode] = int64(out.Size)
+	}
+	return d.p.k.sizes[d.inode]
+}
+
+func (d *sharedFD) read() string {
+	var text []byte
+	for {
+		d.p.pause()
+		buf := make([]byte, 40)
+		res, errno := d.h.Read(d.p.ctx, buf, int64(len(text)))
+		if errno != 0 {
+			d.p.failed("read: %v", errno)
+			return ""
+		}
+		part, _ := res.Bytes(nil)
+		if len(part) == 0 {
+			return string(text)
+		}
+		text = append(text, part...)
+	}
+}
+
+func (d *sharedFD) write(text string) {
+	d.p.pause()
+	if d.appends {
+		d.pos = d.size()
+	}
+	if _, errno := d.h.Write(d.p.ctx, []byte(text), d.pos); errno != 0 {
+		d.p.failed("write: %v", errno)
+	}
+	d.pos += int64(len(text))
+	d.p.k.sizes[d.inode] = max(d.size(), d.pos)
+}
+
+func (d *sharedFD) truncate(size int64) {
+	d.p.pause()
+	in := &fuse.SetAttrIn{}
+	in.Valid, in.Size = fuse.FATTR_SIZE|fuse.FATTR_FH, uint64(size)
+	if errno := d.h.f.Setattr(d.p.ctx, d.h, in, new(fuse.AttrOut)); errno != 0 {
+		d.p.failed("ftruncate: %v", errno)
+	}
+	d.p.k.sizes[d.inode] = size
+}
+
+func (d *sharedFD) fsync() {
+	d.p.pause()
+	if errno := d.h.Fsync(d.p.ctx, 0); errno != 0 {
+		d.p.failed("fsync: %v", errno)
+	}
+}
+
+func (d *sharedFD) close() {
+	d.p.pause()
+	if d.h.writes {
+		if errno := d.h.Flush(d.p.ctx); errno != 0 {
+			d.p.failed("close: %v", errno)
+		}
+	}
+	d.p.k.releases = append(d.p.k.releases, func() { d.h.Release(context.Background()) })
+}
+
+func (p *sharedProcess) rename(from, to string) {
+	p.pause()
+	if errno := p.k.dir.Rename(p.ctx, from, p.k.dir, to, 0); errno != 0 {
+		p.failed("rename: %v", errno)
+	}
+	p.k.entries[to] = p.k.entries[from]
+	delete(p.k.entries, from)
+}
+
+// sharedNote is what the note must become.
+type sharedNote struct {
+	r       *rand.Rand
+	by      map[string]string          // the author of each word, "" for the user
+	deleted map[string]map[string]bool // the authors that have deleted a word
+	log     []string
+}
+
+func (n *sharedNote) word(author string) string {
+	var b strings.Builder
+	for range 8 {
+		b.WriteByte(byte('a' + n.r.IntN(26)))
+	}
+	n.by[b.String()] = author
+	return b.String()
+}
+
+// edit changes a text that p has read.
+func (n *sharedNote) edit(p *sharedProcess, text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	lines = lines[:len(lines)-1]
+	at := n.r.IntN(len(lines) + 1)
+	word := ""
+	if at < len(lines) {
+		word = strings.TrimSpace(lines[at])
+	}
+	kind := n.r.IntN(4)
+	if by := n.by[word]; word == "" || by != "" && by != p.agent {
+		kind = 0 // a program may not change what another agent suggests
+	}
+	if kind > 1 {
+		if n.deleted[word] == nil {
+			n.deleted[word] = make(map[string]bool)
+		}
+		n.deleted[word][p.agent] = true
+	}
+	added := ""
+	switch kind {
+	case 0, 1:
+		added = n.word(p.agent)
+		lines = slices.Insert(lines, at, added+"\n")
+	case 2:
+		added = n.word(p.agent)
+		lines[at] = added + "\n"
+	case 3:
+		lines = slices.Delete(lines, at, at+1)
+	}
+	n.say(p, "%d at %d of %q: %q", kind, at, text, added)
+	return strings.Join(lines, "")
+}
+
+func (n *sharedNote) say(p *sharedProcess, format string, args ...any) {
+	n.log = append(n.log, p.name+" "+fmt.Sprintf(format, args...))
+}
+
+const sharedName = "Note.md"
+
+// sharedPrograms are the ways to change the note.
+var sharedPrograms = map[string]func(n *sharedNote, p *sharedProcess){
+	"append": func(n *sharedNote, p *sharedProcess) {
+		fd := p.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_CREAT)
+		for range 1 + n.r.IntN(3) {
+			word := n.word(p.agent)
+			n.say(p, "appends %q", word)
+			fd.write(word + "\n")
+			if n.r.IntN(4) == 0 {
+				fd.fsync()
+			}
+		}
+		fd.close()
+	},
+	"rewrite": func(n *sharedNote, p *sharedProcess) {
+		text := n.edit(p, p.readNote())
+		fd := p.open(sharedName, syscall.O_WRONLY|syscall.O_TRUNC|syscall.O_CREAT)
+		half := n.r.IntN(len(text) + 1)
+		fd.write(text[:half])
+		fd.write(text[half:])
+		fd.close()
+	},
+	"overwrite": func(n *sharedNote, p *sharedProcess) {
+		fd := p.open(sharedName, syscall.O_RDWR)
+		text := n.edit(p, fd.read())
+		fd.write(text)
+		fd.truncate(int64(len(text)))
+		if n.r.IntN(2) == 0 {
+			fd.fsync()
+		}
+		fd.close()
+	},
+	"rename": func(n *sharedNote, p *sharedProcess) {
+		in := p.open(sharedName, syscall.O_RDONLY)
+		text := n.edit(p, in.read())
+		tmp := "sed" + n.word("")
+		delete(n.by, tmp[3:])
+		out := p.open(tmp, syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL)
+		out.write(text)
+		if n.r.IntN(2) == 0 {
+			in.close()
+			out.close()
+			p.rename(tmp, sharedName)
+			return
+		}
+		out.close()
+		p.rename(tmp, sharedName)
+		in.close()
+	},
+	"look": func(n *sharedNote, p *sharedProcess) {
+		fd := p.open(sharedName, syscall.O_RDONLY)
+		text := fd.read()
+		if again := fd.read(); again != text {
+			p.failed("the descriptor returns %q, and before that %q", again, text)
+		}
+		fd.close()
+	},
+}
+
+func (p *sharedProcess) readNote() string {
+	fd := p.open(sharedName, syscall.O_RDONLY)
+	defer fd.close()
+	return fd.read()
+}
+
+// TestSharedNote runs programs of several sessions on one note, in random orders of their system calls, and compares
+// the note with the law.
+func TestSharedNote(t *testing.T) {
+	t.Parallel()
+	agents := sharingAgents(t)
+	randomtest.Check(t, 400, func(t testing.TB, r *rand.Rand) { sharedNoteRound(t, r, agents) })
+}
+
+func sharedNoteRound(t testing.TB, r *rand.Rand, agents map[string][]uint32) {
+	n := &sharedNote{r: r, by: make(map[string]string), deleted: make(map[string]map[string]bool)}
+	var first strings.Builder
+	for range r.IntN(5) {
+		first.WriteString(n.word("") + "\n")
+	}
+	ws := bridgetest.New(t, map[string]string{"F/" + sharedName: first.String()})
+	tr := newTree(ws.Workspace, Options{Author: "user", SignAgents: true})
+	gofs.NewNodeFS(tr.root, nodeOptions())
+	t.Cleanup(ws.Subscribe(tr.changed))
+	folder, _, err := tr.lookup(t.Context(), "F")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &sharedKernel{tr: tr, dir: folder.(*Dir), entries: make(map[string]*gofs.Inode), sizes: make(map[*gofs.Inode]int64)}
+	n.run(t, k, agents)
+	k.settle(func() bool { return true })
+	for x := range tr.dirtyFiles.Range {
+		t.Errorf("not saved: %v", x)
+	}
+	n.check(t, ws)
+	if t.Failed() {
+		t.Logf("begins as %q\n%s", first.String(), strings.Join(n.log, "\n"))
+	}
+}
+
+// errFailed ends a process after the test has failed.
+var errFailed = errors.New("failed")
+
+// run runs some programs of each session, those of one session one after another.
+func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint32) {
+	type running struct {
+		resume, paused chan struct{}
+		blocked        bool
+	}
+	kinds := slices.Sorted(maps.Keys(sharedPrograms))
+	var list []*running
+	for _, agent := range slices.Sorted(maps.Keys(agents))[:2+n.r.IntN(2)] {
+		s := &running{resume: make(chan struct{}), paused: make(chan struct{})}
+		list = append(list, s)
+		var jobs []string
+		for range 1 + n.r.IntN(3) {
+			jobs = append(jobs, kinds[n.r.IntN(len(kinds))])
+		}
+		go func() {
+			defer close(s.paused)
+			defer func() {
+				if r := recover(); r != nil && r != errFailed {
+					panic(r)
+				}
+			}()
+			<-s.resume
+			for i, job := range jobs {
+				p := &sharedProcess{k: k, agent: agent, name: fmt.Sprintf("%s %d %s", agent, i, job)}
+				p.ctx = fuse.NewContext(context.Background(), &fuse.Caller{Pid: agents[agent][i]})
+				p.pause = func() {
+					s.paused <- struct{}{}
+					<-s.resume
+				}
+				p.failed = func(format string, args ...any) {
+					t.Errorf(p.name+": "+format, args...)
+					panic(errFailed)
+				}
+				sharedPrograms[job](n, p)
+			}
+		}()
+	}
+	for len(list) > 0 {
+		i := n.r.IntN(len(list))
+		s := list[i]
+		if !s.blocked {
+			s.resume <- struct{}{}
+		}
+		select {
+		case _, more := <-s.paused:
+			if s.blocked = false; !more {
+				list = slices.Delete(list, i, i+1)
+			}
+		case <-time.After(3 * time.Millisecond): // it waits for another one
+			s.blocked = true
+		}
+		k.settle(func() bool { return n.r.IntN(3) == 0 })
+	}
+}
+
+func (n *sharedNote) check(t testing.TB, ws *bridgetest.Fixture) {
+	raw := ws.SourceText("F/" + sharedName)
+	count := make(map[string]int)
+	for _, word := range strings.Fields(diffwrap.Everything.Accepted(raw)) {
+		count[word]++
+	}
+	for word := range n.by {
+		want := 1
+		if n.deleted[word] != nil {
+			want = 0
+		}
+		if count[word] != want {
+			t.Errorf("the note has %q, of %q, %d times, want %d", word, n.by[word], count[word], want)
+		}
+		delete(count, word)
+	}
+	for word := range count {
+		t.Errorf("the note has %q, which nobody wrote", word)
+	}
+	list, err := ws.Suggestions(t.Context(), "F")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range list {
+		for _, word := range strings.Fields(x.New) {
+			if n.by[word] != x.Author {
+				t.Errorf("%q has added %q, which %q wrote", x.Author, word, n.by[word])
+			}
+		}
+		for _, word := range strings.Fields(x.Old) {
+			if n.by[word] != "" || !n.deleted[word][x.Author] {
+				t.Errorf("%q has deleted %q, of %q, which %v deleted", x.Author, word, n.by[word], n.deleted[word])
+			}
+		}
+	}
+	if t.Failed() {
+		t.Logf("the vault has %q", raw)
+	}
+}
