@@ -139,18 +139,16 @@ func (f *fileState) isDirtyBy(prog program.Program) bool {
 	return b != nil && b.Dirty() && b.Writer.Run == prog.Run
 }
 
-// replaceBySave is called when prog has saved the note of f by a rename over f's name.
+// replaceBySave is called when prog has saved the note of f by a rename over f's name. Text of prog's own run that is not
+// committed by now was replaced by that save.
 func (f *File) replaceBySave(prog program.Program) {
 	var stays bool
 	f.update(func(s *fileState) {
-		for h := range s.handles {
-			stays = stays || h.writes
-		}
-		b := s.text.Buffer()
-		stays = (stays || b != nil && b.Dirty()) && s.life.IsStored() && !s.isDirtyBy(prog)
-		if stays {
+		if stays = s.life.IsStored() && !s.isDirtyBy(prog); stays {
 			s.life = s.life.After(evReplace)
-			f.t.trackReplaced(f)
+			if s.mayBeOpen() || s.text.Buffer() != nil {
+				f.t.trackReplaced(f)
+			}
 		}
 	})
 	if !stays {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/tests/need"
 	"github.com/relayfs/relayfs/tests/randomtest"
@@ -82,6 +84,7 @@ type sharedKernel struct {
 	entries  map[string]*gofs.Inode
 	sizes    map[*gofs.Inode]int64
 	releases []func()
+	refusals int
 }
 
 // settle carries out some of what the kernel does later than the calls that cause it.
@@ -113,6 +116,10 @@ type sharedProcess struct {
 	agent  string
 	pause  func()
 	failed func(format string, args ...any)
+
+	// A program may not change what another agent suggests. If two agents change the same place, the second may be refused.
+	mayBeRefused func() bool
+	refused      func() // takes back what the model has of the save
 }
 
 type sharedFD struct {
@@ -160,6 +167,9 @@ func (p *sharedProcess) open(name string, flags uint32) *sharedFD {
 		}
 		if errno == syscall.ESTALE && try == 0 {
 			continue
+		}
+		if errno == syscall.ESTALE && p.k.refusals > 0 {
+			panic(errEnded) // between the second lookup and the open, the save of another program was refused
 		}
 		if errno != 0 {
 			p.failed("open %s with flags %#x: %v", name, flags, errno)
@@ -223,7 +233,7 @@ func (d *sharedFD) truncate(size int64) {
 func (d *sharedFD) fsync() {
 	d.p.pause()
 	if errno := d.h.Fsync(d.p.ctx, 0); errno != 0 {
-		d.p.failed("fsync: %v", errno)
+		d.p.saveFailed("fsync", errno, d)
 	}
 }
 
@@ -231,16 +241,33 @@ func (d *sharedFD) close() {
 	d.p.pause()
 	if d.h.writes {
 		if errno := d.h.Flush(d.p.ctx); errno != 0 {
-			d.p.failed("close: %v", errno)
+			d.p.saveFailed("close", errno, d)
 		}
 	}
+	d.release()
+}
+
+// saveFailed ends the program.
+func (p *sharedProcess) saveFailed(call string, errno syscall.Errno, d *sharedFD) {
+	if errno != syscall.EINVAL || p.refused == nil || !p.mayBeRefused() {
+		p.failed("%s: %v", call, errno)
+	}
+	p.k.refusals++
+	p.refused()
+	if d != nil {
+		d.release()
+	}
+	panic(errEnded)
+}
+
+func (d *sharedFD) release() {
 	d.p.k.releases = append(d.p.k.releases, func() { d.h.Release(context.Background()) })
 }
 
 func (p *sharedProcess) rename(from, to string) {
 	p.pause()
 	if errno := p.k.dir.Rename(p.ctx, from, p.k.dir, to, 0); errno != 0 {
-		p.failed("rename: %v", errno)
+		p.saveFailed("rename", errno, nil)
 	}
 	p.k.entries[to] = p.k.entries[from]
 	delete(p.k.entries, from)
@@ -249,34 +276,42 @@ func (p *sharedProcess) rename(from, to string) {
 // sharedNote is what the note must become.
 type sharedNote struct {
 	r       *rand.Rand
+	words   int
 	by      map[string]string          // the author of each word, "" for the user
-	deleted map[string]map[string]bool // the authors that have deleted a word
+	deleted map[string]map[string]bool // the agents that have deleted a word
+	touched map[string]map[string]bool // the agents that have changed something at a word
 	log     []string
 }
 
+var sharedWord = regexp.MustCompile(`[a-z]\d+[a-z]`)
+
 func (n *sharedNote) word(author string) string {
-	var b strings.Builder
-	for range 8 {
-		b.WriteByte(byte('a' + n.r.IntN(26)))
-	}
-	n.by[b.String()] = author
-	return b.String()
+	n.words++
+	word := fmt.Sprintf("%c%d%c", 'a'+n.r.IntN(26), n.words, 'a'+n.r.IntN(26))
+	n.by[word] = author
+	return word
 }
 
 // edit changes a text that p has read.
 func (n *sharedNote) edit(p *sharedProcess, text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	lines = lines[:len(lines)-1]
+	before := strings.Fields(text + " .")
 	at := n.r.IntN(len(lines) + 1)
+	author := func(i int) string { return n.by[strings.TrimSpace(lines[i])] }
+	for at > 0 && at < len(lines) && author(at) == author(at-1) && author(at) != "" && author(at) != p.agent {
+		at-- // a program may not change what another agent suggests
+	}
 	word := ""
 	if at < len(lines) {
 		word = strings.TrimSpace(lines[at])
 	}
 	kind := n.r.IntN(4)
-	if by := n.by[word]; word == "" || by != "" && by != p.agent {
-		kind = 0 // a program may not change what another agent suggests
+	if by := n.by[word]; word == "" || by != "" && by != p.agent || len(lines) == 1 { // an empty note is saved later
+		kind = 0
 	}
-	if kind > 1 {
+	isDeleted := kind > 1 && !n.deleted[word][p.agent]
+	if isDeleted {
 		if n.deleted[word] == nil {
 			n.deleted[word] = make(map[string]bool)
 		}
@@ -293,8 +328,32 @@ func (n *sharedNote) edit(p *sharedProcess, text string) string {
 	case 3:
 		lines = slices.Delete(lines, at, at+1)
 	}
+	for i := max(at-1, 0); i <= at && i < len(before); i++ {
+		n.touch(before[i], p.agent)
+	}
+	p.mayBeRefused = func() bool {
+		return kind == 3 || slices.ContainsFunc(before[max(at-1, 0):min(at+2, len(before))], func(word string) bool {
+			by := n.by[word]
+			return by != "" && by != p.agent || len(n.touched[word]) > 1 || len(n.touched[word]) == 1 && !n.touched[word][p.agent]
+		})
+	}
+	p.refused = func() {
+		delete(n.by, added)
+		if isDeleted {
+			if delete(n.deleted[word], p.agent); len(n.deleted[word]) == 0 {
+				delete(n.deleted, word)
+			}
+		}
+	}
 	n.say(p, "%d at %d of %q: %q", kind, at, text, added)
 	return strings.Join(lines, "")
+}
+
+func (n *sharedNote) touch(word, agent string) {
+	if n.touched[word] == nil {
+		n.touched[word] = make(map[string]bool)
+	}
+	n.touched[word][agent] = true
 }
 
 func (n *sharedNote) say(p *sharedProcess, format string, args ...any) {
@@ -377,13 +436,13 @@ func TestSharedNote(t *testing.T) {
 }
 
 func sharedNoteRound(t testing.TB, r *rand.Rand, agents map[string][]uint32) {
-	n := &sharedNote{r: r, by: make(map[string]string), deleted: make(map[string]map[string]bool)}
+	n := &sharedNote{r: r, by: make(map[string]string), deleted: make(map[string]map[string]bool), touched: make(map[string]map[string]bool)}
 	var first strings.Builder
 	for range r.IntN(5) {
 		first.WriteString(n.word("") + "\n")
 	}
 	ws := bridgetest.New(t, map[string]string{"F/" + sharedName: first.String()})
-	tr := newTree(ws.Workspace, Options{Author: "user", SignAgents: true})
+	tr := newTree(ws.Workspace, Options{Author: "user", SignAgents: true, Refused: func(r model.Refusal) { t.Log(r) }})
 	gofs.NewNodeFS(tr.root, nodeOptions())
 	t.Cleanup(ws.Subscribe(tr.changed))
 	folder, _, err := tr.lookup(t.Context(), "F")
@@ -402,19 +461,28 @@ func sharedNoteRound(t testing.TB, r *rand.Rand, agents map[string][]uint32) {
 	}
 }
 
-// errFailed ends a process after the test has failed.
-var errFailed = errors.New("failed")
+// errEnded ends a program.
+var errEnded = errors.New("ended")
+
+func (p *sharedProcess) run(program func()) {
+	defer func() {
+		if r := recover(); r != nil && r != errEnded {
+			panic(r)
+		}
+	}()
+	program()
+}
 
 // run runs some programs of each session, those of one session one after another.
 func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint32) {
 	type running struct {
 		resume, paused chan struct{}
-		blocked        bool
+		runs, waits    bool
 	}
 	kinds := slices.Sorted(maps.Keys(sharedPrograms))
 	var list []*running
 	for _, agent := range slices.Sorted(maps.Keys(agents))[:2+n.r.IntN(2)] {
-		s := &running{resume: make(chan struct{}), paused: make(chan struct{})}
+		s := &running{resume: make(chan struct{}), paused: make(chan struct{}), runs: true}
 		list = append(list, s)
 		var jobs []string
 		for range 1 + n.r.IntN(3) {
@@ -422,11 +490,6 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 		}
 		go func() {
 			defer close(s.paused)
-			defer func() {
-				if r := recover(); r != nil && r != errFailed {
-					panic(r)
-				}
-			}()
 			<-s.resume
 			for i, job := range jobs {
 				p := &sharedProcess{k: k, agent: agent, name: fmt.Sprintf("%s %d %s", agent, i, job)}
@@ -437,26 +500,39 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 				}
 				p.failed = func(format string, args ...any) {
 					t.Errorf(p.name+": "+format, args...)
-					panic(errFailed)
+					panic(errEnded)
 				}
-				sharedPrograms[job](n, p)
+				p.run(func() { sharedPrograms[job](n, p) })
 			}
 		}()
 	}
-	for len(list) > 0 {
-		i := n.r.IntN(len(list))
-		s := list[i]
-		if !s.blocked {
+	// step lets s run until it pauses, or until it waits for another session.
+	step := func(s *running, patience time.Duration) {
+		if !s.waits {
 			s.resume <- struct{}{}
 		}
+		s.waits = false
 		select {
-		case _, more := <-s.paused:
-			if s.blocked = false; !more {
-				list = slices.Delete(list, i, i+1)
-			}
-		case <-time.After(3 * time.Millisecond): // it waits for another one
-			s.blocked = true
+		case _, s.runs = <-s.paused:
+		case <-time.After(patience):
+			s.waits = true
 		}
+	}
+	for len(list) > 0 {
+		var ready []*running
+		for _, s := range list {
+			if s.waits {
+				step(s, 0)
+			}
+			if !s.waits && s.runs {
+				ready = append(ready, s)
+			}
+		}
+		if list = slices.DeleteFunc(list, func(s *running) bool { return !s.runs }); len(ready) == 0 {
+			k.settle(func() bool { return true })
+			continue
+		}
+		step(ready[n.r.IntN(len(ready))], 3*time.Millisecond)
 		k.settle(func() bool { return n.r.IntN(3) == 0 })
 	}
 }
@@ -485,12 +561,12 @@ func (n *sharedNote) check(t testing.TB, ws *bridgetest.Fixture) {
 		t.Fatal(err)
 	}
 	for _, x := range list {
-		for _, word := range strings.Fields(x.New) {
+		for _, word := range sharedWord.FindAllString(x.New, -1) {
 			if n.by[word] != x.Author {
 				t.Errorf("%q has added %q, which %q wrote", x.Author, word, n.by[word])
 			}
 		}
-		for _, word := range strings.Fields(x.Old) {
+		for _, word := range sharedWord.FindAllString(x.Old, -1) {
 			if n.by[word] != "" || !n.deleted[word][x.Author] {
 				t.Errorf("%q has deleted %q, of %q, which %v deleted", x.Author, word, n.by[word], n.deleted[word])
 			}

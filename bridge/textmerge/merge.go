@@ -61,6 +61,7 @@ func Merge(base, current Side, text string) string {
 		_, whole := MapBack(back, word)
 		return !whole
 	})
+	deleteWhole(base.Text, edits, shared)
 	return rebase(base.Text, current.Text, wholeComments(base.Text, shared, edits), edits)
 }
 
@@ -69,6 +70,48 @@ func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffw
 	edits := wholeWords(before, diffwrap.DiffKeepingWords(before, after), lost)
 	slide(before, after, edits, nil)
 	return edits
+}
+
+// deleteWhole moves pure deletions along equal characters. If others have put text into what an edit deletes, but still
+// have all of it, the edit deletes an equal text that is in one piece, if there is one. For example, if the writer deletes
+// a line, and others have added a line after it and before its line break, the edit deletes the line break before it.
+func deleteWhole(text string, edits []diffwrap.Edit, shared []Match) {
+	end := 0 // end of the preceding edit
+	for i := range edits {
+		e := &edits[i]
+		next := len(text)
+		if i+1 < len(edits) {
+			next = edits[i+1].Off
+		}
+		if e.New == "" && isSplit(shared, e.Off, e.Off+e.Len) {
+			from, to := e.Off, e.Off
+			for from > end && text[from-1] == text[from-1+e.Len] {
+				from--
+			}
+			for to+e.Len < next && text[to] == text[to+e.Len] {
+				to++
+			}
+			for off := from; off <= to; off++ {
+				_, whole := MapBack(SwapSides(shared), diffwrap.Span{Start: off, End: off + e.Len})
+				if whole && border(text, off) && border(text, off+e.Len) {
+					e.Off = off
+					break
+				}
+			}
+		}
+		end = e.Off + e.Len
+	}
+}
+
+// isSplit reports whether the second state has all of a range of the first one, but not in one piece.
+func isSplit(shared []Match, from, to int) bool {
+	pieces, kept := 0, 0
+	for _, s := range shared {
+		if n := min(s.A+s.Len, to) - max(s.A, from); n > 0 {
+			pieces, kept = pieces+1, kept+n
+		}
+	}
+	return pieces > 1 && kept == to-from
 }
 
 // wholeComments returns the shared spans of two texts without some comments: those that have changed since and of which

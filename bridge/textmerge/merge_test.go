@@ -54,6 +54,8 @@ func TestMergeView(t *testing.T) {
 		{"a word that others have before another one, and the writer replaces", "p1 p2 p3 ", "p2 p9 p3 ", "p1 a1 p3 ", "a1 p9 p3 "},
 		{"a letter in a word that others take away", "A7q A8q end", "new end", "A17q A8q end", "new A17q end"},
 		{"append to a longer text", "log\n", "log\nperson\n", "log\nagent\n", "log\nperson\nagent\n"},
+		{"a line added after the last one, which the writer takes away", "a\nb\n", "a\nb\nc\n", "a\n", "a\nc\n"},
+		{"a line added in the middle of what the writer takes away", "a\nb\nc\n", "a\nb\nx\nc\n", "a\nc\n", "a\nx\nc\n"},
 		{"two equal appends are two", "log\n", "log\ntick\n", "log\ntick\n", "log\ntick\ntick\n"},
 		{"emoji before the change", "😀 one two", "😀 one typed two", "😀 ONE two", "😀 ONE typed two"},
 		{"person removed the line", "a\nb\nc\n", "a\nc\n", "a\nb\nC\n", "a\nC\n"},
