@@ -256,7 +256,7 @@ func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Im
 		f.t.inval.content(f)
 	}
 	f.t.shown.add(doc, c.by, wrote, false)
-	f.extendHold()
+	f.extendHold(c.write.By.Session)
 	return wrote
 }
 

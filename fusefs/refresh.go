@@ -69,14 +69,15 @@ func (f *fileState) load(v *model.Version, p model.Path) error {
 	return nil
 }
 
-// published applies an event of the note. atOnce is set for a decision or write that a caller has requested elsewhere:
-// the name shows the new text at once, even during a hold.
-func (f *File) published(ev model.Event, atOnce bool) {
+// published applies an event of the note. mine is set if a program on this mount has caused it. The name shows a decision
+// or a write that a caller has requested elsewhere at once, even during a hold, and also a write by the session for which
+// the name is held.
+func (f *File) published(ev model.Event, mine bool) {
 	f.update(func(s *fileState) {
 		s.text.SetLatest(ev.Version)
 		switch {
 		case ev.Origin == any(f) || !ev.ViewChanged || !s.text.IsStale():
-		case atOnce:
+		case ev.Asked && (!mine || ev.By.Session == s.nameHold.session):
 			s.replaceInode(evReplace)
 		default:
 			s.showLatest()
@@ -108,11 +109,12 @@ func (f *File) unpin() {
 
 // saveHold is the time for which a name keeps the inode through which a note was saved, although the note's text
 // differs from the saved text: it includes another writer's change, or has kept its line ends. Programs check that the
-// saved text is there.
+// saved text is there. If another session opens the note, the hold ends.
 const saveHold = 300 * time.Millisecond
 
 type nameHold struct {
 	until      time.Time // end of the hold; zero if there is none
+	session    string    // the session that saved
 	hidesNewer bool      // the shown text is outdated, and the hold delays the newer text
 	// free is the earliest time of the next hold. A hold that has delayed a newer text is followed by an equally long
 	// time without a hold. Otherwise a program that saves all the time would hide the changes of others forever.
@@ -121,14 +123,14 @@ type nameHold struct {
 
 // extendHold starts a hold, or extends a hold that delays no newer text. So changes by others are hidden for at most
 // saveHold.
-func (f *fileState) extendHold() {
+func (f *fileState) extendHold(session string) {
 	if f.nameHold.hidesNewer || time.Now().Before(f.nameHold.free) {
 		return
 	}
 	if f.nameHold.until.IsZero() {
 		time.AfterFunc(saveHold, f.endHold)
 	}
-	f.nameHold.until = time.Now().Add(saveHold)
+	f.nameHold.until, f.nameHold.session = time.Now().Add(saveHold), session
 }
 
 func (f *File) endHold() {

@@ -39,7 +39,7 @@ func (f *File) admit(ctx context.Context, h *Handle, repeated bool) syscall.Errn
 		var busy bool
 		var ended chan struct{}
 		f.update(func(s *fileState) {
-			if busy = !expired && s.isUsedByOthers(h); !busy {
+			if busy = !expired && s.isUsedByOthers(h) || !repeated && s.isHeldForOthers(h); !busy {
 				s.add(h)
 			} else if repeated {
 				if s.ended == nil {
@@ -84,6 +84,11 @@ func (f *fileState) isUsedByOthers(h *Handle) bool {
 	return b != nil && b.Dirty() && b.Writer.Run != h.by.Run
 }
 
+// isHeldForOthers reports whether the name shows what another session has saved, and not the newest text.
+func (f *fileState) isHeldForOthers(h *Handle) bool {
+	return f.nameHold.hidesNewer && f.nameHold.session != h.by.Session()
+}
+
 // giveWay puts a new inode with the last saved text at f's name if other runs than h's use f. It reports whether it did.
 // A note that the workspace does not have yet is stored first.
 func (f *File) giveWay(ctx context.Context, h *Handle) (gave bool) {
@@ -93,8 +98,13 @@ func (f *File) giveWay(ctx context.Context, h *Handle) (gave bool) {
 		_ = f.commit(ctx, true) // an error belongs to the handle that wrote
 	}
 	f.update(func(s *fileState) {
-		if gave = s.life == stateLive && s.isUsedByOthers(h); gave {
+		switch gave = s.life == stateLive; {
+		case gave && s.isHeldForOthers(h):
+			s.replaceInode(evReplace)
+		case gave && s.isUsedByOthers(h):
 			s.replaceBy(evReplace, s.text.Committed(), s.nameHold)
+		default:
+			gave = false
 		}
 	})
 	return gave

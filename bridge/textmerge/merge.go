@@ -72,9 +72,10 @@ func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffw
 	return edits
 }
 
-// deleteWhole moves pure deletions along equal characters. If others have put text into what an edit deletes, but still
-// have all of it, the edit deletes an equal text that is in one piece, if there is one. For example, if the writer deletes
-// a line, and others have added a line after it and before its line break, the edit deletes the line break before it.
+// deleteWhole moves pure deletions along equal characters, for example from a line with the line break after it to the
+// line with the break before it. If others have put text into what an edit deletes, the edit deletes an equal text that
+// they still have in one piece. If others have deleted a part of it, the edit deletes an equal text that they have
+// deleted as a whole. Otherwise the edit stays.
 func deleteWhole(text string, edits []diffwrap.Edit, shared []Match) {
 	end := 0 // end of the preceding edit
 	for i := range edits {
@@ -83,35 +84,45 @@ func deleteWhole(text string, edits []diffwrap.Edit, shared []Match) {
 		if i+1 < len(edits) {
 			next = edits[i+1].Off
 		}
-		if e.New == "" && isSplit(shared, e.Off, e.Off+e.Len) {
-			from, to := e.Off, e.Off
-			for from > end && text[from-1] == text[from-1+e.Len] {
-				from--
-			}
-			for to+e.Len < next && text[to] == text[to+e.Len] {
-				to++
-			}
-			for off := from; off <= to; off++ {
-				_, whole := MapBack(SwapSides(shared), diffwrap.Span{Start: off, End: off + e.Len})
-				if whole && border(text, off) && border(text, off+e.Len) {
-					e.Off = off
-					break
-				}
-			}
+		if e.New == "" {
+			e.Off = wholeAt(text, *e, end, next-e.Len, shared)
 		}
 		end = e.Off + e.Len
 	}
 }
 
-// isSplit reports whether the second state has all of a range of the first one, but not in one piece.
-func isSplit(shared []Match, from, to int) bool {
-	pieces, kept := 0, 0
-	for _, s := range shared {
-		if n := min(s.A+s.Len, to) - max(s.A, from); n > 0 {
-			pieces, kept = pieces+1, kept+n
+// wholeAt returns the offset, between least and most, to which deleteWhole moves e.
+func wholeAt(text string, e diffwrap.Edit, least, most int, shared []Match) int {
+	pieces, kept := sharedIn(shared, e.Off, e.Len)
+	want := kept / e.Len // 1 if others have all of it
+	if pieces == want {
+		return e.Off
+	}
+	from, to := e.Off, e.Off
+	for from > least && text[from-1] == text[from-1+e.Len] {
+		from--
+	}
+	for to < most && text[to] == text[to+e.Len] {
+		to++
+	}
+	for off := from; off <= to; off++ {
+		pieces, kept := sharedIn(shared, off, e.Len)
+		if pieces == want && kept == want*e.Len && border(text, off) && border(text, off+e.Len) {
+			return off
 		}
 	}
-	return pieces > 1 && kept == to-from
+	return e.Off
+}
+
+// sharedIn returns in how many pieces the second state has a range of the first one, and how many bytes of it.
+func sharedIn(shared []Match, off, size int) (pieces, kept int) {
+	i, _ := slices.BinarySearchFunc(shared, off+1, func(s Match, at int) int { return s.A + s.Len - at })
+	for ; i < len(shared) && shared[i].A < off+size; i++ {
+		s := shared[i]
+		pieces++
+		kept += min(s.A+s.Len, off+size) - max(s.A, off)
+	}
+	return pieces, kept
 }
 
 // wholeComments returns the shared spans of two texts without some comments: those that have changed since and of which
