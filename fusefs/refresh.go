@@ -124,13 +124,14 @@ type nameHold struct {
 // extendHold starts a hold, or extends a hold that delays no newer text. So changes by others are hidden for at most
 // saveHold.
 func (f *fileState) extendHold(session string) {
+	f.nameHold.session = session
 	if f.nameHold.hidesNewer || time.Now().Before(f.nameHold.free) {
 		return
 	}
 	if f.nameHold.until.IsZero() {
 		time.AfterFunc(saveHold, f.endHold)
 	}
-	f.nameHold.until, f.nameHold.session = time.Now().Add(saveHold), session
+	f.nameHold.until = time.Now().Add(saveHold)
 }
 
 func (f *File) endHold() {

@@ -86,11 +86,11 @@ func (f *fileState) isUsedByOthers(h *Handle) bool {
 
 // isHeldForOthers reports whether the name shows what another session has saved, and not the newest text.
 func (f *fileState) isHeldForOthers(h *Handle) bool {
-	return f.nameHold.hidesNewer && f.nameHold.session != h.by.Session()
+	return !f.nameHold.until.IsZero() && f.text.IsStale() && f.nameHold.session != h.by.Session()
 }
 
-// giveWay puts a new inode with the last saved text at f's name if other runs than h's use f. It reports whether it did.
-// A note that the workspace does not have yet is stored first.
+// giveWay puts a new inode with the last saved text at f's name if f is used or held for other runs than h's. It reports
+// whether it did. A note that the workspace does not have yet is stored first.
 func (f *File) giveWay(ctx context.Context, h *Handle) (gave bool) {
 	var unstored bool
 	f.update(func(s *fileState) { unstored = s.life == stateUnstored })
@@ -98,13 +98,13 @@ func (f *File) giveWay(ctx context.Context, h *Handle) (gave bool) {
 		_ = f.commit(ctx, true) // an error belongs to the handle that wrote
 	}
 	f.update(func(s *fileState) {
-		switch gave = s.life == stateLive; {
-		case gave && s.isHeldForOthers(h):
+		if gave = s.life == stateLive && (s.isUsedByOthers(h) || s.isHeldForOthers(h)); !gave {
+			return
+		}
+		if text := s.text.Committed(); text.IsStale() {
 			s.replaceInode(evReplace)
-		case gave && s.isUsedByOthers(h):
-			s.replaceBy(evReplace, s.text.Committed(), s.nameHold)
-		default:
-			gave = false
+		} else {
+			s.replaceBy(evReplace, text, s.nameHold)
 		}
 	})
 	return gave

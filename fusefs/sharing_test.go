@@ -117,6 +117,8 @@ type sharedProcess struct {
 	pause  func()
 	failed func(format string, args ...any)
 
+	repeated bool // the kernel has repeated the last open
+
 	// A program may not change what another agent suggests. If two agents change the same place, the second may be refused.
 	mayBeRefused func() bool
 	refused      func() // takes back what the model has of the save
@@ -169,12 +171,16 @@ func (p *sharedProcess) open(name string, flags uint32) *sharedFD {
 			continue
 		}
 		if errno == syscall.ESTALE && p.k.refusals > 0 {
-			panic(errEnded) // between the second lookup and the open, the save of another program was refused
+			if p.refused != nil { // between the second lookup and the open, the save of another program was refused
+				p.refused()
+			}
+			panic(errEnded)
 		}
 		if errno != 0 {
 			p.failed("open %s with flags %#x: %v", name, flags, errno)
 			return nil
 		}
+		p.repeated = try > 0
 		return &sharedFD{p: p, h: h.(*Handle), inode: inode, appends: flags&syscall.O_APPEND != 0}
 	}
 }
@@ -280,6 +286,7 @@ type sharedNote struct {
 	by      map[string]string          // the author of each word, "" for the user
 	deleted map[string]map[string]bool // the agents that have deleted a word
 	touched map[string]map[string]bool // the agents that have changed something at a word
+	late    map[string]bool            // the agents that have read an older text after a repeated open
 	log     []string
 }
 
@@ -294,6 +301,7 @@ func (n *sharedNote) word(author string) string {
 
 // edit changes a text that p has read.
 func (n *sharedNote) edit(p *sharedProcess, text string) string {
+	n.checkOwn(p, text)
 	lines := strings.SplitAfter(text, "\n")
 	lines = lines[:len(lines)-1]
 	before := strings.Fields(text + " .")
@@ -347,6 +355,19 @@ func (n *sharedNote) edit(p *sharedProcess, text string) string {
 	}
 	n.say(p, "%d at %d of %q: %q", kind, at, text, added)
 	return strings.Join(lines, "")
+}
+
+// checkOwn checks that p sees what its session has saved. If the kernel has repeated the open, another session may have
+// saved between the second lookup and the open.
+func (n *sharedNote) checkOwn(p *sharedProcess, text string) {
+	if n.late[p.agent] = n.late[p.agent] || p.repeated; n.late[p.agent] {
+		return
+	}
+	for word, by := range n.by {
+		if by == p.agent && n.deleted[word] == nil && !strings.Contains(text, word) {
+			p.failed("%q, which its session has saved, is not in %q", word, text)
+		}
+	}
 }
 
 func (n *sharedNote) touch(word, agent string) {
@@ -417,6 +438,7 @@ var sharedPrograms = map[string]func(n *sharedNote, p *sharedProcess){
 		if again := fd.read(); again != text {
 			p.failed("the descriptor returns %q, and before that %q", again, text)
 		}
+		n.checkOwn(p, text)
 		fd.close()
 	},
 }
@@ -436,7 +458,7 @@ func TestSharedNote(t *testing.T) {
 }
 
 func sharedNoteRound(t testing.TB, r *rand.Rand, agents map[string][]uint32) {
-	n := &sharedNote{r: r, by: make(map[string]string), deleted: make(map[string]map[string]bool), touched: make(map[string]map[string]bool)}
+	n := &sharedNote{r: r, by: make(map[string]string), deleted: make(map[string]map[string]bool), touched: make(map[string]map[string]bool), late: make(map[string]bool)}
 	var first strings.Builder
 	for range r.IntN(5) {
 		first.WriteString(n.word("") + "\n")
