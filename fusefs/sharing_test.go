@@ -34,7 +34,8 @@ import (
 //     text and the text that it writes. A program that appends changes only the end.
 //   - A save takes effect when close, fsync or rename returns. The note then has every change of every save once: added
 //     words are there once, deleted words are not there, and all other words are untouched. Sessions that delete the same
-//     words delete them once. Sessions that add equal words add them twice.
+//     words delete them once. Sessions that add equal words add them twice. The line breaks are as each session wrote
+//     them, except where one session deletes a line that another one replaces.
 //   - Each added word is a suggestion of the session that wrote it, and no save fails because of another session.
 //   - A descriptor returns the same text as long as its own session does not write. A descriptor that is open for writing
 //     belongs to the note, also after another session has saved the note by rename.
@@ -562,7 +563,7 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 func (n *sharedNote) check(t testing.TB, ws *bridgetest.Fixture) {
 	raw := ws.SourceText("F/" + sharedName)
 	count := make(map[string]int)
-	for _, word := range strings.Fields(diffwrap.Everything.Accepted(raw)) {
+	for _, word := range sharedWord.FindAllString(diffwrap.Everything.Accepted(raw), -1) {
 		count[word]++
 	}
 	for word := range n.by {
