@@ -33,8 +33,7 @@ const maxSharedWait = time.Second
 // admit makes h a handle of f. If other runs use f, it puts a new inode at the name of f and returns ESTALE, unless the
 // open is a repeated one.
 func (f *File) admit(ctx context.Context, h *Handle, repeated bool) syscall.Errno {
-	timeout := time.NewTimer(maxSharedWait)
-	defer timeout.Stop()
+	var timeout <-chan time.Time
 	for expired := false; ; {
 		var busy bool
 		var ended chan struct{}
@@ -55,9 +54,12 @@ func (f *File) admit(ctx context.Context, h *Handle, repeated bool) syscall.Errn
 			f.giveWay(ctx, h)
 			return f.noteStale(ctx, syscall.ESTALE)
 		}
+		if timeout == nil {
+			timeout = time.After(maxSharedWait)
+		}
 		select {
 		case <-ended:
-		case <-timeout.C:
+		case <-timeout:
 			expired = true
 		}
 	}
@@ -93,7 +95,7 @@ func (f *fileState) isHeldForOthers(h *Handle) bool {
 // whether it did. A note that the workspace does not have yet is stored first.
 func (f *File) giveWay(ctx context.Context, h *Handle) (gave bool) {
 	var unstored bool
-	f.update(func(s *fileState) { unstored = s.life == stateUnstored })
+	f.update(func(s *fileState) { unstored = s.life == stateUnstored && s.isUsedByOthers(h) })
 	if unstored {
 		_ = f.commit(ctx, true) // an error belongs to the handle that wrote
 	}
