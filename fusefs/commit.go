@@ -116,7 +116,7 @@ func (f *fileState) change(path model.Path, doc uint64, prog program.Program, fr
 	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}
 	var shown []content.Image
 	read := false
-	isAppended := from.Version != nil && !rewritten && strings.HasPrefix(c.text, from.Text)
+	isAppended := from.Text != "" && !rewritten && strings.HasPrefix(c.text, from.Text)
 	if first && doc != 0 && !isAppended {
 		shown, read = f.t.shown.images(doc, prog)
 	}

@@ -303,6 +303,9 @@ func (n *sharedNote) word(author string) string {
 // edit changes a text that p has read.
 func (n *sharedNote) edit(p *sharedProcess, text string) string {
 	n.checkOwn(p, text)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
 	lines := strings.SplitAfter(text, "\n")
 	lines = lines[:len(lines)-1]
 	before := strings.Fields(text + " .")
@@ -388,6 +391,7 @@ const sharedName = "Note.md"
 var sharedPrograms = map[string]func(n *sharedNote, p *sharedProcess){
 	"append": func(n *sharedNote, p *sharedProcess) {
 		fd := p.open(sharedName, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_CREAT)
+		n.late[p.agent] = n.late[p.agent] || p.repeated
 		for range 1 + n.r.IntN(3) {
 			word := n.word(p.agent)
 			n.say(p, "appends %q", word)
