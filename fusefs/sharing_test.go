@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -111,12 +112,14 @@ func (k *sharedKernel) settle(share func() bool) {
 
 // sharedProcess is a process that makes system calls. Others run when it pauses, which it does before each request.
 type sharedProcess struct {
-	k      *sharedKernel
-	ctx    context.Context
-	name   string
-	agent  string
-	pause  func()
-	failed func(format string, args ...any)
+	k     *sharedKernel
+	ctx   context.Context
+	name  string
+	agent string
+	pause func()
+	// mayWait is set during a call that may wait for another session.
+	mayWait *atomic.Bool
+	failed  func(format string, args ...any)
 
 	repeated bool // the kernel has repeated the last open
 
@@ -163,7 +166,9 @@ func (p *sharedProcess) open(name string, flags uint32) *sharedFD {
 		case errno == 0:
 			f := inode.Operations().(*File)
 			f.update(func(s *fileState) { s.pagesStored = true }) // there is no kernel to give pages to
+			p.mayWait.Store(true)
 			h, _, errno = f.Open(p.ctx, flags&^syscall.O_CREAT)
+			p.mayWait.Store(false)
 			if p.pause(); errno == 0 && flags&syscall.O_TRUNC != 0 { // the call may have waited, while others ran
 				p.k.sizes[inode] = 0
 			}
@@ -319,7 +324,7 @@ func (n *sharedNote) edit(p *sharedProcess, text string) string {
 		word = strings.TrimSpace(lines[at])
 	}
 	kind := n.r.IntN(4)
-	if by := n.by[word]; word == "" || by != "" && by != p.agent || len(lines) == 1 { // an empty note is saved later
+	if by, ok := n.by[word]; !ok || by != "" && by != p.agent || len(lines) == 1 { // an empty note is saved later
 		kind = 0
 	}
 	isDeleted := kind > 1 && !n.deleted[word][p.agent]
@@ -505,6 +510,7 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 	type running struct {
 		resume, paused chan struct{}
 		runs, waits    bool
+		mayWait        atomic.Bool
 	}
 	kinds := slices.Sorted(maps.Keys(sharedPrograms))
 	var list []*running
@@ -519,7 +525,7 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 			defer close(s.paused)
 			<-s.resume
 			for i, job := range jobs {
-				p := &sharedProcess{k: k, agent: agent, name: fmt.Sprintf("%s %d %s", agent, i, job)}
+				p := &sharedProcess{k: k, mayWait: &s.mayWait, agent: agent, name: fmt.Sprintf("%s %d %s", agent, i, job)}
 				p.ctx = fuse.NewContext(context.Background(), &fuse.Caller{Pid: agents[agent][i]})
 				p.pause = func() {
 					s.paused <- struct{}{}
@@ -538,11 +544,15 @@ func (n *sharedNote) run(t testing.TB, k *sharedKernel, agents map[string][]uint
 		if !s.waits {
 			s.resume <- struct{}{}
 		}
-		s.waits = false
-		select {
-		case _, s.runs = <-s.paused:
-		case <-time.After(patience):
-			s.waits = true
+		for s.waits = true; s.waits; {
+			select {
+			case _, s.runs = <-s.paused:
+				s.waits = false
+			case <-time.After(patience):
+				if s.mayWait.Load() {
+					return
+				}
+			}
 		}
 	}
 	for len(list) > 0 {
