@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -108,14 +109,15 @@ type change struct {
 }
 
 // change returns the content of f's buffer as a write to doc at path. The program prog has computed this content from
-// the image from. If first is set, prog may have computed it from an earlier image that it was shown. If prog has also
-// read the note and rewritten the text from scratch, from is no possible base.
+// the image from. If first is set, prog may have computed it from an earlier image that it was shown, unless it has only
+// appended to from. If prog has also read the note and rewritten the text from scratch, from is no possible base.
 func (f *fileState) change(path model.Path, doc uint64, prog program.Program, from content.Image, first, rewritten bool) *change {
 	b := f.text.Buffer()
 	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: prog}
 	var shown []content.Image
 	read := false
-	if first && doc != 0 {
+	isAppended := from.Text != "" && !rewritten && strings.HasPrefix(c.text, from.Text)
+	if first && doc != 0 && !isAppended {
 		shown, read = f.t.shown.images(doc, prog)
 	}
 	if from.Version != nil && !(read && rewritten) && !slices.Contains(shown, from) {
@@ -254,7 +256,7 @@ func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Im
 		f.t.inval.content(f)
 	}
 	f.t.shown.add(doc, c.by, wrote, false)
-	f.extendHold()
+	f.extendHold(c.write.By.Session)
 	return wrote
 }
 
@@ -274,6 +276,7 @@ func (f *fileState) releaseClean() {
 func (f *fileState) bufferReleased() {
 	f.pagesStored = true // the kernel has pages of the buffer, possibly more than the image has
 	f.t.dirtyFiles.Delete(f.File)
+	f.forgetReplaced()
 	for h := range f.handles {
 		f.recordRead(h)
 	}

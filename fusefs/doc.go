@@ -20,6 +20,7 @@
 //	tree, node_table, inode_numbers     all inodes, their paths and numbers
 //	file, inode_state, refresh, commit  a note or scratch file, its state, the text it shows, how it is saved
 //	shown_log, recent                   the text that each process was shown; the files whose sizes were requested last
+//	sharing                             several sessions in one note
 //	lookup, attributes, dirs, links,    system calls by family
 //	open_create, read_write,
 //	rename_unlink, save_by_rename
@@ -36,8 +37,9 @@
 //
 // # Writing
 //
-// All handles of a File share one buffer, which the first write creates. The buffer is committed to the workspace as
-// the difference from the text that the writing process was shown. That happens when a handle that wrote is closed
+// All handles of a File share one buffer, which the first write creates. They belong to one run, because an inode that
+// one run writes is not shared with another (sharing.go). The buffer is committed to the workspace as the difference
+// from the text that the writing process was shown. That happens when a handle that wrote is closed
 // (FLUSH) or synced, when the file is renamed over a note, and, for late writes of mapped pages, after a second without
 // writes. A truncation alone publishes nothing for a while, because "empty this note" and "rewrite it in a moment" look
 // alike. While a handle that wrote is open, the file shows only the buffer. The commit merges concurrent changes by

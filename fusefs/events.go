@@ -64,7 +64,7 @@ func (t *tree) contentChanged(ev model.Event, mine bool) {
 		}
 	}
 	for _, f := range files {
-		f.published(ev, ev.Asked && !mine)
+		f.published(ev, mine)
 	}
 }
 

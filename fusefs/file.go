@@ -33,6 +33,7 @@ type fileState struct {
 	doc          uint64 // the note's ID in the workspace, 0 if the workspace does not have it
 	text         content.Text
 	handles      map[*Handle]struct{}
+	ended        chan struct{}     // closed when a handle ends; nil if no open waits for that
 	pagesStored  bool              // the kernel has the content, or a writer's; see storePages
 	pins         int               // users of the text besides handles
 	attrSentAt   time.Time         // when the kernel last got the attributes; zero if it has none
@@ -112,13 +113,20 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 	case f.t.isWatchNotification(ctx):
 		return f.touched(out)
 	case fh == nil && f.lifeState().IsStale():
-		return syscall.ESTALE
+		return f.noteStale(ctx, syscall.ESTALE)
 	}
 	if h := f.attachment(); h != nil {
 		return h.a.Setattr(ctx, h, in, out)
 	}
 	if size, ok := in.GetSize(); ok {
 		h, _ := fh.(*Handle)
+		if h == nil { // truncate(2) is open, ftruncate and close
+			opened := newHandle(ctx, f, syscall.O_WRONLY)
+			if errno := f.admit(ctx, opened, f.isRepeated(ctx)); errno != 0 {
+				return errno
+			}
+			defer opened.Release(ctx)
+		}
 		if errno := f.truncate(ctx, h, int64(min(size, 1<<62))); errno != 0 {
 			return errno
 		}

@@ -6,40 +6,37 @@ package fusefs
 type inodeState uint8
 
 const (
-	stateScratch          inodeState = iota // a scratch file, which only this mount has
-	stateUnstored                           // a note that the workspace does not have yet
-	stateLive                               // the inode at a note's name
-	stateReplaced                           // another inode has taken the note's name; handles of this inode keep its text
-	stateReplacedOnDemand                   // like stateReplaced, after a requested change that the name shows at once
-	stateWriteFailed                        // like stateReplaced, because the text could not be saved
-	stateUnlinked                           // a scratch file without a name
-	stateUnlinkedStale                      // like stateUnlinked, but another inode has the name, and the kernel was not notified of that
+	stateScratch       inodeState = iota // a scratch file, which only this mount has
+	stateUnstored                        // a note that the workspace does not have yet
+	stateLive                            // the inode at a note's name
+	stateReplaced                        // another inode has taken the note's name; handles of this inode keep its text
+	stateWriteFailed                     // like stateReplaced, because the text could not be saved
+	stateUnlinked                        // a scratch file without a name
+	stateUnlinkedStale                   // like stateUnlinked, but another inode has the name, and the kernel was not notified of that
 )
 
 type inodeEvent uint8
 
 const (
-	evAdopt           inodeEvent = iota // a rename made the file's content the content of a note
-	evStore                             // the workspace has stored the note
-	evReplace                           // the note has another text
-	evReplaceOnDemand                   // the note has another text that a caller has requested
-	evFailWrite                         // the content could not be saved
-	evBecomeScratch                     // the file is no longer a note, but keeps a name
-	evUnlink                            // the name is removed
-	evUnlinkStale                       // another inode gets the name, and the kernel is not notified of that
+	evAdopt         inodeEvent = iota // a rename made the file's content the content of a note
+	evStore                           // the workspace has stored the note
+	evReplace                         // the note has another text
+	evFailWrite                       // the content could not be saved
+	evBecomeScratch                   // the file is no longer a note, but keeps a name
+	evUnlink                          // the name is removed
+	evUnlinkStale                     // another inode gets the name, and the kernel is not notified of that
 )
 
 // stateAfter has the next state for each event and present state.
-var stateAfter = [...][8]inodeState{
+var stateAfter = [...][7]inodeState{
 	// The present states are in the order of their constants.
-	evAdopt:           {stateLive, stateLive, stateLive, stateLive, stateLive, stateLive, stateLive, stateLive},
-	evStore:           {stateScratch, stateLive, stateLive, stateReplaced, stateReplacedOnDemand, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
-	evReplace:         {stateScratch, stateUnstored, stateReplaced, stateReplaced, stateReplacedOnDemand, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
-	evReplaceOnDemand: {stateScratch, stateUnstored, stateReplacedOnDemand, stateReplacedOnDemand, stateReplacedOnDemand, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
-	evFailWrite:       {stateScratch, stateUnstored, stateWriteFailed, stateWriteFailed, stateWriteFailed, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
-	evBecomeScratch:   {stateScratch, stateScratch, stateScratch, stateScratch, stateScratch, stateScratch, stateUnlinked, stateUnlinkedStale},
-	evUnlink:          {stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinkedStale, stateUnlinked, stateUnlinkedStale},
-	evUnlinkStale:     {stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale},
+	evAdopt:         {stateLive, stateLive, stateLive, stateLive, stateLive, stateLive, stateLive},
+	evStore:         {stateScratch, stateLive, stateLive, stateReplaced, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
+	evReplace:       {stateScratch, stateUnstored, stateReplaced, stateReplaced, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
+	evFailWrite:     {stateScratch, stateUnstored, stateWriteFailed, stateWriteFailed, stateWriteFailed, stateUnlinked, stateUnlinkedStale},
+	evBecomeScratch: {stateScratch, stateScratch, stateScratch, stateScratch, stateScratch, stateUnlinked, stateUnlinkedStale},
+	evUnlink:        {stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinked, stateUnlinkedStale, stateUnlinked, stateUnlinkedStale},
+	evUnlinkStale:   {stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale, stateUnlinkedStale},
 }
 
 func (s inodeState) After(e inodeEvent) inodeState { return stateAfter[e][s] }

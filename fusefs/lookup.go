@@ -128,8 +128,8 @@ func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)
 	}
-	if f, ok := n.(*File); ok && f.lifeState().IsReplaced() { // attr has found another text and replaced the inode
-		return o.Lookup(ctx, name, out)
+	if f, ok := n.(*File); ok && (f.lifeState().IsReplaced() || f.t.failedStale(ctx, p) && f.giveWay(ctx, newHandle(ctx, f, syscall.O_RDWR))) {
+		return o.Lookup(ctx, name, out) // another inode has the name now
 	}
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 && (err != nil || p.Base() != name) {
 		// The kernel is not notified of changes of other spellings of a name (NFC, NFD), so the kernel must not cache

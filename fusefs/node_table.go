@@ -308,7 +308,7 @@ func (n *nodeTable) trackReplaced(f *File) {
 	})
 }
 
-// forgetReplaced forgets a replaced inode that no program has open any more.
+// forgetReplaced forgets a replaced inode.
 func (n *nodeTable) forgetReplaced(f *File) {
 	n.update(func(tb *tableState) {
 		p := f.path()
@@ -319,14 +319,18 @@ func (n *nodeTable) forgetReplaced(f *File) {
 	})
 }
 
-// unlinkReplaced takes the name from the replaced inodes of p, when the inode at p loses it.
-func (n *nodeTable) unlinkReplaced(p model.Path) {
-	var files []*File
+// takeReplaced forgets all replaced inodes of p and returns them.
+func (n *nodeTable) takeReplaced(p model.Path) (files []*File) {
 	n.update(func(tb *tableState) {
 		files = tb.replaced[p]
 		delete(tb.replaced, p)
 	})
-	for _, f := range files {
+	return files
+}
+
+// unlinkReplaced takes the name from the replaced inodes of p, when the inode at p loses it.
+func (n *nodeTable) unlinkReplaced(p model.Path) {
+	for _, f := range n.takeReplaced(p) {
 		f.loseName(evUnlink)
 	}
 }

@@ -22,29 +22,32 @@ func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 		return nil, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0 // the watchNotifier only opens files
 	}
 	f.t.used.Store(true)
-	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
 	h := newHandle(ctx, f, flags)
+	repeated := f.isRepeated(ctx)
+	if errno := f.admit(ctx, h, repeated); errno != 0 {
+		return nil, 0, errno
+	}
 	errno := f.t.errno.Of(ctx, "open", f.path(), f.refresh(ctx))
-	if errno == 0 && f.mustReopen() {
+	if errno == 0 && f.mustReopen(repeated) {
 		errno = syscall.ESTALE
 	}
-	if errno == 0 && writes {
+	if errno == 0 && h.writes {
 		errno = f.writable(ctx, false)
 	}
-	if errno == 0 && writes && flags&syscall.O_TRUNC != 0 {
+	if errno == 0 && h.writes && flags&syscall.O_TRUNC != 0 {
 		errno = f.truncate(ctx, h, 0)
 	}
 	if errno != 0 {
 		h.Release(ctx)
-		return nil, 0, errno
+		return nil, 0, f.noteStale(ctx, errno)
 	}
 	answer := uint32(fileCacheFlags)
-	if !writes {
+	if !h.writes {
 		answer |= fuse.FOPEN_NOFLUSH
 	}
 	f.update(func(s *fileState) {
 		s.recordRead(h)
-		if !writes {
+		if !h.writes {
 			s.storePages()
 		}
 	})
@@ -52,18 +55,12 @@ func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32,
 }
 
 func newHandle(ctx context.Context, f *File, flags uint32) *Handle {
-	h := &Handle{
+	return &Handle{
 		f: f, by: f.t.programs.Of(ctx),
 		reads:   flags&syscall.O_ACCMODE != syscall.O_WRONLY,
+		writes:  flags&syscall.O_ACCMODE != syscall.O_RDONLY,
 		appends: flags&syscall.O_APPEND != 0,
 	}
-	f.update(func(s *fileState) {
-		if s.handles == nil {
-			s.handles = make(map[*Handle]struct{})
-		}
-		s.handles[h] = struct{}{}
-	})
-	return h
 }
 
 // Create creates a file. Its name decides whether it is a note or a scratch file or, if the workspace allows it, an

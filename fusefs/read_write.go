@@ -21,15 +21,18 @@ type Handle struct {
 	f        *File
 	by       program.Program
 	reads    bool
+	writes   bool
 	appends  bool
 	wrote    bool           // the handle has changed the content; guarded by the file's lock
 	recorded *model.Version // version last recorded as shown; guarded by the file's lock
 }
 
-// recordRead records that h's process was shown the note's text, unless that text could not be saved.
+// recordRead records that h's process was shown the note's text, unless that text is not saved.
 func (f *fileState) recordRead(h *Handle) {
-	im := f.text.Image()
-	if !h.reads || f.t.readOnlyErr != nil || f.doc == 0 || f.text.State() != content.Loaded || im.Version == h.recorded {
+	b := f.text.Buffer()
+	isSaved := f.text.State() == content.Loaded || b != nil && !b.Dirty()
+	im := f.text.Base()
+	if !h.reads || f.t.readOnlyErr != nil || f.doc == 0 || !isSaved || im.Version == h.recorded {
 		return
 	}
 	h.recorded = im.Version
@@ -217,6 +220,9 @@ func (h *Handle) Release(ctx context.Context) syscall.Errno {
 	h.f.update(func(s *fileState) {
 		b := s.text.Buffer()
 		due = h.wrote && s.life.IsNote() && b != nil && b.Due() && b.FailedGen != b.Gen
+		for other := range s.handles {
+			due = due && (other == h || !other.wrote || other.appends) // its program may have written a part of its text
+		}
 		if !due {
 			last = s.end(h)
 		}
@@ -238,10 +244,12 @@ func (f *fileState) end(h *Handle) (last *attachmentHandle) {
 		f.handles = nil // an empty map needs memory, and the kernel may have 100,000 inodes cached
 		last, f.alias = f.alias, nil
 	}
-	if f.life.IsReplaced() && !f.mayBeOpen() {
-		f.t.forgetReplaced(f.File)
+	if f.ended != nil {
+		close(f.ended)
+		f.ended = nil
 	}
 	defer f.evict()
+	defer f.forgetReplaced()
 	b := f.text.Buffer()
 	switch {
 	case !f.life.IsNote() || b == nil || f.hasPositionedWriter():

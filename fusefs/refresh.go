@@ -69,15 +69,16 @@ func (f *fileState) load(v *model.Version, p model.Path) error {
 	return nil
 }
 
-// published applies an event of the note. atOnce is set for a decision or write that a caller has requested elsewhere:
-// the name shows the new text at once, even during a hold.
-func (f *File) published(ev model.Event, atOnce bool) {
+// published applies an event of the note. mine is set if a program on this mount has caused it. The name shows a decision
+// or a write that a caller has requested elsewhere at once, even during a hold, and also a write by the session for which
+// the name is held.
+func (f *File) published(ev model.Event, mine bool) {
 	f.update(func(s *fileState) {
 		s.text.SetLatest(ev.Version)
 		switch {
 		case ev.Origin == any(f) || !ev.ViewChanged || !s.text.IsStale():
-		case atOnce:
-			s.replaceInode(evReplaceOnDemand)
+		case ev.Asked && (!mine || ev.By.Session == s.nameHold.session):
+			s.replaceInode(evReplace)
 		default:
 			s.showLatest()
 		}
@@ -108,11 +109,12 @@ func (f *File) unpin() {
 
 // saveHold is the time for which a name keeps the inode through which a note was saved, although the note's text
 // differs from the saved text: it includes another writer's change, or has kept its line ends. Programs check that the
-// saved text is there.
+// saved text is there. If another session opens the note, the hold ends.
 const saveHold = 300 * time.Millisecond
 
 type nameHold struct {
 	until      time.Time // end of the hold; zero if there is none
+	session    string    // the session that saved
 	hidesNewer bool      // the shown text is outdated, and the hold delays the newer text
 	// free is the earliest time of the next hold. A hold that has delayed a newer text is followed by an equally long
 	// time without a hold. Otherwise a program that saves all the time would hide the changes of others forever.
@@ -121,7 +123,8 @@ type nameHold struct {
 
 // extendHold starts a hold, or extends a hold that delays no newer text. So changes by others are hidden for at most
 // saveHold.
-func (f *fileState) extendHold() {
+func (f *fileState) extendHold(session string) {
+	f.nameHold.session = session
 	if f.nameHold.hidesNewer || time.Now().Before(f.nameHold.free) {
 		return
 	}
@@ -178,16 +181,23 @@ func (f *fileState) showLatest() {
 // replaceInode puts a new inode at f's name, for a version other than the one that f shows. If f is open, it continues
 // to receive the events of its note.
 func (f *fileState) replaceInode(e inodeEvent) {
+	f.replaceBy(e, f.text.Next(), nameHold{free: f.nameHold.free})
+}
+
+// replaceBy puts a new inode with the given text and hold at f's name.
+func (f *fileState) replaceBy(e inodeEvent, text content.Text, hold nameHold) {
 	old := f.life
 	f.life = old.After(e)
 	if !old.IsReplaced() && f.life.IsReplaced() {
 		next := f.t.newFile(0)
 		next.attributes.inherit(&f.attributes)
-		next.state.life, next.state.doc, next.state.text = stateLive, f.doc, f.text.Next()
-		next.state.nameHold.free = f.nameHold.free
+		next.state.life, next.state.doc, next.state.text, next.state.nameHold = stateLive, f.doc, text, hold
+		if !hold.until.IsZero() {
+			time.AfterFunc(time.Until(hold.until), next.endHold)
+		}
 		f.t.replace(f.File, next)
 	}
-	if f.mayBeOpen() {
+	if f.mayBeOpen() || f.text.Buffer() != nil {
 		f.t.trackReplaced(f.File)
 	}
 	if p, there := f.where(); there && !f.attrSentAt.IsZero() {
@@ -216,19 +226,12 @@ func (f *fileState) mayBeOpen() bool {
 	return len(f.handles) > 0 || f.t.handleless && !f.attrSentAt.IsZero()
 }
 
-// lookupAge is the time after a lookup within which a program may open the inode.
-const lookupAge = 5 * time.Second
-
 // mustReopen reports whether an open of f must fail with ESTALE, so that the kernel repeats the lookup. An open of a
-// stale inode always fails. An open of a replaced inode fails if no other handle of the inode is open, and either f was
-// looked up long ago or a caller has requested another text since. If the inode of the repeated lookup is replaced
-// before it is opened, the open succeeds nevertheless, because the kernel does not look up a third time.
-func (f *File) mustReopen() (left bool) {
-	f.update(func(s *fileState) {
-		old := s.life.IsReplaced() && !f.t.handleless && (s.life == stateReplacedOnDemand || time.Since(s.attrSentAt) > lookupAge)
-		left = s.life.IsStale() || old && len(s.handles) == 1
-	})
-	return left
+// stale inode always fails. An open of an inode without a name fails unless it is the repeated one, because the kernel
+// does not look up a third time, and because a program may open an inode that has no name.
+func (f *File) mustReopen(repeated bool) bool {
+	life := f.lifeState()
+	return life.IsStale() || (life.IsReplaced() || life.Links() == 0) && !repeated && !f.t.handleless
 }
 
 // successor returns the inode that now has the name at which f was replaced, or nil.

@@ -24,6 +24,10 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	if err := model.CheckName(m.newName); err != nil {
 		return m.errno.Of(ctx, "rename", p, err)
 	}
+	prog := m.programs.Of(ctx)
+	if over, ok := m.dst.(*File); ok && over.isDirtyBy(prog) {
+		_ = over.commitHeld(ctx, false) // an error belongs to the handle that wrote
+	}
 	c, errno := m.saveOf(ctx, f)
 	if errno != 0 {
 		return errno
@@ -34,7 +38,7 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	if err != nil {
 		return m.errno.Of(ctx, "rename", p, err)
 	}
-	m.rebind(f, doc)
+	m.rebind(f, doc, prog)
 	f.inherit(m.dst)
 	f.update(func(s *fileState) { s.become(c, res, doc) })
 	c.giveMode(ctx)
@@ -79,8 +83,9 @@ func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, er
 	return content.ImageOf(v), doc, nil
 }
 
-// rebind makes f the inode of the note at the new name. The previous inode loses its name.
-func (m *move) rebind(f *File, doc uint64) {
+// rebind makes f the inode of the note at the new name, for a save by prog. The previous inodes of the note lose their
+// name, except those through which a program may still write to the note.
+func (m *move) rebind(f *File, doc uint64, prog program.Program) {
 	m.from.layer().drop(m.name, f)
 	m.update(func(tb *tableState) {
 		tb.cancelUnlink(m.newPath)
@@ -93,10 +98,13 @@ func (m *move) rebind(f *File, doc uint64) {
 		tb.put(m.newPath, f, doc)
 	})
 	m.to.layer().touch()
+	former := m.takeReplaced(m.newPath)
 	if over, ok := m.dst.(*File); ok {
-		over.loseName(evUnlink)
+		former = append(former, over)
 	}
-	m.unlinkReplaced(m.newPath)
+	for _, over := range former {
+		over.replaceBySave(prog)
+	}
 	f.release()
 }
 

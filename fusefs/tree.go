@@ -46,6 +46,7 @@ type tree struct {
 	former        formerInodes
 	state         owner.Folder // keeps inode numbers, see keepNumbers; "" if there is no folder
 	shown         shownLog
+	stale         sync.Map // thread ID -> path of the file whose open has just failed with ESTALE, so that the kernel repeats it
 	programs      *program.Table
 	draining      atomic.Bool // no new save may begin
 	drained       atomic.Bool // no save may continue; see end

@@ -71,6 +71,7 @@ func TestExpireScratch(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := newHandle(ctx, f, 1)
+		f.admit(ctx, h, false)
 		if _, errno := h.Write(ctx, []byte("some bytes"), 0); errno != 0 {
 			t.Fatal(errno)
 		}

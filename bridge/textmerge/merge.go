@@ -3,6 +3,7 @@ package textmerge
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -61,6 +62,7 @@ func Merge(base, current Side, text string) string {
 		_, whole := MapBack(back, word)
 		return !whole
 	})
+	moveToWhole(base.Text, edits, shared)
 	return rebase(base.Text, current.Text, wholeComments(base.Text, shared, edits), edits)
 }
 
@@ -69,6 +71,83 @@ func diffWords(before, after string, lost func(word diffwrap.Span) bool) []diffw
 	edits := wholeWords(before, diffwrap.DiffKeepingWords(before, after), lost)
 	slide(before, after, edits, nil)
 	return edits
+}
+
+// moveToWhole moves insertions and deletions along equal characters, for example from a line with the line break after
+// it to the line with the break before it. If others have put text into what an edit deletes, the edit deletes an equal
+// text that they still have in one piece. If others have deleted a part of it, the edit deletes an equal text that they
+// have deleted as a whole. Otherwise the edit stays.
+func moveToWhole(text string, edits []diffwrap.Edit, shared []Match) {
+	end := 0 // end of the preceding edit
+	for i := range edits {
+		e := &edits[i]
+		next := len(text)
+		if i+1 < len(edits) {
+			next = edits[i+1].Off
+		}
+		switch {
+		case e.New == "":
+			e.Off = wholeAt(text, *e, end, next-e.Len, shared)
+		case e.Len == 0:
+			*e = besideShared(text, *e, end, shared)
+		}
+		end = e.Off + e.Len
+	}
+}
+
+// wholeAt returns the offset, between least and most, to which moveToWhole moves the deletion e.
+func wholeAt(text string, e diffwrap.Edit, least, most int, shared []Match) int {
+	pieces, kept := sharedIn(shared, e.Off, e.Len)
+	want := kept / e.Len // 1 if others have all of it
+	if pieces == want {
+		return e.Off
+	}
+	from, to := e.Off, e.Off
+	for from > least && text[from-1] == text[from-1+e.Len] {
+		from--
+	}
+	for to < most && text[to] == text[to+e.Len] {
+		to++
+	}
+	for off := from; off <= to; off++ {
+		pieces, kept := sharedIn(shared, off, e.Len)
+		if pieces == want && kept == want*e.Len && border(text, off) && border(text, off+e.Len) {
+			return off
+		}
+	}
+	return e.Off
+}
+
+// besideShared moves an insertion to the left along equal characters, after a character that others still have, if they
+// have deleted the characters on both sides of it.
+func besideShared(text string, e diffwrap.Edit, least int, shared []Match) diffwrap.Edit {
+	has := func(off int) bool {
+		_, kept := sharedIn(shared, off, 1)
+		return off >= 0 && off < len(text) && kept > 0
+	}
+	at := e
+	for !has(at.Off - 1) {
+		if n := len(at.New) - 1; at.Off > least && at.New[n] == text[at.Off-1] && !has(at.Off) {
+			at.Off, at.New = at.Off-1, at.New[n:]+at.New[:n]
+			continue
+		}
+		return e
+	}
+	if !border(text, at.Off) || !utf8.RuneStart(at.New[0]) {
+		return e
+	}
+	return at
+}
+
+// sharedIn returns in how many pieces the second state has a range of the first one, and how many bytes of it.
+func sharedIn(shared []Match, off, size int) (pieces, kept int) {
+	i, _ := slices.BinarySearchFunc(shared, off+1, func(s Match, at int) int { return s.A + s.Len - at })
+	for ; i < len(shared) && shared[i].A < off+size; i++ {
+		s := shared[i]
+		pieces++
+		kept += min(s.A+s.Len, off+size) - max(s.A, off)
+	}
+	return pieces, kept
 }
 
 // wholeComments returns the shared spans of two texts without some comments: those that have changed since and of which

@@ -200,6 +200,14 @@ func (t *Text) Next() Text {
 	return Text{notBefore: t.notBefore}
 }
 
+// Committed returns the text without what is written and not committed.
+func (t *Text) Committed() Text {
+	if t.state != Buffered {
+		return *t
+	}
+	return Text{state: Loaded, image: t.buffer.Base, latest: t.latest, notBefore: t.notBefore}
+}
+
 // Edit returns the buffer. It creates one from the shown text if needed.
 func (t *Text) Edit() *Buffer {
 	if t.state != Buffered {

@@ -1,0 +1,176 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"context"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/content"
+	"github.com/relayfs/relayfs/fusefs/program"
+)
+
+// While a run (package program) has a note's inode open for writing, no other run has that inode open. The kernel has
+// one size and one set of pages for each inode. Two runs that share an inode would write into each other's text, and a
+// program would read bytes that another run has not saved yet: nobody could know what it had read, or who wrote what.
+//
+// So if a run opens a note that another run writes, or opens it for writing while another run has it open, the open
+// puts a new inode with the last saved text at the name, and fails with ESTALE. The kernel then looks up the name again
+// and opens the new inode. The old inode is replaced (refresh.go): its handles continue with their own text, and each
+// save of theirs is merged into the note. A truncation, too, is seen by its own run only.
+//
+// A save by rename is a save of the same note. So an inode that a program may still write to does not lose the note to
+// such a save: it is replaced, too.
+
+// maxSharedWait is the time for which a repeated open waits for the handles of other runs. The kernel repeats an open
+// once only. If others open the new inode first and keep it open for longer, the runs share an inode.
+const maxSharedWait = time.Second
+
+// admit makes h a handle of f. If other runs use f, it puts a new inode at the name of f and returns ESTALE, unless the
+// open is a repeated one.
+func (f *File) admit(ctx context.Context, h *Handle, repeated bool) syscall.Errno {
+	var timeout <-chan time.Time
+	for expired := false; ; {
+		var busy bool
+		var ended chan struct{}
+		f.update(func(s *fileState) {
+			if busy = !expired && s.isUsedByOthers(h) || !repeated && s.isHeldForOthers(h); !busy {
+				s.add(h)
+			} else if repeated {
+				if s.ended == nil {
+					s.ended = make(chan struct{})
+				}
+				ended = s.ended
+			}
+		})
+		switch {
+		case !busy:
+			return 0
+		case !repeated:
+			f.giveWay(ctx, h)
+			return f.noteStale(ctx, syscall.ESTALE)
+		}
+		if timeout == nil {
+			timeout = time.After(maxSharedWait)
+		}
+		select {
+		case <-ended:
+		case <-timeout:
+			expired = true
+		}
+	}
+}
+
+func (f *fileState) add(h *Handle) {
+	if f.handles == nil {
+		f.handles = make(map[*Handle]struct{})
+	}
+	f.handles[h] = struct{}{}
+}
+
+// isUsedByOthers reports whether a run other than h's has written to f, or has f open and one of the two writes.
+func (f *fileState) isUsedByOthers(h *Handle) bool {
+	if !f.life.IsNote() {
+		return false
+	}
+	for other := range f.handles {
+		if other.by.Run != h.by.Run && (other.writes || h.writes) {
+			return true
+		}
+	}
+	b := f.text.Buffer()
+	return b != nil && b.Dirty() && b.Writer.Run != h.by.Run
+}
+
+// isHeldForOthers reports whether the name shows what another session has saved, and not the newest text.
+func (f *fileState) isHeldForOthers(h *Handle) bool {
+	return !f.nameHold.until.IsZero() && f.text.IsStale() && f.nameHold.session != h.by.Session()
+}
+
+// giveWay puts a new inode with the last saved text at f's name if f is used or held for other runs than h's. It reports
+// whether it did. A note that the workspace does not have yet is stored first.
+func (f *File) giveWay(ctx context.Context, h *Handle) (gave bool) {
+	var unstored bool
+	f.update(func(s *fileState) { unstored = s.life == stateUnstored && s.isUsedByOthers(h) })
+	if unstored {
+		_ = f.commit(ctx, true) // an error belongs to the handle that wrote
+	}
+	f.update(func(s *fileState) {
+		if gave = s.life == stateLive && (s.isUsedByOthers(h) || s.isHeldForOthers(h)); !gave {
+			return
+		}
+		if text := s.text.Committed(); text.IsStale() {
+			s.replaceInode(evReplace)
+		} else {
+			s.replaceBy(evReplace, text, s.nameHold)
+		}
+	})
+	return gave
+}
+
+// noteStale records that an open of f fails with errno, if the kernel repeats it.
+func (f *File) noteStale(ctx context.Context, errno syscall.Errno) syscall.Errno {
+	if caller, ok := fuse.FromContext(ctx); ok && errno == syscall.ESTALE {
+		f.t.stale.Store(caller.Pid, f.path())
+	}
+	return errno
+}
+
+// isRepeated reports whether an open of f is the repetition of one that failed with ESTALE.
+func (f *File) isRepeated(ctx context.Context) bool {
+	repeated := f.t.failedStale(ctx, f.path())
+	if repeated {
+		caller, _ := fuse.FromContext(ctx)
+		f.t.stale.Delete(caller.Pid)
+	}
+	return repeated
+}
+
+// failedStale reports whether the last open of the calling thread was one of the file at p, and failed with ESTALE.
+func (t *tree) failedStale(ctx context.Context, p model.Path) bool {
+	caller, ok := fuse.FromContext(ctx)
+	if !ok {
+		return false
+	}
+	failed, ok := t.stale.Load(caller.Pid)
+	return ok && failed == p
+}
+
+// isDirtyBy reports whether f has a text of prog's run that is not committed.
+func (f *File) isDirtyBy(prog program.Program) (dirty bool) {
+	f.update(func(s *fileState) { dirty = s.isDirtyBy(prog) })
+	return dirty
+}
+
+func (f *fileState) isDirtyBy(prog program.Program) bool {
+	b := f.text.Buffer()
+	return b != nil && b.Dirty() && b.Writer.Run == prog.Run
+}
+
+// replaceBySave is called when prog has saved the note of f by a rename over f's name. Text of prog's own run that is not
+// committed by now was replaced by that save.
+func (f *File) replaceBySave(prog program.Program) {
+	var stays bool
+	f.update(func(s *fileState) {
+		if stays = s.life.IsStored() && !s.isDirtyBy(prog); stays {
+			s.life = s.life.After(evReplace)
+			if s.mayBeOpen() || s.text.Buffer() != nil {
+				f.t.trackReplaced(f)
+			}
+		}
+	})
+	if !stays {
+		f.loseName(evUnlink)
+	}
+}
+
+// forgetReplaced ends the tracking of a replaced inode that no program has open and that has nothing to commit.
+func (f *fileState) forgetReplaced() {
+	if f.life.IsReplaced() && !f.mayBeOpen() && f.text.State() != content.Buffered {
+		f.t.forgetReplaced(f.File)
+	}
+}
