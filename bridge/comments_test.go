@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -83,5 +84,20 @@ func TestCommentsWait(t *testing.T) {
 	peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.Insert(tx, 0, "{>>a person's<<} ") })
 	if list, err := inLive.Suggestions(t.Context(), "Team"); err != nil || len(list) != 0 {
 		t.Errorf("a person's comment is listed: %+v, %v", list, err)
+	}
+}
+
+// A person's comment on text in a link is placed after the link.
+func TestPersonCommentsOnALink(t *testing.T) {
+	for quote, before := range map[string]string{
+		"the plan": "See [[Plan|the plan]]", "Plan|the": "See [[Plan|the plan]]", "[md": "See [[Plan|the plan]], [md](Plan.md)", "ref": "See [[Plan|the plan]], [md](Plan.md), [ref][r]",
+	} {
+		f := bridgetest.New(t, map[string]string{"Notes/Note.md": "See [[Plan|the plan]], [md](Plan.md), [ref][r].\n\n[r]: Plan.md\n"})
+		if _, err := f.Comment(t.Context(), bridge.CommentAnchor{Path: "Notes/Note.md", Quote: quote}, "why?", person); err != nil {
+			t.Errorf("on %q: %v", quote, err)
+		}
+		if got, _, ok := strings.Cut(f.SourceText("Notes/Note.md"), "{>>"); !ok || got != before {
+			t.Errorf("on %q: the comment is after %q, want %q", quote, got, before)
+		}
 	}
 }

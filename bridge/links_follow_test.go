@@ -364,7 +364,7 @@ func TestLinksFollowWhateverIsDecided(t *testing.T) {
 		for i := range 20 {
 			fmt.Fprintf(&slots, "\nSlot%d.\n", i)
 		}
-		v := newLinkedVault(t, map[string]string{"a/Plan.md": "x\n", "B.md": "One [[Plan]].\n" + slots.String(), "C.md": "---\nup: \"[[Plan]]\"\n---\nThree ![[a/Plan]].\n" + slots.String()})
+		v := newLinkedVault(t, map[string]string{"a/Plan.md": "x\n", "B.md": "One [[Plan]].\n\n[r]: a/Plan.md\n" + slots.String(), "C.md": "---\nup: \"[[Plan]]\"\n---\nThree ![[a/Plan]].\n\n[s]: <Plan.md> \"T\"\n" + slots.String()})
 		agents := []model.Author{ann, bob}
 		sentences := make(map[string]model.Author) // pending ones
 		var batches, ofRenames []string
@@ -480,6 +480,117 @@ func TestLinksFollowWhateverIsDecided(t *testing.T) {
 	})
 }
 
+// exchange lets each of the notes get the name of the next, through a free name.
+func (v *linkedVault) exchange(by model.Author, circle ...model.Path) {
+	v.t.Helper()
+	aside := circle[0].Dir().Join("aside.md")
+	v.renames(by, circle[0], aside)
+	for i, p := range circle[1:] {
+		v.renames(by, p, circle[i])
+	}
+	v.renames(by, aside, circle[len(circle)-1])
+}
+
+// A note gets the name of another for a while and then its own again, while that one is renamed. A person's link to it stays.
+func TestLinkToAnExchangedNoteSurvivesTheWithdrawal(t *testing.T) {
+	const text = "[[C]] [[f/F]]\n"
+	v := newLinkedVault(t, map[string]string{"A.md": "a\n", "d/C.md": "c\n", "f/F.md": "f\n", "Index.md": text})
+	v.exchange(ann, "Notes/f/F.md", "Notes/d/C.md")
+	v.exchange(ann, "Notes/A.md", "Notes/d/C.md", "Notes/f/F.md")
+	v.says("renamed", "Index.md", "[[C]] {--[[f/F]]--}{++[[A]]++}\n")
+	out := decideAll(t, v.ws, model.Rejected)
+	v.says("rejected", "Index.md", text)
+	if _, err := v.ws.Undo(t.Context(), out.Batch, person); err != nil {
+		t.Fatal(err)
+	}
+	v.says("undone", "Index.md", "[[C]] {--[[f/F]]--}{++[[A]]++}\n")
+	decideAll(t, v.ws, model.Accepted)
+	v.says("accepted", "Index.md", "[[C]] [[A]]\n")
+}
+
+// An acceptance changes no link in text that a suggestion deletes if the link leads to a note whose rename waits.
+func TestAcceptanceKeepsLinksOfPendingRenames(t *testing.T) {
+	v := newLinkedVault(t, map[string]string{"x/B.md": "x\n", "y/yy/B.md": "y\n", "Index.md": "See [[B]].\n"})
+	v.renames(ann, "Notes/x/B.md", "Notes/x/Q.md")
+	v.decides(model.Accepted, v.renames(bob, "Notes/y/yy/B.md", "Notes/y/yy/Z.md"))
+	v.says("the other note renamed", "Index.md", "See {--[[B]]--}{++[[Q]]++}.\n")
+	decideAll(t, v.ws, model.Rejected)
+	v.says("rejected", "Index.md", "See [[B]].\n")
+}
+
+// A sentence with the proposed name is accepted, and then the rename is rejected or withdrawn: its link follows, or is suggested to.
+// A person's own link with that name stays.
+func TestAcceptedLinksFollowARejectedRename(t *testing.T) {
+	for _, withdrawn := range []bool{false, true} {
+		v := newLinkedVault(t, map[string]string{"Plan.md": "x\n", "B.md": "Text.\n", "Old.md": "Text.\n", "Mine.md": "[[Neu]] is mine.\n"})
+		v.edits(bob, "Notes/Old.md", "Text.", "Text. See [[Neu]].")
+		v.decides(model.Accepted, v.only(bob).ID)
+		rename := v.renames(ann, plan, "Notes/Neu.md")
+		v.edits(bob, "Notes/B.md", "Text.", "Text. See [[Neu]].")
+		v.decides(model.Accepted, v.only(bob).ID)
+		if withdrawn {
+			v.renames(ann, "Notes/Neu.md", plan)
+			v.says("withdrawn", "B.md", "Text. See {--[[Neu]]--}{++[[Plan]]++}.\n")
+		} else {
+			batch := v.decides(model.Rejected, rename)
+			v.says("rejected", "B.md", "Text. See [[Plan]].\n")
+			if _, err := v.ws.Undo(t.Context(), batch, person); err != nil {
+				t.Fatal(err)
+			}
+			v.says("rejection undone", "B.md", "Text. See [[Neu]].\n")
+		}
+		v.says("the person's own link", "Mine.md", "[[Neu]] is mine.\n")
+		v.says("accepted before the rename", "Old.md", "Text. See [[Neu]].\n")
+	}
+}
+
+// A person types a full path while a note and its folder wait for new names, and accepts or rejects both at once.
+func TestFullPathsFollowSeveralDecisions(t *testing.T) {
+	for _, folderFirst := range []bool{true, false} {
+		v := newLinkedVault(t, map[string]string{"d/Plan.md": "x\n", "B.md": "Text.\n", "C.md": "Text.\n"})
+		if folderFirst {
+			v.renames(ann, "Notes/d", "Notes/e")
+			v.renames(ann, "Notes/e/Plan.md", "Notes/e/Neu.md")
+		} else {
+			v.renames(ann, "Notes/d/Plan.md", "Notes/d/Neu.md")
+			v.renames(ann, "Notes/d", "Notes/e")
+		}
+		v.src.Person(t).Save("B.md", "Mine [[d/Plan]].\n")
+		v.restart()
+		v.edits(bob, "Notes/C.md", "Text.", "Text. See [[e/Neu]].")
+		out := decideAll(t, v.ws, model.Rejected)
+		v.says("rejected", "B.md", "Mine [[d/Plan]].\n")
+		v.says("rejected", "C.md", "Text.{++ See [[d/Plan]].++}\n")
+		if _, err := v.ws.Undo(t.Context(), out.Batch, person); err != nil {
+			t.Fatal(err)
+		}
+		decideAll(t, v.ws, model.Accepted)
+		v.says("accepted", "B.md", "Mine [[e/Neu]].\n")
+		v.says("accepted", "C.md", "Text.{++ See [[e/Neu]].++}\n")
+	}
+}
+
+// Links follow renames in their own vault only, whatever names other vaults have.
+func TestLinksIgnoreOtherVaults(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{
+		"One/Plan.md": "x\n", "One/Log.md": "Log.\n", "One/Ref.md": "See [[Only]] and [[Plan]].\n", "Two/Plan.md": "y\n", "Two/Only.md": "z\n", "Two/B.md": "[[Only]] [[One/Plan]]\n",
+	})
+	moveTo(t, f.Workspace, "One/Plan.md", "One/Neu.md")
+	f.Person("One/Log.md", "Late [[Plan]].\n")
+	moveTo(t, f.Workspace, "Two/Only.md", "Two/Lonely.md")
+	for p, want := range map[string]string{
+		"One/Ref.md": "See [[Only]] and {--[[Plan]]--}{++[[Neu]]++}.\n", "Two/B.md": "{--[[Only]]--}{++[[Lonely]]++} [[One/Plan]]\n",
+	} {
+		if got := f.SourceText(p); got != want {
+			t.Errorf("%s is %q, want %q", p, got, want)
+		}
+	}
+	decideAll(t, f.Workspace, model.Accepted)
+	if got, want := f.SourceText("One/Log.md"), "Late [[Neu]].\n"; got != want {
+		t.Errorf("accepted: %q, want %q", got, want)
+	}
+}
+
 // A link that is next to what its author has changed is a suggestion of its own.
 func TestLinkBesideASuggestion(t *testing.T) {
 	for _, by := range []model.Author{ann, {Name: ann.Name, Session: "other"}, bob} {
@@ -533,7 +644,8 @@ func TestDefinitionsFollowARename(t *testing.T) {
 		if err != nil || !slices.Equal(back.Backlinks, []model.Path{"Notes/B.md"}) {
 			t.Errorf("backlinks %v, %v", back.Backlinks, err)
 		}
-		renames := []string{v.renames(bob, plan, "Notes/Neu.md"), v.renames(bob, "Notes/sub/My Note.md", "Notes/sub/Your Note.md")}
+		renames := []string{v.renames(bob, plan, "Notes/One.md"), v.renames(bob, "Notes/sub/My Note.md", "Notes/sub/Your Note.md")}
+		v.renames(bob, "Notes/One.md", "Notes/Neu.md") // its links follow again
 		back, err = v.ws.Links(t.Context(), "Notes/Neu.md")
 		if err != nil || !slices.Equal(back.Backlinks, []model.Path{"Notes/B.md"}) {
 			t.Errorf("backlinks under the new name %v, %v", back.Backlinks, err)

@@ -11,10 +11,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// stuck is a source on which the write of one note does not return before it is released.
+// stuck is a source on which the write of one note, or one rename, does not return before it is released.
 type stuck struct {
 	*bridgetest.Source
 	rel              string // of the note
+	rename           int    // number of the rename
 	reached, release chan struct{}
 }
 
@@ -28,6 +29,14 @@ func (s *stuck) Replace(ctx context.Context, rel string, r model.Replacement) (m
 		<-s.release
 	}
 	return s.Source.Replace(ctx, rel, r)
+}
+
+func (s *stuck) Rename(ctx context.Context, oldRel, newRel string, replace bool) error {
+	if s.rename--; s.rename == 0 {
+		s.reached <- struct{}{}
+		<-s.release
+	}
+	return s.Source.Rename(ctx, oldRel, newRel, replace)
 }
 
 // killedIn runs what in a process on src that never gets past where src is stuck: it was killed there.
@@ -182,6 +191,43 @@ func TestLinksFollowAfterAKill(t *testing.T) {
 			mustSay(t, src.Source, fmt.Sprintf("n%d.md", i), "See [[Other]].\n")
 		}
 		noneWaits(t, ws, store)
+	}
+}
+
+// A process is killed while a person accepts an exchange of names, at each of its renames and at the links. The next one completes
+// what was decided, and all of it is taken back at once.
+func TestAcceptedExchangeContinuesAfterAKill(t *testing.T) {
+	for at := range 4 {
+		src, store := newStuck("Index.md"), new(bridgetest.Store)
+		for name, text := range map[string]string{"A.md": "a\n", "B.md": "b\n", "Index.md": "[[A]] [[B]]\n"} {
+			src.Person(t).Save(name, text)
+		}
+		ws := process(t, src.Source, store)
+		if err := ws.Exchange(t.Context(), "Notes/A.md", "Notes/B.md", bridge.ChangeRequest{Author: ann}); err != nil {
+			t.Fatal(err)
+		}
+		list, err := ws.Proposals(t.Context(), "")
+		if err != nil || len(list) != 2 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		const marked = "{--[[A]]--}{++[[B]]++} {--[[B]]--}{++[[A]]++}\n"
+		mustSay(t, src.Source, "Index.md", marked)
+		src.rename = at
+		killedIn(t, src, store, bridge.StructurePropose, func(ws *bridge.Workspace) {
+			ws.Decide(context.Background(), []string{list[0].ID, list[1].ID}, model.Accepted, person)
+		})
+		ws = process(t, src.Source, store)
+		for name, want := range map[string]string{"A.md": "b\n", "B.md": "a\n", "Index.md": "[[B]] [[A]]\n"} {
+			mustSay(t, src.Source, name, want)
+		}
+		noneWaits(t, ws, store)
+		undo(t, ws, "")
+		for name, want := range map[string]string{"A.md": "a\n", "B.md": "b\n", "Index.md": marked} {
+			mustSay(t, src.Source, name, want)
+		}
+		if again, err := ws.Proposals(t.Context(), ""); err != nil || len(again) != 2 {
+			t.Errorf("after the undo %+v, %v", again, err)
+		}
 	}
 }
 

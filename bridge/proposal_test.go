@@ -295,7 +295,7 @@ func (s *cutStore) Propose(c model.ProposalChange) error {
 // A crash in an acceptance, or in taking it back, leaves the proposal pending or
 // carried out, and what is shown never changes by it.
 func TestInterruptedDecisions(t *testing.T) {
-	for cut := range 4 {
+	for cut := range 7 {
 		src, store := new(bridgetest.Source), new(bridgetest.Store)
 		src.Person(t).Save("Plan.md", "plan\n")
 		src.Person(t).Save("Gone.md", "gone\n")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // An undo brings back all that was there before its decision: what people have in the
@@ -98,7 +99,7 @@ func (s scene) differs(want scene) string {
 func newLinkedMachine(t *testing.T) *proposalMachine {
 	m := newProposalMachine(t)
 	p := m.src.Person(t)
-	p.Save("Index.md", "---\nup: \"[[A]]\"\n---\nindex [[A]] [[B|bee]] [[C]] [e](d/e/E.md) [[f/F]]\n")
+	p.Save("Index.md", "---\nup: \"[[A]]\"\n---\nindex [[A]] [[B|bee]] [[C]] [e](d/e/E.md) [[f/F]]\n\n[r]: A.md\n[s]: <d/C.md> \"T\"\n")
 	p.Save("d/C.md", "wordC\n[[B]] and [[A]]\n")
 	m.settle()
 	return m
@@ -275,6 +276,36 @@ func (m *proposalMachine) agentAppends(rt *rapid.T) {
 	}
 }
 
+// agentLinks writes a link to something that is shown at the end of a note.
+func (m *proposalMachine) agentLinks(rt *rapid.T) {
+	p, to := m.aPath(rt), m.aPath(rt)
+	if m.paths()[p] || m.paths()[to] {
+		return
+	}
+	_, rel := to.Split()
+	name := strings.TrimSuffix(rapid.SampledFrom([]string{rel, to.Base()}).Draw(rt, "name"), ".md")
+	v, err := m.ws.Open(m.t.Context(), p)
+	if err == nil {
+		_, err = m.ws.Write(m.t.Context(), p, bridge.Write{Bases: []*model.Version{v}, Text: strings.TrimSuffix(v.Text(), "\n") + "\nlink [[" + name + "]]\n", By: agent})
+	}
+	if err != nil {
+		rt.Fatal(err)
+	}
+}
+
+// wordsStay checks that the notes of the vault are as they were but for what is suggested in them.
+func (m *proposalMachine) wordsStay(rt *rapid.T, untouched scene) {
+	for rel, text := range untouched.vault {
+		if text == "/" {
+			continue
+		}
+		got := diffwrap.Original(m.src.Person(m.t).Content(rel))
+		if strings.TrimSuffix(got, "\n") != strings.TrimSuffix(text, "\n") { // text after front matter begins a line
+			rt.Fatalf("%s was %q and is %q without its suggestions", rel, text, got)
+		}
+	}
+}
+
 // moved says whether an agent has moved a note of its own: the next process does not know its folders
 // for an agent's.
 func moved(made, at map[string]model.Path) bool {
@@ -323,18 +354,19 @@ func TestRejectingAllLeavesNoTrace(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newLinkedMachine(t)
 		defer func() { m.stop() }()
-		m.src.Person(t).Save("Index.md", "index [[A]] [[B|bee]] [[C]] [e](d/e/E.md) [[f/F]]\n") // links in front matter change at once
+		m.src.Person(t).Save("Index.md", "index [[A]] [[B|bee]] [[C]] [e](d/e/E.md) [[f/F]]\n\n[r]: A.md\n[s]: <d/C.md> \"T\"\n") // links in front matter change at once
 		m.src.Person(t).Save("Bare.md", rapid.SampledFrom([]string{"---\na: wordBare\n---\n", "---\na: wordBare\n---", "wordBare, no end"}).Draw(rt, "bare"))
 		m.settle()
 		untouched := m.scene(rt)
 		acts := map[string]func(*rapid.T){
 			"moves": m.agentMoves, "exchanges": m.agentExchanges, "deletes": m.agentDeletes,
-			"creates": m.agentCreatesMore, "moves away": m.agentMovesAway, "appends": m.agentAppends,
+			"creates": m.agentCreatesMore, "moves away": m.agentMovesAway, "appends": m.agentAppends, "links": m.agentLinks,
 		}
 		names := slices.Sorted(maps.Keys(acts))
 		made := make(map[string]model.Path) // where agents made notes
 		for range rapid.IntRange(1, 6).Draw(rt, "acts") {
 			acts[rapid.SampledFrom(names).Draw(rt, "act")](rt)
+			m.wordsStay(rt, untouched)
 			at, _ := m.vault()
 			for word, p := range at {
 				if m.wasPending(word) && made[word] == "" {

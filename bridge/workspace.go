@@ -204,7 +204,7 @@ func (w *Workspace) Start(ctx context.Context) error {
 	}
 	w.ResumeRenames(ctx)
 	w.ResumeRejections(ctx)
-	w.ResumeUndos(ctx)
+	w.ResumeDecisions(ctx)
 	return nil
 }
 

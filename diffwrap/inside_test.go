@@ -1,6 +1,7 @@
 package diffwrap
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/tests/need"
@@ -20,6 +21,7 @@ func TestCommentsAfterConstructs(t *testing.T) {
 		{"[a](A.md){>>q<<}", "[a{>>q<<}](A.md) more", "[a](A.md){>>q<<} more"},
 		{"---\na: '[[A]]'\n---\n", "---\na: '[[A{>>q<<}]]'\n---\n", "---\na: '[[A{>>q<<}]]'\n---\n"},
 		{"x", "{>>q<<}", "{>>q<<}"},
+		{"[a][r] [^1][^2]", "[a{>>q<<}][r] [^1{>>s<<}][^2]", "[a][r]{>>q<<} [^1]{>>s<<}[^2]"},
 		{"ä [[Ö]]", "ä [[{>>ü<<}Ö]]", "ä [[Ö]]{>>ü<<}"},
 	} {
 		if got := CommentsAfterConstructs(tt.shown, tt.written); got != tt.want {
@@ -28,5 +30,24 @@ func TestCommentsAfterConstructs(t *testing.T) {
 	}
 	for _, part := range []string{"[a{>>q<<}](A.md) ", "{>>q<<}", "[[a{>>q<<}", "[a{>>q<<}](A.md)\n"} {
 		need.Linear(t, part, 60_000, func(n int) string { return need.Repeat(part, n) }, func(text string) { CommentsAfterConstructs("", text) })
+	}
+}
+
+func TestAfterConstruct(t *testing.T) {
+	for _, tt := range []struct{ text, inside, after string }{
+		{"See [[Plan|the plan]].", "the plan", "]]"},
+		{"See [[Plan|the plan]].", "[[Plan|the plan]]", "]]"},
+		{"a [md](Plan.md) b", "md", ")"},
+		{"a [ref][r] b", "ref", "[r]"},
+		{"`a b` c", "a", "`"},
+		{"[[P|a {++new++} b]] c", "new", "]]"},
+		{"One word", "wo", "wo"},
+		{"One.\nTwo", "One.", "One."},
+	} {
+		at := strings.Index(tt.text, tt.inside) + len(tt.inside)
+		want := strings.LastIndex(tt.text, tt.after) + len(tt.after)
+		if got := AfterConstruct(tt.text, at); got != want {
+			t.Errorf("%q: after %q is %q, want %q", tt.text, tt.inside, tt.text[:got], tt.text[:want])
+		}
 	}
 }

@@ -38,6 +38,7 @@ func rules() []row {
 	return slices.Concat(
 		rowsOf(&markdown.LineMarkers, func(x markdown.LineMarker) markdown.Rule { return x.Rule }),
 		rowsOf(&markdown.Constructs, func(x markdown.Construct) markdown.Rule { return x.Rule }),
+		rowsOf(&markdown.Destinations, func(x markdown.Construct) markdown.Rule { return x.Rule }),
 		rowsOf(&markdown.Joints, func(x markdown.Joint) markdown.Rule { return x.Rule }),
 		rowsOf(&align.CoalesceRules, func(x align.CoalesceRule) markdown.Rule { return x.Rule }),
 		rowsOf(&align.MergeRules, func(x align.MergeRule) markdown.Rule { return x.Rule }),

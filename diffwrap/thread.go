@@ -113,25 +113,32 @@ func (k Known) CommentFits(raw string, at int, comment string) bool {
 
 // splits reports whether an offset is inside an indivisible token. A word may be split between its characters.
 func splits(raw string, at int) bool {
-	start := strings.LastIndexByte(raw[:at], '\n') + 1
-	end := len(raw)
-	if i := strings.IndexByte(raw[at:], '\n'); i >= 0 {
-		end = at + i + 1
+	t, inside := tokenAround(raw, at)
+	if !inside || t.Class != markdown.Word {
+		return inside
 	}
-	for t := range markdown.Tokens(raw, span.New(start, end), nil) {
-		switch {
-		case t.End <= at:
-			continue
-		case t.Start >= at:
-			return false
-		case t.Class != markdown.Word:
-			return true
-		}
-		i := t.Start
-		for i < at {
-			i += markdown.ClusterLength(raw[i:t.End])
-		}
-		return i != at
+	i := t.Start
+	for i < at {
+		i += markdown.ClusterLength(raw[i:t.End])
 	}
-	return false
+	return i != at
+}
+
+// AfterConstruct returns the end of the link or other indivisible construct that an offset is inside, or the offset.
+func AfterConstruct(raw string, at int) int {
+	if t, inside := tokenAround(raw, at); inside && t.Class == markdown.Atom {
+		return t.End
+	}
+	return at
+}
+
+// tokenAround returns the token that starts before an offset and ends after it.
+func tokenAround(raw string, at int) (markdown.Token, bool) {
+	line := span.New(span.LineStart(raw, at), span.LineEnd(raw, at))
+	for t := range markdown.Tokens(raw, line, nil) {
+		if t.End > at {
+			return t, t.Start < at
+		}
+	}
+	return markdown.Token{}, false
 }

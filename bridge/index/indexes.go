@@ -187,22 +187,8 @@ func (x *Indexes) LinkIndex(ctx context.Context) (*links.Index, error) {
 	return x.links.Index, x.followLinks.Current(ctx)
 }
 
-// FormerNames returns an index of the old paths of the notes and files below pending renames. A link that only this
-// index resolves follows the rename when the rename is accepted.
-func (x *Indexes) FormerNames() *links.Index {
-	former := links.NewIndex()
-	proposals, _ := x.tree.Proposals("") // the root always exists
-	for _, p := range proposals {
-		if p.Kind != model.ProposedRename || p.Taken {
-			continue
-		}
-		renamed, _ := x.tree.Below(p.NewPath) // fails for one that was withdrawn meanwhile
-		for _, e := range renamed {
-			former.AddFile(model.Rebased(string(e.Path), string(p.NewPath), string(p.Path)))
-		}
-	}
-	return former
-}
+// FormerNames returns the names that pending renames will take away, see namespace.FormerNames.
+func (x *Indexes) FormerNames() *links.Index { return namespace.FormerNames(x.tree) }
 
 func (x *Indexes) reached(list []string) []model.Path {
 	paths := make([]model.Path, 0, len(list))

@@ -20,9 +20,10 @@ const (
 	// RenameEnded is a ProposedRename whose document no longer exists. It is not a proposal, but the Store keeps it until
 	// its link rewrites are rejected.
 	RenameEnded ProposalKind = "ended"
-	// UndoStarted is an undo of several journal entries. It is not a proposal, but the Store keeps it until all entries
-	// are undone. Decision is its decision. It lists the IDs of its items, except for an undo of a whole batch.
-	UndoStarted ProposalKind = "undo"
+	// DecisionStarted is a decision on several proposals, or an undo of several journal entries. It is not a proposal,
+	// but the Store keeps it until all of them are decided or undone. Decision is its decision. It lists the IDs of its
+	// items, except for an undo of a whole batch. Stale is set if it accepts stale proposals.
+	DecisionStarted ProposalKind = "decision"
 )
 
 // Proposal is a pending change that marks in a text cannot express. The workspace shows the node as if the proposal
@@ -78,8 +79,10 @@ type ProposalRecord struct {
 	PendingRelinks []PendingRelink `json:"owes,omitempty"`
 	// Linking is set if the rename may have broken links that are not yet rewritten.
 	Linking bool `json:"linking,omitempty"`
-	// Decision is the decision that turned a proposal into this RenameDone, or that of an UndoStarted.
+	// Decision is the decision that turned a proposal into this RenameDone, or that of a DecisionStarted.
 	Decision *Decision `json:"decision,omitempty"`
+	// LostRel is the path that a RenameDone took from the node, as it was before the decisions of the same batch.
+	LostRel string `json:"lostRel,omitempty"`
 	// PendingDecision is set while the source is being changed. After a crash the next process determines whether the
 	// change was made.
 	PendingDecision *Decision `json:"accepting,omitempty"`
@@ -149,9 +152,7 @@ func (r *ProposalRecord) Rebase(oldRel, newRel string) {
 func (r *ProposalRecord) RebaseOthers(oldRel, newRel string) {
 	r.PendingRelinks = slices.Clone(r.PendingRelinks)
 	for i := range r.PendingRelinks {
-		if o := &r.PendingRelinks[i]; o.Root == "" {
-			o.Rel = Rebased(o.Rel, oldRel, newRel)
-		}
+		r.PendingRelinks[i].Rel = Rebased(r.PendingRelinks[i].Rel, oldRel, newRel)
 	}
 	r.Made = slices.Clone(r.Made)
 	for i := range r.Made {
@@ -167,26 +168,24 @@ type ProposalChange struct {
 
 // PendingRelink has the links of one note that a rename has yet to rewrite.
 type PendingRelink struct {
-	Root       string                `json:"folder,omitempty"` // root of the note; "" is the root of the rename
-	Rel        string                `json:"rel"`              // path of the note in the source
-	OldTargets map[string]LinkTarget `json:"led"`              // by linkpath
+	Rel        string                `json:"rel"` // path of the note in the source
+	OldTargets map[string]LinkTarget `json:"led"` // by linkpath
 }
 
 // LinkTarget is the target that a link had before the rename, in the shown tree.
 type LinkTarget struct {
-	InRenamed bool   `json:"in,omitempty"`     // the target is the renamed node or is below it; Rel is then relative to that node
-	Root      string `json:"folder,omitempty"` // root of the target; "" is the root of the rename
+	InRenamed bool   `json:"in,omitempty"` // the target is the renamed node or is below it; Rel is then relative to that node
 	Rel       string `json:"rel,omitempty"`
 }
 
 func (o PendingRelink) isSame(other PendingRelink) bool {
-	return o.Root == other.Root && o.Rel == other.Rel && maps.Equal(o.OldTargets, other.OldTargets)
+	return o.Rel == other.Rel && maps.Equal(o.OldTargets, other.OldTargets)
 }
 
 func (r *ProposalRecord) AddPendingRelinks(more []PendingRelink) {
 	r.PendingRelinks = slices.Clone(r.PendingRelinks)
 	for _, o := range more {
-		i := slices.IndexFunc(r.PendingRelinks, func(old PendingRelink) bool { return old.Root == o.Root && old.Rel == o.Rel })
+		i := slices.IndexFunc(r.PendingRelinks, func(old PendingRelink) bool { return old.Rel == o.Rel })
 		if i < 0 {
 			r.PendingRelinks = append(r.PendingRelinks, o)
 			continue

@@ -21,6 +21,7 @@ type acceptOp struct {
 	*Locked
 	d           model.Decision
 	acceptStale bool // also accept stale proposals
+	lost        map[string]string
 }
 
 // all accepts the proposals in an order in which each acceptance succeeds, if there is such an order. It returns the
@@ -103,7 +104,7 @@ func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 	a.Withdraw(p)
 	change := model.ProposalChange{Upserted: a.Changed(), Removed: []string{rec.ID}, Journal: []model.Record{rec.Decided(a.d, time.Now().UTC())}}
 	if rec.Kind == model.ProposedRename {
-		done := decidedRename(rec, now.PendingRelinks, a.d)
+		done := decidedRename(rec, now.PendingRelinks, a.d, a.lost[rec.ID])
 		change.Upserted = append(change.Upserted, done)
 		a.completed = append(a.completed, done)
 	}
@@ -114,11 +115,12 @@ func (a acceptOp) applyWithIntent(p *tree.Proposal, do func() error) error {
 	return nil
 }
 
-// decidedRename returns the record that the store keeps of a decided rename until its links are rewritten.
-func decidedRename(rec model.ProposalRecord, owes []model.PendingRelink, d model.Decision) model.ProposalRecord {
+// decidedRename returns the record that the store keeps of a decided rename until its links are rewritten. lost is its
+// LostRel, "" for the path of the record.
+func decidedRename(rec model.ProposalRecord, owes []model.PendingRelink, d model.Decision, lost string) model.ProposalRecord {
 	d.Follows = rec.ID
 	rec.ID += "-done" // an undo makes the proposal pending again under its own ID
-	rec.Kind, rec.PendingRelinks, rec.Decision = model.RenameDone, owes, &d
+	rec.Kind, rec.PendingRelinks, rec.Decision, rec.LostRel = model.RenameDone, owes, &d, lost
 	if d.Verdict == model.Rejected {
 		at := model.Path(rec.Rel)
 		rec.Rel, rec.ToDir, rec.Name, rec.DisplacedName = rec.To(), string(at.Dir()), at.Base(), ""

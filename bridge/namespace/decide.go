@@ -24,6 +24,7 @@ func (f *Root) Decide(ctx context.Context, list []*tree.Proposal, d model.Decisi
 	defer l.Unlock()
 	out := Decided{Failed: make(map[model.Path]error)}
 	public := make(map[*tree.Proposal]model.Proposal)
+	lost := make(map[string]string) // by proposal ID; see ProposalRecord.LostRel
 	pending := l.Pending()
 	list = slices.DeleteFunc(slices.Clone(list), func(p *tree.Proposal) bool {
 		if !slices.Contains(pending, p) {
@@ -31,13 +32,18 @@ func (f *Root) Decide(ctx context.Context, list []*tree.Proposal, d model.Decisi
 			return true
 		}
 		public[p] = p.Public()
+		if rec := p.Record(); d.Verdict == model.Accepted {
+			lost[p.ID] = rec.From()
+		} else {
+			_, lost[p.ID] = public[p].NewPath.Split()
+		}
 		return false
 	})
 	var failed map[*tree.Proposal]error
 	if d.Verdict == model.Accepted {
-		failed = acceptOp{l, d, force}.all(context.WithoutCancel(ctx), list)
+		failed = acceptOp{l, d, force, lost}.all(context.WithoutCancel(ctx), list)
 	} else {
-		failed = l.reject(list, d)
+		failed = l.reject(list, d, lost)
 	}
 	for _, p := range list {
 		pub := public[p]
@@ -53,7 +59,7 @@ func (f *Root) Decide(ctx context.Context, list []*tree.Proposal, d model.Decisi
 
 // reject rejects the proposals in one step and shows each renamed node at its source path again. A proposal stays
 // pending if another proposal that is not rejected has taken that path; the result has its error.
-func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Proposal]error {
+func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision, lost map[string]string) map[*tree.Proposal]error {
 	failed := make(map[*tree.Proposal]error)
 	for _, p := range l.Unrevertable(chosen) {
 		failed[p] = l.nameTakenErr(p.Node.Location().Rel)
@@ -67,7 +73,7 @@ func (l *Locked) reject(chosen []*tree.Proposal, d model.Decision) map[*tree.Pro
 			change.Removed = append(change.Removed, rec.ID)
 			change.Journal = append(change.Journal, rec.Decided(d, now))
 			if rec.Kind == model.ProposedRename {
-				change.Upserted = append(change.Upserted, decidedRename(rec, rec.PendingRelinks, d))
+				change.Upserted = append(change.Upserted, decidedRename(rec, rec.PendingRelinks, d, lost[rec.ID]))
 			}
 			going = append(going, p)
 		}

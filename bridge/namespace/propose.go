@@ -120,7 +120,8 @@ func (l *Locked) Move(ctx context.Context, n *tree.Node, to tree.Target, author 
 	rec.AddPendingRelinks(owes)
 	change := model.ProposalChange{Upserted: []model.ProposalRecord{rec}}
 	if st.Moved && st.SourceLoc.Dir == to.Dir && st.SourceLoc.Name == to.Name {
-		back := decidedRename(p.Record(), rec.PendingRelinks, model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true})
+		_, lost := st.Path.Split()
+		back := decidedRename(p.Record(), rec.PendingRelinks, model.Decision{Batch: NewBatch(), Verdict: model.Rejected, By: author.Name, Withdrawn: true}, lost)
 		change = model.ProposalChange{Upserted: []model.ProposalRecord{back}, Removed: []string{rec.ID}}
 		dropped = rec.ID
 	} else if !st.Proposed {

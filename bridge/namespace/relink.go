@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -23,11 +24,12 @@ import (
 // A proposed rename suggests to rewrite the links in plain text. These suggestions are the rename's, and so are later
 // changes of them. Links in front matter, which takes no suggestions, and in the pending text of others wait. If the
 // rename is accepted, relayfs rewrites them in place, and also the links with the old name that were written since and
-// lead nowhere. If it is rejected, relayfs restores the old name in pending text that was written with the new one. The
-// journal has both with the decision, for undo.
+// lead nowhere. If it is rejected, relayfs restores the old name in text that agents wrote with the new name: in their
+// pending text, and in text that a user accepted while the rename was pending. It changes no other text then, because
+// the names in the source stay as they are. The journal has all this with the decision, for undo.
 
 // affectedLinks returns the links that a rename of x from old to new affects.
-func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Index, old, new model.Path, x *tree.Node) []model.PendingRelink {
+func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Index, old, new model.Path, x *tree.Node) (owes []model.PendingRelink) {
 	moved := x.Paths()
 	moved[0] = old
 	taken := make(map[string]bool) // base names of the renamed files after the rename; several files may share a name
@@ -36,25 +38,34 @@ func (n *Namespace) affectedLinks(ctx context.Context, f *Root, index *links.Ind
 		to := model.Rebased(string(p), string(old), string(new))
 		names, taken[links.BaseName(to)] = append(names, p, model.Path(to)), true
 	}
-	notes := n.effects.mentioning(index, names) // hidden notes follow too
+	notes := n.effects.mentioning(f, index, names) // hidden notes follow too
 	for _, p := range moved {
 		if node, err := n.effects.tree.Find("rename", p); err == nil && node.Note != nil {
 			notes[node] = p
 		}
 	}
-	return n.owes(ctx, f, notes, func(v *model.Version, p model.Path, oldTargets map[string]model.LinkTarget) {
+	for node, p := range notes {
+		v, err := node.Note.Version(ctx)
+		if err != nil {
+			continue // its links stay unchanged
+		}
+		oldTargets := make(map[string]model.LinkTarget)
 		for _, l := range links.Extract(v.Text()) {
 			to, ok := index.Resolve(string(p), l)
 			if l.Target != "" && ok && (old.Contains(p) || old.Contains(model.Path(to)) || taken[links.BaseName(l.Target)]) {
-				oldTargets[l.Target] = linkTarget(f, old, model.Path(to))
+				oldTargets[l.Target] = linkTarget(old, model.Path(to))
 			}
 		}
-	})
+		if len(oldTargets) > 0 {
+			owes = append(owes, model.PendingRelink{Rel: node.Location().Rel, OldTargets: oldTargets})
+		}
+	}
+	return owes
 }
 
 // mentioning returns the notes with links that end in one of the names, and those whose deletion is proposed: the index
 // does not have them, but they may be kept.
-func (n *service) mentioning(index *links.Index, names []model.Path) map[*tree.Node]model.Path {
+func (n *service) mentioning(f *Root, index *links.Index, names []model.Path) map[*tree.Node]model.Path {
 	notes := make(map[*tree.Node]model.Path)
 	for _, name := range names {
 		for _, from := range index.Mentioning(string(name)) {
@@ -63,67 +74,38 @@ func (n *service) mentioning(index *links.Index, names []model.Path) map[*tree.N
 			}
 		}
 	}
-	for _, folder := range n.tree.Roots() {
-		for _, p := range folder.Pending() {
-			if p.Record().Kind == model.ProposedDelete && p.Node.Note != nil {
-				notes[p.Node] = p.Public().Path
-			}
+	for _, p := range f.Pending() {
+		if p.Record().Kind == model.ProposedDelete && p.Node.Note != nil {
+			notes[p.Node] = p.Public().Path
 		}
 	}
 	return notes
 }
 
-// owes returns the links of the notes that must be rewritten: find adds the old targets of such links to oldTargets.
-func (n *service) owes(
-	ctx context.Context, f *Root, notes map[*tree.Node]model.Path, find func(v *model.Version, p model.Path, oldTargets map[string]model.LinkTarget),
-) (owes []model.PendingRelink) {
-	for node, p := range notes {
-		v, err := node.Note.Version(ctx)
-		if err != nil {
-			continue // its links stay unchanged
-		}
-		oldTargets := make(map[string]model.LinkTarget)
-		if find(v, p, oldTargets); len(oldTargets) > 0 {
-			owes = append(owes, model.PendingRelink{Root: rootUnlessSame(f, node.Root.Name), Rel: node.Location().Rel, OldTargets: oldTargets})
-		}
-	}
-	return owes
-}
-
-func rootUnlessSame(f *Root, name string) string {
-	if name == f.Name {
-		return ""
-	}
-	return name
-}
-
-// linkTarget describes the link target p relative to a rename of old in the root f.
-func linkTarget(f *Root, old, p model.Path) model.LinkTarget {
+// linkTarget describes the link target p relative to a rename of old.
+func linkTarget(old, p model.Path) model.LinkTarget {
 	if old.Contains(p) {
 		return model.LinkTarget{InRenamed: true, Rel: strings.TrimPrefix(string(p[len(old):]), "/")}
 	}
-	name, rel := p.Split()
-	return model.LinkTarget{Root: rootUnlessSame(f, name), Rel: rel}
+	_, rel := p.Split()
+	return model.LinkTarget{Rel: rel}
 }
 
-// danglingLinks returns the links that lead nowhere, and led to x or below it while that was at the source path oldRel.
-func (n *service) danglingLinks(ctx context.Context, f *Root, index *links.Index, x *tree.Node, oldRel string) []model.PendingRelink {
-	at, old := x.Location().Path, f.Path().Join(oldRel)
-	former, names := links.NewIndex(), x.Paths()
-	for i, p := range names {
-		names[i] = model.Path(model.Rebased(string(p), string(at), string(old)))
-		former.AddFile(string(names[i]))
-	}
-	return n.owes(ctx, f, n.mentioning(index, names), func(v *model.Version, p model.Path, oldTargets map[string]model.LinkTarget) {
-		for _, view := range [...]diffwrap.View{diffwrap.AcceptedView, diffwrap.OriginalView} {
-			for _, l := range links.Extract(v.Known().Render(v.Canonical(), view)) {
-				_, leads := index.Resolve(string(p), l)
-				if to, led := former.Resolve(string(p), l); !leads && led && l.Target != "" {
-					oldTargets[l.Target] = linkTarget(f, old, model.Path(to))
-				}
-			}
+// FormerNames returns an index of the old paths of the notes and files below pending renames. A link that only this
+// index resolves follows the rename when the rename is accepted.
+func FormerNames(t *Tree) *links.Index {
+	former := links.NewIndex()
+	proposals, _ := t.Proposals("") // the root always exists
+	for _, p := range proposals {
+		if p.Kind != model.ProposedRename || p.Taken {
+			continue
 		}
-	})
+		renamed, _ := t.Below(p.NewPath) // fails for one that was withdrawn meanwhile
+		for _, e := range renamed {
+			former.AddFile(model.Rebased(string(e.Path), string(p.NewPath), string(p.Path)))
+		}
+	}
+	return former
 }
 
 type relink struct {
@@ -132,7 +114,11 @@ type relink struct {
 	index    *links.Index
 	current  model.ProposalRecord
 	node     *tree.Node     // the renamed node
-	proposal *tree.Proposal // nil if the rename had no proposal or was accepted
+	proposal *tree.Proposal // nil if the rename had no proposal or was decided
+	// lost has the paths that the decision took from the renamed files, and pending those that pending renames will
+	// take. present has the present paths by lost path. All are nil without a decision.
+	lost, pending *links.Index
+	present       map[string]string
 }
 
 func (n *Namespace) ResumeRenames(ctx context.Context) {
@@ -159,7 +145,7 @@ func (n *DecisionEffects) FollowAgain(ctx context.Context, e model.JournalEntry)
 	if d.Proposal.Kind != model.ProposedRename || err != nil {
 		return
 	}
-	n.finishDone(ctx, f, decidedRename(*d.Proposal, nil, model.Decision{Batch: d.Batch, Verdict: d.Verdict, By: d.By, Withdrawn: d.Withdrawn}))
+	n.finishDone(ctx, f, decidedRename(*d.Proposal, nil, model.Decision{Batch: d.Batch, Verdict: d.Verdict, By: d.By, Withdrawn: d.Withdrawn}, ""))
 }
 
 func (n *DecisionEffects) FinishProposed(ctx context.Context, f *Root, list []*tree.Proposal) {
@@ -213,13 +199,7 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 		r.config.Logger.Warn("the link index is incomplete", model.LogErr, err)
 	}
 	if r.current.Decision != nil {
-		dangling := r.danglingLinks(ctx, r.root, r.index, r.node, r.current.From())
-		for i, o := range dangling {
-			if o.Root == "" {
-				dangling[i].Rel = model.Rebased(o.Rel, r.current.To(), r.current.Rel) // as in the rename's other records
-			}
-		}
-		r.current.AddPendingRelinks(dangling)
+		r.findDangling()
 	}
 	for _, o := range r.current.PendingRelinks {
 		var n int
@@ -232,28 +212,46 @@ func (r *relink) all(ctx context.Context) (res ChangeResult, left []model.Pendin
 			}
 			waiting = o.OldTargets
 		}
-		if n += len(waiting); n > 0 && err == nil && r.tree.Contains(model.Path(path.Join(r.rootName(o.Root), o.Rel))) {
+		if n += len(waiting); n > 0 && err == nil && r.tree.Contains(r.root.Path().Join(o.Rel)) {
 			res.Links += n
 			res.Notes++
 		}
-		if o.OldTargets = waiting; len(waiting) > 0 {
+		if o.OldTargets = waiting; len(waiting) > 0 || err != nil {
 			left = append(left, o)
 		}
 	}
 	return res, left
 }
 
+// findDangling adds the notes that may have links to paths that the renamed files have lost.
+func (r *relink) findDangling() {
+	r.lost, r.pending, r.present = links.NewIndex(), FormerNames(r.tree), make(map[string]string)
+	at := r.node.Location().Path
+	var names []model.Path
+	for _, p := range r.node.Paths() {
+		for _, rel := range []string{r.current.From(), cmp.Or(r.current.LostRel, r.current.From())} {
+			old := model.Rebased(string(p), string(at), string(r.root.Path().Join(rel)))
+			r.lost.AddFile(old)
+			names, r.present[old] = append(names, model.Path(old)), string(p)
+		}
+	}
+	var more []model.PendingRelink
+	for node := range r.mentioning(r.root, r.index, names) {
+		more = append(more, model.PendingRelink{Rel: model.Rebased(node.Location().Rel, r.current.To(), r.current.Rel)}) // as in the rename's other records
+	}
+	r.current.AddPendingRelinks(more)
+}
+
 // rewrite rewrites the links of one note. It returns their number, and the links that must wait.
 func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, waiting map[string]model.LinkTarget, err error) {
-	f := r.tree.Root(r.rootName(o.Root))
-	if f == nil || r.proposal != nil && r.node.State().Pending != r.proposal {
+	if r.proposal != nil && r.node.State().Pending != r.proposal {
 		return 0, nil, nil // the rename was withdrawn
 	}
 	rel := o.Rel
-	if o.Root == "" && r.proposal == nil {
+	if r.proposal == nil {
 		rel = model.Rebased(rel, r.current.Rel, r.current.To())
 	}
-	x := f.Lookup(rel)
+	x := r.root.Lookup(rel)
 	if x == nil || x.Note == nil {
 		return 0, nil, nil
 	}
@@ -272,7 +270,7 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 	for _, how := range [...]treatment{inPlace, suggested} {
 		var done int
 		_, err = x.Note.Change(ctx, note.Change{Path: at, By: author, Plan: func(l *note.Locked, current *model.Version) (note.Plan, error) {
-			edits, err := r.edits(l, current, at, o.OldTargets)
+			edits, err := r.edits(l, current, at, place.SourcePath, o.OldTargets)
 			if err != nil {
 				return note.Plan{}, err
 			}
@@ -286,9 +284,7 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 			if done = len(edits.view); done == 0 {
 				return note.Plan{}, nil
 			}
-			apart := author // the rename's suggestions do not join the author's others
-			apart.Session += "\x00" + r.current.ID
-			plan, err := l.Plan(current, diffwrap.Apply(current.Text(), edits.view), apart)
+			plan, err := l.PlanApart(current, diffwrap.Apply(current.Text(), edits.view), author)
 			if r.proposal != nil {
 				plan.Proposal = r.proposal.ID
 			}
@@ -301,19 +297,24 @@ func (r *relink) rewrite(ctx context.Context, o model.PendingRelink) (n int, wai
 	return n, waiting, nil
 }
 
-func (r *relink) rootName(name string) string {
-	if name == "" {
-		return r.root.Name
+// target returns the path to which a link must lead after the rename. oldTargets are the targets before it, by linkpath.
+// ok is false if the link does not follow.
+func (r *relink) target(from model.Path, l links.Link, oldTargets map[string]model.LinkTarget) (p string, ok bool) {
+	if to, ok := oldTargets[l.Target]; ok && to.InRenamed {
+		return path.Join(string(r.node.Location().Path), to.Rel), true
+	} else if ok {
+		return path.Join(r.root.Name, to.Rel), true
 	}
-	return name
-}
-
-// target returns the path to which a link must lead after the rename.
-func (r *relink) target(to model.LinkTarget) string {
-	if to.InRenamed {
-		return path.Join(string(r.node.Location().Path), to.Rel)
+	if r.lost == nil || l.Target == "" {
+		return "", false
 	}
-	return path.Join(r.rootName(to.Root), to.Rel)
+	for _, names := range [...]*links.Index{r.index, r.pending} {
+		if _, leads := names.Resolve(string(from), l); leads {
+			return "", false
+		}
+	}
+	old, ok := r.lost.Resolve(string(from), l)
+	return r.present[old], ok
 }
 
 // treatment says how a link follows the rename.
@@ -327,11 +328,19 @@ const (
 )
 
 // treat returns how a link follows. A link that a user wants to keep, and a link in the rename's own suggestions about
-// which the same decision decides, stay unchanged.
+// which the same decision decides, stay unchanged. After a rejection, so does a link in text that no agent wrote.
 func (r *relink) treat(p note.LinkPlace, inFrontMatter bool) treatment {
 	switch d := r.current.Decision; {
-	case p.Kept, d != nil && (p.Own || d.Verdict == model.Rejected && !p.Pending):
+	case p.Kept, d != nil && p.Own:
 		return unchanged
+	case d != nil && d.Verdict == model.Rejected && !p.Added:
+		switch {
+		case p.Accepted.Before(r.current.Time):
+			return unchanged
+		case d.Withdrawn:
+			return suggested
+		}
+		return inPlace
 	case d != nil, p.Own, r.proposal == nil && p.Pending:
 		return inPlace
 	case r.proposal != nil && (p.Pending || inFrontMatter):
@@ -347,25 +356,33 @@ type linkEdits struct {
 	waiting map[string]model.LinkTarget
 }
 
-func (r *relink) edits(l *note.Locked, current *model.Version, p model.Path, oldTargets map[string]model.LinkTarget) (linkEdits, error) {
+// edits finds the edits in a note. It is at p, or at original if all pending changes are rejected.
+func (r *relink) edits(l *note.Locked, current *model.Version, p, original model.Path, oldTargets map[string]model.LinkTarget) (linkEdits, error) {
 	out := linkEdits{waiting: make(map[string]model.LinkTarget)}
+	type view struct {
+		diffwrap.View
+		at         model.Path
+		oldTargets map[string]model.LinkTarget
+	}
+	views := []view{{diffwrap.AcceptedView, p, oldTargets}}
 	id := ""
-	views := []diffwrap.View{diffwrap.AcceptedView}
 	if r.proposal != nil {
 		id = r.proposal.ID
 	} else if d := r.current.Decision; d != nil {
 		id = d.Follows
-		views = append(views, diffwrap.OriginalView) // pending deletions may be rejected
+		if d.Verdict == model.Accepted { // pending deletions, whose links have the names of the source, may be rejected
+			views = append(views, view{diffwrap.OriginalView, original, nil})
+		}
 	}
 	taken := make(map[int]bool)
-	for _, view := range views {
-		places, err := l.LinkPlaces(current, view, id)
+	for _, v := range views {
+		places, err := l.LinkPlaces(current, v.View, id)
 		if err != nil {
 			return out, err
 		}
-		text := current.Known().Render(current.Canonical(), view)
+		text := current.Known().Render(current.Canonical(), v.View)
 		body, _ := diffwrap.FrontMatter(text)
-		r.each(p, text, oldTargets, func(link links.Link, target string) {
+		r.each(v.at, text, v.oldTargets, func(link links.Link, target string) {
 			linkpath := diffwrap.Span{Start: link.TargetOff, End: link.TargetOff + link.TargetLen}
 			place, ok := places.Find(diffwrap.Span{Start: link.Off, End: link.Off + link.Len}, linkpath)
 			if !ok || taken[place.Off] {
@@ -394,11 +411,10 @@ func (r *relink) edits(l *note.Locked, current *model.Version, p model.Path, old
 // each calls fn for the links of text that have wrong targets. target is the linkpath of the right target.
 func (r *relink) each(p model.Path, text string, oldTargets map[string]model.LinkTarget, fn func(l links.Link, target string)) {
 	for _, l := range links.Extract(text) {
-		to, known := oldTargets[l.Target]
-		if !known {
+		want, ok := r.target(p, l, oldTargets)
+		if !ok {
 			continue
 		}
-		want := r.target(to)
 		if got, ok := r.index.Resolve(string(p), l); ok && got == want {
 			continue
 		}

@@ -127,8 +127,8 @@ func (f *Root) restore(ctx context.Context, recs []model.ProposalRecord, found f
 		switch rec.Kind {
 		case model.RenameDone, model.RenameEnded:
 			f.completed = append(f.completed, rec)
-		case model.UndoStarted:
-			f.undos = append(f.undos, rec)
+		case model.DecisionStarted:
+			f.started = append(f.started, rec)
 		default:
 			return false
 		}
@@ -266,7 +266,7 @@ func (f *Root) recoverAll(ctx context.Context, recs []model.ProposalRecord) ([]m
 			continue
 		}
 		if decided && rec.Kind == model.ProposedRename && d.Verdict == model.Accepted {
-			done := decidedRename(*rec, rec.PendingRelinks, *d)
+			done := decidedRename(*rec, rec.PendingRelinks, *d, "")
 			change.Upserted, f.completed = append(change.Upserted, done), append(f.completed, done)
 		}
 		change.Removed = append(change.Removed, rec.ID)

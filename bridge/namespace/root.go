@@ -30,7 +30,7 @@ type Root struct {
 	mu           sync.Mutex             // held during a change of names, including disk access; guards the fields below
 	queuedEvents []model.Event          // events to publish
 	completed    []model.ProposalRecord // RenameDone and RenameEnded records, for TakeCompleted
-	undos        []model.ProposalRecord // interrupted undos, for TakeUndos
+	started      []model.ProposalRecord // interrupted decisions and undos, for TakeStarted
 
 	// linking is held while the links of one note are rewritten after a rename. It is taken before a note's lock.
 	linking sync.Mutex
@@ -100,11 +100,11 @@ func (f *Root) TakeCompleted(which func(*model.ProposalRecord) bool) (taken []mo
 	return taken
 }
 
-// TakeUndos returns the undos that a crash has interrupted, once.
-func (f *Root) TakeUndos() (taken []model.ProposalRecord) {
+// TakeStarted returns the decisions and undos that a crash has interrupted, once.
+func (f *Root) TakeStarted() (taken []model.ProposalRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	taken, f.undos = f.undos, nil
+	taken, f.started = f.started, nil
 	return taken
 }
 

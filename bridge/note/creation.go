@@ -24,7 +24,7 @@ type Creation struct {
 // Create plans a new note in store whose view is text. Errors: model.ErrTooLarge, ErrReadOnly, ErrInvalidUTF8,
 // ErrRefused.
 func (s *Set) Create(store model.Store, text string, author model.Author) (*Creation, error) {
-	plan, err := s.plan(nil, model.NewVersion("", s.o.View, time.Time{}), text, author)
+	plan, err := s.plan(nil, model.NewVersion("", s.o.View, time.Time{}), text, author, false)
 	if err != nil {
 		return nil, err
 	}

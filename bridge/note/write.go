@@ -226,11 +226,16 @@ func orTime(t, otherwise time.Time) time.Time {
 }
 
 func (n *Locked) Plan(current *model.Version, text string, author model.Author) (planner.Plan, error) {
-	return n.set.plan(&n.document, current, text, author)
+	return n.set.plan(&n.document, current, text, author, false)
+}
+
+// PlanApart is Plan, but the suggestions join no others, not even those of the author.
+func (n *Locked) PlanApart(current *model.Version, text string, author model.Author) (planner.Plan, error) {
+	return n.set.plan(&n.document, current, text, author, true)
 }
 
 // plan implements Plan. d is nil for a note that does not exist yet.
-func (s *Set) plan(d *document, current *model.Version, text string, author model.Author) (planner.Plan, error) {
+func (s *Set) plan(d *document, current *model.Version, text string, author model.Author, apart bool) (planner.Plan, error) {
 	locked := s.o.ReadOnlyErr()
 	switch {
 	case text == current.Text():
@@ -256,5 +261,5 @@ func (s *Set) plan(d *document, current *model.Version, text string, author mode
 			return planner.Plan{}, err
 		}
 	}
-	return planner.Suggest(current, x, text, author, lens)
+	return planner.Suggest(current, x, text, author, apart, lens)
 }

@@ -30,7 +30,8 @@ type CommentAnchor struct {
 	Path       model.Path
 	Thread     string // ID of a thread
 	Suggestion string // ID of a suggestion
-	// Quote is text that occurs once in the accepted view. The comment is placed after it.
+	// Quote is text that occurs once in the accepted view. The comment is placed after it, and after the link or other
+	// indivisible construct in which it ends.
 	Quote string
 	// Start and End are the byte range of the canonical text in which Quote is searched; End zero means the end of
 	// the text. Without a Quote the comment is placed at End.
@@ -95,7 +96,8 @@ func (s CommentAnchor) find(l *note.Locked, current *model.Version) (off, line i
 		if off, err = s.place(current.Known(), current.Canonical()); err != nil {
 			return 0, 0, err
 		}
-		off = outOfMarks(x.Marks, off)
+		off = diffwrap.AfterConstruct(current.Canonical(), outOfMarks(x.Marks, off))
+		off = outOfMarks(x.Marks, off) // the construct may end in another mark
 	}
 	for i := range threads { // the comment joins an existing thread
 		if threads[i].Start <= off && off < threads[i].End {

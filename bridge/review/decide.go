@@ -71,8 +71,15 @@ func (r *Review) decide(ctx context.Context, ids []string, verdict model.Verdict
 	if err := r.decideSuggestions(ctx, ids, waiting, chosen, d, author, &out); err != nil {
 		return Outcome{}, err
 	}
-	if len(chosen) > 0 {
-		r.decideProposals(ctx, chosen, d, author, stale, &out)
+	if end, err := r.startDecision(chosen, d, stale); err == nil {
+		r.decideProposals(context.WithoutCancel(ctx), chosen, make(map[string]bool), d, author, stale, &out)
+		end()
+	} else {
+		for _, list := range chosen {
+			for _, p := range list {
+				out.Failed[p.Public().Path] = err
+			}
+		}
 	}
 	r.names.RemoveRejected(ctx, out.notes, out.folders)
 	out.sort()
@@ -267,9 +274,55 @@ func (r *Review) chooseProposals(waiting map[string]*namespace.Proposal, ids []s
 	return chosen, rest
 }
 
-// decideProposals decides on proposals, root by root, and on their link rewrites.
-func (r *Review) decideProposals(ctx context.Context, chosen map[*namespace.Root][]*namespace.Proposal, d model.Decision, author model.Author, stale bool, out *Outcome) {
-	decided := make(map[string]bool)
+// startDecision stores that proposals are about to be decided on, so that the next process continues after a crash:
+// otherwise half of an exchange of names, or the link rewrites of a rename, would stay pending. end removes what
+// startDecision has stored.
+func (r *Review) startDecision(chosen map[*namespace.Root][]*namespace.Proposal, d model.Decision, stale bool) (end func(), err error) {
+	var roots []*namespace.TreeRoot
+	links := false
+	for f, list := range chosen {
+		if !f.ReadOnly() {
+			roots = append(roots, f.Root)
+		}
+		for _, p := range list {
+			links = links || p.Record().Kind == model.ProposedRename
+			d.Items = append(d.Items, model.DecidedItem{ID: p.ID})
+		}
+	}
+	if len(d.Items) < 2 && !links {
+		roots = nil
+	}
+	return r.storeStarted([]model.ProposalRecord{{ID: d.Batch, Kind: model.DecisionStarted, Decision: &d, Stale: stale}}, roots)
+}
+
+func (r *Review) resumeDecision(ctx context.Context, rec model.ProposalRecord) error {
+	d, decided := *rec.Decision, make(map[string]bool)
+	journal, err := r.Journal(maxUndoScan)
+	if err != nil {
+		return err
+	}
+	for _, e := range journal {
+		if e.Decision != nil && e.Decision.Batch == d.Batch && e.Decision.Proposal != nil {
+			decided[e.Decision.Proposal.ID] = true
+		}
+	}
+	var ids []string
+	for _, item := range d.Items {
+		ids = append(ids, item.ID)
+	}
+	chosen, _ := r.chooseProposals(r.waiting(), ids)
+	d.Items = nil
+	out := Outcome{Batch: d.Batch, Failed: make(map[model.Path]error)}
+	r.decideProposals(ctx, chosen, decided, d, model.Author{Name: d.By, Reason: d.Reason}, rec.Stale, &out)
+	r.names.RemoveRejected(ctx, out.notes, out.folders)
+	return errors.Join(slices.Collect(maps.Values(out.Failed))...)
+}
+
+// decideProposals decides on proposals, root by root, and on their link rewrites and those of the proposals that were
+// decided before.
+func (r *Review) decideProposals(
+	ctx context.Context, chosen map[*namespace.Root][]*namespace.Proposal, decided map[string]bool, d model.Decision, author model.Author, stale bool, out *Outcome,
+) {
 	for f, list := range chosen {
 		if f.ReadOnly() {
 			for _, p := range list {

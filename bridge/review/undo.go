@@ -71,55 +71,67 @@ func (r *Review) startUndo(entries []undoableEntry, s selection, undo string, au
 	if len(entries) < 2 {
 		roots = nil
 	}
-	var start, done model.ProposalChange
+	var started []model.ProposalRecord
 	for batch, items := range s {
-		d := &model.Decision{Batch: undo, By: author.Name, Undoes: batch}
+		d := &model.Decision{Batch: undo, Verdict: model.Undone, By: author.Name, Undoes: batch}
 		for id := range items {
 			d.Items = append(d.Items, model.DecidedItem{ID: id})
 		}
-		id := undo + "-" + batch
-		start.Upserted = append(start.Upserted, model.ProposalRecord{ID: id, Kind: model.UndoStarted, Decision: d})
-		done.Removed = append(done.Removed, id)
+		started = append(started, model.ProposalRecord{ID: undo + "-" + batch, Kind: model.DecisionStarted, Decision: d})
+	}
+	return r.storeStarted(started, roots)
+}
+
+// storeStarted stores the intent of a decision or an undo in the roots. end removes it.
+func (r *Review) storeStarted(started []model.ProposalRecord, roots []*namespace.TreeRoot) (end func(), err error) {
+	var done model.ProposalChange
+	for _, rec := range started {
+		done.Removed = append(done.Removed, rec.ID)
 	}
 	end = func() {
 		for _, f := range roots {
-			r.endUndo(f, done)
+			r.removeStarted(f, done)
 		}
 	}
 	for _, f := range roots {
-		if err := f.Store.Propose(start); err != nil {
+		if err := f.Store.Propose(model.ProposalChange{Upserted: started}); err != nil {
 			end()
-			return nil, model.WrapError("undo", f.Path(), err)
+			return nil, model.WrapError("decide", f.Path(), err)
 		}
 	}
 	return end, nil
 }
 
-func (r *Review) endUndo(f *namespace.TreeRoot, done model.ProposalChange) {
+func (r *Review) removeStarted(f *namespace.TreeRoot, done model.ProposalChange) {
 	if err := f.Store.Propose(done); err != nil {
-		r.config.Logger.Warn("the next process checks an undo again", model.LogFolder, f.Name, model.LogErr, err)
+		r.config.Logger.Warn("the next process checks a decision again", model.LogFolder, f.Name, model.LogErr, err)
 	}
 }
 
-// ResumeUndos completes the undos that a crash has interrupted.
-func (r *Review) ResumeUndos(ctx context.Context) {
+// ResumeDecisions completes the decisions and undos that a crash has interrupted.
+func (r *Review) ResumeDecisions(ctx context.Context) {
 	if r.config.ReadOnly {
 		return
 	}
 	for _, f := range r.tree.Roots() {
-		for _, rec := range r.config.Roots[f].TakeUndos() {
-			if err := r.resumeUndo(ctx, *rec.Decision); err != nil {
-				r.config.Logger.Warn("an interrupted undo is not complete", "batch", rec.Decision.Undoes, model.LogErr, err)
+		for _, rec := range r.config.Roots[f].TakeStarted() {
+			resume := r.resumeDecision
+			if rec.Decision.Verdict == model.Undone {
+				resume = r.resumeUndo
+			}
+			if err := resume(ctx, rec); err != nil {
+				r.config.Logger.Warn("an interrupted decision is not complete", "batch", rec.Decision.Batch, model.LogErr, err)
 				if errors.Is(err, model.ErrOffline) || errors.Is(err, model.ErrReadOnly) {
 					continue // the next process tries again
 				}
 			}
-			r.endUndo(f, model.ProposalChange{Removed: []string{rec.ID}})
+			r.removeStarted(f, model.ProposalChange{Removed: []string{rec.ID}})
 		}
 	}
 }
 
-func (r *Review) resumeUndo(ctx context.Context, d model.Decision) error {
+func (r *Review) resumeUndo(ctx context.Context, rec model.ProposalRecord) error {
+	d := rec.Decision
 	s := selection{d.Undoes: nil}
 	for _, item := range d.Items {
 		s.add(d.Undoes, item.ID)

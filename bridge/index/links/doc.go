@@ -11,11 +11,11 @@
 //
 // A linkpath is resolved in the vault of its note: first as an exact path from the vault's root, then in the note's
 // folder, then as a suffix of whole path elements. Among several suffix matches the shortest path wins, then an exact
-// spelling, then the first path in lexicographic order (Obsidian's own choice is not stable). A linkpath that matches
-// nothing in the vault is resolved in the whole workspace as if that was one vault. A linkpath that begins with "/" is
-// only resolved from the vault's root, then from the root of the workspace. One that begins with "./" or "../" is only
-// resolved from the note's folder. Case and Unicode composition do not matter, but an exact spelling is preferred. The
-// ".md" of a note may be omitted; other files need their extension. As in Obsidian, aliases do not resolve links.
+// spelling, then the first path in lexicographic order (Obsidian's own choice is not stable). A link never leads to
+// another vault. A linkpath that begins with "/" is only resolved from the vault's root. One that begins with "./" or
+// "../" is only resolved from the note's folder. Case and Unicode composition do not matter, but an exact spelling is
+// preferred. The ".md" of a note may be omitted; other files need their extension. As in Obsidian, aliases do not
+// resolve links.
 //
 // # Suggestions
 //

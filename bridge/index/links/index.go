@@ -1,6 +1,7 @@
 package links
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,14 +18,14 @@ type Index struct {
 	// paths maps a folded path without ".md" to its files. There are several if names differ only in case or Unicode
 	// form.
 	paths map[string][]*file
-	// names maps a folded base name without ".md" to its files, the shortest path first. Each file is under two keys:
-	// the name in the file's root, and the name in the root "". That root means the whole workspace.
+	// names maps a name to its files, the shortest path first.
 	names map[name][]*file
-	// mentions maps a folded base name to the notes with links that end in it.
-	mentions map[string]map[*file]struct{}
+	// mentions maps a name to the notes of its root with links that end in it.
+	mentions map[name]map[*file]struct{}
 }
 
-type name struct{ folder, base string }
+// name is a folded base name without ".md" in one root.
+type name struct{ root, base string }
 
 type file struct {
 	path    string
@@ -38,7 +39,7 @@ func NewIndex() *Index {
 		files:    make(map[string]*file),
 		paths:    make(map[string][]*file),
 		names:    make(map[name][]*file),
-		mentions: make(map[string]map[*file]struct{}),
+		mentions: make(map[name]map[*file]struct{}),
 	}
 }
 
@@ -105,9 +106,8 @@ func (x *Index) add(path string) *file {
 	f := &file{path: path, key: foldPath(path)}
 	x.files[path] = f
 	x.paths[f.key] = insert(x.paths[f.key], f)
-	for _, n := range f.names() {
-		x.names[n] = insert(x.names[n], f)
-	}
+	n := nameOf(path)
+	x.names[n] = insert(x.names[n], f)
 	return f
 }
 
@@ -115,15 +115,14 @@ func (x *Index) remove(f *file) {
 	x.unmention(f)
 	delete(x.files, f.path)
 	take(x.paths, f.key, f)
-	for _, n := range f.names() {
-		take(x.names, n, f)
-	}
+	take(x.names, nameOf(f.path), f)
 }
 
-func (f *file) names() [2]name {
-	folder, _, _ := strings.Cut(f.path, "/")
-	base := baseName(f.key)
-	return [2]name{{folder, base}, {"", base}}
+func nameOf(path string) name { return name{rootOf(path), BaseName(path)} }
+
+func rootOf(path string) string {
+	root, _, _ := strings.Cut(path, "/")
+	return root
 }
 
 func insert(fs []*file, f *file) []*file {
@@ -150,20 +149,20 @@ func compareFiles(a, b *file) int {
 
 func (x *Index) mention(f *file) {
 	for _, t := range f.targets {
-		base := f.mentioned(t)
-		if x.mentions[base] == nil {
-			x.mentions[base] = make(map[*file]struct{})
+		n := f.mentioned(t)
+		if x.mentions[n] == nil {
+			x.mentions[n] = make(map[*file]struct{})
 		}
-		x.mentions[base][f] = struct{}{}
+		x.mentions[n][f] = struct{}{}
 	}
 }
 
 func (x *Index) unmention(f *file) {
 	for _, t := range f.targets {
-		base := f.mentioned(t)
-		delete(x.mentions[base], f)
-		if len(x.mentions[base]) == 0 {
-			delete(x.mentions, base)
+		n := f.mentioned(t)
+		delete(x.mentions[n], f)
+		if len(x.mentions[n]) == 0 {
+			delete(x.mentions, n)
 		}
 	}
 }
@@ -174,7 +173,7 @@ func (x *Index) Mentioning(path string) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var found []string
-	for f := range x.mentions[baseName(foldPath(path))] {
+	for f := range x.mentions[nameOf(path)] {
 		found = append(found, f.path)
 	}
 	slices.Sort(found)
@@ -185,11 +184,8 @@ func (x *Index) Mentioning(path string) []string {
 // BaseName.
 func BaseName(path string) string { return baseName(foldPath(path)) }
 
-func (f *file) mentioned(target string) string {
-	if target == "" {
-		return baseName(f.key)
-	}
-	return baseName(foldPath(target))
+func (f *file) mentioned(target string) name {
+	return name{rootOf(f.path), BaseName(cmp.Or(target, f.path))}
 }
 
 // Targets returns the distinct linkpaths of ls in order of appearance. pending has the linkpaths that occur only in

@@ -84,7 +84,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestResolveAcrossFolders(t *testing.T) {
+// A link leads to a file of its own root, whatever other roots have.
+func TestLinksStayInTheirRoot(t *testing.T) {
 	x := links.NewIndex()
 	for _, f := range []string{"A/x/Note.md", "B/Note.md", "B/Only.md", "C/d/Only.md"} {
 		x.AddFile(f)
@@ -92,9 +93,9 @@ func TestResolveAcrossFolders(t *testing.T) {
 	for _, tt := range []struct{ from, target, want string }{
 		{"A/S.md", "Note", "A/x/Note.md"},
 		{"B/S.md", "Note", "B/Note.md"},
-		{"A/S.md", "B/Note", "B/Note.md"},
-		{"A/S.md", "/B/Note.md", "B/Note.md"},
-		{"A/S.md", "Only", "B/Only.md"},
+		{"A/S.md", "B/Note", ""},
+		{"A/S.md", "/B/Note.md", ""},
+		{"A/S.md", "Only", ""},
 		{"C/S.md", "Only", "C/d/Only.md"},
 		{"C/S.md", "../B/Only", ""},
 	} {
@@ -252,7 +253,7 @@ func resolveSlowly(files []string, from, target string) string {
 	ending := func(under, suffix string) string {
 		var found []string
 		for _, f := range files {
-			if strings.HasPrefix(f, under) && strings.HasSuffix(strings.ToLower("/"+f), strings.ToLower("/"+strings.TrimSuffix(suffix, ".md")+ext(suffix))) &&
+			if strings.HasPrefix(f, under) && strings.HasSuffix(strings.ToLower("/"+f[len(under):]), strings.ToLower("/"+strings.TrimSuffix(suffix, ".md")+ext(suffix))) &&
 				(len(found) == 0 || len(f) == len(found[0])) {
 				found = append(found, f)
 			}
@@ -287,9 +288,9 @@ func resolveSlowly(files []string, from, target string) string {
 		}
 		return ""
 	case target[0] == '/':
-		return first(exactly(folder+target), exactly(target[1:]))
+		return exactly(folder + target)
 	}
-	return first(exactly(folder+"/"+target), exactly(dir+"/"+target), ending(folder+"/", target), exactly(target), ending("", target))
+	return first(exactly(folder+"/"+target), exactly(dir+"/"+target), ending(folder+"/", target))
 }
 
 func ext(p string) string {

@@ -49,7 +49,7 @@ func (x *Index) Backlinks(path string) []string {
 		return nil
 	}
 	var found []string
-	for f := range x.mentions[baseName(to.key)] {
+	for f := range x.mentions[nameOf(to.path)] {
 		if x.linksTo(f, to) {
 			found = append(found, f.path)
 		}
@@ -59,39 +59,29 @@ func (x *Index) Backlinks(path string) []string {
 }
 
 func (x *Index) linksTo(f, to *file) bool {
-	base := baseName(to.key)
+	n := nameOf(to.path)
 	return slices.ContainsFunc(f.targets[:f.settled], func(t string) bool {
-		return f.mentioned(t) == base && x.resolve(f.path, t) == to
+		return f.mentioned(t) == n && x.resolve(f.path, t) == to
 	})
 }
 
 func (x *Index) resolve(from, target string) *file {
-	folder, rel, _ := strings.Cut(from, "/")
+	root, rel, _ := strings.Cut(from, "/")
 	dir := path.Dir(rel)
 	switch {
 	case target == "":
 		return x.files[from]
 	case isRelative(target):
-		return x.relative(folder, dir, target)
+		return x.relative(root, dir, target)
 	case strings.HasPrefix(target, "/"):
-		rooted := strings.TrimLeft(target, "/")
-		if f := x.exact(path.Join(folder, rooted), target); f != nil {
-			return f
-		}
-		return x.exact(rooted, target)
+		return x.exact(path.Join(root, strings.TrimLeft(target, "/")), target)
 	}
-	for _, p := range []string{folder + "/" + target, path.Join(folder, dir) + "/" + target} {
+	for _, p := range []string{root + "/" + target, path.Join(root, dir) + "/" + target} {
 		if f := x.exact(p, target); f != nil {
 			return f
 		}
 	}
-	if f := x.bySuffix(folder, target); f != nil {
-		return f
-	}
-	if f := x.exact(target, target); f != nil {
-		return f
-	}
-	return x.bySuffix("", target)
+	return x.bySuffix(root, target)
 }
 
 func isRelative(target string) bool {
@@ -99,21 +89,21 @@ func isRelative(target string) bool {
 }
 
 // relative resolves "./x" and "../x" from dir. A path that leaves the root resolves to nil.
-func (x *Index) relative(folder, dir, target string) *file {
+func (x *Index) relative(root, dir, target string) *file {
 	rel := path.Join(dir, target)
 	if rel == ".." || strings.HasPrefix(rel, "../") {
 		return nil
 	}
-	return x.exact(folder+"/"+rel, target)
+	return x.exact(root+"/"+rel, target)
 }
 
 func (x *Index) exact(p, target string) *file {
 	return best(x.paths[foldPath(p)], target)
 }
 
-func (x *Index) bySuffix(folder, target string) *file {
+func (x *Index) bySuffix(root, target string) *file {
 	key := foldPath(target)
-	all := x.names[name{folder, baseName(key)}]
+	all := x.names[name{root, baseName(key)}]
 	suffix := "/" + key
 	for i, f := range all {
 		if !strings.HasSuffix(f.key, suffix) || !f.linkable(target) {

@@ -29,19 +29,15 @@ func (x *Index) Retarget(from string, l Link, written, want string) (string, boo
 // candidates returns linkpaths to want from the note at from, in the style of target, best first.
 func candidates(from, target, want string) []string {
 	_, rel, _ := strings.Cut(want, "/")
-	folder, _, _ := strings.Cut(from, "/")
 	switch {
 	case isRelative(target):
-		if strings.HasPrefix(want, folder+"/") {
-			return []string{relativePath(path.Dir(from), want)}
-		}
-		return nil
+		return []string{relativePath(path.Dir(from), want)}
 	case strings.HasPrefix(target, "/"):
-		return []string{"/" + rel, "/" + want}
+		return []string{"/" + rel}
 	case strings.Contains(target, "/"):
-		return []string{rel, want}
+		return []string{rel, "/" + rel}
 	}
-	return []string{path.Base(want), rel, want}
+	return []string{path.Base(want), rel, "/" + rel}
 }
 
 func relativePath(dir, want string) string {

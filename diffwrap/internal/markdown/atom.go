@@ -39,6 +39,8 @@ var Constructs = []Construct{
 		"See {--[[Old shed]]--}{++[[New shed]]++}."), "[", Atom, bounded(wikilink)},
 	{NewRule("link", "a link has text and a destination", "it is replaced whole, so that both can be clicked",
 		"See {--[shed](a.md)--}{++[shed](b.md)++}."), "[", Atom, bounded(link)},
+	{NewRule("reference", "a link has text and a label", "it is replaced whole, so that it stays a link",
+		"See {--[old shed][a]--}{++[new shed][a]++}."), "[", Atom, bounded(reference)},
 	{NewRule("footnote label", "a footnote is referred to", "its label is replaced whole",
 		"Rain{--[^1]--}{++[^2]++} fell."), "[", Atom, bounded(label)},
 	{NewRule("inline code", "backticks enclose something", "it is replaced whole",
@@ -57,6 +59,12 @@ var Constructs = []Construct{
 		"A {--#garden/old--}{++#garden/new++} shed."), "#", Atom, atStart(tag)},
 	{NewRule("id of a block", "a line ends in the id of its block", "it is replaced whole",
 		"A shed. {--^old-id--}{++^new-id++}"), "^", Atom, atStart(bounded(blockID))},
+}
+
+// Destinations are the rules about what follows the label of a link reference definition.
+var Destinations = []Construct{
+	{NewRule("destination", "a line defines a link", "its destination is replaced whole",
+		"See [a].\n\n[a]: {--old/shed.md--}{++new/shed.md++}"), "", Atom, destination},
 }
 
 // mayStart has the characters that can start a construct.
@@ -109,7 +117,7 @@ func escape(text string, i, _ int) int {
 
 func embed(text string, i, _ int) int {
 	rest := text[i+1 : min(len(text), i+maxAtom)]
-	if n := cmp.Or(wikilink(rest), link(rest), label(rest)); n > 0 {
+	if n := cmp.Or(wikilink(rest), link(rest), reference(rest), label(rest)); n > 0 {
 		return n + 1
 	}
 	return 0
@@ -139,6 +147,36 @@ func link(s string) int {
 		return text + target
 	}
 	return 0
+}
+
+func reference(s string) int {
+	text := balanced(s, '[', ']')
+	if text == 0 || strings.HasPrefix(s, "[^") {
+		return 0
+	}
+	if label := balanced(s[text:], '[', ']'); label > 0 {
+		return text + label
+	}
+	return 0
+}
+
+// followsLabel reports whether offset i follows what may be the label of a link reference definition.
+func followsLabel(text string, i int) bool {
+	return i > 2 && text[i-1] <= ':' && text[i] > ' ' && strings.HasSuffix(strings.TrimRight(text[:i], " \t"), "]:")
+}
+
+func destination(text string, i, _ int) int {
+	start := max(0, i-maxAtom) // of a long line, which defines no link
+	line := strings.TrimRight(text[start+span.LineStart(text[start:], i-start):i], " \t")
+	open := strings.IndexByte(line, '[')
+	if open < 0 || strings.Trim(line[:open], " \t>-*+0123456789.)") != "" || strings.ContainsAny(line[open+1:len(line)-2], "[]") {
+		return 0
+	}
+	rest := text[i:min(len(text), i+maxAtom)]
+	if end := strings.IndexAny(rest, " \t\r\n"); end >= 0 {
+		return end
+	}
+	return len(rest)
 }
 
 func label(s string) int {

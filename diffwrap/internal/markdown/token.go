@@ -44,7 +44,7 @@ func Tokens(text string, s span.Span, comments []span.Span) iter.Seq[Token] {
 
 // Next reads the token at offset i of text. The line or piece starts at from.
 func Next(text string, i, from int, comments []span.Span) Token {
-	if len(comments) == 0 {
+	if len(comments) == 0 && !followsLabel(text, i) {
 		if t, ok := plainToken(text, i); ok {
 			return t
 		}
@@ -98,6 +98,13 @@ func tokenAlone(text string, i, from int, comments []span.Span) Token {
 	if mayStart[text[i]] {
 		if t, ok := construct(text, i, from); ok {
 			return t
+		}
+	}
+	if followsLabel(text, i) {
+		for _, c := range Destinations {
+			if n := c.length(text, i, from); n > 0 {
+				return Token{span.New(i, i+n), c.class}
+			}
 		}
 	}
 	size, class := character(text, i)

@@ -77,6 +77,7 @@ type Outcome struct {
 	Comments []string
 	// Withdrawn is set if no user decided.
 	Withdrawn bool
+	Time      time.Time
 }
 
 // mark returns the suggestion as a record's mark without text.
@@ -123,6 +124,14 @@ func (f *Fact) LinkOf(rename string) (pending, rejected bool) {
 		}
 	}
 	return pending, rejected
+}
+
+// Accepted returns when a user accepted the character that an agent had proposed, or zero.
+func (f *Fact) Accepted() (at time.Time) {
+	if s := f.Ins.Of; s != nil && s.author != "" && s.Outcome != nil && f.Ins.Status == Accepted {
+		at = s.Outcome.Time
+	}
+	return at
 }
 
 func isPending(a Atom) bool { return a.Status == Pending }
@@ -368,7 +377,7 @@ func (t *Table) decide(rec *model.Record, w *Writer) {
 	}
 	for _, item := range d.Items {
 		if s := t.byID[item.ID]; s != nil {
-			s.Outcome = &Outcome{d.Verdict, d.Reason, item.Comments, d.Withdrawn}
+			s.Outcome = &Outcome{d.Verdict, d.Reason, item.Comments, d.Withdrawn, rec.Time}
 			for _, next := range s.next {
 				if s.isRejected() {
 					t.refuse(next, rec.Seq)

@@ -20,14 +20,14 @@ func (o *markOwner) forLens() diffwrap.Owner {
 
 // OwnersFor returns the owners of the marks and comments from the writer's point of view. A writer may amend only its
 // own pending suggestions: a mark with text of another author is Foreign. A suggestion that the writer made in an
-// earlier session is Earlier.
-func (x *Layout) OwnersFor(author model.Author) map[int]diffwrap.Owner {
+// earlier session is Earlier. If apart is set, all marks are Foreign.
+func (x *Layout) OwnersFor(author model.Author, apart bool) map[int]diffwrap.Owner {
 	owners := make(map[int]diffwrap.Owner, len(x.Marks))
 	for k, m := range x.Marks {
 		marked := &x.MarkOwners[k]
 		o := marked.forLens()
 		switch {
-		case marked.soleAuthor != author.Name:
+		case apart, marked.soleAuthor != author.Name:
 			o.Access = diffwrap.Foreign
 		case marked.Suggestion != nil && marked.Suggestion.author == author.Name && marked.Suggestion.session != author.Session:
 			o.Access = diffwrap.Earlier

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/note/internal/attribution"
@@ -21,10 +22,12 @@ type LinkPlaces struct {
 
 // LinkPlace is the place of a link in the marked text.
 type LinkPlace struct {
-	Off     int  // of its linkpath
-	Pending bool // it is, or touches, text of a suggestion or comment
-	Own     bool // it is text of a pending suggestion of the rename
-	Kept    bool // a user has rejected such a suggestion here
+	Off      int       // of its linkpath
+	Pending  bool      // it is, or touches, text of a suggestion or comment
+	Added    bool      // its linkpath is pending text that a suggestion adds
+	Accepted time.Time // when a user accepted its linkpath, which an agent had proposed
+	Own      bool      // it is text of a pending suggestion of the rename
+	Kept     bool      // a user has rejected such a suggestion here
 }
 
 // NewLinkPlaces returns the places of links in a view of the layout's text. rename is the ID of the rename, "" for
@@ -41,9 +44,13 @@ func (l *LinkPlaces) Find(link, linkpath diffwrap.Span) (p LinkPlace, ok bool) {
 	start, whole := l.inMarked(link)
 	i, _ := slices.BinarySearchFunc(l.layout.Text, p.Off+1, func(c diffwrap.Content, at int) int { return c.End - at })
 	p.Pending = !whole || i == len(l.layout.Text) || l.layout.Text[i].Mark >= 0 || start < l.layout.Text[i].Start || l.layout.Text[i].End < start+link.Len()
+	p.Added = i < len(l.layout.Text) && l.layout.Text[i].Added
 	if l.rename != "" {
 		pos := textmerge.UTF16Len(l.layout.Raw[:p.Off])
-		l.layout.Facts(pos, pos+1, func(_ int, _ model.IDRange, f *attribution.Fact) { p.Own, p.Kept = f.LinkOf(l.rename) })
+		l.layout.Facts(pos, pos+1, func(_ int, _ model.IDRange, f *attribution.Fact) {
+			p.Own, p.Kept = f.LinkOf(l.rename)
+			p.Accepted = f.Accepted()
+		})
 	}
 	return p, true
 }

@@ -74,12 +74,12 @@ func rawInsertAt(marks []diffwrap.Mark, viewToRaw []textmerge.Match, off int) in
 }
 
 // Suggest plans an author's suggestions that make text the view of current. x is current's layout; nil if it has no
-// marks.
-func Suggest(current *model.Version, x *attribution.Layout, text string, author model.Author, lens diffwrap.Options) (Plan, error) {
+// marks. If apart is set, they join no other suggestion.
+func Suggest(current *model.Version, x *attribution.Layout, text string, author model.Author, apart bool, lens diffwrap.Options) (Plan, error) {
 	text = diffwrap.CommentsAfterConstructs(current.Text(), text)
 	lens.Known = current.Known()
 	if x != nil {
-		lens.Owners = x.OwnersFor(author)
+		lens.Owners = x.OwnersFor(author, apart)
 	}
 	res, err := lens.Put(current.Canonical(), text)
 	if err != nil {
